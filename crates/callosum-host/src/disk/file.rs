@@ -1,0 +1,138 @@
+//! [`DiskFile`]: an open file that knows its path.
+
+use std::{
+    fmt, io,
+    path::{Path, PathBuf},
+};
+
+use super::{
+    file_system::FileHandle,
+    handle::{DiskError, Operation},
+};
+
+/// An open file; every error that it gives names its path.
+pub struct DiskFile {
+    handle: Box<dyn FileHandle>,
+    path: PathBuf,
+}
+
+impl DiskFile {
+    pub(super) fn new(handle: Box<dyn FileHandle>, path: PathBuf) -> Self {
+        Self { handle, path }
+    }
+
+    /// The path that it was opened by.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Size in bytes.
+    pub fn size(&self) -> Result<u64, DiskError> {
+        self.handle.size().map_err(self.failed(Operation::Stat))
+    }
+
+    /// Reads from `offset` until `buffer` is full or the file ends; returns how many bytes.
+    pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, DiskError> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self
+                .handle
+                .read_at(&mut buffer[filled..], offset + filled as u64)
+            {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.failed(Operation::Read)(error)),
+            }
+        }
+        Ok(filled)
+    }
+
+    /// Reads `len` bytes from `offset`; fewer where the file ends before.
+    pub fn read_range(&self, offset: u64, len: usize) -> Result<Vec<u8>, DiskError> {
+        let mut buffer = vec![0; len];
+        let filled = self.read_at(&mut buffer, offset)?;
+        buffer.truncate(filled);
+        Ok(buffer)
+    }
+
+    /// Reads everything from `offset` to the end.
+    pub fn read_from(&self, offset: u64) -> Result<Vec<u8>, DiskError> {
+        let mut bytes = self.read_range(offset, self.size()?.saturating_sub(offset) as usize)?;
+        // The file may have grown meanwhile; files under /proc say that they are empty.
+        loop {
+            let more = self.read_range(offset + bytes.len() as u64, 8 * 1024)?;
+            if more.is_empty() {
+                return Ok(bytes);
+            }
+            bytes.extend(more);
+        }
+    }
+
+    /// Reads the whole file.
+    pub fn read_all(&self) -> Result<Vec<u8>, DiskError> {
+        self.read_from(0)
+    }
+
+    /// Writes all of `bytes` at `offset`. After an error any prefix may have been written.
+    pub fn write_at(&self, bytes: &[u8], offset: u64) -> Result<(), DiskError> {
+        let mut written = 0;
+        while written < bytes.len() {
+            match self
+                .handle
+                .write_at(&bytes[written..], offset + written as u64)
+            {
+                Ok(0) => {
+                    return Err(self.failed(Operation::Write)(
+                        io::ErrorKind::WriteZero.into(),
+                    ));
+                }
+                Ok(count) => written += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.failed(Operation::Write)(error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Cuts or extends (with zeros) to `len` bytes.
+    pub fn set_len(&self, len: u64) -> Result<(), DiskError> {
+        self.handle
+            .set_len(len)
+            .map_err(self.failed(Operation::Write))
+    }
+
+    /// Makes the content durable (`fdatasync`). The name is not: see [`super::Disk::sync_dir`].
+    pub fn sync_data(&self) -> Result<(), DiskError> {
+        self.handle
+            .sync_data()
+            .map_err(self.failed(Operation::Sync))
+    }
+
+    /// Makes the content and all metadata durable (`fsync`).
+    pub fn sync_all(&self) -> Result<(), DiskError> {
+        self.handle.sync_all().map_err(self.failed(Operation::Sync))
+    }
+
+    /// Takes the advisory exclusive lock; `false` where somebody else holds it.
+    pub fn try_lock(&self) -> Result<bool, DiskError> {
+        self.handle.try_lock().map_err(self.failed(Operation::Lock))
+    }
+
+    /// Gives the advisory lock back. Dropping the file does the same.
+    pub fn unlock(&self) -> Result<(), DiskError> {
+        self.handle.unlock().map_err(self.failed(Operation::Lock))
+    }
+
+    fn failed(&self, operation: Operation) -> impl FnOnce(io::Error) -> DiskError {
+        DiskError::on(operation, &self.path)
+    }
+}
+
+impl fmt::Debug for DiskFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DiskFile")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
+}

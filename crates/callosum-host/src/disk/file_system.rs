@@ -1,0 +1,147 @@
+//! The system calls that the house needs, one method each.
+//!
+//! Deliberately nothing clever: whoever implements [`FileSystem`] for a test must be able to say
+//! what every single call did.
+
+use std::{io, path::Path, time::SystemTime};
+
+/// How a file is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenHow {
+    /// Whether bytes may be read, written, or both.
+    pub access: Access,
+    /// What happens when the file is, or is not, there.
+    pub create: Create,
+    /// Permission bits of a file that is created (before the umask).
+    pub mode: u32,
+}
+
+impl OpenHow {
+    /// An existing file, to read.
+    pub const READ: Self = Self {
+        access: Access::Read,
+        create: Create::Never,
+        mode: 0,
+    };
+    /// An existing file, to read and write.
+    pub const READ_WRITE: Self = Self {
+        access: Access::ReadWrite,
+        create: Create::Never,
+        mode: 0,
+    };
+    /// A file to read and write, created where it is missing.
+    pub const READ_WRITE_CREATE: Self = Self {
+        access: Access::ReadWrite,
+        create: Create::IfMissing,
+        mode: 0o644,
+    };
+    /// A file that must not be there yet.
+    pub const CREATE_NEW: Self = Self {
+        access: Access::ReadWrite,
+        create: Create::New,
+        mode: 0o644,
+    };
+
+    /// The same, with other permission bits for a file that is created.
+    #[must_use]
+    pub const fn with_mode(self, mode: u32) -> Self {
+        Self { mode, ..self }
+    }
+}
+
+/// Whether an open file may be read or also written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Reading only.
+    Read,
+    /// Reading and writing.
+    ReadWrite,
+}
+
+/// What opening does about a missing or existing file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Create {
+    /// A missing file is an error.
+    Never,
+    /// A missing file is created.
+    IfMissing,
+    /// An existing file is an error.
+    New,
+}
+
+/// What stands under a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// A symbolic link, not followed.
+    Link,
+    /// A pipe, socket or device.
+    Other,
+}
+
+/// What is known of a path without opening it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileStat {
+    /// What it is.
+    pub kind: EntryKind,
+    /// Size in bytes; of a folder, whatever the file system says.
+    pub len: u64,
+    /// Time of the last change to the content.
+    pub modified: SystemTime,
+}
+
+/// One name in a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedEntry {
+    /// The name, without its folder.
+    pub name: std::ffi::OsString,
+    /// What it is, links not followed.
+    pub kind: EntryKind,
+}
+
+/// A file system, one method a system call.
+pub trait FileSystem: Send + Sync {
+    /// Opens a file.
+    fn open(&self, path: &Path, how: OpenHow) -> io::Result<Box<dyn FileHandle>>;
+    /// Creates one folder; its parent must be there.
+    fn create_dir(&self, path: &Path) -> io::Result<()>;
+    /// Gives a file another name, replacing what stood there.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Gives a file a second name; fails where that name is taken.
+    fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Takes a file's name away.
+    fn remove_file(&self, path: &Path) -> io::Result<()>;
+    /// Removes an empty folder.
+    fn remove_dir(&self, path: &Path) -> io::Result<()>;
+    /// Makes the names in a folder durable.
+    fn sync_dir(&self, path: &Path) -> io::Result<()>;
+    /// Looks at a path; a link is described itself, not followed.
+    fn stat(&self, path: &Path) -> io::Result<FileStat>;
+    /// Lists a folder, in no particular order.
+    fn list_dir(&self, path: &Path) -> io::Result<Vec<ListedEntry>>;
+    /// The path with every link resolved.
+    fn canonicalize(&self, path: &Path) -> io::Result<std::path::PathBuf>;
+}
+
+/// An open file, one method a system call.
+pub trait FileHandle: Send + Sync {
+    /// Reads at most `buffer.len()` bytes from `offset`; 0 at the end of the file.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
+    /// Writes at most `bytes.len()` bytes at `offset`.
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize>;
+    /// Size in bytes.
+    fn size(&self) -> io::Result<u64>;
+    /// Cuts or extends (with zeros) to `len` bytes.
+    fn set_len(&self, len: u64) -> io::Result<()>;
+    /// Makes the content, and the size needed to read it, durable.
+    fn sync_data(&self) -> io::Result<()>;
+    /// Makes the content and all metadata durable.
+    fn sync_all(&self) -> io::Result<()>;
+    /// Takes the advisory exclusive lock; `Ok(false)` where somebody holds it.
+    fn try_lock(&self) -> io::Result<bool>;
+    /// Gives the advisory lock back. Closing the file does the same.
+    fn unlock(&self) -> io::Result<()>;
+}

@@ -1,0 +1,280 @@
+//! [`Disk`]: the handle that every other crate holds, and [`DiskError`], which names what failed.
+
+use std::{
+    fmt, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use super::{
+    file::DiskFile,
+    file_system::{EntryKind, FileStat, FileSystem, ListedEntry, OpenHow},
+    real::RealFileSystem,
+};
+
+/// A handle to a file system; cheap to clone, safe to share.
+#[derive(Clone)]
+pub struct Disk {
+    pub(super) file_system: Arc<dyn FileSystem>,
+}
+
+impl Disk {
+    /// The machine's own file system.
+    pub fn real() -> Self {
+        Self {
+            file_system: Arc::new(RealFileSystem),
+        }
+    }
+
+    /// Another file system, such as one that fails on purpose.
+    pub fn with(file_system: Arc<dyn FileSystem>) -> Self {
+        Self { file_system }
+    }
+
+    /// Opens a file.
+    pub fn open(&self, path: &Path, how: OpenHow) -> Result<DiskFile, DiskError> {
+        let handle = self
+            .file_system
+            .open(path, how)
+            .map_err(DiskError::on(Operation::Open, path))?;
+        Ok(DiskFile::new(handle, path.to_owned()))
+    }
+
+    /// Opens a file to read; `None` where there is none.
+    pub fn open_if_there(&self, path: &Path, how: OpenHow) -> Result<Option<DiskFile>, DiskError> {
+        absent_as_none(self.open(path, how))
+    }
+
+    /// Reads a whole file.
+    pub fn read(&self, path: &Path) -> Result<Vec<u8>, DiskError> {
+        self.open(path, OpenHow::READ)?.read_all()
+    }
+
+    /// Reads a whole file; `None` where there is none.
+    pub fn read_if_there(&self, path: &Path) -> Result<Option<Vec<u8>>, DiskError> {
+        absent_as_none(self.read(path))
+    }
+
+    /// Looks at a path; a link is described itself, not followed. `None` where nothing is.
+    pub fn stat(&self, path: &Path) -> Result<Option<FileStat>, DiskError> {
+        absent_as_none(
+            self.file_system
+                .stat(path)
+                .map_err(DiskError::on(Operation::Stat, path)),
+        )
+    }
+
+    /// Whether something stands under this name, a dangling link included.
+    pub fn exists(&self, path: &Path) -> Result<bool, DiskError> {
+        Ok(self.stat(path)?.is_some())
+    }
+
+    /// Lists a folder, sorted by name; empty where there is none.
+    pub fn list_dir(&self, path: &Path) -> Result<Vec<ListedEntry>, DiskError> {
+        let listed = self
+            .file_system
+            .list_dir(path)
+            .map_err(DiskError::on(Operation::List, path));
+        let mut entries = absent_as_none(listed)?.unwrap_or_default();
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(entries)
+    }
+
+    /// The path with every link resolved; everything on it must be there.
+    pub fn canonicalize(&self, path: &Path) -> Result<PathBuf, DiskError> {
+        self.file_system
+            .canonicalize(path)
+            .map_err(DiskError::on(Operation::Resolve, path))
+    }
+
+    /// Creates a folder and the parents it lacks. Says whether it was missing.
+    ///
+    /// Each new name is made durable in its parent before the next is created in it.
+    pub fn create_dir_all(&self, path: &Path) -> Result<bool, DiskError> {
+        match self.file_system.stat(path) {
+            Ok(FileStat {
+                kind: EntryKind::Folder,
+                ..
+            }) => return Ok(false),
+            // A link that leads to a folder will do; anything else fails below, with its reason.
+            Ok(_) if self.file_system.list_dir(path).is_ok() => return Ok(false),
+            Ok(_) | Err(_) => {}
+        }
+        let parent = path
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty());
+        if let Some(parent) = parent {
+            self.create_dir_all(parent)?;
+        }
+        match self.file_system.create_dir(path) {
+            Ok(()) => {}
+            // Another process was faster; what counts is that a folder stands there.
+            Err(error)
+                if error.kind() == io::ErrorKind::AlreadyExists
+                    && self.file_system.list_dir(path).is_ok() =>
+            {
+                return Ok(false);
+            }
+            Err(error) => return Err(DiskError::on(Operation::CreateFolder, path)(error)),
+        }
+        if let Some(parent) = parent {
+            self.sync_dir(parent)?;
+        }
+        Ok(true)
+    }
+
+    /// Gives a file another name, replacing what stood there. Not durable before
+    /// [`sync_dir`](Self::sync_dir) of both folders.
+    pub fn rename(&self, from: &Path, to: &Path) -> Result<(), DiskError> {
+        self.file_system
+            .rename(from, to)
+            .map_err(DiskError::on(Operation::Rename, from))
+    }
+
+    /// Gives a file a second name; fails where that name is taken.
+    pub fn hard_link(&self, from: &Path, to: &Path) -> Result<(), DiskError> {
+        self.file_system
+            .hard_link(from, to)
+            .map_err(DiskError::on(Operation::Link, to))
+    }
+
+    /// Removes a file. Says whether it was there.
+    pub fn remove_file(&self, path: &Path) -> Result<bool, DiskError> {
+        let removed = self
+            .file_system
+            .remove_file(path)
+            .map_err(DiskError::on(Operation::Remove, path));
+        Ok(absent_as_none(removed)?.is_some())
+    }
+
+    /// Removes an empty folder. Says whether it was there.
+    pub fn remove_dir(&self, path: &Path) -> Result<bool, DiskError> {
+        let removed = self
+            .file_system
+            .remove_dir(path)
+            .map_err(DiskError::on(Operation::Remove, path));
+        Ok(absent_as_none(removed)?.is_some())
+    }
+
+    /// Makes the names in a folder durable.
+    pub fn sync_dir(&self, path: &Path) -> Result<(), DiskError> {
+        self.file_system
+            .sync_dir(path)
+            .map_err(DiskError::on(Operation::Sync, path))
+    }
+}
+
+impl fmt::Debug for Disk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Disk")
+    }
+}
+
+fn absent_as_none<T>(result: Result<T, DiskError>) -> Result<Option<T>, DiskError> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.is_absent() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// What was being done to a path when it failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Opening or creating a file.
+    Open,
+    /// Reading bytes.
+    Read,
+    /// Writing bytes, or changing the size.
+    Write,
+    /// Making content or names durable.
+    Sync,
+    /// Locking or unlocking.
+    Lock,
+    /// Looking at a path.
+    Stat,
+    /// Listing a folder.
+    List,
+    /// Creating a folder.
+    CreateFolder,
+    /// Renaming.
+    Rename,
+    /// Giving a second name.
+    Link,
+    /// Removing.
+    Remove,
+    /// Resolving links.
+    Resolve,
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Open => "open",
+            Self::Read => "read",
+            Self::Write => "write to",
+            Self::Sync => "sync",
+            Self::Lock => "lock",
+            Self::Stat => "look at",
+            Self::List => "list",
+            Self::CreateFolder => "create the folder",
+            Self::Rename => "rename",
+            Self::Link => "link",
+            Self::Remove => "remove",
+            Self::Resolve => "resolve",
+        })
+    }
+}
+
+/// A file operation that failed: what, where and why.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {operation} `{}`", path.display())]
+pub struct DiskError {
+    /// What was being done.
+    pub operation: Operation,
+    /// To which path.
+    pub path: PathBuf,
+    /// The system's reason.
+    pub source: io::Error,
+}
+
+impl DiskError {
+    pub(super) fn on(operation: Operation, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self {
+            operation,
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    /// Whether the path, or a folder on the way to it, is not there.
+    pub fn is_absent(&self) -> bool {
+        matches!(
+            self.source.kind(),
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+        )
+    }
+
+    /// Whether the name is taken.
+    pub fn is_taken(&self) -> bool {
+        self.source.kind() == io::ErrorKind::AlreadyExists
+    }
+
+    /// Whether the file system is mounted read-only.
+    pub fn is_read_only(&self) -> bool {
+        self.source.kind() == io::ErrorKind::ReadOnlyFilesystem
+    }
+
+    /// Whether this user may not do it.
+    pub fn is_denied(&self) -> bool {
+        self.source.kind() == io::ErrorKind::PermissionDenied
+    }
+
+    /// Whether the disk, or the quota, is full.
+    pub fn is_full(&self) -> bool {
+        matches!(
+            self.source.kind(),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+        )
+    }
+}

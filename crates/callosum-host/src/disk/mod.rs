@@ -1,0 +1,20 @@
+//! Files, by way of one handle that a test can replace.
+//!
+//! Start with [`Disk`]. Below it stands the [`FileSystem`] trait, whose methods are one system
+//! call each: an implementation of it can record, reorder or fail any single call. What combines
+//! calls (an atomic replacement, reading a whole file, retrying a short write) is written once, on
+//! top of the trait, so that a fault between two calls is a fault that a test can reach.
+
+mod atomic;
+mod file;
+mod file_system;
+mod handle;
+mod real;
+
+pub use self::{
+    file::DiskFile,
+    file_system::{
+        Access, Create, EntryKind, FileHandle, FileStat, FileSystem, ListedEntry, OpenHow,
+    },
+    handle::{Disk, DiskError, Operation},
+};

@@ -1,0 +1,18 @@
+//! Child processes: a clean environment, deadlines that hold, and no survivor in the group.
+//!
+//! Start with [`run`]. A child gets exactly the arguments, environment and folder of its
+//! [`Launch`]: nothing is inherited, and no shell ever stands between. What its output means is
+//! the caller's business.
+
+mod cancel;
+mod launch;
+mod run;
+
+pub use self::{
+    cancel::Cancel,
+    launch::{Launch, Limits},
+    run::{Ending, Run, SpawnError, Stream, run},
+};
+
+#[cfg(test)]
+mod tests;

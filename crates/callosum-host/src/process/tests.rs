@@ -1,0 +1,116 @@
+//! Children that behave badly, as real shell scripts.
+
+use std::{ffi::OsString, path::PathBuf, time::Duration};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::*;
+
+fn shell(script: &str) -> Launch {
+    Launch {
+        program: PathBuf::from("/bin/sh"),
+        arguments: vec![OsString::from("-c"), OsString::from(script)],
+        folder: PathBuf::from("/"),
+        environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
+        input: Vec::new(),
+        limits: Limits {
+            quiet: Some(Duration::from_secs(20)),
+            total: Some(Duration::from_secs(20)),
+            output_bytes: 1 << 20,
+            error_bytes: 16,
+        },
+    }
+}
+
+fn run_shell(launch: &Launch) -> Run {
+    run(launch, &Cancel::new().unwrap(), &mut |_, _| {}).unwrap()
+}
+
+#[test]
+fn a_child_sees_only_the_environment_it_was_given() {
+    let run = run_shell(&shell(
+        "env | cut -d= -f1 | grep -v -e PWD -e SHLVL -e '^_$'",
+    ));
+    assert_eq!(String::from_utf8_lossy(&run.output), "PATH\n");
+    assert_eq!(run.ending, Ending::Exited(0));
+}
+
+#[test]
+fn input_larger_than_any_pipe_comes_back_whole() {
+    let mut launch = shell("cat");
+    launch.input = (0..1_000_000_u32).map(|n| (n % 251) as u8).collect();
+    assert_eq!(run_shell(&launch).output, launch.input);
+}
+
+#[test]
+fn a_child_that_ignores_its_input_is_no_error() {
+    let mut launch = shell("exec 0<&-; echo done");
+    launch.input = vec![b'x'; 1_000_000];
+    assert_eq!(run_shell(&launch).output, b"done\n");
+}
+
+#[test]
+fn the_exit_code_and_the_end_of_standard_error_are_kept() {
+    let run = run_shell(&shell(
+        "echo a long complaint before the reason: no such key >&2; exit 7",
+    ));
+    assert_eq!(run.ending, Ending::Exited(7));
+    assert_eq!(String::from_utf8_lossy(&run.error), "on: no such key\n");
+}
+
+/// CAL-ERR-2: silence is noticed, and ends the child's whole group.
+#[test]
+fn a_silent_child_is_ended_after_its_quiet_time() {
+    let mut launch = shell("echo hello; sleep 600");
+    launch.limits.quiet = Some(Duration::from_millis(100));
+    let run = run_shell(&launch);
+    assert_eq!(run.ending, Ending::Quiet);
+    assert_eq!(run.output, b"hello\n");
+}
+
+#[test]
+fn output_counts_as_life_until_the_total_deadline() {
+    let mut launch = shell("while :; do echo tick; sleep 0.02; done");
+    launch.limits.quiet = Some(Duration::from_secs(10));
+    launch.limits.total = Some(Duration::from_millis(200));
+    assert_eq!(run_shell(&launch).ending, Ending::Deadline);
+}
+
+#[test]
+fn a_grandchild_that_keeps_the_pipe_open_holds_up_nobody() {
+    let launch = shell("setsid sleep 600 & echo $!");
+    let run = run_shell(&launch);
+    assert_eq!(run.ending, Ending::Exited(0));
+    assert!(run.elapsed < Duration::from_secs(10));
+    let pid: i32 = String::from_utf8_lossy(&run.output).trim().parse().unwrap();
+    let _ = kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL);
+}
+
+#[test]
+fn more_output_than_allowed_ends_the_child() {
+    let mut launch = shell("yes");
+    launch.limits.output_bytes = 4096;
+    let run = run_shell(&launch);
+    assert_eq!(run.ending, Ending::TooMuchOutput);
+    assert_eq!(run.output.len(), 4096);
+}
+
+#[test]
+fn cancelling_ends_a_running_child() {
+    let cancel = Cancel::new().unwrap();
+    let asked = cancel.clone();
+    let launch = shell("echo started; sleep 600");
+    let run = run(&launch, &cancel, &mut |_, _| asked.cancel()).unwrap();
+    assert_eq!(run.ending, Ending::Cancelled);
+}
+
+#[test]
+fn a_missing_program_is_named() {
+    let mut launch = shell("");
+    launch.program = PathBuf::from("/no/such/program");
+    let error = run(&launch, &Cancel::new().unwrap(), &mut |_, _| {}).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the program `/no/such/program` was not found"
+    );
+}

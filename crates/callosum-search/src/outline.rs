@@ -1,0 +1,139 @@
+//! [`Outline`]: what one file declares, imports, tests and serves, each with its line.
+//!
+//! Lines count from 1, as editors and citations do.
+
+/// What one source file says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outline {
+    /// The first sentence of the file's own documentation, with the line it stands on.
+    pub about: Option<Note>,
+    /// What it declares, in order of appearance.
+    pub symbols: Vec<Symbol>,
+    /// What it imports, in order of appearance.
+    pub imports: Vec<Import>,
+    /// The names that it calls or mentions, other than in imports; sorted, each once, with the
+    /// line of its first mention.
+    pub references: Vec<Reference>,
+    /// Requests that it answers, where the framework can be recognised.
+    pub routes: Vec<Route>,
+    /// Commands and flags that it offers, where the library can be recognised.
+    pub commands: Vec<Command>,
+    /// Where a program begins, if one begins here: `fn main`, `if __name__ == "__main__"`, …
+    pub entry_point: Option<u32>,
+    /// Whether the grammar could not read some of it.
+    pub has_errors: bool,
+}
+
+/// A sentence and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The sentence, on one line.
+    pub text: String,
+    /// Its line.
+    pub line: u32,
+}
+
+/// Something that a file declares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symbol {
+    /// What it is.
+    pub kind: SymbolKind,
+    /// Its name, without what contains it.
+    pub name: String,
+    /// The type, trait, class or module that contains it, if any.
+    pub container: Option<String>,
+    /// The line of its name.
+    pub line: u32,
+    /// The last line of its body.
+    pub last_line: u32,
+    /// Whether others may use it: `pub`, exported, capitalised in Go, no underscore in Python…
+    pub public: bool,
+    /// Whether it is a test that a test runner would run.
+    pub test: bool,
+    /// The line `line` as it stands in the file, trimmed: fit for a quotation.
+    pub declaration: String,
+    /// The first sentence of its documentation, on one line, if any.
+    pub about: Option<String>,
+}
+
+/// What kind of thing a symbol is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SymbolKind {
+    /// A free function.
+    Function,
+    /// A function of a type.
+    Method,
+    /// A struct, class, enum, union, record or type alias.
+    Type,
+    /// A trait, interface, protocol or abstract base.
+    Interface,
+    /// A constant or a global variable.
+    Constant,
+    /// A macro.
+    Macro,
+    /// A module or namespace with a body in this file.
+    Module,
+}
+
+/// One import.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Import {
+    /// What is imported, as written but without quotes, braces and aliases: `crate::disk::Disk`,
+    /// `.models`, `../db`, `net/http`, `java.util.List`, `sys/types.h`. One import per leaf of a
+    /// braced list.
+    pub target: String,
+    /// How it is written.
+    pub kind: ImportKind,
+    /// Names taken from the target, where the language names them apart (`from x import a, b`).
+    pub names: Vec<String>,
+    /// Its line.
+    pub line: u32,
+}
+
+/// How an import is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImportKind {
+    /// Rust's `use`, Python's, Go's and Java's `import`, JavaScript's `import` and `require`.
+    Use,
+    /// Rust's `mod name;`.
+    DeclareModule,
+    /// `#include "…"`, looked up beside the file first.
+    IncludeLocal,
+    /// `#include <…>`.
+    IncludeSystem,
+    /// `pub use`, `export … from`: imported in order to be offered.
+    ReExport,
+}
+
+/// A name that is mentioned.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Reference {
+    /// The last part of the name: `read` of `disk.read(…)`.
+    pub name: String,
+    /// The line of its first mention.
+    pub line: u32,
+}
+
+/// A request that a server answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// `GET`, `POST`, …; `ANY` where the framework does not say.
+    pub method: String,
+    /// The path pattern as written.
+    pub path: String,
+    /// The function that answers, where it is named.
+    pub handler: Option<String>,
+    /// The line of the registration.
+    pub line: u32,
+}
+
+/// A command or flag of a command-line program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// Its name: `delegate`, `--json`.
+    pub name: String,
+    /// What it says it does, if it says so.
+    pub about: Option<String>,
+    /// Its line.
+    pub line: u32,
+}

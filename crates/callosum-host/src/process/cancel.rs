@@ -9,7 +9,11 @@ use std::{
     },
 };
 
-use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    io::Errno,
+    pipe::{PipeFlags, pipe_with},
+};
 
 /// A request to stop, seen at once by everyone who holds a clone.
 ///
@@ -51,5 +55,39 @@ impl Cancel {
     /// A descriptor that is readable once somebody asked.
     pub fn readable(&self) -> BorrowedFd<'_> {
         self.0.read_end.as_fd()
+    }
+
+    /// Blocks until somebody asked here, or at `other`.
+    ///
+    /// For the thread that passes a cancellation on and must not outlive what it is passed to.
+    pub fn wait_here_or(&self, other: &Self) -> io::Result<()> {
+        while !self.is_cancelled() && !other.is_cancelled() {
+            let (here, there) = (self.readable(), other.readable());
+            let mut ends = [
+                PollFd::from_borrowed_fd(here, PollFlags::IN),
+                PollFd::from_borrowed_fd(there, PollFlags::IN),
+            ];
+            match poll(&mut ends, None) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_ends_when_either_is_asked() {
+        let (stop, done) = (Cancel::new().unwrap(), Cancel::new().unwrap());
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| stop.wait_here_or(&done));
+            done.cancel();
+            waiting.join().unwrap().unwrap();
+        });
+        assert!(!stop.is_cancelled());
     }
 }

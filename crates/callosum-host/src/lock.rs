@@ -63,6 +63,14 @@ impl FileLock {
     }
 }
 
+impl Drop for FileLock {
+    fn drop(&mut self) {
+        // Closing alone is not enough: a child that is just being started holds a copy of every
+        // open file until it becomes its program, and the lock would live as long as that copy.
+        drop(self.file.unlock());
+    }
+}
+
 /// Why a lock was not taken.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {

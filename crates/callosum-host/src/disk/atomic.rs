@@ -66,7 +66,15 @@ impl Disk {
     }
 
     fn write_synced(&self, path: &Path, bytes: &[u8], mode: u32) -> Result<(), DiskError> {
-        let file = self.open(path, OpenHow::CREATE_NEW.with_mode(mode))?;
+        let how = OpenHow::CREATE_NEW.with_mode(mode);
+        let file = match self.open(path, how) {
+            // The name has our own process's number: who left it there is dead, or was us.
+            Err(error) if error.is_taken() => {
+                self.remove_file(path)?;
+                self.open(path, how)?
+            }
+            opened => opened?,
+        };
         file.write_at(bytes, 0)?;
         file.sync_all()
     }

@@ -104,10 +104,16 @@ pub struct ListedEntry {
 
 /// A file system, one method a system call.
 pub trait FileSystem: Send + Sync {
-    /// Opens a file.
+    /// Opens a regular file, without waiting; one that may be written is never reached through a
+    /// link under its own name.
     fn open(&self, path: &Path, how: OpenHow) -> io::Result<Box<dyn FileHandle>>;
     /// Creates one folder; its parent must be there.
     fn create_dir(&self, path: &Path) -> io::Result<()>;
+    /// Creates one folder that only its owner may enter; its parent must be there. A file system
+    /// without permissions makes no difference.
+    fn create_private_dir(&self, path: &Path) -> io::Result<()> {
+        self.create_dir(path)
+    }
     /// Gives a file another name, replacing what stood there.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Gives a file a second name; fails where that name is taken.

@@ -71,11 +71,11 @@ impl Disk {
 
     /// Lists a folder, sorted by name; empty where there is none.
     pub fn list_dir(&self, path: &Path) -> Result<Vec<ListedEntry>, DiskError> {
-        let listed = self
-            .file_system
-            .list_dir(path)
-            .map_err(DiskError::on(Operation::List, path));
-        let mut entries = absent_as_none(listed)?.unwrap_or_default();
+        let mut entries = match self.file_system.list_dir(path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(DiskError::on(Operation::List, path)(error)),
+        };
         entries.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(entries)
     }
@@ -91,6 +91,20 @@ impl Disk {
     ///
     /// Each new name is made durable in its parent before the next is created in it.
     pub fn create_dir_all(&self, path: &Path) -> Result<bool, DiskError> {
+        self.create_dir_by(path, |files, path| files.create_dir(path))
+    }
+
+    /// Creates a folder that only its owner may enter, and the parents it lacks, which anybody
+    /// may. Says whether it was missing; the permissions of one that is there stay as they are.
+    pub fn create_private_dir(&self, path: &Path) -> Result<bool, DiskError> {
+        self.create_dir_by(path, |files, path| files.create_private_dir(path))
+    }
+
+    fn create_dir_by(
+        &self,
+        path: &Path,
+        create: fn(&dyn FileSystem, &Path) -> io::Result<()>,
+    ) -> Result<bool, DiskError> {
         match self.file_system.stat(path) {
             Ok(FileStat {
                 kind: EntryKind::Folder,
@@ -106,7 +120,7 @@ impl Disk {
         if let Some(parent) = parent {
             self.create_dir_all(parent)?;
         }
-        match self.file_system.create_dir(path) {
+        match create(&*self.file_system, path) {
             Ok(()) => {}
             // Another process was faster; what counts is that a folder stands there.
             Err(error)

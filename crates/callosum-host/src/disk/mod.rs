@@ -10,6 +10,7 @@ mod file;
 mod file_system;
 mod handle;
 mod real;
+mod scratch;
 
 pub use self::{
     file::DiskFile,
@@ -17,4 +18,5 @@ pub use self::{
         Access, Create, EntryKind, FileHandle, FileStat, FileSystem, ListedEntry, OpenHow,
     },
     handle::{Disk, DiskError, Operation},
+    scratch::Scratch,
 };

@@ -12,6 +12,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rustix::{fs::OFlags, io::Errno};
+
 use super::file_system::{
     Access, Create, EntryKind, FileHandle, FileStat, FileSystem, ListedEntry, OpenHow,
 };
@@ -32,16 +34,41 @@ impl FileSystem for RealFileSystem {
                 options.create_new(true).mode(how.mode);
             }
         }
-        let file = options.open(path)?;
-        // Opening a folder to read succeeds on Unix; the reads would fail without a path.
-        if file.metadata()?.is_dir() {
+        // Without waiting: opening a named pipe would otherwise wait for its other end.
+        let mut flags = OFlags::NONBLOCK;
+        if how.access == Access::ReadWrite {
+            flags |= OFlags::NOFOLLOW;
+        }
+        options.custom_flags(flags.bits().cast_signed());
+        let file = options.open(path).map_err(|error| {
+            if Errno::from_io_error(&error) == Some(Errno::LOOP) && flags.contains(OFlags::NOFOLLOW)
+            {
+                return io::Error::new(
+                    io::ErrorKind::InvalidInput,
+                    "it is a symbolic link, and nothing is written through one",
+                );
+            }
+            error
+        })?;
+        let found = file.metadata()?;
+        if found.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());
+        }
+        if !found.is_file() {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "it is not a regular file",
+            ));
         }
         Ok(Box::new(file))
     }
 
     fn create_dir(&self, path: &Path) -> io::Result<()> {
         fs::DirBuilder::new().mode(0o755).create(path)
+    }
+
+    fn create_private_dir(&self, path: &Path) -> io::Result<()> {
+        fs::DirBuilder::new().mode(0o700).create(path)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -61,7 +88,19 @@ impl FileSystem for RealFileSystem {
     }
 
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        File::open(path)?.sync_all()
+        match File::open(path)?.sync_all() {
+            // Some network and shared file systems keep names durable by themselves, and say that
+            // a folder is nothing to be synced.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported
+                ) =>
+            {
+                Ok(())
+            }
+            synced => synced,
+        }
     }
 
     fn stat(&self, path: &Path) -> io::Result<FileStat> {

@@ -78,6 +78,18 @@ pub enum SpawnError {
         /// What was looked for.
         program: PathBuf,
     },
+    /// The folder that it was to start in is not there.
+    #[error("the folder `{}` to start in was not found", folder.display())]
+    NoFolder {
+        /// What was looked for.
+        folder: PathBuf,
+    },
+    /// The program is a script whose interpreter is not there.
+    #[error("the interpreter that `{}` names in its first line was not found", program.display())]
+    NoInterpreter {
+        /// The script.
+        program: PathBuf,
+    },
     /// The file is there but may not be run.
     #[error("the program `{}` may not be executed", program.display())]
     NotExecutable {
@@ -135,9 +147,17 @@ fn spawn(launch: &Launch) -> io::Result<Child> {
         .spawn()
 }
 
+/// Says in which of the things that a start needs the failure lies.
 fn explain(launch: &Launch, source: io::Error) -> SpawnError {
     let program = launch.program.clone();
     match source.kind() {
+        io::ErrorKind::NotFound if !launch.folder.is_dir() => SpawnError::NoFolder {
+            folder: launch.folder.clone(),
+        },
+        // The file is there, so what is missing is the interpreter that its first line names.
+        io::ErrorKind::NotFound if program.is_absolute() && program.exists() => {
+            SpawnError::NoInterpreter { program }
+        }
         io::ErrorKind::NotFound => SpawnError::NotFound { program },
         io::ErrorKind::PermissionDenied => SpawnError::NotExecutable { program },
         io::ErrorKind::ArgumentListTooLong => SpawnError::ArgumentsTooLong { program },
@@ -278,14 +298,13 @@ fn follow(
         )?;
 
         pipes.send()?;
+        // One buffer from each and back to the deadlines: a child that never stops writing must
+        // not keep us reading. What is left makes the next wait return at once.
         for stream in [Stream::Output, Stream::Error] {
-            while let Some(count) = pipes.receive(stream, &mut buffer)? {
+            if let Some(count) = pipes.receive(stream, &mut buffer)? {
                 last_sign = Instant::now();
                 heard(stream, &buffer[..count]);
                 pipes.keep(stream, &buffer[..count], launch);
-                if pipes.kept_output.len() > launch.limits.output_bytes {
-                    break;
-                }
             }
         }
         if pipes.kept_output.len() > launch.limits.output_bytes {

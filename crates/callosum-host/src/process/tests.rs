@@ -95,6 +95,37 @@ fn more_output_than_allowed_ends_the_child() {
     assert_eq!(run.output.len(), 4096);
 }
 
+/// CAL-ERR-2: noise on standard error is life, but not a way around the deadline.
+#[test]
+fn a_child_that_never_stops_complaining_meets_its_deadline() {
+    let mut launch = shell("yes b >&2 & yes c >&2 & yes d >&2 & yes a >&2");
+    launch.limits.total = Some(Duration::from_millis(300));
+    let cancel = Cancel::new().unwrap();
+    let mut lines = 0;
+    let run = run(&launch, &cancel, &mut |_, bytes| {
+        lines += String::from_utf8_lossy(bytes).lines().count();
+    });
+    assert_eq!(run.unwrap().ending, Ending::Deadline);
+    assert!(lines > 0);
+}
+
+#[test]
+fn a_script_without_its_interpreter_and_a_missing_folder_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("script");
+    crate::Disk::real()
+        .replace(&script, b"#!/no/such/interpreter\n", 0o755)
+        .unwrap();
+    let mut launch = shell("");
+    launch.program = script;
+    let cancel = Cancel::new().unwrap();
+    let error = run(&launch, &cancel, &mut |_, _| {}).unwrap_err();
+    assert!(matches!(error, SpawnError::NoInterpreter { .. }), "{error}");
+    launch.folder = folder.path().join("missing");
+    let error = run(&launch, &cancel, &mut |_, _| {}).unwrap_err();
+    assert!(matches!(error, SpawnError::NoFolder { .. }), "{error}");
+}
+
 #[test]
 fn cancelling_ends_a_running_child() {
     let cancel = Cancel::new().unwrap();

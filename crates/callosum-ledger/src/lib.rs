@@ -1,1 +1,60 @@
-//! Placeholder
+//! The ledger and the audit journal: results that can be trusted, and the record of how they came
+//! about.
+//!
+//! Start with [`Ledger`], which writes, and [`Reader`], which answers questions without a lock.
+//! The audit journal is the truth: a commit is a record in it, carrying the entry whole. The
+//! ledger file and the hashlog are views of the journal, extended at their tails and brought in
+//! line on opening. [`verify()`] and [`replay()`] hold the three
+//! against one another.
+//!
+//! What is deliberately not here: what a task means, when it runs, which executor is known, what
+//! must be masked before it is stored; async; anything that prints or reads the environment.
+//!
+//! Formats and compatibility rules: `docs/formats/`.
+
+#![forbid(unsafe_code)]
+
+mod align;
+pub mod answers;
+mod audit;
+pub mod canonical;
+mod chain;
+mod checksum;
+mod creation;
+mod entry;
+mod error_code;
+mod event;
+mod group;
+mod hashlog;
+mod journal;
+mod ledger;
+mod ledger_file;
+mod lines;
+pub mod locks;
+mod paths;
+mod position;
+mod quarantine;
+mod reader;
+mod replay;
+mod task_id;
+pub mod verify;
+mod watermark;
+
+pub use crate::{
+    align::{OpenError, Repair, RepairKind},
+    answers::Answers,
+    audit::{AuditQuery, AuditReadError, AuditReader},
+    checksum::{Checksum, InvalidChecksum},
+    creation::{Adoption, CreateError, Creation},
+    entry::{Entry, EntryError, NewEntry},
+    error_code::{ErrorCode, UnknownErrorCode},
+    event::{AuditEvent, AuditRecord, Event, Spawn, UnknownEvent},
+    journal::JournalError,
+    ledger::{Ledger, WriteError},
+    ledger_file::{LedgerFileError, LedgerVersion},
+    paths::LedgerPaths,
+    reader::{ExecutorStats, Found, Place, Query, ReadError, Reader, Stats},
+    replay::{Difference, Replay, ReplayError, replay},
+    task_id::{InvalidTaskId, TaskId},
+    verify::{Verification, verify},
+};

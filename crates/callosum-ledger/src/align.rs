@@ -1,0 +1,484 @@
+//! Bringing ledger file and hashlog in line with the journal.
+//!
+//! Start with [`align`]. It runs on opening, and before each write for what other processes did
+//! meanwhile; where nothing happened it costs a look at three sizes.
+//!
+//! The journal is the truth. A crash can leave it with a torn end that nobody was promised, and
+//! the two views at an earlier state or torn: all that is mended, and what is cut off is kept in
+//! the quarantine. What no crash can leave, such as an entry that the journal does not tell of, is
+//! somebody's doing: then nothing is touched and the error says what differs.
+
+use std::path::{Path, PathBuf};
+
+use callosum_host::{Disk, DiskError, LockError, OpenHow};
+
+use crate::{
+    canonical::DuplicateKeys,
+    chain::HASHLOG,
+    entry::{Entry, seal},
+    error_code::ErrorCode,
+    journal::{Followed, JournalError, StoredEntry, Torn, follow, path_of_day},
+    ledger_file::{LedgerFile, LedgerVersion, begun_like},
+    locks::ExclusiveLedger,
+    paths::LedgerPaths,
+    position::{Position, View},
+    quarantine, watermark,
+};
+
+/// Something that was brought in line with the journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repair {
+    /// The file.
+    pub path: PathBuf,
+    /// What was done to it.
+    pub what: RepairKind,
+    /// Where the bytes were put that it lost.
+    pub kept: Option<PathBuf>,
+}
+
+/// What was done to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RepairKind {
+    /// A torn end was cut off.
+    Cut {
+        /// How many bytes.
+        bytes: u64,
+    },
+    /// It stood at an earlier state and was brought up to date.
+    Extended {
+        /// How many bytes were added.
+        bytes: u64,
+    },
+    /// It was missing, torn or laid out otherwise, and was written anew.
+    Rewritten,
+}
+
+impl RepairKind {
+    /// The word for it in the journal.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Cut { .. } => "cut",
+            Self::Extended { .. } => "extended",
+            Self::Rewritten => "rewritten",
+        }
+    }
+}
+
+impl std::fmt::Display for Repair {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let path = self.path.display();
+        match self.what {
+            RepairKind::Cut { bytes } => write!(f, "cut {bytes} torn bytes off `{path}`")?,
+            RepairKind::Extended { bytes } => {
+                write!(f, "brought `{path}` up to date ({bytes} bytes)")?;
+            }
+            RepairKind::Rewritten => write!(f, "wrote `{path}` anew from the audit journal")?,
+        }
+        match &self.kept {
+            Some(kept) => write!(f, "; what stood there is in `{}`", kept.display()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Why a ledger cannot be opened for writing.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// A file could not be read or written.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// The ledger stayed locked.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The journal cannot be followed.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// No ledger was begun here.
+    #[error("there is no ledger in `{}` yet", root.display())]
+    NotCreated {
+        /// The project.
+        root: PathBuf,
+    },
+    /// A later version wrote the ledger. It can still be read, by a [`Reader`](crate::Reader).
+    #[error("`{}` has version {found}, and this program writes {supported}", path.display())]
+    Newer {
+        /// The ledger.
+        path: PathBuf,
+        /// Its version.
+        found: LedgerVersion,
+        /// Ours.
+        supported: LedgerVersion,
+    },
+    /// A file says something that the journal does not. Nothing was changed.
+    #[error("`{}` says what the audit journal does not: {what}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What differs first.
+        what: String,
+    },
+}
+
+impl OpenError {
+    /// The seed's code for it, where there is one.
+    pub fn code(&self) -> Option<ErrorCode> {
+        match self {
+            Self::Lock(LockError::Timeout { .. }) => Some(ErrorCode::LockTimeout),
+            Self::Disk(_)
+            | Self::Lock(LockError::Disk(_))
+            | Self::Journal(JournalError::Disk(_)) => Some(ErrorCode::DiskFailure),
+            Self::Journal(JournalError::Damaged { .. }) => Some(ErrorCode::ChecksumMismatch),
+            Self::Journal(JournalError::Newer { .. })
+            | Self::NotCreated { .. }
+            | Self::Newer { .. }
+            | Self::Foreign { .. } => None,
+        }
+    }
+
+    /// The file operation that failed, if that was it.
+    pub fn disk_error(&self) -> Option<&DiskError> {
+        match self {
+            Self::Disk(error)
+            | Self::Lock(LockError::Disk(error))
+            | Self::Journal(JournalError::Disk(error)) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// The state of journal and views after they were brought in line.
+pub(crate) struct Aligned {
+    pub(crate) position: Position,
+    pub(crate) repairs: Vec<Repair>,
+    /// The entries that were found beyond the known position; none where the journal was read from
+    /// its beginning.
+    pub(crate) news: Option<Vec<StoredEntry>>,
+}
+
+/// Brings the views in line with the journal, from a position that is known to be in line.
+///
+/// Without one, the watermark is used where it holds, else everything is read.
+pub(crate) fn align(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    _held: &ExclusiveLedger<'_>,
+    known: Option<Position>,
+) -> Result<Aligned, OpenError> {
+    let from = match known {
+        Some(known) => {
+            if is_unchanged(disk, paths, &known)? {
+                return Ok(Aligned {
+                    position: known,
+                    repairs: Vec::new(),
+                    news: Some(Vec::new()),
+                });
+            }
+            Some(known)
+        }
+        None => watermark::read(disk, paths)?,
+    };
+    if let Some(from) = from
+        && let Some(aligned) = align_ends(disk, paths, &from)?
+    {
+        return Ok(aligned);
+    }
+    align_whole(disk, paths)
+}
+
+/// Whether the three files have the sizes that the position says.
+fn is_unchanged(disk: &Disk, paths: &LedgerPaths, at: &Position) -> Result<bool, DiskError> {
+    let (Some(day), Some(view)) = (at.day, &at.view) else {
+        return Ok(false);
+    };
+    let expected = [
+        (path_of_day(&paths.audit, day), at.offset),
+        (paths.ledger.clone(), view.ledger_len()),
+        (paths.hashlog.clone(), view.hashlog_end),
+    ];
+    for (path, len) in expected {
+        if disk.stat(&path)?.is_none_or(|stat| stat.len != len) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Brings in line what lies beyond `from`, where the views end in a state that they once had.
+///
+/// `None` where they do not, so that everything must be looked at.
+fn align_ends(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    from: &Position,
+) -> Result<Option<Aligned>, OpenError> {
+    let Some(view) = &from.view else {
+        return Ok(None);
+    };
+    let Ok(followed) = follow(disk, paths, from) else {
+        return Ok(None);
+    };
+    if followed.began || !has_head(disk, paths, view)? {
+        return Ok(None);
+    }
+    let expected = Expected::after(view, &followed.entries);
+    let (Some(ledger), Some(hashlog)) = (
+        read_end(disk, &paths.ledger, view.ledger_end)?,
+        read_end(disk, &paths.hashlog, view.hashlog_end)?,
+    ) else {
+        return Ok(None);
+    };
+    let tail = view.begun.tail.as_bytes();
+    let is_earlier = ledger.strip_suffix(tail).is_some_and(|entries| {
+        expected.ledger.starts_with(entries)
+            && (expected.ends.contains(&entries.len()) || entries.is_empty())
+    });
+    if !is_earlier || !expected.hashlog.starts_with(&hashlog) {
+        return Ok(None);
+    }
+    let mut repairs = cut_torn(disk, paths, followed.torn.as_ref())?;
+    let had = ledger.len() - tail.len();
+    if had < expected.ledger.len() {
+        let end = [&expected.ledger[had..], tail].concat();
+        let file = disk.open(&paths.ledger, OpenHow::READ_WRITE)?;
+        file.write_at(&end, view.ledger_end + had as u64)?;
+        repairs.push(extended(&paths.ledger, expected.ledger.len() - had));
+    }
+    if hashlog.len() < expected.hashlog.len() {
+        let file = disk.open(&paths.hashlog, OpenHow::READ_WRITE)?;
+        let had = hashlog.len();
+        file.write_at(&expected.hashlog[had..], view.hashlog_end + had as u64)?;
+        repairs.push(extended(&paths.hashlog, expected.hashlog.len() - had));
+    }
+    let mut position = followed.position;
+    position.view = Some(expected.view);
+    Ok(Some(Aligned {
+        position,
+        repairs,
+        news: Some(followed.entries),
+    }))
+}
+
+/// Brings everything in line, the journal being read from its beginning.
+fn align_whole(disk: &Disk, paths: &LedgerPaths) -> Result<Aligned, OpenError> {
+    let Followed {
+        mut position,
+        entries,
+        torn,
+        ..
+    } = follow(disk, paths, &Position::start())?;
+    let Some(view) = position.view.take() else {
+        return Err(OpenError::NotCreated {
+            root: paths.root.clone(),
+        });
+    };
+    let expected = Expected::after(&view, &entries);
+    let head = view.begun.head.as_bytes();
+    let tail = view.begun.tail.as_bytes();
+    let ledger = [head, &expected.ledger, tail].concat();
+    let found_ledger = disk.read_if_there(&paths.ledger)?;
+    let found_hashlog = disk.read_if_there(&paths.hashlog)?;
+    // Both are judged before anything is changed.
+    let ledger_is_right = found_ledger.as_ref() == Some(&ledger);
+    if let Some(found) = &found_ledger
+        && !ledger_is_right
+    {
+        refuse_foreign_ledger(paths, found, &ledger, &entries)?;
+    }
+    if let Some(found) = &found_hashlog {
+        refuse_foreign_hashlog(paths, found, &expected.hashlog)?;
+    }
+    let mut repairs = cut_torn(disk, paths, torn.as_ref())?;
+    if !ledger_is_right {
+        repairs.push(rewrite(
+            disk,
+            paths,
+            &paths.ledger,
+            found_ledger.as_deref(),
+            &ledger,
+        )?);
+    }
+    if found_hashlog.as_ref() != Some(&expected.hashlog) {
+        repairs.push(rewrite(
+            disk,
+            paths,
+            &paths.hashlog,
+            found_hashlog.as_deref(),
+            &expected.hashlog,
+        )?);
+    }
+    position.view = Some(expected.view);
+    Ok(Aligned {
+        position,
+        repairs,
+        news: None,
+    })
+}
+
+/// What the views hold beyond a state of theirs.
+pub(crate) struct Expected {
+    pub(crate) view: View,
+    /// Entries with what joins them, without the tail.
+    pub(crate) ledger: Vec<u8>,
+    pub(crate) hashlog: Vec<u8>,
+    /// Where in `ledger` each entry ends.
+    ends: Vec<usize>,
+}
+
+impl Expected {
+    pub(crate) fn after(view: &View, entries: &[StoredEntry]) -> Self {
+        let mut expected = Self {
+            view: view.clone(),
+            ledger: Vec::new(),
+            hashlog: Vec::new(),
+            ends: Vec::new(),
+        };
+        for entry in entries {
+            expected
+                .view
+                .push(entry, &mut expected.ledger, &mut expected.hashlog);
+            expected.ends.push(expected.ledger.len());
+        }
+        expected
+    }
+}
+
+/// Refuses a ledger file that is whole and says something that the journal does not.
+fn refuse_foreign_ledger(
+    paths: &LedgerPaths,
+    found: &[u8],
+    expected: &[u8],
+    entries: &[StoredEntry],
+) -> Result<(), OpenError> {
+    // What is not JSON was torn by a crash, or is beyond telling; it goes to the quarantine.
+    let Ok(file) = LedgerFile::parse(found) else {
+        return Ok(());
+    };
+    if file.version > LedgerVersion::OURS {
+        return Err(OpenError::Newer {
+            path: paths.ledger.clone(),
+            found: file.version,
+            supported: LedgerVersion::OURS,
+        });
+    }
+    let foreign = |what: String| OpenError::Foreign {
+        path: paths.ledger.clone(),
+        what,
+    };
+    if begun_like(found).ok() != begun_like(expected).ok() {
+        return Err(foreign("its fields beside `tasks` differ".to_owned()));
+    }
+    for (index, at) in file.entries.iter().enumerate() {
+        let number = index + 1;
+        let found = &found[at.clone()];
+        let Some(told) = entries.get(index) else {
+            return Err(foreign(format!(
+                "entry {number}{} was added",
+                name_of(found)
+            )));
+        };
+        let is_same = told.json.as_bytes() == found
+            || seal(found, DuplicateKeys::LastWins).is_ok_and(|(_, canonical)| {
+                canonical == told.json
+                    && Entry::read(found).is_ok_and(|entry| entry.check().is_ok())
+            });
+        if !is_same {
+            return Err(foreign(format!("entry {number}{} differs", name_of(found))));
+        }
+    }
+    Ok(())
+}
+
+fn name_of(entry: &[u8]) -> String {
+    match Entry::read(entry) {
+        Ok(entry) => format!(" (`{}`)", entry.task_id),
+        Err(_) => String::new(),
+    }
+}
+
+/// Refuses a hashlog that goes on, with whole lines, where the journal ends.
+fn refuse_foreign_hashlog(
+    paths: &LedgerPaths,
+    found: &[u8],
+    expected: &[u8],
+) -> Result<(), OpenError> {
+    let Some(more) = found.strip_prefix(expected) else {
+        return Ok(());
+    };
+    let first = more.split(|byte| *byte == b'\n').next().unwrap_or(more);
+    if HASHLOG.check(first).is_err() {
+        return Ok(());
+    }
+    Err(OpenError::Foreign {
+        path: paths.hashlog.clone(),
+        what: "it has entries beyond the journal's last".to_owned(),
+    })
+}
+
+pub(crate) fn cut_torn(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    torn: Option<&Torn>,
+) -> Result<Vec<Repair>, OpenError> {
+    let Some(Torn { path, offset }) = torn else {
+        return Ok(Vec::new());
+    };
+    let file = disk.open(path, OpenHow::READ_WRITE)?;
+    let bytes = file.read_from(*offset)?;
+    let kept = quarantine::keep(disk, paths, path, &bytes)?;
+    file.set_len(*offset)?;
+    file.sync_all()?;
+    Ok(vec![Repair {
+        path: path.clone(),
+        what: RepairKind::Cut {
+            bytes: bytes.len() as u64,
+        },
+        kept: Some(kept),
+    }])
+}
+
+fn rewrite(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    path: &Path,
+    found: Option<&[u8]>,
+    right: &[u8],
+) -> Result<Repair, DiskError> {
+    let kept = match found {
+        // What is a beginning of the right bytes holds nothing that they do not.
+        Some(found) if !right.starts_with(found) => {
+            Some(quarantine::keep(disk, paths, path, found)?)
+        }
+        _ => None,
+    };
+    disk.replace(path, right, 0o644)?;
+    Ok(Repair {
+        path: path.to_owned(),
+        what: RepairKind::Rewritten,
+        kept,
+    })
+}
+
+fn extended(path: &Path, bytes: usize) -> Repair {
+    Repair {
+        path: path.to_owned(),
+        what: RepairKind::Extended {
+            bytes: bytes as u64,
+        },
+        kept: None,
+    }
+}
+
+fn has_head(disk: &Disk, paths: &LedgerPaths, view: &View) -> Result<bool, DiskError> {
+    let head = view.begun.head.as_bytes();
+    match disk.open_if_there(&paths.ledger, OpenHow::READ)? {
+        Some(file) => Ok(file.read_range(0, head.len())? == head),
+        None => Ok(false),
+    }
+}
+
+fn read_end(disk: &Disk, path: &Path, from: u64) -> Result<Option<Vec<u8>>, DiskError> {
+    match disk.open_if_there(path, OpenHow::READ)? {
+        Some(file) => file.read_from(from).map(Some),
+        None => Ok(None),
+    }
+}

@@ -1,0 +1,159 @@
+//! [`AuditReader`]: the journal, read without a lock.
+
+use std::{collections::VecDeque, ops::ControlFlow, path::PathBuf};
+
+use callosum_host::{Disk, DiskError, OpenHow};
+use jiff::Timestamp;
+
+use crate::{
+    event::{AuditRecord, Event},
+    journal::{DayFile, day_files, day_of},
+    lines::Lines,
+    paths::LedgerPaths,
+    task_id::TaskId,
+};
+
+/// Reads a project's audit journal. The chain is not checked: see [`crate::verify()`].
+#[derive(Clone, Debug)]
+pub struct AuditReader {
+    disk: Disk,
+    paths: LedgerPaths,
+}
+
+/// Which records are asked for; what is `None` excludes nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AuditQuery {
+    /// About this task.
+    pub task_id: Option<TaskId>,
+    /// About this executor.
+    pub executor: Option<String>,
+    /// Of this kind.
+    pub event: Option<Event>,
+    /// Of this time or later.
+    pub since: Option<Timestamp>,
+    /// Of this time or earlier.
+    pub until: Option<Timestamp>,
+}
+
+/// Why the journal could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum AuditReadError {
+    /// A file could not be read.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// A line is not a record.
+    #[error("line {line} of `{}` is not an audit record: {reason}", path.display())]
+    Record {
+        /// The day file.
+        path: PathBuf,
+        /// The line in it, from 1.
+        line: u64,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl AuditReader {
+    /// A reader of the project's journal; one without any records is empty.
+    pub fn new(disk: Disk, paths: LedgerPaths) -> Self {
+        Self { disk, paths }
+    }
+
+    /// The last `count` records, in the order in which they were written.
+    ///
+    /// Reads no more day files than are needed.
+    pub fn tail(&self, count: usize) -> Result<Vec<AuditRecord>, AuditReadError> {
+        let mut tail = VecDeque::new();
+        for day_file in day_files(&self.disk, &self.paths.audit)?.iter().rev() {
+            let mut of_day = VecDeque::new();
+            let flow = self.read_day(day_file, &mut |record| {
+                if of_day.len() + tail.len() >= count {
+                    of_day.pop_front();
+                }
+                of_day.push_back(record);
+                ControlFlow::Continue(())
+            })?;
+            debug_assert!(flow.is_continue(), "a whole day is read");
+            of_day.append(&mut tail);
+            tail = of_day;
+            if tail.len() >= count {
+                break;
+            }
+        }
+        let surplus = tail.len().saturating_sub(count);
+        Ok(tail.into_iter().skip(surplus).collect())
+    }
+
+    /// Hands the records that are asked for to `take`, in the order in which they were written,
+    /// until it breaks off. One record is held in memory at a time.
+    pub fn query(
+        &self,
+        query: &AuditQuery,
+        mut take: impl FnMut(AuditRecord) -> ControlFlow<()>,
+    ) -> Result<(), AuditReadError> {
+        for day_file in day_files(&self.disk, &self.paths.audit)? {
+            // A day's file holds nothing of a later day.
+            if query
+                .since
+                .is_some_and(|since| day_file.day < day_of(since))
+            {
+                continue;
+            }
+            let flow = self.read_day(&day_file, &mut |record| {
+                if query.fits(&record) {
+                    take(record)
+                } else {
+                    ControlFlow::Continue(())
+                }
+            })?;
+            if flow.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_day(
+        &self,
+        day_file: &DayFile,
+        take: &mut dyn FnMut(AuditRecord) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, AuditReadError> {
+        let file = self.disk.open(&day_file.path, OpenHow::READ)?;
+        let mut lines = Lines::new(&file, 0, file.size()?);
+        let mut number = 0;
+        while let Some(line) = lines.next()? {
+            number += 1;
+            if !line.is_whole {
+                // It is being written.
+                break;
+            }
+            let record =
+                serde_json::from_slice(line.bytes).map_err(|error| AuditReadError::Record {
+                    path: day_file.path.clone(),
+                    line: number,
+                    reason: error.to_string(),
+                })?;
+            if take(record).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+impl AuditQuery {
+    fn fits(&self, record: &AuditRecord) -> bool {
+        self.task_id
+            .as_ref()
+            .is_none_or(|asked| record.task_id.as_ref() == Some(asked))
+            && self
+                .executor
+                .as_ref()
+                .is_none_or(|asked| record.executor.as_ref() == Some(asked))
+            && self
+                .event
+                .is_none_or(|asked| record.event == asked.as_str())
+            && self.since.is_none_or(|since| record.timestamp >= since)
+            && self.until.is_none_or(|until| record.timestamp <= until)
+    }
+}

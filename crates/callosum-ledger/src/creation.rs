@@ -1,0 +1,238 @@
+//! Beginning a ledger: files and folders, and an older ledger taken over.
+
+use std::{collections::HashSet, path::PathBuf};
+
+use callosum_host::{Clock, Disk, DiskError};
+use jiff::Timestamp;
+
+use crate::{
+    align::{Expected, OpenError, cut_torn},
+    canonical::DuplicateKeys,
+    entry::{Entry, EntryError, is_sealed, seal},
+    event::{AuditEvent, Event},
+    group::{Writer, stored_event},
+    journal::{Batch, JOURNAL_FORMAT, StoredEntry, follow},
+    ledger::Ledger,
+    ledger_file::{LedgerFile, LedgerFileError, LedgerVersion, begun_like, begun_new},
+    locks::ExclusiveLedger,
+    paths::LedgerPaths,
+    position::{Begun, Position, View},
+    quarantine,
+};
+
+/// What creating a ledger did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Creation {
+    /// The files and folders that were missing and are there now.
+    pub created: Vec<PathBuf>,
+    /// The ledger that was there before the journal, if there was one with entries.
+    pub adopted: Option<Adoption>,
+}
+
+/// A ledger that was taken over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Adoption {
+    /// How many entries it had.
+    pub entries: u64,
+    /// Where its file was set aside as it had been.
+    pub original: PathBuf,
+}
+
+/// Why a ledger could not be created.
+#[derive(Debug, thiserror::Error)]
+pub enum CreateError {
+    /// A ledger is there and cannot be opened, or a file or lock failed.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The file that is there is not a ledger.
+    #[error("cannot take over `{}`", path.display())]
+    NotALedger {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: LedgerFileError,
+    },
+    /// An entry in it is not what the schema says, or its checksum is wrong.
+    #[error("cannot take over `{}`: entry {number}", path.display())]
+    BadEntry {
+        /// The file.
+        path: PathBuf,
+        /// The entry's number in it, from 1.
+        number: usize,
+        /// Why.
+        source: EntryError,
+    },
+    /// Two entries in it are of one task.
+    #[error("cannot take over `{}`: entry {number} is of a task that has one already", path.display())]
+    Duplicate {
+        /// The file.
+        path: PathBuf,
+        /// The second entry's number in it, from 1.
+        number: usize,
+    },
+}
+
+impl From<DiskError> for CreateError {
+    fn from(error: DiskError) -> Self {
+        Self::Open(error.into())
+    }
+}
+
+impl Ledger {
+    /// Creates what is missing of a project's ledger, and says what that was.
+    ///
+    /// Nothing that is there is overwritten, and doing it twice does nothing the second time. A
+    /// ledger of another program, without a journal, is taken over where every checksum in it is
+    /// right: each entry becomes a record of the journal and the original file is set aside.
+    ///
+    /// Fails, with everything left as it was but for empty folders, where what is there is not a
+    /// ledger, or newer than this program.
+    pub fn create(
+        disk: &Disk,
+        paths: &LedgerPaths,
+        clock: &Clock,
+    ) -> Result<Creation, CreateError> {
+        let mut creation = Creation::default();
+        let parent = paths.ledger.parent().unwrap_or(&paths.root);
+        disk.create_dir_all(parent)?;
+        for folder in [&paths.history, &paths.audit, &paths.locks] {
+            if disk.create_dir_all(folder)? {
+                creation.created.push(folder.clone());
+            }
+        }
+        let held = ExclusiveLedger::acquire(disk, paths).map_err(OpenError::from)?;
+        let _audit = held.lock_audit().map_err(OpenError::from)?;
+        let missing = [&paths.ledger, &paths.hashlog]
+            .into_iter()
+            .map(|path| Ok((!disk.exists(path)?).then(|| path.clone())))
+            .collect::<Result<Vec<_>, DiskError>>()?;
+        let mut writer = Writer::default();
+        match writer.bring_in_line(disk, paths, clock, &held) {
+            Ok(_) => {}
+            Err(OpenError::NotCreated { .. }) => {
+                creation.adopted = begin(disk, paths, clock)?;
+                writer.bring_in_line(disk, paths, clock, &held)?;
+            }
+            Err(error) => return Err(error.into()),
+        }
+        creation.created.extend(missing.into_iter().flatten());
+        Ok(creation)
+    }
+}
+
+/// Begins the journal with a ledger: an empty one, or the one that is there.
+fn begin(disk: &Disk, paths: &LedgerPaths, clock: &Clock) -> Result<Option<Adoption>, CreateError> {
+    let found = disk.read_if_there(&paths.ledger)?;
+    let (begun, entries) = match &found {
+        Some(bytes) => take_over(paths, bytes)?,
+        None => (begun_new(), Vec::new()),
+    };
+    let now = clock.now();
+    let original = match &found {
+        Some(bytes) if !entries.is_empty() => Some(set_aside(disk, paths, bytes, now)?),
+        _ => None,
+    };
+
+    let start = follow(disk, paths, &Position::start()).map_err(OpenError::from)?;
+    cut_torn(disk, paths, start.torn.as_ref())?;
+    let mut batch = Batch::begin(start.position, now);
+    let created = AuditEvent::new(Event::Created)
+        .with("journal", JOURNAL_FORMAT)
+        .with("version", LedgerVersion::OURS.to_string())
+        .with("head", begun.head.as_str())
+        .with("tail", begun.tail.as_str());
+    batch.push(&created, now, None);
+    for entry in &entries {
+        let event = stored_event(Event::Adopted, "adopted", entry);
+        batch.push(&event, now, Some(entry.as_json()));
+    }
+    batch.write(disk, paths, true)?;
+
+    let stored: Vec<_> = entries.iter().map(StoredEntry::of).collect();
+    let view = View::of(begun);
+    let expected = Expected::after(&view, &stored);
+    let ledger = [
+        view.begun.head.as_bytes(),
+        &expected.ledger,
+        view.begun.tail.as_bytes(),
+    ];
+    disk.replace(&paths.ledger, &ledger.concat(), 0o644)?;
+    if let Some(hashlog) = disk.read_if_there(&paths.hashlog)?
+        && hashlog != expected.hashlog
+    {
+        quarantine::keep(disk, paths, &paths.hashlog, &hashlog)?;
+    }
+    disk.replace(&paths.hashlog, &expected.hashlog, 0o644)?;
+    Ok(original.map(|original| Adoption {
+        entries: entries.len() as u64,
+        original,
+    }))
+}
+
+/// What a ledger without a journal holds, every entry checked and brought into canonical form.
+fn take_over(paths: &LedgerPaths, bytes: &[u8]) -> Result<(Begun, Vec<Entry>), CreateError> {
+    let not_a_ledger = |source| CreateError::NotALedger {
+        path: paths.ledger.clone(),
+        source,
+    };
+    let file = LedgerFile::parse(bytes).map_err(not_a_ledger)?;
+    if file.version > LedgerVersion::OURS {
+        return Err(CreateError::Open(OpenError::Newer {
+            path: paths.ledger.clone(),
+            found: file.version,
+            supported: LedgerVersion::OURS,
+        }));
+    }
+    let mut entries = Vec::with_capacity(file.entries.len());
+    let mut ids = HashSet::new();
+    for (index, at) in file.entries.into_iter().enumerate() {
+        let number = index + 1;
+        let entry = canonical_entry(&bytes[at]).map_err(|source| CreateError::BadEntry {
+            path: paths.ledger.clone(),
+            number,
+            source,
+        })?;
+        if !ids.insert(entry.task_id.clone()) {
+            return Err(CreateError::Duplicate {
+                path: paths.ledger.clone(),
+                number,
+            });
+        }
+        entries.push(entry);
+    }
+    Ok((begun_like(bytes).map_err(not_a_ledger)?, entries))
+}
+
+/// Reads an entry, checks its checksum where it has one, and gives it our own layout.
+fn canonical_entry(bytes: &[u8]) -> Result<Entry, EntryError> {
+    Entry::read(bytes)?.check()?;
+    let (_, canonical) = seal(bytes, DuplicateKeys::LastWins)?;
+    let entry = Entry::read(canonical.as_bytes())?;
+    if is_sealed(canonical.as_bytes()) {
+        Ok(entry)
+    } else {
+        Err(EntryError::Schema {
+            reason: "it has a field that sorts before `checksum`".to_owned(),
+        })
+    }
+}
+
+/// Puts a copy of the ledger that was found into the folder of backups.
+fn set_aside(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    bytes: &[u8],
+    now: Timestamp,
+) -> Result<PathBuf, DiskError> {
+    disk.create_dir_all(&paths.backups)?;
+    let stamp = now.strftime("%Y%m%d_%H%M%S");
+    let mut path = paths.backups.join(format!("cal_memory_{stamp}.json"));
+    let mut count = 1;
+    while !disk.create(&path, bytes, 0o644)? {
+        count += 1;
+        path = paths
+            .backups
+            .join(format!("cal_memory_{stamp}_{count}.json"));
+    }
+    Ok(path)
+}

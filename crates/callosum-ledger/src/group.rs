@@ -1,0 +1,372 @@
+//! [`Writer`]: what one thread does with a group of requests, under the locks.
+
+use std::{collections::HashSet, sync::Arc};
+
+use callosum_host::{Clock, Disk, DiskError, Ids, LockError, OpenHow, disk::Operation};
+use jiff::Timestamp;
+
+use crate::{
+    align::{Aligned, Expected, OpenError, Repair, align},
+    entry::Entry,
+    event::{AuditEvent, Event, Spawn},
+    journal::{Batch, StoredEntry, day_of, path_of_day},
+    ledger::WriteError,
+    locks::ExclusiveLedger,
+    paths::LedgerPaths,
+    position::{Position, View},
+    reader::known_ids,
+    task_id::TaskId,
+    watermark,
+};
+
+/// After so many bytes of journal the watermark is set anew: so much is read on opening at most.
+const MARK_AFTER: u64 = 1024 * 1024;
+
+/// Something that a thread wants written.
+pub(crate) enum Request {
+    Record {
+        event: AuditEvent,
+        at: Timestamp,
+    },
+    Reserve {
+        ticket: u64,
+        spawn: Spawn,
+        at: Timestamp,
+    },
+    Commit {
+        ticket: u64,
+        entry: Box<Entry>,
+        at: Timestamp,
+    },
+    Flush {
+        ticket: u64,
+        at: Timestamp,
+    },
+}
+
+impl Request {
+    /// The ticket of the thread that waits for it.
+    pub(crate) fn ticket(&self) -> Option<u64> {
+        match self {
+            Self::Record { .. } => None,
+            Self::Reserve { ticket, .. }
+            | Self::Commit { ticket, .. }
+            | Self::Flush { ticket, .. } => Some(*ticket),
+        }
+    }
+
+    fn at(&self) -> Timestamp {
+        match self {
+            Self::Record { at, .. }
+            | Self::Reserve { at, .. }
+            | Self::Commit { at, .. }
+            | Self::Flush { at, .. } => *at,
+        }
+    }
+}
+
+/// How a request went well.
+pub(crate) enum Done {
+    Flushed,
+    Reserved(TaskId),
+    Stored(Box<Entry>),
+}
+
+/// How a group went.
+#[derive(Default)]
+pub(crate) struct Written {
+    pub(crate) outcomes: Vec<(u64, Result<Done, WriteError>)>,
+    pub(crate) repairs: Vec<Repair>,
+}
+
+/// What a process keeps in mind between two groups.
+#[derive(Default)]
+pub(crate) struct Writer {
+    /// Where the files stood; none where that must be found out anew.
+    position: Option<Position>,
+    /// Ids that this process reserved and that have no entry yet.
+    reserved: HashSet<TaskId>,
+    /// Ids that have an entry, as far as this process saw them stored.
+    seen: HashSet<TaskId>,
+    /// Whether `seen` has all of them.
+    has_seen_all: bool,
+    /// Bytes of journal since the watermark was set.
+    unmarked: u64,
+    /// The failed sync after which nothing more is written.
+    halted: Option<Arc<DiskError>>,
+}
+
+impl Writer {
+    /// Brings the files in line, tells the journal what had to be done for it, and says so.
+    pub(crate) fn bring_in_line(
+        &mut self,
+        disk: &Disk,
+        paths: &LedgerPaths,
+        clock: &Clock,
+        held: &ExclusiveLedger<'_>,
+    ) -> Result<Vec<Repair>, OpenError> {
+        let Aligned {
+            mut position,
+            repairs,
+            news,
+        } = align(disk, paths, held, None)?;
+        if !repairs.is_empty() {
+            let now = clock.now();
+            let mut batch = Batch::begin(position, now);
+            push_repairs(&mut batch, paths, &repairs, now);
+            position = batch.write(disk, paths, true)?;
+        }
+        if news.is_none() || !repairs.is_empty() {
+            self.mark(disk, paths, &mut position);
+        }
+        self.position = Some(position);
+        Ok(repairs)
+    }
+
+    /// Writes a group. An error is every request's; what one request alone did wrong is its own
+    /// outcome.
+    pub(crate) fn write(
+        &mut self,
+        disk: &Disk,
+        paths: &LedgerPaths,
+        ids: &Ids,
+        requests: &[Request],
+    ) -> Result<Written, WriteError> {
+        if let Some(reason) = &self.halted {
+            return Err(WriteError::Halted(Arc::clone(reason)));
+        }
+        let Some(now) = requests.iter().map(Request::at).max() else {
+            return Ok(Written::default());
+        };
+        let held = ExclusiveLedger::acquire(disk, paths).map_err(lock_failed)?;
+        let _audit = held.lock_audit().map_err(lock_failed)?;
+        let aligned = align(disk, paths, &held, self.position.take()).map_err(open_failed)?;
+        self.take_news(aligned.news.as_deref());
+        let view = aligned.position.view.clone().ok_or_else(|| {
+            open_failed(OpenError::NotCreated {
+                root: paths.root.clone(),
+            })
+        })?;
+
+        let mut batch = Batch::begin(aligned.position, now);
+        push_repairs(&mut batch, paths, &aligned.repairs, now);
+        let mut outcomes = Vec::with_capacity(requests.len());
+        let mut stored = Vec::new();
+        let mut task_locks = Vec::new();
+        let mut sync = !aligned.repairs.is_empty();
+        for request in requests {
+            match request {
+                Request::Record { event, at } => batch.push(event, *at, None),
+                Request::Reserve { ticket, spawn, at } => {
+                    let id = self.reserve(&mut batch, ids, spawn, *at);
+                    outcomes.push((*ticket, Ok(Done::Reserved(id))));
+                }
+                Request::Flush { ticket, .. } => {
+                    sync = true;
+                    outcomes.push((*ticket, Ok(Done::Flushed)));
+                }
+                Request::Commit { ticket, entry, at } => {
+                    if let Err(error) = self.check(disk, paths, entry) {
+                        outcomes.push((*ticket, Err(error)));
+                        continue;
+                    }
+                    if !self.reserved.contains(&entry.task_id) {
+                        // An id that came from elsewhere may be on its way there too.
+                        match held.lock_task(&entry.task_id) {
+                            Ok(lock) => task_locks.push(lock),
+                            Err(error) => {
+                                outcomes.push((*ticket, Err(lock_failed(error))));
+                                continue;
+                            }
+                        }
+                    }
+                    sync = true;
+                    let event = stored_event(Event::Commit, "committed", entry);
+                    batch.push(&event, *at, Some(entry.as_json()));
+                    self.seen.insert(entry.task_id.clone());
+                    stored.push(StoredEntry::of(entry));
+                    outcomes.push((*ticket, Ok(Done::Stored(entry.clone()))));
+                }
+            }
+        }
+
+        self.unmarked += batch.len() as u64;
+        let written = batch.write(disk, paths, sync);
+        let mut position = match written {
+            Ok(position) => position,
+            Err(error) => return Err(self.fail(requests, error)),
+        };
+        for (_, outcome) in &outcomes {
+            if let Ok(Done::Stored(entry)) = outcome {
+                self.reserved.remove(&entry.task_id);
+            }
+        }
+        // From here on the group is on disk and will be acknowledged. A view that cannot be
+        // extended is brought in line by the next group, or by the next opening.
+        if let Ok(view) = extend_views(disk, paths, &view, &stored) {
+            position.view = Some(view);
+            if sync && self.unmarked >= MARK_AFTER {
+                self.mark(disk, paths, &mut position);
+            }
+            self.position = Some(position);
+        }
+        Ok(Written {
+            outcomes,
+            repairs: aligned.repairs,
+        })
+    }
+
+    fn reserve(&mut self, batch: &mut Batch, ids: &Ids, spawn: &Spawn, at: Timestamp) -> TaskId {
+        let id = batch.next_id(day_of(at)).unwrap_or_else(|| {
+            let uuid = ids.uuid_v4().parse();
+            uuid.expect("a UUID of version 4 is a task id")
+        });
+        let event = AuditEvent {
+            event: Event::Spawn,
+            task_id: Some(id.clone()),
+            executor: Some(spawn.executor.clone()),
+            hash: None,
+            status: Some("spawned".to_owned()),
+            details: spawn.details.clone(),
+        };
+        batch.push(&event, at, None);
+        self.reserved.insert(id.clone());
+        id
+    }
+
+    /// Checks what only the ledger knows: that links have entries and the task has none.
+    fn check(&mut self, disk: &Disk, paths: &LedgerPaths, entry: &Entry) -> Result<(), WriteError> {
+        let is_ours = self.reserved.contains(&entry.task_id);
+        let links_seen = entry.linked_tasks.iter().all(|id| self.seen.contains(id));
+        if !(is_ours && links_seen || self.has_seen_all) {
+            let known =
+                known_ids(disk, paths).map_err(|error| WriteError::Read(Arc::new(error)))?;
+            self.seen.extend(known);
+            self.has_seen_all = true;
+        }
+        if self.seen.contains(&entry.task_id) {
+            return Err(WriteError::Taken {
+                task_id: entry.task_id.clone(),
+            });
+        }
+        let unknown: Vec<_> = entry
+            .linked_tasks
+            .iter()
+            .filter(|id| !self.seen.contains(*id))
+            .cloned()
+            .collect();
+        if unknown.is_empty() {
+            Ok(())
+        } else {
+            Err(WriteError::UnknownLinks { ids: unknown })
+        }
+    }
+
+    /// Keeps in mind what other processes stored.
+    fn take_news(&mut self, news: Option<&[StoredEntry]>) {
+        let Some(news) = news else {
+            self.seen.clear();
+            self.has_seen_all = false;
+            return;
+        };
+        let ids = news
+            .iter()
+            .filter_map(|entry| Entry::read(entry.json.as_bytes()).ok())
+            .map(|entry| entry.task_id);
+        self.seen.extend(ids);
+    }
+
+    /// Undoes what a group left in mind that was not written.
+    fn fail(&mut self, requests: &[Request], error: DiskError) -> WriteError {
+        for request in requests {
+            if let Request::Commit { entry, .. } = request {
+                self.seen.remove(&entry.task_id);
+                self.has_seen_all = false;
+            }
+        }
+        let is_sync = error.operation == Operation::Sync;
+        let error = Arc::new(error);
+        if is_sync {
+            self.halted = Some(Arc::clone(&error));
+        }
+        WriteError::Journal(error)
+    }
+
+    /// Syncs everything and sets the watermark. It is a convenience: where it fails, the next
+    /// opening reads more.
+    fn mark(&mut self, disk: &Disk, paths: &LedgerPaths, position: &mut Position) {
+        if sync_all(disk, paths, position)
+            .and_then(|()| watermark::write(disk, paths, position))
+            .is_ok()
+        {
+            self.unmarked = 0;
+        }
+    }
+}
+
+fn sync_all(disk: &Disk, paths: &LedgerPaths, position: &mut Position) -> Result<(), DiskError> {
+    if let Some(day) = position.day {
+        let journal = path_of_day(&paths.audit, day);
+        disk.open(&journal, OpenHow::READ_WRITE)?.sync_data()?;
+        position.synced = position.seq;
+    }
+    for path in [&paths.ledger, &paths.hashlog] {
+        disk.open(path, OpenHow::READ_WRITE)?.sync_data()?;
+    }
+    Ok(())
+}
+
+/// Extends ledger file and hashlog at their ends. Neither is synced.
+fn extend_views(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    view: &View,
+    stored: &[StoredEntry],
+) -> Result<View, DiskError> {
+    if stored.is_empty() {
+        return Ok(view.clone());
+    }
+    let mut expected = Expected::after(view, stored);
+    expected
+        .ledger
+        .extend_from_slice(view.begun.tail.as_bytes());
+    disk.open(&paths.ledger, OpenHow::READ_WRITE)?
+        .write_at(&expected.ledger, view.ledger_end)?;
+    disk.open(&paths.hashlog, OpenHow::READ_WRITE)?
+        .write_at(&expected.hashlog, view.hashlog_end)?;
+    Ok(expected.view)
+}
+
+/// The event of an entry that is stored, by whatever way it came.
+pub(crate) fn stored_event(event: Event, status: &str, entry: &Entry) -> AuditEvent {
+    AuditEvent {
+        event,
+        task_id: Some(entry.task_id.clone()),
+        executor: Some(entry.executor.clone()),
+        hash: Some(entry.checksum),
+        status: Some(status.to_owned()),
+        details: serde_json::Map::new(),
+    }
+}
+
+fn push_repairs(batch: &mut Batch, paths: &LedgerPaths, repairs: &[Repair], now: Timestamp) {
+    for repair in repairs {
+        let mut event = AuditEvent::new(Event::Repair).with(
+            "file",
+            paths.shown(&repair.path).to_string_lossy().into_owned(),
+        );
+        event.status = Some(repair.what.name().to_owned());
+        if let Some(kept) = &repair.kept {
+            event = event.with("kept", paths.shown(kept).to_string_lossy().into_owned());
+        }
+        batch.push(&event, now, None);
+    }
+}
+
+fn lock_failed(error: LockError) -> WriteError {
+    WriteError::Lock(Arc::new(error))
+}
+
+fn open_failed(error: OpenError) -> WriteError {
+    WriteError::Open(Arc::new(error))
+}

@@ -1,0 +1,86 @@
+//! The hashlog: one line an entry, the index of the ledger file and a chain of its own.
+//!
+//! It is derived from the ledger file alone: the same entries at the same offsets give the same
+//! bytes. The format in full: `docs/formats/hashlog.md`.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{chain::HASHLOG, checksum::Checksum};
+
+/// A line, as it is read.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct HashlogLine<'a> {
+    /// The entry's number in its ledger file, from 1.
+    pub(crate) seq: u64,
+    #[serde(borrow)]
+    pub(crate) task_id: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(crate) executor: Cow<'a, str>,
+    /// As the entry has it.
+    #[serde(borrow)]
+    pub(crate) timestamp: Cow<'a, str>,
+    /// Where the entry begins in the ledger file.
+    pub(crate) offset: u64,
+    /// How many bytes it has.
+    pub(crate) length: u64,
+    pub(crate) checksum: Checksum,
+    pub(crate) prev: Checksum,
+}
+
+impl<'a> HashlogLine<'a> {
+    /// Reads a line, without its line feed. The chain is not checked.
+    pub(crate) fn read(line: &'a [u8]) -> Option<Self> {
+        serde_json::from_slice(line).ok()
+    }
+}
+
+/// What the index repeats of an entry; empty where a foreign entry has no such text.
+#[derive(Deserialize, Serialize)]
+struct Indexed<'a> {
+    #[serde(borrow, default)]
+    task_id: Cow<'a, str>,
+    #[serde(borrow, default)]
+    executor: Cow<'a, str>,
+    #[serde(borrow, default)]
+    timestamp: Cow<'a, str>,
+}
+
+/// Appends an entry's line and gives its hash.
+pub(crate) fn write_line(
+    out: &mut Vec<u8>,
+    seq: u64,
+    offset: u64,
+    entry: &[u8],
+    checksum: Checksum,
+    prev: Checksum,
+) -> Checksum {
+    #[derive(Serialize)]
+    struct Line<'a> {
+        seq: u64,
+        #[serde(flatten)]
+        indexed: Indexed<'a>,
+        offset: u64,
+        length: u64,
+        checksum: Checksum,
+        prev: Checksum,
+    }
+    let indexed = serde_json::from_slice(entry).unwrap_or(Indexed {
+        task_id: Cow::Borrowed(""),
+        executor: Cow::Borrowed(""),
+        timestamp: Cow::Borrowed(""),
+    });
+    let from = out.len();
+    let line = Line {
+        seq,
+        indexed,
+        offset,
+        length: entry.len() as u64,
+        checksum,
+        prev,
+    };
+    serde_json::to_writer(&mut *out, &line).expect("strings and numbers are printed to memory");
+    out.pop();
+    HASHLOG.seal(out, from)
+}

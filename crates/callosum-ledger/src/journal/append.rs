@@ -1,0 +1,146 @@
+//! Appending records to the journal: one write for a whole group of them, and one sync.
+
+use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
+
+use super::{day::path_of_day, record::Draft};
+use crate::{
+    event::{AuditEvent, Event},
+    paths::LedgerPaths,
+    position::Position,
+};
+
+/// Records that are written together.
+pub(crate) struct Batch {
+    position: Position,
+    bytes: Vec<u8>,
+    /// Where the bytes go in the day's file.
+    from: u64,
+    day: Date,
+    /// The last record of the day before, where this batch begins a new one.
+    ended: Option<EndedDay>,
+}
+
+struct EndedDay {
+    day: Date,
+    from: u64,
+    bytes: Vec<u8>,
+}
+
+/// The day of a time, in UTC.
+pub(crate) fn day_of(timestamp: Timestamp) -> Date {
+    timestamp.to_zoned(TimeZone::UTC).date()
+}
+
+impl Batch {
+    /// Begins a batch that is written at `now`.
+    ///
+    /// A clock that went back does not lead back to an earlier day's file: the order of the files
+    /// is the order of the records.
+    pub(crate) fn begin(position: Position, now: Timestamp) -> Self {
+        let today = day_of(now);
+        let mut batch = Self {
+            from: position.offset,
+            day: position.day.unwrap_or(today),
+            bytes: Vec::new(),
+            ended: None,
+            position,
+        };
+        if today > batch.day {
+            // This record changes the size of the file that other processes look at, so that they
+            // learn of the new one.
+            let last = AuditEvent::new(Event::DayEnd).with("next", today.to_string());
+            batch.push(&last, now, None);
+            batch.ended = Some(EndedDay {
+                day: batch.day,
+                from: batch.from,
+                bytes: std::mem::take(&mut batch.bytes),
+            });
+            batch.from = 0;
+            batch.day = today;
+            batch.position.offset = 0;
+            // The day before is synced before anything is written to this one.
+            batch.position.synced = batch.position.seq;
+        }
+        batch.position.day = Some(batch.day);
+        batch
+    }
+
+    /// Adds a record.
+    pub(crate) fn push(&mut self, event: &AuditEvent, timestamp: Timestamp, entry: Option<&str>) {
+        let position = &mut self.position;
+        if let Some(id) = &event.task_id {
+            position.note_id(id);
+        }
+        position.seq += 1;
+        let before = self.bytes.len();
+        let draft = Draft {
+            timestamp,
+            seq: position.seq,
+            synced: position.synced,
+            prev: position.head,
+            event,
+            entry,
+        };
+        position.head = draft.write(&mut self.bytes);
+        position.offset += (self.bytes.len() - before) as u64;
+    }
+
+    /// Gives out the next dated id of a day.
+    pub(crate) fn next_id(&mut self, today: Date) -> Option<crate::task_id::TaskId> {
+        self.position.next_id(today)
+    }
+
+    /// How many bytes it adds to the journal.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len() + self.ended.as_ref().map_or(0, |ended| ended.bytes.len())
+    }
+
+    /// Writes the records, and syncs them where that is asked for.
+    ///
+    /// After an error nothing of the batch counts: what was written of it is cut off again, as far
+    /// as the disk still obeys, and else left to the next opening as a torn end.
+    pub(crate) fn write(
+        mut self,
+        disk: &Disk,
+        paths: &LedgerPaths,
+        sync: bool,
+    ) -> Result<Position, DiskError> {
+        if let Some(ended) = &self.ended {
+            let file = disk.open(&path_of_day(&paths.audit, ended.day), OpenHow::READ_WRITE)?;
+            write_or_cut(&file, &ended.bytes, ended.from)?;
+            file.sync_data()?;
+        }
+        let is_new_file = self.from == 0;
+        if self.bytes.is_empty() && !sync {
+            return Ok(self.position);
+        }
+        let file = disk.open(
+            &path_of_day(&paths.audit, self.day),
+            OpenHow::READ_WRITE_CREATE,
+        )?;
+        write_or_cut(&file, &self.bytes, self.from)?;
+        let made_durable = if sync {
+            self.position.synced = self.position.seq;
+            file.sync_data()
+        } else {
+            Ok(())
+        };
+        made_durable
+            .and_then(|()| {
+                if is_new_file {
+                    disk.sync_dir(&paths.audit)
+                } else {
+                    Ok(())
+                }
+            })
+            .inspect_err(|_| drop(file.set_len(self.from)))?;
+        Ok(self.position)
+    }
+}
+
+fn write_or_cut(file: &DiskFile, bytes: &[u8], from: u64) -> Result<(), DiskError> {
+    // The first error is the one to report.
+    file.write_at(bytes, from)
+        .inspect_err(|_| drop(file.set_len(from)))
+}

@@ -1,0 +1,278 @@
+//! Reading on in the journal from a known position, and telling a torn end from damage.
+
+use std::path::PathBuf;
+
+use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
+use jiff::civil::Date;
+
+use super::{
+    day::{DayFile, day_files, path_of_day},
+    record::{JOURNAL_FORMAT, Record, RecordFault},
+};
+use crate::{
+    checksum::Checksum,
+    entry::{Entry, checksum_at_head},
+    lines::Lines,
+    paths::LedgerPaths,
+    position::{Position, View},
+};
+
+/// What the journal tells from a position on.
+pub(crate) struct Followed {
+    /// The position after its last whole record.
+    pub(crate) position: Position,
+    /// The entries that were stored, in order; of the ledger that is active at the end.
+    pub(crate) entries: Vec<StoredEntry>,
+    /// Whether a ledger was begun on the way, so that what stood before is not the active one.
+    pub(crate) began: bool,
+    /// What a crash left behind the last whole record.
+    pub(crate) torn: Option<Torn>,
+}
+
+/// An entry as a commit's record carries it.
+pub(crate) struct StoredEntry {
+    pub(crate) json: String,
+    pub(crate) checksum: Checksum,
+}
+
+impl StoredEntry {
+    /// An entry that is in canonical form.
+    pub(crate) fn of(entry: &Entry) -> Self {
+        Self {
+            json: entry.as_json().to_owned(),
+            checksum: entry.checksum,
+        }
+    }
+}
+
+/// The end of a file that a crash cut off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Torn {
+    pub(crate) path: PathBuf,
+    pub(crate) offset: u64,
+}
+
+/// Why the journal cannot be followed.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// A file could not be read.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// A record that was promised to be on disk is not what it was.
+    #[error("the audit journal is damaged at record {seq}, line {line} of `{}`: {reason}", path.display())]
+    Damaged {
+        /// The day file.
+        path: PathBuf,
+        /// The line in it that is wrong, from 1; counted from where reading began.
+        line: u64,
+        /// The record that should stand there.
+        seq: u64,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A later version wrote it.
+    #[error("the audit journal has format {found}, and this program writes {supported}")]
+    Newer {
+        /// Its format.
+        found: u32,
+        /// Ours.
+        supported: u32,
+    },
+}
+
+/// Reads on from `from`, to the end of the last day file.
+pub(crate) fn follow(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    from: &Position,
+) -> Result<Followed, JournalError> {
+    follow_until(disk, paths, from, None)
+}
+
+/// Reads on from `from`, to the end of a day.
+pub(crate) fn follow_until(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    from: &Position,
+    last: Option<Date>,
+) -> Result<Followed, JournalError> {
+    let files: Vec<_> = day_files(disk, &paths.audit)?
+        .into_iter()
+        .filter(|file| from.day.is_none_or(|day| file.day >= day))
+        .filter(|file| last.is_none_or(|day| file.day <= day))
+        .collect();
+    if let Some(day) = from.day {
+        let path = path_of_day(&paths.audit, day);
+        let file = disk.open_if_there(&path, OpenHow::READ)?;
+        let is_there = match &file {
+            Some(file) => is_at(file, from)?,
+            None => false,
+        };
+        if !is_there {
+            return Err(JournalError::Damaged {
+                path,
+                line: 0,
+                seq: from.seq,
+                reason: "the record is not there any more".to_owned(),
+            });
+        }
+    }
+    let mut followed = Followed {
+        position: from.clone(),
+        entries: Vec::new(),
+        began: false,
+        torn: None,
+    };
+    for (index, day_file) in files.iter().enumerate() {
+        let file = disk.open(&day_file.path, OpenHow::READ)?;
+        if followed.position.day != Some(day_file.day) {
+            followed.position.day = Some(day_file.day);
+            followed.position.offset = 0;
+        }
+        let size = file.size()?;
+        let mut lines = Lines::new(&file, followed.position.offset, size);
+        let mut number = 0;
+        while let Some(line) = lines.next()? {
+            number += 1;
+            let read = if line.is_whole {
+                Record::read(line.bytes).map_err(Fault::Record)
+            } else {
+                Err(Fault::Unfinished)
+            };
+            let (offset, end) = (line.offset, line.end());
+            let taken = read.and_then(|record| followed.take(&record, end));
+            match taken {
+                Ok(()) => {}
+                Err(Fault::Newer(found)) => {
+                    return Err(JournalError::Newer {
+                        found,
+                        supported: JOURNAL_FORMAT,
+                    });
+                }
+                Err(fault) => {
+                    let seq = followed.position.seq + 1;
+                    let later = &files[index + 1..];
+                    if was_promised(disk, seq, &mut lines, later)? {
+                        return Err(JournalError::Damaged {
+                            path: day_file.path.clone(),
+                            line: number,
+                            seq,
+                            reason: fault.to_string(),
+                        });
+                    }
+                    followed.torn = Some(Torn {
+                        path: day_file.path.clone(),
+                        offset,
+                    });
+                    return Ok(followed);
+                }
+            }
+        }
+    }
+    Ok(followed)
+}
+
+/// Whether anything after a bad record says that it had been on disk.
+///
+/// A later day file says so by being there: the one before is synced first.
+fn was_promised(
+    disk: &Disk,
+    seq: u64,
+    rest: &mut Lines<'_>,
+    later: &[DayFile],
+) -> Result<bool, DiskError> {
+    while let Some(line) = rest.next()? {
+        if Record::read(line.bytes).is_ok_and(|record| record.head.synced >= seq) {
+            return Ok(true);
+        }
+    }
+    for file in later {
+        if disk.open(&file.path, OpenHow::READ)?.size()? > 0 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Why a line is not the journal's next record.
+#[derive(Debug, thiserror::Error)]
+enum Fault {
+    #[error("the line is not finished")]
+    Unfinished,
+    #[error(transparent)]
+    Record(RecordFault),
+    #[error("record {found} stands where {expected} should")]
+    Number { expected: u64, found: u64 },
+    #[error("it follows {found}, and the record before it is {expected}")]
+    Link { expected: Checksum, found: Checksum },
+    #[error("{0}")]
+    Content(String),
+    #[error("format {0}")]
+    Newer(u32),
+}
+
+impl Followed {
+    /// Takes the next record in, which ends at `end` in its file.
+    fn take(&mut self, record: &Record<'_>, end: u64) -> Result<(), Fault> {
+        let position = &mut self.position;
+        if record.head.seq != position.seq + 1 {
+            return Err(Fault::Number {
+                expected: position.seq + 1,
+                found: record.head.seq,
+            });
+        }
+        if record.prev != position.head {
+            return Err(Fault::Link {
+                expected: position.head,
+                found: record.prev,
+            });
+        }
+        if let Some(begins) = record.begins().map_err(Fault::Content)? {
+            if begins.journal > JOURNAL_FORMAT {
+                return Err(Fault::Newer(begins.journal));
+            }
+            position.view = Some(View::of(begins.begun));
+            self.entries.clear();
+            self.began = true;
+        }
+        if record.stores() {
+            self.entries.push(entry_of(record)?);
+        }
+        if let Some(id) = record
+            .head
+            .task_id
+            .as_deref()
+            .and_then(|id| id.parse().ok())
+        {
+            position.note_id(&id);
+        }
+        position.seq = record.head.seq;
+        position.head = record.hash;
+        position.synced = position.synced.max(record.head.synced);
+        position.offset = end;
+        Ok(())
+    }
+}
+
+fn entry_of(record: &Record<'_>) -> Result<StoredEntry, Fault> {
+    let entry = record
+        .entry
+        .ok_or_else(|| Fault::Content("it stores an entry and carries none".to_owned()))?;
+    let checksum = checksum_at_head(entry.as_bytes())
+        .ok_or_else(|| Fault::Content("its entry is not in canonical form".to_owned()))?;
+    Ok(StoredEntry {
+        json: entry.to_owned(),
+        checksum,
+    })
+}
+
+/// Whether the record that ends at this position is in its file.
+pub(crate) fn is_at(file: &DiskFile, position: &Position) -> Result<bool, DiskError> {
+    let len = crate::chain::JOURNAL.end_len();
+    let Some(from) = position.offset.checked_sub(len as u64) else {
+        return Ok(false);
+    };
+    let end = file.read_range(from, len)?;
+    Ok(end.ends_with(b"\n")
+        && crate::chain::JOURNAL.stated(&end[..end.len() - 1]) == Some(position.head))
+}

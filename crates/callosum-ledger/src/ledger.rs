@@ -1,0 +1,287 @@
+//! [`Ledger`]: the one way to write, shared by the threads of a process.
+//!
+//! Whoever writes puts a request into a queue. The first to find nobody at work takes the whole
+//! queue as one group: it locks, brings files in line with what other processes did, appends the
+//! group's records to the journal in one write, syncs once, extends the views, and tells each
+//! waiting thread how its request went. Who arrives meanwhile waits for the next group, so nobody
+//! waits for more than two syncs.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+};
+
+use callosum_host::{Clock, Disk, DiskError, Ids, LockError};
+
+use crate::{
+    align::{OpenError, Repair},
+    entry::{Entry, EntryError, NewEntry},
+    error_code::ErrorCode,
+    event::{AuditEvent, Spawn},
+    group::{Done, Request, Writer},
+    locks::{self, ExclusiveLedger},
+    paths::LedgerPaths,
+    reader::ReadError,
+    task_id::TaskId,
+};
+
+/// A project's ledger, open for writing.
+pub struct Ledger {
+    disk: Disk,
+    paths: LedgerPaths,
+    clock: Clock,
+    ids: Ids,
+    queue: Mutex<Queue>,
+    turned: Condvar,
+}
+
+struct Queue {
+    requests: Vec<Request>,
+    outcomes: HashMap<u64, Result<Done, WriteError>>,
+    last_ticket: u64,
+    /// Taken by whichever thread is at work.
+    writer: Option<Box<Writer>>,
+    repairs: Vec<Repair>,
+}
+
+/// Why something was not written.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum WriteError {
+    /// Somebody else held the ledger's lock for too long.
+    #[error(transparent)]
+    Lock(Arc<LockError>),
+    /// The audit journal could not be written.
+    #[error(transparent)]
+    Journal(Arc<DiskError>),
+    /// The entries that are there could not be read.
+    #[error(transparent)]
+    Read(Arc<ReadError>),
+    /// The ledger could not be brought in line with the journal.
+    #[error(transparent)]
+    Open(Arc<OpenError>),
+    /// A sync failed before, after which nobody can say what is on disk: open the ledger anew.
+    #[error("writing was halted because a sync had failed: {0}")]
+    Halted(Arc<DiskError>),
+    /// Linked tasks that the ledger does not have.
+    #[error("linked tasks are not in the ledger: {}", list(ids))]
+    UnknownLinks {
+        /// Their ids.
+        ids: Vec<TaskId>,
+    },
+    /// The task has an entry already.
+    #[error("task `{task_id}` has an entry already")]
+    Taken {
+        /// The task.
+        task_id: TaskId,
+    },
+    /// The entry has no canonical form.
+    #[error(transparent)]
+    Entry(Arc<EntryError>),
+}
+
+fn list(ids: &[TaskId]) -> String {
+    let quoted: Vec<_> = ids.iter().map(|id| format!("`{id}`")).collect();
+    quoted.join(", ")
+}
+
+impl WriteError {
+    /// The seed's code for it, where there is one.
+    ///
+    /// A full disk is E005 wherever it is met; anything else that keeps the journal from being
+    /// written is E008.
+    pub fn code(&self) -> Option<ErrorCode> {
+        match self {
+            Self::Lock(error) => Some(match **error {
+                LockError::Timeout { .. } => ErrorCode::LockTimeout,
+                LockError::Disk(_) => ErrorCode::DiskFailure,
+            }),
+            Self::Journal(error) if !error.is_full() => Some(ErrorCode::AuditFailure),
+            Self::Journal(_) | Self::Halted(_) => Some(ErrorCode::DiskFailure),
+            Self::Read(error) => error.code(),
+            Self::Open(error) => error.code(),
+            Self::UnknownLinks { .. } | Self::Taken { .. } | Self::Entry(_) => None,
+        }
+    }
+}
+
+impl Ledger {
+    /// Opens a project's ledger, bringing ledger file and hashlog in line with the journal.
+    ///
+    /// Holds the ledger's lock for a moment; waits up to 1.5 s for it. Costs the reading of what
+    /// was written since the watermark, about 1 MB at most, or of the whole journal where there is
+    /// no watermark that holds. What was repaired is told by [`repairs`](Self::repairs) and in the
+    /// journal.
+    ///
+    /// Fails, and leaves every file as it is, where a file is newer than this program or says what
+    /// the journal does not.
+    pub fn open(disk: Disk, paths: LedgerPaths, clock: Clock, ids: Ids) -> Result<Self, OpenError> {
+        let mut writer = Writer::default();
+        let repairs = {
+            let held = ExclusiveLedger::acquire(&disk, &paths)?;
+            let _audit = held.lock_audit()?;
+            writer.bring_in_line(&disk, &paths, &clock, &held)?
+        };
+        Ok(Self {
+            disk,
+            paths,
+            clock,
+            ids,
+            queue: Mutex::new(Queue {
+                requests: Vec::new(),
+                outcomes: HashMap::new(),
+                last_ticket: 0,
+                writer: Some(Box::new(writer)),
+                repairs,
+            }),
+            turned: Condvar::new(),
+        })
+    }
+
+    /// What was brought in line with the journal, on opening and since.
+    pub fn repairs(&self) -> Vec<Repair> {
+        self.queue().repairs.clone()
+    }
+
+    /// Where the ledger's files stand.
+    pub fn paths(&self) -> &LedgerPaths {
+        &self.paths
+    }
+
+    /// Reserves the day's next task id by writing the spawn's record.
+    ///
+    /// No other process is given the same id. The record is in the journal when this returns, and
+    /// on disk with the next commit or [`flush`](Self::flush). Past the day's 9,999th, ids are
+    /// UUIDs.
+    pub fn reserve(&self, spawn: Spawn) -> Result<TaskId, WriteError> {
+        let at = self.clock.now();
+        match self.submit(|ticket| Request::Reserve { ticket, spawn, at })? {
+            Done::Reserved(task_id) => Ok(task_id),
+            Done::Flushed | Done::Stored(_) => unreachable!("a reservation gives an id"),
+        }
+    }
+
+    /// Tells the journal of an event.
+    ///
+    /// The record takes its place in the order of calls and goes along with the next group that is
+    /// written, by whatever thread. It stays in memory until then, also over a failed write: use
+    /// [`flush`](Self::flush) where it must be on disk.
+    pub fn record(&self, event: AuditEvent) -> Result<(), WriteError> {
+        let at = self.clock.now();
+        self.queue().requests.push(Request::Record { event, at });
+        Ok(())
+    }
+
+    /// Makes everything durable that was recorded or reserved before.
+    pub fn flush(&self) -> Result<(), WriteError> {
+        let at = self.clock.now();
+        self.submit(|ticket| Request::Flush { ticket, at })
+            .map(drop)
+    }
+
+    /// Stores an entry and returns it with its checksum.
+    ///
+    /// The entry is on disk, in the journal, when this returns, and so is every event recorded
+    /// before. Waits up to 1.5 s for another process's lock. Its cost does not depend on the size
+    /// of the ledger.
+    ///
+    /// Fails where a linked task has no entry, where the task has one already, and where the disk
+    /// or the lock does; then the entry is not in the ledger, or, after a failed sync, may turn
+    /// out to be once it is opened again.
+    pub fn commit(&self, entry: NewEntry) -> Result<Entry, WriteError> {
+        let entry = entry
+            .seal()
+            .map_err(|error| WriteError::Entry(Arc::new(error)))?;
+        let at = self.clock.now();
+        let entry = Box::new(entry);
+        match self.submit(|ticket| Request::Commit { ticket, entry, at })? {
+            Done::Stored(entry) => Ok(*entry),
+            Done::Flushed | Done::Reserved(_) => unreachable!("a commit gives an entry"),
+        }
+    }
+
+    /// Whether another process is writing to the ledger at this moment.
+    ///
+    /// Asks without waiting. A lock that cannot be asked for counts as free: whoever writes next
+    /// is told the reason.
+    pub fn another_process_is_writing(&self) -> bool {
+        let queue = self.queue();
+        // While one of our own threads is at work, the lock is ours, or about to be.
+        queue.writer.is_some() && locks::is_ledger_locked(&self.disk, &self.paths).unwrap_or(false)
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn submit(&self, request: impl FnOnce(u64) -> Request) -> Result<Done, WriteError> {
+        let mut queue = self.queue();
+        queue.last_ticket += 1;
+        let ticket = queue.last_ticket;
+        queue.requests.push(request(ticket));
+        loop {
+            if let Some(outcome) = queue.outcomes.remove(&ticket) {
+                return outcome;
+            }
+            queue = match queue.writer.take() {
+                Some(writer) => self.write_group(queue, writer),
+                None => self
+                    .turned
+                    .wait(queue)
+                    .unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+    }
+
+    /// Writes everything that is in the queue, with the queue open for others meanwhile.
+    fn write_group<'a>(
+        &'a self,
+        mut queue: MutexGuard<'a, Queue>,
+        mut writer: Box<Writer>,
+    ) -> MutexGuard<'a, Queue> {
+        let requests = std::mem::take(&mut queue.requests);
+        drop(queue);
+        let written = writer.write(&self.disk, &self.paths, &self.ids, &requests);
+        let mut queue = self.queue();
+        match written {
+            Ok(written) => {
+                queue.outcomes.extend(written.outcomes);
+                queue.repairs.extend(written.repairs);
+            }
+            Err(error) => {
+                // Events that nobody waits for stay, in front of what was queued meanwhile.
+                let mut kept = Vec::new();
+                for request in requests {
+                    match request.ticket() {
+                        Some(ticket) => {
+                            queue.outcomes.insert(ticket, Err(error.clone()));
+                        }
+                        None => kept.push(request),
+                    }
+                }
+                kept.append(&mut queue.requests);
+                queue.requests = kept;
+            }
+        }
+        queue.writer = Some(writer);
+        self.turned.notify_all();
+        queue
+    }
+}
+
+impl Drop for Ledger {
+    fn drop(&mut self) {
+        if !self.queue().requests.is_empty() {
+            // There is nobody left to tell; who must know calls `flush`.
+            drop(self.flush());
+        }
+    }
+}
+
+impl fmt::Debug for Ledger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ledger")
+            .field("root", &self.paths.root)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,253 @@
+//! The ledger file `.cal_memory.json`: what stands around its entries, and where each stands.
+//!
+//! We write one entry a line, between a head and a tail that never change, so that an append
+//! touches the end only. Another program may lay the file out as it likes: it is read all the same.
+//! The format in full: `docs/formats/ledger.md`.
+
+use std::{fmt, ops::Range, str::FromStr};
+
+use crate::{
+    canonical::{self, CanonicalError, CanonicalValue, DuplicateKeys},
+    position::Begun,
+};
+
+/// The version of the ledger's schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LedgerVersion {
+    /// The part before the dot.
+    pub major: u32,
+    /// The part after the dot.
+    pub minor: u32,
+}
+
+impl LedgerVersion {
+    /// Seed CAL §3.1: the version that this program writes.
+    pub const OURS: Self = Self { major: 1, minor: 2 };
+}
+
+impl fmt::Display for LedgerVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+impl FromStr for LedgerVersion {
+    type Err = LedgerFileError;
+
+    fn from_str(text: &str) -> Result<Self, LedgerFileError> {
+        let (major, minor) = text.split_once('.').unwrap_or((text, "0"));
+        match (major.parse(), minor.parse()) {
+            (Ok(major), Ok(minor)) => Ok(Self { major, minor }),
+            _ => Err(LedgerFileError::Field {
+                field: "version",
+                reason: "is not of the form `1.2`",
+            }),
+        }
+    }
+}
+
+/// Why bytes are not a ledger.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LedgerFileError {
+    /// They are not JSON.
+    #[error("not a ledger: {0}")]
+    Json(#[from] CanonicalError),
+    /// A field is missing, or is not what the schema says.
+    #[error("not a ledger: `{field}` {reason}")]
+    Field {
+        /// The field.
+        field: &'static str,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+}
+
+/// Where the parts of a ledger file stand in its bytes.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct LedgerFile {
+    pub(crate) version: LedgerVersion,
+    /// The entries, in order.
+    pub(crate) entries: Vec<Range<usize>>,
+}
+
+const TASKS_LINE: &[u8] = b"  \"tasks\": [";
+
+impl LedgerFile {
+    /// Reads a ledger file in any layout. One in our own is not parsed within its entries.
+    pub(crate) fn scan(bytes: &[u8]) -> Result<Self, LedgerFileError> {
+        match scan_own_layout(bytes) {
+            Some(file) => Ok(file),
+            None => Self::parse(bytes),
+        }
+    }
+
+    /// Reads a ledger file in any layout; all of it must be JSON.
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, LedgerFileError> {
+        let members = canonical::object_members(bytes)?;
+        // As in Python, the last of two fields of one name counts.
+        let find = |name: &'static str| {
+            let member = members.iter().rfind(|(key, _)| key == name);
+            member
+                .map(|(_, at)| at.clone())
+                .ok_or(LedgerFileError::Field {
+                    field: name,
+                    reason: "is missing",
+                })
+        };
+        let version = match canonical::read(&bytes[find("version")?], DuplicateKeys::LastWins)? {
+            CanonicalValue::String(version) => version.parse()?,
+            _ => {
+                return Err(LedgerFileError::Field {
+                    field: "version",
+                    reason: "is not a text",
+                });
+            }
+        };
+        let tasks = find("tasks")?;
+        if bytes[tasks.start] != b'[' {
+            return Err(LedgerFileError::Field {
+                field: "tasks",
+                reason: "is not an array",
+            });
+        }
+        let entries = canonical::array_items(&bytes[tasks.clone()])?
+            .into_iter()
+            .map(|item| item.start + tasks.start..item.end + tasks.start)
+            .collect();
+        Ok(Self { version, entries })
+    }
+}
+
+/// Where the head of a ledger in our own layout ends, before the line feed of its last line.
+pub(crate) fn own_head_len(bytes: &[u8]) -> Option<usize> {
+    let head_end = memchr::memmem::find(bytes, TASKS_LINE)? + TASKS_LINE.len();
+    // The head alone, closed, must be a ledger without entries.
+    let head = [&bytes[..head_end], b"]}"].concat();
+    let file = LedgerFile::parse(&head).ok()?;
+    (file.entries.is_empty() && bytes.get(head_end) == Some(&b'\n')).then_some(head_end)
+}
+
+/// Reads our own layout by its lines; `None` for any other.
+fn scan_own_layout(bytes: &[u8]) -> Option<LedgerFile> {
+    let head_end = own_head_len(bytes)?;
+    let head = [&bytes[..head_end], b"]}"].concat();
+    let mut file = LedgerFile::parse(&head).ok()?;
+    let mut at = head_end + 1;
+    loop {
+        let line_end = at + memchr::memchr(b'\n', &bytes[at..])?;
+        let line = &bytes[at..line_end];
+        if line == b"  ]" {
+            return (&bytes[line_end..] == b"\n}\n").then_some(file);
+        }
+        let entry = line
+            .strip_suffix(b",")
+            .unwrap_or(line)
+            .strip_prefix(b"    ")?;
+        if !entry.starts_with(b"{") || !entry.ends_with(b"}") {
+            return None;
+        }
+        file.entries.push(at + 4..at + 4 + entry.len());
+        at = line_end + 1;
+    }
+}
+
+/// What stands around the entries of a new ledger.
+pub(crate) fn begun_new() -> Begun {
+    begun_with(&[])
+}
+
+/// What stands around the entries of a ledger that takes the place of `bytes`: its other fields
+/// are kept.
+pub(crate) fn begun_like(bytes: &[u8]) -> Result<Begun, LedgerFileError> {
+    let mut others = Vec::new();
+    for (key, at) in canonical::object_members(bytes)? {
+        if key != "version" && key != "tasks" {
+            let value = canonical::read(&bytes[at], DuplicateKeys::LastWins)?;
+            others.push((key, value));
+        }
+    }
+    Ok(begun_with(&others))
+}
+
+fn begun_with(others: &[(String, CanonicalValue)]) -> Begun {
+    let mut head = format!("{{\n  \"version\": \"{}\",\n", LedgerVersion::OURS);
+    for (key, value) in others {
+        let key = CanonicalValue::String(key.clone()).to_canonical();
+        head.push_str("  ");
+        head.push_str(&key);
+        head.push_str(": ");
+        head.push_str(&value.to_canonical());
+        head.push_str(",\n");
+    }
+    head.push_str("  \"tasks\": [");
+    Begun {
+        head,
+        tail: "\n  ]\n}\n".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries_of(text: &str) -> Vec<&str> {
+        let file = LedgerFile::scan(text.as_bytes()).unwrap();
+        assert_eq!(file.version, LedgerVersion::OURS);
+        file.entries.into_iter().map(|at| &text[at]).collect()
+    }
+
+    /// CAL-SCH-1: the file is the schema's own, in whatever layout.
+    #[test]
+    fn entries_are_found_in_our_layout_and_in_any_other() {
+        let Begun { head, tail } = begun_new();
+        assert!(entries_of(&format!("{head}{tail}")).is_empty());
+        assert!(entries_of("{\n  \"version\": \"1.2\",\n  \"tasks\": []\n}\n").is_empty());
+        let ours = format!("{head}\n    {{\"a\":1}},\n    {{\"b\":[2]}}{tail}");
+        assert_eq!(entries_of(&ours), ["{\"a\":1}", "{\"b\":[2]}"]);
+        let other = "{\"tasks\" : [ {\"a\" : 1},{}\n],\"version\":\"1.2\"}";
+        assert_eq!(entries_of(other), ["{\"a\" : 1}", "{}"]);
+    }
+
+    /// CAL-SCH-1: fields that the schema does not have survive.
+    #[test]
+    fn other_fields_are_kept_around_the_entries() {
+        let text = r#"{"note": {"b":1, "a":[]}, "version": "1.0", "tasks": [], "é": 1.50}"#;
+        let Begun { head, tail } = begun_like(text.as_bytes()).unwrap();
+        assert_eq!(
+            format!("{head}{tail}"),
+            "{\n  \"version\": \"1.2\",\n  \"note\": {\"a\":[],\"b\":1},\n  \"\\u00e9\": 1.5,\n  \"tasks\": [\n  ]\n}\n"
+        );
+    }
+
+    #[test]
+    fn what_is_no_ledger_is_refused_with_the_reason() {
+        let check = |text: &str, message: &str| {
+            let error = LedgerFile::scan(text.as_bytes()).unwrap_err();
+            assert_eq!(error.to_string(), message, "{text}");
+        };
+        check(
+            "",
+            "not a ledger: the text ends too early at line 1, column 1",
+        );
+        check("{}", "not a ledger: `version` is missing");
+        check(
+            r#"{"version":1.2,"tasks":[]}"#,
+            "not a ledger: `version` is not a text",
+        );
+        check(
+            r#"{"version":"x","tasks":[]}"#,
+            "not a ledger: `version` is not of the form `1.2`",
+        );
+        check(
+            r#"{"version":"1.2","tasks":{}}"#,
+            "not a ledger: `tasks` is not an array",
+        );
+        let Begun { head, tail } = begun_new();
+        let torn = format!("{head}\n    {{\"a\":1}}{tail}");
+        let torn = &torn[..torn.len() - 3];
+        check(
+            torn,
+            "not a ledger: the text ends too early at line 5, column 4",
+        );
+    }
+}

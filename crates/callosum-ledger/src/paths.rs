@@ -1,0 +1,54 @@
+//! [`LedgerPaths`]: where each file of a project's ledger stands.
+
+use std::path::{Path, PathBuf};
+
+/// The places of everything that this crate reads or writes in a project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LedgerPaths {
+    /// The project's root folder.
+    pub root: PathBuf,
+    /// The active ledger.
+    pub ledger: PathBuf,
+    /// The index of, and chain over, the active ledger's entries.
+    pub hashlog: PathBuf,
+    /// The folder of archived ledgers.
+    pub history: PathBuf,
+    /// The folder of the audit journal's day files.
+    pub audit: PathBuf,
+    /// The folder of lock files and of the watermark.
+    pub locks: PathBuf,
+    /// The folder of whole answers, by hash.
+    pub answers: PathBuf,
+    /// The folder of bytes that were found torn, and of ledgers that were replaced.
+    pub quarantine: PathBuf,
+    /// The folder of backups.
+    pub backups: PathBuf,
+}
+
+impl LedgerPaths {
+    /// The seed's places in the project at `root` (Seed CAL §14.3).
+    pub fn in_root(root: impl Into<PathBuf>) -> Self {
+        let root = root.into();
+        Self {
+            ledger: root.join(".cal_memory.json"),
+            hashlog: root.join(".cal_hashlog"),
+            history: root.join(".cal_memory_history"),
+            audit: root.join("cal_audit"),
+            locks: root.join(".cal_lock"),
+            answers: root.join(".cal_answers"),
+            quarantine: root.join(".cal_quarantine"),
+            backups: root.join(".cal_backup"),
+            root,
+        }
+    }
+
+    /// Where the position is kept from which opening need not look back.
+    pub fn watermark(&self) -> PathBuf {
+        self.locks.join("watermark")
+    }
+
+    /// `path` as seen from the root where it stands below it, else as it is.
+    pub(crate) fn shown<'a>(&self, path: &'a Path) -> &'a Path {
+        path.strip_prefix(&self.root).unwrap_or(path)
+    }
+}

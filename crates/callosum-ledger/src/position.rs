@@ -1,0 +1,167 @@
+//! [`Position`]: how far the journal was followed, and where its views then end.
+//!
+//! Everything here is derived from the journal. A position is kept in memory between two writes,
+//! and on disk as the watermark.
+
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    checksum::Checksum,
+    hashlog,
+    journal::StoredEntry,
+    task_id::{LAST_NUMBER_OF_A_DAY, TaskId},
+};
+
+/// How far the journal was followed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Position {
+    /// The day file; none before the first record.
+    pub(crate) day: Option<Date>,
+    /// The offset in it after the last record.
+    pub(crate) offset: u64,
+    /// The number of the last record.
+    pub(crate) seq: u64,
+    /// The hash of the last record.
+    pub(crate) head: Checksum,
+    /// The number of the last record that is known to be on disk.
+    pub(crate) synced: u64,
+    /// The highest dated id that was given out.
+    pub(crate) last_id: Option<(Date, u16)>,
+    /// The active ledger; none before it is begun.
+    pub(crate) view: Option<View>,
+}
+
+/// What stands around the entries of a ledger.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Begun {
+    /// The bytes before the first entry.
+    pub(crate) head: String,
+    /// The bytes after the last entry.
+    pub(crate) tail: String,
+}
+
+/// Where the ledger file and the hashlog end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct View {
+    #[serde(flatten)]
+    pub(crate) begun: Begun,
+    /// The offset in the ledger file after the last entry; the tail follows.
+    pub(crate) ledger_end: u64,
+    /// How many entries it has.
+    pub(crate) entries: u64,
+    /// The size of the hashlog.
+    pub(crate) hashlog_end: u64,
+    /// The hash of the hashlog's last line.
+    pub(crate) hashlog_head: Checksum,
+}
+
+impl Position {
+    /// Before the journal's first record.
+    pub(crate) fn start() -> Self {
+        Self {
+            day: None,
+            offset: 0,
+            seq: 0,
+            head: Checksum::ZERO,
+            synced: 0,
+            last_id: None,
+            view: None,
+        }
+    }
+
+    /// Keeps in mind that this id is taken.
+    pub(crate) fn note_id(&mut self, id: &TaskId) {
+        self.last_id = self.last_id.max(id.day_and_number());
+    }
+
+    /// Gives out the next dated id of `today`; `None` once the day's numbers are used up.
+    ///
+    /// A clock that went back goes on in the later day, so that no id is given out twice.
+    pub(crate) fn next_id(&mut self, today: Date) -> Option<TaskId> {
+        let (day, number) = match self.last_id {
+            Some((day, number)) if day >= today => (day, number),
+            _ => (today, 0),
+        };
+        if number >= LAST_NUMBER_OF_A_DAY {
+            return None;
+        }
+        let id = TaskId::dated(day, number + 1)?;
+        self.last_id = Some((day, number + 1));
+        Some(id)
+    }
+}
+
+impl View {
+    /// A ledger without entries.
+    pub(crate) fn of(begun: Begun) -> Self {
+        Self {
+            ledger_end: begun.head.len() as u64,
+            begun,
+            entries: 0,
+            hashlog_end: 0,
+            hashlog_head: Checksum::ZERO,
+        }
+    }
+
+    /// The size of the ledger file.
+    pub(crate) fn ledger_len(&self) -> u64 {
+        self.ledger_end + self.begun.tail.len() as u64
+    }
+
+    /// Appends an entry: what it adds to the ledger before the tail, and its line in the hashlog.
+    pub(crate) fn push(&mut self, entry: &StoredEntry, ledger: &mut Vec<u8>, index: &mut Vec<u8>) {
+        let lead: &[u8] = if self.entries > 0 {
+            b",\n    "
+        } else {
+            b"\n    "
+        };
+        ledger.extend_from_slice(lead);
+        ledger.extend_from_slice(entry.json.as_bytes());
+        let offset = self.ledger_end + lead.len() as u64;
+        self.ledger_end = offset + entry.json.len() as u64;
+        self.entries += 1;
+        let before = index.len();
+        self.hashlog_head = hashlog::write_line(
+            index,
+            self.entries,
+            offset,
+            entry.json.as_bytes(),
+            entry.checksum,
+            self.hashlog_head,
+        );
+        self.hashlog_end += (index.len() - before) as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CAL-SCH-2: the day's numbers count up, and a new day begins again at 1.
+    #[test]
+    fn ids_count_up_within_a_day_and_never_go_back_to_an_earlier_one() {
+        let mut position = Position::start();
+        let monday = Date::constant(2026, 11, 2);
+        let tuesday = Date::constant(2026, 11, 3);
+        let mut next = |day| position.next_id(day).map(|id| id.to_string());
+        assert_eq!(next(monday).as_deref(), Some("cal_2026_11_02_0001"));
+        assert_eq!(next(monday).as_deref(), Some("cal_2026_11_02_0002"));
+        assert_eq!(next(tuesday).as_deref(), Some("cal_2026_11_03_0001"));
+        assert_eq!(next(monday).as_deref(), Some("cal_2026_11_03_0002"));
+    }
+
+    /// CAL-SCH-2: after 9,999 there is no dated id left.
+    #[test]
+    fn a_day_runs_out_of_ids_after_9999() {
+        let day = Date::constant(2026, 11, 2);
+        let mut position = Position::start();
+        position.note_id(&"cal_2026_11_02_9998".parse().unwrap());
+        position.note_id(&"cal_2026_11_02_0005".parse().unwrap());
+        assert_eq!(
+            position.next_id(day).unwrap().as_str(),
+            "cal_2026_11_02_9999"
+        );
+        assert_eq!(position.next_id(day), None);
+    }
+}

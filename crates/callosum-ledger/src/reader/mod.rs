@@ -1,0 +1,98 @@
+//! Reading without a lock: one entry, a query, the statistics.
+//!
+//! Start with [`Reader`]. It reads the active ledger up to the last whole line that the hashlog
+//! had when it was opened, so what is being written meanwhile is not seen; then the archives. A
+//! ledger without a hashlog, or laid out by another program, is read all the same, only slower.
+
+mod place;
+mod query;
+mod stats;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use self::place::{archives, known_ids};
+pub use self::{
+    place::{Found, Place, ReadError},
+    query::Query,
+    stats::{ExecutorStats, Stats},
+};
+
+use callosum_host::{Disk, DiskError};
+
+use self::place::Source;
+use crate::{entry::Entry, ledger_file::LedgerVersion, paths::LedgerPaths, task_id::TaskId};
+
+/// Answers questions about a project's ledger.
+#[derive(Debug)]
+pub struct Reader {
+    disk: Disk,
+    paths: LedgerPaths,
+    active: Source,
+}
+
+impl Reader {
+    /// Opens a ledger for reading, also one that a later version wrote or that may not be written.
+    ///
+    /// A project without a ledger reads as an empty one.
+    pub fn open(disk: Disk, paths: LedgerPaths) -> Result<Self, ReadError> {
+        let active = Source::active(&disk, &paths)?;
+        Ok(Self {
+            disk,
+            paths,
+            active,
+        })
+    }
+
+    /// The version that the active ledger says it has; `None` where there is no ledger.
+    pub fn version(&self) -> Option<LedgerVersion> {
+        self.active.version()
+    }
+
+    /// Finds a task's entry, in the active ledger or else in the archives, the newest first.
+    pub fn find(&self, task_id: &TaskId) -> Result<Option<Found>, ReadError> {
+        if let Some(found) = self.active.find(task_id)? {
+            return Ok(Some(found));
+        }
+        for path in archives(&self.disk, &self.paths)? {
+            if let Some(found) = Source::scanned(&self.disk, &path)?.find(task_id)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The entries that a query asks for, newest first.
+    ///
+    /// Within a file the entries' own times decide; the active ledger comes before the archives,
+    /// and a later archive before an earlier one.
+    pub fn query(&self, query: &Query) -> Result<Vec<Entry>, ReadError> {
+        let mut entries = Vec::new();
+        query.run(&self.active, &mut entries)?;
+        for path in archives(&self.disk, &self.paths)? {
+            if query.is_full(entries.len()) {
+                break;
+            }
+            query.run(&Source::scanned(&self.disk, &path)?, &mut entries)?;
+        }
+        Ok(entries)
+    }
+
+    /// Counts entries and tokens over the active ledger and the archives. Reads all of them.
+    pub fn stats(&self) -> Result<Stats, ReadError> {
+        let mut stats = Stats::default();
+        self.active.each(|entry| stats.count(entry))?;
+        stats.ledger_bytes = self.size()?;
+        for path in archives(&self.disk, &self.paths)? {
+            let before = stats.entries;
+            Source::scanned(&self.disk, &path)?.each(|entry| stats.count(entry))?;
+            stats.archived_entries += stats.entries - before;
+            stats.archives += 1;
+        }
+        Ok(stats)
+    }
+
+    fn size(&self) -> Result<u64, DiskError> {
+        let stat = self.disk.stat(&self.paths.ledger)?;
+        Ok(stat.map_or(0, |stat| stat.len))
+    }
+}

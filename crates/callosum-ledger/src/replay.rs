@@ -1,0 +1,196 @@
+//! Rebuilding the ledger from the journal alone, and holding it against the real one.
+
+use std::path::{Path, PathBuf};
+
+use callosum_host::{Disk, DiskError};
+
+use crate::{
+    align::{Expected, OpenError},
+    entry::is_sealed,
+    error_code::ErrorCode,
+    journal::{JournalError, day_of_path, follow_until},
+    locks,
+    paths::LedgerPaths,
+    position::Position,
+};
+
+/// How a replay went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replay {
+    /// How many records were replayed.
+    pub records: u64,
+    /// How many entries the rebuilt ledger has.
+    pub entries: u64,
+    /// Whether the journal ends in a record that is not finished, which was left out.
+    pub ends_torn: bool,
+    /// The rebuilt ledger.
+    pub ledger: PathBuf,
+    /// The rebuilt hashlog.
+    pub hashlog: PathBuf,
+    /// Where the real files first differ from the rebuilt ones.
+    pub difference: Option<Difference>,
+}
+
+/// The first place at which a real file differs from the rebuilt one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The real file.
+    pub path: PathBuf,
+    /// The byte, from 0.
+    pub offset: u64,
+    /// The line, from 1.
+    pub line: u64,
+    /// That line as it was rebuilt; `None` where the rebuilt file ends before.
+    pub expected: Option<String>,
+    /// That line as it stands; `None` where the real file ends before, or is not there.
+    pub found: Option<String>,
+}
+
+/// Why a journal could not be replayed.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// The journal, or the lock that keeps it still meanwhile, could not be had.
+    #[error(transparent)]
+    Journal(#[from] OpenError),
+    /// The file that was named is not a day of a journal.
+    #[error("`{}` is not a day file of an audit journal (YYYY-MM-DD.jsonl)", path.display())]
+    NotADayFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// An entry's checksum is wrong in the journal itself.
+    #[error("the checksum of entry {number} is wrong in the audit journal")]
+    WrongChecksum {
+        /// The entry's number in the ledger, from 1.
+        number: usize,
+    },
+}
+
+impl ReplayError {
+    /// The seed's code for it, where there is one.
+    pub fn code(&self) -> Option<ErrorCode> {
+        match self {
+            Self::Journal(error) => error.code(),
+            Self::NotADayFile { .. } => None,
+            Self::WrongChecksum { .. } => Some(ErrorCode::ChecksumMismatch),
+        }
+    }
+}
+
+impl From<DiskError> for ReplayError {
+    fn from(error: DiskError) -> Self {
+        Self::Journal(error.into())
+    }
+}
+
+impl From<JournalError> for ReplayError {
+    fn from(error: JournalError) -> Self {
+        Self::Journal(error.into())
+    }
+}
+
+/// Rebuilds ledger and hashlog in the folder `into`, and compares them with the real ones.
+///
+/// Without a day file all days are replayed and the real files must be the same, byte for byte.
+/// With one, that day and those before it in the same folder are replayed, and the real files must
+/// begin so. Every record's place in the chain and every entry's checksum is checked on the way.
+/// Takes the audit lock meanwhile where the project can be written.
+pub fn replay(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    only_day_file: Option<&Path>,
+    into: &Path,
+) -> Result<Replay, ReplayError> {
+    let mut paths = paths.clone();
+    let mut last_day = None;
+    if let Some(path) = only_day_file {
+        let day = day_of_path(path).filter(|_| disk.exists(path).unwrap_or(false));
+        if day.is_none() {
+            return Err(ReplayError::NotADayFile {
+                path: path.to_owned(),
+            });
+        }
+        last_day = day;
+        path.parent()
+            .unwrap_or(Path::new(""))
+            .clone_into(&mut paths.audit);
+    }
+    let _still = locks::take_stock(disk, &paths).map_err(OpenError::from)?;
+    let followed = follow_until(disk, &paths, &Position::start(), last_day)?;
+    let Some(view) = &followed.position.view else {
+        return Err(ReplayError::Journal(OpenError::NotCreated {
+            root: paths.root,
+        }));
+    };
+    if let Some(index) = followed
+        .entries
+        .iter()
+        .position(|entry| !is_sealed(entry.json.as_bytes()))
+    {
+        return Err(ReplayError::WrongChecksum { number: index + 1 });
+    }
+    let expected = Expected::after(view, &followed.entries);
+    let body = [view.begun.head.as_bytes(), &expected.ledger].concat();
+    let whole = [&body, view.begun.tail.as_bytes()].concat();
+
+    let rebuilt = LedgerPaths::in_root(into);
+    disk.create_dir_all(into)?;
+    disk.replace(&rebuilt.ledger, &whole, 0o600)?;
+    disk.replace(&rebuilt.hashlog, &expected.hashlog, 0o600)?;
+
+    let is_part = last_day.is_some();
+    let of_ledger = compare(
+        disk,
+        &paths.ledger,
+        if is_part { &body } else { &whole },
+        is_part,
+    )?;
+    let difference = match of_ledger {
+        Some(difference) => Some(difference),
+        None => compare(disk, &paths.hashlog, &expected.hashlog, is_part)?,
+    };
+    Ok(Replay {
+        records: followed.position.seq,
+        entries: expected.view.entries,
+        ends_torn: followed.torn.is_some(),
+        ledger: rebuilt.ledger,
+        hashlog: rebuilt.hashlog,
+        difference,
+    })
+}
+
+fn compare(
+    disk: &Disk,
+    path: &Path,
+    expected: &[u8],
+    is_part: bool,
+) -> Result<Option<Difference>, DiskError> {
+    let found = disk.read_if_there(path)?.unwrap_or_default();
+    let found = if is_part {
+        &found[..found.len().min(expected.len())]
+    } else {
+        &found[..]
+    };
+    if found == expected {
+        return Ok(None);
+    }
+    let offset = expected
+        .iter()
+        .zip(found)
+        .position(|(expected, found)| expected != found)
+        .unwrap_or(expected.len().min(found.len()));
+    let line_from = memchr::memrchr(b'\n', &expected[..offset]).map_or(0, |at| at + 1);
+    Ok(Some(Difference {
+        path: path.to_owned(),
+        offset: offset as u64,
+        line: 1 + memchr::memchr_iter(b'\n', &expected[..offset]).count() as u64,
+        expected: line_at(expected, line_from),
+        found: line_at(found, line_from),
+    }))
+}
+
+fn line_at(text: &[u8], from: usize) -> Option<String> {
+    let rest = text.get(from..).filter(|rest| !rest.is_empty())?;
+    let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+    Some(String::from_utf8_lossy(&rest[..end]).into_owned())
+}

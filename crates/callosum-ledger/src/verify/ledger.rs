@@ -1,0 +1,230 @@
+//! The checksums of a ledger's entries, and the hashlog's chain and places.
+
+use std::path::Path;
+
+use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
+
+use super::{Fault, Problem, Stock};
+use crate::{
+    chain::{ChainFault, HASHLOG},
+    checksum::Checksum,
+    entry::{Entry, checksum_at_head, is_sealed},
+    hashlog::HashlogLine,
+    ledger_file::{LedgerFile, own_head_len},
+    lines::Lines,
+    paths::LedgerPaths,
+    task_id::TaskId,
+};
+
+#[derive(Default)]
+pub(super) struct ViewsCheck {
+    pub(super) entries: u64,
+    pub(super) hashlog_lines: u64,
+    pub(super) problems: Vec<Problem>,
+}
+
+#[derive(Default)]
+pub(super) struct LedgerCheck {
+    pub(super) entries: u64,
+    pub(super) bytes: u64,
+    pub(super) problem: Option<Problem>,
+    /// Offset, length and checksum of each entry.
+    places: Vec<(u64, u64, Checksum)>,
+}
+
+/// Checks the active ledger and its hashlog.
+pub(super) fn check_views(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    stock: &Stock,
+) -> Result<ViewsCheck, DiskError> {
+    let mut views = ViewsCheck::default();
+    let Some(len) = stock.ledger else {
+        if !stock.days.is_empty() {
+            views.problems.push(whole_file(
+                &paths.ledger,
+                Fault::Missing,
+                "there is no ledger, and a journal of one",
+            ));
+        }
+        return Ok(views);
+    };
+    let ledger = check_file(disk, &paths.ledger, len)?;
+    views.entries = ledger.entries;
+    views.problems.extend(ledger.problem);
+    let is_readable = views.problems.is_empty();
+    if let Some(len) = stock.hashlog {
+        let (lines, problem) = check_hashlog(disk, paths, len, &ledger.places, is_readable)?;
+        views.hashlog_lines = lines;
+        views.problems.extend(problem);
+    } else if !stock.days.is_empty() {
+        let detail = "there is no hashlog; the next opening writes it anew";
+        views
+            .problems
+            .push(whole_file(&paths.hashlog, Fault::Missing, detail));
+    }
+    Ok(views)
+}
+
+/// Checks an archived ledger.
+pub(super) fn check_archive(disk: &Disk, path: &Path) -> Result<LedgerCheck, DiskError> {
+    let len = disk.stat(path)?.map_or(0, |stat| stat.len);
+    check_file(disk, path, len)
+}
+
+fn check_file(disk: &Disk, path: &Path, len: u64) -> Result<LedgerCheck, DiskError> {
+    let file = disk.open(path, OpenHow::READ)?;
+    let mut check = match check_own_layout(&file, len)? {
+        Some(check) => check,
+        None => check_any_layout(path, &file.read_range(0, len as usize)?),
+    };
+    check.bytes = len;
+    Ok(check)
+}
+
+/// Checks a ledger in our own layout as it is read; `None` for any other, or where anything is
+/// wrong, so that it is looked at in earnest.
+fn check_own_layout(file: &DiskFile, len: u64) -> Result<Option<LedgerCheck>, DiskError> {
+    let start = file.read_range(0, len.min(64 * 1024) as usize)?;
+    let Some(head_len) = own_head_len(&start) else {
+        return Ok(None);
+    };
+    let mut check = LedgerCheck::default();
+    let mut lines = Lines::new(file, head_len as u64, len);
+    // What is left of the line on which the array begins.
+    lines.next()?;
+    while let Some(line) = lines.next()? {
+        if line.bytes == b"  ]" {
+            break;
+        }
+        let Some(entry) = line.bytes.strip_prefix(b"    ") else {
+            return Ok(None);
+        };
+        let entry = entry.strip_suffix(b",").unwrap_or(entry);
+        match checksum_at_head(entry) {
+            Some(checksum) if is_sealed(entry) => {
+                check
+                    .places
+                    .push((line.offset + 4, entry.len() as u64, checksum));
+            }
+            _ => return Ok(None),
+        }
+    }
+    // What an append overwrites is checked with the journal.
+    check.entries = check.places.len() as u64;
+    Ok(Some(check))
+}
+
+fn check_any_layout(path: &Path, bytes: &[u8]) -> LedgerCheck {
+    let mut check = LedgerCheck::default();
+    let file = match LedgerFile::scan(bytes) {
+        Ok(file) => file,
+        Err(error) => {
+            let text = error.to_string();
+            check.problem = Some(whole_file(path, Fault::Unreadable, &text));
+            return check;
+        }
+    };
+    for at in file.entries {
+        check.entries += 1;
+        let stored = &bytes[at.clone()];
+        let entry = Entry::read(stored);
+        let wrong = match &entry {
+            Ok(entry) => entry.check().err().map(|error| (Fault::Edited, error)),
+            Err(_) => None,
+        };
+        let (fault, detail, task_id) = match (entry, wrong) {
+            (Ok(entry), None) => {
+                let place = (at.start as u64, at.len() as u64, entry.checksum);
+                check.places.push(place);
+                continue;
+            }
+            (Ok(entry), Some((fault, error))) => (fault, error.to_string(), Some(entry.task_id)),
+            (Err(error), _) => (Fault::Unreadable, error.to_string(), None),
+        };
+        check.problem.get_or_insert(Problem {
+            path: path.to_owned(),
+            fault,
+            number: check.entries,
+            task_id,
+            detail,
+        });
+    }
+    check
+}
+
+/// Checks the chain of the hashlog, and that its lines name the entries where they stand.
+fn check_hashlog(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    len: u64,
+    places: &[(u64, u64, Checksum)],
+    with_places: bool,
+) -> Result<(u64, Option<Problem>), DiskError> {
+    let file = disk.open(&paths.hashlog, OpenHow::READ)?;
+    let mut lines = Lines::new(&file, 0, len);
+    let mut head = Checksum::ZERO;
+    let mut number = 0;
+    while let Some(line) = lines.next()? {
+        number += 1;
+        let problem = |fault, task_id: Option<TaskId>, detail: &str| Problem {
+            path: paths.hashlog.clone(),
+            fault,
+            number,
+            task_id,
+            detail: detail.to_owned(),
+        };
+        let hash = match HASHLOG.check(line.bytes) {
+            Ok(hash) if line.is_whole => hash,
+            Ok(_) | Err(ChainFault::NotChained) if !line.is_whole => {
+                let torn = problem(Fault::Torn, None, "the line is not finished");
+                return Ok((number - 1, Some(torn)));
+            }
+            Ok(_) => unreachable!("a line is whole or it is not"),
+            Err(fault) => {
+                return Ok((
+                    number,
+                    Some(problem(Fault::Edited, None, &fault.to_string())),
+                ));
+            }
+        };
+        let Some(read) = HashlogLine::read(line.bytes) else {
+            let unreadable = problem(Fault::Unreadable, None, "it is not a hashlog line");
+            return Ok((number, Some(unreadable)));
+        };
+        let task_id: Option<TaskId> = read.task_id.parse().ok();
+        if read.prev != head || read.seq != number {
+            let fault = if read.seq > number {
+                Fault::Missing
+            } else {
+                Fault::Inserted
+            };
+            let detail = format!("line {} stands where {number} should", read.seq);
+            return Ok((number, Some(problem(fault, task_id, &detail))));
+        }
+        head = hash;
+        let place = (read.offset, read.length, read.checksum);
+        if with_places && places.get(number as usize - 1) != Some(&place) {
+            let detail = "the ledger does not have this entry where the line says";
+            return Ok((number, Some(problem(Fault::Edited, task_id, detail))));
+        }
+    }
+    let is_behind = with_places && number < places.len() as u64;
+    Ok((
+        number,
+        is_behind.then(|| {
+            let detail = format!("it has {number} lines for {} entries", places.len());
+            whole_file(&paths.hashlog, Fault::Behind, &detail)
+        }),
+    ))
+}
+
+fn whole_file(path: &Path, fault: Fault, detail: &str) -> Problem {
+    Problem {
+        path: path.to_owned(),
+        fault,
+        number: 0,
+        task_id: None,
+        detail: detail.to_owned(),
+    }
+}

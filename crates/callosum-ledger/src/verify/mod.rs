@@ -1,0 +1,210 @@
+//! Holding ledger, hashlog and journal against one another, without changing anything.
+//!
+//! Start with [`verify`]. Two threads share the work: one walks the journal's chain and compares
+//! each entry in it with the bytes in the ledger file, the other checks the ledger's checksums and
+//! the hashlog. An entry in our own layout is checked by hashing its bytes as they stand; only one
+//! that another program laid out is parsed.
+//!
+//! What a chain cannot show: that its end was cut off, or that all of it was written anew.
+
+mod diagnosis;
+mod journal;
+mod ledger;
+#[cfg(test)]
+mod tests;
+
+use std::{path::PathBuf, thread};
+
+use callosum_host::{Disk, DiskError, LockError, OpenHow};
+
+use crate::{
+    error_code::ErrorCode,
+    journal::{DayFile, day_files},
+    locks,
+    paths::LedgerPaths,
+    reader::archives,
+    task_id::TaskId,
+};
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verification {
+    /// Entries in the active ledger.
+    pub entries: u64,
+    /// Entries in the archives.
+    pub archived_entries: u64,
+    /// Lines of the hashlog.
+    pub hashlog_lines: u64,
+    /// Records of the journal.
+    pub records: u64,
+    /// Day files of the journal.
+    pub day_files: u64,
+    /// Bytes that were checked.
+    pub bytes: u64,
+    /// What is wrong, the first thing in each file.
+    pub problems: Vec<Problem>,
+}
+
+impl Verification {
+    /// Whether nothing is wrong.
+    pub fn is_sound(&self) -> bool {
+        self.problems.is_empty()
+    }
+}
+
+/// The first thing that is wrong with a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The file.
+    pub path: PathBuf,
+    /// What was done to it.
+    pub fault: Fault,
+    /// The number of the record, entry or line, from 1; 0 where the whole file is meant.
+    pub number: u64,
+    /// The task that it is about, where that is known.
+    pub task_id: Option<TaskId>,
+    /// What it looks like.
+    pub detail: String,
+}
+
+/// What was done to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Something in it was changed.
+    Edited,
+    /// Something was taken out of it.
+    Missing,
+    /// Something was put into it.
+    Inserted,
+    /// What is in it changed places.
+    Reordered,
+    /// Something is in it twice.
+    Duplicated,
+    /// It ends before it should: an earlier state, which the next opening brings up to date.
+    Behind,
+    /// It ends in something unfinished, which the next opening cuts off.
+    Torn,
+    /// It is laid out in another way; what it says is right.
+    Layout,
+    /// It is not what it should be at all.
+    Unreadable,
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Self::Edited => "edited",
+            Self::Missing => "missing",
+            Self::Inserted => "inserted",
+            Self::Reordered => "reordered",
+            Self::Duplicated => "duplicated",
+            Self::Behind => "behind",
+            Self::Torn => "torn",
+            Self::Layout => "laid out otherwise",
+            Self::Unreadable => "unreadable",
+        })
+    }
+}
+
+/// Why nothing can be said.
+#[derive(Debug, thiserror::Error)]
+pub enum VerifyError {
+    /// A file could not be read.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// Somebody kept writing.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+}
+
+impl VerifyError {
+    /// The seed's code for it.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Disk(_) | Self::Lock(LockError::Disk(_)) => ErrorCode::DiskFailure,
+            Self::Lock(LockError::Timeout { .. }) => ErrorCode::LockTimeout,
+        }
+    }
+}
+
+/// The sizes at one moment at which nobody was writing: what is looked at is not what is added
+/// meanwhile.
+struct Stock {
+    days: Vec<(DayFile, u64)>,
+    ledger: Option<u64>,
+    /// The last bytes of the ledger, which the next append overwrites.
+    ledger_end: Vec<u8>,
+    hashlog: Option<u64>,
+}
+
+/// More than the tail of a ledger takes.
+const LEDGER_END: u64 = 64;
+
+/// Checks the active ledger, the archives, the hashlog and the journal.
+///
+/// Takes the audit lock for a moment, where the project can be written at all, and then reads what
+/// was there at that moment. Costs the reading and hashing of every byte.
+pub fn verify(disk: &Disk, paths: &LedgerPaths) -> Result<Verification, VerifyError> {
+    let stock = take_stock(disk, paths)?;
+    let mut verification = Verification::default();
+    let (of_journal, of_views) = thread::scope(|scope| {
+        let of_views = scope.spawn(|| ledger::check_views(disk, paths, &stock));
+        let of_journal = journal::check(disk, paths, &stock);
+        let of_views = of_views
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        (of_journal, of_views)
+    });
+    let (of_journal, of_views) = (of_journal?, of_views?);
+
+    verification.records = of_journal.records;
+    verification.day_files = stock.days.len() as u64;
+    verification.entries = of_views.entries;
+    verification.hashlog_lines = of_views.hashlog_lines;
+    verification.bytes = stock.days.iter().map(|(_, len)| len).sum::<u64>()
+        + stock.ledger.unwrap_or(0)
+        + stock.hashlog.unwrap_or(0);
+    verification.problems.extend(of_views.problems);
+    if of_journal.problem.is_some() {
+        verification.problems.extend(of_journal.problem);
+    } else if !of_journal.is_like_ledger || of_journal.entries != of_views.entries {
+        let difference = diagnosis::compare(disk, paths, &stock)?;
+        // A wrong checksum and a difference from the journal are one thing where both are found.
+        verification
+            .problems
+            .retain(|problem| problem.path != paths.ledger);
+        verification.problems.extend(difference);
+    }
+    for path in archives(disk, paths)? {
+        let of_archive = ledger::check_archive(disk, &path)?;
+        verification.archived_entries += of_archive.entries;
+        verification.problems.extend(of_archive.problem);
+        verification.bytes += of_archive.bytes;
+    }
+    Ok(verification)
+}
+
+fn take_stock(disk: &Disk, paths: &LedgerPaths) -> Result<Stock, VerifyError> {
+    let _still = locks::take_stock(disk, paths)?;
+    let len_of = |path: &std::path::Path| Ok::<_, DiskError>(disk.stat(path)?.map(|stat| stat.len));
+    let mut days = Vec::new();
+    for day in day_files(disk, &paths.audit)? {
+        let len = len_of(&day.path)?.unwrap_or(0);
+        days.push((day, len));
+    }
+    let ledger = len_of(&paths.ledger)?;
+    let ledger_end = match ledger {
+        Some(len) => {
+            let from = len.saturating_sub(LEDGER_END);
+            let file = disk.open(&paths.ledger, OpenHow::READ)?;
+            file.read_range(from, (len - from) as usize)?
+        }
+        None => Vec::new(),
+    };
+    Ok(Stock {
+        days,
+        ledger,
+        ledger_end,
+        hashlog: len_of(&paths.hashlog)?,
+    })
+}

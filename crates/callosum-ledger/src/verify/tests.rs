@@ -1,0 +1,268 @@
+//! Every kind of tampering, at the start, in the middle and at the end.
+
+use std::time::Duration;
+
+use callosum_host::{Clock, Disk, Ids};
+use serde_json::Map;
+
+use super::*;
+use crate::{AuditEvent, Event, Ledger, NewEntry, Spawn};
+
+struct Project {
+    _folder: tempfile::TempDir,
+    disk: Disk,
+    paths: LedgerPaths,
+}
+
+/// A project of five entries, and of one record that is not about an entry after each.
+fn project() -> Project {
+    project_from("2026-11-02T10:00:00Z")
+}
+
+fn project_from(start: &str) -> Project {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = Disk::real();
+    let paths = LedgerPaths::in_root(folder.path());
+    let clock = Clock::fixed(start.parse().unwrap(), Duration::from_millis(1));
+    Ledger::create(&disk, &paths, &clock).unwrap();
+    let ledger = Ledger::open(disk.clone(), paths.clone(), clock.clone(), Ids::sequence()).unwrap();
+    for number in 0..5 {
+        let spawn = Spawn {
+            executor: "scout".to_owned(),
+            details: Map::new(),
+        };
+        let entry = NewEntry {
+            task_id: ledger.reserve(spawn).unwrap(),
+            executor: "scout".to_owned(),
+            summary: format!("summary {number}"),
+            tokens_used: 1,
+            linked_tasks: Vec::new(),
+            timestamp: clock.now(),
+            metadata: Map::new(),
+        };
+        ledger.commit(entry).unwrap();
+        ledger.record(AuditEvent::new(Event::State)).unwrap();
+    }
+    ledger.flush().unwrap();
+    Project {
+        _folder: folder,
+        disk,
+        paths,
+    }
+}
+
+impl Project {
+    fn journal(&self) -> PathBuf {
+        day_files(&self.disk, &self.paths.audit).unwrap()[0]
+            .path
+            .clone()
+    }
+
+    fn lines(&self, path: &std::path::Path) -> Vec<String> {
+        let text = String::from_utf8(self.disk.read(path).unwrap()).unwrap();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    fn write(&self, path: &std::path::Path, lines: &[String]) {
+        let text = lines.join("\n") + "\n";
+        self.disk.replace(path, text.as_bytes(), 0o644).unwrap();
+    }
+
+    /// The problem with one file.
+    fn problem(&self, path: &std::path::Path) -> Option<(Fault, u64)> {
+        let found = verify(&self.disk, &self.paths).unwrap();
+        let problem = found.problems.iter().find(|problem| problem.path == path);
+        problem.map(|problem| (problem.fault, problem.number))
+    }
+}
+
+/// Changes the lines of a file and says what `verify` makes of it.
+fn tampered(
+    choose: impl Fn(&Project) -> PathBuf,
+    change: impl Fn(&mut Vec<String>),
+) -> Option<(Fault, u64)> {
+    let project = project();
+    let path = choose(&project);
+    let mut lines = project.lines(&path);
+    change(&mut lines);
+    project.write(&path, &lines);
+    project.problem(&path)
+}
+
+#[test]
+fn what_was_written_is_sound_and_counted() {
+    let project = project();
+    let found = verify(&project.disk, &project.paths).unwrap();
+    assert_eq!(found.problems, []);
+    assert_eq!((found.entries, found.hashlog_lines), (5, 5));
+    assert_eq!((found.records, found.day_files), (16, 1));
+}
+
+/// CAL-GOV-1, REQ-GOV-001: a changed record is named, wherever it stands.
+#[test]
+fn an_edited_record_is_named() {
+    for at in [0, 7, 15] {
+        let found = tampered(Project::journal, |lines| {
+            lines[at] = lines[at].replace("2026", "2025");
+        });
+        assert_eq!(found, Some((Fault::Edited, at as u64 + 1)));
+    }
+}
+
+/// CAL-GOV-1: a record that was taken out, moved or doubled is named.
+#[test]
+fn a_missing_moved_or_doubled_record_is_named() {
+    for at in [0, 7, 14] {
+        let number = at as u64 + 1;
+        let found = tampered(Project::journal, |lines| drop(lines.remove(at)));
+        assert_eq!(found, Some((Fault::Missing, number)), "missing {at}");
+        let found = tampered(Project::journal, |lines| lines.swap(at, at + 1));
+        assert_eq!(found, Some((Fault::Reordered, number)), "moved {at}");
+        let found = tampered(Project::journal, |lines| {
+            lines.insert(at + 1, lines[at].clone());
+        });
+        assert_eq!(found, Some((Fault::Duplicated, number + 1)), "doubled {at}");
+    }
+}
+
+/// CAL-GOV-1: records of another log do not fit in, though each is right in itself.
+#[test]
+fn records_of_another_journal_are_named() {
+    let other = project_from("2026-11-02T10:00:01Z");
+    let others = other.lines(&other.journal());
+    for at in [0, 7, 15] {
+        let found = tampered(Project::journal, |lines| {
+            lines[at..].clone_from_slice(&others[at..]);
+        });
+        // From the first record on it is a whole journal, of another ledger.
+        let expected = (at > 0).then_some((Fault::Inserted, at as u64 + 1));
+        assert_eq!(found, expected, "spliced at {at}");
+    }
+}
+
+/// CAL-GOV-1: an unfinished last line is what a crash leaves.
+#[test]
+fn a_torn_end_is_told_from_tampering() {
+    let project = project();
+    let path = project.journal();
+    let mut bytes = project.disk.read(&path).unwrap();
+    bytes.extend_from_slice(b"{\"timestamp\":\"2026");
+    project.disk.replace(&path, &bytes, 0o644).unwrap();
+    assert_eq!(project.problem(&path), Some((Fault::Torn, 17)));
+}
+
+/// CAL-SUM-1, REQ-SEC-002: entry lines stand from the fourth line of the ledger on.
+#[test]
+fn every_change_to_an_entry_of_the_ledger_is_named() {
+    let ledger = |project: &Project| project.paths.ledger.clone();
+    for at in [3, 5, 7] {
+        let number = at as u64 - 2;
+        let found = tampered(ledger, |lines| {
+            lines[at] = lines[at].replace("summary", "sUmmary");
+        });
+        assert!(found.is_some(), "key {at}");
+        let found = tampered(ledger, |lines| {
+            lines[at] = lines[at].replace("summary ", "Summary ");
+        });
+        assert_eq!(found, Some((Fault::Edited, number)), "edited {at}");
+    }
+    for at in [3, 5, 6] {
+        let number = at as u64 - 2;
+        let found = tampered(ledger, |lines| drop(lines.remove(at)));
+        assert_eq!(found, Some((Fault::Missing, number)), "missing {at}");
+        let found = tampered(ledger, |lines| lines.insert(at, lines[at].clone()));
+        assert_eq!(found, Some((Fault::Duplicated, number + 1)), "doubled {at}");
+    }
+    for at in [3, 5] {
+        let found = tampered(ledger, |lines| lines.swap(at, at + 1));
+        assert_eq!(found, Some((Fault::Reordered, at as u64 - 2)), "moved {at}");
+    }
+    let found = tampered(ledger, |lines| {
+        lines.remove(7);
+        lines[6].pop();
+    });
+    assert_eq!(found, Some((Fault::Behind, 5)));
+    let found = tampered(ledger, |lines| lines[1] = lines[1].replace("1.2", "1.1"));
+    assert_eq!(found, Some((Fault::Layout, 0)));
+    assert_eq!(
+        tampered(ledger, |lines| lines.truncate(5)).unwrap().0,
+        Fault::Unreadable
+    );
+}
+
+/// CAL-SUM-1: an entry whose checksum fits its changed text still differs from the journal.
+#[test]
+fn an_entry_that_was_forged_with_its_checksum_is_named() {
+    let found = tampered(
+        |project| project.paths.ledger.clone(),
+        |lines| {
+            let forged = lines[4]
+                .trim()
+                .trim_end_matches(',')
+                .replace("summary 1", "summary 9");
+            let (_, sealed) =
+                crate::entry::seal(forged.as_bytes(), crate::canonical::DuplicateKeys::Refused)
+                    .unwrap();
+            lines[4] = format!("    {sealed},");
+        },
+    );
+    assert_eq!(found, Some((Fault::Edited, 2)));
+}
+
+/// CAL-SUM-2: a changed hashlog is named.
+#[test]
+fn every_change_to_the_hashlog_is_named() {
+    let hashlog = |project: &Project| project.paths.hashlog.clone();
+    for at in [0, 2, 4] {
+        let number = at as u64 + 1;
+        let found = tampered(hashlog, |lines| {
+            lines[at] = lines[at].replace("scout", "scOut");
+        });
+        assert_eq!(found, Some((Fault::Edited, number)), "edited {at}");
+    }
+    for at in [0, 2, 3] {
+        let number = at as u64 + 1;
+        let found = tampered(hashlog, |lines| drop(lines.remove(at)));
+        assert_eq!(found, Some((Fault::Missing, number)), "missing {at}");
+    }
+    let found = tampered(hashlog, |lines| drop(lines.pop()));
+    assert_eq!(found, Some((Fault::Behind, 0)));
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let project = project();
+    project.disk.remove_file(&project.paths.hashlog).unwrap();
+    assert_eq!(
+        project.problem(&project.paths.hashlog),
+        Some((Fault::Missing, 0))
+    );
+    project.disk.remove_file(&project.paths.ledger).unwrap();
+    assert_eq!(
+        project.problem(&project.paths.ledger),
+        Some((Fault::Missing, 0))
+    );
+    project.disk.remove_file(&project.journal()).unwrap();
+    let found = verify(&project.disk, &project.paths).unwrap();
+    assert!(found.is_sound(), "nothing at all is nothing wrong");
+}
+
+#[test]
+fn an_archive_is_checked_too() {
+    let project = project();
+    let archive = project
+        .paths
+        .history
+        .join("cal_memory_20261101_000000.json");
+    let mut lines = project.lines(&project.paths.ledger);
+    project.write(&archive, &lines);
+    assert_eq!(
+        verify(&project.disk, &project.paths)
+            .unwrap()
+            .archived_entries,
+        5
+    );
+    lines[6] = lines[6].replace("summary 3", "summary 4");
+    project.write(&archive, &lines);
+    assert_eq!(project.problem(&archive), Some((Fault::Edited, 4)));
+}

@@ -1,0 +1,18 @@
+//! The ledger as its callers see it.
+//!
+//! - `project`: a project in a temporary folder, with a fixed clock and ids in sequence
+//! - `writing`: creating, reserving, committing, many threads, two processes' worth of handles
+//! - `crashes`: what a crash leaves is mended, what a person did is not touched
+//! - `faults`: full and failing disks, at every single call
+//! - `formats`: what is written is what the pages and schemas say
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests fail as the tests themselves do"
+)]
+
+mod crashes;
+mod faults;
+mod formats;
+mod project;
+mod writing;

@@ -1,0 +1,304 @@
+//! Creating, reserving and committing.
+
+use std::{collections::HashSet, thread};
+
+use callosum_ledger::{
+    AuditEvent, CreateError, ErrorCode, Event, Ledger, LedgerVersion, OpenError, Query, TaskId,
+    WriteError, canonical, locks::ExclusiveLedger,
+};
+use serde_json::Value;
+
+use crate::project::{Project, id, spawn};
+
+/// REQ-DEP-005, CAL-CFG-1: the seed's files are created, and only once.
+#[test]
+fn create_makes_what_is_missing_and_nothing_the_second_time() {
+    let project = Project::empty();
+    let created = project.create().created;
+    let names: HashSet<_> = created
+        .iter()
+        .map(|path| path.file_name().unwrap().to_str().unwrap())
+        .collect();
+    let expected = [
+        ".cal_memory.json",
+        ".cal_hashlog",
+        ".cal_memory_history",
+        "cal_audit",
+        ".cal_lock",
+    ];
+    assert_eq!(names, HashSet::from(expected));
+    let before = project.views();
+    assert_eq!(project.create(), callosum_ledger::Creation::default());
+    assert_eq!(project.views(), before);
+    let ledger: Value = serde_json::from_str(&before.0).unwrap();
+    assert_eq!(ledger, serde_json::json!({"version": "1.2", "tasks": []}));
+}
+
+/// CAL-SCH-1, REQ-SYS-003: at rest the file is valid JSON of the seed's schema.
+#[test]
+fn what_is_committed_stands_in_the_ledger_as_the_schema_says() {
+    let project = Project::new();
+    let ledger = project.open();
+    let first = project.store(&ledger, "first");
+    let task_id = ledger.reserve(spawn()).unwrap();
+    let mut linked = project.entry(task_id, "second é \u{1f600}");
+    linked.linked_tasks.push(first.task_id.clone());
+    linked.metadata.insert("mode".to_owned(), "queued".into());
+    let second = ledger.commit(linked.clone()).unwrap();
+
+    let file: Value = serde_json::from_str(&project.text(&project.paths.ledger)).unwrap();
+    let stored = &file["tasks"][1];
+    assert_eq!(stored["summary"], "second é \u{1f600}");
+    assert_eq!(stored["linked_tasks"][0], first.task_id.as_str());
+    assert_eq!(stored["checksum"], second.checksum.to_string());
+    assert_eq!(stored["metadata"]["mode"], "queued");
+    // CAL-SUM-1: over the canonical form of the entry without its checksum.
+    let plain = serde_json::to_vec(&linked).unwrap();
+    let checksum = canonical::checksum(&plain, canonical::DuplicateKeys::Refused).unwrap();
+    assert_eq!(second.checksum, checksum);
+    // CAL-SUM-2: and in the hashlog.
+    assert!(
+        project
+            .text(&project.paths.hashlog)
+            .contains(&checksum.to_string())
+    );
+    assert_eq!(
+        project
+            .reader()
+            .find(&second.task_id)
+            .unwrap()
+            .unwrap()
+            .entry,
+        second
+    );
+}
+
+/// CAL-SCH-2: a reserved id is given out once, also by another handle on the same files.
+#[test]
+fn two_handles_never_reserve_the_same_id() {
+    let project = Project::new();
+    let (one, other) = (project.open(), project.open());
+    let ids: Vec<_> = (0..6)
+        .map(|turn| if turn % 2 == 0 { &one } else { &other })
+        .map(|ledger| ledger.reserve(spawn()).unwrap().to_string())
+        .collect();
+    let expected: Vec<_> = (1..7).map(|n| format!("cal_2026_11_02_000{n}")).collect();
+    assert_eq!(ids, expected);
+}
+
+/// CAL-SCH-2: once the day's numbers are used up, ids are UUIDs.
+#[test]
+fn past_the_last_number_of_a_day_ids_are_uuids() {
+    let project = Project::new();
+    let ledger = project.open();
+    ledger
+        .commit(project.entry(id("cal_2026_11_02_9998"), "imported"))
+        .unwrap();
+    assert_eq!(ledger.reserve(spawn()).unwrap(), id("cal_2026_11_02_9999"));
+    assert_eq!(
+        ledger.reserve(spawn()).unwrap(),
+        id("00000000-0000-4000-8000-000000000001")
+    );
+}
+
+/// CAL-SCH-4: a link must lead to an entry.
+#[test]
+fn a_commit_with_unknown_links_is_refused_and_names_them() {
+    let project = Project::new();
+    let ledger = project.open();
+    let known = project.store(&ledger, "known");
+    let before = project.views();
+    let mut entry = project.entry(ledger.reserve(spawn()).unwrap(), "lost");
+    entry.linked_tasks = vec![known.task_id, id("cal_2020_01_01_0001")];
+    let error = ledger.commit(entry).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "linked tasks are not in the ledger: `cal_2020_01_01_0001`"
+    );
+    assert_eq!(error.code(), None);
+    assert_eq!(project.views(), before);
+}
+
+/// CAL-SCH-4: a link may lead to what another process stored, before or after opening.
+#[test]
+fn links_lead_to_what_other_handles_stored() {
+    let (project, ids) = Project::with_entries(1);
+    let (one, other) = (project.open(), project.open());
+    let later = project.store(&other, "later");
+    let mut entry = project.entry(one.reserve(spawn()).unwrap(), "linked");
+    entry.linked_tasks = vec![ids[0].clone(), later.task_id];
+    one.commit(entry).unwrap();
+}
+
+#[test]
+fn a_task_has_one_entry() {
+    let (project, ids) = Project::with_entries(1);
+    let again = project.entry(ids[0].clone(), "again");
+    let error = project.open().commit(again).unwrap_err();
+    assert!(matches!(error, WriteError::Taken { task_id } if task_id == ids[0]));
+}
+
+/// REQ-LED-001, CAL-MSP-2: entries of many threads and handles are all there, once.
+#[test]
+fn entries_of_many_threads_and_handles_are_all_there_once() {
+    let project = Project::new();
+    let ledgers: Vec<Ledger> = (0..3).map(|_| project.open()).collect();
+    let ids: Vec<TaskId> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..12)
+            .map(|thread| {
+                let (project, ledger) = (&project, &ledgers[thread % 3]);
+                scope.spawn(move || {
+                    (0..5)
+                        .map(|turn| {
+                            let event = AuditEvent::new(Event::Decision).with("turn", turn);
+                            ledger.record(event).unwrap();
+                            project.store(ledger, &format!("{thread}/{turn}")).task_id
+                        })
+                        .collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        threads
+            .into_iter()
+            .flat_map(|t| t.join().unwrap())
+            .collect()
+    });
+    assert_eq!(ids.iter().collect::<HashSet<_>>().len(), 60);
+    let read = project.reader().query(&Query::default()).unwrap();
+    let read: HashSet<_> = read.iter().map(|entry| &entry.task_id).collect();
+    assert_eq!(read, ids.iter().collect());
+    drop(ledgers);
+    assert_eq!(project.open().repairs(), []);
+}
+
+/// CAL-GOV-1: events stand in the journal in the order in which they were told.
+#[test]
+fn events_stand_in_order_before_the_commit_that_follows_them() {
+    let project = Project::new();
+    let ledger = project.open();
+    let id = ledger.reserve(spawn()).unwrap();
+    for status in ["running", "await_merge"] {
+        let mut event = AuditEvent::new(Event::State);
+        event.status = Some(status.to_owned());
+        ledger.record(event).unwrap();
+    }
+    ledger.commit(project.entry(id, "done")).unwrap();
+    ledger.record(AuditEvent::new(Event::Recovery)).unwrap();
+    drop(ledger);
+    let kinds: Vec<String> = project
+        .text(&project.journal())
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["event"].to_string())
+        .collect();
+    assert_eq!(
+        kinds,
+        ["created", "spawn", "state", "state", "commit", "recovery"]
+            .map(|kind| format!("\"{kind}\""))
+    );
+}
+
+/// CAL-GOV-1: a day's records stand in the day's file, and the chain goes on in the next.
+#[test]
+fn a_new_day_begins_a_new_file_that_other_handles_notice() {
+    let project = Project::new();
+    let (old, other) = (project.open(), project.open());
+    project.store(&old, "monday");
+    let project = project.at("2026-11-03T00:00:00Z");
+    let tuesday = project.open();
+    assert_eq!(
+        project.store(&tuesday, "tuesday").task_id.as_str(),
+        "cal_2026_11_03_0001"
+    );
+    // A handle whose clock stands still goes on in the new file.
+    let late = project.store(&other, "late");
+    assert_eq!(late.task_id.as_str(), "cal_2026_11_03_0002");
+    let days: Vec<_> = project.disk.list_dir(&project.paths.audit).unwrap();
+    assert_eq!(days.len(), 2);
+    let first = project.text(&project.journal());
+    assert!(
+        first
+            .lines()
+            .last()
+            .unwrap()
+            .contains("\"event\":\"day_end\"")
+    );
+    drop((old, other, tuesday));
+    assert_eq!(project.open().repairs(), []);
+    assert_eq!(project.reader().stats().unwrap().entries, 3);
+}
+
+/// CAL-ERR-7, REQ-MSP-001: another process's lock is waited for 1.5 s, then it is E007.
+#[test]
+fn a_held_lock_is_e007_and_the_ledger_goes_on_afterwards() {
+    let project = Project::new();
+    let ledger = project.open();
+    assert!(!ledger.another_process_is_writing());
+    let held = ExclusiveLedger::acquire(&project.disk, &project.paths).unwrap();
+    assert!(ledger.another_process_is_writing());
+    ledger.record(AuditEvent::new(Event::Decision)).unwrap();
+    let error = ledger.flush().unwrap_err();
+    assert_eq!(error.code(), Some(ErrorCode::LockTimeout));
+    drop(held);
+    ledger.flush().unwrap();
+    assert!(project.text(&project.journal()).contains("\"decision\""));
+}
+
+/// CAL-SCH-1: a later version is not written to, and can be read.
+#[test]
+fn a_ledger_of_a_later_version_is_read_and_never_written() {
+    let (project, ids) = Project::with_entries(1);
+    let newer = project
+        .text(&project.paths.ledger)
+        .replace("\"1.2\"", "\"1.3\"");
+    project.write(&project.paths.ledger, &newer);
+    let error = project.try_open().unwrap_err();
+    assert!(matches!(
+        error,
+        OpenError::Newer {
+            found: LedgerVersion { major: 1, minor: 3 },
+            ..
+        }
+    ));
+    assert_eq!(project.text(&project.paths.ledger), newer);
+    let reader = project.reader();
+    assert_eq!(reader.version().unwrap().to_string(), "1.3");
+    assert!(reader.find(&ids[0]).unwrap().is_some());
+
+    let other = Project::empty();
+    other.write(&other.paths.ledger, &newer);
+    let error = Ledger::create(&other.disk, &other.paths, &other.clock).unwrap_err();
+    assert!(matches!(error, CreateError::Open(OpenError::Newer { .. })));
+}
+
+/// CAL-SCH-1: a ledger of another program is taken over with every field that it has.
+#[test]
+fn a_ledger_without_a_journal_is_taken_over_where_its_checksums_are_right() {
+    let (source, ids) = Project::with_entries(2);
+    let ledger: Value = serde_json::from_str(&source.text(&source.paths.ledger)).unwrap();
+    let mut foreign = ledger.clone();
+    foreign["owner"] = "somebody".into();
+    let pretty = serde_json::to_string_pretty(&foreign).unwrap();
+
+    let project = Project::empty();
+    project.write(&project.paths.ledger, &pretty);
+    let adoption = project.create().adopted.unwrap();
+    assert_eq!(adoption.entries, 2);
+    assert_eq!(project.text(&adoption.original), pretty);
+    let taken: Value = serde_json::from_str(&project.text(&project.paths.ledger)).unwrap();
+    assert_eq!(taken, foreign);
+    let opened = project.open();
+    assert_eq!(opened.repairs(), []);
+    let mut entry = project.entry(opened.reserve(spawn()).unwrap(), "linked");
+    entry.linked_tasks = ids;
+    opened.commit(entry).unwrap();
+
+    let wrong = pretty.replace("summary 1", "summary 2");
+    let project = Project::empty();
+    project.write(&project.paths.ledger, &wrong);
+    let error = Ledger::create(&project.disk, &project.paths, &project.clock).unwrap_err();
+    assert!(
+        matches!(error, CreateError::BadEntry { number: 2, .. }),
+        "{error}"
+    );
+    assert_eq!(project.text(&project.paths.ledger), wrong);
+}

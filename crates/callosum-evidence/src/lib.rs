@@ -1,1 +1,16 @@
-//! Placeholder
+//! What a statement leans on: the places it cites, what it cost to make, what it must not carry.
+//!
+//! Start with [`citation`], which finds the places that a text cites and says where their quotes
+//! stand now. [`tokens`] estimates how much of a context window a text takes, [`secrets`] masks
+//! keys and passwords before a text is kept, and [`terminal`] makes visible what a terminal would
+//! obey before one is shown.
+//!
+//! What is deliberately not here: deciding what follows from any of it. A text whose citations do
+//! not hold is still a text; the caller says whether that is good enough.
+
+#![forbid(unsafe_code)]
+
+pub mod citation;
+pub mod secrets;
+pub mod terminal;
+pub mod tokens;

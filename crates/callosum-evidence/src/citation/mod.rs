@@ -1,0 +1,13 @@
+//! Citations: the places that a text names, and whether what it quotes stands there.
+//!
+//! [`find`] reads the grammar of `docs/formats/citation.md`, [`cite`] writes it, and [`verify`]
+//! looks the places up. Everything but [`verify`] is pure.
+
+mod grammar;
+mod quote;
+mod verify;
+
+pub use self::{
+    grammar::{Citation, cite, find},
+    verify::{LARGEST_FILE, MOST_LINES, Standing, Tally, Why, verify},
+};

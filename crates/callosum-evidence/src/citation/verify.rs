@@ -1,0 +1,307 @@
+//! Looking the cited places up.
+
+use std::{
+    collections::BTreeMap,
+    path::{Component, Path, PathBuf},
+};
+
+use callosum_host::{
+    Disk,
+    disk::{EntryKind, OpenHow},
+};
+
+use super::{
+    grammar::Citation,
+    quote::{Words, is_short, says_something},
+};
+
+/// Largest file that is looked into, in bytes; places in a larger one are not confirmed.
+pub const LARGEST_FILE: u64 = 16 * 1024 * 1024;
+
+/// Most lines that one citation may span; a longer range says no more than that the quote is
+/// somewhere in the file.
+pub const MOST_LINES: u32 = 50;
+
+/// How a citation stands against the tree as it is now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// The quote stands word for word within the cited lines.
+    Verified,
+    /// The quote stands in the file, but elsewhere, or more than [`MOST_LINES`] are cited; here
+    /// is the place nearest to where they begin.
+    Moved {
+        /// The line where it begins.
+        line: u32,
+    },
+    /// Nothing confirms the citation.
+    Missing(Why),
+}
+
+/// Why a citation is not confirmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// There is no quote, or too little of one: no letter or digit, or fewer than three characters
+    /// that are not a line of their own.
+    NoQuote,
+    /// There is no such file under the root.
+    NoSuchFile,
+    /// The path leaves the root, by itself or through a link.
+    OutsideRoot,
+    /// It is a folder, a pipe or a device, or larger than [`LARGEST_FILE`].
+    NotReadable,
+    /// The quote is nowhere in the file.
+    NotThere,
+}
+
+/// How many citations a text has, and how they stand.
+///
+/// `total` is the sum of the other three.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// All of them.
+    pub total: u64,
+    /// Those whose quote stands where they say.
+    pub verified: u64,
+    /// Those whose quote stands elsewhere in the file.
+    pub moved: u64,
+    /// Those that nothing confirms.
+    pub missing: u64,
+}
+
+impl Tally {
+    /// Counts standings.
+    pub fn of(standings: &[Standing]) -> Self {
+        let mut tally = Self::default();
+        for standing in standings {
+            tally.total += 1;
+            *match standing {
+                Standing::Verified => &mut tally.verified,
+                Standing::Moved { .. } => &mut tally.moved,
+                Standing::Missing(_) => &mut tally.missing,
+            } += 1;
+        }
+        tally
+    }
+}
+
+/// Says for each citation how it stands against the files under `root`.
+///
+/// Each file is read once, and no file outside `root` is opened, whatever a path or a link says.
+/// A file that cannot be read counts as one that is not there: whether a citation holds is the
+/// question, not why the disk gave no answer.
+pub fn verify(disk: &Disk, root: &Path, citations: &[Citation]) -> Vec<Standing> {
+    let mut by_path: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (index, citation) in citations.iter().enumerate() {
+        by_path.entry(&citation.path).or_default().push(index);
+    }
+    let root = disk.canonicalize(root).ok();
+    let mut standings = vec![Standing::Missing(Why::NoSuchFile); citations.len()];
+    for (path, indices) in by_path {
+        let file = match &root {
+            Some(root) => words_of(disk, root, path),
+            None => Err(Why::NoSuchFile),
+        };
+        for index in indices {
+            standings[index] = match &file {
+                Ok(words) => judge(words, &citations[index]),
+                Err(why) => Standing::Missing(*why),
+            };
+        }
+    }
+    standings
+}
+
+fn words_of(disk: &Disk, root: &Path, path: &str) -> Result<Words, Why> {
+    let file = resolve(disk, root, path)?;
+    let stat = disk.stat(&file).ok().flatten().ok_or(Why::NoSuchFile)?;
+    if stat.kind != EntryKind::File || stat.len > LARGEST_FILE {
+        return Err(Why::NotReadable);
+    }
+    let bytes = disk
+        .open(&file, OpenHow::READ)
+        .and_then(|file| file.read_range(0, LARGEST_FILE as usize))
+        .map_err(|_| Why::NoSuchFile)?;
+    Ok(Words::of(&String::from_utf8_lossy(&bytes)))
+}
+
+/// The file that a cited path names, with every link on the way resolved and still under `root`.
+fn resolve(disk: &Disk, root: &Path, path: &str) -> Result<PathBuf, Why> {
+    let path = Path::new(path);
+    let stays_inside = path
+        .components()
+        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    if !stays_inside {
+        return Err(Why::OutsideRoot);
+    }
+    let file = disk
+        .canonicalize(&root.join(path))
+        .map_err(|_| Why::NoSuchFile)?;
+    if file.starts_with(root) {
+        Ok(file)
+    } else {
+        Err(Why::OutsideRoot)
+    }
+}
+
+fn judge(words: &Words, citation: &Citation) -> Standing {
+    let Some(quote) = citation.quote.as_deref().filter(|q| says_something(q)) else {
+        return Standing::Missing(Why::NoQuote);
+    };
+    let (first, last) = (citation.first_line, citation.last_line);
+    let is_narrow = last.saturating_sub(first) < MOST_LINES;
+    let mut nearest: Option<u32> = None;
+    for lines in words.places(quote) {
+        if is_narrow && *lines.start() >= first && *lines.end() <= last {
+            return Standing::Verified;
+        }
+        let line = *lines.start();
+        if nearest.is_none_or(|known| line.abs_diff(first) < known.abs_diff(first)) {
+            nearest = Some(line);
+        }
+    }
+    match nearest {
+        Some(line) => Standing::Moved { line },
+        None if is_short(quote) => Standing::Missing(Why::NoQuote),
+        None => Standing::Missing(Why::NotThere),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::citation::find;
+
+    fn tree() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        let root = folder.path().join("root");
+        disk.create_dir_all(&root.join("src")).unwrap();
+        disk.replace(&folder.path().join("secret.txt"), b"the secret\n", 0o644)
+            .unwrap();
+        disk.replace(
+            &root.join("src/a.rs"),
+            b"use std::fmt;\n\nfn start() {\n    run()\n}\n\nfn start() {}\n",
+            0o644,
+        )
+        .unwrap();
+        disk.replace(&root.join("latin1.c"), b"int x; /* \xe9 */\n", 0o644)
+            .unwrap();
+        disk.replace(&root.join("short.txt"), b"a1 b2\n  a1\n", 0o644)
+            .unwrap();
+        symlink("../secret.txt", root.join("way-out")).unwrap();
+        symlink("src/a.rs", root.join("way-in")).unwrap();
+        folder
+    }
+
+    fn standings(text: &str) -> Vec<Standing> {
+        let folder = tree();
+        verify(&Disk::real(), &folder.path().join("root"), &find(text))
+    }
+
+    /// LOA-GRD-1: a quote counts only where it stands word for word.
+    #[test]
+    fn a_quote_counts_only_within_its_lines() {
+        assert_eq!(
+            standings(
+                "`use std::fmt;` [src/a.rs:1] `fn start() { run() }` [src/a.rs:3-5] \
+                 `run()` [src/a.rs:3] `fn start()` [src/a.rs:6] `fn stop()` [src/a.rs:3]"
+            ),
+            [
+                Standing::Verified,
+                Standing::Verified,
+                Standing::Moved { line: 4 },
+                Standing::Moved { line: 7 },
+                Standing::Missing(Why::NotThere),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_place_without_a_quote_is_counted_but_never_verified() {
+        let standings = standings("[src/a.rs:1] `}` [src/a.rs:5] [src/none.rs:1]");
+        assert_eq!(
+            standings,
+            [
+                Standing::Missing(Why::NoQuote),
+                Standing::Missing(Why::NoQuote),
+                Standing::Missing(Why::NoSuchFile),
+            ]
+        );
+        assert_eq!(
+            Tally::of(&standings),
+            Tally {
+                total: 3,
+                missing: 3,
+                ..Tally::default()
+            }
+        );
+    }
+
+    /// LOA-GRD-1: whoever cites a whole file has said nothing about where in it.
+    #[test]
+    fn a_range_that_is_too_long_confirms_nothing() {
+        assert_eq!(
+            standings(
+                "`fn start()` [src/a.rs:1-4294967295] `fn start()` [src/a.rs:3-53] \
+                 `fn start()` [src/a.rs:3-52]"
+            ),
+            [
+                Standing::Moved { line: 3 },
+                Standing::Moved { line: 3 },
+                Standing::Verified,
+            ]
+        );
+    }
+
+    /// LOA-GRD-1: a letter stands almost anywhere.
+    #[test]
+    fn a_quote_of_a_letter_confirms_nothing_unless_it_is_the_line() {
+        assert_eq!(
+            standings("`fn` [src/a.rs:3] `z` [src/a.rs:3] `}` [src/a.rs:5] `a1` [short.txt:2]"),
+            [
+                Standing::Missing(Why::NoQuote),
+                Standing::Missing(Why::NoQuote),
+                Standing::Missing(Why::NoQuote),
+                Standing::Verified,
+            ]
+        );
+    }
+
+    /// LOA-SEC-1: no path and no link leads out of the root.
+    #[test]
+    fn a_path_never_leaves_the_root() {
+        assert_eq!(
+            standings(
+                "`the secret` [../secret.txt:1] `the secret` [way-out:1] \
+                 `root` [/etc/passwd:1] `the secret` [src/../../secret.txt:1] \
+                 `use std::fmt;` [way-in:1]"
+            ),
+            [
+                Standing::Missing(Why::OutsideRoot),
+                Standing::Missing(Why::OutsideRoot),
+                Standing::Missing(Why::OutsideRoot),
+                Standing::Missing(Why::OutsideRoot),
+                Standing::Verified,
+            ]
+        );
+    }
+
+    #[test]
+    fn folders_odd_lines_and_foreign_encodings_are_survived() {
+        assert_eq!(
+            standings(
+                "`a` [src:1] `use std::fmt;` [src/a.rs:0] `use std::fmt;` [src/a.rs:9-2] \
+                 `int x;` [latin1.c:1] `a` [src/a.rs/b:1]"
+            ),
+            [
+                Standing::Missing(Why::NotReadable),
+                Standing::Moved { line: 1 },
+                Standing::Moved { line: 1 },
+                Standing::Verified,
+                Standing::Missing(Why::NoSuchFile),
+            ]
+        );
+    }
+}

@@ -1,0 +1,91 @@
+//! Secrets that only the name they are given to gives away: `password = "…"`.
+
+use std::{ops::Range, sync::LazyLock};
+
+use regex::Regex;
+
+use super::{form::is_placeholder, kind::Kind};
+
+/// A name whose last word says that its value is secret, a mark, and the value.
+///
+/// Group 1 is a value in quotes, group 2 one without.
+static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?i-u:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key",
+        r"|secret[_-]?key|private[_-]?key|auth[_-]?key|credentials?)",
+        r#"["']?[ \t]{0,8}(?::=|=>|:|=)[ \t]{0,8}"#,
+        r#"(?:["']([^"'\s]{8,512})["']|([A-Za-z0-9+/=_.!@#%^&*~-]{16,512}))"#,
+    ))
+    .expect("the expression is valid")
+});
+
+/// Least entropy of a value in quotes, in bits a character: a word has less, a password more.
+const QUOTED_BITS: f64 = 2.8;
+
+/// Least entropy of a value without quotes, which may also be a name in a program.
+const BARE_BITS: f64 = 3.5;
+
+/// Entropy that no path of names reaches, in bits a character, from 32 characters on.
+const NEVER_A_NAME_BITS: f64 = 4.4;
+
+pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
+    let secret_in = |captures: regex::Captures<'_>| {
+        let (value, secret) = match (captures.get(1), captures.get(2)) {
+            (Some(quoted), _) => (quoted, is_secret(quoted.as_str(), QUOTED_BITS)),
+            (None, Some(bare)) => {
+                let value = bare.as_str();
+                let is_code = is_name(value) || goes_on_as_code(&text[bare.end()..]);
+                (bare, is_secret(value, BARE_BITS) && !is_code)
+            }
+            (None, None) => return None,
+        };
+        secret.then(|| (value.range(), Kind::Assigned))
+    };
+    ASSIGNMENT
+        .captures_iter(text)
+        .filter_map(secret_in)
+        .collect()
+}
+
+fn is_secret(value: &str, least_bits: f64) -> bool {
+    let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
+    let has_letter = value.bytes().any(|byte| byte.is_ascii_alphabetic());
+    has_digit && has_letter && !is_placeholder(value) && entropy(value) >= least_bits
+}
+
+/// Whether a value without quotes reads like a path of names: `config.token_v2`.
+fn is_name(value: &str) -> bool {
+    if value.len() >= 32 && entropy(value) >= NEVER_A_NAME_BITS {
+        return false;
+    }
+    let is_word = |word: &str| {
+        let digits = word.bytes().filter(u8::is_ascii_digit).count();
+        word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && digits * 6 <= word.len()
+    };
+    value
+        .split(['.', '_', '-', '/', ':'])
+        .filter(|word| !word.is_empty())
+        .all(is_word)
+}
+
+/// Whether what stands after a value shows that it was called, indexed or a path.
+fn goes_on_as_code(rest: &str) -> bool {
+    rest.starts_with(['(', '[', '<', '{', ':'])
+}
+
+/// Shannon's entropy of the bytes, in bits a byte.
+fn entropy(value: &str) -> f64 {
+    let mut counts = [0_u32; 256];
+    for byte in value.bytes() {
+        counts[usize::from(byte)] += 1;
+    }
+    let length = value.len() as f64;
+    counts
+        .into_iter()
+        .filter(|count| *count > 0)
+        .map(|count| {
+            let share = f64::from(count) / length;
+            -share * share.log2()
+        })
+        .sum()
+}

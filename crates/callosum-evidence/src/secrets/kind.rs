@@ -1,0 +1,64 @@
+//! The kinds of secrets that are recognised.
+
+use std::fmt;
+
+/// What kind of secret it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// An access key id of Amazon Web Services.
+    Aws,
+    /// A token of GitHub.
+    GitHub,
+    /// A token of GitLab.
+    GitLab,
+    /// A token or web hook of Slack.
+    Slack,
+    /// A secret or restricted key of Stripe.
+    Stripe,
+    /// An API key of Google.
+    Google,
+    /// An API key in the `sk-…` form of OpenAI, Anthropic and others.
+    ModelProvider,
+    /// A token of npm.
+    Npm,
+    /// A token of PyPI.
+    PyPi,
+    /// A JSON Web Token.
+    Jwt,
+    /// A private key in PEM form.
+    PrivateKey,
+    /// A password inside a connection string or address.
+    Address,
+    /// A value that a name such as `password` or `api_key` is given.
+    Assigned,
+    /// A token in an `Authorization` header.
+    Authorization,
+}
+
+impl Kind {
+    /// Its name, as the mask shows it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Aws => "aws access key",
+            Self::GitHub => "github token",
+            Self::GitLab => "gitlab token",
+            Self::Slack => "slack token",
+            Self::Stripe => "stripe key",
+            Self::Google => "google api key",
+            Self::ModelProvider => "model provider key",
+            Self::Npm => "npm token",
+            Self::PyPi => "pypi token",
+            Self::Jwt => "json web token",
+            Self::PrivateKey => "private key",
+            Self::Address => "password in address",
+            Self::Assigned => "assigned value",
+            Self::Authorization => "authorization header",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,144 @@
+//! What is masked, and what is not.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Keys are put together here, so that no scanner takes this file for a leak.
+fn key(parts: &[&str]) -> String {
+    parts.concat()
+}
+
+fn check(text: &str, masked: &str) {
+    assert_eq!(mask(text).text, masked);
+}
+
+/// LOA-SEC-1: the forms that are known are masked, and what stands around them is not.
+#[test]
+fn keys_of_known_forms_are_masked() {
+    let letters = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5";
+    for (secret, kind) in [
+        (key(&["AKIA", "QWERTYUIOPASDFGH"]), Kind::Aws),
+        (key(&["ghp", "_", letters]), Kind::GitHub),
+        (
+            key(&["github", "_pat_", letters, "_", letters]),
+            Kind::GitHub,
+        ),
+        (key(&["glpat", "-", &letters[..20]]), Kind::GitLab),
+        (key(&["xoxb", "-123456789012-", letters]), Kind::Slack),
+        (
+            key(&["https://hooks.slack", ".com/services/T000/B000/", letters]),
+            Kind::Slack,
+        ),
+        (key(&["sk", "_live_", letters]), Kind::Stripe),
+        (key(&["AIza", &letters[..35]]), Kind::Google),
+        (key(&["sk", "-proj-", letters]), Kind::ModelProvider),
+        (key(&["sk", "-ant-api03-", letters]), Kind::ModelProvider),
+        (key(&["npm", "_", letters]), Kind::Npm),
+        (
+            key(&["pypi", "-AgEIcHlwaS5vcmcCJ", letters, letters]),
+            Kind::PyPi,
+        ),
+        (
+            key(&["eyJ", "hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.", letters]),
+            Kind::Jwt,
+        ),
+    ] {
+        let masked = mask(&format!("key `{secret}`, then"));
+        assert_eq!(masked.text, format!("key `[secret: {kind}]`, then"));
+        assert_eq!(masked.found, [kind]);
+    }
+}
+
+#[test]
+fn a_private_key_goes_with_its_body() {
+    let begin = key(&["-----BEGIN RSA ", "PRIVATE KEY-----"]);
+    let end = key(&["-----END RSA ", "PRIVATE KEY-----"]);
+    let body = "MIIEowIBAAKCAQEA0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4";
+    check(
+        &format!("a\n{begin}\n{body}\n{body}\n{end}\n\"b\""),
+        "a\n[secret: private key]\"b\"",
+    );
+    check(
+        &format!("\"{begin}\\n{body}\\n{end}\\n\", b"),
+        "\"[secret: private key]\", b",
+    );
+    // A key that was cut off is still a key.
+    check(&format!("{begin}\n{body}"), "[secret: private key]");
+    let code = format!("if line == \"{begin}\" {{ return Err(Found) }}");
+    check(&code, &code);
+}
+
+#[test]
+fn passwords_in_addresses_are_masked_alone() {
+    check(
+        "postgres://app:hunter22@db.internal:5432/app",
+        "postgres://app:[secret: password in address]@db.internal:5432/app",
+    );
+    check(
+        "redis://:p4ss:w0rd@10.0.0.1/0",
+        "redis://:[secret: password in address]@10.0.0.1/0",
+    );
+    for text in [
+        "postgres://user:password@localhost/db",
+        "postgres://$USER:$PASS@localhost/db",
+        "https://user:{token}@host/",
+        "https://example.org:8080/@scope/name",
+        "git@github.com:owner/name",
+        "http://localhost:3000/a:b@c",
+    ] {
+        check(text, text);
+    }
+}
+
+#[test]
+fn values_given_to_telling_names_are_masked() {
+    check(
+        "DB_PASSWORD='s3cr3t-Pa55w0rd' # prod",
+        "DB_PASSWORD='[secret: assigned value]' # prod",
+    );
+    check(
+        "{\"api_key\": \"9f8e7d6c5b4a39281706f5e4d3c2b1a0\"}",
+        "{\"api_key\": \"[secret: assigned value]\"}",
+    );
+    check(
+        "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzKEYkeyQ1",
+        "AWS_SECRET_ACCESS_KEY=[secret: assigned value]",
+    );
+    check(
+        "Authorization: Bearer 0a1b2c3d4e5f6g7h8i9j",
+        "Authorization: Bearer [secret: authorization header]",
+    );
+}
+
+/// Few false alarms: what a digest of a repository is full of stays as it is.
+#[test]
+fn hashes_ids_and_code_are_not_secrets() {
+    for text in [
+        "commit 9b3f5c0e7a1d2b4c6d8e0f1a2b3c4d5e6f708192",
+        "\"checksum\": \"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad\"",
+        "id = \"67e55044-10b1-426f-9247-bb680e5fe0c8\"",
+        "integrity: sha512-Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MA==",
+        "let token = self.tokens2.next_token(input_2);",
+        "token: Token::Int32, secret: Option<String>",
+        "password = get_password_v2()",
+        "password: \"your-password-1\"",
+        "password=${DB_PASSWORD_1}",
+        "\"tokens_used\": 1234, \"token_method\": \"estimate:bytes-per-token/1\"",
+        "class=\"sk-fading-circle-container-12\"",
+        "const MAX_TOKEN: usize = 1024 * 1024;",
+        "token = parse_header_field_value(line1)",
+        "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ",
+        "sk_sp = 1; risk-2 task-12345678901234567890",
+    ] {
+        check(text, text);
+    }
+}
+
+proptest! {
+    #[test]
+    fn masking_twice_is_masking_once(text in "(?s)(password=|ghp_|://a:|@b|-----BEGIN PRIVATE KEY-----|[a-zA-Z0-9'\" \n:=-]{0,12}){0,12}") {
+        let once = mask(&text).text;
+        prop_assert_eq!(&mask(&once).text, &once);
+    }
+}

@@ -1,0 +1,160 @@
+//! How much of a context window a text takes, estimated.
+//!
+//! No tokenizer runs: loading one takes 300 ms, and each model has its own. [`estimate`] counts
+//! what tokenizers cut along (words, digits, marks, line breaks) and weighs the counts. The
+//! weights were fitted on 704 files against the o200k_base tokenizer, and tried on 704 others of
+//! the same kinds (Rust, Python, JavaScript, Perl, C, Markdown, plain text, JSON, TOML, YAML, of
+//! 0.5 to 200 KB): half of those estimates are within 4 % of the count, nine in ten within 10 %.
+//! Plain division by bytes gets 10 and 25 %. Worst are long runs of one letter and minified code,
+//! where the estimate may be several times too high, and languages without a Latin script.
+//!
+//! An estimate says so wherever it goes: store [`METHOD`] or [`METHOD_BY_SIZE`] beside it.
+
+/// Names the way that [`estimate`] takes, so that nobody takes its numbers for counts.
+pub const METHOD: &str = "estimate:lexical/1";
+
+/// Names the way that [`estimate_bytes`] takes.
+pub const METHOD_BY_SIZE: &str = "estimate:bytes-per-token/1";
+
+/// What kind of text it is, as far as the length of its tokens goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextKind {
+    /// Source code.
+    Code,
+    /// Sentences for people.
+    Prose,
+    /// JSON and similar notations: short tokens, many marks.
+    Json,
+}
+
+/// What each thing that is counted weighs, in thousandths of a token.
+mod weight {
+    pub(super) const WORD: u64 = 926;
+    pub(super) const LETTER_BEYOND_FIVE: u64 = 81;
+    pub(super) const THREE_DIGITS: u64 = 1369;
+    pub(super) const MARKS: u64 = 633;
+    pub(super) const FURTHER_MARK: u64 = 297;
+    pub(super) const LINE_BREAK: u64 = 1489;
+    pub(super) const WIDE_BLANK: u64 = 1024;
+    pub(super) const BYTE_BEYOND_ASCII: u64 = 778;
+}
+
+/// What a run of bytes that belong together is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Letter,
+    Digit,
+    Blank,
+    Mark,
+    Other,
+}
+
+/// Estimates how many tokens a text is, in one pass over its bytes.
+pub fn estimate(text: &str) -> u64 {
+    let mut rest = text.as_bytes();
+    let mut thousandths = 0;
+    while let Some(first) = rest.first() {
+        let class = class_of(*first);
+        let length = run_length(rest, class);
+        let (run, after) = rest.split_at(length);
+        thousandths += weigh(class, run);
+        rest = after;
+    }
+    thousandths.div_ceil(1000)
+}
+
+/// Estimates how many tokens so many bytes of a kind of text are, without the text.
+///
+/// By the averages of the files named above. A single file may well be 25 % off, JSON 50 %.
+pub fn estimate_bytes(kind: TextKind, bytes: u64) -> u64 {
+    let hundredths_of_a_byte = match kind {
+        TextKind::Code => 360,
+        TextKind::Prose => 375,
+        TextKind::Json => 270,
+    };
+    bytes.saturating_mul(100).div_ceil(hundredths_of_a_byte)
+}
+
+fn class_of(byte: u8) -> Class {
+    match byte {
+        b'a'..=b'z' | b'A'..=b'Z' => Class::Letter,
+        b'0'..=b'9' => Class::Digit,
+        b' ' | b'\t' | b'\n' | b'\r' | b'\x0c' => Class::Blank,
+        0..0x80 => Class::Mark,
+        0x80.. => Class::Other,
+    }
+}
+
+/// How long the run at the beginning is; `someName` is two words, as tokenizers see it.
+fn run_length(bytes: &[u8], class: Class) -> usize {
+    let goes_on = |pair: &[u8]| {
+        let new_word = pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase();
+        class_of(pair[1]) == class && !new_word
+    };
+    1 + bytes.windows(2).take_while(|pair| goes_on(pair)).count()
+}
+
+fn weigh(class: Class, run: &[u8]) -> u64 {
+    let length = run.len() as u64;
+    match class {
+        Class::Letter => weight::WORD + length.saturating_sub(5) * weight::LETTER_BEYOND_FIVE,
+        Class::Digit => length.div_ceil(3) * weight::THREE_DIGITS,
+        Class::Mark => weight::MARKS + (length - 1) * weight::FURTHER_MARK,
+        Class::Other => length * weight::BYTE_BEYOND_ASCII,
+        Class::Blank if run.contains(&b'\n') => weight::LINE_BREAK,
+        // One blank belongs to the word after it.
+        Class::Blank if length > 1 => weight::WIDE_BLANK,
+        Class::Blank => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// CAL-PERF-1: tokens are estimated, not counted; the estimate stays near what o200k_base counts.
+    #[test]
+    fn estimates_are_near_the_counts_of_a_real_tokenizer() {
+        for (text, counted) in [
+            ("", 0),
+            (
+                "The quick brown fox jumps over the lazy dog, and nobody minds.\n",
+                14,
+            ),
+            (
+                "fn main() {\n    let total = sum(&[1, 2, 3]);\n    println!(\"{total}\");\n}\n",
+                25,
+            ),
+            (
+                "{\"task_id\": \"cal_2026_01_02_0001\", \"tokens_used\": 1234}\n",
+                25,
+            ),
+        ] {
+            let estimated = estimate(text);
+            assert!(
+                estimated.abs_diff(counted) * 4 <= counted,
+                "{estimated} for {counted} of {text:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn sizes_alone_give_whole_tokens() {
+        assert_eq!(estimate_bytes(TextKind::Code, 0), 0);
+        assert_eq!(estimate_bytes(TextKind::Code, 1), 1);
+        assert_eq!(estimate_bytes(TextKind::Code, 3600), 1000);
+        assert_eq!(estimate_bytes(TextKind::Json, 2700), 1000);
+        assert!(estimate_bytes(TextKind::Prose, u64::MAX) > 0);
+    }
+
+    proptest! {
+        #[test]
+        fn more_text_is_never_fewer_tokens(text in ".{0,80}", more in ".{0,80}") {
+            let both = text.clone() + &more;
+            prop_assert!(estimate(&both) + 1 >= estimate(&text));
+            prop_assert!(estimate(&both) <= 2 * both.len() as u64 + 1);
+        }
+    }
+}

@@ -14,11 +14,14 @@ pub struct Outline {
     /// The names that it calls or mentions, other than in imports; sorted, each once, with the
     /// line of its first mention.
     pub references: Vec<Reference>,
-    /// Requests that it answers, where the framework can be recognised.
+    /// Requests that it answers, where the framework can be recognised; what only a test sets up
+    /// is left out.
     pub routes: Vec<Route>,
-    /// Commands and flags that it offers, where the library can be recognised.
+    /// Commands and flags that it offers, where the library can be recognised; what only a test
+    /// sets up is left out.
     pub commands: Vec<Command>,
-    /// Where a program begins, if one begins here: `fn main`, `if __name__ == "__main__"`, …
+    /// The line where a program begins, if one begins here: `fn main`,
+    /// `if __name__ == "__main__"`, …
     pub entry_point: Option<u32>,
     /// Whether the grammar could not read some of it.
     pub has_errors: bool,
@@ -47,6 +50,7 @@ pub struct Symbol {
     /// The last line of its body.
     pub last_line: u32,
     /// Whether others may use it: `pub`, exported, capitalised in Go, no underscore in Python…
+    /// Methods that implement a Rust trait are not, since the trait declares them.
     pub public: bool,
     /// Whether it is a test that a test runner would run.
     pub test: bool,
@@ -80,11 +84,14 @@ pub enum SymbolKind {
 pub struct Import {
     /// What is imported, as written but without quotes, braces and aliases: `crate::disk::Disk`,
     /// `.models`, `../db`, `net/http`, `java.util.List`, `sys/types.h`. One import per leaf of a
-    /// braced list.
+    /// braced list. A Rust path that climbs out of a module with a body in this file is told from
+    /// the file's own module: `super::*` in `mod tests { … }` is `self::*`. A Rust path that climbs out of a module with a body in this file is told from
+    /// the file's own module: `super::*` in `mod tests { … }` is `self::*`.
     pub target: String,
     /// How it is written.
     pub kind: ImportKind,
-    /// Names taken from the target, where the language names them apart (`from x import a, b`).
+    /// Names taken from the target, where the language names them apart (`from x import a, b`);
+    /// the file that a `#[path]` gives to a `mod`.
     pub names: Vec<String>,
     /// Its line.
     pub line: u32,
@@ -103,6 +110,9 @@ pub enum ImportKind {
     IncludeSystem,
     /// `pub use`, `export … from`: imported in order to be offered.
     ReExport,
+    /// A full path in Rust's code that no `use` announces: `serde_json::to_string(…)`,
+    /// `crate::disk::open(…)`. Each path once, at its first line.
+    Path,
 }
 
 /// A name that is mentioned.

@@ -1,0 +1,9 @@
+//! C and C++ files: one set of rules, since the one grammar extends the other.
+
+mod bleach;
+mod declarations;
+mod declarator;
+mod dialect;
+mod macros;
+
+pub(super) use self::{bleach::bleached, declarations::C, dialect::dialect};

@@ -1,0 +1,6 @@
+//! Go files.
+
+mod declarations;
+mod services;
+
+pub(super) use self::declarations::Go;

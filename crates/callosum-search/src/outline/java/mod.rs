@@ -1,0 +1,6 @@
+//! Java files.
+
+mod annotations;
+mod declarations;
+
+pub(super) use self::declarations::Java;

@@ -1,0 +1,417 @@
+//! JavaScript's and TypeScript's declarations, their visibility, documentation and tests.
+
+use tree_sitter::Node;
+
+use super::{
+    super::{
+        contents::SymbolKind,
+        page::{
+            Found, Grammar, Next, Page, PlaceKind, arguments_of, child_of_kind, line_of,
+            named_children,
+        },
+        sentence,
+    },
+    modules::{self, Exports},
+    services::Services,
+};
+
+/// Reads JavaScript and TypeScript.
+pub(in crate::outline) struct JavaScript<'t> {
+    exports: Exports<'t>,
+    services: Services<'t>,
+    /// What stands before `export`, for the declaration behind it.
+    exported: Option<Exported<'t>>,
+}
+
+struct Exported<'t> {
+    lead: Vec<Node<'t>>,
+    declaration: usize,
+}
+
+impl<'t> JavaScript<'t> {
+    pub(in crate::outline) fn new(text: &'t str) -> Self {
+        Self {
+            exports: Exports::default(),
+            services: Services::named_in(text),
+            exported: None,
+        }
+    }
+}
+
+impl<'t> Grammar<'t> for JavaScript<'t> {
+    fn leads(&self, kind: &str) -> bool {
+        matches!(kind, "comment" | "decorator")
+    }
+
+    fn enter(&mut self, page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) -> Next {
+        let exported = self
+            .exported
+            .take_if(|exported| exported.declaration == node.start_byte());
+        let public = exported.is_some();
+        let lead = exported.as_ref().map_or(lead, |exported| &exported.lead);
+        match node.kind() {
+            "comment" | "string" | "regex" => return Next::Past,
+            "hash_bang_line" => page.outline.entry_point = Some(line_of(node)),
+            "program" => about_file(page, node),
+            "identifier"
+            | "type_identifier"
+            | "property_identifier"
+            | "shorthand_property_identifier" => {
+                page.mention(node);
+                return Next::Past;
+            }
+            "import_statement" => {
+                modules::import(page, node);
+                return Next::Past;
+            }
+            "export_statement" => {
+                self.exports.statement(page, node);
+                let declaration = node
+                    .child_by_field_name("declaration")
+                    .or_else(|| node.child_by_field_name("value"));
+                if let Some(declaration) = declaration {
+                    let inside = named_children(node);
+                    let decorators = inside.into_iter().filter(|one| one.kind() == "decorator");
+                    self.exported = Some(Exported {
+                        lead: lead.iter().copied().chain(decorators).collect(),
+                        declaration: declaration.start_byte(),
+                    });
+                }
+                if node.child_by_field_name("source").is_some() {
+                    return Next::Past;
+                }
+            }
+            // `export abstract class`, `declare function`: the words before stand apart.
+            "ambient_declaration" => {
+                let first = node.named_child(0);
+                self.exported = first.map(|declaration| Exported {
+                    lead: lead.to_vec(),
+                    declaration: declaration.start_byte(),
+                });
+            }
+            "function_declaration" | "generator_function_declaration" | "function_signature" => {
+                declared(page, node, lead, SymbolKind::Function, public);
+                page.open(PlaceKind::Function, None, false);
+            }
+            "class_declaration" | "abstract_class_declaration" | "class" => {
+                declared(page, node, lead, SymbolKind::Type, public);
+                self.services.controller(page, node, lead);
+                page.open(PlaceKind::Type, Some(page.field(node, "name")), true);
+            }
+            "interface_declaration" => {
+                declared(page, node, lead, SymbolKind::Interface, public);
+            }
+            "type_alias_declaration" | "enum_declaration" => {
+                declared(page, node, lead, SymbolKind::Type, public);
+            }
+            "internal_module" | "module" => {
+                declared(page, node, lead, SymbolKind::Module, public);
+                page.open(PlaceKind::Module, Some(page.field(node, "name")), true);
+            }
+            "method_definition" | "abstract_method_signature" => {
+                self.services.handler(page, node, lead);
+                method(page, node, lead);
+                page.open(PlaceKind::Function, None, false);
+            }
+            "public_field_definition" | "field_definition"
+                if node.child_by_field_name("value").is_some_and(is_function) =>
+            {
+                method(page, node, lead);
+            }
+            "lexical_declaration" | "variable_declaration" => {
+                self.exported_value(page, node);
+                variables(page, node, lead, public);
+            }
+            "arrow_function" | "function_expression" | "function" => {
+                page.open(PlaceKind::Function, None, false);
+            }
+            "expression_statement" => self.assigned(page, node, lead),
+            "call_expression" => {
+                modules::required(page, node);
+                self.services.call(page, node);
+                if let Some(name) = suite(page, node) {
+                    page.open(PlaceKind::Module, Some(name), false);
+                } else {
+                    test(page, node);
+                }
+            }
+            "if_statement" => {
+                let condition = page.field(node, "condition");
+                if condition.contains("require.main") && condition.contains("module") {
+                    page.outline.entry_point = Some(line_of(node));
+                }
+            }
+            _ => {}
+        }
+        Next::Into
+    }
+
+    fn finish(&mut self, page: &mut Page<'t>, _root: Node<'t>) {
+        self.exports.finish(page);
+    }
+}
+
+impl<'t> JavaScript<'t> {
+    /// `var app = exports = module.exports = {}`.
+    fn exported_value(&mut self, page: &Page<'t>, declaration: Node<'t>) {
+        for declarator in named_children(declaration) {
+            let (Some(name), Some(value)) = (
+                declarator.child_by_field_name("name"),
+                declarator.child_by_field_name("value"),
+            ) else {
+                continue;
+            };
+            let target = value.child_by_field_name("left");
+            if value.kind() == "assignment_expression"
+                && target.is_some_and(|target| {
+                    page.text(target) == "exports" || is_exports(page, target)
+                })
+            {
+                self.exports.value(page, name);
+            }
+        }
+    }
+
+    /// `exports.a = function …`, `Queue.prototype.push = function …`, `module.exports = a`.
+    fn assigned(&mut self, page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {
+        let assignment = node.named_child(0);
+        let Some(assignment) = assignment.filter(|inner| inner.kind() == "assignment_expression")
+        else {
+            return;
+        };
+        let (Some(left), Some(mut right)) = (
+            assignment.child_by_field_name("left"),
+            assignment.child_by_field_name("right"),
+        ) else {
+            return;
+        };
+        // `exports = module.exports = …` and `a.b = a.c = function …`
+        let mut exports = is_exports(page, left);
+        while right.kind() == "assignment_expression" {
+            let target = right.child_by_field_name("left");
+            exports |= target.is_some_and(|target| is_exports(page, target));
+            match right.child_by_field_name("right") {
+                Some(inner) => right = inner,
+                None => return,
+            }
+        }
+        if page.in_function() {
+            return;
+        }
+        if exports {
+            self.exports.value(page, right);
+        }
+        if left.kind() != "member_expression" {
+            return;
+        }
+        let owner = page.field(left, "object");
+        let (true, Some(name)) = (is_function(right), left.child_by_field_name("property")) else {
+            return;
+        };
+        if page.text(left) == "module.exports" {
+            return; // a name that says nothing
+        }
+        let of_module = matches!(owner, "exports" | "module.exports");
+        let about = page.comment_above(lead, node);
+        let symbol = page.add(Found {
+            kind: if of_module {
+                SymbolKind::Function
+            } else {
+                SymbolKind::Method
+            },
+            name,
+            whole: node,
+            public: of_module,
+            about,
+        });
+        if !of_module {
+            let owner = owner.split(".prototype").next().unwrap_or(owner);
+            symbol.container = Some(owner.to_owned());
+        }
+    }
+}
+
+/// Whether `module.exports`, or a name in it, is given a value.
+fn is_exports(page: &Page<'_>, target: Node<'_>) -> bool {
+    page.text(target) == "module.exports"
+        || matches!(page.field(target, "object"), "exports" | "module.exports")
+}
+
+/// The first comment, where it is about the file and not about what follows it.
+fn about_file<'t>(page: &mut Page<'t>, program: Node<'t>) {
+    let mut cursor = program.walk();
+    let mut comments = Vec::new();
+    for child in program.named_children(&mut cursor) {
+        match child.kind() {
+            "comment" => comments.push(child),
+            "hash_bang_line" => {}
+            "expression_statement" if page.text(child).contains("use strict") => {}
+            kind => {
+                // A comment that touches a declaration is the declaration's.
+                let last = comments.last().map(|last| last.end_position().row + 1);
+                if last == Some(child.start_position().row) && kind != "import_statement" {
+                    comments.pop_if(|last| !page.text(*last).contains("@file"));
+                }
+                break;
+            }
+        }
+    }
+    for comment in comments {
+        let text = page.text(comment);
+        if text.starts_with("/*") || text.starts_with("// ") {
+            page.about_file(&sentence::bare(text), comment);
+        }
+    }
+}
+
+fn declared<'t>(
+    page: &mut Page<'t>,
+    node: Node<'t>,
+    lead: &[Node<'t>],
+    kind: SymbolKind,
+    public: bool,
+) {
+    let Some(name) = node.child_by_field_name("name") else {
+        return;
+    };
+    let text = page.text(name);
+    // Each overload of a function says the same name again.
+    let repeats = page.outline.symbols.last().is_some_and(|last| {
+        last.name == text && last.kind == SymbolKind::Function && kind == last.kind
+    });
+    if page.in_function() || repeats {
+        return;
+    }
+    let about = page.comment_above(lead, node);
+    let name_text = text.trim_matches(['"', '\'']).to_owned();
+    page.add_named(
+        name_text,
+        Found {
+            kind,
+            name,
+            whole: node,
+            public,
+            about,
+        },
+    );
+}
+
+fn method<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {
+    let name = node
+        .child_by_field_name("name")
+        .or_else(|| node.child_by_field_name("property"));
+    let (Some(name), true, false) = (name, page.in_type(), page.in_function()) else {
+        return;
+    };
+    let text = page.text(name);
+    let class = page.place().and_then(|place| place.name.as_deref());
+    let class_is_public = page
+        .outline
+        .symbols
+        .iter()
+        .rev()
+        .find(|symbol| symbol.kind == SymbolKind::Type && Some(symbol.name.as_str()) == class)
+        .is_some_and(|symbol| symbol.public);
+    let access = child_of_kind(node, "accessibility_modifier").map_or("public", |of| page.text(of));
+    let about = page.comment_above(lead, node);
+    page.add(Found {
+        kind: SymbolKind::Method,
+        name,
+        whole: node,
+        public: class_is_public && access == "public" && !text.starts_with(['#', '_']),
+        about,
+    });
+}
+
+/// Functions under a name, and what is exported or spelt as a constant.
+fn variables<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>], public: bool) {
+    if page.in_function() || page.in_type() {
+        return;
+    }
+    let about = page.comment_above(lead, node);
+    let mut cursor = node.walk();
+    for declarator in node.named_children(&mut cursor) {
+        let Some(name) = declarator.child_by_field_name("name") else {
+            continue;
+        };
+        let value = declarator.child_by_field_name("value");
+        let text = page.text(name);
+        let kind = if value.is_some_and(is_function) {
+            SymbolKind::Function
+        } else if value.is_some_and(|value| value.kind() == "class") {
+            SymbolKind::Type
+        } else if public || text.len() > 1 && !text.chars().any(char::is_lowercase) {
+            SymbolKind::Constant
+        } else {
+            continue;
+        };
+        if name.kind() == "identifier" {
+            page.add(Found {
+                kind,
+                name,
+                whole: node,
+                public,
+                about: about.clone(),
+            });
+        }
+    }
+}
+
+fn is_function(value: Node<'_>) -> bool {
+    matches!(
+        value.kind(),
+        "arrow_function" | "function_expression" | "function" | "generator_function"
+    )
+}
+
+/// The words of `describe("…", () => …)`.
+fn suite<'t>(page: &Page<'t>, call: Node<'t>) -> Option<&'t str> {
+    let function = page.field(call, "function");
+    let function = function.split('.').next()?;
+    if !matches!(
+        function,
+        "describe" | "suite" | "context" | "fdescribe" | "xdescribe"
+    ) {
+        return None;
+    }
+    page.string(*arguments_of(call).first()?)
+}
+
+/// `it("adds", () => …)`, `test.only("adds", …)`, `Deno.test("adds", …)`, `it.each(…)("adds", …)`.
+fn test<'t>(page: &mut Page<'t>, call: Node<'t>) {
+    let Some(mut function) = call.child_by_field_name("function") else {
+        return;
+    };
+    if function.kind() == "call_expression" {
+        match function.child_by_field_name("function") {
+            Some(inner) if page.field(inner, "property") == "each" => function = inner,
+            _ => return,
+        }
+    }
+    let words = page.text(function);
+    let known = matches!(
+        words,
+        "it" | "test" | "fit" | "xit" | "specify" | "Deno.test" | "QUnit.test" | "bench"
+    ) || ["it.", "test."]
+        .iter()
+        .any(|start| words.starts_with(start));
+    if !known || words.contains('(') {
+        return;
+    }
+    let arguments = arguments_of(call);
+    if let [title, rest @ ..] = arguments.as_slice()
+        && rest.iter().any(|argument| is_function(*argument))
+        && let Some(text) = page.string(*title)
+        && !text.is_empty()
+    {
+        let name = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let found = Found {
+            kind: SymbolKind::Function,
+            name: *title,
+            whole: call,
+            public: false,
+            about: None,
+        };
+        page.add_named(name, found).test = true;
+    }
+}

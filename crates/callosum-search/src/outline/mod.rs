@@ -1,0 +1,26 @@
+//! What one source file declares, imports, tests and serves.
+//!
+//! Start with [`outline`], which reads a file by its language's grammar; [`Outline`] is what it
+//! finds. Each language has a file of its own, which knows that language's rules of visibility,
+//! documentation and tests, and the libraries that serve requests and commands in it.
+
+mod contents;
+mod read;
+
+mod page;
+mod sentence;
+
+mod c;
+mod go;
+mod java;
+mod javascript;
+mod python;
+mod rust;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::{
+    contents::{Command, Import, ImportKind, Note, Outline, Reference, Route, Symbol, SymbolKind},
+    read::{outline, outline_all},
+};

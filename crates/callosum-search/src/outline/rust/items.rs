@@ -1,0 +1,295 @@
+//! Rust's items, their visibility, documentation and tests.
+
+use tree_sitter::Node;
+
+use super::{
+    super::{
+        contents::{Import, ImportKind, SymbolKind},
+        page::{Found, Grammar, Next, Page, PlaceKind, child_of_kind, line_of, named_children},
+        sentence,
+    },
+    commands, paths, routes,
+};
+
+/// Attributes that make a function a test, by the last part of their path.
+const TEST_ATTRIBUTES: [&str; 7] = [
+    "test",
+    "rstest",
+    "test_case",
+    "quickcheck",
+    "proptest",
+    "wasm_bindgen_test",
+    "gtest",
+];
+
+/// Reads Rust.
+pub(in crate::outline) struct Rust {
+    commands: commands::Builders,
+    paths: paths::Paths,
+}
+
+impl Rust {
+    pub(in crate::outline) fn new(text: &str) -> Self {
+        Self {
+            commands: commands::Builders::new(text),
+            paths: paths::Paths::default(),
+        }
+    }
+}
+
+impl<'t> Grammar<'t> for Rust {
+    fn leads(&self, kind: &str) -> bool {
+        matches!(kind, "line_comment" | "block_comment" | "attribute_item")
+    }
+
+    fn enter(&mut self, page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) -> Next {
+        match node.kind() {
+            "line_comment" | "block_comment" => {
+                let text = page.text(node);
+                if page.places.is_empty() && (text.starts_with("//!") || text.starts_with("/*!")) {
+                    about_crate_or_module(page, node);
+                }
+                return Next::Past;
+            }
+            "identifier" | "type_identifier" | "field_identifier" => {
+                page.mention(node);
+                return Next::Past;
+            }
+            "string_literal" | "char_literal" | "raw_string_literal" => return Next::Past,
+            "use_declaration" => {
+                let kind = if is_public(node) {
+                    ImportKind::ReExport
+                } else {
+                    ImportKind::Use
+                };
+                if let Some(argument) = node.child_by_field_name("argument") {
+                    for (target, at) in paths::leaves(page, argument) {
+                        let target = paths::from_file(page, target);
+                        self.paths.announce(&target);
+                        page.import(kind, &target, at);
+                    }
+                }
+                return Next::Past;
+            }
+            "extern_crate_declaration" => {
+                let name = page.field(node, "name");
+                self.paths.announce(name);
+                page.import(ImportKind::Use, name, node);
+                return Next::Past;
+            }
+            "scoped_identifier" | "scoped_type_identifier" => self.paths.note(page, node),
+            "mod_item" => module(page, node, lead, &mut self.paths),
+            "impl_item" => {
+                let name = node
+                    .child_by_field_name("type")
+                    .and_then(|of| base(page, of));
+                let implements_trait = node.child_by_field_name("trait").is_some();
+                let kind = if implements_trait {
+                    PlaceKind::Interface
+                } else {
+                    PlaceKind::Type
+                };
+                page.open(kind, name, !implements_trait);
+            }
+            "function_item" | "function_signature_item" => function(page, node, lead),
+            "struct_item" | "enum_item" | "union_item" | "type_item" | "associated_type" => {
+                item(page, node, lead, SymbolKind::Type);
+                commands::derived(page, node, lead);
+            }
+            "trait_item" => {
+                item(page, node, lead, SymbolKind::Interface);
+                let name = page.field(node, "name");
+                page.open(PlaceKind::Interface, Some(name), is_public(node));
+            }
+            "const_item" | "static_item" if page.field(node, "name") != "_" => {
+                item(page, node, lead, SymbolKind::Constant);
+            }
+            "macro_definition" => {
+                if let Some(found) = found(page, node, lead, SymbolKind::Macro) {
+                    let exported = attributes(page, lead).any(|path| path == "macro_export");
+                    // An exported macro stands at the crate's root, wherever it is written.
+                    let macro_ = page.add(found);
+                    macro_.public = exported;
+                }
+            }
+            "macro_invocation" if page.field(node, "macro").ends_with("proptest") => {
+                property_tests(page, node);
+            }
+            "call_expression" => {
+                routes::registered(page, node);
+                self.commands.call(page, node);
+            }
+            _ => {}
+        }
+        Next::Into
+    }
+
+    fn finish(&mut self, page: &mut Page<'t>, _root: Node<'t>) {
+        self.paths.finish(page);
+    }
+}
+
+/// Joins the lines of `//!` that follow one another.
+fn about_crate_or_module(page: &mut Page<'_>, first: Node<'_>) {
+    if page.outline.about.is_some() {
+        return;
+    }
+    let rest = &page.text[first.start_byte()..];
+    let text: Vec<_> = if rest.starts_with("/*") {
+        vec![sentence::bare(page.text(first))]
+    } else {
+        rest.lines()
+            .map_while(|line| line.trim().strip_prefix("//!").map(str::to_owned))
+            .collect()
+    };
+    page.about_file(&text.join("\n"), first);
+}
+
+fn module<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>], paths: &mut paths::Paths) {
+    let name = page.field(node, "name");
+    paths.announce(name);
+    if node.child_by_field_name("body").is_some() {
+        item(page, node, lead, SymbolKind::Module);
+        page.open(PlaceKind::Module, Some(name), is_public(node));
+        return;
+    }
+    let file = lead
+        .iter()
+        .filter_map(|attribute| page.text(*attribute).strip_prefix("#[path"))
+        .find_map(|rest| rest.split('"').nth(1));
+    let Import { names, .. } = page.import(ImportKind::DeclareModule, name, node);
+    names.extend(file.map(str::to_owned));
+}
+
+fn function<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {
+    let in_type = page.in_type();
+    if let Some(mut found) = found(page, node, lead, SymbolKind::Function)
+        && !page.in_function()
+    {
+        let test = attributes(page, lead)
+            .any(|path| TEST_ATTRIBUTES.contains(&path.rsplit(':').next().unwrap_or(path)));
+        let is_main = page.places.is_empty() && !found.public && page.text(found.name) == "main";
+        if is_main {
+            page.outline.entry_point = Some(line_of(found.name));
+        }
+        // A trait's methods are as visible as the trait.
+        found.public |= is_trait(page);
+        let symbol = page.add(found);
+        symbol.test = test;
+        if in_type {
+            symbol.kind = SymbolKind::Method;
+        }
+    }
+    routes::attributed(page, node, lead);
+    page.open(PlaceKind::Function, None, false);
+}
+
+/// Whether the innermost place is a trait, or an `impl` of one.
+fn is_trait(page: &Page<'_>) -> bool {
+    page.place()
+        .is_some_and(|place| place.kind == PlaceKind::Interface)
+}
+
+fn item<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>], kind: SymbolKind) {
+    let belongs_to_trait = is_trait(page);
+    if !page.in_function()
+        && !belongs_to_trait
+        && let Some(found) = found(page, node, lead, kind)
+    {
+        page.add(found);
+    }
+}
+
+fn found<'t>(
+    page: &Page<'t>,
+    node: Node<'t>,
+    lead: &[Node<'t>],
+    kind: SymbolKind,
+) -> Option<Found<'t>> {
+    Some(Found {
+        kind,
+        name: node.child_by_field_name("name")?,
+        whole: node,
+        public: is_public(node),
+        about: documentation(page, lead),
+    })
+}
+
+/// The first sentence of the `///` and `/** */` before an item.
+pub(super) fn documentation(page: &Page<'_>, lead: &[Node<'_>]) -> Option<String> {
+    let lines: Vec<_> = lead
+        .iter()
+        .map(|node| page.text(*node))
+        .filter_map(|text| {
+            let block = text.starts_with("/**") && !text.starts_with("/***");
+            let line = text.starts_with("///") && !text.starts_with("////");
+            if block || line {
+                return Some(sentence::bare(text));
+            }
+            let written = text.strip_prefix("#[doc")?.trim_start().strip_prefix('=')?;
+            Some(written.split('"').nth(1)?.to_owned())
+        })
+        .collect();
+    sentence::first(&lines.join("\n"))
+}
+
+/// The paths of the attributes before an item: `tokio::test`.
+fn attributes<'t>(page: &Page<'t>, lead: &[Node<'t>]) -> impl Iterator<Item = &'t str> {
+    lead.iter()
+        .filter_map(|node| child_of_kind(*node, "attribute"))
+        .filter_map(|attribute| attribute.named_child(0))
+        .map(|path| page.text(path))
+}
+
+/// Whether an item is `pub` without a restriction.
+fn is_public(node: Node<'_>) -> bool {
+    child_of_kind(node, "visibility_modifier").is_some_and(|visible| visible.child_count() == 1)
+}
+
+/// The name of the type that an `impl` is about: `Disk` of `&'a mut disk::Disk<T>`.
+fn base<'t>(page: &Page<'t>, of: Node<'t>) -> Option<&'t str> {
+    let mut node = of;
+    loop {
+        node = match node.kind() {
+            "type_identifier" | "primitive_type" => return Some(page.text(node)),
+            "generic_type" | "reference_type" | "pointer_type" => {
+                node.child_by_field_name("type")?
+            }
+            "scoped_type_identifier" => node.child_by_field_name("name")?,
+            _ => return None,
+        }
+    }
+}
+
+/// The functions inside `proptest! { … }`, which the grammar sees as mere tokens.
+fn property_tests<'t>(page: &mut Page<'t>, invocation: Node<'t>) {
+    let Some(tokens) = child_of_kind(invocation, "token_tree") else {
+        return;
+    };
+    let mut after_test = false;
+    let mut after_fn = false;
+    let mut cursor = tokens.walk();
+    for token in tokens.children(&mut cursor) {
+        match token.kind() {
+            "token_tree" => {
+                let names_test = named_children(token)
+                    .iter()
+                    .any(|name| TEST_ATTRIBUTES.contains(&page.text(*name)));
+                after_test |= page.text(token).starts_with('[') && names_test;
+            }
+            "fn" => after_fn = true,
+            "identifier" if after_fn => {
+                let found = Found {
+                    kind: SymbolKind::Function,
+                    name: token,
+                    whole: token,
+                    public: false,
+                    about: None,
+                };
+                page.add(found).test = after_test;
+                (after_fn, after_test) = (false, false);
+            }
+            _ => after_fn = false,
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Rust's paths: what a `use` brings in, and what code names in full without one.
+
+use std::collections::{BTreeMap, HashSet};
+
+use tree_sitter::Node;
+
+use super::super::{
+    contents::{Import, ImportKind},
+    page::{Page, PlaceKind, line_of, named_children},
+};
+
+/// The leaves of a `use`, each as a path without braces and aliases.
+pub(super) fn leaves<'t>(page: &Page<'t>, argument: Node<'t>) -> Vec<(String, Node<'t>)> {
+    let mut open = vec![(String::new(), argument)];
+    let mut found = Vec::new();
+    while let Some((prefix, node)) = open.pop() {
+        let join = |path: &str| {
+            let path: String = path.split_whitespace().collect();
+            match (prefix.as_str(), path.as_str()) {
+                ("", _) => path,
+                (_, "self") => prefix.clone(),
+                _ => format!("{prefix}::{path}"),
+            }
+        };
+        match node.kind() {
+            "use_list" => open.extend(
+                named_children(node)
+                    .into_iter()
+                    .rev()
+                    .map(|child| (prefix.clone(), child)),
+            ),
+            "scoped_use_list" => {
+                let path = page.field(node, "path");
+                let prefix = if path.is_empty() {
+                    prefix.clone()
+                } else {
+                    join(path)
+                };
+                open.extend(node.child_by_field_name("list").map(|list| (prefix, list)));
+            }
+            "use_as_clause" => {
+                open.extend(node.child_by_field_name("path").map(|path| (prefix, path)));
+            }
+            _ => found.push((join(page.text(node)), node)),
+        }
+    }
+    found
+}
+
+/// A path as the file's own module would write it, outside its modules with a body.
+pub(super) fn from_file(page: &Page<'_>, path: String) -> String {
+    let modules = page
+        .places
+        .iter()
+        .filter(|place| place.kind == PlaceKind::Module)
+        .count();
+    let mut rest = path.as_str();
+    for _ in 0..modules {
+        match rest.strip_prefix("super::") {
+            Some(outer) => rest = outer,
+            None => break,
+        }
+    }
+    if rest.len() == path.len() || rest.starts_with("super::") {
+        rest.to_owned()
+    } else {
+        format!("self::{rest}")
+    }
+}
+
+/// Paths in code, and the names that make their first part a local one.
+#[derive(Default)]
+pub(super) struct Paths {
+    announced: HashSet<String>,
+    named: BTreeMap<String, u32>,
+}
+
+impl Paths {
+    /// Takes note that the last part of `target` is a name of this file from now on.
+    pub(super) fn announce(&mut self, target: &str) {
+        let last = target.rsplit("::").next().unwrap_or(target);
+        self.announced.insert(last.to_owned());
+    }
+
+    /// Takes note of `crate::disk::open` or `serde_json::to_string` in code.
+    pub(super) fn note(&mut self, page: &Page<'_>, path: Node<'_>) {
+        let text = page.text(path);
+        let starts_a_path = text
+            .chars()
+            .next()
+            .is_some_and(|c| c.is_lowercase() || c == '_');
+        if starts_a_path
+            && text
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"_:".contains(&byte))
+        {
+            let line = line_of(path);
+            let path = from_file(page, text.to_owned());
+            self.named.entry(path).or_insert(line);
+        }
+    }
+
+    /// Adds the paths that no `use`, `mod` or `extern crate` of the file announces.
+    pub(super) fn finish(&mut self, page: &mut Page<'_>) {
+        let named = std::mem::take(&mut self.named);
+        let is_prefix = |path: &str| {
+            let inner = format!("{path}::");
+            named
+                .range(inner.clone()..)
+                .next()
+                .is_some_and(|(longer, _)| longer.starts_with(&inner))
+        };
+        let paths = named
+            .iter()
+            .filter(|(path, _)| {
+                let first = path.split("::").next().unwrap_or(path);
+                !self.announced.contains(first) && !is_primitive(first) && !is_prefix(path)
+            })
+            .map(|(path, line)| Import {
+                target: path.clone(),
+                kind: ImportKind::Path,
+                names: Vec::new(),
+                line: *line,
+            });
+        page.outline.imports.extend(paths);
+    }
+}
+
+fn is_primitive(name: &str) -> bool {
+    matches!(
+        name,
+        "bool"
+            | "char"
+            | "str"
+            | "f32"
+            | "f64"
+            | "i8"
+            | "i16"
+            | "i32"
+            | "i64"
+            | "i128"
+            | "isize"
+            | "u8"
+            | "u16"
+            | "u32"
+            | "u64"
+            | "u128"
+            | "usize"
+    )
+}

@@ -1,0 +1,212 @@
+//! Rust.
+
+use insta::assert_snapshot;
+
+use super::{mentioned, shown};
+
+#[test]
+fn items_have_their_container_visibility_and_documentation() {
+    assert_snapshot!(shown("src/disk.rs", r#"
+//! Files, by way of one handle.
+//! More words.
+
+use std::{fs, io::{self, Read as _}};
+pub use crate::other::*;
+mod atomic;
+#[path = "unix.rs"]
+mod machine;
+
+/// A handle. It is cheap.
+#[derive(Clone)]
+pub struct Disk<T> { inner: T }
+
+impl<'a, T: Clone> Disk<T> {
+    /// Opens it.
+    pub fn open(&self) -> usize { fn hidden() {} 1 }
+    pub(crate) fn inner(&self) {}
+}
+
+impl<T> std::fmt::Debug for &Disk<T> { fn fmt(&self) {} }
+
+pub trait Store { const N: u8; type Item; fn put(&self); }
+pub(crate) enum Kind { A, B }
+const LIMIT: usize = 3;
+static mut ONE: u8 = 1;
+pub type Alias = Disk<u8>;
+const _: () = ();
+/// Adds.
+#[macro_export]
+macro_rules! add { () => {} }
+mod inner { pub fn unseen() {} }
+fn main() {}
+"#), @r"
+2: about: Files, by way of one handle.
+5: Use std::fs
+5: Use std::io
+5: Use std::io::Read
+6: ReExport crate::other::*
+7: DeclareModule atomic
+9: DeclareModule machine (unix.rs)
+21: Path std::fmt::Debug
+13-13: pub Type Disk -- A handle.
+17-17: pub Method Disk . open -- Opens it.
+18-18: Method Disk . inner
+21-21: Method Disk . fmt
+23-23: pub Interface Store
+23-23: pub Method Store . put
+24-24: Type Kind
+25-25: Constant LIMIT
+26-26: Constant ONE
+27-27: pub Type Alias
+31-31: pub Macro add -- Adds.
+32-32: Module inner
+32-32: Function inner . unseen
+33-33: Function main
+33: entry point
+");
+}
+
+#[test]
+fn tests_are_known_by_their_attribute() {
+    assert_snapshot!(shown("src/lib.rs", r#"
+#[cfg(test)]
+mod tests {
+    use super::*;
+    fn helper() {}
+    #[test]
+    fn adds() {}
+    #[tokio::test(flavor = "multi_thread")]
+    async fn waits() {}
+    #[rstest]
+    #[case(1)]
+    fn cases(#[case] n: u8) {}
+    proptest! {
+        #![proptest_config(Config::default())]
+        /// Law.
+        #[test]
+        fn holds(x in 0..10u8, y in any::<u8>()) { prop_assert!(x < 10); }
+        #[test]
+        fn holds_too(x: u8) {}
+    }
+}
+"#), @r"
+4: Use self::*
+8: Path tokio::test
+3-21: Module tests
+5-5: Function tests . helper
+7-7: test Function tests . adds
+9-9: test Function tests . waits
+12-12: test Function tests . cases
+17-17: test Function tests . holds
+19-19: test Function tests . holds_too
+");
+}
+
+#[test]
+fn full_paths_in_code_are_imports_where_nothing_announces_them() {
+    assert_snapshot!(shown("src/a.rs", r#"
+use std::fmt;
+mod near;
+fn f(x: serde_json::Value) -> fmt::Result {
+    crate::disk::open(near::x());
+    u32::from_str_radix("", 2); Vec::<u8>::new(); Self::g();
+    serde_json::from_str::<u8>("");
+    super::other::VALUE
+}
+"#), @r"
+2: Use std::fmt
+3: DeclareModule near
+4: Path serde_json::Value
+5: Path crate::disk::open
+7: Path serde_json::from_str
+8: Path super::other::VALUE
+4-9: Function f
+");
+}
+
+#[test]
+fn servers_of_axum_actix_and_rocket_are_recognised() {
+    assert_snapshot!(shown("src/a.rs", r#"
+fn router() {
+    Router::new()
+        .route("/users", get(list).post(users::create))
+        .route("/any", any(|| async {}))
+        .route("/old", web::get().to(index));
+    table.route("not a server");
+}
+#[get("/hello/<name>")]
+async fn hello(name: String) {}
+#[actix_web::route("/both", method = "PUT")]
+async fn both() {}
+"#), @r"
+4: Path users::create
+6: Path web::get
+11: Path actix_web::route
+2-8: Function router
+10-10: Function hello
+12-12: Function both
+4: GET /users -> list
+4: POST /users -> users::create
+5: ANY /any -> ?
+6: GET /old -> index
+9: GET /hello/<name> -> hello
+11: PUT /both -> both
+");
+}
+
+#[test]
+fn commands_of_clap_are_recognised() {
+    assert_snapshot!(shown("src/main.rs", r#"
+use clap::{Parser, Arg, Command};
+/// Moves things. Quickly.
+#[derive(Parser)]
+#[command(name = "mover", version)]
+struct Cli {
+    /// Says more
+    #[arg(short, long)]
+    verbose_output: bool,
+    #[arg(short = 'q')]
+    quiet: bool,
+    /// The file
+    file: String,
+    #[command(subcommand)]
+    verb: Verb,
+}
+#[derive(Debug, clap::Subcommand)]
+enum Verb {
+    /// Adds one
+    AddOne { #[arg(long = "at")] place: u8 },
+    #[command(name = "rm", about = "Removes one")]
+    Remove(RemoveArgs),
+}
+fn build() {
+    Command::new("built").about("By hand").arg(Arg::new("x").long("ex").help("The x"));
+}
+"#), @r"
+2: Use clap::Parser
+2: Use clap::Arg
+2: Use clap::Command
+6-16: Type Cli -- Moves things.
+18-23: Type Verb
+24-26: Function build
+6: $ mover -- Moves things.
+9: $ --verbose-output -- Says more
+11: $ -q
+20: $ add-one -- Adds one
+20: $ --at
+22: $ rm -- Removes one
+25: $ built -- By hand
+25: $ --ex -- The x
+");
+}
+
+#[test]
+fn mentions_leave_out_imports_and_the_names_of_declarations() {
+    assert_snapshot!(mentioned("a.rs", r"use a::b;
+fn own(x: Kind) -> u8 {
+    x.read(); b::call(vec![inside(1)]);
+}
+"), @r"
+Kind:2 b:3 call:3 inside:3 read:3 vec:3 x:2
+");
+}

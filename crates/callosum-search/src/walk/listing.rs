@@ -1,0 +1,235 @@
+//! Listing: which names of a tree become [`SourceFile`]s.
+
+use std::{ffi::OsStr, path::Path};
+
+use callosum_host::{Disk, disk::EntryKind};
+use ignore::{DirEntry, WalkBuilder};
+
+use super::{
+    scope::{RelativePath, Scope},
+    tree::{Skipped, SourceFile, SourceTree, WalkError, Why},
+};
+use crate::language::Language;
+
+/// What the product itself keeps at the root of a tree: never part of a tree that is read.
+const OWN_STATE: [&str; 15] = [
+    ".beads",
+    ".cal_answers",
+    ".cal_backup",
+    ".cal_hashlog",
+    ".cal_lock",
+    ".cal_memory.json",
+    ".cal_memory_history",
+    ".cal_quarantine",
+    ".calrc",
+    ".git",
+    ".loa.config.yaml",
+    "cake_config.yaml",
+    "cal_audit",
+    "loa-grimoire",
+    "registry.json",
+];
+
+/// Hidden names that say how a project is built, checked and shipped; all others are left out.
+const KEPT_HIDDEN: [&str; 14] = [
+    ".azure-pipelines",
+    ".cargo",
+    ".ci",
+    ".circleci",
+    ".cirrus.yml",
+    ".config",
+    ".devcontainer",
+    ".forgejo",
+    ".gitea",
+    ".github",
+    ".gitlab",
+    ".gitlab-ci.yml",
+    ".pre-commit-config.yaml",
+    ".travis.yml",
+];
+
+impl SourceTree {
+    /// Lists the files below `root` that lie in `scope`.
+    ///
+    /// `.gitignore` and `.ignore` files of the tree and `.git/info/exclude` are obeyed, with or
+    /// without a git repository; hidden files are left out, but for those that say how a project
+    /// is built (`.github`, `.cargo`, …), and so is what Callosum itself keeps at the root. Links
+    /// are not followed. Opens no file; costs one look at each entry.
+    ///
+    /// Fails only where the root is no folder, or a path of the scope is not there or leads out
+    /// of the tree.
+    pub fn read(disk: &Disk, root: &Path, scope: &Scope) -> Result<Self, WalkError> {
+        let real_root = disk.canonicalize(root)?;
+        if disk.stat(&real_root)?.map(|found| found.kind) != Some(EntryKind::Folder) {
+            return Err(WalkError::NotAFolder {
+                root: root.to_owned(),
+            });
+        }
+        for path in &scope.paths {
+            check_scope(disk, &real_root, path)?;
+        }
+        let mut tree = Self {
+            root: root.to_owned(),
+            files: Vec::new(),
+            skipped: Vec::new(),
+        };
+        for found in walk(root, scope) {
+            match found {
+                Ok(entry) => tree.add(&entry, scope),
+                Err(error) => tree.skipped.push(unreadable(root, &error)),
+            }
+        }
+        for path in &scope.paths {
+            let seen = |listed: &str| {
+                Scope {
+                    paths: vec![path.clone()],
+                }
+                .holds(listed)
+            };
+            let listed = tree.files.iter().any(|file| seen(&file.path))
+                || tree.skipped.iter().any(|skipped| seen(&skipped.path));
+            let folder_is_empty = || {
+                disk.list_dir(&root.join(path.as_str()))
+                    .is_ok_and(|l| l.is_empty())
+            };
+            if !listed && !folder_is_empty() {
+                tree.skipped.push(Skipped {
+                    path: path.to_string(),
+                    why: Why::Ignored,
+                });
+            }
+        }
+        tree.files.sort_by(|a, b| a.path.cmp(&b.path));
+        tree.skipped.sort_by(|a, b| a.path.cmp(&b.path));
+        tree.tell_headers_apart();
+        Ok(tree)
+    }
+
+    fn add(&mut self, entry: &DirEntry, scope: &Scope) {
+        let Ok(relative) = entry.path().strip_prefix(&self.root) else {
+            return;
+        };
+        if relative
+            .parent()
+            .is_some_and(|parent| parent.to_str().is_none())
+        {
+            return; // its folder is named already
+        }
+        let path = slashed(relative);
+        let Some(kind) = entry.file_type() else {
+            return;
+        };
+        if kind.is_dir() && relative.to_str().is_some() || !scope.holds(&path) {
+            return;
+        }
+        let why = if relative.to_str().is_none() {
+            Why::NameNotUtf8
+        } else if kind.is_symlink() {
+            Why::Link
+        } else if !kind.is_file() {
+            Why::Special
+        } else {
+            match entry.metadata() {
+                Ok(found) => {
+                    self.files.push(SourceFile {
+                        language: Language::of(relative),
+                        bytes: found.len(),
+                        path,
+                    });
+                    return;
+                }
+                Err(error) => Why::Unreadable(reason(&error)),
+            }
+        };
+        self.skipped.push(Skipped { path, why });
+    }
+
+    /// `.h` is C's and C++'s: the tree's other sources say whose.
+    fn tell_headers_apart(&mut self) {
+        let is_header =
+            |file: &SourceFile| Path::new(&file.path).extension() == Some(OsStr::new("h"));
+        let count = |language| {
+            self.files
+                .iter()
+                .filter(|file| file.language == Some(language) && !is_header(file))
+                .count()
+        };
+        if count(Language::Cpp) > count(Language::C) {
+            for file in self.files.iter_mut().filter(|file| is_header(file)) {
+                file.language = Some(Language::Cpp);
+            }
+        }
+    }
+}
+
+fn check_scope(disk: &Disk, real_root: &Path, path: &RelativePath) -> Result<(), WalkError> {
+    match disk.canonicalize(&real_root.join(path.as_str())) {
+        Ok(real) if real.starts_with(real_root) => Ok(()),
+        Ok(_) => Err(WalkError::Leaves {
+            path: path.to_string(),
+        }),
+        Err(error) if error.is_absent() => Err(WalkError::NotThere {
+            path: path.to_string(),
+        }),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Every entry that the ignore files let through. Lists folders itself, not by way of [`Disk`].
+fn walk(root: &Path, scope: &Scope) -> ignore::Walk {
+    let (base, scope) = (root.to_owned(), scope.clone());
+    WalkBuilder::new(root)
+        .hidden(false)
+        .parents(false)
+        .git_global(false)
+        .require_git(false)
+        .follow_links(false)
+        .filter_entry(move |entry| {
+            entry.depth() == 0
+                || (is_kept(entry.file_name(), entry.depth())
+                    && entry
+                        .path()
+                        .strip_prefix(&base)
+                        .is_ok_and(|path| scope.leads_through(&slashed(path))))
+        })
+        .build()
+}
+
+/// Whether a name `depth` levels below the root may be listed.
+fn is_kept(name: &OsStr, depth: usize) -> bool {
+    let Some(name) = name.to_str() else {
+        return true; // named as not being UTF-8
+    };
+    let own_state = depth == 1 && OWN_STATE.contains(&name);
+    let hidden = name.starts_with('.') && !KEPT_HIDDEN.contains(&name);
+    !own_state && !hidden
+}
+
+fn slashed(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+fn unreadable(root: &Path, error: &ignore::Error) -> Skipped {
+    let mut path = root;
+    let mut inner = error;
+    loop {
+        inner = match inner {
+            ignore::Error::WithPath { path: named, err } => {
+                path = named;
+                err
+            }
+            ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => err,
+            _ => break,
+        };
+    }
+    Skipped {
+        path: slashed(path.strip_prefix(root).unwrap_or(path)),
+        why: Why::Unreadable(reason(inner)),
+    }
+}
+
+fn reason(error: &ignore::Error) -> String {
+    error
+        .io_error()
+        .map_or_else(|| error.to_string(), ToString::to_string)
+}

@@ -1,0 +1,296 @@
+//! Listing and reading against real folders.
+
+use std::{
+    ffi::OsStr,
+    fs as std_fs,
+    os::unix::{ffi::OsStrExt, fs::symlink, net::UnixListener},
+    path::Path,
+    sync::Arc,
+};
+
+use callosum_host::{
+    Disk, OpenHow,
+    disk::{FileHandle, FileStat, FileSystem, ListedEntry},
+};
+use insta::assert_snapshot;
+use tempfile::TempDir;
+
+use super::*;
+use crate::language::Language;
+
+/// A folder with these files in it.
+fn tree_of(files: &[(&str, &str)]) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for (path, text) in files {
+        put(folder.path(), path, text.as_bytes());
+    }
+    folder
+}
+
+#[expect(clippy::disallowed_methods, reason = "a fixture, not the product")]
+fn put(root: &Path, path: impl AsRef<Path>, bytes: &[u8]) {
+    let path = root.join(path);
+    std_fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std_fs::write(path, bytes).unwrap();
+}
+
+fn read(root: &Path, scope: &[&str]) -> Result<SourceTree, WalkError> {
+    let paths = scope.iter().map(|path| RelativePath::parse(path).unwrap());
+    let scope = Scope {
+        paths: paths.collect(),
+    };
+    SourceTree::read(&Disk::real(), root, &scope)
+}
+
+fn listed(root: &Path, scope: &[&str]) -> String {
+    let tree = read(root, scope).unwrap();
+    let files = tree.files.iter().map(|file| format!("{}\n", file.path));
+    let skipped = tree
+        .skipped
+        .iter()
+        .map(|skipped| format!("- {} ({})\n", skipped.path, skipped.why));
+    files.chain(skipped).collect()
+}
+
+#[test]
+fn ignore_files_of_the_tree_are_obeyed_without_a_repository() {
+    let folder = tree_of(&[
+        (".gitignore", "*.log\n/target\n"),
+        ("a.rs", ""),
+        ("run.log", ""),
+        ("target/debug/a.rs", ""),
+        ("sub/.ignore", "made.py\n"),
+        ("sub/made.py", ""),
+        ("sub/own.py", ""),
+        ("sub/target/kept.rs", ""),
+        (".git/info/exclude", "private.txt\n"),
+        ("private.txt", ""),
+    ]);
+    assert_snapshot!(listed(folder.path(), &[]), @r"
+    a.rs
+    sub/own.py
+    sub/target/kept.rs
+    ");
+}
+
+/// CAL-EXE-3: the same tree gives the same answer on every machine.
+#[test]
+fn ignore_files_above_the_root_are_not_looked_at() {
+    let folder = tree_of(&[(".gitignore", "*.rs\n"), ("inner/a.rs", "")]);
+    assert_snapshot!(listed(&folder.path().join("inner"), &[]), @"a.rs");
+}
+
+/// CAL-EXE-3: what the product keeps in a tree is no part of what it says about the tree.
+#[test]
+fn own_state_is_left_out_at_the_root_only() {
+    let folder = tree_of(&[
+        (".cal_memory.json", ""),
+        ("registry.json", ""),
+        ("cal_audit/a.jsonl", ""),
+        ("loa-grimoire/NOTES.md", ""),
+        ("src/registry.json", ""),
+    ]);
+    assert_snapshot!(listed(folder.path(), &[]), @"src/registry.json");
+}
+
+#[test]
+fn hidden_files_are_left_out_but_those_about_the_build() {
+    let folder = tree_of(&[
+        (".env", "SECRET=1"),
+        (".github/workflows/ci.yml", ""),
+        (".github/.hidden", ""),
+        (".venv/lib/a.py", ""),
+        (".gitlab-ci.yml", ""),
+    ]);
+    assert_snapshot!(listed(folder.path(), &[]), @r"
+    .github/workflows/ci.yml
+    .gitlab-ci.yml
+    ");
+}
+
+/// CAL-EXE-3: the same tree gives the same answer on every machine.
+#[test]
+fn the_order_is_that_of_the_path_bytes() {
+    let folder = tree_of(&[("a/b", ""), ("a.b", ""), ("a-b", ""), ("B", ""), ("é", "")]);
+    assert_snapshot!(listed(folder.path(), &[]), @r"
+    B
+    a-b
+    a.b
+    a/b
+    é
+    ");
+}
+
+#[test]
+fn a_scope_lists_only_what_lies_in_it() {
+    let folder = tree_of(&[
+        ("a/one.rs", ""),
+        ("a/deep/two.rs", ""),
+        ("ab/three.rs", ""),
+        ("four.rs", ""),
+    ]);
+    assert_snapshot!(listed(folder.path(), &["./a/"]), @r"
+    a/deep/two.rs
+    a/one.rs
+    ");
+    assert_snapshot!(listed(folder.path(), &["four.rs", "a/deep"]), @r"
+    a/deep/two.rs
+    four.rs
+    ");
+}
+
+#[test]
+fn a_scope_that_is_ignored_is_named() {
+    let folder = tree_of(&[(".gitignore", "/target\n"), ("target/a.rs", "")]);
+    assert_snapshot!(listed(folder.path(), &["target"]), @"- target (left out by an ignore file)");
+}
+
+#[test]
+fn a_scope_that_is_missing_or_leaves_the_tree_is_refused() {
+    let folder = tree_of(&[("a.rs", "")]);
+    let outside = tree_of(&[("secret.rs", "")]);
+    symlink(outside.path(), folder.path().join("out")).unwrap();
+    let refused = |path| read(folder.path(), &[path]).unwrap_err().to_string();
+    assert_snapshot!(refused("gone/x"), @"`gone/x` does not exist in the tree");
+    assert_snapshot!(refused("out/secret.rs"), @"`out/secret.rs` leads out of the tree by a link");
+    assert_snapshot!(RelativePath::parse("a/../../b").unwrap_err(), @"`a/../../b` leaves the tree");
+    assert_snapshot!(
+        RelativePath::parse("/etc").unwrap_err(),
+        @"`/etc` is absolute; a path below the root is needed"
+    );
+    assert_eq!(RelativePath::parse("./a//b/../c").unwrap().as_str(), "a/c");
+}
+
+#[test]
+fn a_root_that_is_no_folder_is_refused() {
+    let folder = tree_of(&[("a.rs", "")]);
+    let error = read(&folder.path().join("a.rs"), &[]).unwrap_err();
+    assert!(matches!(error, WalkError::NotAFolder { .. }), "{error}");
+    let error = read(&folder.path().join("none"), &[]).unwrap_err();
+    assert!(matches!(error, WalkError::Disk(_)), "{error}");
+}
+
+#[test]
+fn links_sockets_and_odd_names_are_named_and_not_read() {
+    let folder = tree_of(&[("a.rs", "")]);
+    symlink("a.rs", folder.path().join("link.rs")).unwrap();
+    symlink("..", folder.path().join("loop")).unwrap();
+    let _socket = UnixListener::bind(folder.path().join("socket")).unwrap();
+    put(folder.path(), OsStr::from_bytes(b"odd\xff/name.rs"), b"");
+    put(folder.path(), OsStr::from_bytes(b"\xff.rs"), b"");
+    let listed = listed(folder.path(), &[]);
+    assert_snapshot!(listed, @r"
+    a.rs
+    - link.rs (symbolic link)
+    - loop (symbolic link)
+    - odd� (name is not UTF-8)
+    - socket (pipe, socket or device)
+    - �.rs (name is not UTF-8)
+    ");
+}
+
+#[test]
+fn headers_belong_to_the_language_of_their_tree() {
+    let language = |files: &[(&str, &str)]| {
+        let folder = tree_of(files);
+        let tree = read(folder.path(), &[]).unwrap();
+        tree.files.last().unwrap().language
+    };
+    assert_eq!(language(&[("a.cpp", ""), ("z.h", "")]), Some(Language::Cpp));
+    assert_eq!(language(&[("a.c", ""), ("z.h", "")]), Some(Language::C));
+}
+
+/// CAL-EXE-3: unreadable, binary, huge and foreign files are named, never fatal.
+#[test]
+fn what_is_no_text_is_told_when_it_is_read() {
+    let folder = tree_of(&[("bom.rs", "\u{feff}fn main() {}")]);
+    put(folder.path(), "binary", b"\x7fELF\0\0");
+    put(folder.path(), "latin.c", b"/* \xe9 */");
+    put(folder.path(), "limit", &vec![b'a'; MAX_TEXT_BYTES as usize]);
+    put(
+        folder.path(),
+        "over",
+        &vec![b'a'; MAX_TEXT_BYTES as usize + 1],
+    );
+    let tree = read(folder.path(), &[]).unwrap();
+    let texts = tree.map_texts(&Disk::real(), |_, text| text.len());
+    let over = Why::TooLarge(MAX_TEXT_BYTES + 1);
+    assert_eq!(
+        texts,
+        [
+            Err(Why::Binary),
+            Ok(12),
+            Err(Why::NotUtf8),
+            Ok(MAX_TEXT_BYTES as usize),
+            Err(over)
+        ]
+    );
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a fixture, not the product")]
+fn what_changed_since_the_listing_is_told_and_not_opened() {
+    let folder = tree_of(&[("gone.rs", ""), ("pipe.rs", ""), ("still.rs", "x")]);
+    let tree = read(folder.path(), &[]).unwrap();
+    for name in ["gone.rs", "pipe.rs"] {
+        std_fs::remove_file(folder.path().join(name)).unwrap();
+    }
+    let _socket = UnixListener::bind(folder.path().join("pipe.rs")).unwrap();
+    let gone = Why::Unreadable("no longer there".to_owned());
+    assert_eq!(
+        tree.map_texts(&Disk::real(), |_, text| text),
+        [Err(gone), Err(Why::Special), Ok("x".to_owned())]
+    );
+}
+
+/// Refuses to open every file, as a folder of somebody else's would.
+struct Refusing;
+
+impl FileSystem for Refusing {
+    fn open(&self, _: &Path, _: OpenHow) -> std::io::Result<Box<dyn FileHandle>> {
+        Err(std::io::ErrorKind::PermissionDenied.into())
+    }
+    fn stat(&self, path: &Path) -> std::io::Result<FileStat> {
+        let found = std_fs::symlink_metadata(path)?;
+        Ok(FileStat {
+            kind: callosum_host::disk::EntryKind::File,
+            len: found.len(),
+            modified: found.modified()?,
+        })
+    }
+    fn create_dir(&self, _: &Path) -> std::io::Result<()> {
+        Err(std::io::ErrorKind::Unsupported.into())
+    }
+    fn rename(&self, _: &Path, _: &Path) -> std::io::Result<()> {
+        Err(std::io::ErrorKind::Unsupported.into())
+    }
+    fn hard_link(&self, _: &Path, _: &Path) -> std::io::Result<()> {
+        Err(std::io::ErrorKind::Unsupported.into())
+    }
+    fn remove_file(&self, _: &Path) -> std::io::Result<()> {
+        Err(std::io::ErrorKind::Unsupported.into())
+    }
+    fn remove_dir(&self, _: &Path) -> std::io::Result<()> {
+        Err(std::io::ErrorKind::Unsupported.into())
+    }
+    fn sync_dir(&self, _: &Path) -> std::io::Result<()> {
+        Err(std::io::ErrorKind::Unsupported.into())
+    }
+    fn list_dir(&self, _: &Path) -> std::io::Result<Vec<ListedEntry>> {
+        Err(std::io::ErrorKind::Unsupported.into())
+    }
+    fn canonicalize(&self, path: &Path) -> std::io::Result<std::path::PathBuf> {
+        std_fs::canonicalize(path)
+    }
+}
+
+#[test]
+fn a_file_that_may_not_be_opened_is_named_with_the_reason() {
+    let folder = tree_of(&[("a.rs", "x")]);
+    let tree = read(folder.path(), &[]).unwrap();
+    let texts = tree.map_texts(&Disk::with(Arc::new(Refusing)), |_, text| text);
+    assert_eq!(
+        texts,
+        [Err(Why::Unreadable("permission denied".to_owned()))]
+    );
+}

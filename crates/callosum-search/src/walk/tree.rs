@@ -1,0 +1,102 @@
+//! [`SourceTree`]: the files of a tree, in one order, and what of it was left out and why.
+
+use std::{fmt, path::PathBuf};
+
+use crate::language::Language;
+
+/// The files of a tree.
+///
+/// The same tree gives the same value on every machine: neither the user's own git settings nor
+/// ignore files above the root are looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceTree {
+    /// Where the tree stands.
+    pub root: PathBuf,
+    /// The files, sorted by the bytes of their paths.
+    pub files: Vec<SourceFile>,
+    /// What was seen and not listed, sorted likewise. What turns out to be unreadable only when
+    /// it is read is told by [`SourceTree::text`].
+    pub skipped: Vec<Skipped>,
+}
+
+/// A file of a tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFile {
+    /// Path from the root, "/"-separated.
+    pub path: String,
+    /// Size in bytes when it was listed.
+    pub bytes: u64,
+    /// Its language, where a grammar reads it. A `.h` file is C++ in a tree with more C++ than C.
+    pub language: Option<Language>,
+}
+
+/// Something that is not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// Path from the root, "/"-separated; with replacement characters where it is not UTF-8.
+    pub path: String,
+    /// The reason.
+    pub why: Why,
+}
+
+/// Why something is not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The system refused, for this reason; or it is no longer there.
+    Unreadable(String),
+    /// A NUL byte among its first bytes ([`super::BINARY_PROBE`]).
+    Binary,
+    /// More than [`super::MAX_TEXT_BYTES`]; its size.
+    TooLarge(u64),
+    /// Text in another encoding than UTF-8.
+    NotUtf8,
+    /// A pipe, socket or device; never opened.
+    Special,
+    /// A symbolic link; never followed.
+    Link,
+    /// Its name is not UTF-8.
+    NameNotUtf8,
+    /// It was asked for by name, but ignore files of the tree leave it out.
+    Ignored,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable(reason) => write!(f, "unreadable: {reason}"),
+            Self::Binary => f.write_str("binary"),
+            Self::TooLarge(bytes) => write!(f, "too large: {bytes} bytes"),
+            Self::NotUtf8 => f.write_str("not UTF-8"),
+            Self::Special => f.write_str("pipe, socket or device"),
+            Self::Link => f.write_str("symbolic link"),
+            Self::NameNotUtf8 => f.write_str("name is not UTF-8"),
+            Self::Ignored => f.write_str("left out by an ignore file"),
+        }
+    }
+}
+
+/// A tree that cannot be listed at all.
+#[derive(Debug, thiserror::Error)]
+pub enum WalkError {
+    /// The root is not a folder.
+    #[error("`{}` is not a folder", root.display())]
+    NotAFolder {
+        /// The root.
+        root: PathBuf,
+    },
+    /// A path of the scope is not there.
+    #[error("`{path}` does not exist in the tree")]
+    NotThere {
+        /// The path, relative to the root.
+        path: String,
+    },
+    /// A link on a path of the scope leads out of the tree.
+    #[error("`{path}` leads out of the tree by a link")]
+    Leaves {
+        /// The path, relative to the root.
+        path: String,
+    },
+    /// The root or a path of the scope cannot be looked at.
+    #[error(transparent)]
+    Disk(#[from] callosum_host::DiskError),
+}

@@ -1,1 +1,19 @@
-//! Placeholder
+//! What Callosum's tests stand on: a machine of their own, and executors that misbehave on order.
+//!
+//! Start with [`TestEnv`], in which the built program runs as on a machine where nothing was
+//! configured, with a fixed clock and ids in sequence. [`fakes`] finds the fake executors, which
+//! are real programs.
+//!
+//! What is deliberately not here: assertions about Callosum. This crate is used by tests only,
+//! and no other crate depends on it otherwise.
+
+#![forbid(unsafe_code)]
+
+mod env;
+pub mod fakes;
+mod schema;
+
+pub use crate::{
+    env::{Output, Run, TestEnv},
+    schema::Schema,
+};

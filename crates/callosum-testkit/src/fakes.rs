@@ -1,0 +1,46 @@
+//! Where the built programs are, and command templates for the fake executors.
+
+use std::path::PathBuf;
+
+/// The file of a program that Cargo built beside the running test.
+///
+/// Panics where it was not built: `cargo test --workspace` builds them all, `cargo test -p` only
+/// those of the package.
+pub fn program(name: &str) -> PathBuf {
+    let test = std::env::current_exe().expect("a running test knows its own file");
+    let folder = test
+        .ancestors()
+        .skip(1)
+        .find(|folder| !folder.ends_with("deps"))
+        .expect("a test's file stands in a folder");
+    let program = folder.join(name);
+    assert!(
+        program.is_file(),
+        "`{}` is not built; run `cargo build --workspace --bins` first",
+        program.display()
+    );
+    program
+}
+
+/// A command template that starts `fake-executor` with these options, on standard input.
+///
+/// The options are listed at the top of `src/bin/fake-executor/main.rs`.
+pub fn fake(options: &str) -> String {
+    template("fake-executor", options)
+}
+
+/// The same, with the prompt as the value of `-p`.
+pub fn fake_with_prompt(options: &str) -> String {
+    template("fake-executor", &format!("{options} -p {{prompt}}"))
+}
+
+/// A command template of an executor that answers at once, whatever it is asked.
+pub fn noop() -> String {
+    template("noop", "")
+}
+
+fn template(name: &str, options: &str) -> String {
+    format!("'{}' {options}", program(name).display())
+        .trim_end()
+        .to_owned()
+}

@@ -1,0 +1,220 @@
+//! Programs that are worth asking: known executors, looked for in `PATH`.
+//!
+//! A table, and one function that looks. Nothing is started here: who is found is registered as
+//! inactive until a handshake says otherwise (REQ-EXE-005).
+
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+};
+
+use callosum_host::{Disk, disk::EntryKind};
+use serde_json::Value;
+
+use crate::registry::Executor;
+
+/// An executor that we have heard of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// Its id in the registry.
+    pub id: &'static str,
+    /// The program to look for.
+    pub program: &'static str,
+    /// How it would be started.
+    pub command_template: &'static str,
+    /// What it speaks.
+    pub speaks: Speaks,
+}
+
+/// What a known executor speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Speaks {
+    /// The seed's protocol, as far as its makers say; the handshake finds out.
+    Seed,
+    /// JSON of its own, which needs a dialect that this version does not have.
+    Dialect(&'static str),
+    /// Plain text only.
+    Text,
+}
+
+/// All of them. The first three are the seed's own (CAL §11.3).
+pub const KNOWN: [Known; 10] = [
+    Known {
+        id: "ollama-code",
+        program: "ollama-code",
+        command_template: "ollama-code -p {prompt}",
+        speaks: Speaks::Seed,
+    },
+    Known {
+        id: "gemini-cli",
+        program: "gemini-cli",
+        command_template: "gemini-cli -p {prompt}",
+        speaks: Speaks::Seed,
+    },
+    Known {
+        id: "forgecode",
+        program: "forgecode",
+        command_template: "forgecode -p {prompt}",
+        speaks: Speaks::Seed,
+    },
+    Known {
+        id: "claude",
+        program: "claude",
+        command_template: "claude -p {prompt} --output-format json",
+        speaks: Speaks::Dialect("claude"),
+    },
+    Known {
+        id: "codex",
+        program: "codex",
+        command_template: "codex exec --json {prompt}",
+        speaks: Speaks::Dialect("codex"),
+    },
+    Known {
+        id: "gemini",
+        program: "gemini",
+        command_template: "gemini -p {prompt} --output-format json",
+        speaks: Speaks::Dialect("gemini"),
+    },
+    Known {
+        id: "opencode",
+        program: "opencode",
+        command_template: "opencode run --format json {prompt}",
+        speaks: Speaks::Dialect("opencode"),
+    },
+    Known {
+        id: "qwen",
+        program: "qwen",
+        command_template: "qwen -p {prompt} --output-format json",
+        speaks: Speaks::Dialect("qwen"),
+    },
+    Known {
+        id: "ollama",
+        program: "ollama",
+        // The model is a guess that a person has to confirm, by registering it.
+        command_template: "ollama run llama3.2 {prompt}",
+        speaks: Speaks::Text,
+    },
+    Known {
+        id: "forge",
+        program: "forge",
+        command_template: "forge -p {prompt}",
+        speaks: Speaks::Text,
+    },
+];
+
+/// A known executor and where it was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Discovered {
+    /// Who.
+    pub known: Known,
+    /// Its program.
+    pub program: PathBuf,
+}
+
+impl Known {
+    /// Why it cannot be active, whatever a handshake would say; `None` where one may be tried.
+    pub fn cannot_be_active(&self) -> Option<String> {
+        match self.speaks {
+            Speaks::Seed => None,
+            Speaks::Dialect(dialect) => Some(format!(
+                "it answers in the JSON of `{dialect}`, which this version does not read"
+            )),
+            Speaks::Text => Some("it answers in plain text, not in JSON".to_owned()),
+        }
+    }
+
+    /// Its entry, inactive; with the reason in `inactive_reason` where no handshake can help.
+    pub fn entry(&self) -> Executor {
+        let mut executor = Executor::cli(self.id, self.command_template);
+        if let Speaks::Dialect(dialect) = self.speaks {
+            executor.protocol = Some(dialect.to_owned());
+        }
+        if let Some(reason) = self.cannot_be_active() {
+            executor
+                .extra
+                .insert("inactive_reason".to_owned(), Value::from(reason));
+        }
+        executor
+    }
+}
+
+/// Looks for the known executors in the folders of a `PATH`, in the order of [`KNOWN`].
+///
+/// Folders that are missing, relative or unreadable are passed over: a relative one would mean
+/// another program in each project.
+pub fn find_in_path(disk: &Disk, path_variable: &OsStr) -> Vec<Discovered> {
+    let folders: Vec<PathBuf> = std::env::split_paths(path_variable)
+        .filter(|folder| folder.is_absolute())
+        .collect();
+    KNOWN
+        .into_iter()
+        .filter_map(|known| {
+            let program = folders
+                .iter()
+                .map(|folder| folder.join(known.program))
+                .find(|program| is_file(disk, program))?;
+            Some(Discovered { known, program })
+        })
+        .collect()
+}
+
+fn is_file(disk: &Disk, path: &Path) -> bool {
+    let Ok(target) = disk.canonicalize(path) else {
+        return false;
+    };
+    matches!(disk.stat(&target), Ok(Some(stat)) if stat.kind == EntryKind::File)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::{registry::Status, template::Template};
+
+    /// REQ-EXE-005, CAL-EXE-2: each known entry is well formed, and nobody is active unasked.
+    #[test]
+    fn known_entries_are_well_formed_and_inactive() {
+        for known in KNOWN {
+            let entry = known.entry();
+            Executor::check_id(&entry.id).unwrap();
+            assert_eq!(entry.status, Status::Inactive);
+            let template = Template::parse(&entry.command_template).unwrap();
+            assert_eq!(template.program(), known.program);
+            assert!(template.takes_prompt());
+            assert_eq!(
+                entry.extra.contains_key("inactive_reason"),
+                known.speaks != Speaks::Seed
+            );
+        }
+    }
+
+    /// CAL-EXE-1: discovery looks at PATH and starts nothing.
+    #[test]
+    fn programs_are_found_through_links_in_the_order_of_the_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        let (first, second) = (folder.path().join("one"), folder.path().join("two"));
+        disk.create_dir_all(&first.join("codex")).unwrap();
+        for program in ["codex", "gemini-cli", "unknown"] {
+            disk.create_dir_all(&second).unwrap();
+            disk.replace(&second.join(program), b"exit 1", 0o755)
+                .unwrap();
+        }
+        symlink("../two/gemini-cli", first.join("gemini-cli")).unwrap();
+        symlink("nowhere", first.join("claude")).unwrap();
+        let missing = folder.path().join("missing");
+        let path = std::env::join_paths([&missing, Path::new("."), &first, &second]).unwrap();
+        let found: Vec<_> = find_in_path(&disk, &path)
+            .into_iter()
+            .map(|found| (found.known.id, found.program))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("gemini-cli", first.join("gemini-cli")),
+                ("codex", second.join("codex"))
+            ]
+        );
+    }
+}

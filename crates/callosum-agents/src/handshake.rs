@@ -1,0 +1,358 @@
+//! The handshake: four steps after which an executor may be handed tasks, or not (seed CAL §6.2).
+//!
+//! [`handshake`] asks, [`judge`] decides over what was heard, [`Handshake::apply`] writes the
+//! outcome into the entry. Nothing else makes an executor active.
+
+use std::{fmt, time::Duration};
+
+use callosum_ledger::ErrorCode;
+use jiff::Timestamp;
+
+use crate::{
+    protocol::{AnswerError, Request, Unreadable, parse_answer, parse_capabilities},
+    registry::{Capabilities, Executor, Status},
+    runner::{Patience, Reply, RunError, Surroundings, exchange},
+};
+
+/// Longest time that an executor may take to answer each question (seed CAL §6.2).
+pub const ANSWER_WITHIN: Duration = Duration::from_secs(2);
+
+/// How a handshake went.
+#[derive(Debug)]
+pub struct Handshake {
+    /// The four steps, in their order.
+    pub steps: [Step; 4],
+    /// What the executor says it can do; nothing where it was not understood.
+    pub capabilities: Capabilities,
+    /// Its version, where it says one.
+    pub version: Option<String>,
+}
+
+/// One step of a handshake.
+#[derive(Debug)]
+pub struct Step {
+    /// Which one.
+    pub name: StepName,
+    /// How it went.
+    pub outcome: Outcome,
+    /// How long the executor took to answer, where it was asked and did.
+    pub elapsed: Option<Duration>,
+}
+
+/// The steps of a handshake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepName {
+    /// It answers `ping` at all, in time.
+    Ping,
+    /// It says what it can do.
+    Capabilities,
+    /// What it said fits together and suffices.
+    Validation,
+    /// It may be active.
+    Registration,
+}
+
+impl fmt::Display for StepName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ping => "ping",
+            Self::Capabilities => "capabilities",
+            Self::Validation => "validation",
+            Self::Registration => "registration",
+        })
+    }
+}
+
+/// How a step went.
+#[derive(Debug)]
+pub enum Outcome {
+    /// As it should.
+    Passed,
+    /// Not as it should.
+    Failed(Fault),
+    /// It was not tried, because an earlier step failed.
+    Skipped,
+}
+
+/// Why a step failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    /// It did not answer at all.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// It answered something that is no answer.
+    #[error(transparent)]
+    Answer(#[from] AnswerError),
+    /// Its description of itself is none.
+    #[error(transparent)]
+    Description(#[from] Unreadable),
+    /// It says itself that it cannot do what every executor must.
+    #[error("it says that it has no `{capability}`, which every executor needs")]
+    Lacks {
+        /// What it lacks.
+        capability: &'static str,
+    },
+    /// It promises checksums, but its answer to `ping` had none.
+    #[error("it says that it has `checksum_support`, but its answer to `ping` had no checksum")]
+    NoChecksum,
+}
+
+impl Fault {
+    /// The seed's code, where it has one.
+    pub fn code(&self) -> Option<ErrorCode> {
+        match self {
+            Self::Run(error) => error.code(),
+            Self::Answer(error) => Some(error.code()),
+            Self::Description(_) => Some(ErrorCode::MalformedAnswer),
+            Self::Lacks { .. } | Self::NoChecksum => None,
+        }
+    }
+}
+
+impl Handshake {
+    /// Whether the executor may be active.
+    pub fn passed(&self) -> bool {
+        self.fault().is_none()
+    }
+
+    /// The first thing that went wrong.
+    pub fn fault(&self) -> Option<(StepName, &Fault)> {
+        self.steps.iter().find_map(|step| match &step.outcome {
+            Outcome::Failed(fault) => Some((step.name, fault)),
+            Outcome::Passed | Outcome::Skipped => None,
+        })
+    }
+
+    /// Writes the outcome into an entry.
+    ///
+    /// The embedded executor stays active whatever happened: it is this program itself.
+    pub fn apply(&self, executor: &mut Executor, now: Timestamp) {
+        if self.passed() {
+            executor.status = Status::Active;
+            executor.capabilities = self.capabilities;
+            if let Some(version) = &self.version {
+                executor.version.clone_from(version);
+            }
+            executor.last_validated = Some(now.to_string());
+        } else if !executor.is_embedded() {
+            executor.status = Status::Inactive;
+        }
+    }
+}
+
+/// Shakes hands with an executor: two short runs, at most [`ANSWER_WITHIN`] each.
+pub fn handshake(executor: &Executor, surroundings: &Surroundings) -> Handshake {
+    let ping = ask(executor, surroundings, "ping");
+    let capabilities = ping
+        .is_ok()
+        .then(|| ask(executor, surroundings, "capabilities"));
+    judge(ping, capabilities)
+}
+
+/// Pings an executor: the health check (seed CAL §11.3). Says how long it took.
+pub fn ping(executor: &Executor, surroundings: &Surroundings) -> Result<Duration, Fault> {
+    let reply = ask(executor, surroundings, "ping")?;
+    parse_answer(&reply.output, executor.capabilities)?;
+    Ok(reply.elapsed)
+}
+
+fn ask(
+    executor: &Executor,
+    surroundings: &Surroundings,
+    question: &str,
+) -> Result<Reply, RunError> {
+    let patience = Patience {
+        quiet: ANSWER_WITHIN,
+        total: Some(ANSWER_WITHIN),
+    };
+    let request = Request::bare(question);
+    exchange(executor, &request, surroundings, patience, &mut |_| {})
+}
+
+/// Decides over what was heard. Pure.
+///
+/// `capabilities` is `None` where nobody asked because `ping` had failed.
+pub fn judge(
+    ping: Result<Reply, RunError>,
+    capabilities: Option<Result<Reply, RunError>>,
+) -> Handshake {
+    let (greeted, ping_elapsed) = heard(ping, |output| {
+        parse_answer(output, Capabilities::default())?;
+        Ok(output.to_vec())
+    });
+    let (described, capabilities_elapsed) = match capabilities {
+        Some(reply) => {
+            let (described, elapsed) = heard(reply, |output| Ok(parse_capabilities(output)?));
+            (Some(described), elapsed)
+        }
+        None => (None, None),
+    };
+    let validated = match (&greeted, &described) {
+        (Ok(greeting), Some(Ok(described))) => Some(validate(greeting, described.capabilities)),
+        _ => None,
+    };
+    let registered = matches!(validated, Some(Ok(()))).then_some(Ok(()));
+    let (capabilities, version) = match &described {
+        Some(Ok(described)) => (described.capabilities, described.version.clone()),
+        _ => (Capabilities::default(), None),
+    };
+    Handshake {
+        steps: [
+            step(StepName::Ping, Some(greeted.map(drop)), ping_elapsed),
+            step(
+                StepName::Capabilities,
+                described.map(|described| described.map(drop)),
+                capabilities_elapsed,
+            ),
+            step(StepName::Validation, validated, None),
+            step(StepName::Registration, registered, None),
+        ],
+        capabilities,
+        version,
+    }
+}
+
+/// What `read` makes of a reply, and how long the reply took.
+fn heard<T>(
+    reply: Result<Reply, RunError>,
+    read: impl FnOnce(&[u8]) -> Result<T, Fault>,
+) -> (Result<T, Fault>, Option<Duration>) {
+    match reply {
+        Ok(reply) => (read(&reply.output), Some(reply.elapsed)),
+        Err(fault) => (Err(fault.into()), None),
+    }
+}
+
+fn step(name: StepName, result: Option<Result<(), Fault>>, elapsed: Option<Duration>) -> Step {
+    let outcome = match result {
+        Some(Ok(())) => Outcome::Passed,
+        Some(Err(fault)) => Outcome::Failed(fault),
+        None => Outcome::Skipped,
+    };
+    Step {
+        name,
+        outcome,
+        elapsed,
+    }
+}
+
+fn validate(ping_output: &[u8], capabilities: Capabilities) -> Result<(), Fault> {
+    if !capabilities.prompt_input {
+        return Err(Fault::Lacks {
+            capability: "prompt_input",
+        });
+    }
+    if !capabilities.json_output {
+        return Err(Fault::Lacks {
+            capability: "json_output",
+        });
+    }
+    match parse_answer(ping_output, capabilities) {
+        Ok(_) => Ok(()),
+        Err(AnswerError::Unreadable(Unreadable::Missing { .. })) => Err(Fault::NoChecksum),
+        Err(other) => Err(other.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PONG: &str = r#"{"summary":"pong","tokens_used":0,"status":"success"}"#;
+
+    fn reply(output: &str) -> Reply {
+        Reply {
+            output: output.as_bytes().to_vec(),
+            complaint: String::new(),
+            elapsed: Duration::from_millis(3),
+        }
+    }
+
+    fn able(prompt: bool, checksum: bool) -> String {
+        format!(
+            r#"{{"capabilities":{{"prompt_input":{prompt},"json_output":true,
+                "filesystem_access":false,"checksum_support":{checksum}}},"version":"4.6"}}"#
+        )
+    }
+
+    fn told(handshake: &Handshake) -> String {
+        let steps = handshake.steps.iter().map(|step| match &step.outcome {
+            Outcome::Passed => format!("{} passed", step.name),
+            Outcome::Failed(fault) => format!("{} failed ({fault})", step.name),
+            Outcome::Skipped => format!("{} skipped", step.name),
+        });
+        steps.collect::<Vec<_>>().join(", ")
+    }
+
+    /// CAL-EXE-1: the four steps of §6.2, and what they leave in the entry.
+    #[test]
+    fn an_executor_that_answers_as_it_should_becomes_active() {
+        let handshake = judge(Ok(reply(PONG)), Some(Ok(reply(&able(true, false)))));
+        assert_eq!(
+            told(&handshake),
+            "ping passed, capabilities passed, validation passed, registration passed"
+        );
+        let mut executor = Executor::cli("a", "a");
+        handshake.apply(&mut executor, "2026-01-02T03:04:05Z".parse().unwrap());
+        assert_eq!(executor.status, Status::Active);
+        assert_eq!(executor.version, "4.6");
+        assert_eq!(
+            executor.last_validated.as_deref(),
+            Some("2026-01-02T03:04:05Z")
+        );
+        assert!(executor.capabilities.json_output);
+    }
+
+    /// REQ-COM-005, REQ-EXE-003: whatever fails makes it inactive, and is named.
+    #[test]
+    fn whatever_fails_makes_the_executor_inactive() {
+        let cancelled = || {
+            Err(RunError::Cancelled {
+                executor: "a".to_owned(),
+            })
+        };
+        for (handshake, expected) in [
+            (
+                judge(cancelled(), None),
+                "ping failed (`a` was cancelled), capabilities skipped, validation skipped, \
+                 registration skipped",
+            ),
+            (
+                judge(Ok(reply("pong")), Some(Ok(reply(&able(true, false))))),
+                "ping failed (the answer is not JSON: expected a value at line 1, column 1), \
+                 capabilities passed, validation skipped, registration skipped",
+            ),
+            (
+                judge(Ok(reply(PONG)), Some(Ok(reply(PONG)))),
+                "ping passed, capabilities failed (the answer has no `capabilities`), \
+                 validation skipped, registration skipped",
+            ),
+            (
+                judge(Ok(reply(PONG)), Some(Ok(reply(&able(false, false))))),
+                "ping passed, capabilities passed, validation failed (it says that it has no \
+                 `prompt_input`, which every executor needs), registration skipped",
+            ),
+            (
+                judge(Ok(reply(PONG)), Some(Ok(reply(&able(true, true))))),
+                "ping passed, capabilities passed, validation failed (it says that it has \
+                 `checksum_support`, but its answer to `ping` had no checksum), registration \
+                 skipped",
+            ),
+        ] {
+            assert_eq!(told(&handshake), expected);
+            let mut executor = Executor::cli("a", "a");
+            executor.status = Status::Active;
+            handshake.apply(&mut executor, Timestamp::UNIX_EPOCH);
+            assert_eq!(executor.status, Status::Inactive);
+            assert_eq!(executor.last_validated, None);
+        }
+    }
+
+    /// CAL-EXE-3: scout is always active.
+    #[test]
+    fn the_embedded_executor_stays_active() {
+        let mut scout = Executor::embedded();
+        judge(Ok(reply("")), None).apply(&mut scout, Timestamp::UNIX_EPOCH);
+        assert_eq!(scout, Executor::embedded());
+    }
+}

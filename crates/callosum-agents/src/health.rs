@@ -1,0 +1,67 @@
+//! [`Health`]: whether an executor still answers, asked once in a run of the program.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use crate::{
+    handshake::{Fault, ping},
+    registry::Executor,
+    runner::Surroundings,
+};
+
+/// Remembers which executors answered; shared by threads.
+#[derive(Debug, Default)]
+pub struct Health {
+    known: Mutex<BTreeMap<String, Arc<Mutex<Standing>>>>,
+}
+
+/// What is known of one executor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Standing {
+    /// Nobody has asked.
+    #[default]
+    Unknown,
+    /// It answered.
+    Well,
+    /// It did not answer when it was asked last.
+    Unwell,
+}
+
+impl Health {
+    /// Nobody has been asked yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Pings an executor, unless it has answered before (seed CAL §11.3).
+    ///
+    /// A failure is not remembered: an executor that stumbled may be asked again, and whether it
+    /// is, is for whoever decides about retries. Two threads that ask about one executor wait for
+    /// one ping; others are not held up.
+    pub fn check(&self, executor: &Executor, surroundings: &Surroundings) -> Result<(), Fault> {
+        let slot = Arc::clone(guard(&self.known).entry(executor.id.clone()).or_default());
+        let mut standing = guard(&slot);
+        if *standing == Standing::Well {
+            return Ok(());
+        }
+        *standing = Standing::Unwell;
+        ping(executor, surroundings)?;
+        *standing = Standing::Well;
+        Ok(())
+    }
+
+    /// The ids of those that did not answer when they were asked last, sorted.
+    pub fn unwell(&self) -> Vec<String> {
+        guard(&self.known)
+            .iter()
+            .filter(|(_, slot)| *guard(slot) == Standing::Unwell)
+            .map(|(id, _)| id.clone())
+            .collect()
+    }
+}
+
+fn guard<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

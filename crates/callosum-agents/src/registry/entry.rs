@@ -1,0 +1,195 @@
+//! One entry of the file, read and written.
+
+use serde_json::{Map, Value};
+
+use super::executor::{Capabilities, Executor, InvalidId, Kind, Status};
+
+/// What is wrong with an entry.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EntryFault {
+    /// It is not an object.
+    #[error("not an object")]
+    NotAnObject,
+    /// A key that it must have is not there.
+    #[error("`{key}` is missing")]
+    Missing {
+        /// The key.
+        key: &'static str,
+    },
+    /// A value is not what it may be.
+    #[error("`{key}` must be {allowed}")]
+    Invalid {
+        /// The key.
+        key: &'static str,
+        /// What it may be.
+        allowed: &'static str,
+    },
+    /// The id does not fit.
+    #[error(transparent)]
+    Id(#[from] InvalidId),
+    /// An entry before it has the same id.
+    #[error("an earlier entry has the same id")]
+    Duplicate,
+}
+
+/// The keys that we know, in the order in which a new entry is written.
+const KEYS: [&str; 11] = [
+    "id",
+    "type",
+    "version",
+    "status",
+    "capabilities",
+    "command_template",
+    "last_validated",
+    "protocol",
+    "quiet_ms",
+    "total_ms",
+    "pass_environment",
+];
+
+/// Reads an entry. `version` and `capabilities` may be missing: then nothing is believed.
+pub(super) fn read_entry(entry: &Value) -> Result<Executor, EntryFault> {
+    let entry = entry.as_object().ok_or(EntryFault::NotAnObject)?;
+    let id = required(entry, "id")?;
+    Executor::check_id(id)?;
+    let kind = match required(entry, "type")? {
+        "cli" => Kind::Cli,
+        "http" => Kind::Http,
+        "mcp" => Kind::Mcp,
+        _ => return Err(invalid("type", "`cli`, `http` or `mcp`")),
+    };
+    let status = match required(entry, "status")? {
+        "active" => Status::Active,
+        "inactive" => Status::Inactive,
+        _ => return Err(invalid("status", "`active` or `inactive`")),
+    };
+    Ok(Executor {
+        id: id.to_owned(),
+        kind,
+        version: text(entry, "version")?.unwrap_or("0.0.0").to_owned(),
+        status,
+        capabilities: capabilities(entry)?,
+        command_template: required(entry, "command_template")?.to_owned(),
+        last_validated: text(entry, "last_validated")?.map(str::to_owned),
+        protocol: text(entry, "protocol")?.map(str::to_owned),
+        quiet_ms: milliseconds(entry, "quiet_ms")?,
+        total_ms: milliseconds(entry, "total_ms")?,
+        pass_environment: names(entry, "pass_environment")?,
+        extra: entry
+            .iter()
+            .filter(|(key, _)| !KEYS.contains(&key.as_str()))
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect(),
+    })
+}
+
+/// Writes an executor over an entry: keys keep their places, and what is unset goes away.
+pub(super) fn write_entry(executor: &Executor, entry: &mut Value) {
+    if !entry.is_object() {
+        *entry = Value::Object(Map::new());
+    }
+    let Value::Object(entry) = entry else {
+        return;
+    };
+    entry.retain(|key, _| KEYS.contains(&key.as_str()) || executor.extra.contains_key(key));
+    let said = executor.capabilities;
+    let mut capabilities = match entry.get("capabilities") {
+        Some(Value::Object(known)) => known.clone(),
+        _ => Map::new(),
+    };
+    for (name, able) in [
+        ("prompt_input", said.prompt_input),
+        ("json_output", said.json_output),
+        ("filesystem_access", said.filesystem_access),
+        ("checksum_support", said.checksum_support),
+    ] {
+        capabilities.insert(name.to_owned(), able.into());
+    }
+    let text = |value: &Option<String>| value.clone().map(Value::from);
+    let values: [Option<Value>; KEYS.len()] = [
+        Some(executor.id.clone().into()),
+        Some(executor.kind.as_str().into()),
+        Some(executor.version.clone().into()),
+        Some(executor.status.as_str().into()),
+        Some(capabilities.into()),
+        Some(executor.command_template.clone().into()),
+        text(&executor.last_validated),
+        text(&executor.protocol),
+        executor.quiet_ms.map(Value::from),
+        executor.total_ms.map(Value::from),
+        (!executor.pass_environment.is_empty()).then(|| executor.pass_environment.clone().into()),
+    ];
+    for (key, value) in KEYS.into_iter().zip(values) {
+        match value {
+            Some(value) => {
+                entry.insert(key.to_owned(), value);
+            }
+            None => {
+                entry.shift_remove(key);
+            }
+        }
+    }
+    for (key, value) in &executor.extra {
+        entry.insert(key.clone(), value.clone());
+    }
+}
+
+fn invalid(key: &'static str, allowed: &'static str) -> EntryFault {
+    EntryFault::Invalid { key, allowed }
+}
+
+fn text<'e>(
+    entry: &'e Map<String, Value>,
+    key: &'static str,
+) -> Result<Option<&'e str>, EntryFault> {
+    match entry.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(invalid(key, "a string")),
+    }
+}
+
+fn required<'e>(entry: &'e Map<String, Value>, key: &'static str) -> Result<&'e str, EntryFault> {
+    text(entry, key)?.ok_or(EntryFault::Missing { key })
+}
+
+fn milliseconds(entry: &Map<String, Value>, key: &'static str) -> Result<Option<u64>, EntryFault> {
+    match entry.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => match value.as_u64() {
+            Some(millis) if millis > 0 => Ok(Some(millis)),
+            _ => Err(invalid(key, "a whole number of milliseconds above 0")),
+        },
+    }
+}
+
+fn names(entry: &Map<String, Value>, key: &'static str) -> Result<Vec<String>, EntryFault> {
+    let all = match entry.get(key) {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(value) => value.as_array(),
+    };
+    let read = |name: &Value| {
+        let name = name.as_str()?;
+        (!name.is_empty() && !name.contains(['=', '\0'])).then(|| name.to_owned())
+    };
+    all.and_then(|all| all.iter().map(read).collect())
+        .ok_or_else(|| invalid(key, "a list of names of environment variables"))
+}
+
+fn capabilities(entry: &Map<String, Value>) -> Result<Capabilities, EntryFault> {
+    let wrong = || invalid("capabilities", "an object of booleans");
+    let said = match entry.get("capabilities") {
+        None | Some(Value::Null) => return Ok(Capabilities::default()),
+        Some(value) => value.as_object().ok_or_else(wrong)?,
+    };
+    let able = |name: &str| match said.get(name) {
+        None => Ok(false),
+        Some(value) => value.as_bool().ok_or_else(wrong),
+    };
+    Ok(Capabilities {
+        prompt_input: able("prompt_input")?,
+        json_output: able("json_output")?,
+        filesystem_access: able("filesystem_access")?,
+        checksum_support: able("checksum_support")?,
+    })
+}

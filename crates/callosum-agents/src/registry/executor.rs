@@ -1,0 +1,203 @@
+//! [`Executor`]: one entry of the registry.
+
+use std::{fmt, time::Duration};
+
+use callosum_ledger::{
+    Checksum,
+    canonical::{self, DuplicateKeys},
+};
+use serde_json::{Map, Value, json};
+
+/// The id of the executor that every installation has.
+pub const EMBEDDED_ID: &str = "scout";
+
+/// Longest id, in bytes.
+const LONGEST_ID: usize = 64;
+
+/// Someone who can be handed a task.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Executor {
+    /// Its name, unique in the registry; see [`Executor::check_id`].
+    pub id: String,
+    /// How it is reached.
+    pub kind: Kind,
+    /// Its own version, as it says itself.
+    pub version: String,
+    /// Whether its handshake succeeded. Nothing but a handshake or a health check sets it.
+    pub status: Status,
+    /// What it said that it can do.
+    pub capabilities: Capabilities,
+    /// How it is started: split into words as a shell would, without a shell.
+    pub command_template: String,
+    /// When it last answered a handshake or health check (RFC 3339, UTC).
+    pub last_validated: Option<String>,
+    /// What it speaks, where that is not the seed's own JSON.
+    pub protocol: Option<String>,
+    /// Longest silence that it may keep, in milliseconds, where it needs another than the rest.
+    pub quiet_ms: Option<u64>,
+    /// Longest time that it may take, in milliseconds, where it needs another than the rest.
+    pub total_ms: Option<u64>,
+    /// Names of environment variables that it is given beyond the common ones.
+    pub pass_environment: Vec<String>,
+    /// Keys that we do not know, kept as they are.
+    pub extra: Map<String, Value>,
+}
+
+/// How an executor is reached (`type` in the file).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A program that is started.
+    Cli,
+    /// A server that is asked over HTTP.
+    Http,
+    /// A server of the Model Context Protocol.
+    Mcp,
+}
+
+/// Whether an executor may be handed tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Its last handshake or health check succeeded.
+    Active,
+    /// It was never asked, or did not answer as it should.
+    Inactive,
+}
+
+/// What an executor says it can do (seed CAL §11.4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Capabilities {
+    /// It takes a prompt, on standard input or as an argument. Required.
+    pub prompt_input: bool,
+    /// It answers in JSON. Required.
+    pub json_output: bool,
+    /// It can read the project's files.
+    pub filesystem_access: bool,
+    /// It puts a checksum on its answers.
+    pub checksum_support: bool,
+}
+
+impl Executor {
+    /// The entry of the executor that this program carries itself.
+    ///
+    /// It is active from the start: it is this very binary, so there is nobody to shake hands with.
+    pub fn embedded() -> Self {
+        Self {
+            id: EMBEDDED_ID.to_owned(),
+            kind: Kind::Cli,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            status: Status::Active,
+            capabilities: Capabilities {
+                prompt_input: true,
+                json_output: true,
+                filesystem_access: true,
+                checksum_support: true,
+            },
+            command_template: "{self} executor run scout".to_owned(),
+            ..Self::cli(EMBEDDED_ID, "")
+        }
+    }
+
+    /// Whether it starts what the embedded executor's entry starts, whatever it is called.
+    pub fn is_embedded(&self) -> bool {
+        self.fingerprint() == Self::embedded().fingerprint()
+    }
+
+    /// The entry of a program that nobody has asked yet: inactive, and believed capable of nothing.
+    pub fn cli(id: &str, command_template: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            kind: Kind::Cli,
+            version: "0.0.0".to_owned(),
+            status: Status::Inactive,
+            capabilities: Capabilities::default(),
+            command_template: command_template.to_owned(),
+            last_validated: None,
+            protocol: None,
+            quiet_ms: None,
+            total_ms: None,
+            pass_environment: Vec::new(),
+            extra: Map::new(),
+        }
+    }
+
+    /// Checks that an id is fit for file names, tables and command lines.
+    pub fn check_id(id: &str) -> Result<(), InvalidId> {
+        let fit = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        let starts_well = id.starts_with(|c: char| c.is_ascii_alphanumeric());
+        if starts_well && id.len() <= LONGEST_ID && id.chars().all(fit) {
+            Ok(())
+        } else {
+            Err(InvalidId { id: id.to_owned() })
+        }
+    }
+
+    /// Identifies what decides which program runs and what it is given.
+    ///
+    /// Two entries with one fingerprint start the same thing; a status, a version or a name may
+    /// differ. The machine's trust store keeps these.
+    pub fn fingerprint(&self) -> Checksum {
+        let decisive = json!({
+            "type": self.kind.as_str(),
+            "command_template": self.command_template,
+            "protocol": self.protocol,
+            "pass_environment": self.pass_environment,
+        });
+        canonical::checksum(decisive.to_string().as_bytes(), DuplicateKeys::Refused)
+            .expect("strings have a canonical form")
+    }
+
+    /// The longest silence that it may keep, where its entry says.
+    pub fn quiet(&self) -> Option<Duration> {
+        self.quiet_ms.map(Duration::from_millis)
+    }
+
+    /// The longest time that it may take, where its entry says.
+    pub fn total(&self) -> Option<Duration> {
+        self.total_ms.map(Duration::from_millis)
+    }
+}
+
+/// An id that does not fit.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{}` is not an executor id: 1 to 64 letters, digits, `.`, `_` or `-`, \
+     beginning with a letter or digit",
+    id.escape_debug()
+)]
+pub struct InvalidId {
+    /// What was given.
+    pub id: String,
+}
+
+impl Kind {
+    /// Its name in the file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Cli => "cli",
+            Self::Http => "http",
+            Self::Mcp => "mcp",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Status {
+    /// Its name in the file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Inactive => "inactive",
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,99 @@
+//! What an executor sees of the environment: a short list, never everything.
+
+use std::{ffi::OsString, path::Path};
+
+/// What every executor gets, besides `PWD` and `TMPDIR` (seed CAL §8.3).
+const COMMON: [&str; 2] = ["PATH", "HOME"];
+
+/// A name that holds one of these passes only where it is listed itself (seed CAL §8.3).
+const SENSITIVE: [&str; 4] = ["API_KEY", "SECRET", "TOKEN", "PASSWORD"];
+
+/// Chooses what is passed on of what is `available`.
+///
+/// `PATH` and `HOME` always; of the rest what `listed` names, either whole (`OLLAMA_HOST`) or by
+/// its beginning (`OLLAMA_*`). Such a beginning never covers a name that sounds like a secret.
+/// `PWD` and `TMPDIR` are the folders that the child starts in and may write to.
+pub fn environment(
+    listed: &[String],
+    available: &[(OsString, OsString)],
+    folder: &Path,
+    temporary: &Path,
+) -> Vec<(OsString, OsString)> {
+    let mut passed: Vec<(OsString, OsString)> = available
+        .iter()
+        .filter(|(name, _)| name.to_str().is_some_and(|name| passes(name, listed)))
+        .cloned()
+        .collect();
+    passed.push(("PWD".into(), folder.into()));
+    passed.push(("TMPDIR".into(), temporary.into()));
+    passed
+}
+
+fn passes(name: &str, listed: &[String]) -> bool {
+    if matches!(name, "PWD" | "TMPDIR") {
+        return false;
+    }
+    if COMMON.contains(&name) || listed.iter().any(|listed| listed == name) {
+        return true;
+    }
+    let upper = name.to_ascii_uppercase();
+    if SENSITIVE.iter().any(|part| upper.contains(part)) {
+        return false;
+    }
+    listed
+        .iter()
+        .filter_map(|listed| listed.strip_suffix('*'))
+        .any(|beginning| !beginning.is_empty() && name.starts_with(beginning))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passed(listed: &[&str]) -> Vec<String> {
+        let available = [
+            "PATH",
+            "HOME",
+            "PWD",
+            "TMPDIR",
+            "LANG",
+            "OLLAMA_HOST",
+            "OLLAMA_API_KEY",
+            "my_token_file",
+            "OPENAI_API_KEY",
+            "LD_PRELOAD",
+        ]
+        .map(|name| (OsString::from(name), OsString::from("outer")));
+        let listed: Vec<String> = listed.iter().map(ToString::to_string).collect();
+        environment(&listed, &available, Path::new("/root"), Path::new("/tmp/1"))
+            .into_iter()
+            .map(|(name, value)| format!("{}={}", name.display(), value.display()))
+            .collect()
+    }
+
+    /// REQ-SEC-004: a child gets a short list, whatever the parent has.
+    #[test]
+    fn only_the_common_names_pass_by_themselves() {
+        assert_eq!(
+            passed(&[]),
+            ["PATH=outer", "HOME=outer", "PWD=/root", "TMPDIR=/tmp/1"]
+        );
+    }
+
+    /// CAL-SEC-1, §8.3: what sounds like a secret passes only where it is listed by its own name.
+    #[test]
+    fn a_pattern_never_lets_a_secret_through() {
+        assert_eq!(
+            passed(&["OLLAMA_*", "*", "my_*", "PWD"]),
+            [
+                "PATH=outer",
+                "HOME=outer",
+                "OLLAMA_HOST=outer",
+                "PWD=/root",
+                "TMPDIR=/tmp/1"
+            ]
+        );
+        assert!(passed(&["OLLAMA_API_KEY"]).contains(&"OLLAMA_API_KEY=outer".to_owned()));
+        assert!(passed(&["my_token_file"]).contains(&"my_token_file=outer".to_owned()));
+    }
+}

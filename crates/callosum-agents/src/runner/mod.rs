@@ -1,0 +1,17 @@
+//! Running an executor: one program, one request, one answer, and every way in which that fails.
+//!
+//! Start with [`run`], or with [`exchange`] where the answer is not an
+//! [`Answer`](crate::protocol::Answer). [`environment`] decides what a child may see.
+//!
+//! What is deliberately not here: retries, confinement, and executors that are not programs.
+
+mod environment;
+mod run;
+
+pub use self::{
+    environment::environment,
+    run::{LARGEST_ANSWER, Patience, QUIET, Reply, RunError, Sign, Surroundings, exchange, run},
+};
+
+#[cfg(test)]
+mod tests;

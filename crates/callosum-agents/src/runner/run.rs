@@ -1,0 +1,380 @@
+//! [`exchange`] and [`run`]: starts the program, hears it out, and explains what went wrong.
+
+use std::{ffi::OsString, path::PathBuf, time::Duration};
+
+use callosum_host::{
+    Disk, DiskError,
+    process::{self, Cancel, Ending, Launch, Limits, SpawnError, Stream},
+};
+use callosum_ledger::ErrorCode;
+
+use super::environment::environment;
+use crate::{
+    protocol::{Answer, AnswerError, Request, parse_answer},
+    registry::{Executor, Kind},
+    template::{Template, TemplateError},
+    words::{fit, fit_end, fit_shortly},
+};
+
+/// Longest silence of an executor whose entry says nothing else (REQ-COM-003).
+pub const QUIET: Duration = Duration::from_secs(5);
+
+/// Most bytes of an answer; one more is E006.
+pub const LARGEST_ANSWER: usize = 4 * 1024 * 1024;
+
+/// How much of what an executor complained about is looked at, in bytes.
+pub(super) const HEARD_COMPLAINT: usize = 64 * 1024;
+
+/// How much of it is kept, in bytes.
+const KEPT_COMPLAINT: usize = 4 * 1024;
+
+/// Longest line that is passed on as one sign, in bytes.
+const LONGEST_LINE: usize = 8 * 1024;
+
+/// What an executor is run in.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// The folder that it starts in: the tree that it is asked about.
+    pub root: PathBuf,
+    /// This program, for `{self}`.
+    pub self_program: PathBuf,
+    /// The environment from which some may be passed on.
+    pub environment: Vec<(OsString, OsString)>,
+    /// A private folder in which each run gets a folder of its own, removed afterwards.
+    pub temporary: PathBuf,
+    /// Ends the run when asked.
+    pub cancel: Cancel,
+    /// How long an executor may take whose entry says nothing else.
+    pub patience: Patience,
+    /// The disk.
+    pub disk: Disk,
+}
+
+/// How long an executor may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// Longest silence: no byte on either output.
+    pub quiet: Duration,
+    /// Longest time in all, if there is a bound.
+    pub total: Option<Duration>,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            quiet: QUIET,
+            total: None,
+        }
+    }
+}
+
+/// A sign of life from a running executor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign<'a> {
+    /// So many bytes of its answer have come so far.
+    Answering {
+        /// Bytes on standard output until now.
+        bytes: usize,
+    },
+    /// A line that it wrote to standard error, masked and fit for a terminal.
+    Line(&'a str),
+}
+
+/// What an executor wrote before it ended well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// Its standard output.
+    pub output: Vec<u8>,
+    /// The end of its standard error, masked.
+    pub complaint: String,
+    /// From its start to its end.
+    pub elapsed: Duration,
+}
+
+/// Why there is no valid answer.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The entry's template, or this prompt in it, cannot be used.
+    #[error(transparent)]
+    Template(#[from] TemplateError),
+    /// The entry needs a way of talking that is not there.
+    #[error("`{executor}` cannot be run: {how} is not supported by this version")]
+    Unsupported {
+        /// The executor.
+        executor: String,
+        /// Its type or protocol.
+        how: String,
+    },
+    /// The program could not be started.
+    #[error("`{executor}` could not be started")]
+    Spawn {
+        /// The executor.
+        executor: String,
+        /// Why.
+        source: SpawnError,
+    },
+    /// There is no folder for its temporary files.
+    #[error("`{executor}` has no folder for its temporary files")]
+    Temporary {
+        /// The executor.
+        executor: String,
+        /// Why.
+        source: DiskError,
+    },
+    /// It ended with a non-zero exit code or by a signal.
+    #[error("`{executor}` {}{}", crash(*ending), quoted(complaint))]
+    Crashed {
+        /// The executor.
+        executor: String,
+        /// How it ended.
+        ending: Ending,
+        /// What it said last, on standard error or in its answer; masked.
+        complaint: String,
+    },
+    /// It kept silent for too long and was ended.
+    #[error("`{executor}` was silent for {} ms and was ended{}", after.as_millis(), quoted(complaint))]
+    Quiet {
+        /// The executor.
+        executor: String,
+        /// The silence that was allowed.
+        after: Duration,
+        /// What it said last on standard error; masked.
+        complaint: String,
+    },
+    /// It took too long in all and was ended.
+    #[error("`{executor}` took longer than {} ms and was ended{}", after.as_millis(), quoted(complaint))]
+    Deadline {
+        /// The executor.
+        executor: String,
+        /// The time that was allowed.
+        after: Duration,
+        /// What it said last on standard error; masked.
+        complaint: String,
+    },
+    /// Somebody cancelled.
+    #[error("`{executor}` was cancelled")]
+    Cancelled {
+        /// The executor.
+        executor: String,
+    },
+    /// It wrote more than [`LARGEST_ANSWER`] and was ended.
+    #[error("`{executor}` wrote more than {LARGEST_ANSWER} bytes and was ended")]
+    TooMuchOutput {
+        /// The executor.
+        executor: String,
+    },
+    /// What it wrote is not a valid answer.
+    #[error("`{executor}` gave no valid answer{}", quoted(complaint))]
+    Answer {
+        /// The executor.
+        executor: String,
+        /// What is wrong with it.
+        source: AnswerError,
+        /// What it said last on standard error; masked.
+        complaint: String,
+    },
+}
+
+impl RunError {
+    /// The seed's code, where it has one.
+    ///
+    /// What never started has none: nothing crashed, and trying again would change nothing.
+    pub fn code(&self) -> Option<ErrorCode> {
+        match self {
+            Self::Template(_)
+            | Self::Unsupported { .. }
+            | Self::Spawn { .. }
+            | Self::Cancelled { .. } => None,
+            Self::Temporary { .. } => Some(ErrorCode::DiskFailure),
+            Self::Crashed { .. } => Some(ErrorCode::ExecutorCrash),
+            Self::Quiet { .. } | Self::Deadline { .. } => Some(ErrorCode::Timeout),
+            Self::TooMuchOutput { .. } => Some(ErrorCode::MemoryOverflow),
+            Self::Answer { source, .. } => Some(source.code()),
+        }
+    }
+}
+
+fn crash(ending: Ending) -> String {
+    match ending {
+        Ending::Signalled(signal) => format!("was ended by signal {signal}"),
+        Ending::Exited(code) => format!("ended with exit code {code}"),
+        other => format!("ended: {other:?}"),
+    }
+}
+
+fn quoted(complaint: &str) -> String {
+    let last = complaint
+        .lines()
+        .map(str::trim)
+        .rfind(|line| !line.is_empty());
+    last.map(|line| format!(": {line}")).unwrap_or_default()
+}
+
+/// Runs an executor once and judges its answer.
+pub fn run(
+    executor: &Executor,
+    request: &Request,
+    surroundings: &Surroundings,
+    heard: &mut dyn FnMut(Sign<'_>),
+) -> Result<Answer, RunError> {
+    let patience = patience_with(executor, surroundings.patience);
+    let reply = exchange(executor, request, surroundings, patience, heard)?;
+    parse_answer(&reply.output, executor.capabilities).map_err(|source| RunError::Answer {
+        executor: executor.id.clone(),
+        source,
+        complaint: reply.complaint,
+    })
+}
+
+/// Runs an executor once and hands back what it wrote, if it ended well.
+pub fn exchange(
+    executor: &Executor,
+    request: &Request,
+    surroundings: &Surroundings,
+    patience: Patience,
+    heard: &mut dyn FnMut(Sign<'_>),
+) -> Result<Reply, RunError> {
+    refuse_unsupported(executor)?;
+    let template = Template::parse(&executor.command_template)?;
+    let command = template.fill(&surroundings.self_program, &request.prompt)?;
+    let temporary = surroundings
+        .disk
+        .scratch(&surroundings.temporary)
+        .map_err(|source| RunError::Temporary {
+            executor: executor.id.clone(),
+            source,
+        })?;
+    let launch = Launch {
+        program: command.program,
+        arguments: command.arguments,
+        environment: environment(
+            &executor.pass_environment,
+            &surroundings.environment,
+            &surroundings.root,
+            temporary.path(),
+        ),
+        folder: surroundings.root.clone(),
+        input: if template.takes_prompt() {
+            Vec::new()
+        } else {
+            request.to_bytes()
+        },
+        limits: Limits {
+            quiet: Some(patience.quiet),
+            total: patience.total,
+            output_bytes: LARGEST_ANSWER,
+            error_bytes: HEARD_COMPLAINT,
+        },
+    };
+    let mut signs = Signs::default();
+    let run = process::run(&launch, &surroundings.cancel, &mut |stream, bytes| {
+        signs.pass_on(stream, bytes, heard);
+    })
+    .map_err(|source| RunError::Spawn {
+        executor: executor.id.clone(),
+        source,
+    })?;
+    judge_ending(executor, run, patience)
+}
+
+fn refuse_unsupported(executor: &Executor) -> Result<(), RunError> {
+    let how = match (executor.kind, &executor.protocol) {
+        (Kind::Cli, None) => return Ok(()),
+        (Kind::Cli, Some(protocol)) => format!("protocol `{}`", fit_shortly(protocol)),
+        (kind, _) => format!("type `{kind}`"),
+    };
+    Err(RunError::Unsupported {
+        executor: executor.id.clone(),
+        how,
+    })
+}
+
+fn patience_with(executor: &Executor, common: Patience) -> Patience {
+    Patience {
+        quiet: executor.quiet().unwrap_or(common.quiet),
+        total: executor.total().or(common.total),
+    }
+}
+
+/// Says what a child's end means. A crash that left an error answer is told in its words.
+fn judge_ending(
+    executor: &Executor,
+    run: process::Run,
+    patience: Patience,
+) -> Result<Reply, RunError> {
+    let complaint = last_words(&run.error);
+    let executor_id = executor.id.clone();
+    match run.ending {
+        Ending::Exited(0) => Ok(Reply {
+            output: run.output,
+            complaint,
+            elapsed: run.elapsed,
+        }),
+        ending @ (Ending::Exited(_) | Ending::Signalled(_)) => {
+            let said = match parse_answer(&run.output, executor.capabilities) {
+                Err(AnswerError::Failed { words, .. }) => words,
+                _ => complaint,
+            };
+            Err(RunError::Crashed {
+                executor: executor_id,
+                ending,
+                complaint: said,
+            })
+        }
+        Ending::Quiet => Err(RunError::Quiet {
+            executor: executor_id,
+            after: patience.quiet,
+            complaint,
+        }),
+        Ending::Deadline => Err(RunError::Deadline {
+            executor: executor_id,
+            after: patience.total.unwrap_or(run.elapsed),
+            complaint,
+        }),
+        Ending::Cancelled => Err(RunError::Cancelled {
+            executor: executor_id,
+        }),
+        Ending::TooMuchOutput => Err(RunError::TooMuchOutput {
+            executor: executor_id,
+        }),
+    }
+}
+
+/// The end of what was written to standard error, fit to be shown.
+///
+/// Where there was more than is looked at, the first line has lost its beginning, and with it
+/// perhaps what a key in it is recognised by; so it goes.
+pub(super) fn last_words(heard: &[u8]) -> String {
+    let first_end = heard.iter().position(|byte| *byte == b'\n');
+    let whole_lines = match first_end {
+        Some(end) if heard.len() >= HEARD_COMPLAINT => &heard[end + 1..],
+        _ => heard,
+    };
+    fit_end(&String::from_utf8_lossy(whole_lines), KEPT_COMPLAINT)
+}
+
+/// Makes signs of life out of pieces of output: a line is passed on when it is whole.
+#[derive(Default)]
+struct Signs {
+    answered: usize,
+    line: Vec<u8>,
+}
+
+impl Signs {
+    fn pass_on(&mut self, stream: Stream, bytes: &[u8], heard: &mut dyn FnMut(Sign<'_>)) {
+        if stream == Stream::Output {
+            self.answered += bytes.len();
+            heard(Sign::Answering {
+                bytes: self.answered,
+            });
+            return;
+        }
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(piece);
+            if piece.ends_with(b"\n") || self.line.len() > LONGEST_LINE {
+                heard(Sign::Line(&fit(&String::from_utf8_lossy(&self.line))));
+                self.line.clear();
+            }
+        }
+    }
+}

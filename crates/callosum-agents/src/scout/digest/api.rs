@@ -1,0 +1,232 @@
+//! `api`: what the tree offers to code outside of it, to HTTP clients, and on the command line.
+
+use std::collections::BTreeSet;
+
+use callosum_search::outline::{Symbol, SymbolKind};
+
+use super::phrase::{about_symbol, count, list, said};
+use crate::scout::{
+    citation::plain,
+    mentions::Mentions,
+    page::{Page, Section},
+    role::Role,
+    surface::{Facade, facades, methods_of},
+    survey::{Survey, file::SurveyedFile},
+};
+
+/// The page of what is offered.
+pub(super) fn page(survey: &Survey) -> Page {
+    let mentions = Mentions::of(survey);
+    let facades = facades(survey);
+    Page {
+        head: Vec::new(),
+        sections: vec![
+            offered(survey, &mentions, &facades),
+            routes(survey),
+            commands(survey),
+            inside(survey, &mentions, &facades),
+        ],
+    }
+}
+
+fn offered(survey: &Survey, mentions: &Mentions<'_>, facades: &[Facade<'_>]) -> Section {
+    let symbols: usize = facades.iter().map(|facade| facade.symbols.len()).sum();
+    let title = format!(
+        "Offered to other code: {} in {}",
+        count(symbols, "declaration"),
+        count(facades.len(), "module")
+    );
+    let mut section = Section::new(title, 70, "modules");
+    section.lines_at_first = 4;
+    let mut order: Vec<&Facade<'_>> = facades.iter().collect();
+    order.sort_by_key(|facade| {
+        let users: BTreeSet<usize> = facade
+            .symbols
+            .iter()
+            .flat_map(|(at, symbol)| mentions.of_symbol(*at, symbol))
+            .collect();
+        (
+            !facade.is_root,
+            std::cmp::Reverse(users.len()),
+            facade.name.clone(),
+        )
+    });
+    for facade in order {
+        let file = &survey.files[facade.file];
+        let about = file.about.as_ref().and_then(|note| said(file, note));
+        let about = about.or_else(|| file.cite_itself());
+        let head = format!(
+            "{} ({}){}",
+            plain(&facade.name, 90),
+            count(facade.symbols.len(), "declaration"),
+            about.map(|about| format!(": {about}")).unwrap_or_default(),
+        );
+        section.say_with(head, declarations(survey, mentions, &facade.symbols));
+    }
+    section
+}
+
+/// One line for each declaration, those that most files name first.
+fn declarations(
+    survey: &Survey,
+    mentions: &Mentions<'_>,
+    symbols: &[(usize, &Symbol)],
+) -> Vec<String> {
+    let mut ranked: Vec<&(usize, &Symbol)> = symbols.iter().collect();
+    ranked.sort_by_key(|(at, symbol)| {
+        let kind = match symbol.kind {
+            SymbolKind::Constant => 1,
+            _ => 0,
+        };
+        (
+            kind,
+            std::cmp::Reverse(mentions.of_symbol(*at, symbol).count()),
+            symbol.about.is_none(),
+            *at,
+            symbol.line,
+        )
+    });
+    ranked
+        .into_iter()
+        .filter_map(|(at, symbol)| {
+            let file = &survey.files[*at];
+            let cited = file.cite(symbol.line)?;
+            let mut names: Vec<&str> = methods_of(file, symbol)
+                .into_iter()
+                .map(|method| method.name.as_str())
+                .collect();
+            let mut seen = BTreeSet::new();
+            names.retain(|name| seen.insert(*name));
+            let methods = if names.is_empty() {
+                String::new()
+            } else {
+                format!("; has {}", plain(&list(&names, 6), 110))
+            };
+            Some(format!("{cited}{}{methods}", about_symbol(symbol, 100)))
+        })
+        .collect()
+}
+
+fn routes(survey: &Survey) -> Section {
+    let mut section = Section::new("HTTP routes", 25, "routes");
+    for file in own_files(survey) {
+        for route in &file.outline.routes {
+            let handler = route
+                .handler
+                .as_ref()
+                .map(|handler| format!(" → {}", plain(handler, 60)))
+                .unwrap_or_default();
+            if let Some(cited) = file.cite_briefly(route.line, 60) {
+                section.say(format!(
+                    "{} {}{handler}: {cited}",
+                    plain(&route.method, 12),
+                    plain(&route.path, 80)
+                ));
+            }
+        }
+    }
+    section
+}
+
+fn commands(survey: &Survey) -> Section {
+    let mut section = Section::new("Command line", 25, "files");
+    for manifest in &survey.manifests {
+        for program in &manifest.programs {
+            if let Some(cited) = survey.cite(&manifest.path, program.line) {
+                section.say(format!("program {}: {cited}", plain(&program.name, 60)));
+            }
+        }
+    }
+    let mut files: Vec<&SurveyedFile> = own_files(survey)
+        .filter(|file| !file.outline.commands.is_empty())
+        .collect();
+    files.sort_by_key(|file| {
+        (
+            file.role,
+            std::cmp::Reverse(file.outline.commands.len()),
+            &file.path,
+        )
+    });
+    for file in files {
+        let mut told: BTreeSet<(&str, u32)> = BTreeSet::new();
+        let lines: Vec<String> = file
+            .outline
+            .commands
+            .iter()
+            .filter(|command| told.insert((&command.name, command.line)))
+            .filter_map(|command| {
+                let about = command
+                    .about
+                    .as_ref()
+                    .map(|about| format!(": {}", plain(about, 90)))
+                    .unwrap_or_default();
+                let cited = file.cite_briefly(command.line, 40)?;
+                Some(format!("{}{about} {cited}", plain(&command.name, 50)))
+            })
+            .collect();
+        let Some(begins) = file.cite_itself() else {
+            continue;
+        };
+        section.say_with(
+            format!(
+                "{begins} defines {}",
+                match lines.len() {
+                    1 => "1 command or flag".to_owned(),
+                    more => format!("{more} commands and flags"),
+                }
+            ),
+            lines,
+        );
+    }
+    section
+}
+
+fn own_files(survey: &Survey) -> impl Iterator<Item = &SurveyedFile> {
+    survey
+        .files
+        .iter()
+        .filter(|file| matches!(file.role, Role::Source | Role::Tool))
+}
+
+/// Where nothing is offered to other code, as in a program, what its own parts offer each other.
+fn inside(survey: &Survey, mentions: &Mentions<'_>, facades: &[Facade<'_>]) -> Section {
+    let mut section = Section::new(
+        "Nothing is offered to other code; what the parts offer each other",
+        70,
+        "files",
+    );
+    if !facades.is_empty() {
+        return section;
+    }
+    let mut files: Vec<(usize, usize, &SurveyedFile)> = survey
+        .files
+        .iter()
+        .enumerate()
+        .filter(|(_, file)| file.is_source())
+        .map(|(at, file)| {
+            let users = mentions.of_file(at, file);
+            (users.len(), at, file)
+        })
+        .collect();
+    files.sort_by_key(|(users, at, _)| (std::cmp::Reverse(*users), *at));
+    for (_, at, file) in files {
+        let symbols: Vec<(usize, &Symbol)> = file
+            .outline
+            .symbols
+            .iter()
+            .filter(|symbol| !symbol.test && symbol.container.is_none())
+            .filter(|symbol| symbol.public || symbol.declaration.starts_with("pub"))
+            .filter(|symbol| symbol.kind != SymbolKind::Module)
+            .map(|symbol| (at, symbol))
+            .collect();
+        if symbols.is_empty() {
+            continue;
+        }
+        let about = file.about.as_ref().and_then(|note| said(file, note));
+        let Some(about) = about.or_else(|| file.cite_itself()) else {
+            continue;
+        };
+        section.say_with(about, declarations(survey, mentions, &symbols));
+    }
+    section
+}

@@ -1,0 +1,151 @@
+//! How a tree is built, tested and run, as its manifests and its build server say.
+
+use std::collections::BTreeSet;
+
+use crate::scout::{
+    citation::plain,
+    manifest::{Ecosystem, Manifest},
+    page::Section,
+    role::Role,
+    survey::{Survey, file::SurveyedFile},
+};
+
+/// What manifests and the build server say of building.
+pub(super) fn build_and_run(survey: &Survey) -> Section {
+    let mut section = Section::new("Build, test, run", 10, "ways");
+    let mut told: BTreeSet<Ecosystem> = BTreeSet::new();
+    let mut manifests: Vec<&Manifest> = survey.manifests.iter().collect();
+    manifests.sort_by_key(|manifest| (manifest.path.split('/').count(), &manifest.path));
+    for manifest in manifests {
+        if !told.insert(manifest.ecosystem) {
+            continue;
+        }
+        for (words, line) in ways(manifest) {
+            if let Some(cited) = survey.cite(&manifest.path, line) {
+                section.say(format!("{words} {cited}"));
+            }
+        }
+    }
+    for (line, file) in ci_commands(survey) {
+        if let Some(cited) = file.cite(line) {
+            section.say(format!("CI runs {cited}"));
+        }
+    }
+    section
+}
+
+/// How a manifest's tool builds and tests, each with the line that it follows from.
+pub(super) fn ways(manifest: &Manifest) -> Vec<(String, u32)> {
+    let name_line = manifest.package.as_ref().map(|package| package.name.line);
+    let line = manifest.workspace.or(name_line);
+    let by_convention = |words: &str| -> Vec<(String, u32)> {
+        line.map(|line| (words.to_owned(), line))
+            .into_iter()
+            .collect()
+    };
+    match manifest.ecosystem {
+        Ecosystem::Cargo => by_convention("`cargo build`, `cargo test`, by"),
+        Ecosystem::Go => by_convention("`go build ./...`, `go test ./...`, by"),
+        Ecosystem::Maven => by_convention("`mvn verify`, by"),
+        Ecosystem::CMake => by_convention("`cmake -B build && cmake --build build`, by"),
+        Ecosystem::Meson => by_convention("`meson setup build && ninja -C build`, by"),
+        Ecosystem::Autotools => by_convention("`./configure && make`, by"),
+        Ecosystem::Python if !manifest.path.contains("requirements") => {
+            by_convention("`pip install .`, by")
+        }
+        Ecosystem::Node => {
+            let wanted = ["build", "test", "start", "dev", "lint", "compile", "bench"];
+            let mut scripts: Vec<_> = manifest
+                .scripts
+                .iter()
+                .filter_map(|script| {
+                    let rank = wanted.iter().position(|name| *name == script.name)?;
+                    Some((rank, script))
+                })
+                .collect();
+            scripts.sort_by_key(|(rank, _)| *rank);
+            scripts
+                .into_iter()
+                .map(|(_, script)| {
+                    (
+                        format!("`npm run {}`:", plain(&script.name, 30)),
+                        script.line,
+                    )
+                })
+                .collect()
+        }
+        Ecosystem::Make => manifest
+            .scripts
+            .iter()
+            .take(4)
+            .map(|script| (format!("`{}`:", script.command), script.line))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Commands that the build server runs to build and test, each text once.
+pub(super) fn ci_commands(survey: &Survey) -> Vec<(u32, &SurveyedFile)> {
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    for file in survey.files.iter().filter(|file| file.role == Role::Ci) {
+        let Some(text) = &file.text else { continue };
+        for (number, line) in (1..).zip(text.lines()) {
+            let trimmed = line.trim().trim_start_matches("- ");
+            let command = trimmed.strip_prefix("run:").unwrap_or(trimmed).trim();
+            let is_run = trimmed.starts_with("run:") || !trimmed.contains(": ");
+            let first = command.split_whitespace().next().unwrap_or_default();
+            let is_tool = [
+                "cargo",
+                "npm",
+                "pnpm",
+                "yarn",
+                "make",
+                "pytest",
+                "tox",
+                "python",
+                "go",
+                "mvn",
+                "./gradlew",
+                "./mvnw",
+                "cmake",
+                "ctest",
+                "meson",
+                "ninja",
+                "uv",
+                "nox",
+                "bazel",
+                "./configure",
+                "just",
+                "hatch",
+                "poetry",
+                "deno",
+                "bun",
+            ]
+            .contains(&first);
+            let is_word = |wanted: &[&str]| {
+                let mut words = command.split(|c: char| !c.is_alphanumeric());
+                words.any(|word| wanted.contains(&word))
+            };
+            let says_what = is_word(&[
+                "test", "tests", "build", "check", "lint", "clippy", "verify", "pytest", "make",
+                "tox", "nox", "ctest",
+            ]);
+            if is_run
+                && is_tool
+                && says_what
+                && !is_word(&["install", "publish", "upload"])
+                && seen.insert(command.to_owned())
+            {
+                found.push((number, file));
+            }
+        }
+    }
+    let rank = |line: &str| {
+        let is_test = line.contains("test") || line.contains("check") || line.contains("verify");
+        (!is_test, line.len())
+    };
+    found.sort_by_key(|(line, file)| rank(file.line(*line).unwrap_or_default()));
+    found.truncate(5);
+    found
+}

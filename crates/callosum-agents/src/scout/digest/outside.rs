@@ -1,0 +1,282 @@
+//! [`Outside`]: the packages that a tree takes from elsewhere, who asks for them and who uses them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use callosum_search::language::Language;
+
+use super::phrase::{count, thousands};
+use crate::scout::{
+    citation::plain,
+    manifest::{Dependency, Ecosystem, Manifest, Use},
+    page::{Group, Section},
+    survey::Survey,
+};
+
+/// A package from outside, with who asks for it and who uses it.
+struct Package<'s> {
+    /// Where it is asked for.
+    asked: Vec<(&'s Manifest, &'s Dependency)>,
+    /// The files that use it, with the line that says so.
+    users: BTreeMap<usize, u32>,
+}
+
+/// All packages from outside, by ecosystem and name.
+pub(super) struct Outside<'s> {
+    packages: BTreeMap<(Family, String), Package<'s>>,
+}
+
+/// Whose registry a name belongs to; several build tools may share one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Family {
+    Rust,
+    Python,
+    Script,
+    Go,
+    Java,
+    Native,
+}
+
+impl Family {
+    fn of_language(language: Language) -> Self {
+        match language {
+            Language::Rust => Self::Rust,
+            Language::Python => Self::Python,
+            Language::TypeScript | Language::Tsx | Language::JavaScript => Self::Script,
+            Language::Go => Self::Go,
+            Language::Java => Self::Java,
+            Language::C | Language::Cpp => Self::Native,
+        }
+    }
+
+    fn of_ecosystem(ecosystem: Ecosystem) -> Self {
+        match ecosystem {
+            Ecosystem::Cargo => Self::Rust,
+            Ecosystem::Node => Self::Script,
+            Ecosystem::Python => Self::Python,
+            Ecosystem::Go => Self::Go,
+            Ecosystem::Maven | Ecosystem::Gradle => Self::Java,
+            _ => Self::Native,
+        }
+    }
+
+    /// Whether a package that code uses must be imported by a name that its manifest tells. Java's
+    /// artifacts and C's libraries carry other names than what is imported from them.
+    fn tells_names(self) -> bool {
+        !matches!(self, Self::Java | Self::Native)
+    }
+
+    /// A name as it is compared: registries do not tell `-` from `_`, nor cases in Python.
+    fn key(self, name: &str) -> String {
+        match self {
+            Self::Python => name.to_ascii_lowercase().replace(['-', '.'], "_"),
+            Self::Rust => name.replace('-', "_"),
+            _ => name.to_owned(),
+        }
+    }
+}
+
+impl<'s> Outside<'s> {
+    /// Joins what manifests ask for with what code imports.
+    pub(super) fn of(survey: &'s Survey) -> Self {
+        let mut packages: BTreeMap<(Family, String), Package<'s>> = BTreeMap::new();
+        for manifest in &survey.manifests {
+            let family = Family::of_ecosystem(manifest.ecosystem);
+            for dependency in manifest.dependencies.iter().filter(|d| !d.local) {
+                packages
+                    .entry((family, family.key(&dependency.name)))
+                    .or_insert_with(Package::nobody)
+                    .asked
+                    .push((manifest, dependency));
+            }
+        }
+        for outside in &survey.links.outside {
+            let Some(language) = survey.files[outside.from].language else {
+                continue;
+            };
+            let family = Family::of_language(language);
+            packages
+                .entry((family, family.key(&outside.package)))
+                .or_insert_with(Package::nobody)
+                .users
+                .entry(outside.from)
+                .or_insert(outside.line);
+        }
+        for (at, file) in survey.files.iter().enumerate() {
+            for (head, line) in &file.path_heads {
+                let owner = packages.iter_mut().find(|((family, key), package)| {
+                    *family == Family::Rust && package.is_called(key, head)
+                });
+                if let Some((_, package)) = owner {
+                    package.users.entry(at).or_insert(*line);
+                }
+            }
+        }
+        Self { packages }
+    }
+
+    /// What the product itself uses, most used first.
+    pub(super) fn packages(&self, survey: &Survey) -> Section {
+        let mut section = Section::new("Packages from outside", 26, "packages");
+        let mut ranked: Vec<(usize, Family, &str, &Package<'_>)> = self
+            .packages
+            .iter()
+            .filter(|(_, package)| package.is_for(Use::Normal))
+            .map(|((family, key), package)| {
+                (
+                    package.source_users(survey).count(),
+                    *family,
+                    key.as_str(),
+                    package,
+                )
+            })
+            .collect();
+        ranked.sort_by_key(|(users, family, key, _)| (std::cmp::Reverse(*users), *family, *key));
+        for (users, family, _, package) in ranked {
+            if users == 0 && family.tells_names() {
+                continue;
+            }
+            let used = match package.source_users(survey).next() {
+                Some((at, line)) => {
+                    let file = &survey.files[at];
+                    let cited = file.cite_briefly(line, 50);
+                    let cited = cited
+                        .map(|cited| format!(", as in {cited}"))
+                        .unwrap_or_default();
+                    format!("; {} it{cited}", users_phrase(users))
+                }
+                None => String::new(),
+            };
+            section
+                .groups
+                .extend(package.statement(survey, &used).map(Group::of));
+        }
+        section
+    }
+
+    /// What only builds, tests and tools need.
+    pub(super) fn tools(&self, survey: &Survey) -> Section {
+        let mut section = Section::new("For building and testing only", 7, "packages");
+        for package in self
+            .packages
+            .values()
+            .filter(|package| !package.is_for(Use::Normal))
+        {
+            section
+                .groups
+                .extend(package.statement(survey, "").map(Group::of));
+        }
+        section
+    }
+
+    /// What is asked for without a trace in the code.
+    pub(super) fn unseen(&self, survey: &Survey) -> Section {
+        let title =
+            "Asked for, but no code was seen to name them (plug-ins and type packages look so too)";
+        let mut section = Section::new(title, 6, "packages");
+        for ((family, _), package) in &self.packages {
+            if family.tells_names() && package.is_for(Use::Normal) && package.users.is_empty() {
+                let statement = package.statement(survey, "");
+                section.groups.extend(statement.map(Group::of));
+            }
+        }
+        section
+    }
+
+    /// What the code imports without a manifest that asks for it.
+    pub(super) fn undeclared(&self, survey: &Survey) -> Section {
+        let mut section = Section::new(
+            "Imported by the product's code, but asked for by no manifest",
+            5,
+            "packages",
+        );
+        let declares = |family: Family| {
+            survey
+                .manifests
+                .iter()
+                .any(|manifest| Family::of_ecosystem(manifest.ecosystem) == family)
+        };
+        for ((family, key), package) in &self.packages {
+            if !package.asked.is_empty() || !family.tells_names() || !declares(*family) {
+                continue;
+            }
+            let Some((at, line)) = package.source_users(survey).next() else {
+                continue;
+            };
+            if let Some(cited) = survey.files[at].cite_briefly(line, 60) {
+                let users = package.source_users(survey).count();
+                section.say(format!(
+                    "{} ({}): {cited}",
+                    plain(key, 60),
+                    count(users, "file")
+                ));
+            }
+        }
+        section
+    }
+}
+
+impl Package<'_> {
+    fn nobody() -> Self {
+        Self {
+            asked: Vec::new(),
+            users: BTreeMap::new(),
+        }
+    }
+
+    /// Whether Rust code that says `head::…` means this package.
+    fn is_called(&self, key: &str, head: &str) -> bool {
+        self.asked
+            .iter()
+            .any(|(_, dependency)| match &dependency.alias {
+                Some(alias) => alias.replace('-', "_") == head,
+                None => key == head,
+            })
+    }
+
+    fn is_for(&self, role: Use) -> bool {
+        self.asked
+            .iter()
+            .any(|(_, dependency)| dependency.role == role)
+    }
+
+    /// The product's own files that use it.
+    fn source_users<'a>(&'a self, survey: &'a Survey) -> impl Iterator<Item = (usize, u32)> + 'a {
+        let users = self.users.iter().map(|(at, line)| (*at, *line));
+        users.filter(|(at, _)| survey.files[*at].is_source())
+    }
+
+    /// Name, version and place of the first manifest that asks for it.
+    fn statement(&self, survey: &Survey, used: &str) -> Option<String> {
+        let strongest = |(_, dependency): &&(&Manifest, &Dependency)| {
+            (dependency.role, dependency.requirement.is_none())
+        };
+        let (manifest, dependency) = self.asked.iter().min_by_key(strongest)?;
+        let requirement = dependency
+            .requirement
+            .as_ref()
+            .map(|requirement| format!(" {}", plain(requirement, 40)))
+            .unwrap_or_default();
+        let optional = if dependency.optional {
+            ", optional"
+        } else {
+            ""
+        };
+        let manifests: BTreeSet<&str> = self.asked.iter().map(|(m, _)| m.path.as_str()).collect();
+        let also = match manifests.len() {
+            1 => String::new(),
+            more => format!(" and {} more", count(more - 1, "manifest")),
+        };
+        let cited = survey.cite(&manifest.path, dependency.line)?;
+        Some(format!(
+            "{}{requirement}{optional} {cited}{also}{used}",
+            plain(&dependency.name, 70)
+        ))
+    }
+}
+
+fn users_phrase(users: usize) -> String {
+    match users {
+        1 => "1 source file uses".to_owned(),
+        more => format!("{} source files use", thousands(more as u64)),
+    }
+}

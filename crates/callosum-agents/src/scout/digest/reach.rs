@@ -1,0 +1,92 @@
+//! [`Reach`]: which code the tests name.
+//!
+//! "Reached" means named: a test file imports the file, or names something that it alone declares.
+//! Nothing is run, so nothing is known of branches or lines.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::scout::{
+    mentions::Mentions,
+    role::Role,
+    survey::{Survey, file::SurveyedFile, links},
+};
+
+/// What the tests reach by name.
+pub(super) struct Reach {
+    /// For each file of the survey, the test files that import it or name what it declares.
+    pub(super) testers: Vec<BTreeSet<usize>>,
+    /// For each declaration (file, line), the test files that name it, with the line of one.
+    pub(super) named: BTreeMap<(usize, u32), BTreeMap<usize, u32>>,
+}
+
+impl Reach {
+    /// Looks through every test file, and through the tests that stand beside code.
+    pub(super) fn of(survey: &Survey, mentions: &Mentions<'_>) -> Self {
+        let is_test = |at: usize| survey.files[at].role == Role::Test;
+        let mut testers = vec![BTreeSet::new(); survey.files.len()];
+        for edge in survey.links.uses() {
+            if is_test(edge.from) && survey.files[edge.to].is_source() {
+                testers[edge.to].insert(edge.from);
+            }
+        }
+        let mut named: BTreeMap<(usize, u32), BTreeMap<usize, u32>> = BTreeMap::new();
+        for (at, file) in survey.files.iter().enumerate() {
+            for (name, line) in names_in_tests(file) {
+                let Some((declarer, symbol)) = mentions.declarer(name) else {
+                    continue;
+                };
+                if declarer != at || file.role != Role::Test {
+                    named
+                        .entry((declarer, symbol.line))
+                        .or_default()
+                        .entry(at)
+                        .or_insert(line);
+                    testers[declarer].insert(at);
+                }
+            }
+            if file.is_source() && file.tests().next().is_some() {
+                testers[at].insert(at);
+            }
+        }
+        Self { testers, named }
+    }
+
+    /// Whether any test reaches a file.
+    pub(super) fn is_reached(&self, at: usize) -> bool {
+        !self.testers[at].is_empty()
+    }
+}
+
+/// The names that a file's tests mention: all of a test file, and of other files those first
+/// mentioned within a test.
+fn names_in_tests(file: &SurveyedFile) -> Vec<(&str, u32)> {
+    let is_test_file = file.role == Role::Test;
+    let spans: Vec<(u32, u32)> = file
+        .tests()
+        .map(|test| (test.line, test.last_line))
+        .collect();
+    let in_test = |line: u32| {
+        is_test_file
+            || spans
+                .iter()
+                .any(|(first, last)| (*first..=*last).contains(&line))
+    };
+    let references = file
+        .outline
+        .references
+        .iter()
+        .map(|reference| (reference.name.as_str(), reference.line));
+    let imports = file
+        .outline
+        .imports
+        .iter()
+        .filter(|_| is_test_file)
+        .flat_map(|import| {
+            let names = links::names_taken(file.language, import);
+            names.into_iter().map(|name| (name, import.line))
+        });
+    references
+        .chain(imports)
+        .filter(|(_, line)| in_test(*line))
+        .collect()
+}

@@ -1,0 +1,394 @@
+//! `tests`: what the tests are, what they mention, and what they never mention.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use callosum_search::outline::{Symbol, SymbolKind};
+
+use super::{
+    building::{ci_commands, ways},
+    phrase::{about_symbol, count, thousands},
+    reach::Reach,
+};
+use crate::scout::{
+    citation::plain,
+    manifest::Use,
+    mentions::Mentions,
+    modules::{Module, module_of_file, modules},
+    page::{Group, Page, Section},
+    role::Role,
+    survey::{Survey, file::SurveyedFile},
+};
+
+/// As many areas as a reader keeps apart.
+const MOST_AREAS: usize = 20;
+
+/// The page of tests.
+pub(super) fn page(survey: &Survey) -> Page {
+    let mentions = Mentions::of(survey);
+    let reach = Reach::of(survey, &mentions);
+    let modules = modules(survey, MOST_AREAS);
+    Page {
+        head: Vec::new(),
+        sections: vec![
+            in_short(survey, &reach),
+            how_to_run(survey),
+            areas(survey),
+            most_tested(survey, &reach),
+            by_part(survey, &reach, &modules),
+            never_named(survey, &reach, &mentions),
+        ],
+    }
+}
+
+/// Code of the product that could be tested: files that declare functions.
+fn testable(survey: &Survey) -> impl Iterator<Item = (usize, &SurveyedFile)> {
+    survey.files.iter().enumerate().filter(|(_, file)| {
+        file.is_source()
+            && file.outline.symbols.iter().any(|symbol| {
+                !symbol.test
+                    && matches!(symbol.kind, SymbolKind::Function | SymbolKind::Method)
+                    && symbol.last_line > symbol.line
+            })
+    })
+}
+
+fn in_short(survey: &Survey, reach: &Reach) -> Section {
+    let mut section = Section::new("In short", 8, "statements");
+    let with_tests: Vec<&SurveyedFile> = survey
+        .files
+        .iter()
+        .filter(|file| file.tests().next().is_some())
+        .collect();
+    let tests: usize = with_tests.iter().map(|file| file.tests().count()).sum();
+    let fullest = with_tests
+        .iter()
+        .max_by_key(|file| (file.tests().count(), std::cmp::Reverse(&file.path)));
+    let Some((file, first)) = fullest.and_then(|file| Some((file, file.tests().next()?))) else {
+        if !survey.files.is_empty() {
+            section.say("No test function was recognised in this tree.".to_owned());
+        }
+        section.groups.extend(unread_tests(survey).map(Group::of));
+        return section;
+    };
+    if let Some(cited) = file.cite(first.line) {
+        let inside = with_tests.iter().filter(|file| file.is_source()).count();
+        section.say(format!(
+            "{} in {}{}; most in {} ({}), the first: {cited}",
+            count(tests, "test"),
+            count(with_tests.len(), "file"),
+            match inside {
+                0 => String::new(),
+                inside => format!(
+                    ", {} of which also hold the code that they test",
+                    thousands(inside as u64)
+                ),
+            },
+            plain(&file.path, 80),
+            thousands(file.tests().count() as u64),
+        ));
+    }
+    let testable: Vec<(usize, &SurveyedFile)> = testable(survey).collect();
+    let reached = testable
+        .iter()
+        .filter(|(at, _)| reach.is_reached(*at))
+        .count();
+    let most = testable
+        .iter()
+        .max_by_key(|(at, file)| (reach.testers[*at].len(), std::cmp::Reverse(&file.path)));
+    if let Some((at, file)) = most
+        && let Some(cited) = file.cite_itself()
+    {
+        section.say(format!(
+            "{} of {} with functions are reached by name from a test; the most reached, from {}: {cited}",
+            thousands(reached as u64),
+            count(testable.len(), "source file"),
+            count(reach.testers[*at].len(), "test file"),
+        ));
+    }
+    section
+}
+
+/// Files in test folders that no grammar here reads.
+fn unread_tests(survey: &Survey) -> Option<String> {
+    let is_test = |file: &&SurveyedFile| {
+        file.read
+            && file.language.is_none()
+            && matches!(file.role, Role::Other | Role::Tool)
+            && file
+                .path
+                .split('/')
+                .any(|part| matches!(part, "test" | "tests" | "spec"))
+    };
+    let files: Vec<&SurveyedFile> = survey.files.iter().filter(is_test).collect();
+    let longest = files
+        .iter()
+        .max_by_key(|file| (file.lines, std::cmp::Reverse(&file.path)))?;
+    Some(format!(
+        "{} in test folders are in languages that are not read here; the longest: {}",
+        count(files.len(), "file"),
+        longest.cite_itself()?
+    ))
+}
+
+fn how_to_run(survey: &Survey) -> Section {
+    let mut section = Section::new("How to run them", 12, "ways");
+    for (line, file) in ci_commands(survey) {
+        let is_test = ["test", "tox", "nox", "check", "verify"]
+            .iter()
+            .any(|word| file.line(line).is_some_and(|text| text.contains(word)));
+        if is_test && let Some(cited) = file.cite(line) {
+            section.say(format!("CI runs {cited}"));
+        }
+    }
+    let mut told = BTreeSet::new();
+    for manifest in &survey.manifests {
+        for (words, line) in ways(manifest) {
+            let is_test =
+                words.contains("test") || words.contains("verify") || words.contains("check");
+            if is_test
+                && told.insert(words.clone())
+                && let Some(cited) = survey.cite(&manifest.path, line)
+            {
+                section.say(format!("{words} {cited}"));
+            }
+        }
+    }
+    for manifest in &survey.manifests {
+        for dependency in manifest
+            .dependencies
+            .iter()
+            .filter(|d| is_framework(&d.name))
+        {
+            if dependency.role != Use::Build
+                && told.insert(dependency.name.clone())
+                && let Some(cited) = survey.cite(&manifest.path, dependency.line)
+            {
+                let version = dependency.requirement.as_deref().unwrap_or_default();
+                let version = plain(version, 30);
+                let name = plain(&dependency.name, 60);
+                section.say(format!(
+                    "with {} {cited}",
+                    format!("{name} {version}").trim_end()
+                ));
+            }
+        }
+    }
+    section
+}
+
+/// Packages whose purpose is testing.
+fn is_framework(name: &str) -> bool {
+    const NAMES: [&str; 40] = [
+        "pytest",
+        "hypothesis",
+        "tox",
+        "nose",
+        "coverage",
+        "jest",
+        "vitest",
+        "mocha",
+        "chai",
+        "ava",
+        "tap",
+        "jasmine",
+        "supertest",
+        "sinon",
+        "nyc",
+        "c8",
+        "cypress",
+        "playwright",
+        "@playwright/test",
+        "proptest",
+        "quickcheck",
+        "insta",
+        "rstest",
+        "trybuild",
+        "criterion",
+        "divan",
+        "mockall",
+        "wiremock",
+        "assert_cmd",
+        "expect-test",
+        "loom",
+        "github.com/stretchr/testify",
+        "github.com/onsi/ginkgo/v2",
+        "github.com/google/go-cmp",
+        "GTest",
+        "Catch2",
+        "doctest",
+        "junit:junit",
+        "Check",
+        "ginkgo",
+    ];
+    let key = name.to_ascii_lowercase();
+    NAMES.iter().any(|known| known.eq_ignore_ascii_case(name))
+        || [
+            "pytest-",
+            "org.junit",
+            "org.mockito",
+            "org.assertj",
+            "@testing-library/",
+            "org.hamcrest",
+        ]
+        .iter()
+        .any(|prefix| key.starts_with(prefix))
+}
+
+fn areas(survey: &Survey) -> Section {
+    let mut section = Section::new("Where they are, and what they are called", 24, "areas");
+    let mut by_area: BTreeMap<&str, Vec<&SurveyedFile>> = BTreeMap::new();
+    for file in survey
+        .files
+        .iter()
+        .filter(|file| file.tests().next().is_some())
+    {
+        by_area.entry(file.folder()).or_default().push(file);
+    }
+    let tests = |files: &[&SurveyedFile]| files.iter().map(|f| f.tests().count()).sum::<usize>();
+    let mut areas: Vec<_> = by_area.into_iter().collect();
+    areas.sort_by_key(|(folder, files)| (std::cmp::Reverse(tests(files)), *folder));
+    for (folder, mut files) in areas {
+        files.sort_by_key(|file| (std::cmp::Reverse(file.tests().count()), &file.path));
+        let folder = if folder.is_empty() { "." } else { folder };
+        let mut lines: Vec<String> = files
+            .iter()
+            .filter_map(|file| {
+                let tests: Vec<&Symbol> = file.tests().collect();
+                let test = tests.get(tests.len() / 2)?;
+                let cited = file.cite_briefly(test.line, 80)?;
+                Some(match tests.len() {
+                    1 => cited,
+                    more => format!("{} like {cited}", count(more, "test")),
+                })
+            })
+            .collect();
+        if lines.is_empty() {
+            continue;
+        }
+        let first = lines.remove(0);
+        section.say_with(
+            format!(
+                "{}/: {} in {}; {first}",
+                plain(folder, 90),
+                count(tests(&files), "test"),
+                count(files.len(), "file")
+            ),
+            lines,
+        );
+    }
+    section
+}
+
+fn most_tested(survey: &Survey, reach: &Reach) -> Section {
+    let mut section = Section::new("What tests name most", 14, "declarations");
+    let mut ranked: Vec<(usize, usize, u32)> = reach
+        .named
+        .iter()
+        .map(|((at, line), files)| (files.len(), *at, *line))
+        .filter(|(files, ..)| *files >= 2)
+        .collect();
+    ranked.sort_by_key(|(files, at, line)| (std::cmp::Reverse(*files), *at, *line));
+    for (files, at, line) in ranked.into_iter().take(24) {
+        let file = &survey.files[at];
+        let first = reach.named[&(at, line)].iter().next();
+        let used = first.and_then(|(test, line)| survey.files[*test].cite_briefly(*line, 50));
+        if let (Some(cited), Some(used)) = (file.cite_briefly(line, 60), used) {
+            section.say(format!(
+                "{cited} in {}, as in {used}",
+                count(files, "test file")
+            ));
+        }
+    }
+    section
+}
+
+fn by_part(survey: &Survey, reach: &Reach, modules: &[Module]) -> Section {
+    let mut section = Section::new("Public declarations that tests name, by part", 22, "parts");
+    let of_file = module_of_file(modules, survey.files.len());
+    let mut tally = vec![(0_usize, Vec::new()); modules.len()];
+    for (at, file) in survey.files.iter().enumerate() {
+        let Some(module) = of_file[at] else { continue };
+        for symbol in file
+            .outline
+            .symbols
+            .iter()
+            .filter(|symbol| is_public_code(symbol))
+        {
+            if reach.named.contains_key(&(at, symbol.line)) {
+                tally[module].0 += 1;
+            } else {
+                tally[module].1.push((at, symbol));
+            }
+        }
+    }
+    let mut order: Vec<usize> = (0..modules.len()).collect();
+    order.sort_by_key(|at| (std::cmp::Reverse(modules[*at].lines), *at));
+    for module in order {
+        let (named, unnamed) = &tally[module];
+        let total = named + unnamed.len();
+        let longest = unnamed.iter().max_by_key(|(at, symbol)| {
+            (
+                symbol.last_line.saturating_sub(symbol.line),
+                std::cmp::Reverse((*at, symbol.line)),
+            )
+        });
+        let name = plain(&modules[module].name, 80);
+        let statement = match longest {
+            Some((at, symbol)) => survey.files[*at]
+                .cite_briefly(symbol.line, 60)
+                .map(|cited| {
+                    format!("{name}: {named} of {total}; the longest that none names is {cited}")
+                }),
+            None if total > 0 => {
+                let file = &survey.files[modules[module].files[0]];
+                file.cite_itself()
+                    .map(|cited| format!("{name}: all {total}, in {cited}"))
+            }
+            None => None,
+        };
+        section.groups.extend(statement.map(Group::of));
+    }
+    section
+}
+
+fn is_public_code(symbol: &Symbol) -> bool {
+    symbol.public
+        && !symbol.test
+        && symbol.container.is_none()
+        && matches!(
+            symbol.kind,
+            SymbolKind::Function | SymbolKind::Type | SymbolKind::Interface | SymbolKind::Macro
+        )
+}
+
+fn never_named(survey: &Survey, reach: &Reach, mentions: &Mentions<'_>) -> Section {
+    let title = "Code that no test reaches by name (it may still run under one)";
+    let mut section = Section::new(title, 20, "files");
+    let mut ranked: Vec<(u64, usize, &SurveyedFile)> = testable(survey)
+        .filter(|(at, _)| !reach.is_reached(*at))
+        .map(|(at, file)| {
+            let users = mentions.of_file(at, file);
+            (
+                u64::from(file.lines) * (2 + users.len() as u64),
+                users.len(),
+                file,
+            )
+        })
+        .collect();
+    ranked.sort_by_key(|(weight, _, file)| (std::cmp::Reverse(*weight), &file.path));
+    for (_, users, file) in ranked {
+        let Some(symbol) = file.main_symbol() else {
+            continue;
+        };
+        if let Some(cited) = file.cite(symbol.line) {
+            section.say(format!(
+                "{} ({}, named by {}): {cited}{}",
+                plain(&file.path, 90),
+                count(file.lines as usize, "line"),
+                count(users, "other file"),
+                about_symbol(symbol, 80),
+            ));
+        }
+    }
+    section
+}

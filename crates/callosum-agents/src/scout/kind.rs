@@ -1,0 +1,56 @@
+//! [`Kind`]: which of the four questions is asked about a tree.
+
+use std::{fmt, str::FromStr};
+
+/// A question that scout can answer.
+///
+/// The four are the test cases of Seed CAL §9.4.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// What is where, where it starts, and what matters most.
+    #[default]
+    Scan,
+    /// Which part leans on which, and on what from outside.
+    Deps,
+    /// What the tests are, what they mention, and what they never mention.
+    Tests,
+    /// What the tree offers to others.
+    Api,
+}
+
+impl Kind {
+    /// All four, in the order in which a reader meets them.
+    pub const ALL: [Self; 4] = [Self::Scan, Self::Deps, Self::Tests, Self::Api];
+
+    /// The name used on the command line and in requests.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Scan => "scan",
+            Self::Deps => "deps",
+            Self::Tests => "tests",
+            Self::Api => "api",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A kind that scout does not know.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown kind `{0}` (known: scan, deps, tests, api)")]
+pub struct UnknownKind(pub String);
+
+impl FromStr for Kind {
+    type Err = UnknownKind;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.as_str() == name)
+            .ok_or_else(|| UnknownKind(name.chars().take(40).collect()))
+    }
+}

@@ -1,0 +1,80 @@
+//! What a project says of itself in the files its build tools read.
+//!
+//! Start with [`read`], which knows a manifest by its name. One file an ecosystem; each reads only
+//! what it can read without running anything, and gives the line that every fact stands on.
+//!
+//! What is deliberately not here: lock files (they say what was resolved, not what is asked for),
+//! and evaluating anything: a `setup.py`, a Gradle script or a `CMakeLists.txt` is read for the
+//! literals in it.
+
+mod cargo;
+mod go;
+mod java;
+mod model;
+mod native;
+mod node;
+mod place;
+mod python;
+#[cfg(test)]
+mod tests;
+
+pub(super) use cargo::inherit;
+pub(super) use model::{Dependency, Ecosystem, Manifest, Use};
+pub(super) use node::path_aliases;
+
+/// Reads the manifest at `path`; `None` where the name is not one of a manifest that is known.
+///
+/// A manifest that cannot be parsed is there all the same, empty, with its complaint in
+/// [`Manifest::unread`].
+pub(super) fn read(path: &str, text: &str) -> Option<Manifest> {
+    let name = path.rsplit('/').next()?;
+    let manifest = match name {
+        "Cargo.toml" => cargo::read(path, text),
+        "package.json" => node::read(path, text),
+        "pyproject.toml" => python::read_pyproject(path, text),
+        "setup.cfg" => python::read_setup_cfg(path, text),
+        "setup.py" => python::read_setup_py(path, text),
+        "go.mod" => go::read(path, text),
+        "pom.xml" => java::read_pom(path, text),
+        "build.gradle" | "build.gradle.kts" => java::read_gradle(path, text),
+        "CMakeLists.txt" => native::read_cmake(path, text),
+        "meson.build" => native::read_meson(path, text),
+        "configure.ac" => native::read_autoconf(path, text),
+        "Makefile" | "makefile" | "GNUmakefile" => native::read_makefile(path, text),
+        "conanfile.txt" => native::read_conan(path, text),
+        "vcpkg.json" => native::read_vcpkg(path, text),
+        _ if is_requirements(name) => python::read_requirements(path, text),
+        _ => return None,
+    };
+    Some(manifest)
+}
+
+/// Whether [`read`] knows a file of this name.
+pub(super) fn is_manifest(name: &str) -> bool {
+    matches!(
+        name,
+        "Cargo.toml"
+            | "package.json"
+            | "pyproject.toml"
+            | "setup.cfg"
+            | "setup.py"
+            | "go.mod"
+            | "pom.xml"
+            | "build.gradle"
+            | "build.gradle.kts"
+            | "CMakeLists.txt"
+            | "meson.build"
+            | "configure.ac"
+            | "Makefile"
+            | "makefile"
+            | "GNUmakefile"
+            | "conanfile.txt"
+            | "vcpkg.json"
+    ) || is_requirements(name)
+}
+
+fn is_requirements(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(stem, ending)| {
+        stem.starts_with("requirements") && matches!(ending, "txt" | "in")
+    })
+}

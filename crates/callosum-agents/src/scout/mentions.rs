@@ -1,0 +1,202 @@
+//! [`Mentions`]: which files name which declarations of the tree.
+//!
+//! Names are compared, not meanings. A name that several files declare belongs to none of them
+//! here, since nobody could tell which one is meant; and a mention counts only in a file that
+//! leans on the declaring file or its folder, since `Display` may well be somebody else's. Functions
+//! of types are left out altogether: too many types have an `open`. What is counted is therefore a
+//! lower bound.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use callosum_search::{
+    language::Language,
+    outline::{Symbol, SymbolKind},
+};
+
+use super::survey::{Survey, file::SurveyedFile, links};
+
+/// Names so common that a mention says nothing.
+const COMMON_NAMES: [&str; 23] = [
+    "new", "New", "main", "get", "set", "run", "from", "default", "len", "next", "build", "read",
+    "write", "name", "id", "value", "data", "test", "init", "add", "T", "close", "open",
+];
+
+/// Who names what.
+pub(super) struct Mentions<'s> {
+    declarers: BTreeMap<&'s str, Option<(usize, &'s Symbol)>>,
+    files: BTreeMap<&'s str, BTreeSet<usize>>,
+}
+
+impl<'s> Mentions<'s> {
+    /// Collects the names of a survey.
+    pub(super) fn of(survey: &'s Survey) -> Self {
+        let mut declarers: BTreeMap<&str, Option<(usize, &Symbol)>> = BTreeMap::new();
+        for (at, file) in survey
+            .files
+            .iter()
+            .enumerate()
+            .filter(|(_, f)| f.is_source())
+        {
+            let symbols = file.outline.symbols.iter().filter(|symbol| {
+                !symbol.test
+                    && symbol.container.is_none()
+                    && symbol.kind != SymbolKind::Module
+                    && !COMMON_NAMES.contains(&symbol.name.as_str())
+                    && is_nameable(file.language, symbol)
+            });
+            for symbol in symbols {
+                declarers
+                    .entry(&symbol.name)
+                    .and_modify(|declarer| *declarer = joined(survey, *declarer, (at, symbol)))
+                    .or_insert(Some((at, symbol)));
+            }
+        }
+        for name in go_methods(survey) {
+            if let Some(declarer) = declarers.get_mut(name)
+                && declarer.is_some_and(|(at, _)| survey.files[at].language == Some(Language::Go))
+            {
+                *declarer = None;
+            }
+        }
+        let mut files: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+        let sight = Sight::of(survey);
+        for (at, file) in survey.files.iter().enumerate() {
+            let imported = file
+                .outline
+                .imports
+                .iter()
+                .flat_map(|import| links::names_taken(file.language, import));
+            let mentioned = file.outline.references.iter().map(|r| r.name.as_str());
+            for name in imported.chain(mentioned) {
+                if let Some(Some((declarer, _))) = declarers.get(name)
+                    && sight.sees(at, *declarer)
+                {
+                    files.entry(name).or_default().insert(at);
+                }
+            }
+        }
+        Self { declarers, files }
+    }
+
+    /// The one declaration of a name, and the file it stands in.
+    pub(super) fn declarer(&self, name: &str) -> Option<(usize, &'s Symbol)> {
+        *self.declarers.get(name)?
+    }
+
+    /// The files, other than its own, that name what one file alone declares.
+    pub(super) fn of_symbol(&self, at: usize, symbol: &Symbol) -> impl Iterator<Item = usize> + '_ {
+        let is_its = self
+            .declarer(&symbol.name)
+            .is_some_and(|(declarer, _)| declarer == at);
+        let files = is_its
+            .then(|| self.files.get(symbol.name.as_str()))
+            .flatten();
+        files
+            .into_iter()
+            .flatten()
+            .copied()
+            .filter(move |file| *file != at)
+    }
+
+    /// The other files that name anything that a file alone declares.
+    pub(super) fn of_file(&self, at: usize, file: &SurveyedFile) -> BTreeSet<usize> {
+        let symbols = file.outline.symbols.iter();
+        symbols
+            .flat_map(|symbol| self.of_symbol(at, symbol))
+            .collect()
+    }
+
+    /// Every name that one file alone declares, with that file and its declaration.
+    pub(super) fn declared(&self) -> impl Iterator<Item = (usize, &'s Symbol)> + '_ {
+        self.declarers.values().filter_map(|declarer| *declarer)
+    }
+}
+
+/// The names of Go's methods, which look like those of its functions and types where they are
+/// mentioned.
+fn go_methods(survey: &Survey) -> impl Iterator<Item = &str> {
+    let go = survey
+        .files
+        .iter()
+        .filter(|file| file.language == Some(Language::Go));
+    go.flat_map(|file| &file.outline.symbols)
+        .filter(|symbol| symbol.container.is_some())
+        .map(|symbol| symbol.name.as_str())
+}
+
+/// Whether code of another file can name a declaration at all.
+fn is_nameable(language: Option<Language>, symbol: &Symbol) -> bool {
+    match language {
+        Some(Language::Rust) => {
+            symbol.public
+                || symbol.declaration.starts_with("pub")
+                || symbol.kind == SymbolKind::Macro
+        }
+        Some(Language::C | Language::Cpp) => !symbol.declaration.starts_with("static "),
+        Some(Language::Go | Language::Java) => true,
+        _ => symbol.public,
+    }
+}
+
+/// What is left of a name's declaration when another one is found: in C and C++ the one in a
+/// header stands for both, else nobody can tell.
+fn joined<'s>(
+    survey: &Survey,
+    first: Option<(usize, &'s Symbol)>,
+    second: (usize, &'s Symbol),
+) -> Option<(usize, &'s Symbol)> {
+    let first = first?;
+    if first.0 == second.0 {
+        return Some(first);
+    }
+    let is_native =
+        |at: usize| matches!(survey.files[at].language, Some(Language::C | Language::Cpp));
+    let is_header = |at: usize| {
+        let name = survey.files[at].name();
+        name.rsplit_once('.')
+            .is_some_and(|(_, ending)| ending.starts_with('h'))
+    };
+    match (is_header(first.0), is_header(second.0)) {
+        (true, false) if is_native(second.0) => Some(first),
+        (false, true) if is_native(first.0) => Some(second),
+        _ => None,
+    }
+}
+
+/// Which files can mean which others by a name.
+struct Sight<'s> {
+    survey: &'s Survey,
+    /// For each file, those it leans on, and the folders of these.
+    files: Vec<BTreeSet<usize>>,
+    folders: Vec<BTreeSet<&'s str>>,
+}
+
+impl<'s> Sight<'s> {
+    fn of(survey: &'s Survey) -> Self {
+        let mut files = vec![BTreeSet::new(); survey.files.len()];
+        let mut folders = vec![BTreeSet::new(); survey.files.len()];
+        for edge in survey.links.uses() {
+            files[edge.from].insert(edge.to);
+            // A Rust module is a file; elsewhere a folder's files come together.
+            if survey.files[edge.to].language != Some(Language::Rust) {
+                folders[edge.from].insert(survey.files[edge.to].folder());
+            }
+        }
+        Self {
+            survey,
+            files,
+            folders,
+        }
+    }
+
+    fn sees(&self, from: usize, to: usize) -> bool {
+        let (mine, theirs) = (&self.survey.files[from], &self.survey.files[to]);
+        let shares_folder = mine.folder() == theirs.folder()
+            && matches!(theirs.language, Some(Language::Go | Language::Java));
+        shares_folder
+            || from == to
+            || matches!(theirs.language, Some(Language::C | Language::Cpp))
+            || self.files[from].contains(&to)
+            || self.folders[from].contains(theirs.folder())
+    }
+}

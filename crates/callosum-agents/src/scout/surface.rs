@@ -1,0 +1,362 @@
+//! [`Facade`]s: what a tree offers to code outside of it, as each language says so.
+//!
+//! Rust: what can be reached from a crate's root by `pub mod` and `pub use`. Python: modules
+//! without a leading underscore, and what a package's `__init__` passes on. JavaScript and
+//! TypeScript: exports, those of the package's entry first. Go: exported names outside `internal`
+//! and `main`. Java: public types. C and C++: headers, those under `include` first.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use callosum_search::{
+    language::Language,
+    outline::{ImportKind, Symbol, SymbolKind},
+    resolve::Target,
+};
+
+use super::{
+    manifest::Ecosystem,
+    survey::{
+        Survey,
+        file::SurveyedFile,
+        links::{self, Chase},
+    },
+};
+
+/// A module as others see it.
+#[derive(Clone, Debug)]
+pub(super) struct Facade<'s> {
+    /// How others name it: `serde::de`, `flask.views`, a folder, a header.
+    pub(super) name: String,
+    /// The file that stands for it.
+    pub(super) file: usize,
+    /// Whether others meet it first: a crate's root, a package's entry.
+    pub(super) is_root: bool,
+    /// What it offers, and the file that declares each.
+    pub(super) symbols: Vec<(usize, &'s Symbol)>,
+}
+
+/// The facades of a tree, in order of path; each declaration appears once, where it is met first.
+pub(super) fn facades(survey: &Survey) -> Vec<Facade<'_>> {
+    let mut collected = Collected {
+        survey,
+        chase: Chase::new(&survey.files, &survey.links.targets),
+        seen: BTreeSet::new(),
+        visited: BTreeSet::new(),
+        facades: Vec::new(),
+    };
+    collected.rust();
+    collected.python();
+    collected.javascript();
+    collected.by_folder(Language::Go, is_offered_go);
+    collected.by_folder(Language::Java, SurveyedFile::is_source);
+    collected.headers();
+    collected
+        .facades
+        .retain(|facade| !facade.symbols.is_empty());
+    collected.facades
+}
+
+struct Collected<'s> {
+    survey: &'s Survey,
+    chase: Chase<'s>,
+    seen: BTreeSet<(usize, u32, &'s str)>,
+    visited: BTreeSet<usize>,
+    facades: Vec<Facade<'s>>,
+}
+
+impl<'s> Collected<'s> {
+    fn files(&self) -> impl Iterator<Item = (usize, &'s SurveyedFile)> + use<'s> {
+        self.survey
+            .files
+            .iter()
+            .enumerate()
+            .filter(|(_, file)| file.is_source())
+    }
+
+    /// The public declarations of a file that no facade has yet.
+    fn take(&mut self, at: usize, wanted: impl Fn(&Symbol) -> bool) -> Vec<(usize, &'s Symbol)> {
+        let symbols = &self.survey.files[at].outline.symbols;
+        symbols
+            .iter()
+            .filter(|symbol| {
+                symbol.public
+                    && !symbol.test
+                    && symbol.container.is_none()
+                    && symbol.kind != SymbolKind::Module
+                    && !symbol.name.starts_with("__")
+                    && wanted(symbol)
+            })
+            .filter(|symbol| self.seen.insert((at, symbol.line, symbol.name.as_str())))
+            .map(|symbol| (at, symbol))
+            .collect()
+    }
+
+    /// Adds a facade. What is declared once for each platform, or once for each set of arguments,
+    /// is offered once.
+    fn add(
+        &mut self,
+        name: String,
+        file: usize,
+        is_root: bool,
+        mut symbols: Vec<(usize, &'s Symbol)>,
+    ) {
+        let mut names = BTreeSet::new();
+        symbols.retain(|(_, symbol)| names.insert(symbol.name.as_str()));
+        self.facades.push(Facade {
+            name,
+            file,
+            is_root,
+            symbols,
+        });
+    }
+
+    fn rust(&mut self) {
+        let survey = self.survey;
+        let roots = survey
+            .manifests
+            .iter()
+            .filter(|m| m.ecosystem == Ecosystem::Cargo);
+        for manifest in roots {
+            let Some(package) = &manifest.package else {
+                continue;
+            };
+            let default = || manifest.rooted("src/lib.rs");
+            let path = manifest.entry.clone().unwrap_or_else(default);
+            let root = survey
+                .files
+                .iter()
+                .position(|file| file.path == path && file.is_source());
+            if let Some(root) = root {
+                self.rust_module(root, package.name.text.replace('-', "_"), true);
+            }
+        }
+    }
+
+    /// Visits a module and those below it that are public; iterative, since modules may nest as
+    /// deep as somebody likes.
+    fn rust_module(&mut self, root: usize, name: String, is_root: bool) {
+        let mut to_visit = vec![(root, name, is_root)];
+        while let Some((at, name, is_root)) = to_visit.pop() {
+            if !self.visited.insert(at) {
+                continue;
+            }
+            let mut symbols = self.passed_on(at);
+            symbols.extend(self.take(at, |_| true));
+            let file = &self.survey.files[at];
+            let mut below = Vec::new();
+            for (import, target) in file.outline.imports.iter().zip(self.targets(at)) {
+                let is_public = file
+                    .line(import.line)
+                    .is_some_and(|line| line.starts_with("pub mod"));
+                if let (ImportKind::DeclareModule, Target::File(to), true) =
+                    (import.kind, target, is_public)
+                {
+                    let last = import.target.rsplit("::").next().unwrap_or_default();
+                    below.push((*to, format!("{name}::{last}"), false));
+                }
+            }
+            to_visit.extend(below.into_iter().rev());
+            self.add(name, at, is_root, symbols);
+        }
+    }
+
+    fn targets(&self, at: usize) -> &'s [Target] {
+        self.survey.links.targets.get(at).map_or(&[], Vec::as_slice)
+    }
+
+    /// What a file passes on from others: its re-exports, and all that a Python package imports
+    /// from its own modules.
+    fn passed_on(&mut self, at: usize) -> Vec<(usize, &'s Symbol)> {
+        let file = &self.survey.files[at];
+        let is_package = file.name() == "__init__.py";
+        let mut symbols = Vec::new();
+        for (import, target) in file.outline.imports.iter().zip(self.targets(at)) {
+            let Target::File(to) = target else { continue };
+            let passes_on = import.kind == ImportKind::ReExport || is_package;
+            let target_is_source = self.survey.files[*to].is_source();
+            if !passes_on || !target_is_source || *to == at {
+                continue;
+            }
+            if links::is_glob(import) {
+                symbols.extend(self.take(*to, |_| true));
+                continue;
+            }
+            for name in links::names_taken(file.language, import) {
+                if let Some(declarer) = self.chase.declarer(*to, name) {
+                    symbols.extend(self.take(declarer, |symbol| symbol.name == name));
+                }
+            }
+        }
+        symbols
+    }
+
+    fn python(&mut self) {
+        let offered: Vec<usize> = self
+            .files()
+            .filter(|(_, file)| file.language == Some(Language::Python))
+            .filter(|(_, file)| file.path.split('/').all(is_public_python))
+            .map(|(at, _)| at)
+            .collect();
+        let (packages, modules): (Vec<usize>, Vec<usize>) = offered
+            .into_iter()
+            .partition(|at| self.survey.files[*at].name() == "__init__.py");
+        for at in packages {
+            let mut symbols = self.passed_on(at);
+            symbols.extend(self.take(at, |symbol| symbol.kind != SymbolKind::Constant));
+            let name = python_name(&self.survey.files[at].path);
+            let is_root = !name.contains('.');
+            self.add(name, at, is_root, symbols);
+        }
+        for at in modules {
+            let symbols = self.take(at, |symbol| symbol.kind != SymbolKind::Constant);
+            self.add(python_name(&self.survey.files[at].path), at, false, symbols);
+        }
+    }
+
+    fn javascript(&mut self) {
+        let is_script = |file: &SurveyedFile| {
+            matches!(
+                file.language,
+                Some(Language::JavaScript | Language::TypeScript | Language::Tsx)
+            )
+        };
+        let mut entries: Vec<usize> = self
+            .files()
+            .filter(|(_, file)| is_script(file) && self.is_entry(file))
+            .map(|(at, _)| at)
+            .collect();
+        entries.sort_by_key(|at| self.survey.files[*at].path.split('/').count());
+        for at in entries {
+            let mut symbols = self.take(at, |_| true);
+            symbols.extend(self.passed_on(at));
+            self.add(self.survey.files[at].path.clone(), at, true, symbols);
+        }
+        let others: Vec<usize> = self
+            .files()
+            .filter(|(_, f)| is_script(f))
+            .map(|(at, _)| at)
+            .collect();
+        for at in others {
+            let symbols = self.take(at, |_| true);
+            self.add(self.survey.files[at].path.clone(), at, false, symbols);
+        }
+    }
+
+    fn is_entry(&self, file: &SurveyedFile) -> bool {
+        let stem = file.name().split('.').next().unwrap_or_default();
+        self.survey
+            .manifests
+            .iter()
+            .filter(|manifest| manifest.ecosystem == Ecosystem::Node)
+            .any(|manifest| {
+                let named = manifest.entry.as_ref().is_some_and(|entry| {
+                    *entry == file.path || file.path.strip_suffix(".js") == Some(entry)
+                });
+                let folder = manifest.folder();
+                let inside = file
+                    .folder()
+                    .strip_prefix(folder)
+                    .map(|f| f.trim_start_matches('/'));
+                let by_name = stem == "index" && inside.is_some_and(|f| f.is_empty() || f == "src");
+                named || by_name
+            })
+    }
+
+    fn by_folder(&mut self, language: Language, is_offered: fn(&SurveyedFile) -> bool) {
+        let mut folders: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (at, file) in self.files() {
+            if file.language == Some(language) && is_offered(file) {
+                folders.entry(file.folder()).or_default().push(at);
+            }
+        }
+        for (folder, files) in folders {
+            let is_main = language == Language::Go
+                && files
+                    .iter()
+                    .any(|at| self.survey.files[*at].outline.entry_point.is_some());
+            if is_main {
+                continue;
+            }
+            let symbols: Vec<_> = files
+                .iter()
+                .flat_map(|at| self.take(*at, |_| true))
+                .collect();
+            let name = if folder.is_empty() { "./" } else { folder };
+            let first = files
+                .iter()
+                .copied()
+                .find(|at| self.survey.files[*at].about.is_some())
+                .unwrap_or(files[0]);
+            self.add(name.to_owned(), first, folder.is_empty(), symbols);
+        }
+    }
+
+    fn headers(&mut self) {
+        let is_header = |file: &SurveyedFile| {
+            matches!(file.language, Some(Language::C | Language::Cpp))
+                && [".h", ".hh", ".hpp", ".hxx"]
+                    .iter()
+                    .any(|ending| file.path.ends_with(ending))
+        };
+        let headers: Vec<usize> = self
+            .files()
+            .filter(|(_, file)| is_header(file))
+            .map(|(at, _)| at)
+            .collect();
+        let is_included = |at: &usize| {
+            self.survey.files[*at]
+                .folder()
+                .split('/')
+                .any(|part| part == "include")
+        };
+        let offered: Vec<usize> = if headers.iter().any(is_included) {
+            headers.into_iter().filter(is_included).collect()
+        } else {
+            headers
+        };
+        for at in offered {
+            let symbols = self.take(at, |symbol| symbol.kind != SymbolKind::Constant);
+            self.add(self.survey.files[at].path.clone(), at, false, symbols);
+        }
+    }
+}
+
+fn is_public_python(part: &str) -> bool {
+    !part.starts_with('_') || part.starts_with("__init__")
+}
+
+fn is_offered_go(file: &SurveyedFile) -> bool {
+    file.is_source()
+        && !file
+            .path
+            .split('/')
+            .any(|part| part == "internal" || part == "cmd")
+}
+
+/// `src/flask/views.py` as others import it: `flask.views`.
+fn python_name(path: &str) -> String {
+    let path = path.strip_prefix("src/").unwrap_or(path);
+    let stem = path
+        .strip_suffix(".py")
+        .or(path.strip_suffix(".pyi"))
+        .unwrap_or(path);
+    let stem = stem.strip_suffix("/__init__").unwrap_or(stem);
+    stem.replace('/', ".")
+}
+
+/// The public functions of a type, as far as they stand in its own file; not those that every type
+/// has under a name of the language's.
+pub(super) fn methods_of<'s>(file: &'s SurveyedFile, symbol: &Symbol) -> Vec<&'s Symbol> {
+    let is_type = matches!(symbol.kind, SymbolKind::Type | SymbolKind::Interface);
+    let methods = file.outline.symbols.iter().filter(|method| {
+        is_type
+            && method.container.as_ref() == Some(&symbol.name)
+            && matches!(method.kind, SymbolKind::Method | SymbolKind::Function)
+            && (method.public || symbol.kind == SymbolKind::Interface)
+            && method.name != symbol.name
+            && !["__", "~", "operator"]
+                .iter()
+                .any(|start| method.name.starts_with(start))
+    });
+    methods.collect()
+}

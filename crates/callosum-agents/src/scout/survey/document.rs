@@ -1,0 +1,194 @@
+//! What a document says first: its title and the first sentence of its prose.
+//!
+//! Reads Markdown and reStructuredText as far as needed to step over badges, tables of contents,
+//! comments and code.
+
+use callosum_search::outline::Note;
+
+/// A document's title and first sentence.
+pub(in crate::scout) fn title_and_first_sentence(text: &str) -> (Option<Note>, Option<Note>) {
+    let mut title = None;
+    let mut about = None;
+    let mut state = State::Prose;
+    let lines: Vec<&str> = text.lines().take(200).collect();
+    for (at, line) in lines.iter().enumerate() {
+        let number = at as u32 + 1;
+        let trimmed = line.trim();
+        state = match state {
+            State::FrontMatter if trimmed == "---" => State::Prose,
+            State::Fence if is_fence(trimmed) => State::Prose,
+            State::Comment if trimmed.contains("-->") => State::Prose,
+            State::Directive if !trimmed.is_empty() && !line.starts_with([' ', '\t']) => {
+                State::Prose
+            }
+            kept => kept,
+        };
+        let was_closing = matches!(trimmed, "---") || is_fence(trimmed) || trimmed.contains("-->");
+        match state {
+            State::Prose => {}
+            _ => continue,
+        }
+        if at == 0 && trimmed == "---" {
+            state = State::FrontMatter;
+        } else if trimmed.starts_with("<!--") && !trimmed.contains("-->") {
+            state = State::Comment;
+        } else if is_fence(trimmed) && !closes_fence(&lines[..at]) {
+            state = State::Fence;
+        } else if trimmed.starts_with(".. ") {
+            state = State::Directive;
+        } else if let Some(words) = heading(trimmed, lines.get(at + 1).map(|next| next.trim())) {
+            if title.is_none() {
+                title = Some(note(words, number));
+            } else if about.is_some() {
+                break;
+            }
+        } else if !was_closing && is_prose(trimmed) {
+            about = Some(note(&sentence_from(&lines[at..]), number));
+            break;
+        }
+    }
+    (title, about)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Prose,
+    FrontMatter,
+    Fence,
+    Comment,
+    Directive,
+}
+
+fn note(text: &str, line: u32) -> Note {
+    Note {
+        text: text.to_owned(),
+        line,
+    }
+}
+
+fn is_fence(line: &str) -> bool {
+    line.starts_with("```") || line.starts_with("~~~")
+}
+
+/// Whether a fence after these lines closes one that they opened.
+fn closes_fence(before: &[&str]) -> bool {
+    before.iter().filter(|line| is_fence(line.trim())).count() % 2 == 1
+}
+
+fn heading<'t>(line: &'t str, next: Option<&str>) -> Option<&'t str> {
+    if line.starts_with('#') {
+        let words = line.trim_matches(['#', ' ']);
+        return (!words.is_empty()).then_some(words);
+    }
+    let is_underline = |next: &str| {
+        next.len() >= 3
+            && next.chars().all(|c| "=-~^*#\"".contains(c))
+            && next.chars().all(|c| next.starts_with(c))
+    };
+    let has_words = line.chars().any(char::is_alphabetic);
+    (has_words && next.is_some_and(is_underline)).then_some(line)
+}
+
+/// A line that begins a paragraph of words: no badge, image, tag, list, table or code.
+fn is_prose(line: &str) -> bool {
+    let bare = line.trim_start_matches(['*', '_', '>', ' ']);
+    let words = without_links(bare);
+    let letters = words.chars().filter(|c| c.is_alphabetic()).count();
+    letters >= 12
+        && words.split_whitespace().count() >= 3
+        && !line.starts_with(['<', '|', '!', '-', '+', '=', ':', '{', '$'])
+        && !(line.starts_with("* ") || line.starts_with("[!") || line.starts_with("    "))
+}
+
+/// The text without the addresses of its links; badges vanish.
+fn without_links(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(open) = rest.find("](") {
+        out.push_str(&rest[..open]);
+        rest = rest[open..].split_once(')').map_or("", |(_, after)| after);
+    }
+    out.push_str(rest);
+    without_tags(&out).replace(['[', ']', '`', '*'], "")
+}
+
+fn without_tags(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(open) = rest.find('<') {
+        let Some(length) = rest[open..].find('>') else {
+            break;
+        };
+        out.push_str(&rest[..open]);
+        rest = &rest[open + length + 1..];
+    }
+    out.push_str(rest);
+    out.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The first sentence of the paragraph that these lines begin with.
+fn sentence_from(lines: &[&str]) -> String {
+    let paragraph: Vec<&str> = lines
+        .iter()
+        .map(|line| line.trim())
+        .take_while(|line| !line.is_empty() && !line.starts_with("</") && !line.starts_with("<br"))
+        .take(8)
+        .collect();
+    let joined = without_links(&paragraph.join(" "));
+    let joined = joined.trim_start_matches(['_', '>', ' ']);
+    let end = joined
+        .match_indices(". ")
+        .map(|(at, _)| at + 1)
+        .find(|end| !ends_in_abbreviation(&joined[..*end]));
+    joined[..end.unwrap_or(joined.len())].to_owned()
+}
+
+fn ends_in_abbreviation(sentence: &str) -> bool {
+    ["e.g.", "i.e.", "etc.", "vs.", "cf.", "approx."]
+        .iter()
+        .any(|short| sentence.ends_with(short))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, title: Option<(&str, u32)>, about: Option<(&str, u32)>) {
+        let owned = |pair: Option<(&str, u32)>| pair.map(|(text, line)| note(text, line));
+        assert_eq!(title_and_first_sentence(text), (owned(title), owned(about)));
+    }
+
+    #[test]
+    fn badges_and_tags_are_stepped_over() {
+        check(
+            "# jq\n\n[![CI](https://x/y.svg)](https://x)\n<p>logo</p>\n\nA processor for JSON on\nthe command line. It is small.\n",
+            Some(("jq", 1)),
+            Some(("A processor for JSON on the command line.", 6)),
+        );
+    }
+
+    #[test]
+    fn underlined_titles_and_directives_of_restructured_text_are_known() {
+        check(
+            "Flask\n=====\n\n.. image:: logo.png\n   :alt: x\n\nA small framework for the web.\n",
+            Some(("Flask", 1)),
+            Some(("A small framework for the web.", 7)),
+        );
+    }
+
+    #[test]
+    fn code_comments_and_front_matter_hold_no_prose() {
+        check(
+            "---\ntitle: this is not prose\n---\n<!--\nnor is this here\n-->\n```sh\nnor this code here\n```\nThis is the first sentence\n",
+            None,
+            Some(("This is the first sentence", 10)),
+        );
+    }
+
+    #[test]
+    fn nothing_is_found_in_nothing() {
+        check("", None, None);
+        check("- one\n- two\n", None, None);
+    }
+}

@@ -1,0 +1,322 @@
+//! [`SurveyedFile`]: what stays of a file once its text is gone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use callosum_search::{
+    language::Language,
+    outline::{self, Note, Outline, Symbol, SymbolKind},
+    walk::SourceFile,
+};
+
+use super::document;
+use crate::scout::{
+    citation,
+    role::{self, Role},
+};
+
+/// No line is kept longer than this, in bytes: a quote is far shorter.
+const LONGEST_KEPT_LINE: usize = 400;
+
+/// What is known of a file.
+#[derive(Clone, Debug)]
+pub(in crate::scout) struct SurveyedFile {
+    /// Path from the root.
+    pub(in crate::scout) path: String,
+    /// Its language, where a grammar reads it.
+    pub(in crate::scout) language: Option<Language>,
+    /// What it is there for.
+    pub(in crate::scout) role: Role,
+    /// Size in bytes.
+    pub(in crate::scout) bytes: u64,
+    /// How many lines it has; 0 where it was not read.
+    pub(in crate::scout) lines: u32,
+    /// Whether it was read.
+    pub(in crate::scout) read: bool,
+    /// What it says it is: of code its documentation, of a document its first sentence.
+    pub(in crate::scout) about: Option<Note>,
+    /// The title of a document.
+    pub(in crate::scout) title: Option<Note>,
+    /// What it declares; empty where no grammar reads it.
+    pub(in crate::scout) outline: Outline,
+    /// Its whole text, kept only of what is short and read by other means: manifests, CI.
+    pub(in crate::scout) text: Option<String>,
+    /// Of Rust, what paths in the code begin with (`serde_json` of `serde_json::from_str`), each
+    /// with the line of its first mention: crates are used without being imported.
+    pub(in crate::scout) path_heads: BTreeMap<Box<str>, u32>,
+    /// Lines that may be quoted, trimmed.
+    quotable: BTreeMap<u32, Box<str>>,
+}
+
+impl SurveyedFile {
+    /// A file of which nothing but the name is looked at.
+    pub(super) fn unread(file: &SourceFile) -> Self {
+        Self {
+            path: file.path.clone(),
+            language: file.language,
+            role: Role::of(&file.path, file.language),
+            bytes: file.bytes,
+            lines: 0,
+            read: false,
+            about: None,
+            title: None,
+            outline: Outline::default(),
+            text: None,
+            path_heads: BTreeMap::new(),
+            quotable: BTreeMap::new(),
+        }
+    }
+
+    /// A file that stands beside the source it was built from.
+    pub(super) fn built(file: &SourceFile) -> Self {
+        Self {
+            role: Role::Generated,
+            ..Self::unread(file)
+        }
+    }
+
+    /// Looks at a file's text.
+    pub(super) fn of(file: &SourceFile, text: String) -> Self {
+        let mut surveyed = Self::unread(file);
+        surveyed.read = true;
+        surveyed.bytes = text.len() as u64;
+        surveyed.lines = text.lines().count() as u32;
+        let is_code = file.language.is_some();
+        if is_code && role::is_made_by_content(&text) {
+            surveyed.role = Role::Generated;
+        }
+        if let Some(language) = file.language
+            && surveyed.role != Role::Generated
+        {
+            surveyed.outline = outline::outline(language, &file.path, &text);
+            lift_out_of_namespaces(language, &mut surveyed.outline.symbols);
+            let about = surveyed.outline.about.clone();
+            surveyed.about = about.filter(|note| !is_legal(&note.text));
+        }
+        if surveyed.role == Role::Document {
+            (surveyed.title, surveyed.about) = document::title_and_first_sentence(&text);
+        }
+        if file.language == Some(Language::Rust) {
+            surveyed.path_heads = path_heads(&text);
+        }
+        surveyed.keep_lines(&text);
+        if matches!(surveyed.role, Role::Manifest | Role::Ci) || is_read_as_a_whole(surveyed.name())
+        {
+            surveyed.text = Some(text);
+        }
+        surveyed
+    }
+
+    /// Keeps the lines that something was found on.
+    fn keep_lines(&mut self, text: &str) {
+        let outline = &self.outline;
+        let tests = self.role == Role::Test || outline.symbols.iter().any(|symbol| symbol.test);
+        let mentions = outline.references.iter().filter(|_| tests).map(|r| r.line);
+        let mut wanted: Vec<u32> = outline
+            .symbols
+            .iter()
+            .map(|symbol| symbol.line)
+            .chain(outline.imports.iter().map(|import| import.line))
+            .chain(outline.routes.iter().map(|route| route.line))
+            .chain(outline.commands.iter().map(|command| command.line))
+            .chain(outline.entry_point)
+            .chain(self.about.iter().chain(&self.title).map(|note| note.line))
+            .chain(mentions)
+            .chain(self.path_heads.values().copied())
+            .collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let mut wanted = wanted.into_iter().peekable();
+        let mut first_telling = None;
+        for (number, line) in (1..).zip(text.lines()) {
+            let is_wanted = wanted.next_if_eq(&number).is_some();
+            let tells = first_telling.is_none()
+                && !is_comment(line)
+                && citation::cite("x", 1, line).is_some();
+            if is_wanted || tells {
+                self.quotable.insert(number, kept(line));
+            }
+            if tells {
+                first_telling = Some(number);
+            }
+            if wanted.peek().is_none() && first_telling.is_some() {
+                break;
+            }
+        }
+        if self.quotable.is_empty() {
+            let first = (1..)
+                .zip(text.lines())
+                .find(|(_, line)| citation::cite("x", 1, line).is_some());
+            self.quotable
+                .extend(first.map(|(number, line)| (number, kept(line))));
+        }
+    }
+
+    /// The name of the file, without its folder.
+    pub(in crate::scout) fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or(&self.path)
+    }
+
+    /// The folder of the file; empty for the root.
+    pub(in crate::scout) fn folder(&self) -> &str {
+        self.path.rsplit_once('/').map_or("", |(folder, _)| folder)
+    }
+
+    /// The text of a line, trimmed, if it was kept.
+    pub(in crate::scout) fn line(&self, line: u32) -> Option<&str> {
+        match &self.text {
+            Some(text) => text
+                .lines()
+                .nth((line as usize).checked_sub(1)?)
+                .map(str::trim),
+            None => self.quotable.get(&line).map(AsRef::as_ref),
+        }
+    }
+
+    /// Cites a line of this file.
+    pub(in crate::scout) fn cite(&self, line: u32) -> Option<String> {
+        citation::cite(&self.path, line, self.line(line)?)
+    }
+
+    /// Cites a line of this file with a short quote.
+    pub(in crate::scout) fn cite_briefly(&self, line: u32, longest: usize) -> Option<String> {
+        citation::cite_at_most(&self.path, line, self.line(line)?, longest)
+    }
+
+    /// Cites what best stands for the file as a whole: its documentation, its weightiest public
+    /// symbol, else the first line that says anything.
+    pub(in crate::scout) fn cite_itself(&self) -> Option<String> {
+        let about = self
+            .about
+            .iter()
+            .find_map(|note| self.cite_briefly(note.line, 60));
+        about
+            .or_else(|| self.cite_briefly(self.main_symbol()?.line, 60))
+            .or_else(|| self.cite_briefly(*self.quotable.keys().next()?, 60))
+            .or_else(|| {
+                let count = self.text.as_ref()?.lines().count() as u32;
+                (1..=count).find_map(|line| self.cite_briefly(line, 60))
+            })
+    }
+
+    /// The public symbol with the longest body, types before functions.
+    pub(in crate::scout) fn main_symbol(&self) -> Option<&Symbol> {
+        self.outline
+            .symbols
+            .iter()
+            .filter(|symbol| !symbol.test && !symbol.name.starts_with("__"))
+            .filter(|symbol| !matches!(symbol.kind, SymbolKind::Constant | SymbolKind::Module))
+            .max_by_key(|symbol| {
+                let is_type = matches!(symbol.kind, SymbolKind::Type | SymbolKind::Interface);
+                let length = symbol.last_line.saturating_sub(symbol.line);
+                (
+                    symbol.public,
+                    symbol.container.is_none(),
+                    is_type,
+                    length,
+                    std::cmp::Reverse(symbol.line),
+                )
+            })
+    }
+
+    /// Its tests.
+    pub(in crate::scout) fn tests(&self) -> impl Iterator<Item = &Symbol> {
+        self.outline.symbols.iter().filter(|symbol| symbol.test)
+    }
+
+    /// Whether it is code of the product itself.
+    pub(in crate::scout) fn is_source(&self) -> bool {
+        self.role == Role::Source && self.language.is_some()
+    }
+}
+
+/// What stands in a namespace or module counts as standing in the file itself: in what contains it
+/// by name but is no type of this file.
+fn lift_out_of_namespaces(language: Language, symbols: &mut [Symbol]) {
+    let named = |kinds: &[SymbolKind]| -> BTreeSet<String> {
+        let of_kind = symbols.iter().filter(|symbol| kinds.contains(&symbol.kind));
+        of_kind.map(|symbol| symbol.name.clone()).collect()
+    };
+    let namespaces = named(&[SymbolKind::Module]);
+    let types = named(&[SymbolKind::Type, SymbolKind::Interface]);
+    for symbol in symbols {
+        let Some(container) = &symbol.container else {
+            continue;
+        };
+        let inner = container.rsplit("::").next().unwrap_or(container);
+        let is_namespace = namespaces.contains(inner)
+            || (language == Language::Cpp
+                && symbol.kind != SymbolKind::Method
+                && !types.contains(inner));
+        if is_namespace {
+            symbol.container = None;
+        }
+    }
+}
+
+fn is_comment(line: &str) -> bool {
+    ["//", "#!", "/*", "*", "\"\"\"", "--", "<!--"]
+        .iter()
+        .any(|mark| line.trim_start().starts_with(mark))
+}
+
+/// Whether the words on top of a file are a licence's rather than its author's.
+fn is_legal(words: &str) -> bool {
+    let words = words.to_ascii_lowercase();
+    [
+        "copyright",
+        "redistribution",
+        "licensed under",
+        "all rights reserved",
+        "spdx-",
+        "this source code is",
+        "use of this source code",
+        "permission is hereby",
+        "license:",
+        "licensed to the",
+    ]
+    .iter()
+    .any(|mark| words.contains(mark))
+}
+
+/// What paths in Rust code begin with: lower-case names before `::` that nothing stands before.
+/// Comments are passed over.
+fn path_heads(text: &str) -> BTreeMap<Box<str>, u32> {
+    let mut heads = BTreeMap::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let code = line.split("//").next().unwrap_or_default();
+        for (at, _) in code.match_indices("::") {
+            let before = &code[..at];
+            let start = before
+                .rfind(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+                .map_or(0, |end| {
+                    end + before[end..].chars().next().map_or(1, char::len_utf8)
+                });
+            let head = &before[start..];
+            let is_head = head.starts_with(|c: char| c.is_ascii_lowercase())
+                && !before[..start].ends_with(':')
+                && !matches!(head, "crate" | "self" | "super" | "std" | "core" | "alloc");
+            if is_head {
+                heads.entry(head.into()).or_insert(number);
+            }
+        }
+    }
+    heads
+}
+
+/// Names of code and settings that are also read as manifests.
+fn is_read_as_a_whole(name: &str) -> bool {
+    matches!(name, "setup.py" | "tsconfig.json")
+}
+
+fn kept(line: &str) -> Box<str> {
+    let line = line.trim();
+    let mut end = line.len().min(LONGEST_KEPT_LINE);
+    while !line.is_char_boundary(end) {
+        end -= 1;
+    }
+    // Never half a word: it would not stand on the line word for word.
+    if end < line.len() {
+        end = line[..end].rfind(char::is_whitespace).unwrap_or(0);
+    }
+    line[..end].into()
+}

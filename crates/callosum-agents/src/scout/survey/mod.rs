@@ -1,0 +1,13 @@
+//! Everything that a digest may speak of, gathered from a tree in one pass.
+//!
+//! Start with [`Survey::read`]. [`SurveyedFile`] is what stays of a file once its text is gone:
+//! its outline and those of its lines that may be quoted. [`links`] says which file leans on which.
+
+pub(super) mod document;
+pub(super) mod file;
+pub(super) mod links;
+mod read;
+#[cfg(test)]
+mod tests;
+
+pub use self::read::{Survey, SurveyError};

@@ -1,0 +1,322 @@
+//! [`Survey`]: reading a tree once, on every core.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use callosum_evidence::tokens::{self, TextKind};
+use callosum_host::Disk;
+use callosum_search::{
+    resolve::{self, Packages},
+    walk::{Scope, Skipped, SourceFile, SourceTree, WalkError},
+};
+
+use super::{file::SurveyedFile, links::Links};
+use crate::scout::{
+    manifest::{self, Ecosystem, Manifest},
+    progress::{Phase, Progress},
+    role::Role,
+};
+
+/// After how many files progress is told again.
+const FILES_PER_PROGRESS: usize = 64;
+
+/// Everything that a digest may speak of.
+#[derive(Clone, Debug)]
+pub struct Survey {
+    /// The files of the tree, sorted by path.
+    pub(in crate::scout) files: Vec<SurveyedFile>,
+    /// What could not be read, and why; sorted by path.
+    pub(in crate::scout) skipped: Vec<Skipped>,
+    /// What the manifests say, sorted by path.
+    pub(in crate::scout) manifests: Vec<Manifest>,
+    /// Who leans on whom.
+    pub(in crate::scout) links: Links,
+    /// The parts of the tree that were asked for; empty for all of it.
+    pub(in crate::scout) scope: Vec<String>,
+}
+
+/// A tree that cannot be surveyed.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct SurveyError(#[from] pub WalkError);
+
+impl Survey {
+    /// Reads the part of the tree below `root` that `scope` means.
+    ///
+    /// Opens every text file of that part once, on every core; `progress` hears of it now and
+    /// then, from several threads in turn. What cannot be read is kept by name and reason and
+    /// stops nothing.
+    pub fn read(
+        disk: &Disk,
+        root: &Path,
+        scope: &Scope,
+        progress: &mut (dyn FnMut(Progress) + Send),
+    ) -> Result<Self, SurveyError> {
+        progress(Progress {
+            phase: Phase::Listing,
+            files_read: 0,
+            files_total: 0,
+        });
+        let tree = SourceTree::read(disk, root, scope)?;
+        let mut skipped = tree.skipped.clone();
+        let mut files = read_files(disk, &tree, &mut skipped, progress);
+        skipped.sort_by(|a, b| a.path.cmp(&b.path));
+        progress(Progress {
+            phase: Phase::Linking,
+            files_read: files.iter().filter(|file| file.read).count(),
+            files_total: files.len(),
+        });
+        files.extend(manifests_above(disk, root, scope));
+        let manifests = read_manifests(&files);
+        let packages = packages(&manifests, &files);
+        let links = Links::of(&tree, &packages, &files[..tree.files.len()]);
+        Ok(Self {
+            files,
+            skipped,
+            manifests,
+            links,
+            scope: scope.paths.iter().map(ToString::to_string).collect(),
+        })
+    }
+
+    /// How many files were read.
+    pub fn files_read(&self) -> usize {
+        self.files.iter().filter(|file| file.read).count()
+    }
+
+    /// How many files could not be read.
+    pub fn files_skipped(&self) -> usize {
+        self.skipped.len()
+    }
+
+    /// How many tokens all that was read would have cost somebody who read it all; an estimate
+    /// by [`tokens::METHOD`].
+    pub fn tokens_read(&self) -> u64 {
+        let bytes_of = |kind: TextKind| -> u64 {
+            let read = self.files.iter().filter(|file| file.read);
+            read.filter(|file| text_kind(file) == kind)
+                .map(|file| file.bytes)
+                .sum()
+        };
+        [TextKind::Code, TextKind::Prose, TextKind::Json]
+            .into_iter()
+            .map(|kind| tokens::estimate_bytes(kind, bytes_of(kind)))
+            .sum()
+    }
+
+    /// The file at this path.
+    pub(in crate::scout) fn file(&self, path: &str) -> Option<&SurveyedFile> {
+        self.files.iter().find(|file| file.path == path)
+    }
+
+    /// Cites a line of the file at this path.
+    pub(in crate::scout) fn cite(&self, path: &str, line: u32) -> Option<String> {
+        self.file(path)?.cite(line)
+    }
+}
+
+fn text_kind(file: &SurveyedFile) -> TextKind {
+    match file.role {
+        Role::Document => TextKind::Prose,
+        _ if file
+            .name()
+            .rsplit_once('.')
+            .is_some_and(|(_, ending)| ending == "json") =>
+        {
+            TextKind::Json
+        }
+        _ => TextKind::Code,
+    }
+}
+
+/// Reads what is worth opening; the others stay known by name. In the order of the tree.
+fn read_files(
+    disk: &Disk,
+    tree: &SourceTree,
+    skipped: &mut Vec<Skipped>,
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Vec<SurveyedFile> {
+    let built = built_from_typescript(tree);
+    let is_opened = |file: &SourceFile| {
+        Role::of(&file.path, file.language).is_read() && !built.contains(file.path.as_str())
+    };
+    let opened = SourceTree {
+        root: tree.root.clone(),
+        files: tree
+            .files
+            .iter()
+            .filter(|file| is_opened(file))
+            .cloned()
+            .collect(),
+        skipped: Vec::new(),
+    };
+    let total = opened.files.len();
+    let count = AtomicUsize::new(0);
+    let progress = Mutex::new(progress);
+    let texts = opened.map_texts(disk, |file, text| {
+        let surveyed = SurveyedFile::of(file, text);
+        let read = count.fetch_add(1, Ordering::Relaxed) + 1;
+        if read.is_multiple_of(FILES_PER_PROGRESS) || read == total {
+            let mut tell = progress.lock().unwrap_or_else(PoisonError::into_inner);
+            tell(Progress {
+                phase: Phase::Reading,
+                files_read: read,
+                files_total: total,
+            });
+        }
+        surveyed
+    });
+    let mut by_path: BTreeMap<&str, SurveyedFile> = BTreeMap::new();
+    for (file, text) in opened.files.iter().zip(texts) {
+        match text {
+            Ok(surveyed) => {
+                by_path.insert(&file.path, surveyed);
+            }
+            Err(why) => skipped.push(Skipped {
+                path: file.path.clone(),
+                why,
+            }),
+        }
+    }
+    tree.files
+        .iter()
+        .map(|file| {
+            if built.contains(file.path.as_str()) {
+                return SurveyedFile::built(file);
+            }
+            by_path
+                .remove(file.path.as_str())
+                .unwrap_or_else(|| SurveyedFile::unread(file))
+        })
+        .collect()
+}
+
+/// What a TypeScript compiler left beside its source: a script with a declaration file of the same
+/// stem, where a source of that name stands elsewhere in the tree. A published package holds both.
+fn built_from_typescript(tree: &SourceTree) -> BTreeSet<&str> {
+    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    let paths: BTreeSet<&str> = tree.files.iter().map(|file| file.path.as_str()).collect();
+    let sources: BTreeSet<String> = paths
+        .iter()
+        .filter(|path| !path.contains(".d."))
+        .filter_map(|path| path.strip_suffix(".ts").or(path.strip_suffix(".tsx")))
+        .map(name)
+        .collect();
+    let scripts = [(".js", ".d.ts"), (".cjs", ".d.cts"), (".mjs", ".d.mts")];
+    let mut built = BTreeSet::new();
+    for path in &paths {
+        for (script, declaration) in scripts {
+            let Some(stem) = path.strip_suffix(script) else {
+                continue;
+            };
+            let beside = format!("{stem}{declaration}");
+            if let Some(declaration) = paths.get(beside.as_str())
+                && sources.contains(&name(stem))
+            {
+                built.extend([*path, *declaration]);
+            }
+        }
+    }
+    built
+}
+
+/// The manifests in the folders above a scope: versions and names are inherited from there.
+fn manifests_above(disk: &Disk, root: &Path, scope: &Scope) -> Vec<SurveyedFile> {
+    let mut folders: Vec<&str> = Vec::new();
+    for path in &scope.paths {
+        let mut folder = path.as_str();
+        while let Some((above, _)) = folder.rsplit_once('/') {
+            folders.push(above);
+            folder = above;
+        }
+        if !folder.is_empty() {
+            folders.push("");
+        }
+    }
+    folders.retain(|folder| !scope.paths.iter().any(|path| path.as_str() == *folder));
+    folders.sort_unstable();
+    folders.dedup();
+    let above = folders.iter().flat_map(|folder| {
+        ["Cargo.toml", "package.json", "pyproject.toml", "go.mod"].map(|name| SourceFile {
+            path: if folder.is_empty() {
+                name.to_owned()
+            } else {
+                format!("{folder}/{name}")
+            },
+            bytes: 0,
+            language: None,
+        })
+    });
+    let tree = SourceTree {
+        root: root.to_owned(),
+        files: above.collect(),
+        skipped: Vec::new(),
+    };
+    let texts = tree.map_texts(disk, SurveyedFile::of);
+    texts.into_iter().filter_map(Result::ok).collect()
+}
+
+fn read_manifests(files: &[SurveyedFile]) -> Vec<Manifest> {
+    let mut manifests: Vec<Manifest> = files
+        .iter()
+        .filter_map(|file| manifest::read(&file.path, file.text.as_ref()?))
+        .collect();
+    manifests.sort_by(|a, b| a.path.cmp(&b.path));
+    manifest::inherit(&mut manifests);
+    manifests
+}
+
+/// What imports need to know of the manifests.
+fn packages(manifests: &[Manifest], files: &[SurveyedFile]) -> Packages {
+    let packages = manifests.iter().filter_map(|manifest| {
+        let ecosystem = match manifest.ecosystem {
+            Ecosystem::Cargo => resolve::Ecosystem::Cargo,
+            Ecosystem::Node => resolve::Ecosystem::Npm,
+            Ecosystem::Python => resolve::Ecosystem::Python,
+            Ecosystem::Go => resolve::Ecosystem::Go,
+            Ecosystem::Maven | Ecosystem::Gradle => resolve::Ecosystem::Jvm,
+            native if native.is_native() => resolve::Ecosystem::Native,
+            _ => return None,
+        };
+        let name = manifest
+            .package
+            .as_ref()
+            .map(|package| package.name.text.clone());
+        if name.is_none() && manifest.dependencies.is_empty() {
+            return None;
+        }
+        Some(resolve::Package {
+            ecosystem,
+            name: name.unwrap_or_default(),
+            folder: manifest.folder().to_owned(),
+            entry: manifest.entry.clone(),
+            dependencies: manifest
+                .dependencies
+                .iter()
+                .map(|dependency| resolve::Dependency {
+                    package: dependency.name.clone(),
+                    alias: dependency.alias.clone(),
+                })
+                .collect(),
+        })
+    });
+    Packages {
+        packages: packages.collect(),
+        aliases: path_aliases(files),
+    }
+}
+
+/// The `paths` of the tree's `tsconfig.json` files.
+fn path_aliases(files: &[SurveyedFile]) -> Vec<resolve::Alias> {
+    let configs = files.iter().filter(|file| file.name() == "tsconfig.json");
+    configs
+        .filter_map(|file| Some((file.folder(), file.text.as_ref()?)))
+        .flat_map(|(folder, text)| manifest::path_aliases(folder, text))
+        .collect()
+}

@@ -1,0 +1,376 @@
+//! Command templates: one line that says how an executor is started, without a shell.
+//!
+//! A template is split into words first, as a shell would split it, and only then are `{prompt}`
+//! and `{self}` put in their places. So nothing in a prompt can end a word, begin another, or
+//! become a command. Nothing else of a shell exists here: no variables, globs, pipes or `;`.
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+use crate::words::fit_shortly;
+
+const PROMPT: &str = "{prompt}";
+const SELF: &str = "{self}";
+
+/// Longest argument in bytes: the system takes 128 KiB, of which one is its end mark.
+pub const LONGEST_ARGUMENT: usize = 128 * 1024 - 1;
+
+/// Programs that take a program as an argument, without the digits of a version.
+const INTERPRETERS: [&str; 16] = [
+    "sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "busybox", "env", "python", "node", "deno",
+    "perl", "ruby", "php", "lua",
+];
+
+/// A command template, split into words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template {
+    text: String,
+    words: Vec<String>,
+}
+
+/// A program and what it is started with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// The program: a path, or a name to be looked up in `PATH`.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+}
+
+/// Why a template cannot be used, or not with this prompt.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TemplateError {
+    /// There is nothing in it.
+    #[error("the command template is empty")]
+    Empty,
+    /// A quote is open at its end, or it ends in a backslash.
+    #[error("the command template `{template}` ends inside a quote or after a backslash")]
+    Unfinished {
+        /// The template.
+        template: String,
+    },
+    /// It names something that we do not fill in.
+    #[error(
+        "the command template `{template}` has the placeholder `{placeholder}` \
+         (known: `{{prompt}}`, `{{self}}`)"
+    )]
+    UnknownPlaceholder {
+        /// The template.
+        template: String,
+        /// What it names.
+        placeholder: String,
+    },
+    /// The prompt would decide which program runs.
+    #[error("the command template `{template}` would make the prompt a program")]
+    PromptAsProgram {
+        /// The template.
+        template: String,
+    },
+    /// The prompt would be run by a shell or another interpreter.
+    #[error(
+        "the command template `{template}` would let `{interpreter}` run the prompt; hand it over \
+         as an argument of what it runs, as in `sh -c 'ask \"$1\"' _ {{prompt}}`"
+    )]
+    PromptAsCode {
+        /// The template.
+        template: String,
+        /// The interpreter.
+        interpreter: String,
+    },
+    /// The prompt does not fit into one argument.
+    #[error(
+        "the prompt makes an argument of {bytes} bytes for `{template}`; an argument takes at \
+         most {LONGEST_ARGUMENT}; a template without `{{prompt}}` gets it on standard input, \
+         where there is no such limit"
+    )]
+    PromptTooLong {
+        /// The template.
+        template: String,
+        /// Length of the word that the prompt stands in.
+        bytes: usize,
+    },
+    /// The prompt holds a NUL byte, which no argument can.
+    #[error("the prompt holds a NUL byte (at byte {at}), which `{template}` cannot be given")]
+    PromptWithNul {
+        /// The template.
+        template: String,
+        /// Where in the prompt.
+        at: usize,
+    },
+}
+
+impl Template {
+    /// Splits a template into words and checks that no prompt could do harm in it.
+    pub fn parse(text: &str) -> Result<Self, TemplateError> {
+        let template = || fit_shortly(text);
+        let words = shlex::split(text).ok_or_else(|| TemplateError::Unfinished {
+            template: template(),
+        })?;
+        let Some(program) = words.first().filter(|word| !word.is_empty()) else {
+            return Err(TemplateError::Empty);
+        };
+        for word in &words {
+            if let Some(placeholder) = unknown_placeholder(word) {
+                return Err(TemplateError::UnknownPlaceholder {
+                    template: template(),
+                    placeholder: placeholder.to_owned(),
+                });
+            }
+        }
+        if program.contains(PROMPT) {
+            return Err(TemplateError::PromptAsProgram {
+                template: template(),
+            });
+        }
+        if let Some(interpreter) = interpreter_that_reads_the_prompt(&words) {
+            return Err(TemplateError::PromptAsCode {
+                template: template(),
+                interpreter: fit_shortly(interpreter),
+            });
+        }
+        Ok(Self {
+            text: text.to_owned(),
+            words,
+        })
+    }
+
+    /// The template as it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Its first word: the program, or `{self}`.
+    pub fn program(&self) -> &str {
+        &self.words[0]
+    }
+
+    /// Whether the prompt goes into the arguments; else the whole request goes to standard input.
+    pub fn takes_prompt(&self) -> bool {
+        self.words.iter().any(|word| word.contains(PROMPT))
+    }
+
+    /// Fills the template in.
+    ///
+    /// A prompt that begins with `-` gets a blank before it where it stands at the beginning of a
+    /// word, so that no program takes it for an option.
+    pub fn fill(&self, self_program: &Path, prompt: &str) -> Result<Command, TemplateError> {
+        if self.takes_prompt()
+            && let Some(at) = prompt.bytes().position(|byte| byte == 0)
+        {
+            return Err(TemplateError::PromptWithNul {
+                template: fit_shortly(&self.text),
+                at,
+            });
+        }
+        let mut words = self
+            .words
+            .iter()
+            .map(|word| fill_word(word, self_program, prompt));
+        let program = words.next().map(PathBuf::from).unwrap_or_default();
+        let arguments: Vec<OsString> = words.collect();
+        match arguments.iter().map(|word| word.len()).max() {
+            Some(bytes) if bytes > LONGEST_ARGUMENT => Err(TemplateError::PromptTooLong {
+                template: fit_shortly(&self.text),
+                bytes,
+            }),
+            _ => Ok(Command { program, arguments }),
+        }
+    }
+}
+
+fn fill_word(word: &str, self_program: &Path, prompt: &str) -> OsString {
+    let mut filled = OsString::with_capacity(word.len() + prompt.len());
+    if word.starts_with(PROMPT) && prompt.starts_with('-') {
+        filled.push(" ");
+    }
+    let mut rest = word;
+    while let Some(at) = rest.find(['{']) {
+        filled.push(&rest[..at]);
+        rest = &rest[at..];
+        if let Some(after) = rest.strip_prefix(PROMPT) {
+            filled.push(prompt);
+            rest = after;
+        } else if let Some(after) = rest.strip_prefix(SELF) {
+            filled.push(self_program);
+            rest = after;
+        } else {
+            filled.push("{");
+            rest = &rest[1..];
+        }
+    }
+    filled.push(rest);
+    filled
+}
+
+/// The first `{word}` that looks like a placeholder and is none; JSON in a template does not.
+fn unknown_placeholder(word: &str) -> Option<&str> {
+    word.match_indices('{').find_map(|(at, _)| {
+        let end = at + word[at..].find('}')? + 1;
+        let inner = &word[at + 1..end - 1];
+        let looks_like_one =
+            !inner.is_empty() && inner.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+        let placeholder = &word[at..end];
+        (looks_like_one && placeholder != PROMPT && placeholder != SELF).then_some(placeholder)
+    })
+}
+
+/// The interpreter, if there is one, that would take a word with the prompt for its program.
+///
+/// That is the first word after it that is no option, and whatever follows `-c`, `-e` and their
+/// like.
+fn interpreter_that_reads_the_prompt(words: &[String]) -> Option<&str> {
+    let at = words.iter().position(|word| is_interpreter(word))?;
+    let mut seen_operand = false;
+    let mut after_code_option = false;
+    for word in &words[at + 1..] {
+        let before_prompt = word.split(PROMPT).next().unwrap_or_default();
+        let is_code = !seen_operand || after_code_option || is_code_option(before_prompt);
+        if word.contains(PROMPT) && is_code {
+            return Some(&words[at]);
+        }
+        after_code_option = is_code_option(word);
+        seen_operand |= !word.starts_with('-');
+    }
+    None
+}
+
+fn is_interpreter(word: &str) -> bool {
+    let name = Path::new(word).file_name().and_then(|name| name.to_str());
+    name.map(|name| name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.'))
+        .is_some_and(|name| INTERPRETERS.contains(&name))
+}
+
+fn is_code_option(word: &str) -> bool {
+    match word.strip_prefix("--") {
+        Some(long) => ["eval", "command", "print"]
+            .iter()
+            .any(|name| long.trim_end_matches('=') == *name),
+        None => word.starts_with('-') && word.ends_with(['c', 'e', 'E', 'r', 'S']),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn filled(template: &str, prompt: &str) -> Vec<String> {
+        let command = Template::parse(template)
+            .unwrap()
+            .fill(Path::new("/opt/my tools/callosum"), prompt)
+            .unwrap();
+        std::iter::once(command.program.into_os_string())
+            .chain(command.arguments)
+            .map(|word| word.into_string().unwrap())
+            .collect()
+    }
+
+    fn refusal(template: &str) -> String {
+        Template::parse(template).unwrap_err().to_string()
+    }
+
+    /// REQ-EXE-001: the seed's own example (CAL §11.2).
+    #[test]
+    fn a_template_is_split_as_a_shell_would() {
+        assert_eq!(
+            filled("ollama-code -p \"{prompt}\"", "say \"hi\"; $(reboot)\n`x`"),
+            ["ollama-code", "-p", "say \"hi\"; $(reboot)\n`x`"]
+        );
+        assert_eq!(
+            filled("{self} executor run scout", "unused"),
+            ["/opt/my tools/callosum", "executor", "run", "scout"]
+        );
+        assert_eq!(
+            filled("a --ask='{prompt}' '{\"k\":{}}' {self}", "{self}"),
+            ["a", "--ask={self}", "{\"k\":{}}", "/opt/my tools/callosum"]
+        );
+    }
+
+    /// CAL-COM-1: a prompt never becomes an option.
+    #[test]
+    fn a_prompt_that_begins_with_a_dash_stays_a_prompt() {
+        assert_eq!(filled("a {prompt}", "--yolo"), ["a", " --yolo"]);
+        assert_eq!(filled("a -p={prompt}", "--yolo"), ["a", "-p=--yolo"]);
+    }
+
+    #[test]
+    fn templates_that_cannot_work_say_why() {
+        insta::assert_snapshot!(refusal("  "), @"the command template is empty");
+        insta::assert_snapshot!(refusal("'' {prompt}"), @"the command template is empty");
+        insta::assert_snapshot!(refusal("a 'b"), @"the command template `a 'b` ends inside a quote or after a backslash");
+        insta::assert_snapshot!(refusal("a {promt}"), @"the command template `a {promt}` has the placeholder `{promt}` (known: `{prompt}`, `{self}`)");
+        insta::assert_snapshot!(refusal("{prompt} a"), @"the command template `{prompt} a` would make the prompt a program");
+        insta::assert_snapshot!(refusal("/bin/bash -lc 'x {prompt}'"), @r#"the command template `/bin/bash -lc 'x {prompt}'` would let `/bin/bash` run the prompt; hand it over as an argument of what it runs, as in `sh -c 'ask "$1"' _ {prompt}`"#);
+    }
+
+    /// CAL-COM-1: a prompt never becomes a command, not even where a template asks for it.
+    #[test]
+    fn no_interpreter_is_given_the_prompt_as_its_program() {
+        for template in [
+            "sh {prompt}",
+            "sh -c {prompt}",
+            "env -S 'tool {prompt}'",
+            "timeout 5 bash -ec 'x {prompt}'",
+            "python3.12 -c 'print(\"{prompt}\")'",
+            "python -W ignore -c {prompt}",
+            "node --eval={prompt} x",
+            "perl -n -e{prompt}",
+        ] {
+            let error = Template::parse(template).unwrap_err();
+            assert!(
+                matches!(error, TemplateError::PromptAsCode { .. }),
+                "{template}"
+            );
+        }
+        for template in [
+            "python3 ask.py {prompt}",
+            "python3 -m ask -p {prompt}",
+            "env MODE=1 ask -p {prompt}",
+            "claude -p {prompt} --output-format json",
+        ] {
+            assert!(Template::parse(template).is_ok(), "{template}");
+        }
+    }
+
+    #[test]
+    fn a_shell_that_gets_the_prompt_as_an_argument_is_fine() {
+        assert_eq!(
+            filled("sh -c 'ask \"$1\"' _ {prompt}", "$(reboot)"),
+            ["sh", "-c", "ask \"$1\"", "_", "$(reboot)"]
+        );
+    }
+
+    /// CAL-COM-1: 128 KiB − 1 bytes and no NUL; without `{prompt}` neither matters.
+    #[test]
+    fn a_prompt_that_no_argument_can_hold_is_refused() {
+        let template = Template::parse("a -p {prompt}").unwrap();
+        let longest = "x".repeat(LONGEST_ARGUMENT);
+        assert!(template.fill(Path::new("c"), &longest).is_ok());
+        let error = template
+            .fill(Path::new("c"), &(longest.clone() + "x"))
+            .unwrap_err();
+        assert!(matches!(
+            error,
+            TemplateError::PromptTooLong { bytes: 131_072, .. }
+        ));
+        let error = template.fill(Path::new("c"), "ab\0").unwrap_err();
+        assert!(matches!(error, TemplateError::PromptWithNul { at: 2, .. }));
+
+        let over_input = Template::parse("a").unwrap();
+        assert!(!over_input.takes_prompt());
+        assert!(over_input.fill(Path::new("c"), &(longest + "x\0")).is_ok());
+    }
+
+    proptest! {
+        /// CAL-COM-1: whatever the prompt, the words stay those of the template.
+        #[test]
+        fn a_prompt_never_changes_the_number_of_words(prompt in "[^\0]{0,80}") {
+            let words = filled("a -p \"{prompt}\" --last", &prompt);
+            prop_assert_eq!(words.len(), 4);
+            prop_assert_eq!(words[2].trim_start_matches(' '), prompt.trim_start_matches(' '));
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Foreign words, made fit for an error message.
+//!
+//! What an executor or a file from elsewhere says may hold keys, and bytes that a terminal would
+//! obey. Neither belongs into a message, a log or the audit trail.
+
+use callosum_evidence::{secrets, terminal::harmless};
+
+/// Longest words that a message bears, in bytes.
+const LONGEST: usize = 500;
+
+/// How much is looked at for that, in bytes: a key must be whole to be recognised.
+const LOOKED_AT: usize = 8 * LONGEST;
+
+/// The words without secrets and colours; what else a terminal would obey is escaped. Lines stay
+/// lines.
+pub(crate) fn fit(words: &str) -> String {
+    let plain = anstream::adapter::strip_str(words).to_string();
+    let lines = plain.replace("\r\n", "\n");
+    harmless(&secrets::mask(lines.trim()).text)
+}
+
+/// The same, cut to what one message bears.
+pub(crate) fn fit_shortly(words: &str) -> String {
+    let looked_at = &words[..words.floor_char_boundary(LOOKED_AT)];
+    let mut fit = fit(looked_at);
+    if fit.len() > LONGEST || looked_at.len() < words.len() {
+        fit.truncate(fit.floor_char_boundary(LONGEST));
+        fit.push('…');
+    }
+    fit
+}
+
+/// The end of some words, at most `longest` bytes, from the beginning of a line where there is one.
+///
+/// Masked before they are cut, so that no key loses the part that it is recognised by.
+pub(crate) fn fit_end(words: &str, longest: usize) -> String {
+    let mut fit = fit(words);
+    if fit.len() > longest {
+        let cut = fit.ceil_char_boundary(fit.len() - longest);
+        let begins_line = fit[..cut].ends_with('\n');
+        let next_line = fit[cut..].find('\n').map(|at| cut + at + 1);
+        let line = next_line.filter(|_| !begins_line).unwrap_or(cut);
+        fit.drain(..line);
+    }
+    fit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// LOA-SEC-1: foreign words carry neither keys nor anything that a terminal would obey.
+    #[test]
+    fn colours_keys_and_what_a_terminal_obeys_do_not_get_through() {
+        assert_eq!(
+            fit("\u{1b}[31merror\u{1b}[0m:\u{7}\r\n\u{1b}]0;title\u{7}key AKIAQWERTYUIOPASDFGH"),
+            "error:\nkey [secret: aws access key]"
+        );
+        assert_eq!(
+            fit("failed\rstatus: \u{202e}deifirev"),
+            "failed\\rstatus: \\u{202e}deifirev"
+        );
+    }
+
+    #[test]
+    fn a_key_is_masked_before_words_are_cut() {
+        assert_eq!(fit_shortly(&"é".repeat(300)).chars().count(), 251);
+        let words = format!("{}AKIAQWERTYUIOPASDFGH", "x ".repeat(245));
+        assert_eq!(
+            fit_shortly(&words),
+            format!("{}[secret: a…", "x ".repeat(245))
+        );
+        assert_eq!(
+            fit_end("key AKIAQWERTYUIOPASDFGH", 20),
+            "[secret: aws access key]"[4..]
+        );
+    }
+
+    #[test]
+    fn the_end_begins_with_a_line() {
+        assert_eq!(fit_end("one\ntwo\nthree", 13), "one\ntwo\nthree");
+        assert_eq!(fit_end("one\ntwo\nthree", 12), "two\nthree");
+        assert_eq!(fit_end("one\ntwo\nthree", 9), "two\nthree");
+        assert_eq!(fit_end("one\ntwo\nthree", 8), "three");
+        assert_eq!(fit_end("ééé", 3), "é");
+    }
+}

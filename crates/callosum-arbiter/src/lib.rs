@@ -1,1 +1,33 @@
-//! Placeholder
+//! Who does what, how, in which order, and what happens when it fails.
+//!
+//! Start with [`Submission`], what one call hands over, and [`Schedule`], which says at each
+//! moment what is to be started. [`choose_mode`] decides how a task runs and [`RecoveryPolicy`]
+//! what a failure means. All of these decide over facts that are handed to them: no clock, no
+//! file, no thread, so that the same facts always lead to the same decision.
+//!
+//! What is deliberately not here: starting processes and judging answers (agents), writing what
+//! was decided (ledger), and anything a user sees.
+
+#![forbid(unsafe_code)]
+
+pub mod delegation;
+pub mod excerpt;
+pub mod lifecycle;
+pub mod mode;
+pub mod nearest;
+pub mod priority;
+pub mod recovery;
+pub mod schedule;
+pub mod submission;
+pub mod task;
+pub mod task_file;
+
+pub use crate::{
+    lifecycle::{IllegalTransition, State, Trigger},
+    mode::{Decision, Facts, Mode, Reason, TaskFacts, choose_mode},
+    priority::Priority,
+    recovery::{RecoveryPolicy, Remedy},
+    schedule::{Concurrency, Consequence, Ending, Limits, Outcome, Schedule, Start, Then, Turn},
+    submission::{Submission, SubmissionError},
+    task::{Kind, Link, Scope, Task, TaskIndex},
+};

@@ -1,0 +1,400 @@
+//! One attempt at a task: ask the executor, judge the answer, commit the entry.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use callosum_agents::{
+    health::Health,
+    protocol::{Answer, AnswerError, Request},
+    registry::Executor,
+    runner::{self, RunError, Sign},
+};
+use callosum_evidence::{
+    citation::{self, Tally},
+    secrets,
+};
+use callosum_host::DiskError;
+use callosum_ledger::{
+    AuditEvent, Checksum, Entry, ErrorCode, NewEntry, ReadError, Reader, TaskId, WriteError,
+};
+use serde_json::{Map, Value, json};
+
+use super::{
+    judge::{self, Judged},
+    means::{Means, Rules},
+    record::{self, About},
+    report::Failure,
+    watch::{Notice, Watch},
+};
+use crate::{
+    lifecycle::{State, Trigger},
+    mode::Decision,
+    task::{Task, TaskIndex},
+};
+
+/// What a worker is given.
+pub(super) struct Job<'a> {
+    pub(super) index: TaskIndex,
+    pub(super) task: &'a Task,
+    pub(super) executor: &'a Executor,
+    pub(super) decision: Decision,
+    /// Its id, where an earlier attempt got one.
+    pub(super) id: Option<TaskId>,
+    /// The committed tasks that it builds on.
+    pub(super) linked: Vec<TaskId>,
+    /// A judged answer that an earlier attempt could not commit.
+    pub(super) uncommitted: Option<Judged>,
+}
+
+/// How an attempt went.
+pub(super) struct Attempted {
+    pub(super) index: TaskIndex,
+    pub(super) id: Option<TaskId>,
+    pub(super) result: AttemptResult,
+}
+
+/// What an attempt led to.
+pub(super) enum AttemptResult {
+    /// The entry is on disk.
+    Committed { entry: Box<Entry>, judged: Judged },
+    /// It failed; a judged answer that only the ledger did not take is not lost.
+    Failed {
+        failure: Failure,
+        uncommitted: Option<Judged>,
+    },
+    /// Somebody cancelled.
+    Cancelled,
+}
+
+/// Why an attempt ended early.
+enum Stop {
+    Failed(Failure),
+    Cancelled,
+}
+
+impl From<WriteError> for Stop {
+    fn from(error: WriteError) -> Self {
+        Self::Failed(Failure {
+            code: error.code(),
+            message: one_line(&error),
+            details: None,
+            kept_answer: None,
+        })
+    }
+}
+
+impl From<ReadError> for Stop {
+    fn from(error: ReadError) -> Self {
+        Self::Failed(Failure {
+            code: error.code(),
+            message: one_line(&error),
+            details: None,
+            kept_answer: None,
+        })
+    }
+}
+
+impl From<DiskError> for Stop {
+    fn from(error: DiskError) -> Self {
+        Self::Failed(Failure {
+            code: Some(ErrorCode::DiskFailure),
+            message: one_line(&error),
+            details: None,
+            kept_answer: None,
+        })
+    }
+}
+
+/// What every attempt of a run shares.
+pub(super) struct Workshop<'a> {
+    pub(super) means: &'a Means<'a>,
+    pub(super) rules: Rules,
+    pub(super) health: Health,
+    pub(super) watch: &'a dyn Watch,
+}
+
+impl Workshop<'_> {
+    /// Makes one attempt. Blocks until it is over, however it ends.
+    ///
+    /// A defect that panics fails this task and no other: the run must not wait for an answer
+    /// that never comes.
+    pub(super) fn attempt(&self, mut job: Job<'_>) -> Attempted {
+        let index = job.index;
+        let mut uncommitted = job.uncommitted.take();
+        let worked = catch_unwind(AssertUnwindSafe(|| self.work(&mut job, &mut uncommitted)));
+        let result = match worked {
+            Ok(Ok((entry, judged))) => AttemptResult::Committed {
+                entry: Box::new(entry),
+                judged,
+            },
+            Ok(Err(Stop::Failed(failure))) => AttemptResult::Failed {
+                failure,
+                uncommitted,
+            },
+            Ok(Err(Stop::Cancelled)) => AttemptResult::Cancelled,
+            Err(_) => AttemptResult::Failed {
+                failure: Failure {
+                    code: None,
+                    message: "an internal error ended this task".to_owned(),
+                    details: None,
+                    kept_answer: None,
+                },
+                uncommitted: None,
+            },
+        };
+        Attempted {
+            index,
+            id: job.id,
+            result,
+        }
+    }
+
+    fn work(
+        &self,
+        job: &mut Job<'_>,
+        uncommitted: &mut Option<Judged>,
+    ) -> Result<(Entry, Judged), Stop> {
+        if self.means.cancel.is_cancelled() {
+            return Err(Stop::Cancelled);
+        }
+        let id = self.identify(job)?;
+        let about = About {
+            id: &id,
+            executor: &job.executor.id,
+        };
+        if uncommitted.is_none() {
+            *uncommitted = Some(self.answer(job, about)?);
+        }
+        let Some(judged) = uncommitted.as_ref() else {
+            unreachable!("it was judged just now");
+        };
+        let entry = self.means.ledger.commit(self.entry(job, &id, judged))?;
+        let judged = judged.clone();
+        self.record(about.state(Trigger::Judged, State::Terminated))?;
+        self.record(about.state(Trigger::CleanedUp, State::Idle))?;
+        Ok((entry, judged))
+    }
+
+    /// The task's id: reserved by the spawn record at the first attempt.
+    fn identify(&self, job: &mut Job<'_>) -> Result<TaskId, Stop> {
+        if let Some(id) = &job.id {
+            return Ok(id.clone());
+        }
+        let spawn = record::spawn(job.task, &job.executor.id, job.decision);
+        let id = self.means.ledger.reserve(spawn)?;
+        job.id = Some(id.clone());
+        let about = About {
+            id: &id,
+            executor: &job.executor.id,
+        };
+        self.record(about.decision(job.decision, job.task))?;
+        let started = Notice::Started {
+            id: &id,
+            executor: &job.executor.id,
+            decision: job.decision,
+        };
+        self.watch.notice(job.index, started);
+        Ok(id)
+    }
+
+    /// Runs the executor and judges what it says; every state on the way is recorded.
+    fn answer(&self, job: &Job<'_>, about: About<'_>) -> Result<Judged, Stop> {
+        let mut process = State::Idle;
+        let mut step = |trigger: Trigger| -> Result<(), Stop> {
+            process = process.after(trigger).map_err(|error| {
+                Stop::Failed(Failure {
+                    code: None,
+                    message: one_line(&error),
+                    details: None,
+                    kept_answer: None,
+                })
+            })?;
+            self.record(about.state(trigger, process))
+        };
+        step(Trigger::Assigned)?;
+        let answer = match self.ask(job, about.id) {
+            Ok(answer) => answer,
+            Err(stop) => {
+                if let Stop::Failed(failure) = &stop {
+                    self.record(about.error(failure))?;
+                }
+                step(Trigger::Broke)?;
+                step(Trigger::CleanedUp)?;
+                return Err(stop);
+            }
+        };
+        step(Trigger::Answered)?;
+        // Looked up as it was said: a quote in which a secret is masked would not be found.
+        let cited = citation::find(&answer.summary);
+        let masked = secrets::mask(&answer.summary);
+        let standings = citation::verify(&self.means.surroundings.disk, self.means.tree, &cited);
+        let tally = Tally::of(&standings);
+        match judge::judge(&answer, masked, tally, self.rules.strict_summary) {
+            Ok(judged) => {
+                self.record(about.validated(answer.checksum))?;
+                Ok(judged)
+            }
+            Err(objection) => {
+                let failure = Failure {
+                    code: Some(objection.code()),
+                    message: one_line(&objection),
+                    details: None,
+                    kept_answer: Some(self.keep(&answer)?),
+                };
+                self.record(about.rejected(&failure))?;
+                step(Trigger::Judged)?;
+                step(Trigger::CleanedUp)?;
+                Err(Stop::Failed(failure))
+            }
+        }
+    }
+
+    /// Asks the executor, once more where its summary is too long (CAL-SCH-3).
+    fn ask(&self, job: &Job<'_>, id: &TaskId) -> Result<Answer, Stop> {
+        let surroundings = self.means.surroundings;
+        if let Err(error) = self.health.check(job.executor, surroundings) {
+            return Err(Stop::Failed(Failure {
+                code: error.code(),
+                message: format!(
+                    "executor `{}` did not pass its health check",
+                    job.executor.id
+                ),
+                details: Some(one_line(&error)),
+                kept_answer: None,
+            }));
+        }
+        let request = self.request(job, id)?;
+        let mut heard = |sign: Sign<'_>| self.watch.notice(job.index, Notice::Heard(&sign));
+        let first = runner::run(job.executor, &request, surroundings, &mut heard);
+        let error = match first {
+            Ok(answer) => return Ok(answer),
+            Err(error) => error,
+        };
+        let Some((bytes, answer)) = too_long(&error) else {
+            return Err(self.stop(&error, None));
+        };
+        self.keep(answer)?;
+        let shorter = request.shorter(bytes);
+        let second = runner::run(job.executor, &shorter, surroundings, &mut heard);
+        second.map_err(|error| match too_long(&error) {
+            None => self.stop(&error, None),
+            Some((_, answer)) => match self.keep(answer) {
+                Ok(kept) => self.stop(&error, Some(kept)),
+                Err(stop) => stop,
+            },
+        })
+    }
+
+    fn stop(&self, error: &RunError, kept_answer: Option<Checksum>) -> Stop {
+        if self.means.cancel.is_cancelled() {
+            return Stop::Cancelled;
+        }
+        Stop::Failed(Failure {
+            code: error.code(),
+            message: one_line(error),
+            details: complaint(error),
+            kept_answer,
+        })
+    }
+
+    /// Keeps a whole answer by its hash, so that refusing it loses nothing.
+    fn keep(&self, answer: &Answer) -> Result<Checksum, Stop> {
+        let masked = secrets::mask(&String::from_utf8_lossy(&answer.whole)).text;
+        Ok(self.means.answers.put(masked.as_bytes())?)
+    }
+
+    fn request(&self, job: &Job<'_>, id: &TaskId) -> Result<Request, Stop> {
+        let mut context = Map::new();
+        context.insert("kind".to_owned(), job.task.kind.as_str().into());
+        context.insert("root".to_owned(), self.means.tree.to_string_lossy().into());
+        context.insert("paths".to_owned(), job.task.paths.clone().into());
+        if !job.linked.is_empty() {
+            context.insert(
+                "linked_tasks".to_owned(),
+                self.linked_summaries(&job.linked)?,
+            );
+        }
+        Ok(Request::for_task(&job.task.prompt, id.as_str(), context))
+    }
+
+    /// What the tasks found out that this one builds on.
+    fn linked_summaries(&self, linked: &[TaskId]) -> Result<Value, Stop> {
+        let mut summaries = Vec::new();
+        let ledger = Reader::open(
+            self.means.surroundings.disk.clone(),
+            self.means.ledger.paths().clone(),
+        )?;
+        for id in linked {
+            if let Some(found) = ledger.find(id)? {
+                summaries.push(json!({"task_id": id, "summary": found.entry.summary}));
+            }
+        }
+        Ok(summaries.into())
+    }
+
+    fn entry(&self, job: &Job<'_>, id: &TaskId, judged: &Judged) -> NewEntry {
+        let mut metadata = judged.metadata.clone();
+        let mut put = |key: &str, value: Value| metadata.insert(key.to_owned(), value);
+        put("prompt", record::kept_prompt(&job.task.prompt).into());
+        put("kind", job.task.kind.as_str().into());
+        put("mode", job.decision.mode.as_str().into());
+        put("priority", job.task.priority.as_str().into());
+        if !job.task.paths.is_empty() {
+            put("paths", job.task.paths.clone().into());
+        }
+        let provenance = &self.means.provenance;
+        for (key, value) in [("repo", &provenance.repo), ("branch", &provenance.branch)] {
+            if let Some(value) = value {
+                put(key, value.as_str().into());
+            }
+        }
+        NewEntry {
+            task_id: id.clone(),
+            executor: job.executor.id.clone(),
+            summary: judged.summary.clone(),
+            tokens_used: judged.tokens_used,
+            linked_tasks: job.linked.clone(),
+            timestamp: self.means.clock.now(),
+            metadata,
+        }
+    }
+
+    fn record(&self, event: AuditEvent) -> Result<(), Stop> {
+        Ok(self.means.ledger.record(event)?)
+    }
+}
+
+/// The length and the whole of an answer that failed for its length alone.
+fn too_long(error: &RunError) -> Option<(usize, &Answer)> {
+    match error {
+        RunError::Answer {
+            source: AnswerError::TooLong { bytes, answer },
+            ..
+        } => Some((*bytes, answer)),
+        _ => None,
+    }
+}
+
+/// What the executor said last on standard error, if anything.
+fn complaint(error: &RunError) -> Option<String> {
+    let (RunError::Crashed { complaint, .. }
+    | RunError::Quiet { complaint, .. }
+    | RunError::Deadline { complaint, .. }
+    | RunError::Answer { complaint, .. }) = error
+    else {
+        return None;
+    };
+    let complaint = complaint.trim();
+    (!complaint.is_empty()).then(|| complaint.to_owned())
+}
+
+/// An error and its causes on one line.
+pub(super) fn one_line(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut line = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        line.push_str(": ");
+        line.push_str(&cause.to_string());
+        next = cause.source();
+    }
+    line
+}

@@ -1,0 +1,372 @@
+//! [`run`]: the threads of a delegation, and the events that move its schedule on.
+//!
+//! One thread asks the schedule and waits for events; as many workers as may run at once make the
+//! attempts; one short-lived thread measures the disk, another passes a cancellation on. Nobody
+//! polls: each thread sleeps until there is something for it.
+
+use std::{
+    sync::{
+        Mutex, PoisonError,
+        mpsc::{Receiver, Sender, channel},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use callosum_agents::{health::Health, registry::Executor};
+use callosum_host::{machine, process::Cancel};
+use callosum_ledger::{AuditEvent, ErrorCode, TaskId, WriteError};
+
+use super::{
+    attempt::{AttemptResult, Attempted, Job, Workshop},
+    judge::Judged,
+    means::{Means, Rules},
+    record::About,
+    report::{Failure, Report, TaskReport, TaskStatus},
+    watch::{Notice, Watch},
+};
+use crate::{
+    mode::{Decision, Facts},
+    schedule::{Consequence, Ending, NotRunning, Outcome, Schedule, Start, Then},
+    submission::Submission,
+    task::{Link, Task, TaskIndex},
+};
+
+/// How long the disk is watched to tell how busy it is (CAL-ARB-2).
+const UTILISATION_SPAN: Duration = Duration::from_millis(50);
+
+/// Why a delegation could not be carried through.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A task is to go to an executor that the registry does not have (CAL-SCH-4).
+    #[error("task `{task}` is for executor `{executor}`, which is not registered")]
+    UnknownExecutor {
+        /// The task's name in the submission.
+        task: String,
+        /// The executor.
+        executor: String,
+    },
+    /// The system gave no thread or pipe.
+    #[error("cannot start the delegation")]
+    System(#[from] std::io::Error),
+    /// The schedule was told something that does not fit.
+    #[error(transparent)]
+    Schedule(#[from] NotRunning),
+}
+
+enum Event {
+    Finished(Box<Attempted>),
+    Utilisation(Option<f64>),
+    Cancelled,
+}
+
+/// Runs every task of a submission to its end.
+///
+/// `executors` names, for each task in order, who works on it. Blocks until all is over; a task
+/// that fails is told in the report, and fails those that build on it, not the rest. Everything
+/// that was recorded is durable when this returns, or `unrecorded` says why not.
+pub fn run(
+    submission: Submission,
+    executors: &[String],
+    means: &Means<'_>,
+    rules: Rules,
+    watch: &dyn Watch,
+) -> Result<Report, RunError> {
+    let assigned = assigned(&submission, executors, means)?;
+    let tasks = submission.tasks().to_vec();
+    let workshop = Workshop {
+        means,
+        rules,
+        health: Health::new(),
+        watch,
+    };
+    let over = Cancel::new()?;
+    let (job_sender, jobs) = channel::<Job<'_>>();
+    let jobs = Mutex::new(jobs);
+    let (event_sender, events) = channel();
+    let workers = rules.limits.concurrency.get().min(tasks.len());
+
+    let (records, mut unrecorded) = thread::scope(|scope| {
+        for _ in 0..workers {
+            let event_sender = event_sender.clone();
+            let (workshop, jobs) = (&workshop, &jobs);
+            scope.spawn(move || work(workshop, jobs, &event_sender));
+        }
+        let cancelled = event_sender.clone();
+        let over = &over;
+        scope.spawn(move || {
+            if means.cancel.wait_here_or(over).is_ok() && means.cancel.is_cancelled() {
+                // The run may be over already; then nobody needs to know.
+                drop(cancelled.send(Event::Cancelled));
+            }
+        });
+        if tasks.len() > 1 {
+            let (measured, tree) = (event_sender.clone(), means.tree.to_owned());
+            // Not scoped: a run shorter than the measurement does not wait for it.
+            thread::spawn(move || {
+                let share = machine::disk_utilisation(&tree, UTILISATION_SPAN);
+                drop(measured.send(Event::Utilisation(share)));
+            });
+        }
+        drop(event_sender);
+        let run = Run {
+            schedule: Schedule::new(submission, rules.limits),
+            records: tasks.iter().map(|_| TaskRecord::default()).collect(),
+            facts: Facts {
+                ledger_busy: false,
+                disk_utilisation: None,
+                io_threshold: rules.io_threshold,
+            },
+            started: Instant::now(),
+            tasks: &tasks,
+            assigned: &assigned,
+            means,
+            watch,
+            unrecorded: None,
+        };
+        let records = run.drive(&events, job_sender);
+        over.cancel();
+        records
+    })?;
+    if let Err(error) = means.ledger.flush() {
+        unrecorded.get_or_insert(error);
+    }
+    Ok(Report {
+        tasks: reports(&tasks, &assigned, records),
+        unwell: workshop.health.unwell(),
+        unrecorded,
+    })
+}
+
+/// Looks up who works on what; the report's order is the submission's.
+fn assigned<'a>(
+    submission: &Submission,
+    executors: &[String],
+    means: &Means<'a>,
+) -> Result<Vec<&'a Executor>, RunError> {
+    submission
+        .tasks()
+        .iter()
+        .zip(executors)
+        .map(|(task, executor)| {
+            means
+                .registry
+                .get(executor)
+                .ok_or_else(|| RunError::UnknownExecutor {
+                    task: task.local_id.clone(),
+                    executor: executor.clone(),
+                })
+        })
+        .collect()
+}
+
+fn work(workshop: &Workshop<'_>, jobs: &Mutex<Receiver<Job<'_>>>, events: &Sender<Event>) {
+    loop {
+        // The lock is held while waiting: whoever has it takes the next job, the others queue.
+        let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(job) = job else { return };
+        if events
+            .send(Event::Finished(Box::new(workshop.attempt(job))))
+            .is_err()
+        {
+            return;
+        }
+    }
+}
+
+/// What is known of a task beyond what the schedule knows.
+#[derive(Default)]
+struct TaskRecord {
+    id: Option<TaskId>,
+    decision: Option<Decision>,
+    began: Option<Instant>,
+    elapsed: Duration,
+    failures: Vec<Failure>,
+    uncommitted: Option<Judged>,
+    status: Option<TaskStatus>,
+}
+
+struct Run<'a> {
+    schedule: Schedule,
+    records: Vec<TaskRecord>,
+    facts: Facts,
+    started: Instant,
+    tasks: &'a [Task],
+    assigned: &'a [&'a Executor],
+    means: &'a Means<'a>,
+    watch: &'a dyn Watch,
+    unrecorded: Option<WriteError>,
+}
+
+impl<'a> Run<'a> {
+    /// Turns events into turns until every task has ended. Dropping `jobs` ends the workers.
+    fn drive(
+        mut self,
+        events: &Receiver<Event>,
+        jobs: Sender<Job<'a>>,
+    ) -> Result<(Vec<TaskRecord>, Option<WriteError>), RunError> {
+        loop {
+            self.facts.ledger_busy = self.means.ledger.another_process_is_writing();
+            let turn = self.schedule.next(self.started.elapsed(), &self.facts);
+            for start in turn.starts {
+                let job = self.job(start);
+                // It cannot fail: workers end only when this sender is dropped.
+                drop(jobs.send(job));
+            }
+            for (task, ending) in turn.dropped {
+                self.ended(task, ending);
+            }
+            let event = match turn.then {
+                Then::Done => return Ok((self.records, self.unrecorded)),
+                Then::WaitForEvent => events.recv().ok(),
+                Then::WaitUntil(at) => {
+                    let left = at.saturating_sub(self.started.elapsed());
+                    events.recv_timeout(left).ok()
+                }
+            };
+            match event {
+                Some(Event::Finished(attempted)) => self.finished(*attempted)?,
+                Some(Event::Utilisation(share)) => self.facts.disk_utilisation = share,
+                Some(Event::Cancelled) => self.schedule.cancel(),
+                None => {}
+            }
+        }
+    }
+
+    fn job(&mut self, start: Start) -> Job<'a> {
+        let at = start.task.0;
+        let linked = self.tasks[at]
+            .links
+            .iter()
+            .filter_map(|link| match link {
+                Link::Ledger(id) => Some(id.clone()),
+                Link::Local(place) => self.records[place.0].id.clone(),
+            })
+            .collect();
+        let record = &mut self.records[at];
+        record.began.get_or_insert_with(Instant::now);
+        record.decision = Some(start.decision);
+        Job {
+            index: start.task,
+            task: &self.tasks[at],
+            executor: self.assigned[at],
+            decision: start.decision,
+            id: record.id.clone(),
+            linked,
+            uncommitted: record.uncommitted.take(),
+        }
+    }
+
+    fn finished(&mut self, attempted: Attempted) -> Result<(), RunError> {
+        let task = attempted.index;
+        let record = &mut self.records[task.0];
+        record.id = attempted.id;
+        let now = self.started.elapsed();
+        let outcome = match attempted.result {
+            AttemptResult::Committed { entry, judged } => {
+                record.status = Some(TaskStatus::Committed {
+                    entry,
+                    citations: judged.citations,
+                    tokens_returned: judged.tokens_returned,
+                });
+                Outcome::Committed
+            }
+            AttemptResult::Failed {
+                failure,
+                uncommitted,
+            } => {
+                let code = failure.code;
+                record.failures.push(failure);
+                record.uncommitted = uncommitted;
+                Outcome::Failed(code)
+            }
+            AttemptResult::Cancelled => Outcome::Cancelled,
+        };
+        match self.schedule.finished(task, now, outcome)? {
+            Consequence::Retry { retry, at } => {
+                self.will_retry(task, retry, at.saturating_sub(now));
+            }
+            Consequence::Ended(ending) => self.ended(task, ending),
+        }
+        Ok(())
+    }
+
+    fn will_retry(&mut self, task: TaskIndex, retry: u32, pause: Duration) {
+        let record = &self.records[task.0];
+        let failure = record.failures.last();
+        let code = failure.and_then(|failure| failure.code);
+        let reason = failure.map_or("", |failure| &failure.message);
+        self.watch.notice(
+            task,
+            Notice::Retrying {
+                code,
+                reason,
+                pause,
+            },
+        );
+        if let Some(id) = record.id.clone() {
+            let about = About {
+                id: &id,
+                executor: &self.assigned[task.0].id,
+            };
+            if code == Some(ErrorCode::ChecksumMismatch) {
+                self.record(about.rollback());
+            }
+            self.record(about.retry(retry, pause));
+        }
+    }
+
+    fn ended(&mut self, task: TaskIndex, ending: Ending) {
+        let status = self.status_of(ending);
+        let record = &mut self.records[task.0];
+        let status = &*record.status.get_or_insert(status);
+        record.elapsed = record.began.map_or(Duration::ZERO, |began| began.elapsed());
+        let recovered = matches!(status, TaskStatus::Committed { .. });
+        if let Some(id) = record.id.clone()
+            && !record.failures.is_empty()
+        {
+            let about = About {
+                id: &id,
+                executor: &self.assigned[task.0].id,
+            };
+            self.record(about.recovery(recovered));
+        }
+        self.watch.notice(task, Notice::Ended);
+    }
+
+    fn status_of(&self, ending: Ending) -> TaskStatus {
+        let name = |task: TaskIndex| self.tasks[task.0].local_id.clone();
+        match ending {
+            // The attempt has said so already, with the entry.
+            Ending::Committed | Ending::Failed(_) => TaskStatus::Failed,
+            Ending::DependencyFailed { on } => TaskStatus::DependencyFailed { on: name(on) },
+            Ending::Cancelled => TaskStatus::Cancelled,
+            Ending::Halted { by } => TaskStatus::Halted { by: name(by) },
+        }
+    }
+
+    /// Hands a record to the journal; the first failure is kept for the report.
+    fn record(&mut self, event: AuditEvent) {
+        if let Err(error) = self.means.ledger.record(event) {
+            self.unrecorded.get_or_insert(error);
+        }
+    }
+}
+
+fn reports(tasks: &[Task], assigned: &[&Executor], records: Vec<TaskRecord>) -> Vec<TaskReport> {
+    tasks
+        .iter()
+        .zip(assigned)
+        .zip(records)
+        .map(|((task, executor), record)| TaskReport {
+            local_id: task.local_id.clone(),
+            task_id: record.id,
+            executor: executor.id.clone(),
+            kind: task.kind,
+            decision: record.decision,
+            status: record.status.unwrap_or(TaskStatus::Cancelled),
+            failures: record.failures,
+            elapsed: record.elapsed,
+        })
+        .collect()
+}

@@ -1,0 +1,52 @@
+//! What a delegation works with and keeps to, all of it handed in.
+
+use std::path::Path;
+
+use callosum_agents::{registry::Registry, runner::Surroundings};
+use callosum_host::{Clock, process::Cancel};
+use callosum_ledger::{Answers, Ledger};
+
+use crate::schedule::Limits;
+
+/// Everything that a delegation leans on.
+pub struct Means<'a> {
+    /// Where entries and records go.
+    pub ledger: &'a Ledger,
+    /// Where answers are kept that are too long for an entry.
+    pub answers: &'a Answers,
+    /// Who can be asked.
+    pub registry: &'a Registry,
+    /// Where and how executors run.
+    pub surroundings: &'a Surroundings,
+    /// The tree that is read, and that citations are checked against.
+    pub tree: &'a Path,
+    /// Tells the time of day.
+    pub clock: &'a Clock,
+    /// Stops everything.
+    pub cancel: &'a Cancel,
+    /// What is known of the checkout that the tree is.
+    pub provenance: Provenance,
+}
+
+/// Where a tree comes from, as entries name it (Seed CAL §3.1, `metadata`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Provenance {
+    /// The repository's name.
+    pub repo: Option<String>,
+    /// The branch that is checked out.
+    pub branch: Option<String>,
+}
+
+/// What a delegation keeps to.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// How much at once, with which pauses.
+    pub limits: Limits,
+    /// File reads above which a task counts as a load by itself.
+    pub io_threshold: u64,
+    /// Whether a summary under [`SHORT_SUMMARY`] is refused instead of marked (CAL-SCH-3).
+    pub strict_summary: bool,
+}
+
+/// Bytes under which a summary counts as short (Seed CAL §3.2).
+pub(super) const SHORT_SUMMARY: usize = 2 * 1024;

@@ -1,0 +1,88 @@
+//! [`Report`]: what came of each task.
+
+use std::time::Duration;
+
+use callosum_evidence::citation::Tally;
+use callosum_ledger::{Checksum, Entry, ErrorCode, TaskId, WriteError};
+
+use crate::{mode::Decision, task::Kind};
+
+/// What came of a submission.
+#[derive(Debug)]
+pub struct Report {
+    /// One for each task, in the order of the submission.
+    pub tasks: Vec<TaskReport>,
+    /// The executors that did not pass their last health check (Seed CAL §11.3).
+    pub unwell: Vec<String>,
+    /// Why the journal lacks some of what happened beside the commits, where it does.
+    pub unrecorded: Option<WriteError>,
+}
+
+/// What came of one task.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskReport {
+    /// Its name in the submission.
+    pub local_id: String,
+    /// Its id in the ledger; `None` where it never began.
+    pub task_id: Option<TaskId>,
+    /// Who worked on it, or would have.
+    pub executor: String,
+    /// What kind of analysis it is.
+    pub kind: Kind,
+    /// How it ran, and why; `None` where it never began.
+    pub decision: Option<Decision>,
+    /// How it ended.
+    pub status: TaskStatus,
+    /// Each try that failed, the last one last.
+    pub failures: Vec<Failure>,
+    /// Time from its first start to its end.
+    pub elapsed: Duration,
+}
+
+/// How a task ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TaskStatus {
+    /// Its answer is in the ledger.
+    Committed {
+        /// The entry, as it is stored.
+        entry: Box<Entry>,
+        /// How its citations stood when it was committed.
+        citations: Tally,
+        /// Tokens of its summary, estimated.
+        tokens_returned: u64,
+    },
+    /// Its last try failed.
+    Failed,
+    /// It never began, because a task that it builds on did not succeed.
+    DependencyFailed {
+        /// That task's name in the submission.
+        on: String,
+    },
+    /// It was interrupted, or never began because the run was.
+    Cancelled,
+    /// It was given up because results could no longer be stored.
+    Halted {
+        /// The task whose failure showed it, by its name in the submission.
+        by: String,
+    },
+}
+
+/// A try that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The seed's code, where it has one.
+    pub code: Option<ErrorCode>,
+    /// What failed, on one line.
+    pub message: String,
+    /// More for diagnosis.
+    pub details: Option<String>,
+    /// Where the whole answer is kept that was refused, by its hash.
+    pub kept_answer: Option<Checksum>,
+}
+
+impl TaskReport {
+    /// Whether its answer is in the ledger.
+    pub fn is_committed(&self) -> bool {
+        matches!(self.status, TaskStatus::Committed { .. })
+    }
+}

@@ -1,0 +1,46 @@
+//! [`Watch`]: whoever wants to see a delegation while it runs.
+
+use std::time::Duration;
+
+use callosum_agents::runner::Sign;
+use callosum_ledger::{ErrorCode, TaskId};
+
+use crate::{mode::Decision, task::TaskIndex};
+
+/// Sees what happens, on the thread on which it happens, and must not block.
+pub trait Watch: Sync {
+    /// Takes note of something.
+    fn notice(&self, task: TaskIndex, notice: Notice<'_>);
+}
+
+/// Something that happened to a task.
+#[derive(Debug)]
+pub enum Notice<'a> {
+    /// It has an id, an executor and a mode, and begins.
+    Started {
+        /// Its id in the ledger.
+        id: &'a TaskId,
+        /// Who works on it.
+        executor: &'a str,
+        /// How it runs, and why.
+        decision: Decision,
+    },
+    /// Its executor showed a sign of life.
+    Heard(&'a Sign<'a>),
+    /// A try failed, and there will be another.
+    Retrying {
+        /// What the failure is called, where it has a code.
+        code: Option<ErrorCode>,
+        /// Why it failed.
+        reason: &'a str,
+        /// How long until the next try.
+        pause: Duration,
+    },
+    /// It is over; how, its report says.
+    Ended,
+}
+
+/// Nobody watches.
+impl Watch for () {
+    fn notice(&self, _: TaskIndex, _: Notice<'_>) {}
+}

@@ -1,0 +1,18 @@
+//! When each task of a submission starts, and how each of them ends.
+//!
+//! Start with [`Schedule`]: a state machine that whoever runs tasks asks after each event. It
+//! holds no clock and no thread; time is handed to it as a duration since the run began, and the
+//! machine's state as [`Facts`](crate::Facts). So a whole run can be played through in a test.
+
+mod limits;
+mod run;
+mod turn;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::{
+    limits::{Concurrency, ConcurrencyError, DEFAULT_STAGGER, Limits},
+    run::{NotRunning, Schedule},
+    turn::{Consequence, Ending, Outcome, Start, Then, Turn},
+};

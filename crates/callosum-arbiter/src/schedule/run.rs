@@ -1,0 +1,413 @@
+//! [`Schedule`]: the state of a run, and the two questions that move it on.
+
+use std::{cmp::Reverse, collections::BTreeSet, time::Duration};
+
+use callosum_ledger::ErrorCode;
+
+use super::{
+    limits::Limits,
+    turn::{Consequence, Ending, Outcome, Start, Then, Turn},
+};
+use crate::{
+    mode::{Decision, Facts, Mode, Reason, TaskFacts, choose_mode},
+    recovery::Remedy,
+    submission::{Submission, local_links},
+    task::TaskIndex,
+};
+
+/// How long a queued task waits for the ledger before it starts all the same.
+///
+/// Seed CAL §5.3: whoever holds the ledger longer than the global lock's timeout is stuck, and
+/// the commit meets that with E007 and its own pauses.
+const QUEUE_PATIENCE: Duration = Duration::from_millis(1500);
+
+/// When to look at a held ledger again: no event tells that another process gave it back.
+const LEDGER_LOOK: Duration = Duration::from_millis(20);
+
+/// The state of a run of one submission.
+///
+/// Ask [`next`](Self::next) at the start, after each [`finished`](Self::finished) or
+/// [`cancel`](Self::cancel), and when the time has come that it named. It promises:
+///
+/// - never more tasks at once than the limit;
+/// - a task starts only after every task that it links to was committed;
+/// - every task ends exactly once, and so a run ends, whatever the outcomes;
+/// - the same calls give the same answers.
+#[derive(Debug)]
+pub struct Schedule {
+    submission: Submission,
+    limits: Limits,
+    standings: Vec<Standing>,
+    /// Tasks that could start, the heaviest first.
+    ready: BTreeSet<(Reverse<Weight>, TaskIndex)>,
+    /// Retries whose time has not come.
+    delayed: BTreeSet<(Duration, TaskIndex)>,
+    /// How many may run at once: the limit, or less while memory is short.
+    slots: usize,
+    running: usize,
+    /// How many of the running ones the caller wants one at a time.
+    running_in_line: usize,
+    last_staggered: Option<Duration>,
+    open: usize,
+    dropped: Vec<(TaskIndex, Ending)>,
+    stopped: Option<Ending>,
+}
+
+/// What is known of one task.
+#[derive(Debug)]
+struct Standing {
+    phase: Phase,
+    unmet_links: usize,
+    unmet_at_first: usize,
+    retries: u32,
+    decision: Option<Decision>,
+    queued_since: Option<Duration>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Waiting,
+    Running,
+    Ended(Ending),
+}
+
+/// A priority's weight with a total order.
+#[derive(Clone, Copy, Debug)]
+struct Weight(f64);
+
+impl PartialEq for Weight {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Weight {}
+
+impl PartialOrd for Weight {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Weight {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+impl Schedule {
+    /// A run of which nothing has happened yet.
+    pub fn new(submission: Submission, limits: Limits) -> Self {
+        let standings: Vec<Standing> = submission
+            .tasks()
+            .iter()
+            .map(|task| {
+                let unmet_links = local_links(task).count();
+                Standing {
+                    phase: Phase::Waiting,
+                    unmet_links,
+                    unmet_at_first: unmet_links,
+                    retries: 0,
+                    decision: None,
+                    queued_since: None,
+                }
+            })
+            .collect();
+        let mut schedule = Self {
+            open: standings.len(),
+            slots: limits.concurrency.get(),
+            submission,
+            limits,
+            standings,
+            ready: BTreeSet::new(),
+            delayed: BTreeSet::new(),
+            running: 0,
+            running_in_line: 0,
+            last_staggered: None,
+            dropped: Vec::new(),
+            stopped: None,
+        };
+        for task in schedule.submission.places() {
+            if schedule.standings[task.0].unmet_links == 0 {
+                schedule.make_ready(task);
+            }
+        }
+        schedule
+    }
+
+    /// The tasks that are run.
+    pub fn submission(&self) -> &Submission {
+        &self.submission
+    }
+
+    /// How a task ended; `None` while it has not.
+    pub fn ending(&self, task: TaskIndex) -> Option<Ending> {
+        match self.standings[task.0].phase {
+            Phase::Ended(ending) => Some(ending),
+            Phase::Waiting | Phase::Running => None,
+        }
+    }
+
+    /// How often a task was tried again.
+    pub fn retries(&self, task: TaskIndex) -> u32 {
+        self.standings[task.0].retries
+    }
+
+    /// Says what to start at `now`, and what to wait for then.
+    ///
+    /// What it names in `starts` counts as running from here on.
+    pub fn next(&mut self, now: Duration, facts: &Facts) -> Turn {
+        while let Some(&(at, task)) = self.delayed.first()
+            && at <= now
+        {
+            self.delayed.pop_first();
+            self.make_ready(task);
+        }
+        let (starts, look_again) = self.start_what_may(now, facts);
+        let wake = look_again
+            .into_iter()
+            .chain(self.delayed.first().map(|&(at, _)| at))
+            .min();
+        Turn {
+            starts,
+            dropped: std::mem::take(&mut self.dropped),
+            then: match wake {
+                _ if self.open == 0 => Then::Done,
+                Some(at) => Then::WaitUntil(at),
+                None => Then::WaitForEvent,
+            },
+        }
+    }
+
+    /// Takes note of how a try went, and says what follows for that task.
+    ///
+    /// Tasks that it takes down with it are in the next turn's `dropped`.
+    pub fn finished(
+        &mut self,
+        task: TaskIndex,
+        now: Duration,
+        outcome: Outcome,
+    ) -> Result<Consequence, NotRunning> {
+        if self.standings.get(task.0).map(|standing| standing.phase) != Some(Phase::Running) {
+            return Err(NotRunning { task });
+        }
+        self.standings[task.0].phase = Phase::Waiting;
+        self.running -= 1;
+        self.running_in_line -= usize::from(self.is_in_line(task));
+        let code = match outcome {
+            Outcome::Committed => {
+                self.slots = (self.slots + 1).min(self.limits.concurrency.get());
+                return Ok(self.end(task, Ending::Committed));
+            }
+            Outcome::Cancelled => return Ok(self.end(task, Ending::Cancelled)),
+            Outcome::Failed(None) => return Ok(self.end(task, Ending::Failed(None))),
+            Outcome::Failed(Some(code)) => code,
+        };
+        if code == ErrorCode::MemoryOverflow {
+            // Seed CAL §7.1, "adaptive": fewer at once, and one more again with each success.
+            self.slots = (self.slots / 2).max(1);
+        }
+        let standing = &mut self.standings[task.0];
+        let who = task.0 as u64;
+        match self.limits.recovery.after(code, standing.retries, who) {
+            Remedy::Retry { delay } if self.stopped.is_none() => {
+                standing.retries += 1;
+                let at = now.saturating_add(delay);
+                self.delayed.insert((at, task));
+                Ok(Consequence::Retry {
+                    retry: standing.retries,
+                    at,
+                })
+            }
+            Remedy::Retry { .. } | Remedy::GiveUp => Ok(self.end(task, Ending::Failed(Some(code)))),
+            Remedy::Halt => {
+                let consequence = self.end(task, Ending::Failed(Some(code)));
+                self.stop(Ending::Halted { by: task });
+                Ok(consequence)
+            }
+        }
+    }
+
+    /// Drops everything that is not running. What runs is for the caller to interrupt; its
+    /// outcomes are still to be told.
+    pub fn cancel(&mut self) {
+        self.stop(Ending::Cancelled);
+    }
+
+    /// Starts ready tasks in order of weight while there are slots. Also says when to look again
+    /// at those that time alone, or another process, holds back.
+    fn start_what_may(&mut self, now: Duration, facts: &Facts) -> (Vec<Start>, Option<Duration>) {
+        let mut starts = Vec::new();
+        let mut look_again = None;
+        let mut candidate = self.ready.first().copied();
+        while let Some(key) = candidate
+            && self.running < self.slots
+        {
+            let (_, task) = key;
+            let decision = self.decide(task, facts);
+            match self.held_back(task, decision, now, facts) {
+                Hold::Free => {
+                    self.ready.remove(&key);
+                    self.start(task, decision, now);
+                    starts.push(Start {
+                        task,
+                        retries: self.standings[task.0].retries,
+                        decision,
+                    });
+                }
+                Hold::Until(at) => {
+                    look_again = Some(look_again.map_or(at, |earlier: Duration| earlier.min(at)));
+                }
+                Hold::UntilEvent => {}
+            }
+            candidate = self
+                .ready
+                .range((std::ops::Bound::Excluded(key), std::ops::Bound::Unbounded))
+                .next()
+                .copied();
+        }
+        (starts, look_again)
+    }
+
+    /// The task's decision, made at its first turn and kept for its further tries.
+    fn decide(&mut self, task: TaskIndex, facts: &Facts) -> Decision {
+        let asked = self.submission.task(task);
+        let standing = &mut self.standings[task.0];
+        *standing.decision.get_or_insert_with(|| {
+            let task_facts = TaskFacts {
+                // By now its links are met; what counts is that it had to wait for them.
+                unmet_links: standing.unmet_at_first,
+                asked: asked.mode,
+                estimated_io_ops: asked.estimated_io_ops,
+                scope: asked.scope,
+            };
+            choose_mode(&task_facts, facts)
+        })
+    }
+
+    fn held_back(
+        &mut self,
+        task: TaskIndex,
+        decision: Decision,
+        now: Duration,
+        facts: &Facts,
+    ) -> Hold {
+        match decision.mode {
+            Mode::Sequential if self.is_in_line(task) && self.running_in_line > 0 => {
+                Hold::UntilEvent
+            }
+            Mode::Concurrent | Mode::Sequential => Hold::Free,
+            Mode::Staggered => {
+                let from = self.last_staggered.map_or(Duration::ZERO, |last| {
+                    last.saturating_add(self.limits.stagger)
+                });
+                if now < from {
+                    Hold::Until(from)
+                } else {
+                    Hold::Free
+                }
+            }
+            Mode::Queued => {
+                let since = *self.standings[task.0].queued_since.get_or_insert(now);
+                let patience_ends = since.saturating_add(QUEUE_PATIENCE);
+                if facts.ledger_busy && now < patience_ends {
+                    Hold::Until(patience_ends.min(now.saturating_add(LEDGER_LOOK)))
+                } else {
+                    Hold::Free
+                }
+            }
+        }
+    }
+
+    fn start(&mut self, task: TaskIndex, decision: Decision, now: Duration) {
+        self.standings[task.0].phase = Phase::Running;
+        self.running += 1;
+        self.running_in_line += usize::from(self.is_in_line(task));
+        if decision.mode == Mode::Staggered {
+            self.last_staggered = Some(now);
+        }
+    }
+
+    /// Whether the caller wants this task and its like one at a time.
+    fn is_in_line(&self, task: TaskIndex) -> bool {
+        self.standings[task.0].decision
+            == Some(Decision {
+                mode: Mode::Sequential,
+                reason: Reason::Asked,
+            })
+    }
+
+    /// Ends a task that is not running, and what that brings about for those that link to it.
+    fn end(&mut self, task: TaskIndex, ending: Ending) -> Consequence {
+        self.standings[task.0].phase = Phase::Ended(ending);
+        self.open -= 1;
+        if ending == Ending::Committed {
+            for at in 0..self.submission.dependants(task).len() {
+                let dependant = self.submission.dependants(task)[at];
+                let standing = &mut self.standings[dependant.0];
+                standing.unmet_links -= 1;
+                if standing.unmet_links == 0 && standing.phase == Phase::Waiting {
+                    self.make_ready(dependant);
+                }
+            }
+        } else {
+            self.drop_dependants(task);
+        }
+        Consequence::Ended(ending)
+    }
+
+    /// Ends all that wait for a task which did not succeed, each with the link that failed it.
+    fn drop_dependants(&mut self, task: TaskIndex) {
+        let mut lost = vec![task];
+        while let Some(on) = lost.pop() {
+            for at in 0..self.submission.dependants(on).len() {
+                let dependant = self.submission.dependants(on)[at];
+                if self.standings[dependant.0].phase == Phase::Waiting {
+                    self.drop_waiting(dependant, Ending::DependencyFailed { on });
+                    lost.push(dependant);
+                }
+            }
+        }
+    }
+
+    /// Ends everything that waits, now and later.
+    fn stop(&mut self, ending: Ending) {
+        self.stopped.get_or_insert(ending);
+        self.ready.clear();
+        self.delayed.clear();
+        for task in self.submission.places() {
+            if self.standings[task.0].phase == Phase::Waiting {
+                self.drop_waiting(task, ending);
+            }
+        }
+    }
+
+    fn drop_waiting(&mut self, task: TaskIndex, ending: Ending) {
+        self.standings[task.0].phase = Phase::Ended(ending);
+        self.open -= 1;
+        self.dropped.push((task, ending));
+    }
+
+    fn make_ready(&mut self, task: TaskIndex) {
+        let asked = self.submission.task(task);
+        let weight = asked
+            .priority
+            .weight(asked.links.len(), self.submission.remaining_chain(task));
+        self.ready.insert((Reverse(Weight(weight)), task));
+    }
+}
+
+/// What keeps a ready task from starting.
+enum Hold {
+    Free,
+    Until(Duration),
+    UntilEvent,
+}
+
+/// An outcome was told of a task that was not running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("task {task} of the submission is not running")]
+pub struct NotRunning {
+    /// Which.
+    pub task: TaskIndex,
+}

@@ -1,0 +1,87 @@
+//! [`Turn`]: what a schedule says, and [`Outcome`], what it is told.
+
+use std::time::Duration;
+
+use callosum_ledger::ErrorCode;
+
+use crate::{mode::Decision, task::TaskIndex};
+
+/// What is to be done now, and what to wait for afterwards.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// The tasks to start, in this order.
+    pub starts: Vec<Start>,
+    /// The tasks that have ended without being started, or before being started again, since the
+    /// last turn.
+    pub dropped: Vec<(TaskIndex, Ending)>,
+    /// What comes after.
+    pub then: Then,
+}
+
+/// A task that is to start now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// Which.
+    pub task: TaskIndex,
+    /// How often it ran before.
+    pub retries: u32,
+    /// How it runs, and why; the same for each try.
+    pub decision: Decision,
+}
+
+/// What comes after a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Then {
+    /// Ask again when a running task has finished, or at this time of the run if that is earlier.
+    WaitUntil(Duration),
+    /// Ask again when a running task has finished.
+    WaitForEvent,
+    /// Every task has ended.
+    Done,
+}
+
+/// How one try of a task went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Its answer is in the ledger.
+    Committed,
+    /// It failed; a failure without a code is one that a further try would not change.
+    Failed(Option<ErrorCode>),
+    /// It was interrupted.
+    Cancelled,
+}
+
+/// What the outcome of a try leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Consequence {
+    /// The task runs again.
+    Retry {
+        /// The number of this retry, from 1.
+        retry: u32,
+        /// The earliest time of the run at which it starts.
+        at: Duration,
+    },
+    /// The task is over.
+    Ended(Ending),
+}
+
+/// How a task ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Its answer is in the ledger.
+    Committed,
+    /// Its last try failed.
+    Failed(Option<ErrorCode>),
+    /// It was never started, because a task that it builds on did not succeed.
+    DependencyFailed {
+        /// That task.
+        on: TaskIndex,
+    },
+    /// It was interrupted, or never started because the whole run was.
+    Cancelled,
+    /// It was never started, or not again, because results can no longer be stored.
+    Halted {
+        /// The task whose failure showed it.
+        by: TaskIndex,
+    },
+}

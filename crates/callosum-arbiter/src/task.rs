@@ -1,0 +1,100 @@
+//! [`Task`]: one analysis that somebody asks for.
+//!
+//! Only data. What follows from it is decided in [`crate::mode`] and [`crate::priority`].
+
+use std::fmt;
+
+pub use callosum_agents::scout::Kind;
+use callosum_ledger::TaskId;
+
+use crate::{mode::Mode, priority::Priority};
+
+/// One analysis that somebody asks for, before it has an id of the ledger.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Task {
+    /// The name by which other tasks of the same submission link to it.
+    pub local_id: String,
+    /// What is asked.
+    pub prompt: String,
+    /// Which of the four analyses it is.
+    pub kind: Kind,
+    /// The files and folders that it is about, from the root; empty for the whole tree.
+    pub paths: Vec<String>,
+    /// The executor that must do it; `None` leaves the choice to the priority.
+    pub executor: Option<String>,
+    /// The tasks whose results it builds on.
+    pub links: Vec<Link>,
+    /// How much of the tree it concerns.
+    pub scope: Scope,
+    /// File reads that the caller expects it to cost; `None` where nobody said.
+    pub estimated_io_ops: Option<u64>,
+    /// How it is ordered among those that wait.
+    pub priority: Priority,
+    /// The mode that the caller insists on; `None` leaves the choice to the arbiter.
+    pub mode: Option<Mode>,
+}
+
+impl Task {
+    /// A task with this prompt and otherwise nothing said: a scan of the whole tree.
+    pub fn new(local_id: impl Into<String>, prompt: impl Into<String>) -> Self {
+        Self {
+            local_id: local_id.into(),
+            prompt: prompt.into(),
+            kind: Kind::default(),
+            paths: Vec::new(),
+            executor: None,
+            links: Vec::new(),
+            scope: Scope::Repo,
+            estimated_io_ops: None,
+            priority: Priority::default(),
+            mode: None,
+        }
+    }
+}
+
+/// A task's place in its [`Submission`](crate::Submission), from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TaskIndex(pub usize);
+
+impl fmt::Display for TaskIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A task that another one builds on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Link {
+    /// A task of the same submission; it must be committed before the other starts.
+    Local(TaskIndex),
+    /// A task that the ledger already holds.
+    Ledger(TaskId),
+}
+
+/// How much of the tree a task concerns (Seed CAL §4.2, `scope_type`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// A part that stands by itself.
+    Module,
+    /// All of it.
+    Repo,
+}
+
+impl Scope {
+    /// Both, as they are named in a task file.
+    pub const ALL: [Self; 2] = [Self::Module, Self::Repo];
+
+    /// The name in a task file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Module => "module",
+            Self::Repo => "repo",
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,1 +1,17 @@
-fn main() {}
+//! `callosum`: several coding agents, working as one.
+//!
+//! Start with [`cli`], which has one file per command. `config` knows settings, homes, the root and
+//! trust; `ui` is the only room that writes to the terminal. This crate only translates: what is
+//! decided, run and kept, the crates below decide, run and keep.
+
+#![forbid(unsafe_code)]
+
+mod cli;
+mod config;
+mod ui;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run(std::env::args_os().collect())
+}

@@ -1,0 +1,31 @@
+//! `callosum audit`: what happened, in the order in which it happened.
+
+mod query;
+mod record;
+mod tail;
+mod verify;
+
+use clap::Subcommand;
+
+pub(super) use self::record::RecordsOutput;
+
+use super::{context::Context, replay};
+use crate::ui::CommandError;
+
+/// Read and verify the audit journal
+#[derive(Debug, Subcommand)]
+pub(crate) enum AuditCommand {
+    Tail(tail::TailArgs),
+    Query(query::QueryArgs),
+    Verify(verify::VerifyArgs),
+    Replay(replay::ReplayArgs),
+}
+
+pub(super) fn run(context: &Context, command: AuditCommand) -> Result<(), CommandError> {
+    match command {
+        AuditCommand::Tail(args) => tail::run(context, &args),
+        AuditCommand::Query(args) => query::run(context, &args),
+        AuditCommand::Verify(_) => verify::run(context),
+        AuditCommand::Replay(args) => replay::run(context, &args),
+    }
+}

@@ -1,0 +1,25 @@
+//! `callosum audit tail`: the last records.
+
+use clap::Args;
+
+use super::record;
+use crate::{cli::context::Context, ui::CommandError};
+
+/// Print the last records of the audit journal
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum audit tail
+  $ callosum audit tail -n 3 --json")]
+pub(crate) struct TailArgs {
+    /// How many
+    #[arg(short, value_name = "N", default_value_t = 20)]
+    n: usize,
+}
+
+pub(super) fn run(context: &Context, args: &TailArgs) -> Result<(), CommandError> {
+    let records = record::reader(context)
+        .tail(args.n)
+        .map_err(|error| record::unreadable(&error))?;
+    record::print(context, &records)
+}

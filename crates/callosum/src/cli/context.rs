@@ -1,0 +1,187 @@
+//! [`Context`]: what every command that works on a project is given.
+
+use std::path::{Path, PathBuf};
+
+use callosum_agents::runner::{Patience, Surroundings};
+use callosum_arbiter::delegation::Provenance;
+use callosum_host::{
+    Clock, Disk, Ids,
+    disk::{EntryKind, Scratch},
+    process::Cancel,
+};
+use callosum_ledger::LedgerPaths;
+
+use super::{explain, interrupt};
+use crate::{
+    config::{Environment, Project, Told},
+    ui::{CommandError, Exit, Ui},
+};
+
+/// A project, the machine under it, and the terminal in front of it.
+pub(super) struct Context {
+    pub(super) ui: Ui,
+    pub(super) disk: Disk,
+    pub(super) clock: Clock,
+    pub(super) ids: Ids,
+    pub(super) environment: Environment,
+    /// The folder that paths on the command line are relative to.
+    pub(super) folder: PathBuf,
+    pub(super) project: Project,
+    /// Asked when somebody presses Ctrl-C.
+    pub(super) cancel: Cancel,
+}
+
+impl Context {
+    /// Finds the project and reads its configuration. Creates nothing.
+    pub(super) fn gather(
+        environment: Environment,
+        directory: Option<&Path>,
+        ui: Ui,
+    ) -> Result<Self, CommandError> {
+        let cancel = interrupt::watch()?;
+        Self::read(environment, directory, ui, cancel)
+    }
+
+    /// The same once more, after something that it was read from has changed.
+    pub(super) fn anew(&self) -> Result<Self, CommandError> {
+        Self::read(
+            self.environment.clone(),
+            Some(&self.folder),
+            self.ui,
+            self.cancel.clone(),
+        )
+    }
+
+    fn read(
+        environment: Environment,
+        directory: Option<&Path>,
+        ui: Ui,
+        cancel: Cancel,
+    ) -> Result<Self, CommandError> {
+        let disk = Disk::real();
+        let here = std::env::current_dir().map_err(|error| {
+            CommandError::because(Exit::Environment, "there is no current folder", &error)
+        })?;
+        let told = Told {
+            root: directory,
+            settings: &[],
+        };
+        let project = Project::load(&disk, &environment, &here, &told)
+            .map_err(|error| explain::project(&error))?;
+        for warning in &project.settings.warnings {
+            ui.warn(&warning.to_string(), None);
+        }
+        for waiting in &project.waiting {
+            let what = format!(
+                ".calrc sets `{}` to `{}`, which leads out of the project and waits to be trusted; \
+                 the default is used",
+                waiting.key.name(),
+                waiting.setting.value,
+            );
+            ui.warn(&what, Some("callosum trust"));
+        }
+        let clock = environment
+            .clock()
+            .map_err(|error| explain::environment(&error))?;
+        let ids = environment
+            .ids()
+            .map_err(|error| explain::environment(&error))?;
+        let folder = directory.map_or_else(|| here.clone(), |directory| here.join(directory));
+        Ok(Self {
+            ui,
+            disk,
+            clock,
+            ids,
+            environment,
+            folder,
+            project,
+            cancel,
+        })
+    }
+
+    /// The folder that keeps the project's state.
+    pub(super) fn state(&self) -> &Path {
+        &self.project.roots.state
+    }
+
+    /// The tree that is read.
+    pub(super) fn tree(&self) -> &Path {
+        &self.project.roots.tree
+    }
+
+    /// Where the ledger's files stand.
+    pub(super) fn ledger_paths(&self) -> LedgerPaths {
+        self.project.places.ledger.clone()
+    }
+
+    /// What executors run in.
+    pub(super) fn surroundings(&self) -> Result<Surroundings, CommandError> {
+        let self_program = std::env::current_exe().map_err(|error| {
+            CommandError::because(
+                Exit::Environment,
+                "this program does not find itself",
+                &error,
+            )
+        })?;
+        let temporary = self.temporary()?;
+        Ok(Surroundings {
+            root: self.tree().to_owned(),
+            self_program,
+            environment: self
+                .environment
+                .iter()
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
+            temporary,
+            cancel: self.cancel.clone(),
+            patience: Patience {
+                quiet: self.project.settings.quiet_timeout(),
+                total: None,
+            },
+            disk: self.disk.clone(),
+        })
+    }
+
+    /// A private folder that is removed with everything in it when this is dropped.
+    pub(super) fn scratch(&self) -> Result<Scratch, CommandError> {
+        self.disk
+            .scratch(&self.temporary()?)
+            .map_err(|error| super::store::disk_failed(&error))
+    }
+
+    /// The folder of this machine's temporary folders, which nobody else may enter.
+    fn temporary(&self) -> Result<PathBuf, CommandError> {
+        let temporary = self.project.homes.machine.join("scratch");
+        self.project
+            .homes
+            .create_machine(&self.disk)
+            .and_then(|_| self.disk.create_private_dir(&temporary))
+            .map_err(|error| super::store::disk_failed(&error))?;
+        Ok(temporary)
+    }
+
+    /// What is known of the checkout: the folder's name, and the branch that git's `HEAD` names.
+    pub(super) fn provenance(&self) -> Provenance {
+        let name = self.state().file_name().and_then(|name| name.to_str());
+        Provenance {
+            repo: name.map(str::to_owned),
+            branch: self.branch(),
+        }
+    }
+
+    fn branch(&self) -> Option<String> {
+        let git = self.tree().join(".git");
+        let is_folder = self.disk.stat(&git).ok()??.kind == EntryKind::Folder;
+        let folder = if is_folder {
+            git
+        } else {
+            // A linked worktree: one line that says where its own HEAD stands.
+            let text = String::from_utf8(self.disk.read(&git).ok()?).ok()?;
+            let place = text.strip_prefix("gitdir: ")?.trim_end();
+            git.parent()?.join(place)
+        };
+        let head = String::from_utf8(self.disk.read(&folder.join("HEAD")).ok()?).ok()?;
+        head.strip_prefix("ref: refs/heads/")
+            .map(|branch| branch.trim_end().to_owned())
+    }
+}

@@ -1,0 +1,320 @@
+//! `callosum delegate`: the main job, from a prompt or a task file to summaries in the ledger.
+//!
+//! This file has the arguments and the way through; [`submission`] turns arguments into tasks,
+//! [`progress`] shows what happens, [`report`] is what comes out.
+
+mod progress;
+mod report;
+mod submission;
+
+use std::path::PathBuf;
+
+use callosum_agents::registry::{Executor, Status};
+use callosum_arbiter::{
+    Submission,
+    delegation::{self, Means, Report, Rules, TaskReport, TaskStatus},
+    priority::assign_executors,
+};
+use callosum_ledger::{Answers, AuditEvent, ErrorCode, Event, Ledger};
+use clap::{Args, ValueEnum};
+
+pub(super) use self::report::{DelegateOutput, TasksOutput};
+use self::{
+    progress::Shown,
+    report::{ErrorOutput, NamedOutput},
+};
+use super::{context::Context, roster::Roster, store};
+use crate::ui::{CommandError, Exit, Ui};
+
+/// Hand an analysis to an executor and keep the answer
+///
+/// Chooses how the task runs, starts the executor, checks its answer and every citation in it
+/// against the code, commits it to the ledger and prints it. Standard output is the summary and
+/// nothing else; what was done is told on standard error.
+///
+/// Without --executor the task goes to the enabled and active executor of lowest priority number
+/// in .calrc, or else to `scout`, which needs no model and answers one of four kinds.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum delegate \"Map this repository\"
+  $ callosum delegate \"What tests what?\" --kind tests --path src
+  $ callosum delegate \"What does it offer?\" --kind api --json
+  $ callosum delegate --tasks tasks.json --priority dependency-chain
+
+A task file:
+  {\"tasks\": [{\"id\": \"map\", \"prompt\": \"Map this repository\"},
+             {\"id\": \"deps\", \"prompt\": \"Who imports whom?\", \"kind\": \"deps\", \"links\": [\"map\"]}]}")]
+pub(crate) struct DelegateArgs {
+    /// What to find out; `-` reads it from standard input
+    #[arg(required_unless_present = "tasks")]
+    prompt: Option<String>,
+    /// Read the tasks from FILE (JSON); `-` reads them from standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["prompt", "kind", "path", "executor", "link"])]
+    tasks: Option<PathBuf>,
+    /// What kind of analysis it is
+    #[arg(long, value_enum)]
+    kind: Option<KindArg>,
+    /// Look only at this file or folder (may be repeated)
+    #[arg(long, value_name = "P")]
+    path: Vec<PathBuf>,
+    /// Hand it to this executor
+    #[arg(long, value_name = "ID")]
+    executor: Option<String>,
+    /// Build on this task of the ledger (may be repeated)
+    #[arg(long, value_name = "TASK")]
+    link: Vec<String>,
+    /// Run in this mode instead of the one that the arbiter would choose
+    #[arg(long, value_enum, value_name = "MODE")]
+    mode: Option<ModeArg>,
+    /// How waiting tasks are ordered
+    #[arg(long, value_enum, value_name = "PRIORITY")]
+    priority: Option<PriorityArg>,
+}
+
+/// The kinds of analysis of Seed CAL §9.4.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum KindArg {
+    /// What is where, where it starts, what holds it together
+    Scan,
+    /// Who depends on whom, cycles, layers, external packages
+    Deps,
+    /// What is tested by what, and what is not
+    Tests,
+    /// What it offers to others: public names, routes, commands
+    Api,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ModeArg {
+    /// After the tasks that it links to
+    Sequential,
+    /// At once, beside others
+    Concurrent,
+    /// With a pause before it, to spare the disk
+    Staggered,
+    /// When nobody else writes the ledger
+    Queued,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum PriorityArg {
+    /// Tasks with more links first
+    ContextPriority,
+    /// In the order given, over the active executors in turn
+    RoundRobin,
+    /// The longest chain of dependants first
+    DependencyChain,
+}
+
+pub(super) fn run(context: &Context, args: &DelegateArgs) -> Result<(), CommandError> {
+    match delegate(context, args) {
+        Ok(report) => tell(context, args, &report),
+        Err(error) => {
+            refuse(context.ui, args, &error)?;
+            Err(error)
+        }
+    }
+}
+
+/// With `--json`, prints the one object that a caller waits for, also where nothing could run.
+pub(super) fn refuse(
+    ui: Ui,
+    args: &DelegateArgs,
+    error: &CommandError,
+) -> Result<(), CommandError> {
+    if !ui.json {
+        return Ok(());
+    }
+    let kind = args.kind.map_or("scan", KindArg::name);
+    let error = ErrorOutput::of_command(error);
+    ui.json_data(&DelegateOutput::refused(args.executor.clone(), kind, error))
+}
+
+/// The whole flow of Seed CAL §2.3.
+fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandError> {
+    let submission = submission::read(context, args, &store::reader(context)?)?;
+    let ledger = store::open(context)?;
+    let roster = Roster::load(context)?;
+    let executors = assigned(&submission, &roster)?;
+    let means = Means {
+        ledger: &ledger,
+        answers: &Answers::new(context.disk.clone(), &context.ledger_paths()),
+        registry: roster.registry(),
+        surroundings: &context.surroundings()?,
+        tree: context.tree(),
+        clock: &context.clock,
+        cancel: &context.cancel,
+        provenance: context.provenance(),
+    };
+    let rules = Rules {
+        // Two runs that fail together must not try again together.
+        limits: context
+            .project
+            .settings
+            .limits(context.clock.now().as_millisecond().cast_unsigned()),
+        io_threshold: context.project.settings.io_threshold(),
+        strict_summary: context.project.settings.strict_summary(),
+    };
+    let shown = Shown::start(context.ui, &submission);
+    let report = delegation::run(submission, &executors, &means, rules, &shown)
+        .map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
+    drop(shown);
+    deactivate(context, &report, &ledger)?;
+    if let Some(error) = &report.unrecorded {
+        context.ui.warn(
+            &store::unwritten(error).one_line(),
+            Some("callosum audit verify"),
+        );
+    }
+    Ok(report)
+}
+
+/// Writes into the registry who did not pass a health check (Seed CAL §11.3).
+fn deactivate(context: &Context, report: &Report, ledger: &Ledger) -> Result<(), CommandError> {
+    if report.unwell.is_empty() || context.cancel.is_cancelled() {
+        return Ok(());
+    }
+    let mut roster = Roster::load_for_change(context)?;
+    for id in &report.unwell {
+        let Some(executor) = roster.registry().get(id).cloned() else {
+            continue;
+        };
+        if !executor.is_embedded() {
+            roster.put(&Executor {
+                status: Status::Inactive,
+                ..executor
+            });
+            let event = AuditEvent {
+                executor: Some(id.clone()),
+                status: Some(Status::Inactive.to_string()),
+                ..AuditEvent::new(Event::Registry)
+            };
+            store::record(ledger, event.with("change", "health_check"))?;
+            let what = format!("executor {id} did not pass its health check and is inactive now");
+            context
+                .ui
+                .warn(&what, Some(&format!("callosum executor check {id}")));
+        }
+    }
+    roster.save()
+}
+
+/// Who works on each task, all of them known to be usable.
+fn assigned(submission: &Submission, roster: &Roster<'_>) -> Result<Vec<String>, CommandError> {
+    let candidates = roster.candidates();
+    assign_executors(submission.tasks(), &candidates)
+        .into_iter()
+        .flatten()
+        .map(|id| roster.usable(id).map(|executor| executor.id.clone()))
+        .collect()
+}
+
+fn tell(context: &Context, args: &DelegateArgs, report: &Report) -> Result<(), CommandError> {
+    if context.ui.json {
+        if args.tasks.is_some() {
+            let named = |task: &TaskReport| NamedOutput {
+                id: task.local_id.clone(),
+                output: DelegateOutput::of(task),
+            };
+            let tasks = report.tasks.iter().map(named).collect();
+            context.ui.json_data(&TasksOutput { tasks })?;
+        } else if let Some(task) = report.tasks.first() {
+            context.ui.json_data(&DelegateOutput::of(task))?;
+        }
+    } else {
+        for task in &report.tasks {
+            tell_task(context, task, args.tasks.is_some())?;
+        }
+    }
+    outcome(report)
+}
+
+/// The summary on stdout, everything else on stderr.
+fn tell_task(context: &Context, task: &TaskReport, named: bool) -> Result<(), CommandError> {
+    let ui = context.ui;
+    let name = if named {
+        format!("{}: ", task.local_id)
+    } else {
+        String::new()
+    };
+    if let TaskStatus::Committed {
+        entry,
+        citations,
+        tokens_returned,
+    } = &task.status
+    {
+        if named {
+            ui.data(&format!("== {} ({})\n", task.local_id, entry.task_id))?;
+        }
+        ui.foreign(&format!("{}\n", entry.summary.trim_end()))?;
+        let mode = task.decision.map_or("-", |decision| decision.mode.as_str());
+        ui.say(&format!(
+            "{name}{} by {}, {mode}, {:.1} s: {} tokens read, {tokens_returned} handed back, {} of \
+             {} citations hold",
+            entry.task_id,
+            entry.executor,
+            task.elapsed.as_secs_f64(),
+            entry.tokens_used,
+            citations.verified,
+            citations.total,
+        ));
+        ui.say(&format!("{name}callosum ledger show {}", entry.task_id));
+        return Ok(());
+    }
+    let output = DelegateOutput::of(task);
+    let error = output
+        .error
+        .unwrap_or_else(|| ErrorOutput::plain("it failed".to_owned()));
+    let code = task.failures.last().and_then(|failure| failure.code);
+    let what = match &task.task_id {
+        Some(id) => format!("{name}task {id} ({}): {}", task.executor, error.message),
+        None => format!("{name}{}", error.message),
+    };
+    CommandError::new(Exit::No, what).coded(code).tell();
+    if let Some(details) = &error.details {
+        for line in details.lines() {
+            ui.say(&format!("  {line}"));
+        }
+    }
+    Ok(())
+}
+
+/// The exit code: the worst of what came of the tasks.
+fn outcome(report: &Report) -> Result<(), CommandError> {
+    if report
+        .tasks
+        .iter()
+        .any(|task| task.status == TaskStatus::Cancelled)
+    {
+        return Err(CommandError::told(Exit::Interrupted));
+    }
+    let failed: Vec<&TaskReport> = report
+        .tasks
+        .iter()
+        .filter(|task| !task.is_committed())
+        .collect();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    let stored_badly = failed
+        .iter()
+        .filter_map(|task| task.failures.last()?.code)
+        .any(|code| {
+            matches!(
+                code,
+                ErrorCode::DiskFailure | ErrorCode::LockTimeout | ErrorCode::AuditFailure
+            )
+        });
+    Err(CommandError::told(if stored_badly {
+        Exit::Environment
+    } else {
+        Exit::No
+    }))
+}
+
+impl KindArg {
+    fn name(self) -> &'static str {
+        submission::kind(self).as_str()
+    }
+}

@@ -1,0 +1,114 @@
+//! What a person sees while a delegation runs: files read, phase, elapsed, retries.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+};
+
+use callosum_agents::{
+    runner::Sign,
+    scout::{Phase, Progress as ScoutProgress},
+};
+use callosum_arbiter::{
+    Submission, TaskIndex,
+    delegation::{Notice, Watch},
+};
+
+use crate::ui::{Progress, Ui};
+
+/// Draws what a delegation tells.
+pub(super) struct Shown {
+    ui: Ui,
+    line: Progress,
+    names: Vec<String>,
+    running: Mutex<BTreeMap<TaskIndex, String>>,
+}
+
+impl Shown {
+    /// Begins to watch a submission.
+    pub(super) fn start(ui: Ui, submission: &Submission) -> Self {
+        let names = submission
+            .tasks()
+            .iter()
+            .map(|task| task.local_id.clone())
+            .collect();
+        let line = Progress::start(ui, "arbitrating");
+        Self {
+            ui,
+            line,
+            names,
+            running: Mutex::new(BTreeMap::new()),
+        }
+    }
+
+    fn set(&self, task: TaskIndex, what: Option<String>) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        match what {
+            Some(what) => running.insert(task, what),
+            None => running.remove(&task),
+        };
+        let Some(latest) = running.values().next_back() else {
+            return;
+        };
+        self.line.now(match running.len() {
+            1 => latest.clone(),
+            more => format!("{more} tasks at work; {latest}"),
+        });
+    }
+}
+
+impl Watch for Shown {
+    fn notice(&self, task: TaskIndex, notice: Notice<'_>) {
+        match notice {
+            Notice::Started {
+                id,
+                executor,
+                decision,
+            } => {
+                self.ui.detail(&format!(
+                    "{id}: {} because of {}, handed to {executor}",
+                    decision.mode, decision.reason
+                ));
+                self.set(task, Some(format!("{executor} begins {id}")));
+            }
+            Notice::Heard(Sign::Answering { bytes }) => {
+                self.set(task, Some(format!("{bytes} bytes of an answer")));
+            }
+            Notice::Heard(Sign::Line(line)) => {
+                if let Some(progress) = ScoutProgress::parse(line) {
+                    let (read, total) = (progress.files_read, progress.files_total);
+                    self.set(
+                        task,
+                        Some(format!(
+                            "{}: {read} of {total} files",
+                            phase(progress.phase)
+                        )),
+                    );
+                }
+            }
+            Notice::Retrying {
+                code,
+                reason,
+                pause,
+            } => {
+                let name = self.names.get(task.0).map_or("", String::as_str);
+                let code = code.map(|code| format!(" [{code}]")).unwrap_or_default();
+                let pause = pause.as_secs_f64();
+                self.line.above(
+                    self.ui,
+                    &format!("{name}{code}: {reason}; again in {pause:.1} s"),
+                );
+            }
+            Notice::Ended => self.set(task, None),
+        }
+    }
+}
+
+fn phase(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Listing => "listing",
+        Phase::Reading => "reading",
+        Phase::Linking => "linking",
+        Phase::Writing => "writing",
+    }
+}

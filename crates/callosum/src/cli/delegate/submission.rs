@@ -1,0 +1,231 @@
+//! From arguments, or a task file, to tasks whose paths and links are known to lead somewhere.
+
+use std::{
+    io::Read as _,
+    path::{Component, Path, PathBuf},
+};
+
+use callosum_arbiter::{
+    Kind, Link, Mode, Priority, Scope, Submission, Task,
+    task_file::{self, Defaults},
+};
+use callosum_ledger::{Reader, TaskId};
+
+use super::{DelegateArgs, KindArg, ModeArg, PriorityArg};
+use crate::{
+    cli::context::Context,
+    ui::{CommandError, Exit},
+};
+
+/// The name under which the only task of a command line stands in its submission.
+const ONLY: &str = "task";
+
+/// Reads what is to be done. Nothing is written and nothing is started.
+pub(super) fn read(
+    context: &Context,
+    args: &DelegateArgs,
+    ledger: &Reader,
+) -> Result<Submission, CommandError> {
+    let defaults = Defaults {
+        kind: args.kind.map_or_else(Kind::default, kind),
+        executor: args.executor.clone(),
+        priority: args.priority.map_or_else(Priority::default, priority),
+        mode: args.mode.map(mode),
+    };
+    let submission = match &args.tasks {
+        Some(file) => from_file(context, file, &defaults, ledger)?,
+        None => from_arguments(context, args, defaults, ledger)?,
+    };
+    for task in submission.tasks() {
+        for path in &task.paths {
+            let stands = context.tree().join(path);
+            if !context.disk.exists(&stands).map_err(unusable)? {
+                let what = format!("there is no `{path}` in `{}`", context.tree().display());
+                return Err(CommandError::new(Exit::Usage, what));
+            }
+            // A link on the way may lead elsewhere though every name looks harmless.
+            let real = context.disk.canonicalize(&stands).map_err(unusable)?;
+            let tree = context
+                .disk
+                .canonicalize(context.tree())
+                .map_err(unusable)?;
+            if !real.starts_with(&tree) {
+                return Err(leaves_the_tree(Path::new(path), &tree));
+            }
+        }
+    }
+    Ok(submission)
+}
+
+fn from_file(
+    context: &Context,
+    file: &Path,
+    defaults: &Defaults,
+    ledger: &Reader,
+) -> Result<Submission, CommandError> {
+    let bytes = if file == Path::new("-") {
+        standard_input()?
+    } else {
+        context
+            .disk
+            .read(&context.folder.join(file))
+            .map_err(unusable)?
+    };
+    let in_ledger = |id: &TaskId| ledger.find(id).is_ok_and(|found| found.is_some());
+    let submission = task_file::read(file, &bytes, defaults, &in_ledger)
+        .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
+    for path in submission.tasks().iter().flat_map(|task| &task.paths) {
+        if below(Path::new(path)).is_none() {
+            return Err(leaves_the_tree(Path::new(path), context.tree()));
+        }
+    }
+    Ok(submission)
+}
+
+fn from_arguments(
+    context: &Context,
+    args: &DelegateArgs,
+    defaults: Defaults,
+    ledger: &Reader,
+) -> Result<Submission, CommandError> {
+    let prompt = match args.prompt.as_deref() {
+        Some("-") => String::from_utf8(standard_input()?).map_err(|error| {
+            CommandError::because(Exit::Usage, "the prompt is not UTF-8", &error)
+        })?,
+        Some(prompt) => prompt.to_owned(),
+        None => String::new(),
+    };
+    if prompt.trim().is_empty() {
+        return Err(CommandError::new(Exit::Usage, "the prompt is empty")
+            .hint("callosum delegate \"Map this repository\""));
+    }
+    let paths = args
+        .path
+        .iter()
+        .map(|path| from_root(context, path))
+        .collect::<Result<_, _>>()?;
+    let links = args
+        .link
+        .iter()
+        .map(|text| ledger_link(text, ledger))
+        .collect::<Result<_, _>>()?;
+    let scope = if args.path.is_empty() {
+        Scope::Repo
+    } else {
+        Scope::Module
+    };
+    let task = Task {
+        kind: defaults.kind,
+        executor: defaults.executor,
+        priority: defaults.priority,
+        mode: defaults.mode,
+        paths,
+        links,
+        scope,
+        ..Task::new(ONLY, prompt)
+    };
+    Submission::single(task).map_err(|error| CommandError::from_error(Exit::Usage, &error))
+}
+
+fn ledger_link(text: &str, ledger: &Reader) -> Result<Link, CommandError> {
+    let id: TaskId = text
+        .parse()
+        .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
+    match ledger.find(&id) {
+        Ok(Some(_)) => Ok(Link::Ledger(id)),
+        Ok(None) => {
+            let what = format!("no entry `{id}` in the ledger or its archives to link to");
+            Err(CommandError::new(Exit::Usage, what).hint("callosum ledger query"))
+        }
+        Err(error) => Err(CommandError::from_error(Exit::Environment, &error)),
+    }
+}
+
+/// A path as given, relative to where the command runs, as it is called from the tree's root.
+fn from_root(context: &Context, path: &Path) -> Result<String, CommandError> {
+    let tree = context
+        .disk
+        .canonicalize(context.tree())
+        .map_err(unusable)?;
+    let full = context.folder.join(path);
+    let real = context.disk.canonicalize(&full).map_err(|error| {
+        let what = format!("there is no `{}`", path.display());
+        CommandError::because(Exit::Usage, what, &error)
+    })?;
+    let inside = real
+        .strip_prefix(&tree)
+        .map_err(|_| leaves_the_tree(path, &tree))?;
+    let inside = inside.to_str().ok_or_else(|| {
+        CommandError::new(Exit::Usage, format!("`{}` is not UTF-8", path.display()))
+    })?;
+    Ok(if inside.is_empty() {
+        ".".to_owned()
+    } else {
+        inside.to_owned()
+    })
+}
+
+/// The path without `.`; `None` where it is absolute or climbs.
+fn below(path: &Path) -> Option<PathBuf> {
+    path.components()
+        .filter(|part| *part != Component::CurDir)
+        .map(|part| {
+            if let Component::Normal(name) = part {
+                Some(name)
+            } else {
+                None
+            }
+        })
+        .collect()
+}
+
+fn leaves_the_tree(path: &Path, tree: &Path) -> CommandError {
+    let what = format!("`{}` is not inside `{}`", path.display(), tree.display());
+    CommandError::new(Exit::Usage, what)
+}
+
+fn standard_input() -> Result<Vec<u8>, CommandError> {
+    let mut bytes = Vec::new();
+    std::io::stdin()
+        .lock()
+        .read_to_end(&mut bytes)
+        .map_err(|error| {
+            CommandError::because(Exit::Environment, "cannot read standard input", &error)
+        })?;
+    Ok(bytes)
+}
+
+fn unusable(error: callosum_host::DiskError) -> CommandError {
+    let exit = if error.is_absent() {
+        Exit::Usage
+    } else {
+        Exit::Environment
+    };
+    CommandError::from_error(exit, &error)
+}
+
+pub(super) fn kind(arg: KindArg) -> Kind {
+    match arg {
+        KindArg::Scan => Kind::Scan,
+        KindArg::Deps => Kind::Deps,
+        KindArg::Tests => Kind::Tests,
+        KindArg::Api => Kind::Api,
+    }
+}
+
+fn mode(arg: ModeArg) -> Mode {
+    match arg {
+        ModeArg::Sequential => Mode::Sequential,
+        ModeArg::Concurrent => Mode::Concurrent,
+        ModeArg::Staggered => Mode::Staggered,
+        ModeArg::Queued => Mode::Queued,
+    }
+}
+
+fn priority(arg: PriorityArg) -> Priority {
+    match arg {
+        PriorityArg::ContextPriority => Priority::ContextPriority,
+        PriorityArg::RoundRobin => Priority::RoundRobin,
+        PriorityArg::DependencyChain => Priority::DependencyChain,
+    }
+}

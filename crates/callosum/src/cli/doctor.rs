@@ -1,0 +1,289 @@
+//! `callosum doctor`: what works here, what is missing, and how to mend it.
+
+use std::fmt::Write as _;
+
+use callosum_agents::{discover::find_in_path, registry::Status};
+use callosum_host::{OpenHow, machine};
+use callosum_ledger::verify;
+use clap::Args;
+use owo_colors::OwoColorize as _;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{context::Context, init::ROOM_NEEDED, roster::Roster, store};
+use crate::ui::{CommandError, Exit, Progress};
+
+/// Say what works here, what is missing, and how to mend it
+///
+/// Changes nothing but for a probe file that it removes again. Exits with 1 where something that
+/// the main job needs does not work.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum doctor
+  $ callosum doctor --json")]
+pub(crate) struct DoctorArgs {}
+
+/// `callosum doctor --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct DoctorOutput {
+    /// Whether everything works that the main job needs.
+    pub(crate) works: bool,
+    /// What was looked at, in order.
+    pub(crate) checks: Vec<CheckLine>,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct CheckLine {
+    /// What.
+    pub(crate) name: String,
+    /// `ok`, `warning` or `failed`.
+    pub(crate) outcome: String,
+    /// What was found.
+    pub(crate) found: String,
+    /// How to mend it.
+    pub(crate) hint: Option<String>,
+}
+
+/// How a check came out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Ok,
+    Warning,
+    Failed,
+}
+
+#[derive(Default)]
+struct Checks(Vec<CheckLine>);
+
+impl Checks {
+    fn add(&mut self, name: &str, outcome: Outcome, found: impl Into<String>, hint: Option<&str>) {
+        let outcome = match outcome {
+            Outcome::Ok => "ok",
+            Outcome::Warning => "warning",
+            Outcome::Failed => "failed",
+        };
+        self.0.push(CheckLine {
+            name: name.to_owned(),
+            outcome: outcome.to_owned(),
+            found: found.into(),
+            hint: hint.map(str::to_owned),
+        });
+    }
+}
+
+pub(super) fn run(context: &Context, _args: &DoctorArgs) -> Result<(), CommandError> {
+    let progress = Progress::start(context.ui, "looking around");
+    let mut checks = Checks::default();
+    check_root(context, &mut checks);
+    check_homes(context, &mut checks);
+    check_configuration(context, &mut checks);
+    check_ledger(context, &mut checks);
+    check_executors(context, &mut checks);
+    drop(progress);
+    let output = DoctorOutput {
+        works: checks.0.iter().all(|check| check.outcome != "failed"),
+        checks: checks.0,
+    };
+    if context.ui.json {
+        context.ui.json_data(&output)?;
+    } else {
+        context.ui.data(&as_text(&output))?;
+    }
+    if output.works {
+        Ok(())
+    } else {
+        Err(CommandError::told(Exit::No))
+    }
+}
+
+fn check_root(context: &Context, checks: &mut Checks) {
+    let root = context.state();
+    checks.add("root", Outcome::Ok, root.display().to_string(), None);
+    if context.project.roots.is_linked() {
+        checks.add(
+            "tree",
+            Outcome::Ok,
+            format!("{} (linked worktree)", context.tree().display()),
+            None,
+        );
+    }
+    // A name of its own, so that two doctors at once do not meet.
+    let probe = root.join(format!(".cal_probe_{}", std::process::id()));
+    let written = context
+        .disk
+        .open(&probe, OpenHow::CREATE_NEW)
+        .and_then(|file| file.write_at(b"probe", 0))
+        .and_then(|()| context.disk.remove_file(&probe));
+    match written {
+        Ok(_) => checks.add("writing", Outcome::Ok, "the root can be written", None),
+        Err(error) => {
+            // What could not be written is not there to be removed; a full disk leaves it empty.
+            drop(context.disk.remove_file(&probe));
+            let found = CommandError::from_error(Exit::No, &error).one_line();
+            let hint = "delegating needs to write here; reading the ledger does not";
+            checks.add("writing", Outcome::Failed, found, Some(hint));
+        }
+    }
+    match machine::free_bytes(root) {
+        Ok(free) if free >= ROOM_NEEDED => {
+            checks.add("room", Outcome::Ok, format!("{} MB free", free >> 20), None);
+        }
+        Ok(free) => {
+            let found = format!("{} MB free, 500 MB are recommended", free >> 20);
+            checks.add(
+                "room",
+                Outcome::Warning,
+                found,
+                Some("make room on the disk"),
+            );
+        }
+        Err(error) => checks.add("room", Outcome::Warning, error.to_string(), None),
+    }
+}
+
+fn check_homes(context: &Context, checks: &mut Checks) {
+    let homes = &context.project.homes;
+    match homes.create_machine(&context.disk) {
+        Ok(_) => checks.add(
+            "machine home",
+            Outcome::Ok,
+            homes.machine.display().to_string(),
+            None,
+        ),
+        Err(error) => {
+            let found = CommandError::from_error(Exit::No, &error).one_line();
+            let hint = "set CALLOSUM_HOME to a folder that can be written";
+            checks.add("machine home", Outcome::Failed, found, Some(hint));
+        }
+    }
+}
+
+fn check_configuration(context: &Context, checks: &mut Checks) {
+    let settings = &context.project.settings;
+    if settings.warnings.is_empty() {
+        checks.add("configuration", Outcome::Ok, "in order", None);
+    }
+    for warning in &settings.warnings {
+        let hint = Some("callosum config show --origin");
+        checks.add("configuration", Outcome::Warning, warning.to_string(), hint);
+    }
+    for waiting in &context.project.waiting {
+        let found = format!(".calrc `{}` waits to be trusted", waiting.key.name());
+        checks.add(
+            "trust",
+            Outcome::Warning,
+            found,
+            Some("callosum trust --list"),
+        );
+    }
+}
+
+fn check_ledger(context: &Context, checks: &mut Checks) {
+    let version = match store::reader(context) {
+        Ok(reader) => reader.version(),
+        Err(error) => {
+            let hint = Some("callosum ledger verify");
+            checks.add("ledger", Outcome::Failed, error.one_line(), hint);
+            return;
+        }
+    };
+    let Some(version) = version else {
+        checks.add(
+            "ledger",
+            Outcome::Ok,
+            "none yet; the first delegate begins it",
+            None,
+        );
+        return;
+    };
+    match verify(&context.disk, &context.ledger_paths()) {
+        Ok(found) if found.is_sound() => {
+            let text = format!(
+                "version {version}, {} entries, {} audit records, sound",
+                found.entries, found.records
+            );
+            checks.add("ledger", Outcome::Ok, text, None);
+        }
+        Ok(found) => {
+            let text = format!("{} problems", found.problems.len());
+            checks.add(
+                "ledger",
+                Outcome::Failed,
+                text,
+                Some("callosum ledger verify"),
+            );
+        }
+        Err(error) => {
+            let found = CommandError::from_error(Exit::No, &error).one_line();
+            checks.add(
+                "ledger",
+                Outcome::Failed,
+                found,
+                Some("callosum ledger verify"),
+            );
+        }
+    }
+}
+
+fn check_executors(context: &Context, checks: &mut Checks) {
+    let roster = match Roster::load(context) {
+        Ok(roster) => roster,
+        Err(error) => {
+            let hint = Some("mend registry.json, or move it away and run `callosum init`");
+            checks.add("registry", Outcome::Failed, error.one_line(), hint);
+            return;
+        }
+    };
+    let path = context.environment.get("PATH").unwrap_or_default();
+    let installed = find_in_path(&context.disk, path);
+    for executor in roster.registry().executors() {
+        let name = format!("executor {}", executor.id);
+        let program = installed.iter().find(|found| found.known.id == executor.id);
+        let place = program.map(|found| format!(" at {}", found.program.display()));
+        let place = place.unwrap_or_default();
+        if !roster.is_trusted(executor) {
+            let found = "comes with the repository and was not trusted here";
+            checks.add(
+                &name,
+                Outcome::Warning,
+                found,
+                Some("callosum trust --list"),
+            );
+        } else if executor.status == Status::Active {
+            checks.add(&name, Outcome::Ok, format!("active{place}"), None);
+        } else {
+            let hint = format!("callosum executor check {}", executor.id);
+            checks.add(
+                &name,
+                Outcome::Warning,
+                format!("inactive{place}"),
+                Some(&hint),
+            );
+        }
+    }
+    for found in installed {
+        if roster.registry().get(found.known.id).is_none() {
+            let name = format!("executor {}", found.known.id);
+            let text = format!("installed at {}, not registered", found.program.display());
+            checks.add(&name, Outcome::Ok, text, Some("callosum executor discover"));
+        }
+    }
+}
+
+fn as_text(output: &DoctorOutput) -> String {
+    let mut text = String::new();
+    for check in &output.checks {
+        let outcome = match check.outcome.as_str() {
+            "ok" => "ok     ".green().to_string(),
+            "warning" => "warning".yellow().to_string(),
+            _ => "failed ".red().to_string(),
+        };
+        let _ = writeln!(text, "{outcome} {}: {}", check.name, check.found);
+        if let Some(hint) = &check.hint {
+            let _ = writeln!(text, "        {} {hint}", "hint:".cyan());
+        }
+    }
+    text
+}

@@ -1,0 +1,176 @@
+//! `callosum executor check`: the handshake, step by step.
+
+use std::fmt::Write as _;
+
+use callosum_agents::{
+    handshake::{Handshake, Outcome, handshake},
+    registry::Executor,
+};
+use callosum_ledger::{AuditEvent, Event, Ledger};
+use clap::Args;
+use owo_colors::OwoColorize as _;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{
+    cli::{context::Context, roster::Roster, store},
+    ui::{CommandError, Exit, Progress},
+};
+
+/// Shake hands with executors again and note what they are able to do
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum executor check
+  $ callosum executor check scout --json")]
+pub(crate) struct CheckArgs {
+    /// Which; all of them where none is named
+    #[arg(value_name = "ID")]
+    executors: Vec<String>,
+}
+
+/// `callosum executor check --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct ChecksOutput {
+    /// One handshake per executor.
+    pub(crate) checks: Vec<CheckOutput>,
+}
+
+/// How a handshake went.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct CheckOutput {
+    /// The executor.
+    pub(crate) id: String,
+    /// `active` or `inactive`, as the registry says now.
+    pub(crate) status: String,
+    /// The four steps, in order.
+    pub(crate) steps: Vec<StepOutput>,
+}
+
+/// One step of a handshake.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct StepOutput {
+    /// `ping`, `capabilities`, `validation` or `registration`.
+    pub(crate) name: String,
+    /// `passed`, `failed` or `skipped`.
+    pub(crate) outcome: String,
+    /// Why it failed.
+    pub(crate) reason: Option<String>,
+    /// Milliseconds until the executor had answered.
+    pub(crate) elapsed_ms: Option<u64>,
+}
+
+impl CheckOutput {
+    fn of(id: &str, status: String, handshake: &Handshake) -> Self {
+        let steps = handshake
+            .steps
+            .iter()
+            .map(|step| {
+                let (outcome, reason) = match &step.outcome {
+                    Outcome::Passed => ("passed", None),
+                    Outcome::Failed(fault) => (
+                        "failed",
+                        Some(CommandError::from_error(Exit::No, fault).one_line()),
+                    ),
+                    Outcome::Skipped => ("skipped", None),
+                };
+                StepOutput {
+                    name: step.name.to_string(),
+                    outcome: outcome.to_owned(),
+                    reason,
+                    elapsed_ms: step.elapsed.map(|elapsed| elapsed.as_millis() as u64),
+                }
+            })
+            .collect();
+        Self {
+            id: id.to_owned(),
+            status,
+            steps,
+        }
+    }
+
+    pub(super) fn as_text(&self) -> String {
+        let mut text = format!("{} {}\n", self.id.bold(), self.status);
+        for step in &self.steps {
+            let outcome = match step.outcome.as_str() {
+                "passed" => step.outcome.green().to_string(),
+                "failed" => step.outcome.red().to_string(),
+                _ => step.outcome.dimmed().to_string(),
+            };
+            let _ = write!(text, "  {:<13} {outcome}", step.name);
+            if let Some(elapsed) = step.elapsed_ms {
+                let _ = write!(text, " ({elapsed} ms)");
+            }
+            if let Some(reason) = &step.reason {
+                let _ = write!(text, ": {reason}");
+            }
+            text.push('\n');
+        }
+        text
+    }
+}
+
+pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandError> {
+    let ledger = store::open(context)?;
+    let roster = Roster::load(context)?;
+    let ids: Vec<String> = if args.executors.is_empty() {
+        let all = roster.registry().executors().iter();
+        all.map(|executor| executor.id.clone()).collect()
+    } else {
+        args.executors.clone()
+    };
+    let mut checks = Vec::new();
+    let mut all_passed = true;
+    for id in &ids {
+        let executor = roster.startable(id)?.clone();
+        let (handshake, executor, output) = shake_hands(context, executor)?;
+        all_passed &= handshake.passed();
+        enter(context, &ledger, executor, "handshake")?;
+        checks.push(output);
+    }
+    if context.ui.json {
+        context.ui.json_data(&ChecksOutput { checks })?;
+    } else {
+        for check in &checks {
+            context.ui.data(&check.as_text())?;
+        }
+    }
+    if all_passed {
+        Ok(())
+    } else {
+        Err(CommandError::told(Exit::No))
+    }
+}
+
+/// Shakes hands with an executor and gives its entry back with the outcome written into it.
+///
+/// Nothing is locked meanwhile: an executor may take its time.
+pub(super) fn shake_hands(
+    context: &Context,
+    mut executor: Executor,
+) -> Result<(Handshake, Executor, CheckOutput), CommandError> {
+    let progress = Progress::start(context.ui, &format!("shaking hands with {}", executor.id));
+    let handshake = handshake(&executor, &context.surroundings()?);
+    drop(progress);
+    handshake.apply(&mut executor, context.clock.now());
+    let output = CheckOutput::of(&executor.id, executor.status.to_string(), &handshake);
+    Ok((handshake, executor, output))
+}
+
+/// Writes an entry that was just checked into the registry, and tells the journal.
+pub(super) fn enter(
+    context: &Context,
+    ledger: &Ledger,
+    executor: Executor,
+    change: &str,
+) -> Result<(), CommandError> {
+    let mut roster = Roster::load_for_change(context)?;
+    let event = AuditEvent {
+        executor: Some(executor.id.clone()),
+        status: Some(executor.status.to_string()),
+        ..AuditEvent::new(Event::Registry)
+    };
+    roster.put(&executor);
+    roster.save()?;
+    store::record(ledger, event.with("change", change))
+}

@@ -1,0 +1,100 @@
+//! `callosum executor discover`: known programs that are installed.
+
+use callosum_agents::discover::find_in_path;
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::check::{enter, shake_hands};
+use crate::{
+    cli::{context::Context, roster::Roster, store},
+    ui::{CommandError, Table},
+};
+
+/// Find known executors in PATH and register those that are new
+///
+/// A program that speaks the protocol is registered as active once it has shaken hands. One that
+/// needs a dialect of its own is registered as inactive, with the reason.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum executor discover
+  $ callosum executor discover --json")]
+pub(crate) struct DiscoverArgs {}
+
+/// `callosum executor discover --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct DiscoverOutput {
+    /// The known programs that PATH has.
+    pub(crate) found: Vec<FoundOutput>,
+}
+
+/// A known program that is installed.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct FoundOutput {
+    /// Its id in the registry.
+    pub(crate) id: String,
+    /// Where it stands.
+    pub(crate) program: String,
+    /// `active` or `inactive`, as the registry says now.
+    pub(crate) status: String,
+    /// Whether it is new in the registry.
+    pub(crate) registered_now: bool,
+    /// Why it is inactive.
+    pub(crate) reason: Option<String>,
+}
+
+pub(super) fn run(context: &Context, _args: &DiscoverArgs) -> Result<(), CommandError> {
+    let ledger = store::open(context)?;
+    let mut roster = Roster::load(context)?;
+    let mut found = Vec::new();
+    let path = context.environment.get("PATH").unwrap_or_default();
+    for discovered in find_in_path(&context.disk, path) {
+        let known = discovered.known;
+        let mut output = FoundOutput {
+            id: known.id.to_owned(),
+            program: discovered.program.display().to_string(),
+            status: String::new(),
+            registered_now: false,
+            reason: None,
+        };
+        if let Some(there) = roster.registry().get(known.id) {
+            output.status = there.status.to_string();
+            found.push(output);
+            continue;
+        }
+        let mut executor = known.entry();
+        roster.trust(&executor)?;
+        output.registered_now = true;
+        output.reason = known.cannot_be_active();
+        if output.reason.is_none() {
+            let (handshake, checked, _) = shake_hands(context, executor)?;
+            executor = checked;
+            output.reason = handshake
+                .fault()
+                .map(|(step, fault)| format!("handshake failed at {step}: {fault}"));
+        }
+        output.status = executor.status.to_string();
+        enter(context, &ledger, executor, "discovered")?;
+        found.push(output);
+    }
+    if context.ui.json {
+        return context.ui.json_data(&DiscoverOutput { found });
+    }
+    if found.is_empty() {
+        context
+            .ui
+            .say("no known executor is in PATH; scout is always there");
+        return Ok(());
+    }
+    let mut table = Table::new(&["id", "status", "program", "note"]);
+    for one in found {
+        let note = match (one.registered_now, one.reason) {
+            (_, Some(reason)) => reason,
+            (true, None) => "registered".to_owned(),
+            (false, None) => "registered before".to_owned(),
+        };
+        table.row([one.id, one.status, one.program, note]);
+    }
+    context.ui.data(&table.render())
+}

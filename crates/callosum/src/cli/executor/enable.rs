@@ -1,0 +1,72 @@
+//! `callosum executor enable` and `disable`: what `.calrc` says of an executor.
+
+use clap::Args;
+
+use crate::{
+    cli::{context::Context, explain, roster::Roster},
+    config::{Address, Value},
+    ui::CommandError,
+};
+
+/// Let an executor be chosen for tasks that name none
+///
+/// Of the enabled and active executors the one with the lowest priority number is chosen. Whether
+/// an executor is active is not set here: its handshake decides that.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum executor enable scout
+  $ callosum executor enable scout --priority 2")]
+pub(crate) struct EnableArgs {
+    /// Which
+    #[arg(value_name = "ID")]
+    executor: String,
+    /// Its place in the order of preference, lowest first
+    #[arg(long, value_name = "N")]
+    priority: Option<u64>,
+}
+
+/// Keep an executor from being given tasks
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum executor disable scout")]
+pub(crate) struct DisableArgs {
+    /// Which
+    #[arg(value_name = "ID")]
+    executor: String,
+}
+
+pub(super) fn enable(context: &mut Context, args: &EnableArgs) -> Result<(), CommandError> {
+    Roster::load(context)?.known(&args.executor)?;
+    if let Some(priority) = args.priority {
+        set(
+            context,
+            &Address::Priority(args.executor.clone()),
+            &Value::Count(priority),
+        )?;
+    }
+    set(
+        context,
+        &Address::Enabled(args.executor.clone()),
+        &Value::Switch(true),
+    )?;
+    context.ui.say(&format!("enabled {}", args.executor));
+    Ok(())
+}
+
+pub(super) fn disable(context: &mut Context, args: &DisableArgs) -> Result<(), CommandError> {
+    Roster::load(context)?.known(&args.executor)?;
+    set(
+        context,
+        &Address::Enabled(args.executor.clone()),
+        &Value::Switch(false),
+    )?;
+    context.ui.say(&format!("disabled {}", args.executor));
+    Ok(())
+}
+
+fn set(context: &mut Context, address: &Address, value: &Value) -> Result<(), CommandError> {
+    let changed = context.project.set(&context.disk, address, value);
+    changed.map(drop).map_err(|error| explain::set(&error))
+}

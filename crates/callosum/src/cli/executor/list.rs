@@ -1,0 +1,100 @@
+//! `callosum executor list`: the registry, with what the configuration says of each.
+
+use callosum_agents::registry::Executor;
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{
+    cli::{context::Context, roster::Roster},
+    ui::{CommandError, Table},
+};
+
+/// List the registered executors
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum executor list
+  $ callosum executor list --json")]
+pub(crate) struct ListArgs {}
+
+/// `callosum executor list --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct ListOutput {
+    /// The executors, in the order of the registry.
+    pub(crate) executors: Vec<ExecutorOutput>,
+}
+
+/// One executor.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct ExecutorOutput {
+    /// Its name.
+    pub(crate) id: String,
+    /// `cli`, `http` or `mcp`.
+    pub(crate) r#type: String,
+    /// Its own version.
+    pub(crate) version: String,
+    /// `active` or `inactive`: what its last handshake found.
+    pub(crate) status: String,
+    /// Whether it may be given tasks (`.calrc`).
+    pub(crate) enabled: bool,
+    /// Its place in the order of preference, lowest first (`.calrc`).
+    pub(crate) priority: u64,
+    /// Whether this machine may run it: it was registered or trusted here, or is our own.
+    pub(crate) trusted: bool,
+    /// How it is started.
+    pub(crate) command_template: String,
+    /// When it last answered a handshake or health check.
+    pub(crate) last_validated: Option<String>,
+}
+
+impl ExecutorOutput {
+    pub(super) fn of(executor: &Executor, roster: &Roster<'_>) -> Self {
+        let preference = roster.preference(&executor.id);
+        Self {
+            id: executor.id.clone(),
+            r#type: executor.kind.to_string(),
+            version: executor.version.clone(),
+            status: executor.status.to_string(),
+            enabled: preference.enabled.value,
+            priority: preference.priority.value,
+            trusted: roster.is_trusted(executor),
+            command_template: executor.command_template.clone(),
+            last_validated: executor.last_validated.clone(),
+        }
+    }
+}
+
+pub(super) fn run(context: &Context) -> Result<(), CommandError> {
+    let roster = Roster::load(context)?;
+    let executors: Vec<ExecutorOutput> = roster
+        .registry()
+        .executors()
+        .iter()
+        .map(|executor| ExecutorOutput::of(executor, &roster))
+        .collect();
+    if context.ui.json {
+        return context.ui.json_data(&ListOutput { executors });
+    }
+    let mut table = Table::new(&[
+        "id", "type", "status", "enabled", "priority", "version", "command",
+    ]);
+    for executor in executors {
+        let enabled = if executor.enabled { "yes" } else { "no" };
+        let command = executor.command_template.escape_debug();
+        table.row([
+            executor.id,
+            executor.r#type,
+            if executor.trusted {
+                executor.status
+            } else {
+                "not trusted".to_owned()
+            },
+            enabled.to_owned(),
+            executor.priority.to_string(),
+            executor.version,
+            command.to_string(),
+        ]);
+    }
+    context.ui.data(&table.render())
+}

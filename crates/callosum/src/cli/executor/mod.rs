@@ -1,0 +1,42 @@
+//! `callosum executor`: who may be given tasks.
+
+mod check;
+mod discover;
+mod enable;
+mod list;
+mod register;
+mod remove;
+pub(super) mod scout;
+
+use clap::Subcommand;
+
+pub(super) use self::{check::ChecksOutput, discover::DiscoverOutput, list::ListOutput};
+
+use super::context::Context;
+use crate::ui::CommandError;
+
+/// List, register and check the executors that tasks are handed to
+#[derive(Debug, Subcommand)]
+pub(crate) enum ExecutorCommand {
+    List(list::ListArgs),
+    Register(register::RegisterArgs),
+    Check(check::CheckArgs),
+    Discover(discover::DiscoverArgs),
+    Enable(enable::EnableArgs),
+    Disable(enable::DisableArgs),
+    Remove(remove::RemoveArgs),
+    Run(scout::RunArgs),
+}
+
+pub(super) fn run(context: &mut Context, command: ExecutorCommand) -> Result<(), CommandError> {
+    match command {
+        ExecutorCommand::List(_) => list::run(context),
+        ExecutorCommand::Register(args) => register::run(context, &args),
+        ExecutorCommand::Check(args) => check::run(context, &args),
+        ExecutorCommand::Discover(args) => discover::run(context, &args),
+        ExecutorCommand::Enable(args) => enable::enable(context, &args),
+        ExecutorCommand::Disable(args) => enable::disable(context, &args),
+        ExecutorCommand::Remove(args) => remove::run(context, &args),
+        ExecutorCommand::Run(args) => scout::run(&args),
+    }
+}

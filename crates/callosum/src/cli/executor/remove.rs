@@ -1,0 +1,45 @@
+//! `callosum executor remove`: an executor leaves the registry.
+
+use callosum_agents::registry::EMBEDDED_ID;
+use callosum_ledger::{AuditEvent, Event};
+use clap::Args;
+
+use crate::{
+    cli::{context::Context, roster::Roster, store},
+    ui::{CommandError, Exit},
+};
+
+/// Take an executor out of the registry
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum executor remove mine")]
+pub(crate) struct RemoveArgs {
+    /// Which
+    #[arg(value_name = "ID")]
+    executor: String,
+}
+
+pub(super) fn run(context: &Context, args: &RemoveArgs) -> Result<(), CommandError> {
+    let id = &args.executor;
+    if id == EMBEDDED_ID {
+        let what = format!("`{id}` is the executor that Callosum carries itself; it stays");
+        return Err(
+            CommandError::new(Exit::Usage, what).hint(format!("callosum executor disable {id}"))
+        );
+    }
+    let ledger = store::open(context)?;
+    let mut roster = Roster::load_for_change(context)?;
+    let executor = roster.known(id)?.clone();
+    roster.remove(id);
+    roster.save()?;
+    roster.forget(&executor)?;
+    let event = AuditEvent {
+        executor: Some(id.clone()),
+        status: Some("removed".to_owned()),
+        ..AuditEvent::new(Event::Registry)
+    };
+    store::record(&ledger, event.with("change", "removed"))?;
+    context.ui.say(&format!("removed {id}"));
+    Ok(())
+}

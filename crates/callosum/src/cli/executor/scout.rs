@@ -1,0 +1,79 @@
+//! `callosum executor run scout`: the embedded executor, as the subprocess that it is.
+//!
+//! Hidden: it is started by a delegation and speaks the executor's protocol, one JSON request on
+//! standard input and one JSON answer on standard output. Progress goes to standard error.
+
+use std::{
+    io::{self, Read as _, Write as _},
+    time::{Duration, Instant},
+};
+
+use callosum_agents::scout::{self, Progress};
+use callosum_host::Disk;
+use clap::{Args, ValueEnum};
+use serde_json::Value;
+
+use crate::ui::{CommandError, Exit};
+
+/// The most that a request may have, in bytes.
+const LONGEST_REQUEST: u64 = 64 * 1024 * 1024;
+
+/// The shortest pause between two lines of progress.
+const PROGRESS_PAUSE: Duration = Duration::from_millis(50);
+
+/// Answer one request as an embedded executor
+#[derive(Args, Debug)]
+#[command(hide = true)]
+pub(crate) struct RunArgs {
+    /// Which embedded executor
+    #[arg(value_enum)]
+    executor: Embedded,
+}
+
+/// The executors that this program carries.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Embedded {
+    /// Reads the repository itself.
+    Scout,
+}
+
+pub(in crate::cli) fn run(args: &RunArgs) -> Result<(), CommandError> {
+    let Embedded::Scout = args.executor;
+    let mut bytes = Vec::new();
+    io::stdin()
+        .lock()
+        .take(LONGEST_REQUEST)
+        .read_to_end(&mut bytes)
+        .map_err(|error| {
+            CommandError::because(Exit::Environment, "cannot read the request", &error)
+        })?;
+    let request: Value = serde_json::from_slice(&bytes).map_err(|error| {
+        CommandError::because(
+            Exit::Usage,
+            "the request on standard input is not JSON",
+            &error,
+        )
+    })?;
+    let here = std::env::current_dir().map_err(|error| {
+        CommandError::because(Exit::Environment, "there is no current folder", &error)
+    })?;
+    let mut told: Option<(Instant, Progress)> = None;
+    let mut tell = |progress: Progress| {
+        let is_news = told.is_none_or(|(at, before)| {
+            before.phase != progress.phase || at.elapsed() >= PROGRESS_PAUSE
+        });
+        if is_news && let Ok(line) = serde_json::to_string(&progress) {
+            told = Some((Instant::now(), progress));
+            // Who started us may have stopped listening; the answer is still worth giving.
+            drop(writeln!(io::stderr().lock(), "{line}"));
+        }
+    };
+    let answer = scout::answer(&Disk::real(), &here, &request, &mut tell);
+    let mut line = serde_json::to_vec(&answer).map_err(CommandError::internal)?;
+    line.push(b'\n');
+    let mut stdout = io::stdout().lock();
+    stdout
+        .write_all(&line)
+        .and_then(|()| stdout.flush())
+        .map_err(CommandError::stdout)
+}

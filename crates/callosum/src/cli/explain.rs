@@ -1,0 +1,50 @@
+//! From the errors of `config` to what failed, why, and one hint to paste.
+
+use crate::{
+    config::{EnvironmentError, ProjectError, SetError, TrustError},
+    ui::{CommandError, Exit},
+};
+
+/// Why it is not known where a command runs.
+pub(super) fn project(error: &ProjectError) -> CommandError {
+    match error {
+        ProjectError::Root(_) => CommandError::from_error(Exit::Usage, error),
+        ProjectError::Calrc(_) | ProjectError::Settings(_) => {
+            CommandError::from_error(Exit::Environment, error).hint("callosum config check")
+        }
+        ProjectError::Places(_) => {
+            CommandError::from_error(Exit::Environment, error).hint("remove the link")
+        }
+        ProjectError::Homes(_) => CommandError::from_error(Exit::Environment, error)
+            .hint("set HOME, or CALLOSUM_HOME and CALLOSUM_CONFIG, to absolute paths"),
+        ProjectError::Trust(error) => trust(error),
+        ProjectError::Disk(error) => super::store::disk_failed(error),
+    }
+}
+
+/// Why it is not known, or not changed, what is trusted.
+pub(super) fn trust(error: &TrustError) -> CommandError {
+    let explained = CommandError::from_error(Exit::Environment, error);
+    match error {
+        TrustError::Newer { .. } => explained.hint("use the newer callosum that wrote it"),
+        TrustError::Corrupt { path, .. } => explained.hint(format!(
+            "move it away and trust anew: mv '{0}' '{0}.damaged'",
+            path.display()
+        )),
+        _ => explained,
+    }
+}
+
+/// Why a setting was not changed.
+pub(super) fn set(error: &SetError) -> CommandError {
+    match error {
+        SetError::Trust(error) => trust(error),
+        SetError::Edit(_) => CommandError::from_error(Exit::Environment, error),
+        SetError::Disk(error) => super::store::disk_failed(error),
+    }
+}
+
+/// Why a variable of the environment makes no sense.
+pub(super) fn environment(error: &EnvironmentError) -> CommandError {
+    CommandError::from_error(Exit::Environment, error)
+}

@@ -1,0 +1,227 @@
+//! `callosum init`: the seed's files, where they are missing.
+
+use std::path::{Path, PathBuf};
+
+use callosum_agents::registry::Registry;
+use callosum_host::{
+    Disk,
+    disk::{EntryKind, FileStat},
+    machine,
+};
+use callosum_ledger::Ledger;
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{context::Context, store};
+use crate::{config::Places, ui::CommandError};
+
+/// Names of our own in a project's root, as `.git/info/exclude` is told them.
+const IGNORED: [&str; 8] = [
+    "/.cal_memory.json",
+    "/.cal_hashlog",
+    "/.cal_memory_history/",
+    "/.cal_backup/",
+    "/.cal_lock/",
+    "/.cal_answers/",
+    "/.cal_quarantine/",
+    "/cal_audit/",
+];
+
+/// Two more that a team may want to share, and that `--ignore` leaves out as well.
+const IGNORED_SETTINGS: [&str; 2] = ["/registry.json", "/.calrc"];
+
+/// Free space under which `init` warns (REQ-DEP-004).
+pub(super) const ROOM_NEEDED: u64 = 500 * 1024 * 1024;
+
+/// A new `.calrc`: the seed's keys (Seed CAL §14.2) with their defaults, and no executor preferred.
+const INITIAL_CALRC: &[u8] = br#"{
+  "concurrency_limit": 5,
+  "ledger_path": ".cal_memory.json",
+  "audit_path": "cal_audit/",
+  "rotation_threshold_mb": 250,
+  "executor_timeout_ms": 5000,
+  "retry_max": 3,
+  "executors": {}
+}
+"#;
+
+/// Prepare a repository: ledger, audit journal, registry and configuration
+///
+/// Creates what is missing and leaves alone what is there. Running it again changes nothing.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum init
+  $ callosum init --ignore")]
+pub(crate) struct InitArgs {
+    /// List the created files in .git/info/exclude, so that git passes them over
+    #[arg(long)]
+    ignore: bool,
+}
+
+/// `callosum init --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct InitOutput {
+    /// The root folder.
+    pub(crate) root: String,
+    /// What was created, relative to the root.
+    pub(crate) created: Vec<String>,
+    /// Entries of an existing ledger that the audit journal took over.
+    pub(crate) adopted: u64,
+    /// Lines that were added to .git/info/exclude.
+    pub(crate) excluded: Vec<String>,
+}
+
+/// What [`create_files`] did.
+pub(super) struct Created {
+    paths: Vec<PathBuf>,
+    adopted: u64,
+}
+
+impl Created {
+    /// Names what was created in one line, if anything was.
+    pub(super) fn tell(&self, context: &Context) {
+        if !self.paths.is_empty() {
+            let names: Vec<String> = self
+                .paths
+                .iter()
+                .map(|path| shown(path, context.state()))
+                .collect();
+            context.ui.say(&format!(
+                "created in {}: {}",
+                context.state().display(),
+                names.join(" ")
+            ));
+        }
+        if self.adopted > 0 {
+            context.ui.say(&format!(
+                "took {} entries of the existing ledger over into the audit journal",
+                self.adopted
+            ));
+        }
+    }
+}
+
+/// Creates the files of Seed CAL §14.3 that are missing, the registry with `scout` in it.
+pub(super) fn create_files(context: &Context) -> Result<Created, CommandError> {
+    let creation = Ledger::create(&context.disk, &context.ledger_paths(), &context.clock)
+        .map_err(|error| store::uncreated(&error))?;
+    let mut paths = creation.created;
+    let registry = context.project.places.registry.clone();
+    if create(&context.disk, &registry, &Registry::initial().to_bytes())? {
+        paths.push(registry);
+    }
+    let calrc = Places::calrc(context.state());
+    if create(&context.disk, &calrc, INITIAL_CALRC)? {
+        paths.push(calrc);
+    }
+    Ok(Created {
+        paths,
+        adopted: creation.adopted.map_or(0, |adoption| adoption.entries),
+    })
+}
+
+fn create(disk: &Disk, path: &Path, bytes: &[u8]) -> Result<bool, CommandError> {
+    disk.create(path, bytes, 0o644)
+        .map_err(|error| store::disk_failed(&error))
+}
+
+pub(super) fn run(context: &Context, args: &InitArgs) -> Result<(), CommandError> {
+    let created = create_files(context)?;
+    let excluded = if args.ignore {
+        exclude(context)?
+    } else {
+        Vec::new()
+    };
+    if machine::free_bytes(context.state()).is_ok_and(|free| free < ROOM_NEEDED) {
+        context
+            .ui
+            .warn("less than 500 MB are free here", Some("callosum doctor"));
+    }
+    let output = InitOutput {
+        root: context.state().display().to_string(),
+        created: created
+            .paths
+            .iter()
+            .map(|path| shown(path, context.state()))
+            .collect(),
+        adopted: created.adopted,
+        excluded,
+    };
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    created.tell(context);
+    if output.created.is_empty() {
+        context
+            .ui
+            .say(&format!("{}: everything is there already", output.root));
+    }
+    if args.ignore {
+        match output.excluded.len() {
+            0 => context.ui.say("git passes them over already"),
+            added => context
+                .ui
+                .say(&format!("added {added} lines to .git/info/exclude")),
+        }
+    }
+    Ok(())
+}
+
+/// Adds our names to the repository's own exclude file; says which were missing.
+fn exclude(context: &Context) -> Result<Vec<String>, CommandError> {
+    let git = context.state().join(".git");
+    let is_folder = |found: FileStat| found.kind == EntryKind::Folder;
+    let found = context
+        .disk
+        .stat(&git)
+        .map_err(|error| store::disk_failed(&error))?;
+    if !found.is_some_and(is_folder) {
+        context.ui.warn(
+            "--ignore: the root is not a git repository of its own",
+            None,
+        );
+        return Ok(Vec::new());
+    }
+    let info = git.join("info");
+    context
+        .disk
+        .create_dir_all(&info)
+        .map_err(|error| store::disk_failed(&error))?;
+    let path = info.join("exclude");
+    let there = context
+        .disk
+        .read_if_there(&path)
+        .map_err(|error| store::disk_failed(&error))?;
+    let mut text = String::from_utf8_lossy(&there.unwrap_or_default()).into_owned();
+    let missing: Vec<String> = IGNORED
+        .iter()
+        .chain(&IGNORED_SETTINGS)
+        .filter(|name| !text.lines().any(|line| line.trim() == **name))
+        .map(|name| (*name).to_owned())
+        .collect();
+    if missing.is_empty() {
+        return Ok(missing);
+    }
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    for name in &missing {
+        text.push_str(name);
+        text.push('\n');
+    }
+    context
+        .disk
+        .replace(&path, text.as_bytes(), 0o644)
+        .map_err(|error| store::disk_failed(&error))?;
+    Ok(missing)
+}
+
+/// A path as seen from the root, folders with a slash as the ledger names them.
+fn shown(path: &Path, root: &Path) -> String {
+    path.strip_prefix(root)
+        .unwrap_or(path)
+        .display()
+        .to_string()
+}

@@ -1,0 +1,46 @@
+//! A ledger entry as the commands print it.
+
+use std::fmt::Write as _;
+
+use callosum_ledger::Entry;
+use owo_colors::OwoColorize as _;
+use serde_json::Value;
+
+use crate::ui::CommandError;
+
+/// The entry as it is stored, as a JSON value.
+pub(super) fn as_value(entry: &Entry) -> Result<Value, CommandError> {
+    serde_json::from_str(entry.as_json()).map_err(CommandError::internal)
+}
+
+/// What is known of an entry, for a person; the summary comes after it.
+pub(super) fn heading(entry: &Entry) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, value: &str| {
+        let _ = writeln!(text, "{} {value}", format!("{name:<10}").dimmed());
+    };
+    line("task", &entry.task_id.bold().to_string());
+    line("executor", &entry.executor.escape_debug().to_string());
+    line("time", &entry.timestamp.to_string());
+    for key in ["kind", "mode", "repo", "branch", "prompt"] {
+        if let Some(value) = entry.metadata.get(key).and_then(Value::as_str) {
+            line(key, &value.escape_debug().to_string());
+        }
+    }
+    if !entry.linked_tasks.is_empty() {
+        let ids: Vec<&str> = entry.linked_tasks.iter().map(AsRef::as_ref).collect();
+        line("builds on", &ids.join(" "));
+    }
+    line("tokens", &format!("{} used", entry.tokens_used));
+    if let Some(tally) = entry.metadata.get("citations") {
+        let count = |key: &str| tally.get(key).and_then(Value::as_u64).unwrap_or(0);
+        let (total, verified) = (count("total"), count("verified"));
+        line(
+            "citations",
+            &format!("{verified} of {total} held when it was committed"),
+        );
+    }
+    line("checksum", &entry.checksum.to_string());
+    text.push('\n');
+    text
+}

@@ -1,0 +1,102 @@
+//! `callosum ledger stats`: how much there is, from whom, and what it spared.
+
+use std::fmt::Write as _;
+
+use std::collections::BTreeMap;
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{
+    cli::{context::Context, store},
+    ui::{CommandError, Table},
+};
+
+/// Count what the ledger and its archives hold
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum ledger stats
+  $ callosum ledger stats --json")]
+pub(crate) struct StatsArgs {}
+
+/// `callosum ledger stats --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct StatsOutput {
+    /// Entries, archives included.
+    pub(crate) entries: u64,
+    /// Entries in archives.
+    pub(crate) archived_entries: u64,
+    /// How many archives there are.
+    pub(crate) archives: u64,
+    /// Bytes of the active ledger.
+    pub(crate) ledger_bytes: u64,
+    /// Tokens that executors say they used.
+    pub(crate) tokens_used: u64,
+    /// The same for each executor.
+    pub(crate) executors: BTreeMap<String, ExecutorStatsOutput>,
+    /// The time of the earliest entry.
+    pub(crate) first: Option<String>,
+    /// The time of the latest entry.
+    pub(crate) last: Option<String>,
+}
+
+/// One executor in numbers.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct ExecutorStatsOutput {
+    /// Its entries.
+    pub(crate) entries: u64,
+    /// Tokens that it says it used.
+    pub(crate) tokens_used: u64,
+}
+
+pub(super) fn run(context: &Context) -> Result<(), CommandError> {
+    let stats = store::reader(context)?
+        .stats()
+        .map_err(|error| store::unreadable(&error))?;
+    let executors = stats.executors.into_iter().map(|(id, of)| {
+        let numbers = ExecutorStatsOutput {
+            entries: of.entries,
+            tokens_used: of.tokens_used,
+        };
+        (id, numbers)
+    });
+    let output = StatsOutput {
+        entries: stats.entries,
+        archived_entries: stats.archived_entries,
+        archives: stats.archives,
+        ledger_bytes: stats.ledger_bytes,
+        tokens_used: stats.tokens_used,
+        executors: executors.collect(),
+        first: stats.first.map(|time| time.to_string()),
+        last: stats.last.map(|time| time.to_string()),
+    };
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    let mut text = format!(
+        "{} entries ({} in {} archives), {} bytes active, {} tokens used",
+        output.entries,
+        output.archived_entries,
+        output.archives,
+        output.ledger_bytes,
+        output.tokens_used
+    );
+    if let (Some(first), Some(last)) = (&output.first, &output.last) {
+        let _ = write!(text, "\nfrom {first} to {last}");
+    }
+    text.push('\n');
+    if !output.executors.is_empty() {
+        let mut table = Table::new(&["executor", "entries", "tokens"]);
+        for (id, of) in &output.executors {
+            table.row([
+                id.clone(),
+                of.entries.to_string(),
+                of.tokens_used.to_string(),
+            ]);
+        }
+        text.push_str(&table.render());
+    }
+    context.ui.data(&text)
+}

@@ -1,0 +1,177 @@
+//! The command line: one file per command, this table of them, and the way in.
+//!
+//! A command is a struct whose doc comment is its manual, and a function that gathers what it
+//! needs from the [`Context`], calls the crates below, and tells what came of it.
+
+mod audit;
+mod config;
+mod context;
+mod delegate;
+mod doctor;
+mod executor;
+mod explain;
+mod generate;
+mod init;
+mod interrupt;
+mod ledger;
+mod replay;
+mod roster;
+mod schema;
+mod spelling;
+mod status;
+mod store;
+mod trust;
+mod verification;
+
+use std::{ffi::OsString, path::PathBuf, process::ExitCode};
+
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+
+use self::context::Context;
+use crate::{
+    config::Environment,
+    ui::{CommandError, Exit, Ui},
+};
+
+/// Make several coding agents work as one
+///
+/// Callosum hands analyses of a repository to executors, checks what comes back against the code,
+/// and keeps it in a ledger whose every entry can be verified. No daemon, network, model or API
+/// key is needed: the embedded executor `scout` reads the repository itself.
+#[derive(Debug, Parser)]
+#[command(
+    name = "callosum",
+    version,
+    disable_help_subcommand = true,
+    arg_required_else_help = true,
+    max_term_width = 100,
+    after_long_help = "\
+Examples:
+  $ callosum delegate \"Map this repository\"
+  $ callosum delegate \"Which modules depend on each other?\" --kind deps
+  $ callosum ledger query --limit 5
+  $ callosum ledger verify"
+)]
+struct Cli {
+    #[command(flatten)]
+    global: GlobalArgs,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What every command takes.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct GlobalArgs {
+    /// Work on the repository in DIR instead of the current folder
+    #[arg(short = 'C', value_name = "DIR", global = true)]
+    directory: Option<PathBuf>,
+    /// Print data as JSON
+    #[arg(long, global = true)]
+    json: bool,
+    /// Draw no progress line
+    #[arg(long, global = true)]
+    no_progress: bool,
+    /// Tell more of what is done
+    #[arg(short, long, global = true)]
+    verbose: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Init(init::InitArgs),
+    Delegate(delegate::DelegateArgs),
+    #[command(subcommand)]
+    Executor(executor::ExecutorCommand),
+    #[command(subcommand)]
+    Ledger(ledger::LedgerCommand),
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
+    Replay(replay::ReplayArgs),
+    Status(status::StatusArgs),
+    Doctor(doctor::DoctorArgs),
+    Trust(trust::TrustArgs),
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
+    #[command(subcommand)]
+    Generate(generate::GenerateCommand),
+}
+
+/// Runs the program with these arguments, the program's own name included.
+pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
+    let matches = match Cli::command().try_get_matches_from(spelling::as_verbs(arguments)) {
+        Ok(matches) => matches,
+        Err(error) => {
+            // Help and version are data; anything else is wrong usage, told on stderr.
+            drop(error.print());
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(Exit::Usage as u8));
+        }
+    };
+    let cli = match Cli::from_arg_matches(&matches) {
+        Ok(cli) => cli,
+        Err(error) => error.exit(),
+    };
+    let ui = Ui {
+        json: cli.global.json,
+        progress: !cli.global.no_progress,
+        verbose: cli.global.verbose,
+    };
+    match dispatch(cli.command, &cli.global, ui) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            error.tell();
+            ExitCode::from(error.exit as u8)
+        }
+    }
+}
+
+fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), CommandError> {
+    let environment = Environment::from_process();
+    match command {
+        // What needs no root.
+        Command::Generate(command) => return generate::run(&command, ui),
+        Command::Executor(executor::ExecutorCommand::Run(args)) => {
+            return executor::scout::run(&args);
+        }
+        Command::Ledger(ledger::LedgerCommand::Checksum(args)) => {
+            return ledger::checksum::run(&args, ui);
+        }
+        _ => {}
+    }
+    let gathered = Context::gather(environment, global.directory.as_deref(), ui);
+    let mut context = match (gathered, &command) {
+        (Ok(context), _) => context,
+        (Err(error), Command::Delegate(args)) => {
+            delegate::refuse(ui, args, &error)?;
+            return Err(error);
+        }
+        (Err(error), _) => return Err(error),
+    };
+    match command {
+        Command::Init(args) => init::run(&context, &args),
+        Command::Delegate(args) => delegate::run(&context, &args),
+        Command::Executor(command) => executor::run(&mut context, command),
+        Command::Ledger(command) => ledger::run(&context, command),
+        Command::Audit(command) => audit::run(&context, command),
+        Command::Replay(args) => replay::run(&context, &args),
+        Command::Status(args) => status::run(&context, &args),
+        Command::Doctor(args) => doctor::run(&context, &args),
+        Command::Trust(args) => trust::run(&context, &args),
+        Command::Config(command) => config::run(&mut context, command),
+        Command::Generate(command) => generate::run(&command, ui),
+    }
+}
+
+/// The whole tree of commands, for completions and manuals.
+fn tree() -> clap::Command {
+    Cli::command()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tree_of_commands_is_sound() {
+        Cli::command().debug_assert();
+    }
+}

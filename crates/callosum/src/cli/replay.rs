@@ -1,0 +1,147 @@
+//! `callosum replay`: the ledger rebuilt from the audit journal and held against the real one.
+
+use std::fmt::Write as _;
+
+use std::path::PathBuf;
+
+use callosum_ledger::{ErrorCode, ReplayError, replay};
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::context::Context;
+use crate::ui::{CommandError, Exit, Progress};
+
+/// Rebuild the ledger from the audit journal and compare it byte for byte
+///
+/// Without FILE all days are replayed and the whole ledger is compared; with one, that day's
+/// entries, after the days before it. The rebuilt files are made in a temporary folder.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum replay
+  $ callosum replay cal_audit/2026-01-02.jsonl
+  $ callosum --replay-audit cal_audit/2026-01-02.jsonl")]
+pub(crate) struct ReplayArgs {
+    /// A day of the journal
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+/// `callosum replay --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct ReplayOutput {
+    /// Whether the real files are what the journal makes.
+    pub(crate) identical: bool,
+    /// Records that were replayed.
+    pub(crate) records: u64,
+    /// Entries of the rebuilt ledger.
+    pub(crate) entries: u64,
+    /// Whether the journal ends in a record that is not finished, which was left out.
+    pub(crate) ends_torn: bool,
+    /// The first place at which a real file differs.
+    pub(crate) difference: Option<DifferenceOutput>,
+}
+
+/// The first place at which a real file differs from the rebuilt one.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct DifferenceOutput {
+    /// The real file.
+    pub(crate) path: String,
+    /// The byte, from 0.
+    pub(crate) offset: u64,
+    /// The line, from 1.
+    pub(crate) line: u64,
+    /// That line as it was rebuilt; null where the rebuilt file ends before.
+    pub(crate) expected: Option<String>,
+    /// That line as it stands; null where the real file ends before.
+    pub(crate) found: Option<String>,
+}
+
+pub(super) fn run(context: &Context, args: &ReplayArgs) -> Result<(), CommandError> {
+    let file = args.file.as_ref().map(|file| context.folder.join(file));
+    let temporary = context.scratch()?;
+    let progress = Progress::start(context.ui, "replaying");
+    let replayed = replay(
+        &context.disk,
+        &context.ledger_paths(),
+        file.as_deref(),
+        temporary.path(),
+    )
+    .map_err(|error| {
+        let exit = match (&error, error.code()) {
+            (ReplayError::NotADayFile { .. }, _) => Exit::Usage,
+            (_, Some(ErrorCode::ChecksumMismatch)) => Exit::No,
+            _ => Exit::Environment,
+        };
+        CommandError::because(exit, "cannot replay the audit journal", &error)
+            .coded(error.code())
+            .hint("callosum audit verify")
+    })?;
+    drop(progress);
+    let output = ReplayOutput {
+        identical: replayed.difference.is_none(),
+        records: replayed.records,
+        entries: replayed.entries,
+        ends_torn: replayed.ends_torn,
+        difference: replayed.difference.map(|difference| DifferenceOutput {
+            path: difference.path.display().to_string(),
+            offset: difference.offset,
+            line: difference.line,
+            expected: difference.expected,
+            found: difference.found,
+        }),
+    };
+    if context.ui.json {
+        context.ui.json_data(&output)?;
+    } else {
+        context.ui.data(&as_text(&output))?;
+    }
+    if output.identical {
+        Ok(())
+    } else {
+        Err(CommandError::told(Exit::No))
+    }
+}
+
+fn as_text(output: &ReplayOutput) -> String {
+    let mut text = format!(
+        "{} records replayed, {} entries rebuilt: {}\n",
+        output.records,
+        output.entries,
+        if output.identical {
+            "identical"
+        } else {
+            "not what stands there"
+        }
+    );
+    if output.ends_torn {
+        text.push_str("the journal ends in an unfinished record, which was left out\n");
+    }
+    if let Some(difference) = &output.difference {
+        let shown = |line: &Option<String>| match line {
+            Some(line) => cut(line),
+            None => "(the file ends before)".to_owned(),
+        };
+        let _ = writeln!(
+            text,
+            "{} differs at byte {}, line {}\n  rebuilt: {}\n  stands:  {}",
+            difference.path,
+            difference.offset,
+            difference.line,
+            shown(&difference.expected),
+            shown(&difference.found),
+        );
+    }
+    text
+}
+
+/// As much of a line as a terminal bears, with nothing in it that a terminal would obey.
+fn cut(line: &str) -> String {
+    const WIDTH: usize = 200;
+    let harmless = line.escape_debug().to_string();
+    if harmless.chars().count() <= WIDTH {
+        return harmless;
+    }
+    harmless.chars().take(WIDTH - 1).chain(['…']).collect()
+}

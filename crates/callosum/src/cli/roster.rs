@@ -1,0 +1,185 @@
+//! [`Roster`]: the registry with what the configuration prefers and what this machine trusts.
+//!
+//! A registry may come with a cloned repository. Only an entry that was registered or trusted on
+//! this machine is ever started, and `scout` only as this program carries it.
+
+use std::path::PathBuf;
+
+use callosum_agents::registry::{EMBEDDED_ID, Executor, LoadError, Registry, Status};
+use callosum_host::FileLock;
+
+use super::{context::Context, explain, store};
+use crate::{
+    config::{ExecutorSettings, Subject, Trust},
+    ui::{CommandError, Exit},
+};
+
+/// Who may be given tasks, and in which order.
+pub(super) struct Roster<'a> {
+    context: &'a Context,
+    path: PathBuf,
+    registry: Registry,
+    trust: Trust,
+    /// Held from reading to writing, so that two changes at once do not lose one another.
+    _lock: Option<FileLock>,
+}
+
+impl<'a> Roster<'a> {
+    /// Reads the registry, to look at it.
+    pub(super) fn load(context: &'a Context) -> Result<Self, CommandError> {
+        Self::read(context, None)
+    }
+
+    /// Reads the registry, to change it: others wait until this is dropped.
+    pub(super) fn load_for_change(context: &'a Context) -> Result<Self, CommandError> {
+        let lock = store::lock(context, "registry")?;
+        Self::read(context, Some(lock))
+    }
+
+    fn read(context: &'a Context, lock: Option<FileLock>) -> Result<Self, CommandError> {
+        let path = context.project.places.registry.clone();
+        let mut registry = Registry::load(&context.disk, &path)
+            .map_err(|error| unreadable(&error))?
+            .unwrap_or_else(Registry::initial);
+        for problem in registry.problems() {
+            context.ui.warn(&format!("registry.json: {problem}"), None);
+        }
+        let embedded = Executor::embedded();
+        if let Some(entry) = registry.get(EMBEDDED_ID)
+            && entry.fingerprint() != embedded.fingerprint()
+        {
+            let what = "registry.json has another command for `scout`; the embedded one is used";
+            context.ui.warn(what, None);
+        }
+        registry.put(&embedded);
+        let trust = context.project.trust.clone();
+        Ok(Self {
+            context,
+            path,
+            registry,
+            trust,
+            _lock: lock,
+        })
+    }
+
+    /// The registry, with the embedded executor as it really is.
+    pub(super) fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// Whether `.calrc` lets an executor be chosen, and in which order.
+    pub(super) fn preference(&self, id: &str) -> ExecutorSettings {
+        self.context.project.settings.executor(id)
+    }
+
+    /// Whether this machine may start it.
+    pub(super) fn is_trusted(&self, executor: &Executor) -> bool {
+        executor.fingerprint() == Executor::embedded().fingerprint()
+            || self
+                .trust
+                .is_trusted(Subject::Executor(executor.fingerprint()))
+    }
+
+    /// The executor of this name, whatever its standing.
+    pub(super) fn known(&self, id: &str) -> Result<&Executor, CommandError> {
+        self.registry.get(id).ok_or_else(|| {
+            CommandError::new(Exit::Usage, format!("no executor `{id}` is registered"))
+                .hint("callosum executor list")
+        })
+    }
+
+    /// The executor of this name, if this machine may start it.
+    pub(super) fn startable(&self, id: &str) -> Result<&Executor, CommandError> {
+        let executor = self.known(id)?;
+        if self.is_trusted(executor) {
+            return Ok(executor);
+        }
+        let what = format!(
+            "executor `{id}` comes with the repository and was not registered on this machine"
+        );
+        Err(CommandError::new(Exit::Environment, what).hint("callosum trust"))
+    }
+
+    /// The executor of this name, if it may be given tasks now.
+    pub(super) fn usable(&self, id: &str) -> Result<&Executor, CommandError> {
+        let executor = self.startable(id)?;
+        if !self.preference(id).enabled.value {
+            let what = format!("executor `{id}` is disabled in .calrc");
+            return Err(CommandError::new(Exit::Environment, what)
+                .hint(format!("callosum executor enable {id}")));
+        }
+        if executor.status != Status::Active {
+            let what = format!("executor `{id}` is inactive: its last handshake did not succeed");
+            return Err(CommandError::new(Exit::Environment, what)
+                .hint(format!("callosum executor check {id}")));
+        }
+        Ok(executor)
+    }
+
+    /// Those that tasks may go to which name nobody: enabled, active and trusted, in the order
+    /// of their priority. `scout` is among them only where `.calrc` names it, or nobody else is.
+    pub(super) fn candidates(&self) -> Vec<String> {
+        let named = self.context.project.settings.executors();
+        let mut candidates: Vec<(u64, &str)> = self
+            .registry
+            .executors()
+            .iter()
+            .filter(|executor| executor.status == Status::Active && self.is_trusted(executor))
+            .filter(|executor| !executor.is_embedded() || named.contains_key(&executor.id))
+            .filter_map(|executor| {
+                let preference = self.preference(&executor.id);
+                let enabled = preference.enabled.value;
+                enabled.then_some((preference.priority.value, executor.id.as_str()))
+            })
+            .collect();
+        candidates.sort_unstable();
+        if candidates.is_empty() {
+            return vec![EMBEDDED_ID.to_owned()];
+        }
+        candidates
+            .into_iter()
+            .map(|(_, id)| id.to_owned())
+            .collect()
+    }
+
+    /// Adds or replaces an entry.
+    pub(super) fn put(&mut self, executor: &Executor) {
+        self.registry.put(executor);
+    }
+
+    /// Takes an entry out.
+    pub(super) fn remove(&mut self, id: &str) {
+        self.registry.remove(id);
+    }
+
+    /// Lets this machine start it.
+    pub(super) fn trust(&mut self, executor: &Executor) -> Result<(), CommandError> {
+        let subject = Subject::Executor(executor.fingerprint());
+        self.trust
+            .record(subject)
+            .map_err(|error| explain::trust(&error))
+    }
+
+    /// Lets this machine start it no more.
+    pub(super) fn forget(&mut self, executor: &Executor) -> Result<(), CommandError> {
+        let subject = Subject::Executor(executor.fingerprint());
+        self.trust
+            .forget(subject)
+            .map_err(|error| explain::trust(&error))
+    }
+
+    /// Writes the registry.
+    pub(super) fn save(&self) -> Result<(), CommandError> {
+        self.registry
+            .save(&self.context.disk, &self.path)
+            .map_err(|error| {
+                CommandError::from_error(Exit::Environment, &error)
+                    .coded(Some(callosum_ledger::ErrorCode::DiskFailure))
+            })
+    }
+}
+
+fn unreadable(error: &LoadError) -> CommandError {
+    CommandError::from_error(Exit::Environment, error)
+        .hint("mend registry.json, or move it away: `callosum init` writes a new one")
+}

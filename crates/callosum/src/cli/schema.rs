@@ -1,0 +1,50 @@
+//! The JSON Schemas of what `--json` prints, made from the very types that are printed.
+
+use schemars::{Schema, schema_for};
+
+use super::{
+    audit::RecordsOutput,
+    config::ConfigOutput,
+    delegate::{DelegateOutput, TasksOutput},
+    doctor::DoctorOutput,
+    executor::{ChecksOutput, DiscoverOutput, ListOutput},
+    init::InitOutput,
+    ledger::{QueryOutput, StatsOutput},
+    replay::ReplayOutput,
+    status::StatusOutput,
+    trust::TrustOutput,
+    verification::VerificationOutput,
+};
+
+/// Where the published schemas are said to stand; nothing is ever fetched from there.
+const BASE: &str = "https://callosum.invalid/schemas/";
+
+/// A schema's name and what makes it.
+pub(super) type Entry = (&'static str, fn() -> Schema);
+
+/// Every schema of an output, by name.
+pub(super) const SCHEMAS: [Entry; 15] = [
+    ("output-audit-records", || schema_for!(RecordsOutput)),
+    ("output-config", || schema_for!(ConfigOutput)),
+    ("output-delegate", || schema_for!(DelegateOutput)),
+    ("output-delegate-tasks", || schema_for!(TasksOutput)),
+    ("output-doctor", || schema_for!(DoctorOutput)),
+    ("output-executor-check", || schema_for!(ChecksOutput)),
+    ("output-executor-discover", || schema_for!(DiscoverOutput)),
+    ("output-executor-list", || schema_for!(ListOutput)),
+    ("output-init", || schema_for!(InitOutput)),
+    ("output-ledger-query", || schema_for!(QueryOutput)),
+    ("output-ledger-stats", || schema_for!(StatsOutput)),
+    ("output-replay", || schema_for!(ReplayOutput)),
+    ("output-status", || schema_for!(StatusOutput)),
+    ("output-trust", || schema_for!(TrustOutput)),
+    ("output-verify", || schema_for!(VerificationOutput)),
+];
+
+/// The schema of this name, with the id that it is published under.
+pub(super) fn named(name: &str) -> Option<Schema> {
+    let (name, make) = SCHEMAS.iter().find(|(known, _)| *known == name)?;
+    let mut schema = make();
+    schema.insert("$id".to_owned(), format!("{BASE}{name}.schema.json").into());
+    Some(schema)
+}

@@ -1,0 +1,76 @@
+//! The seed's own flag forms, spelt as the verbs that they mean.
+//!
+//! `--replay-audit FILE` (Seed CAL §13.4) and `--cal-register NAME` (Seed CAL §14.4) stand where a
+//! verb stands; everything after them is passed on.
+
+use std::ffi::{OsStr, OsString};
+
+/// Rewrites a flag form that stands before any verb.
+pub(super) fn as_verbs(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    const FORMS: [(&str, &[&str]); 2] = [
+        ("--replay-audit", &["replay"]),
+        ("--cal-register", &["executor", "register"]),
+    ];
+    let mut at = 1;
+    while let Some(argument) = arguments.get(at) {
+        for (flag, verbs) in FORMS {
+            let given = argument.as_encoded_bytes();
+            let value = given
+                .strip_prefix(flag.as_bytes())
+                .and_then(|rest| rest.strip_prefix(b"="));
+            if argument == OsStr::new(flag) || value.is_some() {
+                let value =
+                    value.and_then(|value| std::str::from_utf8(value).ok().map(OsString::from));
+                let words = verbs.iter().map(OsString::from).chain(value);
+                arguments.splice(at..=at, words.collect::<Vec<_>>());
+                return arguments;
+            }
+        }
+        // Global flags may stand before; the first word that is none of them is a verb.
+        match argument.to_str() {
+            Some("-C") => at += 2,
+            Some(flag) if flag.starts_with('-') && flag != "--" => at += 1,
+            _ => break,
+        }
+    }
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(given: &str, expected: &str) {
+        let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+        assert_eq!(as_verbs(words(given)), words(expected));
+    }
+
+    /// CAL-GOV-2, REQ-GOV-003 and CAL-EXE-1: the seed's flags are verbs of ours.
+    #[test]
+    fn the_seeds_flags_become_verbs() {
+        check(
+            "callosum --replay-audit day.jsonl",
+            "callosum replay day.jsonl",
+        );
+        check(
+            "callosum -C dir --replay-audit=day.jsonl",
+            "callosum -C dir replay day.jsonl",
+        );
+        check(
+            "callosum --cal-register forge --json",
+            "callosum executor register forge --json",
+        );
+    }
+
+    #[test]
+    fn a_verbs_own_arguments_are_left_alone() {
+        check(
+            "callosum delegate --replay-audit",
+            "callosum delegate --replay-audit",
+        );
+        check(
+            "callosum -C --replay-audit init",
+            "callosum -C --replay-audit init",
+        );
+    }
+}

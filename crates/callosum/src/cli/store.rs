@@ -1,0 +1,146 @@
+//! Opening the ledger, and explaining why it cannot be opened.
+
+use std::{error::Error, time::Duration};
+
+use callosum_host::{DiskError, FileLock, LockError};
+use callosum_ledger::{
+    AuditEvent, CreateError, ErrorCode, Ledger, OpenError, ReadError, Reader, WriteError,
+};
+
+use super::context::Context;
+use crate::ui::{CommandError, Exit};
+
+/// How long another process that changes the same file is waited for (Seed CAL §5.3).
+const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
+
+/// The files that a project needs, created where they are missing, and the ledger among them open
+/// for writing. What had to be created or mended is told in a line each.
+pub(super) fn open(context: &Context) -> Result<Ledger, CommandError> {
+    super::init::create_files(context)?.tell(context);
+    let ledger = Ledger::open(
+        context.disk.clone(),
+        context.ledger_paths(),
+        context.clock.clone(),
+        context.ids.clone(),
+    )
+    .map_err(|error| unopened(&error))?;
+    tell_repairs(context, &ledger);
+    Ok(ledger)
+}
+
+/// The ledger, to read. Nothing is created.
+///
+/// What an interruption left behind is mended first, where that is possible: where it is not
+/// (read-only, a newer version, another process at work), what is there is read as it stands.
+pub(super) fn reader(context: &Context) -> Result<Reader, CommandError> {
+    let paths = context.ledger_paths();
+    let mended = Ledger::open(
+        context.disk.clone(),
+        paths.clone(),
+        context.clock.clone(),
+        context.ids.clone(),
+    );
+    match mended {
+        Ok(ledger) => tell_repairs(context, &ledger),
+        Err(OpenError::NotCreated { .. }) => {}
+        Err(error) => context.ui.detail(&unopened(&error).one_line()),
+    }
+    Reader::open(context.disk.clone(), paths).map_err(|error| unreadable(&error))
+}
+
+fn tell_repairs(context: &Context, ledger: &Ledger) {
+    for repair in ledger.repairs() {
+        let what = format!("mended after an interruption: {repair}");
+        context.ui.warn(&what, None);
+    }
+}
+
+/// Records an event and makes it durable.
+pub(super) fn record(ledger: &Ledger, event: AuditEvent) -> Result<(), CommandError> {
+    ledger
+        .record(event)
+        .and_then(|()| ledger.flush())
+        .map_err(|error| unwritten(&error))
+}
+
+/// The lock of this name in the project, waited for as long as for the ledger's.
+pub(super) fn lock(context: &Context, name: &str) -> Result<FileLock, CommandError> {
+    let path = context.ledger_paths().locks.join(name);
+    let folder = &context.ledger_paths().locks;
+    context
+        .disk
+        .create_dir_all(folder)
+        .map_err(|error| disk_failed(&error))?;
+    FileLock::acquire(&context.disk, &path, LOCK_TIMEOUT).map_err(|error| unlocked(&error))
+}
+
+/// Explains why the ledger's files could not be created.
+pub(super) fn uncreated(error: &CreateError) -> CommandError {
+    match error {
+        CreateError::Open(error) => unopened(error),
+        _ => CommandError::from_error(Exit::Environment, error)
+            .hint("move the file away, or mend it; nothing was changed"),
+    }
+}
+
+/// Explains why the ledger could not be opened for writing.
+pub(super) fn unopened(error: &OpenError) -> CommandError {
+    let explained = CommandError::because(Exit::Environment, "cannot open the ledger", error)
+        .coded(error.code());
+    match error {
+        OpenError::Newer { .. } => explained
+            .hint("a newer callosum wrote it; this one can still read it: callosum ledger query"),
+        OpenError::Foreign { .. } => explained.hint("callosum ledger verify"),
+        _ => with_disk_hint(explained, error),
+    }
+}
+
+/// Explains why something was not written.
+pub(super) fn unwritten(error: &WriteError) -> CommandError {
+    let explained = CommandError::because(Exit::Environment, "cannot write to the ledger", error)
+        .coded(error.code());
+    with_disk_hint(explained, error)
+}
+
+/// Explains why the ledger could not be read.
+pub(super) fn unreadable(error: &ReadError) -> CommandError {
+    let explained = CommandError::because(Exit::Environment, "cannot read the ledger", error);
+    with_disk_hint(explained, error)
+}
+
+/// Explains a failure of the disk.
+pub(super) fn disk_failed(error: &DiskError) -> CommandError {
+    let explained =
+        CommandError::from_error(Exit::Environment, error).coded(Some(ErrorCode::DiskFailure));
+    with_disk_hint(explained, error)
+}
+
+fn unlocked(error: &LockError) -> CommandError {
+    match error {
+        LockError::Timeout { .. } => {
+            CommandError::because(Exit::Environment, "another process is at work here", error)
+                .coded(Some(ErrorCode::LockTimeout))
+                .hint("try again when it is done")
+        }
+        LockError::Disk(error) => disk_failed(error),
+    }
+}
+
+/// Adds what to do where the disk is behind it.
+fn with_disk_hint(explained: CommandError, error: &(dyn Error + 'static)) -> CommandError {
+    let mut next = Some(error);
+    while let Some(cause) = next {
+        if let Some(disk) = cause.downcast_ref::<DiskError>() {
+            if disk.is_full() {
+                return explained.hint("make room on the disk and run it again: nothing was lost");
+            }
+            if disk.is_read_only() || disk.is_denied() {
+                return explained.hint(
+                    "callosum needs to write in the project's root; `callosum doctor` shows where",
+                );
+            }
+        }
+        next = cause.source();
+    }
+    explained
+}

@@ -1,0 +1,129 @@
+//! What `ledger verify` and `audit verify` do: all of it, for neither stands without the other.
+
+use std::fmt::Write as _;
+
+use callosum_ledger::verify;
+use owo_colors::OwoColorize as _;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::context::Context;
+use crate::ui::{CommandError, Exit, Progress};
+
+/// `callosum ledger verify --json` and `callosum audit verify --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct VerificationOutput {
+    /// Whether nothing is wrong.
+    pub(crate) sound: bool,
+    /// Entries in the active ledger.
+    pub(crate) entries: u64,
+    /// Entries in the archives.
+    pub(crate) archived_entries: u64,
+    /// Lines of the hashlog.
+    pub(crate) hashlog_lines: u64,
+    /// Records of the audit journal.
+    pub(crate) records: u64,
+    /// Day files of the audit journal.
+    pub(crate) day_files: u64,
+    /// Bytes that were checked.
+    pub(crate) bytes: u64,
+    /// What is wrong, the first thing in each file.
+    pub(crate) problems: Vec<ProblemOutput>,
+}
+
+/// The first thing that is wrong with a file.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct ProblemOutput {
+    /// The file, relative to the root where it stands below it.
+    pub(crate) path: String,
+    /// What was done to it: `edited`, `missing`, `inserted`, `reordered`, `duplicated`, `behind`,
+    /// `torn`, `laid out otherwise` or `unreadable`.
+    pub(crate) fault: String,
+    /// The number of the record, entry or line, from 1; 0 where the whole file is meant.
+    pub(crate) number: u64,
+    /// The task that it is about, where that is known.
+    pub(crate) task_id: Option<String>,
+    /// What it looks like.
+    pub(crate) detail: String,
+}
+
+pub(super) fn run(context: &Context) -> Result<(), CommandError> {
+    let progress = Progress::start(context.ui, "verifying");
+    let found = verify(&context.disk, &context.ledger_paths()).map_err(|error| {
+        CommandError::because(Exit::Environment, "cannot verify the ledger", &error)
+            .coded(Some(error.code()))
+    })?;
+    drop(progress);
+    let problems: Vec<ProblemOutput> = found
+        .problems
+        .iter()
+        .map(|problem| ProblemOutput {
+            path: problem
+                .path
+                .strip_prefix(context.state())
+                .unwrap_or(&problem.path)
+                .display()
+                .to_string(),
+            fault: problem.fault.to_string(),
+            number: problem.number,
+            task_id: problem.task_id.as_ref().map(ToString::to_string),
+            detail: problem.detail.clone(),
+        })
+        .collect();
+    let output = VerificationOutput {
+        sound: found.is_sound(),
+        entries: found.entries,
+        archived_entries: found.archived_entries,
+        hashlog_lines: found.hashlog_lines,
+        records: found.records,
+        day_files: found.day_files,
+        bytes: found.bytes,
+        problems,
+    };
+    if context.ui.json {
+        context.ui.json_data(&output)?;
+    } else {
+        context.ui.data(&as_text(&output))?;
+    }
+    if output.sound {
+        Ok(())
+    } else {
+        Err(CommandError::told(Exit::No))
+    }
+}
+
+fn as_text(output: &VerificationOutput) -> String {
+    let mut text = format!(
+        "{} entries, {} archived, {} audit records in {} day files, {} bytes: {}\n",
+        output.entries,
+        output.archived_entries,
+        output.records,
+        output.day_files,
+        output.bytes,
+        if output.sound {
+            "sound".green().to_string()
+        } else {
+            "not sound".red().to_string()
+        },
+    );
+    for problem in &output.problems {
+        let number = if problem.number > 0 {
+            format!(" at {}", problem.number)
+        } else {
+            String::new()
+        };
+        let task = problem
+            .task_id
+            .as_ref()
+            .map(|id| format!(" ({id})"))
+            .unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "{}{number}{task}: {}: {}",
+            problem.path,
+            problem.fault.red(),
+            problem.detail
+        );
+    }
+    text
+}

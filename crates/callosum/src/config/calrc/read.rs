@@ -1,0 +1,215 @@
+//! [`Calrc`]: what a project's `.calrc` says, each value in range.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use callosum_arbiter::{excerpt::excerpt, nearest::nearest};
+use callosum_host::{
+    Disk, DiskError,
+    disk::{EntryKind, FileStat},
+};
+use callosum_ledger::{
+    Checksum,
+    canonical::{CanonicalError, DuplicateKeys, canonicalize},
+};
+use serde_json::{Map, Value as Json};
+
+use crate::config::{
+    address::{Address, NotAllowed},
+    key::Key,
+    value::Value,
+};
+
+/// The largest file that is read, in bytes.
+const LARGEST: u64 = 1 << 20;
+
+/// The name of the object that has an entry for each executor.
+const EXECUTORS: &str = "executors";
+
+/// The keys of an executor's entry.
+const EXECUTOR_KEYS: [&str; 2] = ["enabled", "priority"];
+
+/// What a project's `.calrc` says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Calrc {
+    /// Where it stands, or would stand.
+    pub(crate) path: PathBuf,
+    /// The hash of its bytes, by which it is trusted; `None` where there is no file.
+    pub(crate) fingerprint: Option<Checksum>,
+    /// The keys of the table that it sets.
+    pub(crate) values: BTreeMap<&'static str, Value>,
+    /// What it says of executors, by id.
+    pub(crate) executors: BTreeMap<String, CalrcExecutor>,
+    /// The keys that nobody reads.
+    pub(crate) unknown: Vec<UnknownKey>,
+}
+
+/// What `.calrc` says of one executor.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CalrcExecutor {
+    /// Whether it may be chosen.
+    pub(crate) enabled: Option<bool>,
+    /// Its place in the order.
+    pub(crate) priority: Option<u64>,
+}
+
+/// A key that nobody reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct UnknownKey {
+    /// The key, with those that lead to it; cut where it is long.
+    pub(crate) key: String,
+    /// The key that was probably meant.
+    pub(crate) nearest: Option<&'static str>,
+}
+
+impl Calrc {
+    /// Reads the file; one that is not there says nothing.
+    pub(crate) fn load(disk: &Disk, path: &Path) -> Result<Self, CalrcError> {
+        match bytes_of(disk, path)? {
+            Some(bytes) => Self::read(path, &bytes),
+            None => Ok(Self {
+                path: path.to_owned(),
+                ..Self::default()
+            }),
+        }
+    }
+
+    /// Reads the bytes of the file that stands at `path`.
+    pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Self, CalrcError> {
+        let mut calrc = Self {
+            path: path.to_owned(),
+            fingerprint: Some(Checksum::of(bytes)),
+            ..Self::default()
+        };
+        let failed = |fault| CalrcError::Fault {
+            path: path.to_owned(),
+            fault,
+        };
+        for (name, value) in &object_in(bytes).map_err(failed)? {
+            if name == EXECUTORS {
+                calrc.read_executors(value).map_err(failed)?;
+            } else if let Some(key) = Key::ALL.into_iter().find(|key| key.name() == name) {
+                let value = Address::Key(key).read_json(value);
+                calrc
+                    .values
+                    .insert(key.name(), value.map_err(|error| failed(error.into()))?);
+            } else {
+                let known = Key::ALL.map(Key::name).into_iter().chain([EXECUTORS]);
+                calrc.unknown.push(UnknownKey {
+                    key: excerpt(name),
+                    nearest: nearest(name, known),
+                });
+            }
+        }
+        Ok(calrc)
+    }
+
+    fn read_executors(&mut self, value: &Json) -> Result<(), Fault> {
+        for (id, entry) in object(EXECUTORS, value)? {
+            let mut executor = CalrcExecutor::default();
+            for (field, value) in object(&format!("{EXECUTORS}.{id}"), entry)? {
+                match field.as_str() {
+                    "enabled" => {
+                        let read = Address::Enabled(id.clone()).read_json(value)?;
+                        executor.enabled = Some(read == Value::Switch(true));
+                    }
+                    "priority" => {
+                        Address::Priority(id.clone()).read_json(value)?;
+                        executor.priority = value.as_u64();
+                    }
+                    _ => self.unknown.push(UnknownKey {
+                        key: excerpt(&format!("{EXECUTORS}.{id}.{field}")),
+                        nearest: nearest(field, EXECUTOR_KEYS),
+                    }),
+                }
+            }
+            self.executors.insert(id.clone(), executor);
+        }
+        Ok(())
+    }
+}
+
+/// The bytes of a file that is a file, and not too large to be a configuration.
+pub(super) fn bytes_of(disk: &Disk, path: &Path) -> Result<Option<Vec<u8>>, CalrcError> {
+    let Some(found) = disk.stat(path)? else {
+        return Ok(None);
+    };
+    let followed = match found.kind {
+        EntryKind::Link => disk.stat(&disk.canonicalize(path)?)?,
+        _ => Some(found),
+    };
+    match followed {
+        Some(FileStat {
+            kind: EntryKind::File,
+            len: ..=LARGEST,
+            ..
+        }) => Ok(Some(disk.read(path)?)),
+        _ => Err(CalrcError::NoFile {
+            path: path.to_owned(),
+        }),
+    }
+}
+
+/// The object in the bytes, passing over a byte order mark.
+fn object_in(bytes: &[u8]) -> Result<Map<String, Json>, Fault> {
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+    // Refuses what readers disagree about, duplicate keys above all, and says where it stands.
+    let canonical = canonicalize(bytes, DuplicateKeys::Refused)?;
+    let value: Json = serde_json::from_slice(&canonical).expect("canonical JSON is JSON");
+    match value {
+        Json::Object(map) => Ok(map),
+        other => Err(Fault::NotAnObject(excerpt(&other.to_string()))),
+    }
+}
+
+/// What some editors put before the first byte.
+pub(super) const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+fn object<'a>(key: &str, value: &'a Json) -> Result<&'a Map<String, Json>, Fault> {
+    value.as_object().ok_or_else(|| {
+        Fault::NotAllowed(NotAllowed {
+            key: excerpt(key),
+            value: excerpt(&value.to_string()),
+            allowed: "an object".to_owned(),
+        })
+    })
+}
+
+/// What is wrong with the content of a `.calrc`.
+#[expect(clippy::enum_variant_names, reason = "each says what the file is not")]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Fault {
+    /// It is not JSON, or not JSON that everybody reads alike.
+    #[error(transparent)]
+    NotJson(#[from] CanonicalError),
+    /// Something else stands where the object must.
+    #[error("`{0}` stands where an object must")]
+    NotAnObject(String),
+    /// A value that its key does not take.
+    #[error(transparent)]
+    NotAllowed(#[from] NotAllowed),
+}
+
+/// A `.calrc` that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CalrcError {
+    /// What it says makes no sense.
+    #[error("`{}`: {fault}", path.display())]
+    Fault {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        fault: Fault,
+    },
+    /// It is a folder, a pipe or a device, or far too large.
+    #[error("`{}` is not a file of at most 1 MiB", path.display())]
+    NoFile {
+        /// What stands there.
+        path: PathBuf,
+    },
+    /// The disk does not give it.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+}

@@ -1,0 +1,156 @@
+//! [`Homes`]: the machine's state folder, and the user's configuration file.
+
+use std::path::PathBuf;
+
+use callosum_host::{Disk, DiskError};
+
+use super::environment::Environment;
+
+/// Where state that belongs to no project lives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Homes {
+    /// `$CALLOSUM_HOME`, or `callosum` in the XDG state folder.
+    pub(crate) machine: PathBuf,
+    /// `$CALLOSUM_CONFIG`, or `callosum/config.toml` in the XDG configuration folder.
+    pub(crate) user_config: PathBuf,
+}
+
+impl Homes {
+    /// Finds both. Nothing is created.
+    ///
+    /// As the XDG specification says, a relative XDG folder counts as not set. A relative path in
+    /// a variable of our own is an error: it would name another place in each folder.
+    pub(crate) fn find(environment: &Environment) -> Result<Self, HomesError> {
+        Ok(Self {
+            machine: place(
+                environment,
+                "CALLOSUM_HOME",
+                ("XDG_STATE_HOME", ".local/state"),
+                "callosum",
+            )?,
+            user_config: place(
+                environment,
+                "CALLOSUM_CONFIG",
+                ("XDG_CONFIG_HOME", ".config"),
+                "callosum/config.toml",
+            )?,
+        })
+    }
+
+    /// Creates the machine's home where it is missing, for this user alone.
+    pub(crate) fn create_machine(&self, disk: &Disk) -> Result<bool, DiskError> {
+        disk.create_private_dir(&self.machine)
+    }
+}
+
+fn place(
+    environment: &Environment,
+    own: &'static str,
+    (xdg, below_home): (&'static str, &'static str),
+    name: &'static str,
+) -> Result<PathBuf, HomesError> {
+    if let Some(path) = environment.path(own) {
+        return if path.is_absolute() {
+            Ok(path)
+        } else {
+            Err(HomesError::Relative { name: own, path })
+        };
+    }
+    environment
+        .path(xdg)
+        .filter(|path| path.is_absolute())
+        .or_else(|| Some(environment.path("HOME")?.join(below_home)))
+        .filter(|path| path.is_absolute())
+        .map(|folder| folder.join(name))
+        .ok_or(HomesError::Unknown { own, xdg })
+}
+
+/// Why a home is not known.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum HomesError {
+    /// Nothing says where it is.
+    #[error("none of {own}, {xdg} and HOME is set to an absolute path")]
+    Unknown {
+        /// Our own variable.
+        own: &'static str,
+        /// The variable of the XDG specification.
+        xdg: &'static str,
+    },
+    /// Our own variable names a place that changes with the current folder.
+    #[error("the variable {name} is `{}` (allowed: an absolute path)", path.display())]
+    Relative {
+        /// The variable.
+        name: &'static str,
+        /// Its value.
+        path: PathBuf,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+    use crate::config::ground::Ground;
+
+    fn homes(variables: &[(&str, &str)]) -> Result<Homes, HomesError> {
+        Homes::find(&variables.iter().copied().collect())
+    }
+
+    #[test]
+    fn our_own_variables_come_before_xdg_and_xdg_before_home() {
+        let all = [
+            ("CALLOSUM_HOME", "/own"),
+            ("CALLOSUM_CONFIG", "/own.toml"),
+            ("XDG_STATE_HOME", "/state"),
+            ("XDG_CONFIG_HOME", "/config"),
+            ("HOME", "/home"),
+        ];
+        let found = homes(&all).unwrap();
+        assert_eq!(found.machine, PathBuf::from("/own"));
+        assert_eq!(found.user_config, PathBuf::from("/own.toml"));
+        let found = homes(&all[2..]).unwrap();
+        assert_eq!(found.machine, PathBuf::from("/state/callosum"));
+        assert_eq!(
+            found.user_config,
+            PathBuf::from("/config/callosum/config.toml")
+        );
+        let found = homes(&all[4..]).unwrap();
+        assert_eq!(found.machine, PathBuf::from("/home/.local/state/callosum"));
+        assert_eq!(
+            found.user_config,
+            PathBuf::from("/home/.config/callosum/config.toml")
+        );
+    }
+
+    #[test]
+    fn a_relative_xdg_folder_counts_as_not_set_and_our_own_is_refused() {
+        let found = homes(&[("XDG_STATE_HOME", "state"), ("HOME", "/home")]).unwrap();
+        assert_eq!(found.machine, PathBuf::from("/home/.local/state/callosum"));
+        assert_eq!(
+            homes(&[("CALLOSUM_HOME", "here"), ("HOME", "/home")])
+                .unwrap_err()
+                .to_string(),
+            "the variable CALLOSUM_HOME is `here` (allowed: an absolute path)"
+        );
+    }
+
+    #[test]
+    fn without_any_variable_the_error_names_all_three() {
+        assert_eq!(
+            homes(&[]).unwrap_err().to_string(),
+            "none of CALLOSUM_HOME, XDG_STATE_HOME and HOME is set to an absolute path"
+        );
+    }
+
+    #[test]
+    fn the_machines_home_is_for_its_user_alone() {
+        let ground = Ground::new();
+        let homes = ground.homes();
+        assert!(homes.create_machine(&ground.disk).unwrap());
+        assert!(!homes.create_machine(&ground.disk).unwrap());
+        let found = std::fs::metadata(&homes.machine).unwrap();
+        let mode = found.permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
+}

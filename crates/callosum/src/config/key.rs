@@ -1,0 +1,167 @@
+//! [`Key`]: every setting, with its names, its range, its default and its meaning, in one table.
+//!
+//! `docs/config.md` is held against this table by a test.
+
+use std::path::PathBuf;
+
+use callosum_arbiter::{Concurrency, mode::DEFAULT_IO_THRESHOLD, recovery::DEFAULT_RETRY_MAX};
+
+use super::value::{Takes, Value};
+
+/// A setting of one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Key {
+    /// How many tasks may run at once.
+    ConcurrencyLimit,
+    /// Where the ledger stands.
+    LedgerPath,
+    /// Where the audit journal stands.
+    AuditPath,
+    /// The size at which a ledger is archived.
+    RotationThresholdMb,
+    /// The silence after which an executor counts as hanging.
+    ExecutorTimeoutMs,
+    /// How often a failed task is tried again.
+    RetryMax,
+    /// The first pause before a further try.
+    BackoffBaseMs,
+    /// The pause between the starts of staggered tasks.
+    StaggerDelayMs,
+    /// The file reads above which a task counts as a load.
+    IoThreshold,
+    /// Whether a short summary is an error.
+    StrictSummary,
+}
+
+impl Key {
+    /// All of them, in the order in which they are shown.
+    pub(crate) const ALL: [Self; 10] = [
+        Self::ConcurrencyLimit,
+        Self::LedgerPath,
+        Self::AuditPath,
+        Self::RotationThresholdMb,
+        Self::ExecutorTimeoutMs,
+        Self::RetryMax,
+        Self::BackoffBaseMs,
+        Self::StaggerDelayMs,
+        Self::IoThreshold,
+        Self::StrictSummary,
+    ];
+
+    /// The name in `.calrc`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::ConcurrencyLimit => "concurrency_limit",
+            Self::LedgerPath => "ledger_path",
+            Self::AuditPath => "audit_path",
+            Self::RotationThresholdMb => "rotation_threshold_mb",
+            Self::ExecutorTimeoutMs => "executor_timeout_ms",
+            Self::RetryMax => "retry_max",
+            Self::BackoffBaseMs => "backoff_base_ms",
+            Self::StaggerDelayMs => "stagger_delay_ms",
+            Self::IoThreshold => "io_threshold",
+            Self::StrictSummary => "strict_summary",
+        }
+    }
+
+    /// The name in the environment.
+    pub(crate) fn variable(self) -> &'static str {
+        match self {
+            Self::ConcurrencyLimit => "CAL_CONCURRENCY_LIMIT",
+            Self::LedgerPath => "CAL_LEDGER_PATH",
+            Self::AuditPath => "CAL_AUDIT_PATH",
+            Self::RotationThresholdMb => "CAL_ROTATION_THRESHOLD_MB",
+            Self::ExecutorTimeoutMs => "CAL_EXECUTOR_TIMEOUT_MS",
+            Self::RetryMax => "CAL_RETRY_MAX",
+            Self::BackoffBaseMs => "CAL_BACKOFF_BASE_MS",
+            Self::StaggerDelayMs => "CAL_STAGGER_DELAY_MS",
+            Self::IoThreshold => "CAL_IO_THRESHOLD",
+            Self::StrictSummary => "CAL_STRICT_SUMMARY",
+        }
+    }
+
+    /// What it takes.
+    pub(crate) fn takes(self) -> Takes {
+        match self {
+            Self::ConcurrencyLimit => Takes::Count(
+                u64::from(*Concurrency::RANGE.start())..=u64::from(*Concurrency::RANGE.end()),
+            ),
+            Self::LedgerPath => Takes::File,
+            Self::AuditPath => Takes::Folder,
+            Self::RotationThresholdMb => Takes::Count(1..=4096),
+            Self::ExecutorTimeoutMs => Takes::Count(100..=3_600_000),
+            Self::RetryMax => Takes::Count(0..=5),
+            Self::BackoffBaseMs => Takes::Count(0..=10_000),
+            Self::StaggerDelayMs => Takes::Count(0..=60_000),
+            Self::IoThreshold => Takes::Count(1..=1_000_000_000),
+            Self::StrictSummary => Takes::Switch,
+        }
+    }
+
+    /// The value where nobody says otherwise.
+    pub(crate) fn default(self) -> Value {
+        match self {
+            Self::ConcurrencyLimit => Value::Count(Concurrency::default().get() as u64),
+            Self::LedgerPath => Value::Path(PathBuf::from(".cal_memory.json")),
+            Self::AuditPath => Value::Path(PathBuf::from("cal_audit")),
+            // Seed CAL §9.3.
+            Self::RotationThresholdMb => Value::Count(250),
+            // Seed CAL §14.2.
+            Self::ExecutorTimeoutMs => Value::Count(5_000),
+            Self::RetryMax => Value::Count(u64::from(DEFAULT_RETRY_MAX)),
+            Self::BackoffBaseMs | Self::StaggerDelayMs => Value::Count(500),
+            Self::IoThreshold => Value::Count(DEFAULT_IO_THRESHOLD),
+            Self::StrictSummary => Value::Switch(false),
+        }
+    }
+
+    /// What it means, as the reference says it.
+    pub(crate) fn meaning(self) -> &'static str {
+        match self {
+            Self::ConcurrencyLimit => "Tasks that may run at once",
+            Self::LedgerPath => "The ledger, from the root",
+            Self::AuditPath => "The folder of the audit journal, from the root",
+            Self::RotationThresholdMb => "Size in MB at which the ledger is archived",
+            Self::ExecutorTimeoutMs => {
+                "Silence in ms after which an executor is ended (E002), where its registry entry says nothing else"
+            }
+            Self::RetryMax => {
+                "Further tries of a failed task; E007 has 5, but none where this is 0"
+            }
+            Self::BackoffBaseMs => {
+                "Pause in ms before the first further try after a crash; all other pauses keep their proportion to it"
+            }
+            Self::StaggerDelayMs => "Pause in ms between the starts of staggered tasks",
+            Self::IoThreshold => "Expected file reads above which a task is staggered",
+            Self::StrictSummary => {
+                "Whether a summary under 2 KB is refused (E003) instead of marked"
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::*;
+
+    /// CAL-CFG-1: the reference says what the code does.
+    #[test]
+    fn the_reference_has_each_key_as_it_is() {
+        let page = include_str!("../../../../docs/config.md");
+        let mut table = String::from(
+            "| key in `.calrc` | variable | allowed | default | meaning |\n|---|---|---|---|---|\n",
+        );
+        for key in Key::ALL {
+            let (name, variable, meaning) = (key.name(), key.variable(), key.meaning());
+            let (takes, default) = (key.takes(), key.default());
+            writeln!(
+                table,
+                "| `{name}` | `{variable}` | {takes} | `{default}` | {meaning} |"
+            )
+            .unwrap();
+        }
+        assert!(page.contains(&table), "docs/config.md lacks:\n{table}");
+    }
+}

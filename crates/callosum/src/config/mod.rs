@@ -1,0 +1,33 @@
+//! What is set, and where things stand: the root, the two homes, the settings, and trust.
+//!
+//! Start with [`Project`], which a command loads once and hands on. [`Environment`] is the only
+//! place of the whole program that reads the environment; [`Key`] is the table of every setting.
+//!
+//! What is deliberately not here: arguments, and anything a user sees.
+
+mod address;
+mod calrc;
+mod environment;
+#[cfg(test)]
+mod ground;
+mod homes;
+mod key;
+mod places;
+mod project;
+mod root;
+mod setting;
+mod settings;
+mod trust;
+mod value;
+
+pub(crate) use self::{
+    address::Address,
+    environment::{Environment, EnvironmentError},
+    key::Key,
+    places::Places,
+    project::{Project, ProjectError, SetError, Told},
+    setting::Origin,
+    settings::ExecutorSettings,
+    trust::{Subject, Trust, TrustError},
+    value::Value,
+};

@@ -1,0 +1,254 @@
+//! [`Places`]: where a project's state stands, none of it outside of the root unawares.
+//!
+//! A cloned repository may hold a `.calrc` with a path that leads out, or a link under a name
+//! that we write to. The first waits for trust, the second is refused (`docs/design/trust.md`).
+
+use std::path::{Component, Path, PathBuf};
+
+use callosum_host::{Disk, DiskError};
+use callosum_ledger::LedgerPaths;
+
+use super::{
+    key::Key,
+    setting::{Origin, Setting},
+    settings::Settings,
+    value::Value,
+};
+
+/// The registry of executors, in the root (Seed CAL §14.3).
+const REGISTRY: &str = "registry.json";
+
+/// The project's settings, in the root (Seed CAL §14.3).
+const CALRC: &str = ".calrc";
+
+/// Where a project's state stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Places {
+    /// The ledger and what belongs to it.
+    pub(crate) ledger: LedgerPaths,
+    /// The registry of executors.
+    pub(crate) registry: PathBuf,
+}
+
+/// A value of an untrusted `.calrc` that is not in force.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Waiting {
+    /// Its key.
+    pub(crate) key: Key,
+    /// What would be in force.
+    pub(crate) setting: Setting<Value>,
+}
+
+impl Places {
+    /// Where `.calrc` stands.
+    pub(crate) fn calrc(root: &Path) -> PathBuf {
+        root.join(CALRC)
+    }
+
+    /// Finds the places of the project at `root`, which must have no links in it. Nothing is
+    /// created.
+    ///
+    /// Fails where a link leads one of them out of the root, unless the user's own word does: a
+    /// path from a flag, the environment or a trusted `.calrc` may lead anywhere.
+    pub(crate) fn find(disk: &Disk, root: &Path, settings: &Settings) -> Result<Self, PlacesError> {
+        let mut ledger = LedgerPaths::in_root(root);
+        ledger.ledger = root.join(settings.path(Key::LedgerPath));
+        ledger.audit = root.join(settings.path(Key::AuditPath));
+        let places = Self {
+            ledger,
+            registry: root.join(REGISTRY),
+        };
+        let is_default = |key| settings.get(key).origin == Origin::Default;
+        let LedgerPaths {
+            ledger,
+            audit,
+            hashlog,
+            history,
+            locks,
+            answers,
+            quarantine,
+            backups,
+            root: _,
+        } = &places.ledger;
+        let of_the_project = [
+            hashlog,
+            history,
+            locks,
+            answers,
+            quarantine,
+            backups,
+            &places.registry,
+        ]
+        .into_iter()
+        .chain(is_default(Key::LedgerPath).then_some(ledger))
+        .chain(is_default(Key::AuditPath).then_some(audit));
+        for path in of_the_project {
+            if leads_out(disk, root, path)? {
+                return Err(PlacesError::LeadsOut { path: path.clone() });
+            }
+        }
+        Ok(places)
+    }
+}
+
+/// Takes out of force what an untrusted `.calrc` sets and what leads out of the root.
+pub(super) fn hold_back(
+    disk: &Disk,
+    root: &Path,
+    settings: &mut Settings,
+) -> Result<Vec<Waiting>, DiskError> {
+    let mut waiting = Vec::new();
+    for key in [Key::LedgerPath, Key::AuditPath] {
+        let is_calrcs = matches!(settings.get(key).origin, Origin::Calrc(_));
+        if is_calrcs && leads_out(disk, root, &root.join(settings.path(key)))? {
+            waiting.push(Waiting {
+                key,
+                setting: settings.reset(key),
+            });
+        }
+    }
+    Ok(waiting)
+}
+
+/// Whether writing to `path` would write outside of `root`, or into a `.git`.
+///
+/// What is there of the path is resolved; what is not there yet must be plain names.
+fn leads_out(disk: &Disk, root: &Path, path: &Path) -> Result<bool, DiskError> {
+    for there in path.ancestors() {
+        if !disk.exists(there)? {
+            continue;
+        }
+        let real = match disk.canonicalize(there) {
+            Ok(real) => real,
+            // A link to nothing: whoever writes to it creates its target.
+            Err(error) if error.is_absent() => return Ok(true),
+            Err(error) => return Err(error),
+        };
+        let Ok(inside) = real.strip_prefix(root) else {
+            return Ok(true);
+        };
+        let missing = path.strip_prefix(there).unwrap_or(Path::new(""));
+        let is_plain = missing
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)));
+        let is_gits = inside.iter().any(|part| part.eq_ignore_ascii_case(".git"));
+        return Ok(!is_plain || is_gits);
+    }
+    Ok(true)
+}
+
+/// Why a project has no place for its state.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PlacesError {
+    /// A link in the project leads out of it.
+    #[error("`{}` leads out of the project by a link", path.display())]
+    LeadsOut {
+        /// The name in the project.
+        path: PathBuf,
+    },
+    /// The disk does not say.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::config::{calrc::Calrc, environment::Environment, ground::Ground};
+
+    /// A project folder, which is a repository, with an `outside` beside it.
+    fn project() -> (Ground, PathBuf, PathBuf) {
+        let ground = Ground::new();
+        ground.folder("root/.git/hooks");
+        let (root, outside) = (ground.path("root"), ground.folder("outside"));
+        (ground, root, outside)
+    }
+
+    fn settings(calrc: &str, variables: &[(&str, &str)]) -> Settings {
+        let calrc = Calrc::read(Path::new(".calrc"), calrc.as_bytes()).unwrap();
+        let environment: Environment = variables.iter().copied().collect();
+        Settings::resolve(&calrc, &environment, &[]).unwrap()
+    }
+
+    #[test]
+    fn without_settings_the_places_are_the_seeds() {
+        let (ground, root, _) = project();
+        let places = Places::find(&ground.disk, &root, &settings("{}", &[])).unwrap();
+        assert_eq!(places.ledger, LedgerPaths::in_root(&root));
+        assert_eq!(places.registry, root.join("registry.json"));
+    }
+
+    #[test]
+    fn an_untrusted_path_that_leads_out_waits_and_the_default_is_in_force() {
+        let (ground, root, outside) = project();
+        symlink(&outside, root.join("out")).unwrap();
+        symlink(root.join(".git"), root.join("notes")).unwrap();
+        symlink(outside.join("new"), root.join("dangling")).unwrap();
+        let absolute = outside.to_str().unwrap();
+        for path in [
+            absolute,
+            "../outside",
+            "new/../../outside",
+            "out/audit",
+            "out",
+            "notes/hooks",
+            "dangling",
+        ] {
+            let mut settings = settings(&format!(r#"{{"audit_path": "{path}"}}"#), &[]);
+            let waiting = hold_back(&ground.disk, &root, &mut settings).unwrap();
+            assert_eq!(waiting.len(), 1, "{path}");
+            assert_eq!(waiting[0].setting.value, Value::Path(path.into()));
+            assert_eq!(settings.get(Key::AuditPath).origin, Origin::Default);
+        }
+    }
+
+    #[test]
+    fn a_path_inside_of_the_root_is_in_force_at_once() {
+        let (ground, root, _) = project();
+        for path in ["audit", "deep/er/audit", "./audit"] {
+            let mut settings = settings(&format!(r#"{{"audit_path": "{path}"}}"#), &[]);
+            let waiting = hold_back(&ground.disk, &root, &mut settings).unwrap();
+            assert_eq!(waiting, [], "{path}");
+            let places = Places::find(&ground.disk, &root, &settings).unwrap();
+            assert_eq!(places.ledger.audit, root.join(path));
+        }
+    }
+
+    #[test]
+    fn the_users_own_word_may_lead_anywhere() {
+        let (ground, root, outside) = project();
+        let outside = outside.join("audit");
+        let variables = [("CAL_AUDIT_PATH", outside.to_str().unwrap())];
+        let mut settings = settings("{}", &variables);
+        let waiting = hold_back(&ground.disk, &root, &mut settings).unwrap();
+        assert_eq!(waiting, []);
+        let places = Places::find(&ground.disk, &root, &settings).unwrap();
+        assert_eq!(places.ledger.audit, outside);
+    }
+
+    /// A cloned repository may hold a link under any name that we write to.
+    #[test]
+    fn a_link_under_a_name_of_ours_is_refused() {
+        for name in [
+            ".cal_memory.json",
+            ".cal_hashlog",
+            ".cal_memory_history",
+            "cal_audit",
+            ".cal_lock",
+            ".cal_answers",
+            ".cal_quarantine",
+            ".cal_backup",
+            "registry.json",
+        ] {
+            let (ground, root, outside) = project();
+            symlink(outside.join("target"), root.join(name)).unwrap();
+            let refused = Places::find(&ground.disk, &root, &settings("{}", &[]));
+            assert!(
+                matches!(refused, Err(PlacesError::LeadsOut { .. })),
+                "{name}: {refused:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! [`Project`]: everything that a command needs to know of where it runs.
+
+use std::{ffi::OsString, path::Path};
+
+use callosum_host::{Disk, DiskError};
+
+use super::{
+    address::Address,
+    calrc::{Calrc, CalrcError, Change, EditError, edit},
+    environment::Environment,
+    homes::{Homes, HomesError},
+    key::Key,
+    places::{Places, PlacesError, Waiting, hold_back},
+    root::{RootError, Roots},
+    settings::{Settings, SettingsError},
+    trust::{Subject, Trust, TrustError},
+    value::Value,
+};
+
+/// What a command was told of where it runs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Told<'a> {
+    /// The argument of `-C`.
+    pub(crate) root: Option<&'a Path>,
+    /// The settings on the command line.
+    pub(crate) settings: &'a [(Key, OsString)],
+}
+
+/// Where a command runs: roots, homes, what is in force, and what was allowed.
+#[derive(Clone, Debug)]
+pub(crate) struct Project {
+    /// The tree that is read, and the folder that keeps its state.
+    pub(crate) roots: Roots,
+    /// Where state that belongs to no project lives.
+    pub(crate) homes: Homes,
+    /// What `.calrc` says.
+    pub(crate) calrc: Calrc,
+    /// What is in force.
+    pub(crate) settings: Settings,
+    /// Where the project's state stands.
+    pub(crate) places: Places,
+    /// What `.calrc` sets and what waits for `callosum trust`; the defaults are in force.
+    pub(crate) waiting: Vec<Waiting>,
+    /// What the user of this machine has allowed.
+    pub(crate) trust: Trust,
+}
+
+impl Project {
+    /// Finds and reads everything, from the folder `here`. Creates nothing.
+    pub(crate) fn load(
+        disk: &Disk,
+        environment: &Environment,
+        here: &Path,
+        told: &Told<'_>,
+    ) -> Result<Self, ProjectError> {
+        let homes = Homes::find(environment)?;
+        let roots = Roots::find(disk, here, told.root)?;
+        let calrc = Calrc::load(disk, &Places::calrc(&roots.state))?;
+        let trust = Trust::open(disk, &homes, &roots.state)?;
+        let mut settings = Settings::resolve(&calrc, environment, told.settings)?;
+        let is_trusted = calrc
+            .fingerprint
+            .is_none_or(|hash| trust.is_trusted(Subject::Calrc(hash)));
+        let waiting = if is_trusted {
+            Vec::new()
+        } else {
+            hold_back(disk, &roots.state, &mut settings)?
+        };
+        let places = Places::find(disk, &roots.state, &settings)?;
+        Ok(Self {
+            roots,
+            homes,
+            calrc,
+            settings,
+            places,
+            waiting,
+            trust,
+        })
+    }
+
+    /// Sets one value in `.calrc`. What is in force here changes only when it is loaded again.
+    ///
+    /// A file that was trusted, or not there, is trusted afterwards: the change is its user's own
+    /// word. One that was not stays so, because the rest of it is still a stranger's.
+    pub(crate) fn set(
+        &mut self,
+        disk: &Disk,
+        address: &Address,
+        value: &Value,
+    ) -> Result<Change, SetError> {
+        let change = edit(disk, &self.calrc.path, self.trust.lock()?, address, value)?;
+        let was_trusted = change
+            .before
+            .is_none_or(|hash| self.trust.is_trusted(Subject::Calrc(hash)));
+        if was_trusted {
+            self.trust.record(Subject::Calrc(change.after))?;
+        }
+        Ok(change)
+    }
+}
+
+/// Why a command does not know where it runs.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub(crate) enum ProjectError {
+    /// There is no root.
+    Root(#[from] RootError),
+    /// There is no home.
+    Homes(#[from] HomesError),
+    /// `.calrc` cannot be read.
+    Calrc(#[from] CalrcError),
+    /// A variable or a flag makes no sense.
+    Settings(#[from] SettingsError),
+    /// The project's own places lead elsewhere.
+    Places(#[from] PlacesError),
+    /// What was allowed is not known.
+    Trust(#[from] TrustError),
+    /// The disk does not say.
+    Disk(#[from] DiskError),
+}
+
+/// Why a setting was not changed.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub(crate) enum SetError {
+    /// `.calrc` was not changed.
+    Edit(#[from] EditError),
+    /// `.calrc` was changed, but its trust was not recorded.
+    Trust(#[from] TrustError),
+    /// The disk has no place for the lock.
+    Disk(#[from] DiskError),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{ground::Ground, setting::Origin};
+
+    fn with_calrc(text: &str) -> Ground {
+        let ground = Ground::new();
+        ground.write("project/.calrc", text);
+        ground
+    }
+
+    fn load(ground: &Ground) -> Project {
+        let environment = [("HOME", ground.path("home"))].into_iter().collect();
+        let here = ground.path("project");
+        Project::load(&ground.disk, &environment, &here, &Told::default()).unwrap()
+    }
+
+    /// A cloned `.calrc` may only tighten: what leads elsewhere waits for a word of its user.
+    #[test]
+    fn a_path_that_leads_out_is_in_force_once_it_is_trusted() {
+        let ground = with_calrc(r#"{"audit_path": "../elsewhere", "retry_max": 1}"#);
+        let mut project = load(&ground);
+        assert_eq!(project.waiting.len(), 1);
+        assert_eq!(
+            project.places.ledger.audit,
+            ground.path("project/cal_audit")
+        );
+        assert_eq!(project.settings.limits(0).recovery.retry_max, 1);
+
+        let hash = project.calrc.fingerprint.unwrap();
+        project.trust.record(Subject::Calrc(hash)).unwrap();
+        let trusted = load(&ground);
+        assert_eq!(trusted.waiting, []);
+        assert_eq!(
+            trusted.places.ledger.audit,
+            ground.path("project/../elsewhere")
+        );
+    }
+
+    #[test]
+    fn a_change_of_ones_own_keeps_trust_and_gives_none() {
+        let ground = with_calrc(r#"{"audit_path": "../elsewhere"}"#);
+        let address = Address::parse("retry_max").unwrap();
+        let mut project = load(&ground);
+        project
+            .set(&ground.disk, &address, &Value::Count(1))
+            .unwrap();
+        let mut project = load(&ground);
+        assert_eq!(project.waiting.len(), 1);
+
+        let hash = project.calrc.fingerprint.unwrap();
+        project.trust.record(Subject::Calrc(hash)).unwrap();
+        project
+            .set(&ground.disk, &address, &Value::Count(2))
+            .unwrap();
+        let project = load(&ground);
+        assert_eq!(project.waiting, []);
+        let setting = project.settings.get(Key::RetryMax);
+        assert_eq!(setting.value, Value::Count(2));
+        assert_eq!(setting.origin, Origin::Calrc(ground.path("project/.calrc")));
+    }
+
+    #[test]
+    fn loading_creates_nothing() {
+        let ground = with_calrc("{}");
+        let project = load(&ground);
+        assert!(!project.homes.machine.exists());
+        assert_eq!(
+            ground.disk.list_dir(&ground.path("project")).unwrap().len(),
+            1
+        );
+    }
+}

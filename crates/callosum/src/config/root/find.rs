@@ -1,0 +1,108 @@
+//! [`Roots`]: the tree that is read, and the folder that keeps its state.
+
+use std::path::{Path, PathBuf};
+
+use callosum_host::{Disk, DiskError, disk::EntryKind};
+
+use super::git;
+
+/// What marks a folder as a root.
+const MARKS: [&str; 2] = [".calrc", ".cal_memory.json"];
+
+/// The two folders that a project stands on; the same one but in a linked git worktree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Roots {
+    /// Where the ledger and all other state of the project live: in a linked git worktree the
+    /// main worktree, so that nothing is lost with the linked one.
+    pub(crate) state: PathBuf,
+    /// The tree that is read: the one in which the user stands.
+    pub(crate) tree: PathBuf,
+}
+
+impl Roots {
+    /// Finds the roots as seen from the folder `here`; `named` is the argument of `-C`.
+    ///
+    /// The tree is `named`, else the nearest folder from `here` upwards with a `.calrc` or a
+    /// `.cal_memory.json`, else the git toplevel, else `here`. Both roots come with every link
+    /// resolved.
+    pub(crate) fn find(disk: &Disk, here: &Path, named: Option<&Path>) -> Result<Self, RootError> {
+        let from = named.map_or_else(|| here.to_owned(), |path| here.join(path));
+        let from = match disk.canonicalize(&from) {
+            Ok(real) => real,
+            Err(error) if error.is_absent() => return Err(RootError::Missing { path: from }),
+            Err(error) => return Err(error.into()),
+        };
+        if !is_folder(disk, &from)? {
+            return Err(RootError::NotAFolder { path: from });
+        }
+        let toplevel = git::toplevel(disk, &from)?;
+        let tree = match (named, marked(disk, &from)?) {
+            (Some(_), _) => from,
+            (None, Some(marked)) => marked,
+            (None, None) => toplevel.clone().unwrap_or(from),
+        };
+        // A root above the toplevel holds whole repositories; git has no say in it.
+        let own_toplevel = toplevel.filter(|toplevel| tree.starts_with(toplevel));
+        let state = match own_toplevel {
+            Some(toplevel) => state_of(disk, &tree, &toplevel)?,
+            None => tree.clone(),
+        };
+        Ok(Self { state, tree })
+    }
+
+    /// Whether this is a linked git worktree, so that state and tree are apart.
+    pub(crate) fn is_linked(&self) -> bool {
+        self.state != self.tree
+    }
+}
+
+/// The folder of the main worktree that answers to `tree`; the main worktree itself where it
+/// has no such folder.
+fn state_of(disk: &Disk, tree: &Path, toplevel: &Path) -> Result<PathBuf, DiskError> {
+    let Some(main) = git::main_worktree(disk, toplevel)? else {
+        return Ok(tree.to_owned());
+    };
+    let below = tree.strip_prefix(toplevel).unwrap_or(Path::new(""));
+    let same = main.join(below);
+    Ok(match disk.canonicalize(&same) {
+        Ok(real) if real == same && is_folder(disk, &same)? => same,
+        _ => main,
+    })
+}
+
+/// The nearest folder upwards that is marked as a root.
+fn marked(disk: &Disk, from: &Path) -> Result<Option<PathBuf>, DiskError> {
+    for folder in from.ancestors() {
+        for mark in MARKS {
+            if disk.exists(&folder.join(mark))? {
+                return Ok(Some(folder.to_owned()));
+            }
+        }
+    }
+    Ok(None)
+}
+
+pub(super) fn is_folder(disk: &Disk, path: &Path) -> Result<bool, DiskError> {
+    let found = disk.stat(path)?;
+    Ok(found.is_some_and(|found| found.kind == EntryKind::Folder))
+}
+
+/// Why there is no root.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RootError {
+    /// Nothing stands there.
+    #[error("there is no folder `{}`", path.display())]
+    Missing {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// Something else stands there.
+    #[error("`{}` is not a folder", path.display())]
+    NotAFolder {
+        /// What stands there.
+        path: PathBuf,
+    },
+    /// The disk does not say.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+}

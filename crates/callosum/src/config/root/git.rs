@@ -1,0 +1,74 @@
+//! What git's own files say of a folder: its toplevel, and the main worktree of a linked one.
+//!
+//! A `.git` file is content like any other: an unpacked archive may hold one that points wherever
+//! its author likes. So a link to a main worktree counts only if that repository knows it: the
+//! folder named must stand in its `worktrees`, and point back here.
+
+use std::{
+    ffi::OsStr,
+    os::unix::ffi::OsStrExt as _,
+    path::{Path, PathBuf},
+};
+
+use callosum_host::{Disk, DiskError, OpenHow, disk::EntryKind};
+
+use super::find::is_folder;
+
+/// The longest of git's one-line files that is read, in bytes: a path and a little more.
+const LONGEST: usize = 8 * 1024;
+
+/// The nearest folder upwards that has a `.git`.
+pub(super) fn toplevel(disk: &Disk, from: &Path) -> Result<Option<PathBuf>, DiskError> {
+    for folder in from.ancestors() {
+        if disk.exists(&folder.join(".git"))? {
+            return Ok(Some(folder.to_owned()));
+        }
+    }
+    Ok(None)
+}
+
+/// The main worktree, where `toplevel` is a linked one; `None` for a main worktree, a submodule,
+/// a worktree of a bare repository, and whatever does not hold together.
+pub(super) fn main_worktree(disk: &Disk, toplevel: &Path) -> Result<Option<PathBuf>, DiskError> {
+    let link = toplevel.join(".git");
+    let Some(own) = path_in(disk, &link, b"gitdir: ")?.and_then(|path| real(disk, &path)) else {
+        return Ok(None);
+    };
+    let Some(common) =
+        path_in(disk, &own.join("commondir"), b"")?.and_then(|path| real(disk, &path))
+    else {
+        return Ok(None);
+    };
+    let back = path_in(disk, &own.join("gitdir"), b"")?.and_then(|path| real(disk, &path));
+    let is_known = own.parent() == Some(common.join("worktrees").as_path())
+        && back.is_some()
+        && back == real(disk, &link);
+    let main = common.parent().filter(|_| common.ends_with(".git"));
+    match main {
+        Some(main) if is_known && is_folder(disk, main)? => Ok(Some(main.to_owned())),
+        _ => Ok(None),
+    }
+}
+
+/// The path in one of git's one-line files, seen from the file's folder; `None` where there is no
+/// such file, or it says something else.
+fn path_in(disk: &Disk, file: &Path, before: &[u8]) -> Result<Option<PathBuf>, DiskError> {
+    if disk
+        .stat(file)?
+        .is_none_or(|found| found.kind != EntryKind::File)
+    {
+        return Ok(None);
+    }
+    let content = disk.open(file, OpenHow::READ)?.read_range(0, LONGEST)?;
+    let path = content
+        .strip_prefix(before)
+        .map(<[u8]>::trim_ascii_end)
+        .filter(|path| !path.is_empty() && !path.contains(&0));
+    let folder = file.parent().unwrap_or(Path::new("/"));
+    Ok(path.map(|path| folder.join(OsStr::from_bytes(path))))
+}
+
+/// The path with every link resolved; `None` where it leads nowhere.
+fn real(disk: &Disk, path: &Path) -> Option<PathBuf> {
+    disk.canonicalize(path).ok()
+}

@@ -1,0 +1,168 @@
+//! Roots in folders with marks, repositories, worktrees, submodules, and forged ones.
+
+use std::path::Path;
+
+use super::*;
+use crate::config::ground::Ground;
+
+/// A folder with files in it; `GROUND` in their content is the folder's path.
+fn with(files: &[(&str, &str)]) -> Ground {
+    let ground = Ground::new();
+    for (name, content) in files {
+        ground.write(
+            name,
+            content.replace("GROUND", ground.top.to_str().unwrap()),
+        );
+    }
+    ground
+}
+
+#[track_caller]
+fn check(ground: &Ground, here: &str, named: Option<&str>, state: &str, tree: &str) {
+    let found = Roots::find(&ground.disk, &ground.path(here), named.map(Path::new)).unwrap();
+    assert_eq!(
+        found.tree.strip_prefix(&ground.top),
+        Ok(Path::new(tree)),
+        "tree"
+    );
+    assert_eq!(
+        found.state.strip_prefix(&ground.top),
+        Ok(Path::new(state)),
+        "state"
+    );
+}
+
+/// A repository `main` with the linked worktree `linked`, as git lays them.
+const LINKED: &[(&str, &str)] = &[
+    ("main/.git/HEAD", "ref: refs/heads/main\n"),
+    ("main/.git/worktrees/linked/commondir", "../..\n"),
+    ("main/.git/worktrees/linked/gitdir", "GROUND/linked/.git\n"),
+    ("main/sub/x", ""),
+    ("linked/.git", "gitdir: GROUND/main/.git/worktrees/linked\n"),
+    ("linked/sub/x", ""),
+    ("linked/new/x", ""),
+];
+
+#[test]
+fn the_nearest_mark_comes_before_the_toplevel() {
+    let ground = with(&[
+        (".git/HEAD", ""),
+        ("a/.calrc", "{}"),
+        ("a/b/.cal_memory.json", "{}"),
+        ("a/b/c/x", ""),
+        ("d/x", ""),
+    ]);
+    check(&ground, "a/b/c", None, "a/b", "a/b");
+    check(&ground, "a", None, "a", "a");
+    check(&ground, "d", None, "", "");
+}
+
+#[test]
+fn a_folder_that_is_named_is_the_root_whatever_stands_above_it() {
+    let ground = with(&[(".calrc", "{}"), (".git/HEAD", ""), ("a/x", "")]);
+    check(&ground, "", Some("a"), "a", "a");
+    check(&ground, "a", Some(".."), "", "");
+}
+
+#[test]
+fn without_mark_and_git_the_root_is_where_one_stands() {
+    let ground = with(&[("a/x", "")]);
+    check(&ground, "a", None, "a", "a");
+}
+
+#[test]
+fn a_linked_worktree_keeps_its_state_in_the_main_one() {
+    let ground = with(LINKED);
+    check(&ground, "linked", None, "main", "linked");
+    check(&ground, "linked/sub", None, "main", "linked");
+    check(&ground, "main/sub", None, "main", "main");
+    check(&ground, "", Some("linked"), "main", "linked");
+}
+
+#[test]
+fn a_folder_of_a_linked_worktree_answers_to_that_of_the_main_one() {
+    let ground = with(LINKED);
+    check(&ground, "", Some("linked/sub"), "main/sub", "linked/sub");
+    check(&ground, "", Some("linked/new"), "main", "linked/new");
+}
+
+#[test]
+fn a_linked_worktree_with_relative_paths_is_understood() {
+    let ground = with(&[
+        ("main/.git/worktrees/linked/commondir", "../..\n"),
+        (
+            "main/.git/worktrees/linked/gitdir",
+            "../../../../linked/.git\n",
+        ),
+        ("linked/.git", "gitdir: ../main/.git/worktrees/linked\n"),
+    ]);
+    check(&ground, "linked", None, "main", "linked");
+}
+
+#[test]
+fn a_submodule_is_no_linked_worktree() {
+    let ground = with(&[
+        (".git/modules/part/HEAD", ""),
+        ("part/.git", "gitdir: ../.git/modules/part\n"),
+    ]);
+    check(&ground, "part", None, "part", "part");
+}
+
+#[test]
+fn a_worktree_of_a_bare_repository_keeps_its_own_state() {
+    let ground = with(&[
+        ("bare.git/worktrees/linked/commondir", "../..\n"),
+        ("bare.git/worktrees/linked/gitdir", "GROUND/linked/.git\n"),
+        ("linked/.git", "gitdir: GROUND/bare.git/worktrees/linked\n"),
+    ]);
+    check(&ground, "linked", None, "linked", "linked");
+}
+
+/// An unpacked archive whose `.git` points at a stranger's repository writes nothing there.
+#[test]
+fn a_forged_link_to_another_repository_is_not_followed() {
+    let ground = with(&[
+        ("victim/.git/worktrees/theirs/commondir", "../..\n"),
+        (
+            "victim/.git/worktrees/theirs/gitdir",
+            "GROUND/elsewhere/.git\n",
+        ),
+        (
+            "elsewhere/.git",
+            "gitdir: GROUND/victim/.git/worktrees/theirs\n",
+        ),
+        (
+            "stolen/.git",
+            "gitdir: GROUND/victim/.git/worktrees/theirs\n",
+        ),
+        ("own/.git", "gitdir: fake/worktrees/x\n"),
+        ("own/fake/worktrees/x/commondir", "GROUND/victim/.git\n"),
+        ("own/fake/worktrees/x/gitdir", "GROUND/own/.git\n"),
+    ]);
+    check(&ground, "stolen", None, "stolen", "stolen");
+    check(&ground, "own", None, "own", "own");
+}
+
+#[test]
+fn a_git_file_that_makes_no_sense_marks_a_toplevel_and_no_more() {
+    let garbage = "\0".repeat(100_000);
+    for content in [
+        "",
+        "gitdir:",
+        "gitdir: \n",
+        "gitdir: /no/such/place\n",
+        &garbage,
+    ] {
+        let ground = with(&[("a/.git", content), ("a/b/x", "")]);
+        check(&ground, "a/b", None, "a", "a");
+    }
+}
+
+#[test]
+fn a_root_that_is_no_folder_is_refused() {
+    let ground = with(&[("file", "")]);
+    let find = |named: &str| Roots::find(&ground.disk, &ground.top, Some(Path::new(named)));
+    assert!(matches!(find("none"), Err(RootError::Missing { .. })));
+    assert!(matches!(find("file"), Err(RootError::NotAFolder { .. })));
+    assert!(find("file/x").is_err());
+}

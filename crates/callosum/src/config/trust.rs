@@ -1,0 +1,283 @@
+//! [`Trust`]: what the user of this machine has allowed a project to do.
+//!
+//! One file for each root, in the machine's home, where no repository can reach it
+//! (`docs/formats/trust.md`; why it is needed at all: `docs/design/trust.md`).
+
+use std::{
+    collections::BTreeSet,
+    os::unix::ffi::OsStrExt as _,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use callosum_host::{Disk, DiskError, FileLock, LockError};
+use callosum_ledger::Checksum;
+use serde::{Deserialize, Serialize};
+
+use super::homes::Homes;
+
+/// The version of the file that this program writes.
+const VERSION: u32 = 1;
+
+/// Permission bits of the file.
+const MODE: u32 = 0o600;
+
+/// How long to wait for another process that changes the same file.
+const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
+
+/// What was allowed for one root.
+#[derive(Clone, Debug)]
+pub(crate) struct Trust {
+    disk: Disk,
+    file: PathBuf,
+    lock: PathBuf,
+    homes: Homes,
+    decisions: Decisions,
+}
+
+/// The content of the file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Decisions {
+    version: u32,
+    root: String,
+    #[serde(default)]
+    calrc: BTreeSet<String>,
+    #[serde(default)]
+    executors: BTreeSet<String>,
+}
+
+/// What can be allowed, by the hash of what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// A `.calrc` with these bytes.
+    Calrc(Checksum),
+    /// An executor whose entry runs exactly this.
+    Executor(Checksum),
+}
+
+impl Trust {
+    /// Reads what was allowed for `root`. Creates nothing; where there is no file, nothing was.
+    pub(crate) fn open(disk: &Disk, homes: &Homes, root: &Path) -> Result<Self, TrustError> {
+        let folder = homes.machine.join("trust");
+        let name = Checksum::of(root.as_os_str().as_bytes()).to_string();
+        let file = folder.join(format!("{name}.json"));
+        Ok(Self {
+            decisions: read(disk, &file, root)?,
+            lock: folder.join(format!("{name}.lock")),
+            file,
+            disk: disk.clone(),
+            homes: homes.clone(),
+        })
+    }
+
+    /// Whether something was allowed.
+    pub(crate) fn is_trusted(&self, subject: Subject) -> bool {
+        let (set, name) = match subject {
+            Subject::Calrc(hash) => (&self.decisions.calrc, hash),
+            Subject::Executor(hash) => (&self.decisions.executors, hash),
+        };
+        set.contains(&name.to_string())
+    }
+
+    /// Allows something. It is on disk when this returns.
+    pub(crate) fn record(&mut self, subject: Subject) -> Result<(), TrustError> {
+        self.change(|decisions| match subject {
+            Subject::Calrc(hash) => decisions.calrc.insert(hash.to_string()),
+            Subject::Executor(hash) => decisions.executors.insert(hash.to_string()),
+        })
+    }
+
+    /// Takes a permission back.
+    pub(crate) fn forget(&mut self, subject: Subject) -> Result<(), TrustError> {
+        self.change(|decisions| match subject {
+            Subject::Calrc(hash) => decisions.calrc.remove(&hash.to_string()),
+            Subject::Executor(hash) => decisions.executors.remove(&hash.to_string()),
+        })
+    }
+
+    /// The lock that guards what is changed for this root, its `.calrc` included. Creates the
+    /// folder that it stands in.
+    pub(crate) fn lock(&self) -> Result<&Path, DiskError> {
+        self.homes.create_machine(&self.disk)?;
+        if let Some(folder) = self.lock.parent() {
+            self.disk.create_private_dir(folder)?;
+        }
+        Ok(&self.lock)
+    }
+
+    /// Changes the file as it is now on disk, so that of two changes at once none is lost.
+    fn change(&mut self, change: impl FnOnce(&mut Decisions) -> bool) -> Result<(), TrustError> {
+        let _held = FileLock::acquire(&self.disk, self.lock()?, LOCK_TIMEOUT)?;
+        let mut decisions = read(&self.disk, &self.file, Path::new(&self.decisions.root))?;
+        if change(&mut decisions) {
+            let mut bytes =
+                serde_json::to_vec_pretty(&decisions).expect("plain data has a JSON form");
+            bytes.push(b'\n');
+            self.disk.replace(&self.file, &bytes, MODE)?;
+        }
+        self.decisions = decisions;
+        Ok(())
+    }
+}
+
+fn read(disk: &Disk, file: &Path, root: &Path) -> Result<Decisions, TrustError> {
+    /// The one field that every version has.
+    #[derive(Deserialize)]
+    struct Versioned {
+        version: u32,
+    }
+    let Some(bytes) = disk.read_if_there(file)? else {
+        return Ok(Decisions {
+            version: VERSION,
+            root: root.to_string_lossy().into_owned(),
+            calrc: BTreeSet::new(),
+            executors: BTreeSet::new(),
+        });
+    };
+    let corrupt = |source| TrustError::Corrupt {
+        path: file.to_owned(),
+        source,
+    };
+    let Versioned { version } = serde_json::from_slice(&bytes).map_err(corrupt)?;
+    if version > VERSION {
+        return Err(TrustError::Newer {
+            path: file.to_owned(),
+            found: version,
+        });
+    }
+    serde_json::from_slice(&bytes).map_err(corrupt)
+}
+
+/// Why it is not known, or not changed, what was allowed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TrustError {
+    /// The file was written by a later version of this program.
+    #[error("`{}` was written by a newer version (format {found}, this program knows {VERSION})", path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+    },
+    /// The file is not what this program writes.
+    #[error("`{}` is damaged", path.display())]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// Another process is changing it.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The disk does not give or take it.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+    use crate::config::ground::Ground;
+
+    fn open(ground: &Ground, root: &str) -> Result<Trust, TrustError> {
+        Trust::open(&ground.disk, &ground.homes(), Path::new(root))
+    }
+
+    fn executor(text: &str) -> Subject {
+        Subject::Executor(Checksum::of(text.as_bytes()))
+    }
+
+    #[test]
+    fn what_was_allowed_is_allowed_for_that_root_alone_until_it_is_forgotten() {
+        let ground = Ground::new();
+        let mut trust = open(&ground, "/a").unwrap();
+        assert!(!trust.is_trusted(executor("x")));
+        trust.record(executor("x")).unwrap();
+        assert!(open(&ground, "/a").unwrap().is_trusted(executor("x")));
+        assert!(!open(&ground, "/a").unwrap().is_trusted(executor("y")));
+        assert!(!open(&ground, "/b").unwrap().is_trusted(executor("x")));
+        trust.forget(executor("x")).unwrap();
+        assert!(!open(&ground, "/a").unwrap().is_trusted(executor("x")));
+    }
+
+    #[test]
+    fn an_executors_hash_does_not_allow_a_calrc() {
+        let ground = Ground::new();
+        let mut trust = open(&ground, "/a").unwrap();
+        let hash = Checksum::of(b"same");
+        trust.record(Subject::Executor(hash)).unwrap();
+        assert!(!trust.is_trusted(Subject::Calrc(hash)));
+    }
+
+    #[test]
+    fn two_who_change_it_at_once_lose_nothing() {
+        let ground = Ground::new();
+        let mut one = open(&ground, "/a").unwrap();
+        let mut other = open(&ground, "/a").unwrap();
+        one.record(executor("x")).unwrap();
+        other.record(executor("y")).unwrap();
+        let now = open(&ground, "/a").unwrap();
+        assert!(now.is_trusted(executor("x")) && now.is_trusted(executor("y")));
+    }
+
+    #[test]
+    fn asking_creates_nothing_and_the_file_is_its_users_alone() {
+        let ground = Ground::new();
+        let mut trust = open(&ground, "/a").unwrap();
+        assert!(!ground.homes().machine.exists());
+        trust.record(executor("x")).unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&trust.file), 0o600);
+        assert_eq!(mode(trust.file.parent().unwrap()), 0o700);
+    }
+
+    #[test]
+    fn a_newer_or_damaged_file_allows_nothing_and_is_left_as_it_is() {
+        let ground = Ground::new();
+        let mut trust = open(&ground, "/a").unwrap();
+        trust.record(executor("x")).unwrap();
+        for content in [
+            r#"{"version": 2, "root": "/a", "executors": {}}"#,
+            "",
+            r#"{"version": 1}"#,
+        ] {
+            ground
+                .disk
+                .replace(&trust.file, content.as_bytes(), MODE)
+                .unwrap();
+            assert!(open(&ground, "/a").is_err(), "{content}");
+            assert!(trust.record(executor("y")).is_err(), "{content}");
+            let kept = ground.disk.read(&trust.file).unwrap();
+            assert_eq!(kept, content.as_bytes());
+        }
+    }
+
+    /// Format 1 as it was first written; this test's text is never changed.
+    #[test]
+    fn the_first_format_stays_readable() {
+        let ground = Ground::new();
+        let trust = open(&ground, "/a").unwrap();
+        let hash = Checksum::of(b"x");
+        let content = format!(
+            "{{\n  \"version\": 1,\n  \"root\": \"/a\",\n  \"calrc\": [],\n  \"executors\": [\n    \
+             \"{hash}\"\n  ]\n}}\n"
+        );
+        ground
+            .disk
+            .create_dir_all(trust.file.parent().unwrap())
+            .unwrap();
+        ground
+            .disk
+            .replace(&trust.file, content.as_bytes(), MODE)
+            .unwrap();
+        let mut trust = open(&ground, "/a").unwrap();
+        assert!(trust.is_trusted(Subject::Executor(hash)));
+        // And it is what is written today.
+        trust.record(executor("y")).unwrap();
+        trust.forget(executor("y")).unwrap();
+        assert_eq!(ground.disk.read(&trust.file).unwrap(), content.as_bytes());
+    }
+}

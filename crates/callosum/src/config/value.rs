@@ -1,0 +1,210 @@
+//! [`Value`]: what a setting can hold, and [`Takes`], which reads one and keeps it in range.
+
+use std::{
+    ffi::OsStr,
+    fmt,
+    ops::RangeInclusive,
+    os::unix::ffi::OsStrExt as _,
+    path::{Component, Path, PathBuf},
+};
+
+use serde_json::Value as Json;
+
+/// A value that is in range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Value {
+    /// A whole number.
+    Count(u64),
+    /// On or off.
+    Switch(bool),
+    /// A place, as it was written: usually seen from the root.
+    Path(PathBuf),
+}
+
+impl Value {
+    /// The value as `.calrc` holds it. A path that is not UTF-8 has no such form.
+    pub(crate) fn to_json(&self) -> Option<Json> {
+        Some(match self {
+            Self::Count(count) => (*count).into(),
+            Self::Switch(on) => (*on).into(),
+            Self::Path(path) => path.to_str()?.into(),
+        })
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count(count) => count.fmt(f),
+            Self::Switch(on) => on.fmt(f),
+            Self::Path(path) => path.display().fmt(f),
+        }
+    }
+}
+
+/// What a setting takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Takes {
+    /// A whole number within a range.
+    Count(RangeInclusive<u64>),
+    /// `true` or `false`.
+    Switch,
+    /// A path of a file.
+    File,
+    /// A path of a folder.
+    Folder,
+}
+
+impl Takes {
+    /// Reads a value as it stands in `.calrc`; `None` where it is not allowed.
+    pub(crate) fn read_json(&self, value: &Json) -> Option<Value> {
+        match (self, value) {
+            (Self::Count(range), Json::Number(number)) => {
+                counted(number.as_u64().filter(|count| range.contains(count)))
+            }
+            (Self::Switch, Json::Bool(on)) => Some(Value::Switch(*on)),
+            (Self::File | Self::Folder, Json::String(text)) => self.place(Path::new(text)),
+            _ => None,
+        }
+    }
+
+    /// Reads a value as it is typed, or given in the environment; `None` where it is not allowed.
+    pub(crate) fn read_text(&self, text: &OsStr) -> Option<Value> {
+        match self {
+            Self::Count(range) => counted(
+                text.to_str()
+                    // `parse` would take a sign.
+                    .filter(|digits| digits.bytes().all(|byte: u8| byte.is_ascii_digit()))
+                    .and_then(|digits| digits.parse().ok())
+                    .filter(|count| range.contains(count)),
+            ),
+            Self::Switch => match text.to_str() {
+                Some("true") => Some(Value::Switch(true)),
+                Some("false") => Some(Value::Switch(false)),
+                _ => None,
+            },
+            Self::File | Self::Folder => self.place(Path::new(text)),
+        }
+    }
+
+    /// Takes a path that ends in a name, and that no part of leads into a `.git`.
+    fn place(&self, path: &Path) -> Option<Value> {
+        let bytes = path.as_os_str().as_bytes();
+        let is_folder_for_file = *self == Self::File && bytes.ends_with(b"/");
+        let ends_in_name = matches!(path.components().next_back(), Some(Component::Normal(_)));
+        let is_gits = path.iter().any(|part| part.eq_ignore_ascii_case(".git"));
+        if bytes.contains(&0) || is_folder_for_file || !ends_in_name || is_gits {
+            return None;
+        }
+        // Seed CAL §14.2 writes `/cal_audit/` for what §14.3 shows in the project's folder.
+        Some(Value::Path(if path == Path::new("/cal_audit") {
+            PathBuf::from("cal_audit")
+        } else {
+            path.to_owned()
+        }))
+    }
+}
+
+fn counted(count: Option<u64>) -> Option<Value> {
+    count.map(Value::Count)
+}
+
+impl fmt::Display for Takes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count(range) => {
+                write!(
+                    f,
+                    "a whole number from {} to {}",
+                    range.start(),
+                    range.end()
+                )
+            }
+            Self::Switch => f.write_str("true or false"),
+            Self::File => f.write_str("the path of a file, not in .git"),
+            Self::Folder => f.write_str("the path of a folder, not in .git"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(takes: &Takes, json: Json, text: &str, read: Option<Value>) {
+        assert_eq!(takes.read_json(&json), read, "{json}");
+        assert_eq!(takes.read_text(OsStr::new(text)), read, "{text}");
+    }
+
+    /// CAL-CFG-1
+    #[test]
+    fn a_number_is_whole_and_within_its_range() {
+        let takes = Takes::Count(3..=12);
+        check(&takes, json!(3), "3", Some(Value::Count(3)));
+        check(&takes, json!(12), "12", Some(Value::Count(12)));
+        check(&takes, json!(2), "2", None);
+        check(&takes, json!(13), "13", None);
+        check(&takes, json!(-5), "-5", None);
+        check(&takes, json!(5.0), "5.0", None);
+        check(&takes, json!("5"), "+5", None);
+        check(&takes, json!(1e300), "99999999999999999999999", None);
+        check(&takes, json!(null), "", None);
+    }
+
+    #[test]
+    fn a_switch_is_true_or_false_and_nothing_like_it() {
+        check(
+            &Takes::Switch,
+            json!(true),
+            "true",
+            Some(Value::Switch(true)),
+        );
+        check(&Takes::Switch, json!(1), "1", None);
+        check(&Takes::Switch, json!("yes"), "yes", None);
+    }
+
+    /// CAL-CFG-1: the seed's leading slash means the project's folder; other absolute paths are
+    /// what they say.
+    #[test]
+    fn the_seeds_audit_folder_is_one_of_the_project() {
+        let is = |path: &str| Some(Value::Path(PathBuf::from(path)));
+        check(
+            &Takes::Folder,
+            json!("/cal_audit/"),
+            "/cal_audit",
+            is("cal_audit"),
+        );
+        check(
+            &Takes::Folder,
+            json!("/var/cal/"),
+            "/var/cal/",
+            is("/var/cal/"),
+        );
+        check(
+            &Takes::File,
+            json!("sub/l.json"),
+            "sub/l.json",
+            is("sub/l.json"),
+        );
+    }
+
+    #[test]
+    fn a_path_names_something_outside_of_git() {
+        for path in [
+            "",
+            "/",
+            ".",
+            "..",
+            "a/..",
+            "a\0b",
+            ".git/config",
+            "sub/.GIT/hooks/x",
+        ] {
+            check(&Takes::Folder, json!(path), path, None);
+        }
+        check(&Takes::File, json!("folder/"), "folder/", None);
+    }
+}

@@ -1,0 +1,145 @@
+//! [`CommandError`]: what failed, why, and one hint to paste, with the exit code that says so.
+
+use std::{error::Error, fmt, io, io::Write as _};
+
+use callosum_ledger::ErrorCode;
+use owo_colors::OwoColorize as _;
+
+/// The exit codes of every command but hooks, which have tables of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// It ran, and the answer is no: a task or a check failed, or nothing was found.
+    No = 1,
+    /// The command was used wrongly.
+    Usage = 2,
+    /// It could not start or store: configuration, registry, disk, locks, a newer format.
+    Environment = 3,
+    /// A defect of the program.
+    Internal = 4,
+    /// Somebody pressed Ctrl-C.
+    Interrupted = 130,
+}
+
+/// A command that failed.
+#[derive(Debug)]
+pub(crate) struct CommandError {
+    /// What the shell is told.
+    pub(crate) exit: Exit,
+    /// The seed's code, where it has one.
+    pub(crate) code: Option<ErrorCode>,
+    what: String,
+    causes: Vec<String>,
+    hint: Option<String>,
+    quiet: bool,
+}
+
+impl CommandError {
+    /// A failure in words of our own.
+    pub(crate) fn new(exit: Exit, what: impl Into<String>) -> Self {
+        Self {
+            exit,
+            code: None,
+            what: what.into(),
+            causes: Vec::new(),
+            hint: None,
+            quiet: false,
+        }
+    }
+
+    /// A failure whose words, and causes, are those of `error`.
+    pub(crate) fn from_error(exit: Exit, error: &(dyn Error + 'static)) -> Self {
+        Self::new(exit, error.to_string()).caused_by(error.source())
+    }
+
+    /// A failure of `what`, caused by `error`.
+    pub(crate) fn because(
+        exit: Exit,
+        what: impl Into<String>,
+        error: &(dyn Error + 'static),
+    ) -> Self {
+        Self::new(exit, what).caused_by(Some(error))
+    }
+
+    /// A failure that has been told already: only the exit code is left to say.
+    pub(crate) fn told(exit: Exit) -> Self {
+        Self {
+            quiet: true,
+            ..Self::new(exit, "")
+        }
+    }
+
+    /// A defect of the program itself.
+    pub(crate) fn internal(error: impl Error + 'static) -> Self {
+        Self::because(Exit::Internal, "an internal error", &error)
+    }
+
+    /// Stdout could not be written. A reader that went away has seen enough: no error.
+    pub(crate) fn stdout(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Self::told(Exit::No);
+        }
+        Self::because(Exit::Environment, "cannot write to standard output", &error)
+    }
+
+    fn caused_by(mut self, error: Option<&(dyn Error + 'static)>) -> Self {
+        let mut next = error;
+        while let Some(cause) = next {
+            self.causes.push(cause.to_string());
+            next = cause.source();
+        }
+        self
+    }
+
+    /// Adds what to do about it.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds the seed's code.
+    pub(crate) fn coded(mut self, code: Option<ErrorCode>) -> Self {
+        self.code = code;
+        self
+    }
+
+    /// The failure on one line, without the hint: for a JSON field.
+    pub(crate) fn one_line(&self) -> String {
+        let mut line = self.what.clone();
+        for cause in &self.causes {
+            line.push_str(": ");
+            line.push_str(cause);
+        }
+        line
+    }
+
+    /// Tells the failure on stderr.
+    pub(crate) fn tell(&self) {
+        if !self.quiet {
+            // Nobody is left to be told where stderr is closed.
+            drop(write!(anstream::stderr().lock(), "{self}"));
+        }
+    }
+}
+
+impl fmt::Display for CommandError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let code = self
+            .code
+            .map(|code| format!("[{code}]"))
+            .unwrap_or_default();
+        writeln!(
+            f,
+            "{}{}: {}",
+            "error".red().bold(),
+            code.red().bold(),
+            self.what
+        )?;
+        for cause in &self.causes {
+            writeln!(f, "caused by: {cause}")?;
+        }
+        if let Some(hint) = &self.hint {
+            writeln!(f, "{}: {hint}", "hint".cyan().bold())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,96 @@
+//! Everything that a person sees: data on stdout, talk on stderr, colours by meaning.
+//!
+//! Start with [`Ui`]. This is the only room that writes to the terminal. Whether colours are
+//! shown is decided by the stream, `NO_COLOR` and `CLICOLOR_FORCE`; progress only when stderr is
+//! a terminal. What to say is the commands' business.
+
+mod failure;
+mod progress;
+mod table;
+
+use std::{
+    borrow::Cow,
+    io::{self, IsTerminal, Write},
+};
+
+use callosum_evidence::terminal::harmless;
+
+pub(crate) use self::{
+    failure::{CommandError, Exit},
+    progress::Progress,
+    table::Table,
+};
+
+/// The terminal, as the commands may use it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ui {
+    /// Whether data is printed as JSON.
+    pub(crate) json: bool,
+    /// Whether progress may be drawn.
+    pub(crate) progress: bool,
+    /// Whether steps are told that are normally passed over.
+    pub(crate) verbose: bool,
+}
+
+#[expect(
+    clippy::unused_self,
+    reason = "holding a `Ui` is what lets a command speak; not every way of speaking differs by it"
+)]
+impl Ui {
+    /// Prints data of ours to stdout, without colours where nobody sees them.
+    pub(crate) fn data(self, text: &str) -> Result<(), CommandError> {
+        let mut stdout = anstream::stdout().lock();
+        stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| stdout.flush())
+            .map_err(CommandError::stdout)
+    }
+
+    /// Prints foreign text to stdout: exactly these bytes, but on a terminal nothing that it would
+    /// obey.
+    pub(crate) fn foreign(self, text: &str) -> Result<(), CommandError> {
+        let mut stdout = io::stdout().lock();
+        let shown = if stdout.is_terminal() {
+            Cow::Owned(harmless(text))
+        } else {
+            Cow::Borrowed(text)
+        };
+        stdout
+            .write_all(shown.as_bytes())
+            .and_then(|()| stdout.flush())
+            .map_err(CommandError::stdout)
+    }
+
+    /// Prints a JSON value to stdout, indented, with a line end.
+    pub(crate) fn json_data(self, value: &impl serde::Serialize) -> Result<(), CommandError> {
+        let text = serde_json::to_string_pretty(value).map_err(CommandError::internal)?;
+        self.foreign(&format!("{text}\n"))
+    }
+
+    /// Says a line on stderr.
+    pub(crate) fn say(self, line: &str) {
+        // Nobody is left to be told where stderr is closed.
+        drop(writeln!(anstream::stderr().lock(), "{line}"));
+    }
+
+    /// Says a line on stderr that only `-v` asks for.
+    pub(crate) fn detail(self, line: &str) {
+        if self.verbose {
+            self.say(line);
+        }
+    }
+
+    /// Warns on stderr, with a hint that can be pasted.
+    pub(crate) fn warn(self, what: &str, hint: Option<&str>) {
+        use owo_colors::OwoColorize as _;
+        self.say(&format!("{}: {what}", "warning".yellow().bold()));
+        if let Some(hint) = hint {
+            self.say(&format!("{}: {hint}", "hint".cyan().bold()));
+        }
+    }
+
+    /// Whether a person is looking at stderr.
+    pub(crate) fn is_watched(self) -> bool {
+        self.progress && io::stderr().is_terminal()
+    }
+}

@@ -1,0 +1,145 @@
+//! Registering, checking, finding and preferring executors.
+
+use callosum_testkit::fakes;
+use serde_json::json;
+
+use crate::projects::{register, two_languages, with_executor};
+
+/// CAL-EXE-1, REQ-EXE-001: four steps, and the executor is active.
+#[test]
+fn an_executor_that_shakes_hands_is_active() {
+    let env = two_languages();
+    let arguments = ["executor", "register", "fake", "--json", "--command"];
+    let template = fakes::fake("");
+    let output = env.run(arguments.iter().copied().chain([template.as_str()]));
+    let output = output.success().json();
+    let steps: Vec<&str> = output["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| step["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        steps,
+        ["ping", "capabilities", "validation", "registration"]
+    );
+    assert_eq!(output["status"], "active");
+    let list = env.run(["executor", "list", "--json"]).success().json();
+    assert_eq!(list["executors"][0]["id"], "scout");
+    assert_eq!(list["executors"][1]["id"], "fake");
+    assert_eq!(list["executors"][1]["trusted"], true);
+}
+
+/// REQ-EXE-003, REQ-COM-005, REQ-EXE-002: a failed handshake leaves it registered and inactive.
+#[test]
+fn an_executor_that_answers_garbage_is_inactive() {
+    let env = two_languages();
+    let template = fakes::fake("--always --garbage");
+    let output = env
+        .run(["executor", "register", "fake", "--command", &template])
+        .ended_with(1);
+    assert!(output.stderr.contains("inactive"), "{}", output.stderr);
+    let refused = env
+        .run(["delegate", "map", "--executor", "fake"])
+        .ended_with(3);
+    assert!(
+        refused.stderr.contains("callosum executor check fake"),
+        "{}",
+        refused.stderr
+    );
+}
+
+/// CAL-EXE-1: the seed's own spelling of registering (§14.4).
+#[test]
+fn cal_register_is_executor_register() {
+    let env = two_languages();
+    let output = env.run(["--cal-register", "nobody-knows-me"]).ended_with(2);
+    assert!(
+        output.stderr.contains("nobody-knows-me"),
+        "{}",
+        output.stderr
+    );
+}
+
+/// The enabled and active executor of lowest priority number is chosen, else scout.
+#[test]
+fn preference_decides_who_gets_a_task_that_names_nobody() {
+    let env = with_executor(&fakes::noop());
+    register(&env, "second", &fakes::noop());
+    let chosen = || {
+        let output = env.run(["delegate", "map", "--json"]).success().json();
+        output["executor"].as_str().unwrap().to_owned()
+    };
+    env.run(["executor", "enable", "fake", "--priority", "2"])
+        .success();
+    env.run(["executor", "enable", "second", "--priority", "1"])
+        .success();
+    assert_eq!(chosen(), "second");
+    env.run(["executor", "disable", "second"]).success();
+    assert_eq!(chosen(), "fake");
+    env.run(["executor", "disable", "fake"]).success();
+    assert_eq!(chosen(), "scout");
+    let refused = env
+        .run(["delegate", "map", "--executor", "fake"])
+        .ended_with(3);
+    assert!(refused.stderr.contains("disabled"), "{}", refused.stderr);
+    // `status` is the handshake's alone: being switched off has not touched it.
+    let list = env.run(["executor", "list", "--json"]).success().json();
+    assert_eq!(list["executors"][1]["status"], "active");
+}
+
+/// Seed CAL §11.3, REQ-EXE-004: who does not answer a health check is inactive from then on.
+#[test]
+fn a_failed_health_check_makes_an_executor_inactive() {
+    let env = two_languages();
+    env.run(["init"]).success();
+    let program = env.programs().join("flappy");
+    std::fs::copy(fakes::program("fake-executor"), &program).unwrap();
+    register(&env, "fake", "flappy");
+    std::fs::remove_file(&program).unwrap();
+    std::fs::copy("/bin/false", &program).unwrap();
+    let run = env
+        .callosum()
+        .arguments(["delegate", "map", "--executor", "fake", "--json"]);
+    let output = run.env("CAL_RETRY_MAX", "0").run().ended_with(1).json();
+    assert_eq!(output["error"]["code"], "E001", "{output}");
+    let list = env.run(["executor", "list", "--json"]).success().json();
+    assert_eq!(list["executors"][1]["status"], "inactive");
+}
+
+/// REQ-EXE-005: discovery finds what is installed and makes nobody active unasked.
+#[test]
+fn discovery_registers_what_is_installed() {
+    let env = two_languages();
+    let nothing = env.run(["executor", "discover", "--json"]).success().json();
+    assert_eq!(nothing["found"], json!([]));
+    let program = env.programs().join("claude");
+    std::fs::copy("/bin/true", &program).unwrap();
+    let found = env.run(["executor", "discover", "--json"]).success().json();
+    assert_eq!(found["found"][0]["id"], "claude");
+    assert_eq!(found["found"][0]["status"], "inactive");
+    assert!(found["found"][0]["reason"].is_string());
+    let again = env.run(["executor", "discover", "--json"]).success().json();
+    assert_eq!(again["found"][0]["registered_now"], false);
+}
+
+#[test]
+fn a_removed_executor_is_gone_and_scout_stays() {
+    let env = with_executor(&fakes::noop());
+    env.run(["executor", "remove", "fake"]).success();
+    let list = env.run(["executor", "list", "--json"]).success().json();
+    assert_eq!(list["executors"].as_array().unwrap().len(), 1);
+    env.run(["executor", "remove", "scout"]).ended_with(2);
+    env.run(["executor", "remove", "fake"]).ended_with(2);
+}
+
+/// CAL-EXE-3: scout passes its own handshake, like everybody.
+#[test]
+fn scout_shakes_hands() {
+    let env = two_languages();
+    let output = env
+        .run(["executor", "check", "scout", "--json"])
+        .success()
+        .json();
+    assert_eq!(output["checks"][0]["status"], "active");
+}

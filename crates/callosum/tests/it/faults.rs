@@ -1,0 +1,234 @@
+//! Executors that crash, hang, lie or flood, and disks that fail.
+
+use callosum_testkit::{TestEnv, fakes};
+use serde_json::Value;
+
+use crate::projects::{register, two_languages};
+
+/// Delegates once to an executor that behaves like this, without retries.
+fn delegate_to(options: &str) -> (TestEnv, Value) {
+    let env = two_languages();
+    env.run(["init"]).success();
+    register(&env, "fake", &fakes::fake(options));
+    let run = env
+        .callosum()
+        .arguments(["delegate", "map", "--executor", "fake", "--json"]);
+    let run = run
+        .env("CAL_RETRY_MAX", "0")
+        .env("CAL_EXECUTOR_TIMEOUT_MS", "1000");
+    let output = run.run();
+    let code = i32::from(output.json()["status"] != "success");
+    let json = output.ended_with(code).json();
+    (env, json)
+}
+
+/// The failure has this code, is on the audit trail, and left the ledger whole.
+fn check(options: &str, code: &str, words: &str) {
+    let (env, output) = delegate_to(options);
+    assert_eq!(output["error"]["code"], code, "{options}: {output}");
+    let message = output["error"]["message"].as_str().unwrap();
+    assert!(message.contains(words), "{options}: {message}");
+    let errors = env
+        .run(["audit", "query", "--event", "error", "--json"])
+        .success()
+        .json();
+    assert_eq!(
+        errors["records"][0]["details"]["code"], code,
+        "{options}: {errors}"
+    );
+    env.run(["ledger", "verify"]).success();
+    env.run(["audit", "verify"]).success();
+    assert_eq!(
+        env.run(["ledger", "stats", "--json"]).success().json()["entries"],
+        0
+    );
+}
+
+/// CAL-ERR-1: a crash, by exit code and by signal.
+#[test]
+fn a_crash_is_e001() {
+    check("--crash 7", "E001", "exit code 7");
+    check("--abort", "E001", "signal");
+}
+
+/// CAL-ERR-2, REQ-COM-003: silence is E002, and a grandchild that holds the pipe changes nothing.
+#[test]
+fn silence_is_e002() {
+    check("--silent", "E002", "silent for 1000 ms");
+    let (_, output) = delegate_to("--grandchild");
+    assert_eq!(output["status"], "success", "{output}");
+}
+
+/// CAL-ERR-3, REQ-COM-004, REQ-COM-001: whatever is not an answer.
+#[test]
+fn garbage_is_e003() {
+    check("--garbage", "E003", "not JSON");
+    check("--invalid-utf8", "E003", "not UTF-8");
+    check("--empty", "E003", "empty");
+    check("--malformed-checksum", "E003", "hexadecimal");
+}
+
+/// CAL-ERR-4, REQ-SEC-002, REQ-SEC-005: a wrong checksum is never stored.
+#[test]
+fn a_wrong_checksum_is_e004() {
+    check("--wrong-checksum", "E004", "`checksum`");
+}
+
+/// CAL-ERR-6: a flood is cut off.
+#[test]
+fn fifty_megabytes_are_e006() {
+    check("--huge 52428800", "E006", "bytes");
+}
+
+/// CAL-SCH-3: too long is asked again once; what is still too long is kept by its hash.
+#[test]
+fn a_long_summary_is_asked_to_be_shorter_and_never_lost() {
+    let (_, output) = delegate_to("--long");
+    assert_eq!(output["status"], "success", "{output}");
+    let (env, output) = delegate_to("--always-long");
+    assert_eq!(output["error"]["code"], "E003");
+    let details = output["error"]["details"].as_str().unwrap();
+    let hash = details.rsplit(' ').next().unwrap();
+    let kept = env
+        .project()
+        .join(".cal_answers")
+        .join(&hash[..2])
+        .join(&hash[2..]);
+    assert!(kept.is_file(), "{details}");
+}
+
+/// CAL-SCH-3: a short summary is marked, and refused where the project is strict.
+#[test]
+fn a_short_summary_is_marked_or_refused() {
+    let (env, output) = delegate_to("");
+    let id = output["task_id"].as_str().unwrap();
+    let entry = env.run(["ledger", "show", id, "--json"]).success().json();
+    assert_eq!(entry["metadata"]["short_summary"], true);
+    env.run(["config", "set", "strict_summary", "true"])
+        .success();
+    let run = env
+        .callosum()
+        .arguments(["delegate", "map", "--executor", "fake", "--json"]);
+    let output = run.env("CAL_RETRY_MAX", "0").run().ended_with(1).json();
+    assert_eq!(output["error"]["code"], "E003");
+}
+
+/// REQ-SEC-004, Seed CAL §8.3: an executor sees what its entry lists and nothing else.
+#[test]
+fn an_executor_sees_a_clean_environment() {
+    let env = two_languages();
+    env.run(["init"]).success();
+    register(&env, "fake", &fakes::fake("--env"));
+    let run = env
+        .callosum()
+        .arguments(["delegate", "x", "--executor", "fake"]);
+    let output = run
+        .env("CANARY_API_KEY", "tweet")
+        .env("EDITOR", "vi")
+        .run()
+        .success()
+        .stdout;
+    assert!(output.contains("PATH"), "{output}");
+    assert!(
+        !output.contains("CANARY_API_KEY") && !output.contains("EDITOR"),
+        "{output}"
+    );
+}
+
+/// CAL-ERR-5: a full disk is told, and what was there before is whole.
+#[test]
+fn a_full_disk_loses_nothing() {
+    let env = two_languages();
+    let Some(_mount) = Mount::small(&env) else {
+        panic!("tests run as root, who may mount a small tmpfs");
+    };
+    let project = env.project().join("mounted");
+    std::fs::write(project.join("a.py"), "def a():\n    return 1\n").unwrap();
+    let run = |arguments: &[&str]| {
+        let here = ["-C", project.to_str().unwrap()];
+        env.callosum().arguments(here).arguments(arguments).run()
+    };
+    run(&["delegate", "map"]).success();
+    let mut filled = std::fs::File::create(project.join("filler")).unwrap();
+    let mut block = 1 << 16;
+    while block > 0 {
+        if std::io::Write::write_all(&mut filled, &vec![0; block]).is_err() {
+            block /= 2;
+        }
+    }
+    let refused = run(&["delegate", "map", "--json"]).ended_with(3).json();
+    assert_eq!(refused["error"]["code"], "E005", "{refused}");
+    drop(filled);
+    std::fs::remove_file(project.join("filler")).unwrap();
+    run(&["ledger", "verify"]).success();
+    run(&["delegate", "map"]).success();
+    assert_eq!(
+        run(&["ledger", "stats", "--json"]).success().json()["entries"],
+        2
+    );
+}
+
+/// A read-only project: what is there can be read, and nothing is pretended to be stored.
+#[test]
+fn a_read_only_project_can_be_read_and_says_why_not_more() {
+    let env = two_languages();
+    let Some(mount) = Mount::small(&env) else {
+        panic!("tests run as root, who may mount a small tmpfs");
+    };
+    let project = env.project().join("mounted");
+    std::fs::write(project.join("a.py"), "def a():\n    return 1\n").unwrap();
+    let run = |arguments: &[&str]| {
+        let here = ["-C", project.to_str().unwrap()];
+        env.callosum().arguments(here).arguments(arguments).run()
+    };
+    run(&["delegate", "map"]).success();
+    mount.make_read_only();
+    run(&["ledger", "show", "cal_2026_01_02_0001"]).success();
+    run(&["ledger", "verify"]).success();
+    let refused = run(&["delegate", "map"]).ended_with(3);
+    assert!(
+        refused.stderr.contains("ead-only file system"),
+        "{}",
+        refused.stderr
+    );
+}
+
+/// A small file system of its own, unmounted at the end.
+struct Mount(std::path::PathBuf);
+
+impl Mount {
+    fn small(env: &TestEnv) -> Option<Self> {
+        let at = env.project().join("mounted");
+        std::fs::create_dir(&at).ok()?;
+        command(
+            "mount",
+            &[
+                "-t",
+                "tmpfs",
+                "-o",
+                "size=512k",
+                "callosum-test",
+                at.to_str()?,
+            ],
+        )
+        .then_some(Self(at))
+    }
+
+    fn make_read_only(&self) {
+        let at = self.0.to_str().unwrap();
+        assert!(command("mount", &["-o", "remount,ro", at]));
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        command("umount", &["-l", self.0.to_str().unwrap_or_default()]);
+    }
+}
+
+fn command(program: &str, arguments: &[&str]) -> bool {
+    std::process::Command::new(program)
+        .args(arguments)
+        .status()
+        .is_ok_and(|status| status.success())
+}

@@ -1,0 +1,157 @@
+//! Repositories that mean harm: nothing of theirs runs, and nothing is written outside.
+
+use std::os::unix::fs::symlink;
+
+use crate::projects::two_languages;
+
+/// REQ-GOV-005, REQ-SEC-001: an executor that came with the repository waits for a word.
+#[test]
+fn a_cloned_registry_runs_nothing() {
+    let env = two_languages();
+    let registry = r#"{"executors": [
+        {"id": "evil", "type": "cli", "version": "1.0.0", "status": "active",
+         "capabilities": {"prompt_input": true, "json_output": true},
+         "command_template": "touch owned-by-evil"},
+        {"id": "scout", "type": "cli", "version": "1.0.0", "status": "active",
+         "capabilities": {"prompt_input": true, "json_output": true},
+         "command_template": "touch owned-by-scout"}]}"#;
+    env.write("registry.json", registry);
+    env.write(
+        ".calrc",
+        r#"{"executors": {"evil": {"enabled": true, "priority": 1}}}"#,
+    );
+    let output = env.run(["delegate", "map", "--json"]).success();
+    assert_eq!(output.json()["executor"], "scout");
+    let refused = env
+        .run(["delegate", "map", "--executor", "evil"])
+        .ended_with(3);
+    assert!(
+        refused.stderr.contains("callosum trust"),
+        "{}",
+        refused.stderr
+    );
+    env.run(["executor", "check", "evil"]).ended_with(3);
+    assert!(!env.project().join("owned-by-evil").exists());
+    assert!(!env.project().join("owned-by-scout").exists());
+    let listed = env.run(["trust", "--list", "--json"]).success().json();
+    assert_eq!(
+        listed["executors"][0]["command_template"],
+        "touch owned-by-evil"
+    );
+    assert_eq!(listed["trusted"], false);
+    env.run(["trust"]).success();
+    env.run(["executor", "check", "evil"]).ended_with(1);
+    assert!(
+        env.project().join("owned-by-evil").exists(),
+        "now it was allowed"
+    );
+}
+
+/// A `.calrc` that leads out of the project has no effect until it is trusted.
+#[test]
+fn a_cloned_calrc_writes_nothing_outside() {
+    let env = two_languages();
+    env.write(
+        ".calrc",
+        r#"{"audit_path": "../outside", "ledger_path": "../outside.json"}"#,
+    );
+    let output = env.run(["delegate", "map"]).success();
+    assert!(
+        output.stderr.contains("callosum trust"),
+        "{}",
+        output.stderr
+    );
+    assert!(!env.folder().join("outside").exists());
+    assert!(!env.folder().join("outside.json").exists());
+    env.run(["trust"]).success();
+    env.run(["delegate", "map"]).success();
+    assert!(env.folder().join("outside").is_dir());
+}
+
+/// Links under our names, and inside our folders, are not written through.
+#[test]
+fn links_that_lead_out_are_not_followed() {
+    let outside = |env: &callosum_testkit::TestEnv| env.folder().join("outside");
+    for name in [
+        ".cal_memory.json",
+        "cal_audit",
+        ".cal_lock",
+        "registry.json",
+    ] {
+        let env = two_languages();
+        symlink(outside(&env), env.project().join(name)).unwrap();
+        let refused = env.run(["delegate", "map"]).ended_with(3);
+        assert!(refused.stderr.contains(name), "{name}: {}", refused.stderr);
+        assert!(!outside(&env).exists(), "{name}");
+    }
+    let env = two_languages();
+    std::fs::create_dir(env.project().join("cal_audit")).unwrap();
+    symlink(
+        outside(&env),
+        env.project().join("cal_audit/2026-01-02.jsonl"),
+    )
+    .unwrap();
+    env.run(["delegate", "map"]).ended_with(3);
+    assert!(!outside(&env).exists());
+}
+
+/// Files that never end, or never begin.
+#[test]
+fn devices_and_pipes_are_not_read() {
+    let env = two_languages();
+    symlink("/dev/zero", env.project().join(".calrc")).unwrap();
+    env.run(["delegate", "map"]).ended_with(3);
+    let env = two_languages();
+    symlink("/dev/zero", env.project().join("src/endless.rs")).unwrap();
+    symlink("/dev/stdin", env.project().join("src/input.py")).unwrap();
+    env.run(["delegate", "map"]).success();
+}
+
+/// CAL-CFG-1: what is wrong is named with file, key, value and what is allowed.
+#[test]
+fn a_wrong_setting_is_explained() {
+    let env = two_languages();
+    env.write(".calrc", r#"{"concurrency_limit": 99}"#);
+    let refused = env.run(["delegate", "map"]).ended_with(3).stderr;
+    for word in [".calrc", "concurrency_limit", "99", "3", "12"] {
+        assert!(refused.contains(word), "{word}: {refused}");
+    }
+    let json = env.run(["delegate", "map", "--json"]).ended_with(3).json();
+    assert_eq!(json["status"], "error");
+    env.write(".calrc", "{}");
+    let run = env
+        .callosum()
+        .arguments(["delegate", "map"])
+        .env("CAL_RETRY_MAX", "lots");
+    let refused = run.run().ended_with(3).stderr;
+    assert!(
+        refused.contains("CAL_RETRY_MAX") && refused.contains("lots"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_corrupt_registry_is_named_and_kept() {
+    let env = two_languages();
+    env.write("registry.json", "{\"executors\": [\n  {\"id\": ");
+    let refused = env.run(["delegate", "map"]).ended_with(3).stderr;
+    assert!(
+        refused.contains("registry.json") && refused.contains("line"),
+        "{refused}"
+    );
+    assert_eq!(env.read("registry.json"), "{\"executors\": [\n  {\"id\": ");
+}
+
+/// A hashlog that promises a huge entry is not believed.
+#[test]
+fn a_lying_index_is_not_believed() {
+    let env = two_languages();
+    env.run(["delegate", "map"]).success();
+    let hashlog = env.read(".cal_hashlog");
+    let at = hashlog.find("\"length\":").unwrap() + "\"length\":".len();
+    let end = at + hashlog[at..].find(',').unwrap();
+    let lying = format!("{}9223372036854775807{}", &hashlog[..at], &hashlog[end..]);
+    env.write(".cal_hashlog", lying);
+    let output = env.run(["ledger", "query"]);
+    assert!(output.code < 128, "{}", output.stderr);
+}

@@ -1,0 +1,73 @@
+//! `init`: what is created, and what is left alone.
+
+use callosum_testkit::TestEnv;
+
+use crate::projects::two_languages;
+
+/// REQ-DEP-005, CAL-CFG-1: the files of Seed CAL §14.3 and §14.4, and nothing else.
+#[test]
+fn init_creates_the_seeds_files_and_says_so() {
+    let env = two_languages();
+    let output = env.run(["init", "--json"]).success().json();
+    let mut created: Vec<&str> = output["created"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|path| path.as_str().unwrap())
+        .collect();
+    created.sort_unstable();
+    for expected in [
+        ".cal_hashlog",
+        ".cal_memory.json",
+        ".cal_memory_history",
+        ".calrc",
+        "cal_audit",
+        "registry.json",
+    ] {
+        assert!(created.contains(&expected), "{expected} in {created:?}");
+    }
+    let ledger: serde_json::Value = serde_json::from_str(&env.read(".cal_memory.json")).unwrap();
+    assert_eq!(ledger, serde_json::json!({"version": "1.2", "tasks": []}));
+}
+
+#[test]
+fn init_again_changes_nothing() {
+    let env = two_languages();
+    env.run(["init"]).success();
+    env.write("registry.json", "{\"executors\": [], \"mine\": true}");
+    env.write(".calrc", "{\"concurrency_limit\": 7}");
+    let output = env.run(["init", "--json"]).success().json();
+    assert_eq!(output["created"], serde_json::json!([]));
+    assert_eq!(
+        env.read("registry.json"),
+        "{\"executors\": [], \"mine\": true}"
+    );
+    assert_eq!(env.read(".calrc"), "{\"concurrency_limit\": 7}");
+}
+
+#[test]
+fn ignore_makes_git_pass_our_files_over() {
+    let env = two_languages();
+    env.run(["init", "--ignore"]).success();
+    env.run(["delegate", "map"]).success();
+    assert_eq!(env.git(&["status", "--porcelain"]), "");
+    let again = env.run(["init", "--ignore", "--json"]).success().json();
+    assert_eq!(again["excluded"], serde_json::json!([]));
+}
+
+/// CAL-CFG-1: a ledger that another implementation left is taken over, not lost.
+#[test]
+fn an_empty_ledger_in_the_seeds_layout_is_taken_over() {
+    let env = TestEnv::new();
+    env.write(
+        ".cal_memory.json",
+        "{\n  \"version\": \"1.2\",\n  \"tasks\": []\n}\n",
+    );
+    env.run(["init"]).success();
+    env.run(["delegate", "map"]).success();
+    env.run(["ledger", "verify"]).success();
+    assert_eq!(
+        env.run(["ledger", "stats", "--json"]).success().json()["entries"],
+        1
+    );
+}

@@ -1,0 +1,192 @@
+//! Looking at the ledger and the journal, and finding out what was done to them.
+
+use callosum_testkit::TestEnv;
+use serde_json::Value;
+
+use crate::projects::two_languages;
+
+/// A project with three entries.
+fn three_entries() -> TestEnv {
+    let env = two_languages();
+    for kind in ["scan", "deps", "api"] {
+        env.run(["delegate", &format!("about {kind}"), "--kind", kind])
+            .success();
+    }
+    env
+}
+
+/// CAL-FLOW-2, REQ-LED-005: by id, executor, text and time, newest first.
+#[test]
+fn entries_are_found_by_what_is_known_of_them() {
+    let env = three_entries();
+    let count = |arguments: &[&str]| {
+        let all: Vec<&str> = ["ledger", "query", "--json"]
+            .into_iter()
+            .chain(arguments.iter().copied())
+            .collect();
+        env.run(all).success().json()["entries"]
+            .as_array()
+            .unwrap()
+            .len()
+    };
+    assert_eq!(count(&[]), 3);
+    assert_eq!(count(&["--limit", "2"]), 2);
+    assert_eq!(count(&["--executor", "scout"]), 3);
+    assert_eq!(count(&["--executor", "nobody"]), 0);
+    assert_eq!(count(&["--text", "ABOUT DEPS"]), 1);
+    assert_eq!(count(&["--since", "2026-01-02T03:04:05Z"]), 3);
+    assert_eq!(count(&["--since", "2026-01-02T03:04:06Z"]), 0);
+    assert_eq!(count(&["--until", "2026-01-01T00:00:00Z"]), 0);
+    assert_eq!(count(&["--mode", "concurrent", "--branch", "main"]), 3);
+    let entries = env.run(["ledger", "query", "--json"]).success().json();
+    assert_eq!(entries["entries"][0]["task_id"], "cal_2026_01_02_0003");
+    env.run(["ledger", "show", "cal_2026_01_02_0009"])
+        .ended_with(1);
+    env.run(["ledger", "show", "not-an-id"]).ended_with(2);
+}
+
+/// CAL-SUM-1, REQ-TEST-005: one changed byte is found and named, and nothing is written over it.
+#[test]
+fn an_edited_entry_is_named() {
+    let env = three_entries();
+    let text = env.read(".cal_memory.json");
+    env.write(
+        ".cal_memory.json",
+        text.replacen("about deps", "about DEPS", 1),
+    );
+    let output = env.run(["ledger", "verify", "--json"]).ended_with(1).json();
+    assert_eq!(output["sound"], false);
+    assert_eq!(output["problems"][0]["fault"], "edited", "{output}");
+    assert_eq!(
+        output["problems"][0]["task_id"], "cal_2026_01_02_0002",
+        "{output}"
+    );
+    let replay = env.run(["replay", "--json"]).ended_with(1).json();
+    assert_eq!(replay["identical"], false);
+    env.run(["doctor"]).ended_with(1);
+    let shown = env.run(["ledger", "show", "cal_2026_01_02_0002"]);
+    assert_ne!(shown.code, 0, "{}", shown.stdout);
+}
+
+/// CAL-GOV-1: a record that is gone breaks the chain.
+#[test]
+fn a_deleted_record_is_noticed() {
+    let env = three_entries();
+    let journal = env.read("cal_audit/2026-01-02.jsonl");
+    let kept: Vec<&str> = journal
+        .lines()
+        .enumerate()
+        .filter(|(at, _)| *at != 4)
+        .map(|(_, line)| line)
+        .collect();
+    env.write("cal_audit/2026-01-02.jsonl", kept.join("\n") + "\n");
+    let output = env.run(["audit", "verify", "--json"]).ended_with(1).json();
+    assert_eq!(output["sound"], false, "{output}");
+}
+
+/// CAL-GOV-2, REQ-GOV-003, REQ-TEST-004: all days, or one day, byte for byte.
+#[test]
+fn the_journal_alone_rebuilds_the_ledger() {
+    let env = three_entries();
+    let all = env.run(["replay", "--json"]).success().json();
+    assert_eq!(
+        (&all["identical"], &all["entries"]),
+        (&Value::Bool(true), &Value::from(3))
+    );
+    env.run(["--replay-audit", "cal_audit/2026-01-02.jsonl"])
+        .success();
+    env.run(["audit", "replay"]).success();
+    env.run(["replay", "README.md"]).ended_with(2);
+}
+
+/// CAL-SCH-1: a ledger of a later version can be read and is never written.
+#[test]
+fn a_newer_ledger_is_read_and_left_alone() {
+    let env = three_entries();
+    let newer = env
+        .read(".cal_memory.json")
+        .replacen("\"1.2\"", "\"1.9\"", 1);
+    env.write(".cal_memory.json", &newer);
+    env.run(["ledger", "show", "cal_2026_01_02_0001"]).success();
+    let refused = env.run(["delegate", "map"]).ended_with(3);
+    assert!(refused.stderr.contains("1.9"), "{}", refused.stderr);
+    assert_eq!(env.read(".cal_memory.json"), newer);
+}
+
+/// CAL-GOV-1, CAL-MSP-1, REQ-GOV-001, REQ-ARB-005: every step is on the record, in order.
+#[test]
+fn a_task_leaves_its_whole_course_on_the_record() {
+    let env = two_languages();
+    env.run(["delegate", "map"]).success();
+    let output = env
+        .run(["audit", "query", "--task", "cal_2026_01_02_0001", "--json"])
+        .success()
+        .json();
+    let course: Vec<String> = output["records"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|record| match record["event"].as_str().unwrap() {
+            "state" => record["status"].as_str().unwrap().to_owned(),
+            event => event.to_owned(),
+        })
+        .collect();
+    assert_eq!(
+        course,
+        [
+            "spawn",
+            "decision",
+            "running",
+            "await_merge",
+            "validated",
+            "commit",
+            "terminated",
+            "idle"
+        ]
+    );
+    let tail = env
+        .run(["audit", "tail", "-n", "1", "--json"])
+        .success()
+        .json();
+    assert_eq!(tail["records"][0]["status"], "idle");
+}
+
+/// CAL-SUM-1: `ledger checksum` agrees with Python on any JSON value.
+#[test]
+fn the_checksum_of_any_json_is_pythons() {
+    let env = TestEnv::new();
+    let run = |arguments: &[&str], input: &[u8]| {
+        env.callosum()
+            .arguments(["ledger", "checksum"])
+            .arguments(arguments)
+            .input(input)
+            .run()
+    };
+    let value = r#"{"b": 1e-5, "a": ["é", 12345678901234567890123], "a": [-0.0, -0]}"#;
+    let form = run(&["--canonical"], value.as_bytes()).success().stdout;
+    assert_eq!(form, r#"{"a":[-0.0,0],"b":1e-05}"#);
+    let sum = run(&[], br#"{"a": 1}"#).success().stdout;
+    assert_eq!(
+        sum,
+        "015abd7f5cc57a2dd94b7590f04ad8084273905ee33ec5cebeae62276a97f862  -\n"
+    );
+    let refused = run(&[], b"{\"a\":\n NaN}").ended_with(1).stderr;
+    assert!(refused.contains("line 2"), "{refused}");
+    env.run(["ledger", "checksum", "nowhere.json"])
+        .ended_with(2);
+}
+
+/// A kill at any moment: what was acknowledged is there, and the next command goes on.
+#[test]
+fn a_torn_ledger_is_mended_from_the_journal() {
+    let env = three_entries();
+    let whole = env.read(".cal_memory.json");
+    env.write(".cal_memory.json", &whole[..whole.len() - 40]);
+    let mended = env.run(["delegate", "map"]).success();
+    assert!(mended.stderr.contains("mended"), "{}", mended.stderr);
+    env.run(["ledger", "verify"]).success();
+    assert_eq!(
+        env.run(["ledger", "stats", "--json"]).success().json()["entries"],
+        4
+    );
+}

@@ -1,0 +1,29 @@
+//! The built program, run as a user runs it. One binary; this is its table of contents.
+//!
+//! Each test has a machine of its own (`TestEnv`): home, project, cleared environment, a clock
+//! that stands still. Executors that misbehave are real programs.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests lay out the files around the program with what the standard library has"
+)]
+#![expect(clippy::unwrap_used, reason = "what a test cannot unwrap has failed")]
+
+/// The main job: a prompt or a task file in, committed summaries out.
+mod delegate;
+/// Registering, checking, finding and preferring executors.
+mod executors;
+/// Executors that crash, hang, lie or flood, and disks that fail.
+mod faults;
+/// Repositories that mean harm.
+mod hostile;
+/// `init`: what is created, and what is left alone.
+mod init;
+/// Looking at the ledger and the journal, and finding out what was done to them.
+mod ledger;
+/// Small projects to work on.
+mod projects;
+/// What `--json` prints, held against its published schemas.
+mod schemas;
+/// Help, examples, completions, manuals, colours.
+mod terminal;

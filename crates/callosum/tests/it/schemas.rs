@@ -1,0 +1,69 @@
+//! What `--json` prints, held against its published schemas.
+
+use callosum_testkit::{Schema, TestEnv, fakes};
+
+use crate::projects::with_executor;
+
+/// CAL-GOV-3: each object that a program may read fits the schema that is published for it.
+#[test]
+fn every_json_output_fits_its_published_schema() {
+    let env = with_executor(&fakes::fake(""));
+    env.write(
+        "tasks.json",
+        r#"{"tasks": [{"id": "a", "prompt": "x"}, {"id": "b", "prompt": "y"}]}"#,
+    );
+    let outputs: [(&str, &[&str], i32); 18] = [
+        ("output-delegate", &["delegate", "map"], 0),
+        (
+            "output-delegate",
+            &["delegate", "map", "--executor", "nobody"],
+            2,
+        ),
+        (
+            "output-delegate-tasks",
+            &["delegate", "--tasks", "tasks.json"],
+            0,
+        ),
+        ("output-init", &["init"], 0),
+        ("output-executor-list", &["executor", "list"], 0),
+        ("output-executor-check", &["executor", "check"], 0),
+        ("output-executor-discover", &["executor", "discover"], 0),
+        ("output-ledger-query", &["ledger", "query"], 0),
+        ("output-ledger-stats", &["ledger", "stats"], 0),
+        ("output-verify", &["ledger", "verify"], 0),
+        ("output-verify", &["audit", "verify"], 0),
+        ("output-audit-records", &["audit", "tail"], 0),
+        ("output-audit-records", &["audit", "query"], 0),
+        ("output-replay", &["replay"], 0),
+        ("output-status", &["status"], 0),
+        ("output-doctor", &["doctor"], 0),
+        ("output-trust", &["trust"], 0),
+        ("output-config", &["config", "show"], 0),
+    ];
+    for (schema, arguments, code) in outputs {
+        let output = env
+            .run(arguments.iter().copied().chain(["--json"]))
+            .ended_with(code)
+            .json();
+        let fault = Schema::published(schema).fault(&output);
+        assert_eq!(fault, None, "{arguments:?}: {output}");
+    }
+}
+
+/// The published schemas are those of the program.
+#[test]
+fn the_published_schemas_are_what_the_program_says() {
+    let env = TestEnv::new();
+    let names = env.run(["generate", "schema", "--list"]).success().stdout;
+    assert!(names.lines().count() > 10, "{names}");
+    for name in names.lines() {
+        let said = env.run(["generate", "schema", name]).success().json();
+        let file = format!("../../docs/schemas/{name}.schema.json");
+        let published = std::fs::read(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file));
+        let published: serde_json::Value = serde_json::from_slice(&published.unwrap()).unwrap();
+        assert_eq!(
+            said, published,
+            "docs/schemas/{name}.schema.json is out of date"
+        );
+    }
+}

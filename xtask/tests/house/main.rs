@@ -1,0 +1,30 @@
+//! The rules of the house, each as a test over the whole repository.
+//!
+//! - [`rooms`]: which crate may know which, and which libraries are kept in one room.
+//! - [`sources`]: how source files open, what they are called, and what they don't contain.
+//! - [`dependencies`]: where dependencies come from and under which licences.
+//! - [`papers`]: the root folder, the licence texts, links, formats and schemas.
+//! - [`requirements`]: a requirement called done is cited by a test.
+//!
+//! Every rule is a function from facts to findings, tried on small bad examples beside it;
+//! [`tree`] gathers the facts. What is deliberately not here: what clippy and rustfmt hold.
+
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a rule that can't read the repository has failed"
+)]
+
+mod dependencies;
+mod markdown;
+mod papers;
+mod requirements;
+mod rooms;
+mod sources;
+mod tree;
+
+/// Fails with all findings, one a line.
+#[track_caller]
+fn none_of(findings: &[String]) {
+    assert!(findings.is_empty(), "\n{}\n", findings.join("\n"));
+}

@@ -1,6 +1,6 @@
 //! Listing: which names of a tree become [`SourceFile`]s.
 
-use std::{ffi::OsStr, path::Path};
+use std::{collections::HashSet, ffi::OsStr, path::Path};
 
 use callosum_host::{Disk, disk::EntryKind};
 use ignore::{DirEntry, WalkBuilder};
@@ -73,9 +73,20 @@ impl SourceTree {
             files: Vec::new(),
             skipped: Vec::new(),
         };
+        let mut reached = HashSet::new();
         for found in walk(root, scope) {
             match found {
-                Ok(entry) => tree.add(&entry, scope),
+                Ok(entry) => {
+                    if let Ok(path) = entry.path().strip_prefix(root) {
+                        reached.extend(
+                            scope
+                                .paths
+                                .iter()
+                                .find(|asked| slashed(path) == asked.as_str()),
+                        );
+                    }
+                    tree.add(&entry, scope);
+                }
                 Err(error) => tree.skipped.push(unreadable(root, &error)),
             }
         }
@@ -93,9 +104,13 @@ impl SourceTree {
                     .is_ok_and(|l| l.is_empty())
             };
             if !listed && !folder_is_empty() {
-                tree.skipped.push(Skipped {
-                    path: path.to_string(),
-                    why: Why::Ignored,
+                tree.skipped.push(if reached.contains(path) {
+                    Skipped {
+                        path: path.to_string(),
+                        why: Why::NothingInside,
+                    }
+                } else {
+                    out_of_reach(disk, root, path)?
                 });
             }
         }
@@ -175,6 +190,29 @@ fn check_scope(disk: &Disk, real_root: &Path, path: &RelativePath) -> Result<(),
     }
 }
 
+/// What stands in the way to a path that the walk did not reach.
+fn out_of_reach(disk: &Disk, root: &Path, path: &RelativePath) -> Result<Skipped, WalkError> {
+    let skipped = |path: &str, why| Skipped {
+        path: path.to_owned(),
+        why,
+    };
+    let ends = path.as_str().match_indices('/').map(|(at, _)| at);
+    for (end, depth) in ends.chain([path.as_str().len()]).zip(1..) {
+        let way = &path.as_str()[..end];
+        let name = way.rsplit('/').next().unwrap_or(way);
+        if is_own_state(name, depth) {
+            return Ok(skipped(path.as_str(), Why::OwnState));
+        }
+        if is_hidden(name) {
+            return Ok(skipped(path.as_str(), Why::Hidden));
+        }
+        if disk.stat(&root.join(way))?.map(|found| found.kind) == Some(EntryKind::Link) {
+            return Ok(skipped(way, Why::Link));
+        }
+    }
+    Ok(skipped(path.as_str(), Why::Ignored))
+}
+
 /// Every entry that the ignore files let through. Lists folders itself, not by way of [`Disk`].
 fn walk(root: &Path, scope: &Scope) -> ignore::Walk {
     let (base, scope) = (root.to_owned(), scope.clone());
@@ -200,9 +238,15 @@ fn is_kept(name: &OsStr, depth: usize) -> bool {
     let Some(name) = name.to_str() else {
         return true; // named as not being UTF-8
     };
-    let own_state = depth == 1 && OWN_STATE.contains(&name);
-    let hidden = name.starts_with('.') && !KEPT_HIDDEN.contains(&name);
-    !own_state && !hidden
+    !is_own_state(name, depth) && !is_hidden(name)
+}
+
+fn is_own_state(name: &str, depth: usize) -> bool {
+    depth == 1 && OWN_STATE.contains(&name)
+}
+
+fn is_hidden(name: &str) -> bool {
+    name.starts_with('.') && !KEPT_HIDDEN.contains(&name)
 }
 
 fn slashed(path: &Path) -> String {

@@ -146,6 +146,25 @@ fn a_scope_that_is_ignored_is_named() {
 }
 
 #[test]
+fn a_scope_that_is_not_read_is_named_with_the_true_reason() {
+    let folder = tree_of(&[
+        (".env", ""),
+        ("src/.idea/a.xml", ""),
+        ("deep/a.rs", ""),
+        ("cal_audit/a.jsonl", ""),
+    ]);
+    symlink("deep", folder.path().join("link")).unwrap();
+    assert_snapshot!(listed(folder.path(), &[".env"]), @"- .env (hidden)");
+    assert_snapshot!(listed(folder.path(), &["src/.idea/a.xml"]), @"- src/.idea/a.xml (hidden)");
+    assert_snapshot!(listed(folder.path(), &["src"]), @"- src (nothing in it is read)");
+    assert_snapshot!(listed(folder.path(), &["link/a.rs"]), @"- link (symbolic link)");
+    assert_snapshot!(
+        listed(folder.path(), &["cal_audit"]),
+        @"- cal_audit (kept by Callosum or git, no source)"
+    );
+}
+
+#[test]
 fn a_scope_that_is_missing_or_leaves_the_tree_is_refused() {
     let folder = tree_of(&[("a.rs", "")]);
     let outside = tree_of(&[("secret.rs", "")]);

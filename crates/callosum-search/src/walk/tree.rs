@@ -58,6 +58,12 @@ pub enum Why {
     NameNotUtf8,
     /// It was asked for by name, but ignore files of the tree leave it out.
     Ignored,
+    /// It was asked for by name, but hidden names are not read.
+    Hidden,
+    /// It was asked for by name, but it is what Callosum or git keep at the root.
+    OwnState,
+    /// It is a folder that was asked for by name, and nothing in it is read.
+    NothingInside,
 }
 
 impl fmt::Display for Why {
@@ -71,6 +77,9 @@ impl fmt::Display for Why {
             Self::Link => f.write_str("symbolic link"),
             Self::NameNotUtf8 => f.write_str("name is not UTF-8"),
             Self::Ignored => f.write_str("left out by an ignore file"),
+            Self::Hidden => f.write_str("hidden"),
+            Self::OwnState => f.write_str("kept by Callosum or git, no source"),
+            Self::NothingInside => f.write_str("nothing in it is read"),
         }
     }
 }

@@ -54,7 +54,8 @@ pub struct Symbol {
     pub public: bool,
     /// Whether it is a test that a test runner would run.
     pub test: bool,
-    /// The line `line` as it stands in the file, trimmed: fit for a quotation.
+    /// The line `line` as it stands in the file, trimmed: fit for a quotation. Of a line above 300
+    /// bytes only the piece where the symbol stands.
     pub declaration: String,
     /// The first sentence of its documentation, on one line, if any.
     pub about: Option<String>,
@@ -85,7 +86,6 @@ pub struct Import {
     /// What is imported, as written but without quotes, braces and aliases: `crate::disk::Disk`,
     /// `.models`, `../db`, `net/http`, `java.util.List`, `sys/types.h`. One import per leaf of a
     /// braced list. A Rust path that climbs out of a module with a body in this file is told from
-    /// the file's own module: `super::*` in `mod tests { … }` is `self::*`. A Rust path that climbs out of a module with a body in this file is told from
     /// the file's own module: `super::*` in `mod tests { … }` is `self::*`.
     pub target: String,
     /// How it is written.

@@ -8,6 +8,7 @@ mod contents;
 mod read;
 
 mod page;
+mod places;
 mod sentence;
 
 mod c;

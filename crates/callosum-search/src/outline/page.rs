@@ -4,14 +4,26 @@
 //! a node for its parent or siblings, which costs a descent from the root each time: what a
 //! grammar needs to know of them is kept here.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
 
 use tree_sitter::{Node, Tree};
 
 use super::{
     contents::{Command, Import, ImportKind, Note, Outline, Reference, Route, Symbol, SymbolKind},
+    places::{PlaceKind, Places},
     sentence,
 };
+
+/// How many bytes of a name, path or long line are kept; people write less.
+///
+/// What is kept may be kept again for each thing that stands in it.
+const LONGEST: usize = 300;
+
+/// How many bytes of a command's description are searched for its first sentence.
+const LONGEST_HELP: usize = 2048;
 
 /// What one language knows about its own files.
 pub(super) trait Grammar<'t> {
@@ -35,31 +47,6 @@ pub(super) enum Next {
     Past,
 }
 
-/// A part of the file that holds others.
-#[derive(Clone, Debug)]
-pub(super) struct Place {
-    pub(super) kind: PlaceKind,
-    /// Its name, where what it holds should be known by it.
-    pub(super) name: Option<String>,
-    /// Whether what it holds can be seen from outside at all.
-    pub(super) public: bool,
-    depth: usize,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PlaceKind {
-    /// A module or namespace.
-    Module,
-    /// A class, struct, `impl`.
-    Type,
-    /// A trait or interface, or what implements one.
-    Interface,
-    /// A class whose methods a test runner calls.
-    TestCase,
-    /// A function body: what it declares is nobody else's.
-    Function,
-}
-
 /// A symbol about to be noted.
 pub(super) struct Found<'t> {
     pub(super) kind: SymbolKind,
@@ -74,7 +61,7 @@ pub(super) struct Page<'t> {
     pub(super) path: &'t str,
     pub(super) text: &'t str,
     pub(super) outline: Outline,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Places,
     line_starts: Vec<usize>,
     mentions: HashMap<&'t str, u32>,
     declared_at: HashSet<usize>,
@@ -88,7 +75,7 @@ impl<'t> Page<'t> {
             path,
             text,
             outline: Outline::default(),
-            places: Vec::new(),
+            places: Places::default(),
             line_starts: std::iter::once(0)
                 .chain(newlines.map(|(at, _)| at + 1))
                 .collect(),
@@ -131,13 +118,21 @@ impl<'t> Page<'t> {
         let is_test = |symbol: &&Symbol| {
             symbol.test || symbol.kind == SymbolKind::Module && symbol.name.starts_with("test")
         };
-        let tests: Vec<_> = outline
-            .symbols
-            .iter()
-            .filter(is_test)
-            .map(|test| test.line..=test.last_line)
-            .collect();
-        let in_test = |line: u32| tests.iter().any(|test| test.contains(&line));
+        let tests = outline.symbols.iter().filter(is_test);
+        let mut tests: Vec<_> = tests.map(|test| (test.line, test.last_line)).collect();
+        // One stretch for all that overlap.
+        tests.sort_unstable();
+        tests.dedup_by(|next, before| {
+            let overlaps = next.0 <= before.1;
+            if overlaps {
+                before.1 = before.1.max(next.1);
+            }
+            overlaps
+        });
+        let in_test = |line: u32| {
+            let begun = tests.partition_point(|(first, _)| *first <= line);
+            begun > 0 && line <= tests[begun - 1].1
+        };
         outline.routes.retain(|route| !in_test(route.line));
         outline.commands.retain(|command| !in_test(command.line));
     }
@@ -168,63 +163,31 @@ impl<'t> Page<'t> {
                 levels.push((Vec::new(), None));
                 continue;
             }
-            self.close_places();
+            self.places.close(self.depth);
             while !cursor.goto_next_sibling() {
                 if !cursor.goto_parent() {
                     return;
                 }
                 levels.pop();
                 self.depth -= 1;
-                self.close_places();
+                self.places.close(self.depth);
             }
-        }
-    }
-
-    fn close_places(&mut self) {
-        while self
-            .places
-            .last()
-            .is_some_and(|place| place.depth == self.depth)
-        {
-            self.places.pop();
         }
     }
 
     /// Says that the node being entered holds what comes inside it.
     pub(super) fn open(&mut self, kind: PlaceKind, name: Option<&str>, public: bool) {
-        self.places.push(Place {
-            kind,
-            name: name.map(str::to_owned),
-            public,
-            depth: self.depth,
-        });
-    }
-
-    /// Whether the walk is inside a function's body.
-    pub(super) fn in_function(&self) -> bool {
-        self.places
-            .iter()
-            .any(|place| place.kind == PlaceKind::Function)
-    }
-
-    /// The innermost place.
-    pub(super) fn place(&self) -> Option<&Place> {
-        self.places.last()
-    }
-
-    /// Whether the innermost place holds methods.
-    pub(super) fn in_type(&self) -> bool {
-        self.place()
-            .is_some_and(|place| matches!(place.kind, PlaceKind::Type | PlaceKind::Interface))
-    }
-
-    /// Whether everything around can be seen from outside.
-    pub(super) fn is_visible(&self) -> bool {
-        self.places.iter().all(|place| place.public)
+        self.places.open(kind, name, public, self.depth);
     }
 
     pub(super) fn text(&self, node: Node<'_>) -> &'t str {
         &self.text[node.byte_range()]
+    }
+
+    /// The text of a node that may be quoted for a name: on one line, and no longer than names are.
+    pub(super) fn name(&self, node: Node<'_>) -> Option<&'t str> {
+        let text = self.text(node);
+        (text.len() <= LONGEST && !text.contains('\n')).then_some(text)
     }
 
     /// The text of a field of a node; empty where it has none.
@@ -251,38 +214,52 @@ impl<'t> Page<'t> {
         }
     }
 
-    fn line_text(&self, line: u32) -> &'t str {
-        let start = self.line_starts[line as usize - 1];
+    fn line_range(&self, line: u32) -> Range<usize> {
         let end = self.line_starts.get(line as usize).copied();
-        self.text[start..end.unwrap_or(self.text.len())].trim()
+        self.line_starts[line as usize - 1]..end.unwrap_or(self.text.len())
+    }
+
+    /// The line of a symbol's name; of a long one the piece where the symbol stands.
+    fn declaration(&self, found: &Found<'t>) -> &'t str {
+        let line = self.line_range(line_of(found.name));
+        if line.len() <= LONGEST {
+            return self.text[line].trim();
+        }
+        let name = found.name.byte_range();
+        let whole = found.whole.start_byte();
+        let start = if whole >= line.start && name.end <= whole + LONGEST {
+            whole
+        } else {
+            name.start
+        };
+        let end = found.whole.end_byte().max(name.end).min(line.end);
+        cut(&self.text[start..end]).trim()
+    }
+
+    /// Whether a symbol has its name from this node.
+    pub(super) fn is_declared(&self, name: Node<'_>) -> bool {
+        self.declared_at.contains(&name.start_byte())
     }
 
     /// Notes a symbol; the caller may still change it.
     pub(super) fn add(&mut self, found: Found<'t>) -> &mut Symbol {
-        let name = self.text(found.name).to_owned();
-        self.add_named(name, found)
+        self.add_named(self.text(found.name), found)
     }
 
     /// Notes a symbol under another name than its node's text.
-    pub(super) fn add_named(&mut self, name: String, found: Found<'t>) -> &mut Symbol {
+    pub(super) fn add_named(&mut self, name: &str, found: Found<'t>) -> &mut Symbol {
         self.declared_at.insert(found.name.start_byte());
         let line = line_of(found.name);
-        let container = self
-            .places
-            .iter()
-            .rev()
-            .find(|place| place.kind != PlaceKind::Function)
-            .and_then(|place| place.name.clone());
         let at = self.outline.symbols.len();
         self.outline.symbols.push(Symbol {
             kind: found.kind,
-            name,
-            container,
+            name: cut(name).to_owned(),
+            container: self.places.container().map(str::to_owned),
             line,
             last_line: line.max(last_row_of(found.whole) as u32 + 1),
-            public: found.public && self.is_visible(),
+            public: found.public && self.places.are_visible(),
             test: false,
-            declaration: self.line_text(line).to_owned(),
+            declaration: self.declaration(&found).to_owned(),
             about: found.about,
         });
         &mut self.outline.symbols[at]
@@ -290,7 +267,7 @@ impl<'t> Page<'t> {
 
     /// Notes that a name is mentioned, unless this is where a symbol gets it.
     pub(super) fn mention(&mut self, node: Node<'_>) {
-        if !self.declared_at.contains(&node.start_byte()) {
+        if !self.is_declared(node) {
             let line = line_of(node);
             self.mentions.entry(self.text(node)).or_insert(line);
         }
@@ -311,9 +288,9 @@ impl<'t> Page<'t> {
     pub(super) fn route(&mut self, method: &str, path: &str, handler: Option<&str>, at: Node<'_>) {
         let line = line_of(at);
         self.outline.routes.push(Route {
-            method: method.to_ascii_uppercase(),
-            path: path.to_owned(),
-            handler: handler.map(str::to_owned),
+            method: cut(method).to_ascii_uppercase(),
+            path: cut(path).to_owned(),
+            handler: handler.map(|handler| cut(handler).to_owned()),
             line,
         });
     }
@@ -321,8 +298,8 @@ impl<'t> Page<'t> {
     pub(super) fn command(&mut self, name: &str, about: Option<&str>, at: Node<'_>) {
         let line = line_of(at);
         self.outline.commands.push(Command {
-            name: name.to_owned(),
-            about: about.and_then(sentence::first),
+            name: cut(name).to_owned(),
+            about: about.and_then(|about| sentence::first(cut_to(about, LONGEST_HELP))),
             line,
         });
     }
@@ -346,7 +323,7 @@ impl<'t> Page<'t> {
             .map(|count| words[..count].join(" "))
             .find_map(|words| {
                 let mut lines = first..=self.line_starts.len() as u32;
-                lines.find(|line| self.line_text(*line).contains(&words))
+                lines.find(|line| self.text[self.line_range(*line)].contains(&words))
             })
             .unwrap_or(first)
     }
@@ -378,6 +355,15 @@ impl<'t> Page<'t> {
             .collect();
         sentence::first(&text.join("\n"))
     }
+}
+
+/// The beginning of a text, as much of it as is kept.
+pub(super) fn cut(text: &str) -> &str {
+    cut_to(text, LONGEST)
+}
+
+fn cut_to(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
 }
 
 /// The line of a node, from 1.

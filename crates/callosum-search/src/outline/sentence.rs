@@ -3,6 +3,10 @@
 /// Longer sentences are cut at a word, in characters.
 const LONGEST: usize = 240;
 
+/// How many bytes of a paragraph are looked at for the sentence: the targets of its links take room
+/// too.
+const LONGEST_SOURCE: usize = 8 * 1024;
+
 /// A comment without the marks that make it one.
 pub(super) fn bare(comment: &str) -> String {
     let comment = comment.trim();
@@ -33,7 +37,7 @@ pub(super) fn bare(comment: &str) -> String {
 /// The first sentence of a text; `None` where it only holds marks, licences or orders to tools.
 pub(super) fn first(text: &str) -> Option<String> {
     let paragraph = paragraphs(text).find(|paragraph| says_something(paragraph))?;
-    let paragraph = unlinked(&paragraph);
+    let paragraph = unlinked(&paragraph[..paragraph.floor_char_boundary(LONGEST_SOURCE)]);
     let mut sentence = String::new();
     for word in paragraph.split_whitespace() {
         if sentence.chars().count() + word.chars().count() >= LONGEST {

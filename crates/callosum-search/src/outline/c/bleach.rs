@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::macros;
+use super::{super::page::cut, macros};
 
 /// How many lines a block about `__cplusplus` may have.
 const LONGEST_BLOCK: usize = 8;
@@ -52,10 +52,10 @@ fn export_macros(text: &str) -> Vec<(usize, usize)> {
             }
             let mut end = start + name.len();
             if let Some(arguments) = rest.strip_prefix('(')
-                && let Some((inside, after)) = arguments.split_once(')')
+                && let Some((inside, _)) = cut(arguments).split_once(')')
             {
                 end += inside.len() + 2;
-                rest = after;
+                rest = &arguments[inside.len() + 1..];
             }
             let (declared, after) = word(rest.trim_start());
             let after = after.trim_start();
@@ -80,9 +80,14 @@ fn word(text: &str) -> (&str, &str) {
 
 fn linkage_blocks(text: &str) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
-    for (at, _) in text.match_indices("__cplusplus") {
-        let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-        let directive: String = text[start..at].split_whitespace().collect();
+    let mut next = 0;
+    for line in text.split_inclusive('\n') {
+        let start = next;
+        next += line.len();
+        let Some((directive, _)) = line.split_once("__cplusplus") else {
+            continue;
+        };
+        let directive: String = directive.split_whitespace().collect();
         if !matches!(directive.as_str(), "#ifdef" | "#ifdefined(" | "#ifdefined") {
             continue;
         }
@@ -147,5 +152,14 @@ mod tests {
         );
         let other = "#ifdef __cplusplus\nclass A;\n#endif\n";
         check(other, other);
+    }
+
+    /// CAL-EXE-3: no input holds the process up.
+    #[test]
+    fn a_long_line_is_looked_at_once() {
+        for part in ["__cplusplus", "class AB("] {
+            let line = part.repeat(100_000);
+            assert!(bleached(&line) == line);
+        }
     }
 }

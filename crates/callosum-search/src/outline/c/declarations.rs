@@ -5,7 +5,8 @@ use tree_sitter::Node;
 use super::{
     super::{
         contents::{ImportKind, SymbolKind},
-        page::{Found, Grammar, Next, Page, PlaceKind, arguments_of, line_of, named_children},
+        page::{Found, Grammar, Next, Page, arguments_of, cut, line_of, named_children},
+        places::PlaceKind,
         sentence,
     },
     declarator::Declarator,
@@ -71,6 +72,8 @@ impl<'t> Grammar<'t> for C {
     }
 
     fn enter(&mut self, page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) -> Next {
+        let around = page.places.len();
+        while self.access.pop_if(|(at, _)| *at >= around).is_some() {}
         let passed_on = self
             .passed_on
             .take_if(|(start, _)| *start == node.start_byte());
@@ -123,11 +126,10 @@ impl<'t> Grammar<'t> for C {
             "access_specifier" => {
                 // The same word stands before a base class.
                 let rest = page.text[node.end_byte()..].trim_start();
-                let depth = page.places.len();
-                let around = self.access.iter_mut().rfind(|(at, _)| *at < depth);
-                if let (Some((_, access)), true) =
-                    (around, rest.starts_with(':') && !rest.starts_with("::"))
-                {
+                if let (Some((_, access)), true) = (
+                    self.access.last_mut(),
+                    rest.starts_with(':') && !rest.starts_with("::"),
+                ) {
                     *access = page.text(node) != "private";
                 }
                 return Next::Past;
@@ -159,7 +161,6 @@ impl C {
             return;
         }
         let depth = page.places.len();
-        self.access.retain(|(at, _)| *at < depth);
         self.access.push((depth, node.kind() != "class_specifier"));
         let name = page.field(node, "name");
         page.open(
@@ -186,17 +187,13 @@ impl C {
             return;
         }
         let public = self.is_accessible(page);
-        named(page, declared.name, node, before, SymbolKind::Type, public);
+        let about = before.about(page, node);
+        named(page, declared.name, node, about, SymbolKind::Type, public);
     }
 
     /// Whether the place that the walk is at can be used from outside.
     fn is_accessible(&self, page: &Page<'_>) -> bool {
-        !page.in_type()
-            || self
-                .access
-                .iter()
-                .rfind(|(depth, _)| *depth < page.places.len())
-                .is_some_and(|(_, public)| *public)
+        !page.places.in_type() || self.access.last().is_some_and(|(_, public)| *public)
     }
 
     fn function<'t>(&self, page: &mut Page<'t>, node: Node<'t>, before: &Before<'_, 't>) {
@@ -210,12 +207,14 @@ impl C {
         if is_main && page.places.is_empty() {
             page.outline.entry_point = Some(line_of(declared.name));
         }
-        let public = self.is_accessible(page) && (page.in_type() || !self.is_hidden(page, node));
+        let public =
+            self.is_accessible(page) && (page.places.in_type() || !self.is_hidden(page, node));
+        let about = before.about(page, node);
         named(
             page,
             declared.name,
             node,
-            before,
+            about,
             SymbolKind::Function,
             public,
         );
@@ -229,35 +228,27 @@ impl C {
 
     /// Methods of a class; functions and constants of a header.
     fn declaration<'t>(&self, page: &mut Page<'t>, node: Node<'t>, before: &Before<'_, 't>) {
+        if page.places.in_function() {
+            return;
+        }
         let mut cursor = node.walk();
         let declarators: Vec<_> = node
             .children_by_field_name("declarator", &mut cursor)
             .collect();
-        let in_type = page.in_type();
+        let in_type = page.places.in_type();
+        let public = self.is_accessible(page) && (in_type || !self.is_hidden(page, node));
+        let is_constant = !in_type && is_constant(page, node);
+        let about = before.about(page, node);
         for declarator in declarators {
             let Some(declared) = Declarator::of(declarator) else {
                 continue;
             };
-            let public = self.is_accessible(page) && (in_type || !self.is_hidden(page, node));
-            if declared.function && (self.is_header || in_type) {
-                named(
-                    page,
-                    declared.name,
-                    node,
-                    before,
-                    SymbolKind::Function,
-                    public,
-                );
-            } else if !declared.function && !in_type && is_constant(page, node) {
-                named(
-                    page,
-                    declared.name,
-                    node,
-                    before,
-                    SymbolKind::Constant,
-                    public,
-                );
-            }
+            let kind = match declared.function {
+                true if self.is_header || in_type => SymbolKind::Function,
+                false if is_constant => SymbolKind::Constant,
+                _ => continue,
+            };
+            named(page, declared.name, node, about.clone(), kind, public);
         }
     }
 }
@@ -271,7 +262,7 @@ fn noted<'t>(
     public: bool,
 ) {
     if let Some(name) = node.child_by_field_name("name") {
-        named(page, name, node, before, kind, public);
+        named(page, name, node, before.about(page, node), kind, public);
     }
 }
 
@@ -279,18 +270,17 @@ fn named<'t>(
     page: &mut Page<'t>,
     name: Node<'t>,
     whole: Node<'t>,
-    before: &Before<'_, 't>,
+    about: Option<String>,
     kind: SymbolKind,
     public: bool,
 ) {
     let repeats = page.outline.symbols.last().is_some_and(|last| {
         last.name == page.text(name) && last.kind == kind && kind == SymbolKind::Type
     });
-    if page.in_function() || repeats {
+    if page.places.in_function() || repeats {
         return;
     }
-    let about = before.about(page, whole);
-    let in_type = page.in_type();
+    let in_type = page.places.in_type();
     // `int Queue::size()`: the last part is the name, what is before it the class.
     let (owner, last) = split_qualified(page, name);
     let mut found = Found {
@@ -305,7 +295,7 @@ fn named<'t>(
     }
     let symbol = page.add(found);
     if let Some(owner) = owner {
-        symbol.container = Some(owner.to_owned());
+        symbol.container = Some(cut(owner).to_owned());
     }
 }
 
@@ -409,14 +399,14 @@ fn test_statement<'t>(page: &mut Page<'t>, node: Node<'t>) {
         .filter(|call| call.kind() == "call_expression");
     if let Some(call) = call
         && TEST_MACROS.contains(&page.field(call, "function"))
-        && !page.in_function()
+        && !page.places.in_function()
     {
         test(page, &arguments_of(call), call, node);
     }
 }
 
 fn test<'t>(page: &mut Page<'t>, arguments: &[Node<'t>], at: Node<'t>, whole: Node<'t>) {
-    let words = |node: &Node<'t>| page.string(*node).unwrap_or_else(|| page.text(*node));
+    let words = |node: &Node<'t>| cut(page.string(*node).unwrap_or_else(|| page.text(*node)));
     let (suite, name) = match arguments {
         [suite, name, ..] if page.string(*suite).is_none() => (Some(words(suite)), words(name)),
         [name, ..] => (None, words(name)),
@@ -430,7 +420,7 @@ fn test<'t>(page: &mut Page<'t>, arguments: &[Node<'t>], at: Node<'t>, whole: No
         public: false,
         about: None,
     };
-    let symbol = page.add_named(name, found);
+    let symbol = page.add_named(&name, found);
     symbol.test = true;
     if suite.is_some() {
         symbol.container = suite;

@@ -5,7 +5,8 @@ use tree_sitter::Node;
 use super::{
     super::{
         contents::{ImportKind, SymbolKind},
-        page::{Found, Grammar, Next, Page, PlaceKind, child_of_kind, line_of},
+        page::{Found, Grammar, Next, Page, child_of_kind, line_of},
+        places::PlaceKind,
         sentence,
     },
     services,
@@ -111,7 +112,7 @@ impl Go {
 }
 
 fn declared<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {
-    if page.in_function() {
+    if page.places.in_function() {
         return;
     }
     let of = node.child_by_field_name("type").map(|of| of.kind());
@@ -155,7 +156,7 @@ fn method_of_interface<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>
         return;
     };
     // `var x interface{ Read() }` names a method, but nothing that has it.
-    if page.in_type() && !page.in_function() {
+    if page.places.in_type() && !page.places.in_function() {
         let public = is_exported(page.text(name));
         let about = page.comment_above(lead, node);
         page.add(Found {

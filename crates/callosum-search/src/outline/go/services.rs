@@ -3,12 +3,13 @@
 
 use tree_sitter::Node;
 
-use super::super::page::{Page, arguments_of, is_http_method, named_children};
+use super::super::page::{Page, arguments_of, cut, is_http_method, named_children};
 
 /// Which libraries a file names, so that `Get("/…")` of a client is not taken for a route.
 pub(super) struct Libraries {
     serves: bool,
     has_flags: bool,
+    has_pflag: bool,
 }
 
 impl Libraries {
@@ -25,6 +26,7 @@ impl Libraries {
                 "julienschmidt/httprouter",
             ]) || text.contains("package gin"),
             has_flags: any(&["\"flag\"", "spf13/"]),
+            has_pflag: any(&["spf13/"]),
         }
     }
 
@@ -41,7 +43,7 @@ impl Libraries {
         {
             route(page, call, name);
         } else if self.has_flags && is_flag_function(name) {
-            flag(page, call, function, name);
+            flag(page, call, function, name, self.has_pflag);
         }
     }
 }
@@ -58,7 +60,7 @@ pub(super) fn command_literal<'t>(page: &mut Page<'t>, literal: Node<'t>) {
     };
     let value = |key: &str| {
         named_children(body).into_iter().find_map(|element| {
-            let (named, value) = page.text(element).split_once(':')?;
+            let (named, value) = cut(page.text(element)).split_once(':')?;
             let value = value.trim();
             (named.trim() == key).then(|| value.strip_prefix('"')?.split('"').next())?
         })
@@ -67,6 +69,7 @@ pub(super) fn command_literal<'t>(page: &mut Page<'t>, literal: Node<'t>) {
         page.command(word, value(about), literal);
     }
 }
+
 fn route<'t>(page: &mut Page<'t>, call: Node<'t>, name: &str) {
     let arguments = arguments_of(call);
     let [first, .., handler] = arguments.as_slice() else {
@@ -89,9 +92,9 @@ fn route<'t>(page: &mut Page<'t>, call: Node<'t>, name: &str) {
         _ => (method, path),
     };
     if path.starts_with('/') || path.is_empty() && is_http_method(name) {
-        let handler = page.text(*handler);
-        let named = !handler.contains(['\n', '{']);
-        page.route(method, path, named.then_some(handler), call);
+        let handler = page.name(*handler);
+        let named = handler.filter(|handler| !handler.contains('{'));
+        page.route(method, path, named, call);
     }
 }
 
@@ -114,7 +117,7 @@ fn is_flag_function(name: &str) -> bool {
     )
 }
 
-fn flag<'t>(page: &mut Page<'t>, call: Node<'t>, function: Node<'t>, name: &str) {
+fn flag<'t>(page: &mut Page<'t>, call: Node<'t>, function: Node<'t>, name: &str, has_pflag: bool) {
     let owner = page.field(function, "operand");
     let owner = owner.rsplit('.').next().unwrap_or(owner);
     let is_flags = [
@@ -140,7 +143,7 @@ fn flag<'t>(page: &mut Page<'t>, call: Node<'t>, function: Node<'t>, name: &str)
         .skip(at + 1)
         .rev()
         .find_map(|about| page.string(*about));
-    let of_pflag = owner != "flag" && page.text.contains("spf13/");
+    let of_pflag = owner != "flag" && has_pflag;
     let dashes = if of_pflag { "--" } else { "-" };
     page.command(&format!("{dashes}{flag}"), about, call);
 }

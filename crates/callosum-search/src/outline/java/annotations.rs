@@ -2,10 +2,13 @@
 
 use tree_sitter::Node;
 
-use super::super::page::{Page, child_of_kind, named_children};
+use super::super::page::{Page, child_of_kind, cut, named_children};
 
 /// What Spring and JAX-RS call the path of a request.
 const PATH_KEYS: [&str; 2] = ["value", "path"];
+
+/// How many annotations of a declaration are read; each request of a method has all its paths.
+const MOST_ANNOTATIONS: usize = 64;
 
 /// The annotations of a declaration, by name.
 pub(super) struct Annotations<'t>(Vec<(&'t str, Node<'t>)>);
@@ -18,7 +21,7 @@ impl<'t> Annotations<'t> {
             let last = name.rsplit('.').next()?;
             (!last.is_empty()).then_some((last, node))
         });
-        Self(annotations.collect())
+        Self(annotations.take(MOST_ANNOTATIONS).collect())
     }
 
     pub(super) fn make_a_test(&self) -> bool {
@@ -45,7 +48,7 @@ impl<'t> Annotations<'t> {
         let of_controller = controller
             .and_then(|node| value(page, node, &PATH_KEYS))
             .filter(|path| path.starts_with('/'));
-        path.or(of_controller).unwrap_or_default().to_owned()
+        cut(path.or(of_controller).unwrap_or_default()).to_owned()
     }
 
     /// The requests that a method answers.

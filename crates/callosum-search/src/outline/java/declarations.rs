@@ -5,7 +5,8 @@ use tree_sitter::Node;
 use super::{
     super::{
         contents::{ImportKind, SymbolKind},
-        page::{Found, Grammar, Next, Page, PlaceKind, child_of_kind, line_of},
+        page::{Found, Grammar, Next, Page, child_of_kind, line_of},
+        places::PlaceKind,
         sentence,
     },
     annotations::Annotations,
@@ -78,19 +79,15 @@ impl Java {
         };
         let annotations = Annotations::of(page, node);
         annotations.commands(page);
-        let types_around = page
-            .places
-            .iter()
-            .filter(|place| place.kind != PlaceKind::Function);
-        self.base_paths.truncate(types_around.count());
-        self.base_paths.push(annotations.base_path(page));
         let javadoc = javadoc_node(page, lead);
         if let (Some(comment), true) = (javadoc, page.places.is_empty()) {
             let text = sentence::bare(page.text(comment));
             page.about_file(&text, comment);
         }
         let public = is_public(page, node);
-        if !page.in_function() {
+        if !page.places.in_function() {
+            self.base_paths.truncate(page.places.len());
+            self.base_paths.push(annotations.base_path(page));
             page.add(Found {
                 kind,
                 name,
@@ -112,10 +109,11 @@ impl Java {
             return;
         };
         let text = page.text(name);
-        if !page.in_function() {
+        if !page.places.in_function() {
             let annotations = Annotations::of(page, node);
             let of_test_case = page
-                .place()
+                .places
+                .innermost()
                 .is_some_and(|place| place.kind == PlaceKind::TestCase);
             let test = annotations.make_a_test() || of_test_case && text.starts_with("test");
             let modifiers = modifiers(page, node);
@@ -153,7 +151,7 @@ fn import<'t>(page: &mut Page<'t>, node: Node<'t>) {
 
 /// Constants, and the options of picocli.
 fn field<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {
-    if page.in_function() {
+    if page.places.in_function() {
         return;
     }
     Annotations::of(page, node).commands(page);
@@ -163,6 +161,7 @@ fn field<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {
     if !constant {
         return;
     }
+    let (public, about) = (is_public(page, node), about(page, lead));
     let mut cursor = node.walk();
     for declarator in node.children_by_field_name("declarator", &mut cursor) {
         if let Some(name) = declarator.child_by_field_name("name") {
@@ -170,8 +169,8 @@ fn field<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {
                 kind: SymbolKind::Constant,
                 name,
                 whole: node,
-                public: is_public(page, node),
-                about: about(page, lead),
+                public,
+                about: about.clone(),
             });
         }
     }
@@ -193,7 +192,8 @@ fn modifiers<'t>(page: &Page<'t>, declaration: Node<'t>) -> Vec<&'t str> {
 fn is_public(page: &Page<'_>, declaration: Node<'_>) -> bool {
     let modifiers = modifiers(page, declaration);
     let unasked = page
-        .place()
+        .places
+        .innermost()
         .is_some_and(|place| place.kind == PlaceKind::Interface);
     modifiers.contains(&"public")
         || modifiers.contains(&"protected")

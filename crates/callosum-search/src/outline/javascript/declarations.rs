@@ -6,9 +6,9 @@ use super::{
     super::{
         contents::SymbolKind,
         page::{
-            Found, Grammar, Next, Page, PlaceKind, arguments_of, child_of_kind, line_of,
-            named_children,
+            Found, Grammar, Next, Page, arguments_of, child_of_kind, cut, line_of, named_children,
         },
+        places::PlaceKind,
         sentence,
     },
     modules::{self, Exports},
@@ -96,7 +96,8 @@ impl<'t> Grammar<'t> for JavaScript<'t> {
             "class_declaration" | "abstract_class_declaration" | "class" => {
                 declared(page, node, lead, SymbolKind::Type, public);
                 self.services.controller(page, node, lead);
-                page.open(PlaceKind::Type, Some(page.field(node, "name")), true);
+                let name = page.field(node, "name");
+                page.open(PlaceKind::Type, Some(name), public && !name.is_empty());
             }
             "interface_declaration" => {
                 declared(page, node, lead, SymbolKind::Interface, public);
@@ -136,7 +137,7 @@ impl<'t> Grammar<'t> for JavaScript<'t> {
                 }
             }
             "if_statement" => {
-                let condition = page.field(node, "condition");
+                let condition = cut(page.field(node, "condition"));
                 if condition.contains("require.main") && condition.contains("module") {
                     page.outline.entry_point = Some(line_of(node));
                 }
@@ -195,7 +196,7 @@ impl<'t> JavaScript<'t> {
                 None => return,
             }
         }
-        if page.in_function() {
+        if page.places.in_function() {
             return;
         }
         if exports {
@@ -226,7 +227,7 @@ impl<'t> JavaScript<'t> {
         });
         if !of_module {
             let owner = owner.split(".prototype").next().unwrap_or(owner);
-            symbol.container = Some(owner.to_owned());
+            symbol.container = Some(cut(owner).to_owned());
         }
     }
 }
@@ -279,13 +280,12 @@ fn declared<'t>(
     let repeats = page.outline.symbols.last().is_some_and(|last| {
         last.name == text && last.kind == SymbolKind::Function && kind == last.kind
     });
-    if page.in_function() || repeats {
+    if page.places.in_function() || repeats {
         return;
     }
     let about = page.comment_above(lead, node);
-    let name_text = text.trim_matches(['"', '\'']).to_owned();
     page.add_named(
-        name_text,
+        text.trim_matches(['"', '\'']),
         Found {
             kind,
             name,
@@ -300,32 +300,24 @@ fn method<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {
     let name = node
         .child_by_field_name("name")
         .or_else(|| node.child_by_field_name("property"));
-    let (Some(name), true, false) = (name, page.in_type(), page.in_function()) else {
+    let (Some(name), true, false) = (name, page.places.in_type(), page.places.in_function()) else {
         return;
     };
     let text = page.text(name);
-    let class = page.place().and_then(|place| place.name.as_deref());
-    let class_is_public = page
-        .outline
-        .symbols
-        .iter()
-        .rev()
-        .find(|symbol| symbol.kind == SymbolKind::Type && Some(symbol.name.as_str()) == class)
-        .is_some_and(|symbol| symbol.public);
     let access = child_of_kind(node, "accessibility_modifier").map_or("public", |of| page.text(of));
     let about = page.comment_above(lead, node);
     page.add(Found {
         kind: SymbolKind::Method,
         name,
         whole: node,
-        public: class_is_public && access == "public" && !text.starts_with(['#', '_']),
+        public: access == "public" && !text.starts_with(['#', '_']),
         about,
     });
 }
 
 /// Functions under a name, and what is exported or spelt as a constant.
 fn variables<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>], public: bool) {
-    if page.in_function() || page.in_type() {
+    if page.places.in_function() || page.places.in_type() {
         return;
     }
     let about = page.comment_above(lead, node);
@@ -366,7 +358,7 @@ fn is_function(value: Node<'_>) -> bool {
 
 /// The words of `describe("…", () => …)`.
 fn suite<'t>(page: &Page<'t>, call: Node<'t>) -> Option<&'t str> {
-    let function = page.field(call, "function");
+    let function = cut(page.field(call, "function"));
     let function = function.split('.').next()?;
     if !matches!(
         function,
@@ -388,7 +380,7 @@ fn test<'t>(page: &mut Page<'t>, call: Node<'t>) {
             _ => return,
         }
     }
-    let words = page.text(function);
+    let words = cut(page.text(function));
     let known = matches!(
         words,
         "it" | "test" | "fit" | "xit" | "specify" | "Deno.test" | "QUnit.test" | "bench"
@@ -404,7 +396,7 @@ fn test<'t>(page: &mut Page<'t>, call: Node<'t>) {
         && let Some(text) = page.string(*title)
         && !text.is_empty()
     {
-        let name = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let name = cut(text).split_whitespace().collect::<Vec<_>>().join(" ");
         let found = Found {
             kind: SymbolKind::Function,
             name: *title,
@@ -412,6 +404,6 @@ fn test<'t>(page: &mut Page<'t>, call: Node<'t>) {
             public: false,
             about: None,
         };
-        page.add_named(name, found).test = true;
+        page.add_named(&name, found).test = true;
     }
 }

@@ -1,5 +1,7 @@
 //! How JavaScript files import and export: `import`, `export`, `require`, `module.exports`.
 
+use std::collections::HashSet;
+
 use tree_sitter::Node;
 
 use super::super::{
@@ -65,10 +67,11 @@ impl<'t> Exports<'t> {
         if self.names.is_empty() {
             return;
         }
+        let names: HashSet<_> = self.names.iter().copied().collect();
         for symbol in &mut page.outline.symbols {
             let outermost = symbol.container.as_deref().unwrap_or(&symbol.name);
             let hidden = symbol.name.starts_with(['_', '#']) && symbol.container.is_some();
-            if self.names.contains(&outermost) && !hidden && !symbol.test {
+            if names.contains(outermost) && !hidden && !symbol.test {
                 symbol.public = true;
             }
         }

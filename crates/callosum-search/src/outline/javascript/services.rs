@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use tree_sitter::Node;
 
-use super::super::page::{Page, arguments_of, is_http_method, line_of, named_children};
+use super::super::page::{Page, arguments_of, cut, is_http_method, line_of, named_children};
 
 /// How many calls of a chain are followed.
 const LONGEST_CHAIN: usize = 64;
@@ -79,7 +79,7 @@ impl<'t> Services<'t> {
             .into_iter()
             .find(|(name, _)| *name == "Controller");
         let path = controller.and_then(|(_, call)| page.string(*arguments_of(call).first()?));
-        path.unwrap_or_default().clone_into(&mut self.base_path);
+        cut(path.unwrap_or_default()).clone_into(&mut self.base_path);
     }
 
     /// Nest's `@Get(":id")` before a method.
@@ -136,7 +136,7 @@ fn route<'t>(page: &mut Page<'t>, call: Node<'t>, method: &str) {
         return;
     };
     let named = matches!(handler.kind(), "identifier" | "member_expression");
-    let handler = named.then(|| page.text(*handler));
+    let handler = page.name(*handler).filter(|_| named);
     let method = if method == "all" { "ANY" } else { method };
     page.route(method, path, handler, call);
 }
@@ -177,7 +177,7 @@ fn command<'t>(page: &mut Page<'t>, call: Node<'t>, kind: &str, described: Optio
         _ => page.string(*second),
     });
     let about = about.or(described);
-    let mut words = usage
+    let mut words = cut(usage)
         .split([' ', ',', '|', '='])
         .filter(|word| !word.is_empty());
     if kind == "command" {

@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::{
-    super::page::{Page, arguments_of},
+    super::page::{Page, arguments_of, cut},
     routes::keyword,
 };
 
@@ -66,7 +66,7 @@ fn called<'t>(page: &Page<'t>, decorator: Node<'t>) -> Option<(&'t str, Vec<Node
 fn longest_name<'t>(page: &Page<'t>, arguments: &[Node<'t>]) -> Option<&'t str> {
     let names = arguments.iter().map_while(|name| page.string(*name));
     let name = names.max_by_key(|name| (name.starts_with("--"), name.len()))?;
-    name.split('/').next()
+    cut(name).split('/').next()
 }
 
 fn help<'t>(page: &Page<'t>, arguments: &[Node<'t>]) -> Option<&'t str> {

@@ -1,13 +1,14 @@
 //! Python's definitions, their visibility, docstrings and tests.
 
-use std::path::Path;
+use std::{collections::HashSet, path::Path};
 
 use tree_sitter::Node;
 
 use super::{
     super::{
         contents::{ImportKind, SymbolKind},
-        page::{Found, Grammar, Next, Page, PlaceKind, child_of_kind, line_of, named_children},
+        page::{Found, Grammar, Next, Page, child_of_kind, cut, line_of, named_children},
+        places::PlaceKind,
         sentence,
     },
     commands, routes,
@@ -21,6 +22,8 @@ pub(in crate::outline) struct Python<'t> {
     is_package: bool,
     /// Whether the file names a library for command lines.
     has_click: bool,
+    /// Whether the file names the library whose routes are made like any object.
+    names_starlette: bool,
     /// The names in `__all__`, where the file has one.
     all: Option<Vec<&'t str>>,
 }
@@ -33,6 +36,7 @@ impl Python<'_> {
             is_test_file: stem.starts_with("test_") || stem.ends_with("_test") || stem == "tests",
             is_package: stem == "__init__",
             has_click: ["click", "typer"].iter().any(|name| text.contains(name)),
+            names_starlette: text.contains("starlette"),
             all: None,
         }
     }
@@ -100,7 +104,7 @@ impl<'t> Grammar<'t> for Python<'t> {
             }
             "call" => {
                 commands::added(page, node);
-                routes::registered(page, node);
+                routes::registered(page, node, self.names_starlette);
             }
             _ => {}
         }
@@ -109,9 +113,10 @@ impl<'t> Grammar<'t> for Python<'t> {
 
     fn finish(&mut self, page: &mut Page<'t>, root: Node<'t>) {
         if let Some(all) = &self.all {
+            let all: HashSet<_> = all.iter().copied().collect();
             for symbol in &mut page.outline.symbols {
                 if symbol.container.is_none() {
-                    symbol.public = all.contains(&symbol.name.as_str());
+                    symbol.public = all.contains(symbol.name.as_str());
                 }
             }
         }
@@ -145,7 +150,8 @@ impl<'t> Python<'t> {
     }
 
     fn function(&self, page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {
-        let (Some(name), false) = (node.child_by_field_name("name"), page.in_function()) else {
+        let (Some(name), false) = (node.child_by_field_name("name"), page.places.in_function())
+        else {
             page.open(PlaceKind::Function, None, false);
             return;
         };
@@ -184,7 +190,7 @@ impl<'t> Python<'t> {
     /// Whether pytest would collect a function that stands here: a method of a unittest class in
     /// any file, a function or a method of a `Test…` class in a test file.
     fn is_test_place(&self, page: &Page<'t>) -> bool {
-        let Some(place) = page.place() else {
+        let Some(place) = page.places.innermost() else {
             return self.is_test_file;
         };
         let is_test_class = place
@@ -231,6 +237,7 @@ fn class<'t>(page: &mut Page<'t>, node: Node<'t>) {
         .unwrap_or_default();
     let bases: Vec<_> = bases.into_iter().map(|base| page.text(base)).collect();
     let last = |base: &str| {
+        let base = cut(base);
         let base = base.split('[').next().unwrap_or_default();
         base.rsplit(['.', '='])
             .next()
@@ -245,7 +252,7 @@ fn class<'t>(page: &mut Page<'t>, node: Node<'t>) {
     let text = page.text(name);
     let public = is_public(text);
     let about = docstring_of(page, node);
-    if !page.in_function() {
+    if !page.places.in_function() {
         page.add(Found {
             kind: if is_interface {
                 SymbolKind::Interface
@@ -293,8 +300,11 @@ fn is_public(name: &str) -> bool {
 }
 
 fn is_type_variable(page: &Page<'_>, assignment: Node<'_>) -> bool {
-    let value = page.field(assignment, "right");
-    let made = value.split('(').next().unwrap_or(value);
+    let value = assignment.child_by_field_name("right");
+    let Some(call) = value.filter(|value| value.kind() == "call") else {
+        return false;
+    };
+    let made = cut(page.field(call, "function"));
     let made = made.rsplit('.').next().unwrap_or(made);
     matches!(made, "TypeVar" | "ParamSpec" | "TypeVarTuple")
 }

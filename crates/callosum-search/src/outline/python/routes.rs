@@ -43,15 +43,22 @@ pub(super) fn decorated<'t>(page: &mut Page<'t>, decorator: Node<'t>, handler: &
 }
 
 /// `path("users/", views.users)` in a `urls.py`, `app.add_url_rule("/users", …)`.
-pub(super) fn registered<'t>(page: &mut Page<'t>, call: Node<'t>) {
-    let function = page.field(call, "function");
-    let name = function.rsplit('.').next().unwrap_or(function);
+pub(super) fn registered<'t>(page: &mut Page<'t>, call: Node<'t>, names_starlette: bool) {
+    let Some(function) = call.child_by_field_name("function") else {
+        return;
+    };
+    let is_method = function.kind() == "attribute";
+    let name = match function.kind() {
+        "attribute" => page.field(function, "attribute"),
+        "identifier" => page.text(function),
+        _ => return,
+    };
     let in_urls = page.path.ends_with("urls.py");
     let known = match name {
-        "path" | "re_path" | "url" => in_urls && !function.contains('.'),
+        "path" | "re_path" | "url" => in_urls && !is_method,
         "register" => in_urls,
         "add_url_rule" | "add_api_route" | "add_route" => true,
-        "Route" | "WebSocketRoute" => page.text.contains("starlette"),
+        "Route" | "WebSocketRoute" => names_starlette,
         _ => false,
     };
     if !known {
@@ -65,8 +72,7 @@ pub(super) fn registered<'t>(page: &mut Page<'t>, call: Node<'t>) {
         .or_else(|| keyword(page, &arguments, "endpoint"))
         .or_else(|| arguments.get(1).copied())
         .filter(|handler| matches!(handler.kind(), "identifier" | "attribute" | "call"))
-        .map(|handler| page.text(handler))
-        .filter(|handler| !handler.contains('\n'));
+        .and_then(|handler| page.name(handler));
     page.route("ANY", path, handler, call);
 }
 

@@ -13,39 +13,6 @@ use super::{
 /// How many calls of a builder's chain are followed.
 const LONGEST_CHAIN: usize = 64;
 
-/// `#[derive(Parser)]`, `#[derive(Args)]` and `#[derive(Subcommand)]`.
-pub(super) fn derived<'t>(page: &mut Page<'t>, item: Node<'t>, lead: &[Node<'t>]) {
-    let text = lead.iter().map(|node| page.text(*node));
-    let derives: String = text.filter(|text| text.starts_with("#[derive")).collect();
-    let derives = |name: &str| {
-        derives
-            .split(|c: char| !c.is_alphanumeric())
-            .any(|derived| derived == name)
-    };
-    let Some(body) = item.child_by_field_name("body") else {
-        return;
-    };
-    if derives("Parser") && page.text.contains("clap") {
-        if let Some(name) = option(page, lead, "name").or_else(|| option(page, lead, "bin_name")) {
-            let about = documentation(page, lead).or_else(|| option(page, lead, "about"));
-            page.command(&name, about.as_deref(), item);
-        }
-        flags(page, body);
-    } else if derives("Args") && page.text.contains("clap") {
-        flags(page, body);
-    } else if derives("Subcommand") {
-        each_member(body, "enum_variant", |variant, lead| {
-            let name =
-                option(page, lead, "name").unwrap_or_else(|| kebab(page.field(variant, "name")));
-            let about = documentation(page, lead).or_else(|| option(page, lead, "about"));
-            page.command(&name, about.as_deref(), variant);
-            if let Some(fields) = variant.child_by_field_name("body") {
-                flags(page, fields);
-            }
-        });
-    }
-}
-
 /// The fields that are flags: those with `long`, or `short` alone.
 fn flags<'t>(page: &mut Page<'t>, body: Node<'t>) {
     each_member(body, "field_declaration", |field, lead| {
@@ -117,26 +84,62 @@ fn option(page: &Page<'_>, lead: &[Node<'_>], key: &str) -> Option<String> {
         })
 }
 
-/// `Command::new("name").about("…")` and `Arg::new("name").long("flag").help("…")`.
-pub(super) struct Builders {
+/// A file as far as clap is concerned.
+pub(super) struct Clap {
     /// Whether the file names clap, and whether `Command` is rather the standard library's.
-    names_clap: bool,
-    names_process: bool,
+    is_named: bool,
+    has_process: bool,
     /// The starts of the chains that have been read, from their last call.
     read: HashSet<usize>,
 }
 
-impl Builders {
+impl Clap {
     pub(super) fn new(text: &str) -> Self {
         Self {
-            names_clap: text.contains("clap"),
-            names_process: text.contains("process::Command"),
+            is_named: text.contains("clap"),
+            has_process: text.contains("process::Command"),
             read: HashSet::new(),
         }
     }
 
+    /// `#[derive(Parser)]`, `#[derive(Args)]` and `#[derive(Subcommand)]`.
+    pub(super) fn derived<'t>(&self, page: &mut Page<'t>, item: Node<'t>, lead: &[Node<'t>]) {
+        let text = lead.iter().map(|node| page.text(*node));
+        let derives: String = text.filter(|text| text.starts_with("#[derive")).collect();
+        let derives = |name: &str| {
+            derives
+                .split(|c: char| !c.is_alphanumeric())
+                .any(|derived| derived == name)
+        };
+        let Some(body) = item.child_by_field_name("body") else {
+            return;
+        };
+        if derives("Parser") && self.is_named {
+            if let Some(name) =
+                option(page, lead, "name").or_else(|| option(page, lead, "bin_name"))
+            {
+                let about = documentation(page, lead).or_else(|| option(page, lead, "about"));
+                page.command(&name, about.as_deref(), item);
+            }
+            flags(page, body);
+        } else if derives("Args") && self.is_named {
+            flags(page, body);
+        } else if derives("Subcommand") {
+            each_member(body, "enum_variant", |variant, lead| {
+                let name = option(page, lead, "name")
+                    .unwrap_or_else(|| kebab(page.field(variant, "name")));
+                let about = documentation(page, lead).or_else(|| option(page, lead, "about"));
+                page.command(&name, about.as_deref(), variant);
+                if let Some(fields) = variant.child_by_field_name("body") {
+                    flags(page, fields);
+                }
+            });
+        }
+    }
+
+    /// `Command::new("name").about("…")` and `Arg::new("name").long("flag").help("…")`.
     pub(super) fn call<'t>(&mut self, page: &mut Page<'t>, call: Node<'t>) {
-        if !self.names_clap || !self.read.insert(call.start_byte()) {
+        if !self.is_named || !self.read.insert(call.start_byte()) {
             return;
         }
         let (mut about, mut long) = (None, None);
@@ -172,12 +175,13 @@ impl Builders {
             link = value;
         }
     }
+
     fn builder(&self, page: &Page<'_>, function: Node<'_>) -> Option<Builder> {
         let path = page.text(function);
         let mut parts = path.rsplit("::");
         let (call, of) = (parts.next()?, parts.next()?);
         match (of, call) {
-            ("Command", "new") if path.starts_with("clap::") || !self.names_process => {
+            ("Command", "new") if path.starts_with("clap::") || !self.has_process => {
                 Some(Builder::Command)
             }
             ("App", "new") | ("SubCommand", "with_name") => Some(Builder::Command),

@@ -5,7 +5,8 @@ use tree_sitter::Node;
 use super::{
     super::{
         contents::{Import, ImportKind, SymbolKind},
-        page::{Found, Grammar, Next, Page, PlaceKind, child_of_kind, line_of, named_children},
+        page::{Found, Grammar, Next, Page, child_of_kind, line_of, named_children},
+        places::PlaceKind,
         sentence,
     },
     commands, paths, routes,
@@ -24,16 +25,37 @@ const TEST_ATTRIBUTES: [&str; 7] = [
 
 /// Reads Rust.
 pub(in crate::outline) struct Rust {
-    commands: commands::Builders,
+    commands: commands::Clap,
     paths: paths::Paths,
+    /// The row after the last `//!` that was read.
+    about_read_to: usize,
 }
 
 impl Rust {
     pub(in crate::outline) fn new(text: &str) -> Self {
         Self {
-            commands: commands::Builders::new(text),
+            commands: commands::Clap::new(text),
             paths: paths::Paths::default(),
+            about_read_to: 0,
         }
+    }
+
+    /// Joins the lines of `//!` that follow one another.
+    fn about_crate_or_module(&mut self, page: &mut Page<'_>, first: Node<'_>) {
+        let row = first.start_position().row;
+        if page.outline.about.is_some() || row < self.about_read_to {
+            return;
+        }
+        let rest = &page.text[first.start_byte()..];
+        let text: Vec<_> = if rest.starts_with("/*") {
+            vec![sentence::bare(page.text(first))]
+        } else {
+            rest.lines()
+                .map_while(|line| line.trim().strip_prefix("//!").map(str::to_owned))
+                .collect()
+        };
+        self.about_read_to = row + text.len();
+        page.about_file(&text.join("\n"), first);
     }
 }
 
@@ -47,7 +69,7 @@ impl<'t> Grammar<'t> for Rust {
             "line_comment" | "block_comment" => {
                 let text = page.text(node);
                 if page.places.is_empty() && (text.starts_with("//!") || text.starts_with("/*!")) {
-                    about_crate_or_module(page, node);
+                    self.about_crate_or_module(page, node);
                 }
                 return Next::Past;
             }
@@ -94,7 +116,7 @@ impl<'t> Grammar<'t> for Rust {
             "function_item" | "function_signature_item" => function(page, node, lead),
             "struct_item" | "enum_item" | "union_item" | "type_item" | "associated_type" => {
                 item(page, node, lead, SymbolKind::Type);
-                commands::derived(page, node, lead);
+                self.commands.derived(page, node, lead);
             }
             "trait_item" => {
                 item(page, node, lead, SymbolKind::Interface);
@@ -129,22 +151,6 @@ impl<'t> Grammar<'t> for Rust {
     }
 }
 
-/// Joins the lines of `//!` that follow one another.
-fn about_crate_or_module(page: &mut Page<'_>, first: Node<'_>) {
-    if page.outline.about.is_some() {
-        return;
-    }
-    let rest = &page.text[first.start_byte()..];
-    let text: Vec<_> = if rest.starts_with("/*") {
-        vec![sentence::bare(page.text(first))]
-    } else {
-        rest.lines()
-            .map_while(|line| line.trim().strip_prefix("//!").map(str::to_owned))
-            .collect()
-    };
-    page.about_file(&text.join("\n"), first);
-}
-
 fn module<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>], paths: &mut paths::Paths) {
     let name = page.field(node, "name");
     paths.announce(name);
@@ -162,9 +168,9 @@ fn module<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>], paths: &mu
 }
 
 fn function<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {
-    let in_type = page.in_type();
+    let in_type = page.places.in_type();
     if let Some(mut found) = found(page, node, lead, SymbolKind::Function)
-        && !page.in_function()
+        && !page.places.in_function()
     {
         let test = attributes(page, lead)
             .any(|path| TEST_ATTRIBUTES.contains(&path.rsplit(':').next().unwrap_or(path)));
@@ -186,13 +192,14 @@ fn function<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {
 
 /// Whether the innermost place is a trait, or an `impl` of one.
 fn is_trait(page: &Page<'_>) -> bool {
-    page.place()
+    page.places
+        .innermost()
         .is_some_and(|place| place.kind == PlaceKind::Interface)
 }
 
 fn item<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>], kind: SymbolKind) {
     let belongs_to_trait = is_trait(page);
-    if !page.in_function()
+    if !page.places.in_function()
         && !belongs_to_trait
         && let Some(found) = found(page, node, lead, kind)
     {

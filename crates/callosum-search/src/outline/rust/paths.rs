@@ -6,14 +6,21 @@ use tree_sitter::Node;
 
 use super::super::{
     contents::{Import, ImportKind},
-    page::{Page, PlaceKind, line_of, named_children},
+    page::{Page, line_of, named_children},
 };
+
+/// Paths of more bytes are passed over: nobody writes them, and each name in a braced list has
+/// what stands before the braces in front of it.
+const LONGEST_PATH: usize = 500;
 
 /// The leaves of a `use`, each as a path without braces and aliases.
 pub(super) fn leaves<'t>(page: &Page<'t>, argument: Node<'t>) -> Vec<(String, Node<'t>)> {
     let mut open = vec![(String::new(), argument)];
     let mut found = Vec::new();
     while let Some((prefix, node)) = open.pop() {
+        if prefix.len() > LONGEST_PATH {
+            continue;
+        }
         let join = |path: &str| {
             let path: String = path.split_whitespace().collect();
             match (prefix.as_str(), path.as_str()) {
@@ -49,13 +56,8 @@ pub(super) fn leaves<'t>(page: &Page<'t>, argument: Node<'t>) -> Vec<(String, No
 
 /// A path as the file's own module would write it, outside its modules with a body.
 pub(super) fn from_file(page: &Page<'_>, path: String) -> String {
-    let modules = page
-        .places
-        .iter()
-        .filter(|place| place.kind == PlaceKind::Module)
-        .count();
     let mut rest = path.as_str();
-    for _ in 0..modules {
+    for _ in 0..page.places.modules() {
         match rest.strip_prefix("super::") {
             Some(outer) => rest = outer,
             None => break,
@@ -73,6 +75,9 @@ pub(super) fn from_file(page: &Page<'_>, path: String) -> String {
 pub(super) struct Paths {
     announced: HashSet<String>,
     named: BTreeMap<String, u32>,
+    /// Where the last path began that was taken whole, for better or worse: those that it begins
+    /// with are no paths of their own.
+    taken_at: Option<usize>,
 }
 
 impl Paths {
@@ -84,16 +89,18 @@ impl Paths {
 
     /// Takes note of `crate::disk::open` or `serde_json::to_string` in code.
     pub(super) fn note(&mut self, page: &Page<'_>, path: Node<'_>) {
+        if self.taken_at == Some(path.start_byte()) {
+            return;
+        }
         let text = page.text(path);
-        let starts_a_path = text
-            .chars()
-            .next()
-            .is_some_and(|c| c.is_lowercase() || c == '_');
-        if starts_a_path
-            && text
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"_:".contains(&byte))
-        {
+        let is_plain = |text: &str| {
+            let mut bytes = text.bytes();
+            bytes.all(|byte| byte.is_ascii_alphanumeric() || b"_:".contains(&byte))
+        };
+        if text.len() > LONGEST_PATH {
+            self.taken_at = Some(path.start_byte());
+        } else if text.starts_with(|c: char| c.is_lowercase() || c == '_') && is_plain(text) {
+            self.taken_at = Some(path.start_byte());
             let line = line_of(path);
             let path = from_file(page, text.to_owned());
             self.named.entry(path).or_insert(line);

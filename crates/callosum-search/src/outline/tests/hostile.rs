@@ -96,3 +96,99 @@ fn every_prefix_of_a_file_can_be_read() {
         }
     }
 }
+
+/// A text near the limit of what is read: `head`, then `open` and `close` around each other as
+/// often as there is room, then `tail`.
+fn long(head: &str, open: &str, close: &str, tail: &str) -> String {
+    const ROOM: usize = 1 << 20;
+    let count = (ROOM - head.len() - tail.len()) / (open.len() + close.len());
+    format!("{head}{}{}{tail}", open.repeat(count), close.repeat(count))
+}
+
+/// CAL-EXE-3: no input holds the process up. A step that goes over all of a text for each of its
+/// parts would take minutes to hours for each of these.
+#[test]
+fn long_texts_are_read_in_one_pass() {
+    let word = "a".repeat(500_000);
+    let pad = " ".repeat(24);
+    let texts = [
+        ("a.rs", long("", "//! Copyright\n", "", "")),
+        ("a.rs", long("", "mod a { ", "}", "")),
+        ("a.rs", long("fn f() { a", "::a", "", "; }")),
+        (
+            "a.rs",
+            long(&format!("use {word}::{{"), &format!("a,{pad}"), "", "};"),
+        ),
+        ("a.rs", long(&format!("mod {word} {{"), "fn a(){}", "", "}")),
+        ("a.rs", long("", &format!("fn a(){{}}{pad}"), "", "")),
+        (
+            "a.rs",
+            long("// clap\n", "#[derive(Parser)]struct A{}\n", "", ""),
+        ),
+        (
+            "a.py",
+            long("", &format!("A=1{pad}\n__all__+=['A']{pad}\n"), "", ""),
+        ),
+        ("a.py", long("A", &format!("={pad}A"), "", "=1")),
+        (
+            "a.py",
+            long("# starlette\n", &format!("Route({pad})\n"), "", ""),
+        ),
+        ("a.js", long("class A{", &format!("a(){{{pad}}}"), "", "}")),
+        ("a.js", long("a", &format!("({pad})"), "", "")),
+        (
+            "a.go",
+            long(
+                "package a // spf13/\nfunc f(){",
+                &format!("{pad}flag.String(\"a\");{pad}"),
+                "",
+                "}",
+            ),
+        ),
+        (
+            "a.java",
+            long(
+                "class A{@Path(\"a\")",
+                &format!("@GET {pad}"),
+                "",
+                "void a(){}}",
+            ),
+        ),
+        (
+            "a.java",
+            long(
+                "class A{/** A. */static final int A",
+                &format!(",{pad}A"),
+                "",
+                ";}",
+            ),
+        ),
+        ("a.c", long("int a", &format!(",{pad}a"), "", ";")),
+        (
+            "a.cpp",
+            long(
+                "",
+                &format!("class A{{{pad}"),
+                &format!("int a();{pad}}};"),
+                "",
+            ),
+        ),
+        ("a.cpp", long("int ", &format!("A::{pad}"), "", "a(){}")),
+    ];
+    for (path, text) in texts {
+        let outline = read(path, &text);
+        assert!(!outline.has_errors, "{path} {}", &text[..60]);
+        // Nor is what is large kept again for each thing in it.
+        for symbol in &outline.symbols {
+            assert!(symbol.declaration.len() <= 300);
+            assert!(
+                symbol
+                    .container
+                    .as_ref()
+                    .is_none_or(|name| name.len() <= 300)
+            );
+        }
+        let longest = outline.imports.iter().map(|import| import.target.len());
+        assert!(longest.max().is_none_or(|bytes| bytes <= 600));
+    }
+}

@@ -2,7 +2,8 @@
 
 use insta::assert_snapshot;
 
-use super::{mentioned, shown};
+use super::{mentioned, outline, shown};
+use crate::language::Language;
 
 #[test]
 fn items_have_their_container_visibility_and_documentation() {
@@ -64,6 +65,24 @@ fn main() {}
 33-33: Function main
 33: entry point
 ");
+}
+
+#[test]
+fn of_a_long_line_a_declaration_is_the_piece_where_it_stands() {
+    let functions = "pub fn one() {} pub fn two() {} ".repeat(50);
+    let found = outline(Language::Rust, "a.rs", &functions).symbols;
+    let declared: Vec<_> = found.iter().map(|f| f.declaration.as_str()).collect();
+    assert_eq!(declared[..2], ["pub fn one() {}", "pub fn two() {}"]);
+    let long = format!("pub fn long() -> &str {{ \"{}\" }}", "é".repeat(400));
+    let declared = &outline(Language::Rust, "a.rs", &long).symbols[0].declaration;
+    assert!(declared.starts_with("pub fn long()") && long.contains(declared));
+}
+
+#[test]
+fn a_licence_in_the_documentation_of_a_file_is_passed_over_whole() {
+    assert_snapshot!(shown("src/a.rs", "//! Copyright 2020\n//! You may use it.\n//!\n//! Reads.\n"),
+        @"4: about: Reads.");
+    assert_snapshot!(shown("src/a.rs", "//! Copyright 2020\n//! You may use it.\n"), @"");
 }
 
 #[test]

@@ -125,12 +125,7 @@ fn declared<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {
     let mut cursor = node.walk();
     for name in node.children_by_field_name("name", &mut cursor) {
         let text = page.text(name);
-        let is_noted = page
-            .outline
-            .symbols
-            .last()
-            .is_some_and(|last| last.line == line_of(name) && last.name == text);
-        if name.is_named() && text != "_" && !is_noted {
+        if name.is_named() && text != "_" && !page.is_declared(name) {
             page.add(Found {
                 kind,
                 name,

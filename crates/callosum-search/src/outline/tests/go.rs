@@ -154,3 +154,11 @@ func own(x Kind) { x.Read(fmt.Sprint(Limit)) }
 Kind:3 Limit:3 Read:3 Sprint:3 fmt:3 x:3
 ");
 }
+
+#[test]
+fn names_that_share_a_declaration_are_each_declared_once() {
+    assert_snapshot!(shown("a.go", "package a\n\n// Sizes.\nvar Width, Height int\n"), @r"
+4-4: pub Constant Width -- Sizes.
+4-4: pub Constant Height -- Sizes.
+");
+}

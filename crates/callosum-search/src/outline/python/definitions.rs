@@ -295,8 +295,9 @@ fn docstring_of(page: &Page<'_>, definition: Node<'_>) -> Option<String> {
     sentence::first(page.string(text)?)
 }
 
+/// Whether others call it by its name; `__len__` is called by the language.
 fn is_public(name: &str) -> bool {
-    !name.starts_with('_') || name.starts_with("__") && name.ends_with("__")
+    !name.starts_with('_')
 }
 
 fn is_type_variable(page: &Page<'_>, assignment: Node<'_>) -> bool {

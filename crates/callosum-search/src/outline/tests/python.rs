@@ -58,7 +58,7 @@ if __name__ == "__main__":
 11-11: pub Constant LIMIT
 13-13: pub Type Ids
 16-27: pub Type Order -- An order.
-19-20: pub Method Order . __init__
+19-20: Method Order . __init__
 22-22: pub Method Order . total -- The sum.
 25-25: Method Order . _private
 26-27: pub Type Order . Inner

@@ -50,7 +50,8 @@ pub struct Symbol {
     /// The last line of its body.
     pub last_line: u32,
     /// Whether others may use it: `pub`, exported, capitalised in Go, no underscore in Python…
-    /// Methods that implement a Rust trait are not, since the trait declares them.
+    /// Methods that implement a Rust trait are not, since the trait declares them, nor are those
+    /// of a Rust type that is private to this file.
     pub public: bool,
     /// Whether it is a test that a test runner would run.
     pub test: bool,

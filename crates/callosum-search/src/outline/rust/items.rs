@@ -1,5 +1,7 @@
 //! Rust's items, their visibility, documentation and tests.
 
+use std::collections::HashMap;
+
 use tree_sitter::Node;
 
 use super::{
@@ -148,6 +150,7 @@ impl<'t> Grammar<'t> for Rust {
 
     fn finish(&mut self, page: &mut Page<'t>, _root: Node<'t>) {
         self.paths.finish(page);
+        hide_methods_of_private_types(page);
     }
 }
 
@@ -188,6 +191,20 @@ fn function<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {
     }
     routes::attributed(page, node, lead);
     page.open(PlaceKind::Function, None, false);
+}
+
+/// A `pub fn` of a type that nobody else can name is nobody else's.
+fn hide_methods_of_private_types(page: &mut Page<'_>) {
+    let mut types: HashMap<String, bool> = HashMap::new();
+    for symbol in &page.outline.symbols {
+        if symbol.kind == SymbolKind::Type {
+            *types.entry(symbol.name.clone()).or_default() |= symbol.public;
+        }
+    }
+    for symbol in &mut page.outline.symbols {
+        let of = symbol.container.as_ref().and_then(|of| types.get(of));
+        symbol.public &= of.copied().unwrap_or(true);
+    }
 }
 
 /// Whether the innermost place is a trait, or an `impl` of one.

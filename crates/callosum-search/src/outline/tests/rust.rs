@@ -68,6 +68,23 @@ fn main() {}
 }
 
 #[test]
+fn methods_of_a_private_type_are_not_public() {
+    assert_snapshot!(shown("src/a.rs", r"
+struct Hidden;
+impl Hidden { pub fn unseen() {} }
+pub struct Shown;
+impl Shown { pub fn seen() {} }
+impl Elsewhere { pub fn other() {} }
+"), @r"
+2-2: Type Hidden
+3-3: Method Hidden . unseen
+4-4: pub Type Shown
+5-5: pub Method Shown . seen
+6-6: pub Method Elsewhere . other
+");
+}
+
+#[test]
 fn of_a_long_line_a_declaration_is_the_piece_where_it_stands() {
     let functions = "pub fn one() {} pub fn two() {} ".repeat(50);
     let found = outline(Language::Rust, "a.rs", &functions).symbols;

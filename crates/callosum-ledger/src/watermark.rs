@@ -3,7 +3,7 @@
 //! It is derived and safe to lose. It is never trusted: it counts only where the files hold what
 //! it says at the places that it names. The format: `docs/formats/watermark.md`.
 
-use callosum_host::{Disk, DiskError, OpenHow};
+use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -12,16 +12,16 @@ use crate::{
     checksum::Checksum,
     entry::is_sealed,
     hashlog::HashlogLine,
-    journal::{is_at, path_of_day},
+    journal::{Record, path_of_day},
     paths::LedgerPaths,
-    position::Position,
+    position::{Position, View},
 };
 
 /// The format that this version writes; another one is as good as no watermark.
 const FORMAT: u32 = 1;
 
-/// The longest line of a hashlog that is looked for; ids, times and executors are short.
-const LONGEST_LINE: u64 = 64 * 1024;
+/// What the last line of a hashlog is looked for in first: ids, times and executors are short.
+const USUAL_LINES: u64 = 4 * 1024;
 
 #[derive(Serialize, Deserialize)]
 struct Stored<'a> {
@@ -76,11 +76,14 @@ fn is_borne_out(disk: &Disk, paths: &LedgerPaths, at: &Position) -> Result<bool,
     let Some(journal) = disk.open_if_there(&path_of_day(&paths.audit, day), OpenHow::READ)? else {
         return Ok(false);
     };
-    if !is_at(&journal, at)? {
+    let is_at = last_line(&journal, at.offset)?.is_some_and(|line| {
+        Record::read(&line).is_ok_and(|record| (record.head.seq, record.hash) == (at.seq, at.head))
+    });
+    if !is_at || at.synced > at.seq {
         return Ok(false);
     }
     if view.entries == 0 {
-        return Ok(true);
+        return Ok(*view == View::of(view.begun.clone()));
     }
     let (Some(ledger), Some(hashlog)) = (
         disk.open_if_there(&paths.ledger, OpenHow::READ)?,
@@ -88,21 +91,110 @@ fn is_borne_out(disk: &Disk, paths: &LedgerPaths, at: &Position) -> Result<bool,
     ) else {
         return Ok(false);
     };
-    let from = view.hashlog_end.saturating_sub(LONGEST_LINE);
-    let end = hashlog.read_range(from, (view.hashlog_end - from) as usize)?;
-    let Some(lines) = end.strip_suffix(b"\n") else {
+    let Some(last) = last_line(&hashlog, view.hashlog_end)? else {
         return Ok(false);
     };
-    let last = lines.rsplit(|byte| *byte == b'\n').next().unwrap_or(lines);
-    if HASHLOG.check(last) != Ok(view.hashlog_head) {
+    if HASHLOG.check(&last) != Ok(view.hashlog_head) {
         return Ok(false);
     }
-    let Some(line) = HashlogLine::read(last) else {
+    let Some(line) = HashlogLine::read(&last) else {
         return Ok(false);
     };
-    if line.seq != view.entries || line.offset + line.length != view.ledger_end {
+    if line.seq != view.entries || line.offset.checked_add(line.length) != Some(view.ledger_end) {
         return Ok(false);
     }
-    let entry = ledger.read_range(line.offset, line.length as usize)?;
-    Ok(entry.len() as u64 == line.length && is_sealed(&entry))
+    let entry = line.read_entry(&ledger)?;
+    Ok(entry.is_some_and(|entry| is_sealed(&entry)))
+}
+
+/// The line that ends at `end`, without its line feed; `None` where none does.
+fn last_line(file: &DiskFile, end: u64) -> Result<Option<Vec<u8>>, DiskError> {
+    if end > file.size()? {
+        return Ok(None);
+    }
+    let mut len = USUAL_LINES.min(end);
+    loop {
+        let mut text = file.read_range(end - len, len as usize)?;
+        if text.pop() != Some(b'\n') {
+            return Ok(None);
+        }
+        if let Some(feed) = memchr::memrchr(b'\n', &text) {
+            return Ok(Some(text.split_off(feed + 1)));
+        }
+        if len == end {
+            return Ok(Some(text));
+        }
+        len = len.saturating_mul(8).min(end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use callosum_host::{Clock, Ids};
+    use serde_json::Map;
+
+    use super::*;
+    use crate::{Ledger, NewEntry};
+
+    /// A project with one entry, whose executor has a name of so many bytes, and its position.
+    fn project(name: usize) -> (tempfile::TempDir, Disk, LedgerPaths, Position) {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        let paths = LedgerPaths::in_root(folder.path());
+        let start = "2026-11-02T10:00:00Z".parse().unwrap();
+        let clock = Clock::fixed(start, Duration::ZERO);
+        Ledger::create(&disk, &paths, &clock).unwrap();
+        let open = || {
+            let ids = Ids::sequence();
+            Ledger::open(disk.clone(), paths.clone(), clock.clone(), ids).unwrap()
+        };
+        let entry = NewEntry {
+            task_id: "cal_2026_11_02_0001".parse().unwrap(),
+            executor: "x".repeat(name),
+            summary: "a summary".to_owned(),
+            tokens_used: 1,
+            linked_tasks: Vec::new(),
+            timestamp: start,
+            metadata: Map::new(),
+        };
+        open().commit(entry).unwrap();
+        // Without a watermark everything is read, and one is set.
+        disk.remove_file(&paths.watermark()).unwrap();
+        drop(open());
+        let position = read(&disk, &paths)
+            .unwrap()
+            .expect("a watermark that holds");
+        (folder, disk, paths, position)
+    }
+
+    #[test]
+    fn a_watermark_holds_behind_a_line_of_any_length() {
+        let (_folder, _disk, _paths, position) = project(100_000);
+        assert!(position.view.unwrap().hashlog_end > 100_000);
+    }
+
+    /// CAL-SEC-1: numbers that somebody else wrote ask for no more than the files have.
+    #[test]
+    fn a_watermark_with_wild_numbers_does_not_hold() {
+        let (_folder, disk, paths, right) = project(5);
+        let check = |change: fn(&mut Position, u64)| {
+            for wild in [right.offset + 1, 1 << 40, u64::MAX] {
+                let mut position = right.clone();
+                change(&mut position, wild);
+                write(&disk, &paths, &position).unwrap();
+                assert_eq!(read(&disk, &paths).unwrap(), None, "{position:?}");
+            }
+        };
+        check(|position, wild| position.offset = wild);
+        check(|position, wild| position.seq = wild);
+        check(|position, wild| position.synced = wild);
+        check(|position, wild| position.view.as_mut().unwrap().ledger_end = wild);
+        check(|position, wild| position.view.as_mut().unwrap().hashlog_end = wild);
+        check(|position, wild| {
+            let view = position.view.as_mut().unwrap();
+            (view.entries, view.ledger_end) = (0, wild);
+        });
+    }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
 use jiff::civil::Date;
+use serde::Deserialize;
 
 use super::{
     day::{DayFile, day_files, path_of_day},
@@ -15,6 +16,7 @@ use crate::{
     lines::Lines,
     paths::LedgerPaths,
     position::{Position, View},
+    task_id::TaskId,
 };
 
 /// What the journal tells from a position on.
@@ -42,6 +44,16 @@ impl StoredEntry {
             json: entry.as_json().to_owned(),
             checksum: entry.checksum,
         }
+    }
+
+    /// The task that it is the result of, where it is one's at all.
+    pub(crate) fn task_id(&self) -> Option<TaskId> {
+        #[derive(Deserialize)]
+        struct Named {
+            task_id: TaskId,
+        }
+        let named: Named = serde_json::from_str(&self.json).ok()?;
+        Some(named.task_id)
     }
 }
 
@@ -267,11 +279,14 @@ fn entry_of(record: &Record<'_>) -> Result<StoredEntry, Fault> {
 }
 
 /// Whether the record that ends at this position is in its file.
-pub(crate) fn is_at(file: &DiskFile, position: &Position) -> Result<bool, DiskError> {
+pub(super) fn is_at(file: &DiskFile, position: &Position) -> Result<bool, DiskError> {
     let len = crate::chain::JOURNAL.end_len();
     let Some(from) = position.offset.checked_sub(len as u64) else {
         return Ok(false);
     };
+    if position.offset > file.size()? {
+        return Ok(false);
+    }
     let end = file.read_range(from, len)?;
     Ok(end.ends_with(b"\n")
         && crate::chain::JOURNAL.stated(&end[..end.len() - 1]) == Some(position.head))

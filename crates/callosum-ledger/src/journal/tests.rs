@@ -5,7 +5,7 @@ use std::time::Duration;
 use callosum_host::{Clock, Disk};
 use proptest::prelude::*;
 
-use super::*;
+use super::{follow::is_at, *};
 use crate::{
     AuditEvent, AuditQuery, AuditReader, Event, LedgerPaths, checksum::Checksum, position::Position,
 };

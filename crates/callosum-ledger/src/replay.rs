@@ -111,9 +111,7 @@ pub fn replay(
             });
         }
         last_day = day;
-        path.parent()
-            .unwrap_or(Path::new(""))
-            .clone_into(&mut paths.audit);
+        folder_of(path).clone_into(&mut paths.audit);
     }
     let _still = locks::take_stock(disk, &paths).map_err(OpenError::from)?;
     let followed = follow_until(disk, &paths, &Position::start(), last_day)?;
@@ -159,6 +157,14 @@ pub fn replay(
     })
 }
 
+/// The folder that a file stands in; of a bare name, the one that is worked in.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
 fn compare(
     disk: &Disk,
     path: &Path,
@@ -193,4 +199,20 @@ fn line_at(text: &[u8], from: usize) -> Option<String> {
     let rest = text.get(from..).filter(|rest| !rest.is_empty())?;
     let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
     Some(String::from_utf8_lossy(&rest[..end]).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CAL-GOV-2: a day file may be named as it is named from within its own folder.
+    #[test]
+    fn a_bare_name_is_of_a_file_in_the_folder_that_is_worked_in() {
+        let check = |path: &str, folder: &str| {
+            assert_eq!(folder_of(Path::new(path)), Path::new(folder));
+        };
+        check("2026-11-02.jsonl", ".");
+        check("./2026-11-02.jsonl", ".");
+        check("cal_audit/2026-11-02.jsonl", "cal_audit");
+    }
 }

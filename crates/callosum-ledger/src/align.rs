@@ -11,13 +11,14 @@
 use std::path::{Path, PathBuf};
 
 use callosum_host::{Disk, DiskError, LockError, OpenHow};
+use jiff::{Timestamp, ToSpan};
 
 use crate::{
     canonical::DuplicateKeys,
     chain::HASHLOG,
     entry::{Entry, seal},
     error_code::ErrorCode,
-    journal::{Followed, JournalError, StoredEntry, Torn, follow, path_of_day},
+    journal::{Followed, JournalError, StoredEntry, Torn, day_files, day_of, follow, path_of_day},
     ledger_file::{LedgerFile, LedgerVersion, begun_like},
     locks::ExclusiveLedger,
     paths::LedgerPaths,
@@ -109,6 +110,12 @@ pub enum OpenError {
         /// Ours.
         supported: LedgerVersion,
     },
+    /// A day file of the journal is of a day after tomorrow.
+    #[error("`{}` is of a day to come: move it away, or set the clock right", path.display())]
+    DayToCome {
+        /// The day file.
+        path: PathBuf,
+    },
     /// A file says something that the journal does not. Nothing was changed.
     #[error("`{}` says what the audit journal does not: {what}", path.display())]
     Foreign {
@@ -131,6 +138,7 @@ impl OpenError {
             Self::Journal(JournalError::Newer { .. })
             | Self::NotCreated { .. }
             | Self::Newer { .. }
+            | Self::DayToCome { .. }
             | Self::Foreign { .. } => None,
         }
     }
@@ -150,9 +158,15 @@ impl OpenError {
 pub(crate) struct Aligned {
     pub(crate) position: Position,
     pub(crate) repairs: Vec<Repair>,
-    /// The entries that were found beyond the known position; none where the journal was read from
-    /// its beginning.
-    pub(crate) news: Option<Vec<StoredEntry>>,
+    pub(crate) news: News,
+}
+
+/// What the journal told.
+pub(crate) enum News {
+    /// The entries that it has beyond the position that was known.
+    Since(Vec<StoredEntry>),
+    /// It was read from its beginning: all entries of the active ledger.
+    All(Vec<StoredEntry>),
 }
 
 /// Brings the views in line with the journal, from a position that is known to be in line.
@@ -163,6 +177,7 @@ pub(crate) fn align(
     paths: &LedgerPaths,
     _held: &ExclusiveLedger<'_>,
     known: Option<Position>,
+    now: Timestamp,
 ) -> Result<Aligned, OpenError> {
     let from = match known {
         Some(known) => {
@@ -170,19 +185,32 @@ pub(crate) fn align(
                 return Ok(Aligned {
                     position: known,
                     repairs: Vec::new(),
-                    news: Some(Vec::new()),
+                    news: News::Since(Vec::new()),
                 });
             }
             Some(known)
         }
         None => watermark::read(disk, paths)?,
     };
+    refuse_days_to_come(disk, paths, now)?;
     if let Some(from) = from
         && let Some(aligned) = align_ends(disk, paths, &from)?
     {
         return Ok(aligned);
     }
     align_whole(disk, paths)
+}
+
+/// Refuses day files of a day after tomorrow. The journal never goes back to an earlier day, so
+/// one of them would be the last for ever.
+fn refuse_days_to_come(disk: &Disk, paths: &LedgerPaths, now: Timestamp) -> Result<(), OpenError> {
+    let last = day_files(disk, &paths.audit)?.pop();
+    // Clocks differ, by a day at most where only the zone is wrong.
+    let tomorrow = day_of(now).saturating_add(1.day());
+    match last {
+        Some(last) if last.day > tomorrow => Err(OpenError::DayToCome { path: last.path }),
+        _ => Ok(()),
+    }
 }
 
 /// Whether the three files have the sizes that the position says.
@@ -254,7 +282,7 @@ fn align_ends(
     Ok(Some(Aligned {
         position,
         repairs,
-        news: Some(followed.entries),
+        news: News::Since(followed.entries),
     }))
 }
 
@@ -310,7 +338,7 @@ fn align_whole(disk: &Disk, paths: &LedgerPaths) -> Result<Aligned, OpenError> {
     Ok(Aligned {
         position,
         repairs,
-        news: None,
+        news: News::All(entries),
     })
 }
 

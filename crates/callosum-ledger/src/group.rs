@@ -1,20 +1,23 @@
 //! [`Writer`]: what one thread does with a group of requests, under the locks.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use callosum_host::{Clock, Disk, DiskError, Ids, LockError, OpenHow, disk::Operation};
 use jiff::Timestamp;
 
 use crate::{
-    align::{Aligned, Expected, OpenError, Repair, align},
+    align::{Aligned, Expected, News, OpenError, Repair, align},
     entry::Entry,
     event::{AuditEvent, Event, Spawn},
     journal::{Batch, StoredEntry, day_of, path_of_day},
     ledger::WriteError,
-    locks::ExclusiveLedger,
+    locks::{ExclusiveLedger, ExclusiveTask},
     paths::LedgerPaths,
     position::{Position, View},
-    reader::known_ids,
+    reader::{ReadError, stored_among},
     task_id::TaskId,
     watermark,
 };
@@ -55,6 +58,13 @@ impl Request {
         }
     }
 
+    fn entry(&self) -> Option<&Entry> {
+        match self {
+            Self::Commit { entry, .. } => Some(entry),
+            Self::Record { .. } | Self::Reserve { .. } | Self::Flush { .. } => None,
+        }
+    }
+
     fn at(&self) -> Timestamp {
         match self {
             Self::Record { at, .. }
@@ -86,10 +96,8 @@ pub(crate) struct Writer {
     position: Option<Position>,
     /// Ids that this process reserved and that have no entry yet.
     reserved: HashSet<TaskId>,
-    /// Ids that have an entry, as far as this process saw them stored.
+    /// Ids that have an entry, as far as this process saw them stored or looked them up.
     seen: HashSet<TaskId>,
-    /// Whether `seen` has all of them.
-    has_seen_all: bool,
     /// Bytes of journal since the watermark was set.
     unmarked: u64,
     /// The failed sync after which nothing more is written.
@@ -109,18 +117,23 @@ impl Writer {
             mut position,
             repairs,
             news,
-        } = align(disk, paths, held, None)?;
+        } = align(disk, paths, held, None, clock.now())?;
         if !repairs.is_empty() {
             let now = clock.now();
             let mut batch = Batch::begin(position, now);
             push_repairs(&mut batch, paths, &repairs, now);
             position = batch.write(disk, paths, true)?;
         }
-        if news.is_none() || !repairs.is_empty() {
+        if matches!(news, News::All(_)) || !repairs.is_empty() {
             self.mark(disk, paths, &mut position);
         }
         self.position = Some(position);
         Ok(repairs)
+    }
+
+    /// Has the next group find out where the files stand.
+    pub(crate) fn forget_position(&mut self) {
+        self.position = None;
     }
 
     /// Writes a group. An error is every request's; what one request alone did wrong is its own
@@ -138,10 +151,20 @@ impl Writer {
         let Some(now) = requests.iter().map(Request::at).max() else {
             return Ok(Written::default());
         };
+        let mut looked_up = Ok(());
+        if self.position.is_some() {
+            // Nobody waits for the archives to be read: what is stored meanwhile is news below.
+            looked_up = self.look_up(disk, paths, requests);
+        }
         let held = ExclusiveLedger::acquire(disk, paths).map_err(lock_failed)?;
+        let task_locks = self.lock_tasks(&held, requests);
         let _audit = held.lock_audit().map_err(lock_failed)?;
-        let aligned = align(disk, paths, &held, self.position.take()).map_err(open_failed)?;
-        self.take_news(aligned.news.as_deref());
+        let known = self.position.take();
+        let was_known = known.is_some();
+        let aligned = align(disk, paths, &held, known, now).map_err(open_failed)?;
+        if self.take_news(&aligned.news) || !was_known {
+            looked_up = self.look_up(disk, paths, requests);
+        }
         let view = aligned.position.view.clone().ok_or_else(|| {
             open_failed(OpenError::NotCreated {
                 root: paths.root.clone(),
@@ -152,7 +175,6 @@ impl Writer {
         push_repairs(&mut batch, paths, &aligned.repairs, now);
         let mut outcomes = Vec::with_capacity(requests.len());
         let mut stored = Vec::new();
-        let mut task_locks = Vec::new();
         let mut sync = !aligned.repairs.is_empty();
         for request in requests {
             match request {
@@ -166,19 +188,16 @@ impl Writer {
                     outcomes.push((*ticket, Ok(Done::Flushed)));
                 }
                 Request::Commit { ticket, entry, at } => {
-                    if let Err(error) = self.check(disk, paths, entry) {
+                    let locked = task_locks.get(&entry.task_id);
+                    let checked =
+                        self.check(entry, looked_up.as_ref().err())
+                            .and_then(|()| match locked {
+                                Some(Err(error)) => Err(error.clone()),
+                                Some(Ok(_)) | None => Ok(()),
+                            });
+                    if let Err(error) = checked {
                         outcomes.push((*ticket, Err(error)));
                         continue;
-                    }
-                    if !self.reserved.contains(&entry.task_id) {
-                        // An id that came from elsewhere may be on its way there too.
-                        match held.lock_task(&entry.task_id) {
-                            Ok(lock) => task_locks.push(lock),
-                            Err(error) => {
-                                outcomes.push((*ticket, Err(lock_failed(error))));
-                                continue;
-                            }
-                        }
                     }
                     sync = true;
                     let event = stored_event(Event::Commit, "committed", entry);
@@ -234,16 +253,48 @@ impl Writer {
         id
     }
 
-    /// Checks what only the ledger knows: that links have entries and the task has none.
-    fn check(&mut self, disk: &Disk, paths: &LedgerPaths, entry: &Entry) -> Result<(), WriteError> {
-        let is_ours = self.reserved.contains(&entry.task_id);
-        let links_seen = entry.linked_tasks.iter().all(|id| self.seen.contains(id));
-        if !(is_ours && links_seen || self.has_seen_all) {
-            let known =
-                known_ids(disk, paths).map_err(|error| WriteError::Read(Arc::new(error)))?;
-            self.seen.extend(known);
-            self.has_seen_all = true;
+    /// Locks the tasks whose ids came from elsewhere, because their entries may be on their way
+    /// there too.
+    fn lock_tasks<'l>(
+        &self,
+        held: &'l ExclusiveLedger<'_>,
+        requests: &[Request],
+    ) -> HashMap<TaskId, Result<ExclusiveTask<'l>, WriteError>> {
+        let mut locks = HashMap::new();
+        for entry in requests.iter().filter_map(Request::entry) {
+            if !self.reserved.contains(&entry.task_id) && !locks.contains_key(&entry.task_id) {
+                let lock = held.lock_task(&entry.task_id).map_err(lock_failed);
+                locks.insert(entry.task_id.clone(), lock);
+            }
         }
+        locks
+    }
+
+    /// Looks up which of the linked tasks, and of the tasks whose ids came from elsewhere, have an
+    /// entry that this process did not see yet.
+    fn look_up(
+        &mut self,
+        disk: &Disk,
+        paths: &LedgerPaths,
+        requests: &[Request],
+    ) -> Result<(), Arc<ReadError>> {
+        let mut unseen = HashSet::new();
+        for entry in requests.iter().filter_map(Request::entry) {
+            if !self.reserved.contains(&entry.task_id) {
+                unseen.insert(entry.task_id.clone());
+            }
+            unseen.extend(entry.linked_tasks.iter().cloned());
+        }
+        unseen.retain(|id| !self.seen.contains(id));
+        if !unseen.is_empty() {
+            let stored = stored_among(disk, paths, unseen.into_iter().collect());
+            self.seen.extend(stored.map_err(Arc::new)?);
+        }
+        Ok(())
+    }
+
+    /// Checks what only the ledger knows: that links have entries and the task has none.
+    fn check(&self, entry: &Entry, not_read: Option<&Arc<ReadError>>) -> Result<(), WriteError> {
         if self.seen.contains(&entry.task_id) {
             return Err(WriteError::Taken {
                 task_id: entry.task_id.clone(),
@@ -255,34 +306,33 @@ impl Writer {
             .filter(|id| !self.seen.contains(*id))
             .cloned()
             .collect();
-        if unknown.is_empty() {
-            Ok(())
-        } else {
-            Err(WriteError::UnknownLinks { ids: unknown })
+        let is_settled = unknown.is_empty() && self.reserved.contains(&entry.task_id);
+        match not_read {
+            Some(error) if !is_settled => Err(WriteError::Read(Arc::clone(error))),
+            _ if unknown.is_empty() => Ok(()),
+            _ => Err(WriteError::UnknownLinks { ids: unknown }),
         }
     }
 
-    /// Keeps in mind what other processes stored.
-    fn take_news(&mut self, news: Option<&[StoredEntry]>) {
-        let Some(news) = news else {
-            self.seen.clear();
-            self.has_seen_all = false;
-            return;
+    /// Keeps in mind what other processes stored. Says whether what was looked up before does not
+    /// count any more.
+    fn take_news(&mut self, news: &News) -> bool {
+        let (entries, is_all) = match news {
+            News::Since(entries) => (entries, false),
+            News::All(entries) => (entries, true),
         };
-        let ids = news
-            .iter()
-            .filter_map(|entry| Entry::read(entry.json.as_bytes()).ok())
-            .map(|entry| entry.task_id);
-        self.seen.extend(ids);
+        if is_all {
+            self.seen.clear();
+        }
+        self.seen
+            .extend(entries.iter().filter_map(StoredEntry::task_id));
+        is_all
     }
 
     /// Undoes what a group left in mind that was not written.
     fn fail(&mut self, requests: &[Request], error: DiskError) -> WriteError {
-        for request in requests {
-            if let Request::Commit { entry, .. } = request {
-                self.seen.remove(&entry.task_id);
-                self.has_seen_all = false;
-            }
+        for entry in requests.iter().filter_map(Request::entry) {
+            self.seen.remove(&entry.task_id);
         }
         let is_sync = error.operation == Operation::Sync;
         let error = Arc::new(error);

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use callosum_host::{DiskError, DiskFile};
 use serde::{Deserialize, Serialize};
 
 use crate::{chain::HASHLOG, checksum::Checksum};
@@ -33,6 +34,19 @@ impl<'a> HashlogLine<'a> {
     /// Reads a line, without its line feed. The chain is not checked.
     pub(crate) fn read(line: &'a [u8]) -> Option<Self> {
         serde_json::from_slice(line).ok()
+    }
+
+    /// Reads what stands in the ledger file where the line says that its entry is; `None` where
+    /// the file does not reach so far.
+    pub(crate) fn read_entry(&self, ledger: &DiskFile) -> Result<Option<Vec<u8>>, DiskError> {
+        // A line can say anything: no room is made for more than there is.
+        let end = self.offset.checked_add(self.length);
+        let size = ledger.size()?;
+        if end.is_none_or(|end| end > size) {
+            return Ok(None);
+        }
+        let entry = ledger.read_range(self.offset, self.length as usize)?;
+        Ok((entry.len() as u64 == self.length).then_some(entry))
     }
 }
 

@@ -19,7 +19,7 @@ use crate::{
     entry::{Entry, EntryError, NewEntry},
     error_code::ErrorCode,
     event::{AuditEvent, Spawn},
-    group::{Done, Request, Writer},
+    group::{Done, Request, Writer, Written},
     locks::{self, ExclusiveLedger},
     paths::LedgerPaths,
     reader::ReadError,
@@ -63,6 +63,9 @@ pub enum WriteError {
     /// A sync failed before, after which nobody can say what is on disk: open the ledger anew.
     #[error("writing was halted because a sync had failed: {0}")]
     Halted(Arc<DiskError>),
+    /// The thread that wrote it panicked; it may or may not be in the ledger.
+    #[error("writing was interrupted by a fault in this program")]
+    Interrupted,
     /// Linked tasks that the ledger does not have.
     #[error("linked tasks are not in the ledger: {}", list(ids))]
     UnknownLinks {
@@ -100,7 +103,9 @@ impl WriteError {
             Self::Journal(_) | Self::Halted(_) => Some(ErrorCode::DiskFailure),
             Self::Read(error) => error.code(),
             Self::Open(error) => error.code(),
-            Self::UnknownLinks { .. } | Self::Taken { .. } | Self::Entry(_) => None,
+            Self::Interrupted | Self::UnknownLinks { .. } | Self::Taken { .. } | Self::Entry(_) => {
+                None
+            }
         }
     }
 }
@@ -186,8 +191,8 @@ impl Ledger {
     /// of the ledger.
     ///
     /// Fails where a linked task has no entry, where the task has one already, and where the disk
-    /// or the lock does; then the entry is not in the ledger, or, after a failed sync, may turn
-    /// out to be once it is opened again.
+    /// or the lock does; then the entry is not in the ledger, or, after a failed sync or a panic of
+    /// the thread that wrote it, may turn out to be once it is opened again.
     pub fn commit(&self, entry: NewEntry) -> Result<Entry, WriteError> {
         let entry = entry
             .seal()
@@ -237,12 +242,34 @@ impl Ledger {
     fn write_group<'a>(
         &'a self,
         mut queue: MutexGuard<'a, Queue>,
-        mut writer: Box<Writer>,
+        writer: Box<Writer>,
     ) -> MutexGuard<'a, Queue> {
-        let requests = std::mem::take(&mut queue.requests);
+        let mut group = Group {
+            ledger: self,
+            writer: Some(writer),
+            requests: std::mem::take(&mut queue.requests),
+        };
         drop(queue);
-        let written = writer.write(&self.disk, &self.paths, &self.ids, &requests);
-        let mut queue = self.queue();
+        let written = group
+            .writer
+            .as_mut()
+            .expect("the writer is taken back by `end` only")
+            .write(&self.disk, &self.paths, &self.ids, &group.requests);
+        group.end(written)
+    }
+}
+
+/// A group while it is written. However that ends, the writer goes back and nobody waits in vain.
+struct Group<'a> {
+    ledger: &'a Ledger,
+    writer: Option<Box<Writer>>,
+    requests: Vec<Request>,
+}
+
+impl<'a> Group<'a> {
+    /// Hands out how it went.
+    fn end(&mut self, written: Result<Written, WriteError>) -> MutexGuard<'a, Queue> {
+        let mut queue = self.ledger.queue();
         match written {
             Ok(written) => {
                 queue.outcomes.extend(written.outcomes);
@@ -251,7 +278,7 @@ impl Ledger {
             Err(error) => {
                 // Events that nobody waits for stay, in front of what was queued meanwhile.
                 let mut kept = Vec::new();
-                for request in requests {
+                for request in self.requests.drain(..) {
                     match request.ticket() {
                         Some(ticket) => {
                             queue.outcomes.insert(ticket, Err(error.clone()));
@@ -263,9 +290,19 @@ impl Ledger {
                 queue.requests = kept;
             }
         }
-        queue.writer = Some(writer);
-        self.turned.notify_all();
+        queue.writer = self.writer.take();
+        self.ledger.turned.notify_all();
         queue
+    }
+}
+
+impl Drop for Group<'_> {
+    fn drop(&mut self) {
+        if let Some(writer) = &mut self.writer {
+            // Only a panic leads here. How far it came is found out anew by the next group.
+            writer.forget_position();
+            drop(self.end(Err(WriteError::Interrupted)));
+        }
     }
 }
 
@@ -283,5 +320,90 @@ impl fmt::Debug for Ledger {
         f.debug_struct("Ledger")
             .field("root", &self.paths.root)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io,
+        panic::{AssertUnwindSafe, catch_unwind},
+        path::Path,
+        time::Duration,
+    };
+
+    use callosum_host::{
+        OpenHow,
+        disk::{FileHandle, FileStat, FileSystem, ListedEntry},
+    };
+
+    use super::*;
+    use crate::event::Event;
+
+    /// A disk that panics at its first call.
+    struct Panicking;
+
+    impl FileSystem for Panicking {
+        fn open(&self, _: &Path, _: OpenHow) -> io::Result<Box<dyn FileHandle>> {
+            panic!("injected")
+        }
+        fn create_dir(&self, _: &Path) -> io::Result<()> {
+            panic!("injected")
+        }
+        fn rename(&self, _: &Path, _: &Path) -> io::Result<()> {
+            panic!("injected")
+        }
+        fn hard_link(&self, _: &Path, _: &Path) -> io::Result<()> {
+            panic!("injected")
+        }
+        fn remove_file(&self, _: &Path) -> io::Result<()> {
+            panic!("injected")
+        }
+        fn remove_dir(&self, _: &Path) -> io::Result<()> {
+            panic!("injected")
+        }
+        fn sync_dir(&self, _: &Path) -> io::Result<()> {
+            panic!("injected")
+        }
+        fn stat(&self, _: &Path) -> io::Result<FileStat> {
+            panic!("injected")
+        }
+        fn list_dir(&self, _: &Path) -> io::Result<Vec<ListedEntry>> {
+            panic!("injected")
+        }
+        fn canonicalize(&self, _: &Path) -> io::Result<std::path::PathBuf> {
+            panic!("injected")
+        }
+    }
+
+    /// CAL-ERR-5: a panic of the thread at work is an error for those who wait, and no more.
+    #[test]
+    fn a_panic_while_writing_leaves_nobody_waiting_and_the_ledger_usable() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = LedgerPaths::in_root(folder.path());
+        let clock = Clock::fixed("2026-11-02T10:00:00Z".parse().unwrap(), Duration::ZERO);
+        let disk = Disk::real();
+        Ledger::create(&disk, &paths, &clock).unwrap();
+        let mut ledger = Ledger::open(disk.clone(), paths, clock, Ids::sequence()).unwrap();
+        ledger.disk = Disk::with(Arc::new(Panicking));
+        ledger.record(AuditEvent::new(Event::Decision)).unwrap();
+        let mut queue = ledger.queue();
+        let at = ledger.clock.now();
+        queue.requests.push(Request::Flush { ticket: 7, at });
+        queue.requests.push(Request::Flush { ticket: 8, at });
+        let writer = queue.writer.take().unwrap();
+        let unwound = catch_unwind(AssertUnwindSafe(|| drop(ledger.write_group(queue, writer))));
+        assert!(unwound.is_err());
+        let mut queue = ledger.queue();
+        for ticket in [7, 8] {
+            let outcome = queue.outcomes.remove(&ticket);
+            assert!(matches!(outcome, Some(Err(WriteError::Interrupted))));
+        }
+        assert!(queue.writer.is_some());
+        drop(queue);
+
+        ledger.disk = disk;
+        ledger.flush().unwrap();
+        assert!(ledger.queue().requests.is_empty());
     }
 }

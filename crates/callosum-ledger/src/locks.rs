@@ -1,8 +1,9 @@
 //! The locks between processes, as types: holding one is the proof that it is held.
 //!
-//! There is one order, ledger before task before audit journal (Seed CAL §5.3), and the types
-//! leave no other: a task's lock is only reached through the ledger's, and nothing leads from the
-//! audit lock to another. Readers take no lock. A lock whose holder died is free.
+//! There is one order, ledger before task before audit journal (Seed CAL §5.3). The types keep the
+//! most of it: a task's lock is only reached through the ledger's, and nothing leads from the audit
+//! lock to another. That tasks come before the audit journal is for the one who holds the ledger
+//! to keep. Readers take no lock. A lock whose holder died is free.
 
 use std::{path::PathBuf, time::Duration};
 

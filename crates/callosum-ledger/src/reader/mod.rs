@@ -10,7 +10,7 @@ mod stats;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::place::{archives, known_ids};
+pub(crate) use self::place::{archives, stored_among};
 pub use self::{
     place::{Found, Place, ReadError},
     query::Query,
@@ -49,12 +49,16 @@ impl Reader {
     }
 
     /// Finds a task's entry, in the active ledger or else in the archives, the newest first.
+    ///
+    /// Fails with E004 where the entry is not what its checksum says.
     pub fn find(&self, task_id: &TaskId) -> Result<Option<Found>, ReadError> {
-        if let Some(found) = self.active.find(task_id)? {
+        if let Some(found) = self.active.ask(|source| source.find(task_id))? {
             return Ok(Some(found));
         }
         for path in archives(&self.disk, &self.paths)? {
-            if let Some(found) = Source::scanned(&self.disk, &path)?.find(task_id)? {
+            if let Some(found) =
+                Source::scanned(&self.disk, &path)?.ask(|source| source.find(task_id))?
+            {
                 return Ok(Some(found));
             }
         }
@@ -64,27 +68,29 @@ impl Reader {
     /// The entries that a query asks for, newest first.
     ///
     /// Within a file the entries' own times decide; the active ledger comes before the archives,
-    /// and a later archive before an earlier one.
+    /// and a later archive before an earlier one. Fails with E004 where an entry that would be
+    /// among them is not what its checksum says.
     pub fn query(&self, query: &Query) -> Result<Vec<Entry>, ReadError> {
-        let mut entries = Vec::new();
-        query.run(&self.active, &mut entries)?;
+        let mut entries = self.active.ask(|source| query.run(source, 0))?;
         for path in archives(&self.disk, &self.paths)? {
             if query.is_full(entries.len()) {
                 break;
             }
-            query.run(&Source::scanned(&self.disk, &path)?, &mut entries)?;
+            let archive = Source::scanned(&self.disk, &path)?;
+            let of_archive = archive.ask(|source| query.run(source, entries.len()))?;
+            entries.extend(of_archive);
         }
         Ok(entries)
     }
 
-    /// Counts entries and tokens over the active ledger and the archives. Reads all of them.
+    /// Counts entries and tokens over the active ledger and the archives. Reads all of them, and
+    /// checks no checksum.
     pub fn stats(&self) -> Result<Stats, ReadError> {
-        let mut stats = Stats::default();
-        self.active.each(|entry| stats.count(entry))?;
+        let mut stats = Stats::default().with(&self.active)?;
         stats.ledger_bytes = self.size()?;
         for path in archives(&self.disk, &self.paths)? {
             let before = stats.entries;
-            Source::scanned(&self.disk, &path)?.each(|entry| stats.count(entry))?;
+            stats = stats.with(&Source::scanned(&self.disk, &path)?)?;
             stats.archived_entries += stats.entries - before;
             stats.archives += 1;
         }

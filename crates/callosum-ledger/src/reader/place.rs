@@ -1,6 +1,10 @@
 //! Where entries stand: a ledger file with or without an index.
+//!
+//! The hashlog only says where to look. What is found there must be the entry that the line is
+//! of; where it is not, the ledger file is read itself.
 
 use std::{
+    collections::HashSet,
     ops::Range,
     path::{Path, PathBuf},
 };
@@ -79,6 +83,25 @@ impl ReadError {
     }
 }
 
+/// Why a source did not answer.
+pub(super) enum Unanswered {
+    /// The hashlog says of the ledger file what that does not bear out.
+    IndexWrong,
+    Read(ReadError),
+}
+
+impl From<ReadError> for Unanswered {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}
+
+impl From<DiskError> for Unanswered {
+    fn from(error: DiskError) -> Self {
+        Self::Read(error.into())
+    }
+}
+
 /// One ledger file, ready to be asked.
 #[derive(Debug)]
 pub(super) enum Source {
@@ -100,12 +123,17 @@ pub(super) enum Source {
 }
 
 /// What is known of an entry before it is read.
-pub(super) struct Candidate {
+pub(super) struct Candidate<'s> {
     /// Its number in the file, from 1.
     pub(super) number: usize,
-    pub(super) range: Range<usize>,
-    /// What an index says of it.
-    pub(super) indexed: Option<(String, Option<Timestamp>)>,
+    place: CandidatePlace<'s>,
+}
+
+enum CandidatePlace<'s> {
+    /// As the hashlog says.
+    Line(HashlogLine<'s>),
+    /// In the bytes that were scanned.
+    Range(Range<usize>),
 }
 
 impl Source {
@@ -126,8 +154,28 @@ impl Source {
                 });
             }
         }
-        let bytes = ledger.read_all()?;
-        Self::from_bytes(&paths.ledger, false, bytes)
+        Self::of_active(&ledger)
+    }
+
+    fn of_active(ledger: &DiskFile) -> Result<Self, ReadError> {
+        Self::from_bytes(ledger.path(), false, ledger.read_all()?)
+    }
+
+    /// Asks, and asks the ledger file itself where its hashlog is wrong.
+    pub(super) fn ask<T>(
+        &self,
+        question: impl Fn(&Self) -> Result<T, Unanswered>,
+    ) -> Result<T, ReadError> {
+        let answer = match (question(self), self) {
+            (Err(Unanswered::IndexWrong), Self::Indexed { ledger, .. }) => {
+                question(&Self::of_active(ledger)?)
+            }
+            (answer, _) => answer,
+        };
+        answer.map_err(|unanswered| match unanswered {
+            Unanswered::Read(error) => error,
+            Unanswered::IndexWrong => unreachable!("what was scanned has no index"),
+        })
     }
 
     /// An archive.
@@ -156,43 +204,47 @@ impl Source {
         }
     }
 
-    /// Finds a task's last entry.
-    pub(super) fn find(&self, task_id: &TaskId) -> Result<Option<Found>, ReadError> {
+    /// Finds a task's last entry, and checks its checksum.
+    pub(super) fn find(&self, task_id: &TaskId) -> Result<Option<Found>, Unanswered> {
+        let Some(candidate) = self.candidate_of(task_id)? else {
+            return Ok(None);
+        };
+        let entry = self.read(&candidate)?;
+        self.check(&entry, &candidate)?;
+        Ok(Some(self.found(entry, &candidate)))
+    }
+
+    fn candidate_of(&self, task_id: &TaskId) -> Result<Option<Candidate<'_>>, Unanswered> {
         let quoted = format!("\"{task_id}\"");
-        let candidate = match self {
-            Self::Missing => None,
-            Self::Indexed { hashlog, .. } => memchr::memmem::rfind_iter(hashlog, &quoted)
-                .map(|at| line_around(hashlog, at))
-                .filter_map(HashlogLine::read)
+        match self {
+            Self::Missing => Ok(None),
+            Self::Indexed { hashlog, .. } => Ok(memchr::memmem::rfind_iter(hashlog, &quoted)
+                .filter_map(|at| HashlogLine::read(line_around(hashlog, at)))
                 .find(|line| line.task_id == task_id.as_str())
-                .map(|line| Candidate::of(&line)),
+                .map(Candidate::of)),
             Self::Scanned { bytes, file, .. } => {
                 for (index, range) in file.entries.iter().enumerate().rev() {
                     if memchr::memmem::find(&bytes[range.clone()], quoted.as_bytes()).is_none() {
                         continue;
                     }
                     let candidate = Candidate::plain(index + 1, range.clone());
-                    let entry = self.read(&candidate)?;
-                    if entry.task_id == *task_id {
-                        return Ok(Some(self.found(entry, &candidate)));
+                    if self.read(&candidate)?.task_id == *task_id {
+                        return Ok(Some(candidate));
                     }
                 }
-                None
+                Ok(None)
             }
-        };
-        candidate
-            .map(|candidate| Ok(self.found(self.read(&candidate)?, &candidate)))
-            .transpose()
+        }
     }
 
     /// All entries, in the order of the file, before they are read.
-    pub(super) fn candidates(&self) -> Vec<Candidate> {
+    pub(super) fn candidates(&self) -> Vec<Candidate<'_>> {
         match self {
             Self::Missing => Vec::new(),
             Self::Indexed { hashlog, .. } => hashlog
                 .split(|byte| *byte == b'\n')
                 .filter_map(HashlogLine::read)
-                .map(|line| Candidate::of(&line))
+                .map(Candidate::of)
                 .collect(),
             Self::Scanned { file, .. } => file
                 .entries
@@ -203,32 +255,65 @@ impl Source {
         }
     }
 
-    /// Reads one entry.
-    pub(super) fn read(&self, candidate: &Candidate) -> Result<Entry, ReadError> {
-        let range = candidate.range.clone();
-        let read = match self {
-            Self::Missing => Entry::read(&[]),
-            Self::Indexed { ledger, .. } => {
-                Entry::read(&ledger.read_range(range.start as u64, range.len())?)
+    /// Reads one entry, which is the one that the hashlog's line is of. Its checksum is not
+    /// checked.
+    pub(super) fn read(&self, candidate: &Candidate<'_>) -> Result<Entry, Unanswered> {
+        match (&candidate.place, self) {
+            (CandidatePlace::Line(line), Self::Indexed { ledger, .. }) => {
+                let stored = line.read_entry(ledger)?.ok_or(Unanswered::IndexWrong)?;
+                let entry = Entry::read(&stored).map_err(|_| Unanswered::IndexWrong)?;
+                let is_the_lines = line.task_id == entry.task_id.as_str()
+                    && line.executor == entry.executor
+                    && read_timestamp(&line.timestamp) == Some(entry.timestamp);
+                is_the_lines.then_some(entry).ok_or(Unanswered::IndexWrong)
             }
-            Self::Scanned { bytes, .. } => Entry::read(&bytes[range]),
-        };
-        read.map_err(|source| ReadError::Entry {
-            path: self.path().to_owned(),
-            number: candidate.number,
-            source,
-        })
+            (CandidatePlace::Range(range), Self::Scanned { bytes, .. }) => {
+                let read = Entry::read(&bytes[range.clone()]);
+                read.map_err(|source| self.entry_error(candidate, source).into())
+            }
+            _ => unreachable!("a candidate is asked of the source that it came from"),
+        }
     }
 
-    /// Reads every entry, in the order of the file.
-    pub(super) fn each(&self, mut take: impl FnMut(&Entry)) -> Result<(), ReadError> {
+    /// Reads every entry, in the order of the file. No checksum is checked.
+    pub(super) fn each(&self, mut take: impl FnMut(&Entry)) -> Result<(), Unanswered> {
         for candidate in self.candidates() {
             take(&self.read(&candidate)?);
         }
         Ok(())
     }
 
-    fn found(&self, entry: Entry, candidate: &Candidate) -> Found {
+    /// Checks the checksum of an entry that is about to be handed out.
+    pub(super) fn check(&self, entry: &Entry, candidate: &Candidate<'_>) -> Result<(), ReadError> {
+        let checked = entry.check();
+        checked.map_err(|source| self.entry_error(candidate, source))
+    }
+
+    fn entry_error(&self, candidate: &Candidate<'_>, source: EntryError) -> ReadError {
+        ReadError::Entry {
+            path: self.path().to_owned(),
+            number: candidate.number,
+            source,
+        }
+    }
+
+    /// Those of `ids` that have an entry here.
+    fn having(&self, ids: &[TaskId]) -> Result<HashSet<TaskId>, Unanswered> {
+        let mut having = HashSet::new();
+        for id in ids {
+            if let Some(candidate) = self.candidate_of(id)? {
+                self.read(&candidate)?;
+                having.insert(id.clone());
+            }
+        }
+        Ok(having)
+    }
+
+    fn found(&self, entry: Entry, candidate: &Candidate<'_>) -> Found {
+        let (offset, length) = match &candidate.place {
+            CandidatePlace::Line(line) => (line.offset, line.length),
+            CandidatePlace::Range(range) => (range.start as u64, range.len() as u64),
+        };
         Found {
             entry,
             place: Place {
@@ -240,8 +325,8 @@ impl Source {
                         ..
                     }
                 ),
-                offset: candidate.range.start as u64,
-                length: candidate.range.len() as u64,
+                offset,
+                length,
             },
         }
     }
@@ -255,29 +340,31 @@ impl Source {
     }
 }
 
-impl Candidate {
-    fn of(line: &HashlogLine<'_>) -> Self {
-        let from = line.offset as usize;
+impl<'s> Candidate<'s> {
+    fn of(line: HashlogLine<'s>) -> Self {
         Self {
             number: line.seq as usize,
-            range: from..from + line.length as usize,
-            indexed: Some((
-                line.executor.clone().into_owned(),
-                read_timestamp(&line.timestamp),
-            )),
+            place: CandidatePlace::Line(line),
         }
     }
 
     fn plain(number: usize, range: Range<usize>) -> Self {
         Self {
             number,
-            range,
-            indexed: None,
+            place: CandidatePlace::Range(range),
+        }
+    }
+
+    /// What the hashlog says of it: its executor and time.
+    pub(super) fn indexed(&self) -> Option<(&str, Timestamp)> {
+        match &self.place {
+            CandidatePlace::Line(line) => Some((&line.executor, read_timestamp(&line.timestamp)?)),
+            CandidatePlace::Range(_) => None,
         }
     }
 }
 
-/// Whether the hashlog's last line fits the ledger; then the version at the ledger's head.
+/// Whether the hashlog's ends fit the ledger; then the version at the ledger's head.
 fn version_if_indexed(
     hashlog: &[u8],
     ledger: &DiskFile,
@@ -286,11 +373,14 @@ fn version_if_indexed(
     let (Some(first), Some(last)) = (line(0), line(hashlog.len().saturating_sub(2))) else {
         return Ok(None);
     };
+    let lines = memchr::memchr_iter(b'\n', hashlog).count() as u64;
+    if (first.seq, last.seq) != (1, lines) {
+        return Ok(None);
+    }
     for line in [&first, &last] {
-        let entry = ledger.read_range(line.offset, line.length as usize)?;
-        let is_there = entry.len() as u64 == line.length
-            && entry.ends_with(b"}")
-            && checksum_at_head(&entry) == Some(line.checksum);
+        let is_there = line.read_entry(ledger)?.is_some_and(|entry| {
+            entry.ends_with(b"}") && checksum_at_head(&entry) == Some(line.checksum)
+        });
         if !is_there {
             return Ok(None);
         }
@@ -324,20 +414,31 @@ pub(crate) fn archives(disk: &Disk, paths: &LedgerPaths) -> Result<Vec<PathBuf>,
     Ok(archives)
 }
 
-/// The ids of all tasks that have an entry, in the active ledger or an archive.
-pub(crate) fn known_ids(disk: &Disk, paths: &LedgerPaths) -> Result<Vec<TaskId>, ReadError> {
-    let mut ids = Vec::new();
-    match Source::active(disk, paths)? {
-        Source::Indexed { hashlog, .. } => ids.extend(
-            hashlog
-                .split(|byte| *byte == b'\n')
-                .filter_map(HashlogLine::read)
-                .filter_map(|line| line.task_id.parse::<TaskId>().ok()),
-        ),
-        other => other.each(|entry| ids.push(entry.task_id.clone()))?,
+/// Those of `ids` that have an entry, in the active ledger or an archive.
+///
+/// The archives are read only for what the active ledger does not have.
+pub(crate) fn stored_among(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    mut ids: Vec<TaskId>,
+) -> Result<Vec<TaskId>, ReadError> {
+    let mut stored = Vec::new();
+    let mut look_in = |source: &Source| {
+        let found: HashSet<TaskId> = source.ask(|source| source.having(&ids))?;
+        let (here, left) = std::mem::take(&mut ids)
+            .into_iter()
+            .partition::<Vec<_>, _>(|id| found.contains(id));
+        stored.extend(here);
+        ids = left;
+        Ok::<_, ReadError>(ids.is_empty())
+    };
+    if look_in(&Source::active(disk, paths)?)? {
+        return Ok(stored);
     }
     for path in archives(disk, paths)? {
-        Source::scanned(disk, &path)?.each(|entry| ids.push(entry.task_id.clone()))?;
+        if look_in(&Source::scanned(disk, &path)?)? {
+            break;
+        }
     }
-    Ok(ids)
+    Ok(stored)
 }

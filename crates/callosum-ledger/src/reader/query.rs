@@ -1,8 +1,10 @@
 //! [`Query`]: which entries are asked for.
 
+use std::cmp::Reverse;
+
 use jiff::Timestamp;
 
-use super::place::{Candidate, ReadError, Source};
+use super::place::{Source, Unanswered};
 use crate::entry::Entry;
 
 /// Which entries are asked for; what is `None` excludes nothing.
@@ -32,36 +34,38 @@ impl Query {
         self.limit.is_some_and(|limit| count >= limit)
     }
 
-    /// Adds a file's entries that fit, newest first, until there are enough.
-    pub(super) fn run(&self, source: &Source, found: &mut Vec<Entry>) -> Result<(), ReadError> {
+    /// A file's entries that fit, newest first, until there are enough besides the `before` that
+    /// were found elsewhere. The checksum of each is checked.
+    pub(super) fn run(&self, source: &Source, before: usize) -> Result<Vec<Entry>, Unanswered> {
         let mut fitting = Vec::new();
         for candidate in source.candidates() {
-            if let Some((executor, Some(timestamp))) = &candidate.indexed {
-                if self.fits_index(executor, *timestamp) {
-                    fitting.push((*timestamp, candidate.number, Unread::At(candidate)));
+            if let Some((executor, timestamp)) = candidate.indexed() {
+                if self.fits_index(executor, timestamp) {
+                    fitting.push((timestamp, candidate, None));
                 }
                 continue;
             }
             let entry = source.read(&candidate)?;
             if self.fits(&entry) {
-                let unread = Unread::Read(Box::new(entry));
-                fitting.push((unread.timestamp(), candidate.number, unread));
+                fitting.push((entry.timestamp, candidate, Some(entry)));
             }
         }
-        fitting.sort_by_key(|(timestamp, number, _)| std::cmp::Reverse((*timestamp, *number)));
-        for (_, _, unread) in fitting {
-            if self.is_full(found.len()) {
+        fitting.sort_by_key(|(timestamp, candidate, _)| Reverse((*timestamp, candidate.number)));
+        let mut found = Vec::new();
+        for (_, candidate, read) in fitting {
+            if self.is_full(before + found.len()) {
                 break;
             }
-            let entry = match unread {
-                Unread::Read(entry) => *entry,
-                Unread::At(candidate) => source.read(&candidate)?,
+            let entry = match read {
+                Some(entry) => entry,
+                None => source.read(&candidate)?,
             };
             if self.fits(&entry) {
+                source.check(&entry, &candidate)?;
                 found.push(entry);
             }
         }
-        Ok(())
+        Ok(found)
     }
 
     fn fits_index(&self, executor: &str, timestamp: Timestamp) -> bool {
@@ -81,20 +85,6 @@ impl Query {
                 .text
                 .as_deref()
                 .is_none_or(|text| has_text(entry, text))
-    }
-}
-
-enum Unread {
-    At(Candidate),
-    Read(Box<Entry>),
-}
-
-impl Unread {
-    fn timestamp(&self) -> Timestamp {
-        match self {
-            Self::At(_) => Timestamp::MIN,
-            Self::Read(entry) => entry.timestamp,
-        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::place::{ReadError, Source};
 use crate::entry::Entry;
 
 /// The ledger in numbers, archives included.
@@ -38,7 +39,16 @@ pub struct ExecutorStats {
 }
 
 impl Stats {
-    pub(super) fn count(&mut self, entry: &Entry) {
+    /// The same with a file's entries.
+    pub(super) fn with(&self, source: &Source) -> Result<Self, ReadError> {
+        source.ask(|source| {
+            let mut stats = self.clone();
+            source.each(|entry| stats.count(entry))?;
+            Ok(stats)
+        })
+    }
+
+    fn count(&mut self, entry: &Entry) {
         let executor = self.executors.entry(entry.executor.clone()).or_default();
         executor.entries += 1;
         executor.tokens_used = executor.tokens_used.saturating_add(entry.tokens_used);

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::*;
-use crate::{Ledger, NewEntry, Spawn};
+use crate::{ErrorCode, Ledger, NewEntry, Spawn};
 
 struct Project {
     _folder: tempfile::TempDir,
@@ -68,6 +68,33 @@ impl Project {
 
     fn replace(&self, path: &std::path::Path, text: &str) {
         self.disk.replace(path, text.as_bytes(), 0o644).unwrap();
+    }
+
+    fn ledger_text(&self) -> String {
+        String::from_utf8(self.disk.read(&self.paths.ledger).unwrap()).unwrap()
+    }
+
+    fn hashlog(&self) -> Vec<Value> {
+        let hashlog = self.disk.read(&self.paths.hashlog).unwrap();
+        let lines = hashlog.split_inclusive(|byte| *byte == b'\n');
+        lines
+            .map(|line| serde_json::from_slice(line).unwrap())
+            .collect()
+    }
+
+    /// Asks for everything, with this hashlog: it must give what stands in the ledger.
+    fn check_with_hashlog(&self, lines: &[Value]) {
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        self.replace(&self.paths.hashlog, &text);
+        self.check(Query::default(), &[3, 2, 1, 0]);
+        let reader = self.reader();
+        for number in 0..4 {
+            let id = format!("cal_2026_11_02_000{}", number + 1).parse().unwrap();
+            let found = reader.find(&id).unwrap().unwrap();
+            assert_eq!(found.entry.task_id, id);
+            assert_eq!(found.entry.summary, format!("Summary {number} É"), "{text}");
+        }
+        assert_eq!(reader.stats().unwrap().entries, 4);
     }
 
     fn ledger(&self) -> Value {
@@ -226,7 +253,10 @@ fn a_line_that_is_being_written_is_not_read() {
 fn fields_beyond_the_schema_are_kept() {
     let project = Project::new();
     let mut ledger = project.ledger();
-    ledger["tasks"][0]["mood"] = "good".into();
+    let entry = ledger["tasks"][0].as_object_mut().unwrap();
+    entry.insert("mood".to_owned(), "good".into());
+    // An entry without a checksum is one that nothing is promised of.
+    entry.remove("checksum");
     let text = serde_json::to_string(&ledger).unwrap();
     let text = text.replace(
         "\"mood\"",
@@ -242,6 +272,77 @@ fn fields_beyond_the_schema_are_kept() {
             .as_json()
             .contains("123456789012345678901234567890")
     );
+}
+
+/// CAL-ERR-4: a hashlog that points to another entry, or to nothing, leads nobody astray.
+#[test]
+fn a_hashlog_that_points_elsewhere_is_not_believed() {
+    let project = Project::new();
+    let hashlog = project.hashlog();
+    let mut exchanged = hashlog.clone();
+    for field in ["offset", "length", "checksum"] {
+        exchanged[1][field] = hashlog[2][field].clone();
+        exchanged[2][field] = hashlog[1][field].clone();
+    }
+    project.check_with_hashlog(&exchanged);
+    for (field, line) in [("offset", 1), ("length", 1), ("offset", 3), ("length", 3)] {
+        for wild in [0, 1 << 40, i64::MAX as u64, u64::MAX] {
+            let mut changed = hashlog.clone();
+            changed[line][field] = wild.into();
+            project.check_with_hashlog(&changed);
+        }
+    }
+    let mut shorter = hashlog.clone();
+    shorter.remove(1);
+    project.check_with_hashlog(&shorter);
+}
+
+/// CAL-ERR-4, REQ-SYS-003: an entry that was edited is E004, whichever way it is asked for.
+#[test]
+fn an_edited_entry_is_not_handed_out() {
+    let project = Project::new();
+    let text = project.ledger_text().replace("Summary 1", "SUMMARY 1");
+    project.replace(&project.paths.ledger, &text);
+    for with_hashlog in [true, false] {
+        if !with_hashlog {
+            project.disk.remove_file(&project.paths.hashlog).unwrap();
+        }
+        let reader = project.reader();
+        let find =
+            |number: u32| reader.find(&format!("cal_2026_11_02_000{number}").parse().unwrap());
+        let query = Query::default();
+        for error in [find(2).unwrap_err(), reader.query(&query).unwrap_err()] {
+            assert_eq!(error.code(), Some(ErrorCode::ChecksumMismatch), "{error}");
+        }
+        assert!(find(3).unwrap().is_some());
+        let newest = Query {
+            limit: Some(2),
+            ..query
+        };
+        assert_eq!(reader.query(&newest).unwrap().len(), 2);
+    }
+}
+
+/// CAL-SCH-4: what the active ledger has is known without looking into an archive.
+#[test]
+fn ids_are_looked_up_in_the_archives_last() {
+    let project = Project::new();
+    let id = |number: u32| {
+        format!("cal_2026_11_02_000{number}")
+            .parse::<TaskId>()
+            .unwrap()
+    };
+    let stored = |ids: &[TaskId]| stored_among(&project.disk, &project.paths, ids.to_vec());
+    let archive = project
+        .paths
+        .history
+        .join("cal_memory_20261101_120000.json");
+    project.replace(&archive, "not a ledger");
+    assert_eq!(stored(&[id(2), id(1)]).unwrap(), [id(2), id(1)]);
+    stored(&[id(2), id(9)]).unwrap_err();
+    let text = project.ledger_text().replace("_0003", "_0009");
+    project.replace(&archive, &text);
+    assert_eq!(stored(&[id(8), id(9), id(2)]).unwrap(), [id(2), id(9)]);
 }
 
 #[test]

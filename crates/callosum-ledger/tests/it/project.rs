@@ -60,6 +60,11 @@ impl Project {
         )
     }
 
+    /// The reason why it cannot be opened.
+    pub(crate) fn open_refused(&self) -> String {
+        self.try_open().unwrap_err().to_string()
+    }
+
     pub(crate) fn reader(&self) -> Reader {
         Reader::open(self.disk.clone(), self.paths.clone()).unwrap()
     }

@@ -1,6 +1,6 @@
 //! Creating, reserving and committing.
 
-use std::{collections::HashSet, thread};
+use std::{collections::HashSet, os::unix::fs::symlink, thread};
 
 use callosum_ledger::{
     AuditEvent, CreateError, ErrorCode, Event, Ledger, LedgerVersion, OpenError, Query, TaskId,
@@ -301,4 +301,91 @@ fn a_ledger_without_a_journal_is_taken_over_where_its_checksums_are_right() {
         "{error}"
     );
     assert_eq!(project.text(&project.paths.ledger), wrong);
+}
+
+/// CAL-SCH-4, CAL-MSP-2: an entry may be linked whatever an archive holds, which is not read.
+#[test]
+fn a_link_to_the_active_ledger_reads_no_archive() {
+    let (project, ids) = Project::with_entries(2);
+    let archive = project
+        .paths
+        .history
+        .join("cal_memory_20261101_120000.json");
+    project.write(&archive, "not a ledger");
+    let ledger = project.open();
+    let mut entry = project.entry(ledger.reserve(spawn()).unwrap(), "linked");
+    entry.linked_tasks.clone_from(&ids);
+    ledger.commit(entry).unwrap();
+    let mut entry = project.entry(ledger.reserve(spawn()).unwrap(), "linked");
+    entry.linked_tasks = vec![id("cal_2020_01_01_0001")];
+    let error = ledger.commit(entry).unwrap_err();
+    assert!(matches!(error, WriteError::Read(_)), "{error}");
+}
+
+/// REQ-LED-001: a record that turns out to be whole after its write was given up is known to the
+/// check that a task has one entry.
+#[test]
+fn a_task_whose_entry_turned_up_in_the_journal_has_one() {
+    let (project, _) = Project::with_entries(1);
+    let ledger = project.open();
+    let id = ledger.reserve(spawn()).unwrap();
+    // Another handle stores it, and the journal is all that is left of that.
+    let views = project.views();
+    project
+        .open()
+        .commit(project.entry(id.clone(), "once"))
+        .unwrap();
+    project.write(&project.paths.ledger, &views.0[..views.0.len() / 2]);
+    project.write(&project.paths.hashlog, "");
+    project
+        .disk
+        .remove_file(&project.paths.watermark())
+        .unwrap();
+    let error = ledger.commit(project.entry(id, "twice")).unwrap_err();
+    assert!(matches!(error, WriteError::Taken { .. }), "{error}");
+}
+
+/// CAL-GOV-1: a day file of a day to come is refused by name, and one of tomorrow is not.
+#[test]
+fn a_day_file_of_a_day_to_come_is_refused_by_name() {
+    let (project, _) = Project::with_entries(1);
+    let to_come = project.paths.audit.join("2026-11-04.jsonl");
+    project.write(&to_come, "");
+    let open = project.open_refused();
+    assert!(open.contains("2026-11-04.jsonl"), "{open}");
+    let error = Ledger::create(&project.disk, &project.paths, &project.clock).unwrap_err();
+    assert!(error.to_string().contains("2026-11-04.jsonl"), "{error}");
+    project.disk.remove_file(&to_come).unwrap();
+    project.write(&project.paths.audit.join("2026-11-03.jsonl"), "");
+    project.store(&project.open(), "a clock that is ahead");
+}
+
+/// CAL-SEC-1: a day file that is a link is refused by name, and nothing is written where it leads.
+#[test]
+fn a_linked_day_file_is_refused_by_name() {
+    let outside = Project::empty();
+    let victim = outside.paths.root.join("victim");
+    for is_there in [false, true] {
+        if is_there {
+            outside.write(&victim, "theirs\n");
+        }
+        let project = Project::empty();
+        project.disk.create_dir_all(&project.paths.audit).unwrap();
+        symlink(&victim, project.journal()).unwrap();
+        for _ in 0..2 {
+            let error = Ledger::create(&project.disk, &project.paths, &project.clock).unwrap_err();
+            assert!(error.to_string().contains("2026-11-02.jsonl"), "{error}");
+        }
+        assert!(!project.disk.exists(&project.paths.ledger).unwrap());
+
+        let (project, _) = Project::with_entries(1);
+        let project = project.at("2026-11-03T10:00:00Z");
+        symlink(&victim, project.paths.audit.join("2026-11-03.jsonl")).unwrap();
+        let ledger = project.open();
+        let error = ledger.flush().unwrap_err();
+        assert_eq!(error.code(), Some(ErrorCode::AuditFailure));
+        assert!(error.to_string().contains("2026-11-03.jsonl"), "{error}");
+        let found = outside.disk.read_if_there(&victim).unwrap();
+        assert_eq!(found.as_deref(), is_there.then_some(&b"theirs\n"[..]));
+    }
 }

@@ -27,6 +27,18 @@ impl Disk {
         self.with_temporary(path, bytes, mode, |temporary| self.rename(temporary, path))
     }
 
+    /// Replaces the file at `path`, which keeps its permission bits; one that is not there gets
+    /// `mode`. See [`replace`](Self::replace).
+    ///
+    /// The umask applies to both, so a file may lose bits and never gains any.
+    pub fn rewrite(&self, path: &Path, bytes: &[u8], mode: u32) -> Result<(), DiskError> {
+        let kept = match self.open_if_there(path, OpenHow::READ)? {
+            Some(file) => file.mode()?,
+            None => None,
+        };
+        self.replace(path, bytes, kept.unwrap_or(mode))
+    }
+
     /// Writes `path` with `mode`, which must not be there yet.
     ///
     /// Says `false`, and leaves everything as it was, where the name is taken.
@@ -109,6 +121,22 @@ mod tests {
         disk.replace(&path, b"new", 0o600).unwrap();
         assert_eq!(disk.read(&path).unwrap(), b"new");
         assert_eq!(disk.list_dir(folder.path()).unwrap().len(), 1);
+    }
+
+    /// CAL-SEC-1: who may read a file stays as its owner decided.
+    #[test]
+    fn rewrite_keeps_the_permissions_of_what_was_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        let path = folder.path().join("ledger.json");
+        let mode = || disk.open(&path, OpenHow::READ).unwrap().mode().unwrap();
+        disk.replace(&path, b"old", 0o600).unwrap();
+        disk.rewrite(&path, b"new", 0o644).unwrap();
+        assert_eq!(mode(), Some(0o600));
+        assert_eq!(disk.read(&path).unwrap(), b"new");
+        disk.remove_file(&path).unwrap();
+        disk.rewrite(&path, b"new", 0o640).unwrap();
+        assert_eq!(mode(), Some(0o640));
     }
 
     #[test]

@@ -31,6 +31,11 @@ impl DiskFile {
         self.handle.size().map_err(self.failed(Operation::Stat))
     }
 
+    /// The permission bits; `None` where the file system has none.
+    pub fn mode(&self) -> Result<Option<u32>, DiskError> {
+        self.handle.mode().map_err(self.failed(Operation::Stat))
+    }
+
     /// Reads from `offset` until `buffer` is full or the file ends; returns how many bytes.
     pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, DiskError> {
         let mut filled = 0;

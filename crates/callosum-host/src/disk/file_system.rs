@@ -140,6 +140,10 @@ pub trait FileHandle: Send + Sync {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize>;
     /// Size in bytes.
     fn size(&self) -> io::Result<u64>;
+    /// The permission bits; `None` where the file system has none.
+    fn mode(&self) -> io::Result<Option<u32>> {
+        Ok(None)
+    }
     /// Cuts or extends (with zeros) to `len` bytes.
     fn set_len(&self, len: u64) -> io::Result<()>;
     /// Makes the content, and the size needed to read it, durable.

@@ -8,7 +8,7 @@
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
     io,
-    os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt},
+    os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
@@ -140,6 +140,10 @@ impl FileHandle for File {
 
     fn size(&self) -> io::Result<u64> {
         Ok(self.metadata()?.len())
+    }
+
+    fn mode(&self) -> io::Result<Option<u32>> {
+        Ok(Some(self.metadata()?.permissions().mode() & 0o777))
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {

@@ -19,7 +19,7 @@ use crate::{
     entry::{Entry, seal},
     error_code::ErrorCode,
     journal::{Followed, JournalError, StoredEntry, Torn, day_files, day_of, follow, path_of_day},
-    ledger_file::{LedgerFile, LedgerVersion, begun_like},
+    ledger_file::{LedgerFile, LedgerVersion, have_same_other_fields},
     locks::ExclusiveLedger,
     paths::LedgerPaths,
     position::{Position, View},
@@ -392,7 +392,7 @@ fn refuse_foreign_ledger(
         path: paths.ledger.clone(),
         what,
     };
-    if begun_like(found).ok() != begun_like(expected).ok() {
+    if !have_same_other_fields(found, expected) {
         return Err(foreign("its fields beside `tasks` differ".to_owned()));
     }
     for (index, at) in file.entries.iter().enumerate() {
@@ -478,7 +478,7 @@ fn rewrite(
         }
         _ => None,
     };
-    disk.replace(path, right, 0o644)?;
+    disk.rewrite(path, right, 0o644)?;
     Ok(Repair {
         path: path.to_owned(),
         what: RepairKind::Rewritten,

@@ -2,9 +2,15 @@
 //!
 //! The format: `docs/formats/answers.md`.
 
-use std::path::PathBuf;
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
-use callosum_host::{Disk, DiskError};
+use callosum_host::{
+    Disk, DiskError,
+    disk::{EntryKind, Operation},
+};
 
 use crate::{checksum::Checksum, error_code::ErrorCode, paths::LedgerPaths};
 
@@ -53,7 +59,8 @@ impl Answers {
     /// Stores an answer and gives the hash to ask for it by.
     ///
     /// The answer is on disk when this returns. One that is there already is not written again,
-    /// unless its file was damaged.
+    /// unless its file was damaged. Only its owner may read it. Fails where the folder that it
+    /// belongs in is a link.
     pub fn put(&self, answer: &[u8]) -> Result<Checksum, DiskError> {
         let checksum = Checksum::of(answer);
         let path = self.path(&checksum);
@@ -62,8 +69,9 @@ impl Answers {
         }
         if let Some(folder) = path.parent() {
             self.disk.create_dir_all(folder)?;
+            refuse_link(&self.disk, folder)?;
         }
-        self.disk.replace(&path, answer, 0o644)?;
+        self.disk.replace(&path, answer, 0o600)?;
         Ok(checksum)
     }
 
@@ -88,8 +96,27 @@ impl Answers {
     }
 }
 
+/// Refuses a folder that is a link: whoever wrote the repository may have put it there.
+fn refuse_link(disk: &Disk, folder: &Path) -> Result<(), DiskError> {
+    match disk.stat(folder)? {
+        Some(found) if found.kind == EntryKind::Link => Err(DiskError {
+            operation: Operation::Write,
+            path: folder.to_owned(),
+            source: io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "it is a symbolic link, and nothing is written through one",
+            ),
+        }),
+        _ => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+
+    use callosum_host::OpenHow;
+
     use super::*;
 
     fn store() -> (tempfile::TempDir, Answers) {
@@ -125,5 +152,27 @@ mod tests {
         assert_eq!(error.code(), ErrorCode::ChecksumMismatch);
         answers.put(b"abc").unwrap();
         assert!(answers.get(&checksum).unwrap().is_some());
+    }
+
+    /// CAL-SEC-1: a whole answer is its owner's alone.
+    #[test]
+    fn only_its_owner_may_read_an_answer() {
+        let (_folder, answers) = store();
+        let checksum = answers.put(b"abc").unwrap();
+        let file = answers.disk.open(&answers.path(&checksum), OpenHow::READ);
+        assert_eq!(file.unwrap().mode().unwrap(), Some(0o600));
+    }
+
+    /// CAL-SEC-1: nothing is written where a link in the store leads.
+    #[test]
+    fn a_linked_folder_of_answers_is_refused_by_name() {
+        let (folder, answers) = store();
+        let outside = folder.path().join("outside");
+        answers.disk.create_dir_all(&outside).unwrap();
+        answers.disk.create_dir_all(&answers.folder).unwrap();
+        symlink(&outside, answers.folder.join("ba")).unwrap();
+        let error = answers.put(b"abc").unwrap_err();
+        assert!(error.to_string().contains(".cal_answers/ba"), "{error}");
+        assert_eq!(answers.disk.list_dir(&outside).unwrap(), []);
     }
 }

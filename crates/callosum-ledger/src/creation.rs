@@ -156,13 +156,13 @@ fn begin(disk: &Disk, paths: &LedgerPaths, clock: &Clock) -> Result<Option<Adopt
         &expected.ledger,
         view.begun.tail.as_bytes(),
     ];
-    disk.replace(&paths.ledger, &ledger.concat(), 0o644)?;
+    disk.rewrite(&paths.ledger, &ledger.concat(), 0o644)?;
     if let Some(hashlog) = disk.read_if_there(&paths.hashlog)?
         && hashlog != expected.hashlog
     {
         quarantine::keep(disk, paths, &paths.hashlog, &hashlog)?;
     }
-    disk.replace(&paths.hashlog, &expected.hashlog, 0o644)?;
+    disk.rewrite(&paths.hashlog, &expected.hashlog, 0o644)?;
     Ok(original.map(|original| Adoption {
         entries: entries.len() as u64,
         original,
@@ -228,7 +228,7 @@ fn set_aside(
     let stamp = now.strftime("%Y%m%d_%H%M%S");
     let mut path = paths.backups.join(format!("cal_memory_{stamp}.json"));
     let mut count = 1;
-    while !disk.create(&path, bytes, 0o644)? {
+    while !disk.create(&path, bytes, 0o600)? {
         count += 1;
         path = paths
             .backups

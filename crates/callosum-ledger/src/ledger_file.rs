@@ -4,7 +4,7 @@
 //! touches the end only. Another program may lay the file out as it likes: it is read all the same.
 //! The format in full: `docs/formats/ledger.md`.
 
-use std::{fmt, ops::Range, str::FromStr};
+use std::{collections::HashMap, fmt, ops::Range, str::FromStr};
 
 use crate::{
     canonical::{self, CanonicalError, CanonicalValue, DuplicateKeys},
@@ -133,22 +133,30 @@ fn scan_own_layout(bytes: &[u8]) -> Option<LedgerFile> {
     let head = [&bytes[..head_end], b"]}"].concat();
     let mut file = LedgerFile::parse(&head).ok()?;
     let mut at = head_end + 1;
+    let mut goes_on = true;
     loop {
         let line_end = at + memchr::memchr(b'\n', &bytes[at..])?;
         let line = &bytes[at..line_end];
         if line == b"  ]" {
-            return (&bytes[line_end..] == b"\n}\n").then_some(file);
+            let ends_right = !goes_on || file.entries.is_empty();
+            return (ends_right && &bytes[line_end..] == b"\n}\n").then_some(file);
         }
-        let entry = line
-            .strip_suffix(b",")
-            .unwrap_or(line)
-            .strip_prefix(b"    ")?;
+        let entry = own_entry(line, &mut goes_on)?;
         if !entry.starts_with(b"{") || !entry.ends_with(b"}") {
             return None;
         }
         file.entries.push(at + 4..at + 4 + entry.len());
         at = line_end + 1;
     }
+}
+
+/// The entry on a line of our own layout; `goes_on` says whether a comma ended the line before,
+/// and is told whether one ends this.
+pub(crate) fn own_entry<'b>(line: &'b [u8], goes_on: &mut bool) -> Option<&'b [u8]> {
+    let entry = line.strip_prefix(b"    ").filter(|_| *goes_on)?;
+    let with_comma = entry.strip_suffix(b",");
+    *goes_on = with_comma.is_some();
+    Some(with_comma.unwrap_or(entry))
 }
 
 /// What stands around the entries of a new ledger.
@@ -159,6 +167,16 @@ pub(crate) fn begun_new() -> Begun {
 /// What stands around the entries of a ledger that takes the place of `bytes`: its other fields
 /// are kept.
 pub(crate) fn begun_like(bytes: &[u8]) -> Result<Begun, LedgerFileError> {
+    Ok(begun_with(&other_fields(bytes)?))
+}
+
+/// Whether two ledgers have the same fields beside those of the schema, in whatever order.
+pub(crate) fn have_same_other_fields(one: &[u8], other: &[u8]) -> bool {
+    let fields = |bytes| Some(HashMap::<_, _>::from_iter(other_fields(bytes).ok()?));
+    fields(one) == fields(other)
+}
+
+fn other_fields(bytes: &[u8]) -> Result<Vec<(String, CanonicalValue)>, LedgerFileError> {
     let mut others = Vec::new();
     for (key, at) in canonical::object_members(bytes)? {
         if key != "version" && key != "tasks" {
@@ -166,7 +184,7 @@ pub(crate) fn begun_like(bytes: &[u8]) -> Result<Begun, LedgerFileError> {
             others.push((key, value));
         }
     }
-    Ok(begun_with(&others))
+    Ok(others)
 }
 
 fn begun_with(others: &[(String, CanonicalValue)]) -> Begun {
@@ -220,6 +238,19 @@ mod tests {
     }
 
     #[test]
+    fn other_fields_are_the_same_in_any_order() {
+        let one = br#"{"version":"1.2","a":1,"b":[2],"tasks":[]}"#;
+        let sorted = br#"{"b": [2], "tasks": [{}], "version": "1.2", "a": 1}"#;
+        let other = br#"{"b": [3], "tasks": [], "version": "1.2", "a": 1}"#;
+        assert!(have_same_other_fields(one, sorted));
+        assert!(!have_same_other_fields(one, other));
+        assert!(!have_same_other_fields(
+            one,
+            br#"{"version":"1.2","a":1,"tasks":[]}"#
+        ));
+    }
+
+    #[test]
     fn what_is_no_ledger_is_refused_with_the_reason() {
         let check = |text: &str, message: &str| {
             let error = LedgerFile::scan(text.as_bytes()).unwrap_err();
@@ -230,6 +261,15 @@ mod tests {
             "not a ledger: the text ends too early at line 1, column 1",
         );
         check("{}", "not a ledger: `version` is missing");
+        let Begun { head, tail } = begun_new();
+        check(
+            &format!("{head}\n    {{\"a\":1}}\n    {{\"b\":2}}{tail}"),
+            "not a ledger: expected `,` or `]` at line 5, column 5",
+        );
+        check(
+            &format!("{head}\n    {{\"a\":1}},{tail}"),
+            "not a ledger: expected a value at line 5, column 3",
+        );
         check(
             r#"{"version":1.2,"tasks":[]}"#,
             "not a ledger: `version` is not a text",
@@ -242,7 +282,6 @@ mod tests {
             r#"{"version":"1.2","tasks":{}}"#,
             "not a ledger: `tasks` is not an array",
         );
-        let Begun { head, tail } = begun_new();
         let torn = format!("{head}\n    {{\"a\":1}}{tail}");
         let torn = &torn[..torn.len() - 3];
         check(

@@ -9,7 +9,7 @@ use crate::{checksum::Checksum, paths::LedgerPaths};
 /// Keeps bytes that stood in `path`, durably, and says where.
 ///
 /// The name is the file's own and the first digits of the bytes' SHA-256: the same bytes are kept
-/// once.
+/// once. Only their owner may read them.
 pub(crate) fn keep(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -21,6 +21,6 @@ pub(crate) fn keep(
     let hash = Checksum::of(bytes).to_string();
     let name = name.trim_start_matches('.');
     let kept = paths.quarantine.join(format!("{name}.{}", &hash[..16]));
-    disk.create(&kept, bytes, 0o644)?;
+    disk.create(&kept, bytes, 0o600)?;
     Ok(kept)
 }

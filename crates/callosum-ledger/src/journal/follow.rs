@@ -71,12 +71,12 @@ pub enum JournalError {
     #[error(transparent)]
     Disk(#[from] DiskError),
     /// A record that was promised to be on disk is not what it was.
-    #[error("the audit journal is damaged at record {seq}, line {line} of `{}`: {reason}", path.display())]
+    #[error("the audit journal is damaged at record {seq}, byte {offset} of `{}`: {reason}", path.display())]
     Damaged {
         /// The day file.
         path: PathBuf,
-        /// The line in it that is wrong, from 1; counted from where reading began.
-        line: u64,
+        /// Where in it the line begins that is wrong, from 0.
+        offset: u64,
         /// The record that should stand there.
         seq: u64,
         /// What is wrong with it.
@@ -123,7 +123,7 @@ pub(crate) fn follow_until(
         if !is_there {
             return Err(JournalError::Damaged {
                 path,
-                line: 0,
+                offset: from.offset,
                 seq: from.seq,
                 reason: "the record is not there any more".to_owned(),
             });
@@ -143,9 +143,7 @@ pub(crate) fn follow_until(
         }
         let size = file.size()?;
         let mut lines = Lines::new(&file, followed.position.offset, size);
-        let mut number = 0;
         while let Some(line) = lines.next()? {
-            number += 1;
             let read = if line.is_whole {
                 Record::read(line.bytes).map_err(Fault::Record)
             } else {
@@ -167,7 +165,7 @@ pub(crate) fn follow_until(
                     if was_promised(disk, seq, &mut lines, later)? {
                         return Err(JournalError::Damaged {
                             path: day_file.path.clone(),
-                            line: number,
+                            offset,
                             seq,
                             reason: fault.to_string(),
                         });

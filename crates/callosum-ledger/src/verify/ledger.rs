@@ -10,7 +10,7 @@ use crate::{
     checksum::Checksum,
     entry::{Entry, checksum_at_head, is_sealed},
     hashlog::HashlogLine,
-    ledger_file::{LedgerFile, own_head_len},
+    ledger_file::{LedgerFile, own_entry, own_head_len},
     lines::Lines,
     paths::LedgerPaths,
     task_id::TaskId,
@@ -93,14 +93,17 @@ fn check_own_layout(file: &DiskFile, len: u64) -> Result<Option<LedgerCheck>, Di
     let mut lines = Lines::new(file, head_len as u64, len);
     // What is left of the line on which the array begins.
     lines.next()?;
+    let mut goes_on = true;
     while let Some(line) = lines.next()? {
         if line.bytes == b"  ]" {
+            if goes_on && !check.places.is_empty() {
+                return Ok(None);
+            }
             break;
         }
-        let Some(entry) = line.bytes.strip_prefix(b"    ") else {
+        let Some(entry) = own_entry(line.bytes, &mut goes_on) else {
             return Ok(None);
         };
-        let entry = entry.strip_suffix(b",").unwrap_or(entry);
         match checksum_at_head(entry) {
             Some(checksum) if is_sealed(entry) => {
                 check

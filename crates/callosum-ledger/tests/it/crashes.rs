@@ -1,5 +1,8 @@
 //! What a crash leaves is mended, what a person did is not touched.
 
+use std::path::Path;
+
+use callosum_host::OpenHow;
 use callosum_ledger::{ErrorCode, JournalError, OpenError, Query, RepairKind, replay, verify};
 use serde_json::Value;
 
@@ -161,10 +164,11 @@ fn a_damaged_record_in_the_middle_is_an_error_and_nothing_is_cut() {
     for line in 0..lines.len() - 2 {
         let mut damaged = journal.clone().into_bytes();
         damaged[lines[line] - 100] ^= 1;
+        let begins = line.checked_sub(1).map_or(0, |before| lines[before]);
         project.write(&project.journal(), &damaged);
         let error = project.try_open().unwrap_err();
         assert!(
-            matches!(&error, OpenError::Journal(JournalError::Damaged { line: at, .. }) if *at == line as u64 + 1),
+            matches!(&error, OpenError::Journal(JournalError::Damaged { offset, .. }) if *offset == begins as u64),
             "line {line}: {error}"
         );
         assert_eq!(error.code(), Some(ErrorCode::ChecksumMismatch));
@@ -290,4 +294,26 @@ fn a_replay_gives_the_same_bytes_and_finds_the_first_that_differs() {
     )
     .unwrap_err();
     assert!(error.to_string().contains("is not a day file"), "{error}");
+}
+
+/// CAL-SEC-1: who may read the ledger stays as its owner decided, and what is set aside is the
+/// owner's alone.
+#[test]
+fn a_repair_leaves_permissions_as_they_were() {
+    let (project, _) = Project::with_entries(2);
+    let mode = |path: &Path| {
+        let file = project.disk.open(path, OpenHow::READ).unwrap();
+        file.mode().unwrap().unwrap()
+    };
+    for path in [&project.paths.ledger, &project.paths.hashlog] {
+        let torn = project.text(path).replace(':', ";");
+        project.disk.replace(path, torn.as_bytes(), 0o600).unwrap();
+    }
+    let repairs = project.open().repairs();
+    assert_eq!(repairs.len(), 2, "{repairs:?}");
+    for repair in repairs {
+        assert_eq!(repair.what, RepairKind::Rewritten);
+        assert_eq!(mode(&repair.path), 0o600);
+        assert_eq!(mode(&repair.kept.unwrap()), 0o600);
+    }
 }

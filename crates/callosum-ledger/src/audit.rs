@@ -1,6 +1,12 @@
 //! [`AuditReader`]: the journal, read without a lock.
 
-use std::{collections::VecDeque, ops::ControlFlow, path::PathBuf};
+use std::{
+    collections::VecDeque,
+    fmt,
+    ops::ControlFlow,
+    path::PathBuf,
+    sync::{Mutex, PoisonError},
+};
 
 use callosum_host::{Disk, DiskError, OpenHow};
 use jiff::Timestamp;
@@ -14,10 +20,35 @@ use crate::{
 };
 
 /// Reads a project's audit journal. The chain is not checked: see [`crate::verify()`].
-#[derive(Clone, Debug)]
+///
+/// Lines that are not records are passed over, and told by [`unreadable`](Self::unreadable).
+#[derive(Debug)]
 pub struct AuditReader {
     disk: Disk,
     paths: LedgerPaths,
+    unreadable: Mutex<Vec<UnreadableLine>>,
+}
+
+/// A line of the journal that was passed over because it is not a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadableLine {
+    /// The day file.
+    pub path: PathBuf,
+    /// The line in it, from 1.
+    pub line: u64,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl fmt::Display for UnreadableLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, line, reason } = self;
+        let path = path.display();
+        write!(
+            f,
+            "line {line} of `{path}` is not an audit record: {reason}"
+        )
+    }
 }
 
 /// Which records are asked for; what is `None` excludes nothing.
@@ -41,22 +72,30 @@ pub enum AuditReadError {
     /// A file could not be read.
     #[error(transparent)]
     Disk(#[from] DiskError),
-    /// A line is not a record.
-    #[error("line {line} of `{}` is not an audit record: {reason}", path.display())]
-    Record {
-        /// The day file.
-        path: PathBuf,
-        /// The line in it, from 1.
-        line: u64,
-        /// Why.
-        reason: String,
-    },
 }
 
 impl AuditReader {
     /// A reader of the project's journal; one without any records is empty.
     pub fn new(disk: Disk, paths: LedgerPaths) -> Self {
-        Self { disk, paths }
+        Self {
+            disk,
+            paths,
+            unreadable: Mutex::default(),
+        }
+    }
+
+    /// The lines that this reader passed over until now, the first in each day file.
+    pub fn unreadable(&self) -> Vec<UnreadableLine> {
+        let unreadable = self.unreadable.lock();
+        unreadable.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn pass_over(&self, line: UnreadableLine) {
+        let unreadable = self.unreadable.lock();
+        let mut unreadable = unreadable.unwrap_or_else(PoisonError::into_inner);
+        if unreadable.iter().all(|before| before.path != line.path) {
+            unreadable.push(line);
+        }
     }
 
     /// The last `count` records, in the order in which they were written.
@@ -127,12 +166,17 @@ impl AuditReader {
                 // It is being written.
                 break;
             }
-            let record =
-                serde_json::from_slice(line.bytes).map_err(|error| AuditReadError::Record {
-                    path: day_file.path.clone(),
-                    line: number,
-                    reason: error.to_string(),
-                })?;
+            let record = match serde_json::from_slice(line.bytes) {
+                Ok(record) => record,
+                Err(error) => {
+                    self.pass_over(UnreadableLine {
+                        path: day_file.path.clone(),
+                        line: number,
+                        reason: error.to_string(),
+                    });
+                    continue;
+                }
+            };
             if take(record).is_break() {
                 return Ok(ControlFlow::Break(()));
             }

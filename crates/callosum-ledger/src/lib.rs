@@ -43,7 +43,7 @@ mod watermark;
 pub use crate::{
     align::{OpenError, Repair, RepairKind},
     answers::Answers,
-    audit::{AuditQuery, AuditReadError, AuditReader},
+    audit::{AuditQuery, AuditReadError, AuditReader, UnreadableLine},
     checksum::{Checksum, InvalidChecksum},
     creation::{Adoption, CreateError, Creation},
     entry::{Entry, EntryError, NewEntry},

@@ -3,7 +3,7 @@
 //! Everything here is derived from the journal. A position is kept in memory between two writes,
 //! and on disk as the watermark.
 
-use jiff::civil::Date;
+use jiff::{ToSpan, civil::Date};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -71,8 +71,18 @@ impl Position {
     }
 
     /// Keeps in mind that this id is taken.
+    ///
+    /// One of a day to come, which only another program gives out, is not counted on from: it
+    /// would use up the ids of all days before it.
     pub(crate) fn note_id(&mut self, id: &TaskId) {
-        self.last_id = self.last_id.max(id.day_and_number());
+        let last = id.day_and_number().filter(|(day, _)| self.has_come(*day));
+        self.last_id = self.last_id.max(last);
+    }
+
+    /// Whether an id of this day could have been given out by now; clocks differ by a day at most.
+    pub(crate) fn has_come(&self, day: Date) -> bool {
+        self.day
+            .is_none_or(|today| day <= today.saturating_add(1.day()))
     }
 
     /// Gives out the next dated id of `today`; `None` once the day's numbers are used up.
@@ -149,6 +159,17 @@ mod tests {
         assert_eq!(next(monday).as_deref(), Some("cal_2026_11_02_0002"));
         assert_eq!(next(tuesday).as_deref(), Some("cal_2026_11_03_0001"));
         assert_eq!(next(monday).as_deref(), Some("cal_2026_11_03_0002"));
+    }
+
+    /// CAL-SCH-2: an id of another program, years ahead, uses up no ids of the days before.
+    #[test]
+    fn an_id_of_a_day_to_come_is_not_counted_on_from() {
+        let today = Date::constant(2026, 11, 2);
+        let mut position = Position::start();
+        position.day = Some(today);
+        position.note_id(&"cal_9999_12_31_9999".parse().unwrap());
+        let next = position.next_id(today).unwrap();
+        assert_eq!(next.as_str(), "cal_2026_11_02_0001");
     }
 
     /// CAL-SCH-2: after 9,999 there is no dated id left.

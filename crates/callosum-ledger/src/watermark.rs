@@ -79,7 +79,8 @@ fn is_borne_out(disk: &Disk, paths: &LedgerPaths, at: &Position) -> Result<bool,
     let is_at = last_line(&journal, at.offset)?.is_some_and(|line| {
         Record::read(&line).is_ok_and(|record| (record.head.seq, record.hash) == (at.seq, at.head))
     });
-    if !is_at || at.synced > at.seq {
+    let has_plausible_id = at.last_id.is_none_or(|(day, _)| at.has_come(day));
+    if !is_at || at.synced > at.seq || !has_plausible_id {
         return Ok(false);
     }
     if view.entries == 0 {

@@ -9,6 +9,10 @@ use super::value::CanonicalValue;
 /// As deep as `serde_json` reads, so that what has a checksum can also be read back.
 pub const MAX_DEPTH: usize = 127;
 
+/// The longest integer in digits: Python reads no longer one unless it is told to
+/// (`sys.int_info.default_max_str_digits`), and what it cannot read it cannot check.
+const LONGEST_INTEGER: usize = 4_300;
+
 /// What is done about an object that has a key twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DuplicateKeys {
@@ -60,6 +64,9 @@ pub enum Fault {
     /// A number beyond what a float can hold.
     #[error("the number is too large for a float")]
     TooLarge,
+    /// An integer that Python does not read.
+    #[error("the integer has more than {LONGEST_INTEGER} digits")]
+    TooManyDigits,
     /// Half of a surrogate pair without the other half.
     #[error("lone surrogate `\\u{0:04x}`")]
     LoneSurrogate(u16),
@@ -94,7 +101,7 @@ pub(crate) fn object_members(bytes: &[u8]) -> Result<Vec<(String, Range<usize>)>
         let mut members = Vec::new();
         reader.object(|reader, key, _| {
             let from = reader.at;
-            reader.value(1)?;
+            reader.skip(1)?;
             members.push((key, from..reader.at));
             Ok(())
         })?;
@@ -108,7 +115,7 @@ pub(crate) fn array_items(bytes: &[u8]) -> Result<Vec<Range<usize>>, CanonicalEr
         let mut items = Vec::new();
         reader.array(|reader| {
             let from = reader.at;
-            reader.value(1)?;
+            reader.skip(1)?;
             items.push(from..reader.at);
             Ok(())
         })?;
@@ -184,6 +191,15 @@ impl Reader<'_> {
             Some(b'I') => Err(self.not_finite("Infinity")),
             Some(_) => Err(self.expected("a value")),
             None => Err(self.fault(Fault::EndsEarly)),
+        }
+    }
+
+    /// Reads a value as strictly as `value` does, and keeps nothing of it.
+    fn skip(&mut self, depth: usize) -> Result<(), At> {
+        match self.peek() {
+            Some(b'{') if depth < MAX_DEPTH => self.object(|reader, _, _| reader.skip(depth + 1)),
+            Some(b'[') if depth < MAX_DEPTH => self.array(|reader| reader.skip(depth + 1)),
+            _ => self.value(depth).map(drop),
         }
     }
 
@@ -381,6 +397,12 @@ impl Reader<'_> {
         }
         let text = &self.text[from..self.at];
         if !is_float {
+            if text.trim_start_matches('-').len() > LONGEST_INTEGER {
+                return Err(At {
+                    offset: from,
+                    fault: Fault::TooManyDigits,
+                });
+            }
             let digits = if text == "-0" { "0" } else { text };
             return Ok(CanonicalValue::Integer(digits.to_owned()));
         }

@@ -101,6 +101,18 @@ fn the_form_is_that_of_python_at_every_known_trap() {
     }
 }
 
+/// CAL-SUM-1: what Python does not read by itself, nobody could check with it.
+#[test]
+fn integers_are_as_long_as_python_reads_them() {
+    let longest = "7".repeat(4_300);
+    check(&longest, &longest);
+    check(&format!("-{longest}"), &format!("-{longest}"));
+    refuse(
+        format!("[{longest}7]").as_bytes(),
+        "the integer has more than 4300 digits at line 1, column 2",
+    );
+}
+
 /// CAL-SUM-1: what no portable JSON can hold is refused with its place.
 #[test]
 fn what_has_no_canonical_form_is_refused_with_its_place() {

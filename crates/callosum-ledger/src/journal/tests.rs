@@ -133,7 +133,7 @@ fn a_synced_record_is_never_taken_for_torn() {
             error,
             JournalError::Damaged {
                 seq: 1,
-                line: 1,
+                offset: 0,
                 ..
             }
         ),
@@ -275,4 +275,29 @@ fn a_detail_that_looks_like_an_entry_is_a_detail() {
     let record = Record::read(bytes.strip_suffix(b"\n").unwrap()).unwrap();
     assert_eq!(record.entry, None);
     assert!(record.head.details.unwrap().get().contains("checksum"));
+}
+
+/// CAL-GOV-1: one bad line hides no other, and is named.
+#[test]
+fn a_line_that_is_not_a_record_is_passed_over_and_told() {
+    let mut journal = Journal::new();
+    journal.write(5, true);
+    let mut bytes = journal.disk.read(&journal.path()).unwrap();
+    let third = memchr::memchr_iter(b'\n', &bytes).nth(1).unwrap() + 1;
+    bytes[third] = b'!';
+    let replaced = journal.disk.replace(&journal.path(), &bytes, 0o644);
+    replaced.unwrap();
+    let reader = AuditReader::new(journal.disk.clone(), journal.paths.clone());
+    let seqs: Vec<_> = reader.tail(4).unwrap().iter().map(|r| r.seq).collect();
+    assert_eq!(seqs, [1, 2, 4, 5]);
+    let mut asked = Vec::new();
+    let query = AuditQuery::default();
+    let read = reader.query(&query, |record| {
+        asked.push(record.seq);
+        std::ops::ControlFlow::Continue(())
+    });
+    read.unwrap();
+    assert_eq!(asked, [1, 2, 4, 5]);
+    let told: Vec<_> = reader.unreadable().iter().map(|line| line.line).collect();
+    assert_eq!(told, [3]);
 }

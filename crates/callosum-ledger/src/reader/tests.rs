@@ -84,7 +84,8 @@ impl Project {
 
     /// Asks for everything, with this hashlog: it must give what stands in the ledger.
     fn check_with_hashlog(&self, lines: &[Value]) {
-        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+        let text = lines.join("\n") + "\n";
         self.replace(&self.paths.hashlog, &text);
         self.check(Query::default(), &[3, 2, 1, 0]);
         let reader = self.reader();

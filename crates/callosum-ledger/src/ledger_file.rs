@@ -72,6 +72,9 @@ pub(crate) struct LedgerFile {
 
 const TASKS_LINE: &[u8] = b"  \"tasks\": [";
 
+/// What follows the last entry in our own layout.
+pub(crate) const OWN_TAIL: &str = "\n  ]\n}\n";
+
 impl LedgerFile {
     /// Reads a ledger file in any layout. One in our own is not parsed within its entries.
     pub(crate) fn scan(bytes: &[u8]) -> Result<Self, LedgerFileError> {
@@ -200,7 +203,7 @@ fn begun_with(others: &[(String, CanonicalValue)]) -> Begun {
     head.push_str("  \"tasks\": [");
     Begun {
         head,
-        tail: "\n  ]\n}\n".to_owned(),
+        tail: OWN_TAIL.to_owned(),
     }
 }
 

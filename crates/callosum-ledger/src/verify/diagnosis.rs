@@ -2,7 +2,7 @@
 
 use callosum_host::{Disk, DiskError, OpenHow};
 
-use super::{Fault, Problem, Stock};
+use super::{Fault, Problem, Stock, read_with_end};
 use crate::{
     canonical::DuplicateKeys,
     checksum::Checksum,
@@ -40,12 +40,8 @@ pub(super) fn compare(
     let Some(len) = stock.ledger else {
         return Ok(problem(Fault::Missing, 0, None, "there is no ledger"));
     };
-    let mut bytes = disk
-        .open(&paths.ledger, OpenHow::READ)?
-        .read_range(0, len as usize)?;
-    let end_at = bytes.len().saturating_sub(stock.ledger_end.len());
-    bytes.truncate(end_at);
-    bytes.extend_from_slice(&stock.ledger_end);
+    let file = disk.open(&paths.ledger, OpenHow::READ)?;
+    let bytes = read_with_end(&file, len, &stock.ledger_end)?;
     let file = match LedgerFile::parse(&bytes) {
         Ok(file) => file,
         Err(error) => return Ok(problem(Fault::Unreadable, 0, None, &error.to_string())),

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
 
-use super::{Fault, Problem, Stock};
+use super::{Fault, Problem, Stock, end_of, read_with_end};
 use crate::{
     chain::{ChainFault, HASHLOG},
     checksum::Checksum,
     entry::{Entry, checksum_at_head, is_sealed},
     hashlog::HashlogLine,
-    ledger_file::{LedgerFile, own_entry, own_head_len},
+    ledger_file::{LedgerFile, OWN_TAIL, own_entry, own_head_len},
     lines::Lines,
     paths::LedgerPaths,
     task_id::TaskId,
@@ -49,7 +49,7 @@ pub(super) fn check_views(
         }
         return Ok(views);
     };
-    let ledger = check_file(disk, &paths.ledger, len)?;
+    let ledger = check_file(disk, &paths.ledger, len, &stock.ledger_end)?;
     views.entries = ledger.entries;
     views.problems.extend(ledger.problem);
     let is_readable = views.problems.is_empty();
@@ -69,14 +69,14 @@ pub(super) fn check_views(
 /// Checks an archived ledger.
 pub(super) fn check_archive(disk: &Disk, path: &Path) -> Result<LedgerCheck, DiskError> {
     let len = disk.stat(path)?.map_or(0, |stat| stat.len);
-    check_file(disk, path, len)
+    check_file(disk, path, len, &end_of(disk, path, len)?)
 }
 
-fn check_file(disk: &Disk, path: &Path, len: u64) -> Result<LedgerCheck, DiskError> {
+fn check_file(disk: &Disk, path: &Path, len: u64, end: &[u8]) -> Result<LedgerCheck, DiskError> {
     let file = disk.open(path, OpenHow::READ)?;
-    let mut check = match check_own_layout(&file, len)? {
+    let mut check = match check_own_layout(&file, len, end)? {
         Some(check) => check,
-        None => check_any_layout(path, &file.read_range(0, len as usize)?),
+        None => check_any_layout(path, &read_with_end(&file, len, end)?),
     };
     check.bytes = len;
     Ok(check)
@@ -84,23 +84,26 @@ fn check_file(disk: &Disk, path: &Path, len: u64) -> Result<LedgerCheck, DiskErr
 
 /// Checks a ledger in our own layout as it is read; `None` for any other, or where anything is
 /// wrong, so that it is looked at in earnest.
-fn check_own_layout(file: &DiskFile, len: u64) -> Result<Option<LedgerCheck>, DiskError> {
+///
+/// The tail is not read there: the next append may be overwriting it.
+fn check_own_layout(
+    file: &DiskFile,
+    len: u64,
+    end: &[u8],
+) -> Result<Option<LedgerCheck>, DiskError> {
+    if !end.ends_with(OWN_TAIL.as_bytes()) {
+        return Ok(None);
+    }
     let start = file.read_range(0, len.min(64 * 1024) as usize)?;
     let Some(head_len) = own_head_len(&start) else {
         return Ok(None);
     };
     let mut check = LedgerCheck::default();
-    let mut lines = Lines::new(file, head_len as u64, len);
+    let mut lines = Lines::new(file, head_len as u64, len - OWN_TAIL.len() as u64);
     // What is left of the line on which the array begins.
     lines.next()?;
     let mut goes_on = true;
     while let Some(line) = lines.next()? {
-        if line.bytes == b"  ]" {
-            if goes_on && !check.places.is_empty() {
-                return Ok(None);
-            }
-            break;
-        }
         let Some(entry) = own_entry(line.bytes, &mut goes_on) else {
             return Ok(None);
         };
@@ -113,7 +116,9 @@ fn check_own_layout(file: &DiskFile, len: u64) -> Result<Option<LedgerCheck>, Di
             _ => return Ok(None),
         }
     }
-    // What an append overwrites is checked with the journal.
+    if goes_on && !check.places.is_empty() {
+        return Ok(None);
+    }
     check.entries = check.places.len() as u64;
     Ok(Some(check))
 }

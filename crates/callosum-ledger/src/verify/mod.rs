@@ -13,9 +13,12 @@ mod ledger;
 #[cfg(test)]
 mod tests;
 
-use std::{path::PathBuf, thread};
+use std::{
+    path::{Path, PathBuf},
+    thread,
+};
 
-use callosum_host::{Disk, DiskError, LockError, OpenHow};
+use callosum_host::{Disk, DiskError, DiskFile, LockError, OpenHow};
 
 use crate::{
     error_code::ErrorCode,
@@ -186,7 +189,7 @@ pub fn verify(disk: &Disk, paths: &LedgerPaths) -> Result<Verification, VerifyEr
 
 fn take_stock(disk: &Disk, paths: &LedgerPaths) -> Result<Stock, VerifyError> {
     let _still = locks::take_stock(disk, paths)?;
-    let len_of = |path: &std::path::Path| Ok::<_, DiskError>(disk.stat(path)?.map(|stat| stat.len));
+    let len_of = |path: &Path| Ok::<_, DiskError>(disk.stat(path)?.map(|stat| stat.len));
     let mut days = Vec::new();
     for day in day_files(disk, &paths.audit)? {
         let len = len_of(&day.path)?.unwrap_or(0);
@@ -194,11 +197,7 @@ fn take_stock(disk: &Disk, paths: &LedgerPaths) -> Result<Stock, VerifyError> {
     }
     let ledger = len_of(&paths.ledger)?;
     let ledger_end = match ledger {
-        Some(len) => {
-            let from = len.saturating_sub(LEDGER_END);
-            let file = disk.open(&paths.ledger, OpenHow::READ)?;
-            file.read_range(from, (len - from) as usize)?
-        }
+        Some(len) => end_of(disk, &paths.ledger, len)?,
         None => Vec::new(),
     };
     Ok(Stock {
@@ -207,4 +206,19 @@ fn take_stock(disk: &Disk, paths: &LedgerPaths) -> Result<Stock, VerifyError> {
         ledger_end,
         hashlog: len_of(&paths.hashlog)?,
     })
+}
+
+/// The last bytes of a ledger of this size.
+fn end_of(disk: &Disk, path: &Path, len: u64) -> Result<Vec<u8>, DiskError> {
+    let from = len.saturating_sub(LEDGER_END);
+    let file = disk.open(path, OpenHow::READ)?;
+    file.read_range(from, (len - from) as usize)
+}
+
+/// A whole ledger as it was when it had this size and this end.
+fn read_with_end(file: &DiskFile, len: u64, end: &[u8]) -> Result<Vec<u8>, DiskError> {
+    let mut bytes = file.read_range(0, len as usize)?;
+    bytes.truncate(bytes.len().saturating_sub(end.len()));
+    bytes.extend_from_slice(end);
+    Ok(bytes)
 }

@@ -4,7 +4,7 @@ use std::{collections::HashSet, os::unix::fs::symlink, thread};
 
 use callosum_ledger::{
     AuditEvent, CreateError, ErrorCode, Event, Ledger, LedgerVersion, OpenError, Query, TaskId,
-    WriteError, canonical, locks::ExclusiveLedger,
+    WriteError, canonical, locks::ExclusiveLedger, verify,
 };
 use serde_json::Value;
 
@@ -388,4 +388,22 @@ fn a_linked_day_file_is_refused_by_name() {
         let found = outside.disk.read_if_there(&victim).unwrap();
         assert_eq!(found.as_deref(), is_there.then_some(&b"theirs\n"[..]));
     }
+}
+
+/// CAL-MSP-2: what is written while everything is verified is not taken for damage.
+#[test]
+fn verifying_while_others_write_finds_nothing_wrong() {
+    let (project, _) = Project::with_entries(1);
+    let ledger = project.open();
+    thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            for turn in 0..200 {
+                project.store(&ledger, &"x".repeat(turn));
+            }
+        });
+        while !writer.is_finished() {
+            let found = verify(&project.disk, &project.paths).unwrap();
+            assert_eq!(found.problems, []);
+        }
+    });
 }

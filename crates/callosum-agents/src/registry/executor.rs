@@ -2,11 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use callosum_ledger::{
-    Checksum,
-    canonical::{self, DuplicateKeys},
-};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// The id of the executor that every installation has.
 pub const EMBEDDED_ID: &str = "scout";
@@ -129,21 +125,6 @@ impl Executor {
         } else {
             Err(InvalidId { id: id.to_owned() })
         }
-    }
-
-    /// Identifies what decides which program runs and what it is given.
-    ///
-    /// Two entries with one fingerprint start the same thing; a status, a version or a name may
-    /// differ. The machine's trust store keeps these.
-    pub fn fingerprint(&self) -> Checksum {
-        let decisive = json!({
-            "type": self.kind.as_str(),
-            "command_template": self.command_template,
-            "protocol": self.protocol,
-            "pass_environment": self.pass_environment,
-        });
-        canonical::checksum(decisive.to_string().as_bytes(), DuplicateKeys::Refused)
-            .expect("strings have a canonical form")
     }
 
     /// The longest silence that it may keep, where its entry says.

@@ -6,6 +6,7 @@
 mod entry;
 mod executor;
 mod file;
+mod fingerprint;
 
 pub use self::{
     entry::EntryFault,

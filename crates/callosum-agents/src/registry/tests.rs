@@ -271,26 +271,6 @@ fn a_new_standing_leaves_other_entries_of_the_name_alone() {
     assert_eq!(file["executors"][2], twin);
 }
 
-/// CAL-SEC-1: what a cloned registry would run cannot change unnoticed.
-#[test]
-fn a_fingerprint_covers_what_decides_execution_and_nothing_else() {
-    let executor = Executor::cli("a", "a {prompt}");
-    let changed = |change: fn(&mut Executor)| {
-        let mut other = executor.clone();
-        change(&mut other);
-        other.fingerprint() != executor.fingerprint()
-    };
-    assert!(changed(|e| e.command_template.push('x')));
-    assert!(changed(|e| e.kind = Kind::Http));
-    assert!(changed(|e| e.protocol = Some("acp".to_owned())));
-    assert!(changed(|e| e
-        .pass_environment
-        .push("HOME_TOKEN".to_owned())));
-    assert!(!changed(|e| e.id.push('x')));
-    assert!(!changed(|e| e.status = Status::Active));
-    assert!(!changed(|e| e.version.push('1')));
-}
-
 #[test]
 fn ids_are_fit_for_file_names() {
     for id in ["a", "ollama-code", "gpt_4.1", &"x".repeat(64)] {

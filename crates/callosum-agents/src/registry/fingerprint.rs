@@ -1,0 +1,284 @@
+//! What of an executor decides which program runs and what it is given, as one hash.
+//!
+//! The machine's trust store keeps these. A fingerprint says nothing about who may run: the caller
+//! compares it with what was allowed.
+
+use std::{
+    collections::BTreeMap,
+    path::{Component, Path},
+};
+
+use callosum_host::{
+    Disk, DiskError,
+    disk::{EntryKind, OpenHow},
+};
+use callosum_ledger::{
+    Checksum,
+    canonical::{self, DuplicateKeys},
+};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::executor::Executor;
+
+/// How much of a file is held at once while it is hashed, in bytes.
+const PIECE: usize = 256 * 1024;
+
+/// What may stand around the name of a file in a word: `--tool=ask.py`, `exec ./ask "$1";`.
+const AROUND_NAMES: &[char] = &[
+    ' ', '\t', '\n', '"', '\'', '`', '=', ';', '|', '&', '(', ')', '<', '>', ',', ':',
+];
+
+impl Executor {
+    /// Identifies what the entry says about which program runs and what it is given.
+    ///
+    /// Two entries with one fingerprint say the same; a status, a version or a name may differ.
+    pub fn fingerprint(&self) -> Checksum {
+        checksum(&self.decisive())
+    }
+
+    /// Identifies what runs in the project at `root`: the entry, and every regular file of the
+    /// project that a word of its template names.
+    ///
+    /// A word names a file by itself or in a part of it, as in `--tool=ask.py` and in the code of
+    /// `sh -c`, seen from `root`. A link that leads out of the project counts with where it leads.
+    /// What those files load themselves is not seen. Without any of them, and for the embedded
+    /// executor, this is [`fingerprint`](Self::fingerprint).
+    ///
+    /// Reads those files whole, piece by piece. Fails where one is there and cannot be read: what
+    /// nobody could look at is not identified.
+    pub fn fingerprint_in(&self, disk: &Disk, root: &Path) -> Result<Checksum, DiskError> {
+        if self.is_embedded() {
+            return Ok(self.fingerprint());
+        }
+        let files = named_files(&self.command_template, disk, root)?;
+        if files.is_empty() {
+            return Ok(self.fingerprint());
+        }
+        let mut decisive = self.decisive();
+        decisive["files"] = json!(files);
+        Ok(checksum(&decisive))
+    }
+
+    fn decisive(&self) -> Value {
+        json!({
+            "type": self.kind.as_str(),
+            "command_template": self.command_template,
+            "protocol": self.protocol,
+            "pass_environment": self.pass_environment,
+        })
+    }
+}
+
+fn checksum(decisive: &Value) -> Checksum {
+    canonical::checksum(decisive.to_string().as_bytes(), DuplicateKeys::Refused)
+        .expect("strings have a canonical form")
+}
+
+/// For each name in a template that leads to a regular file: the file's SHA-256 where it is in the
+/// project, where it leads where only the name is.
+fn named_files(
+    template: &str,
+    disk: &Disk,
+    root: &Path,
+) -> Result<BTreeMap<String, String>, DiskError> {
+    let root = disk.canonicalize(root)?;
+    // A template that is no words starts nothing.
+    let words = shlex::split(template).unwrap_or_default();
+    let names = words
+        .iter()
+        .flat_map(|word| word.split(AROUND_NAMES).chain([word.as_str()]))
+        .filter(|name| !name.is_empty());
+    let mut files = BTreeMap::new();
+    for name in names {
+        // What leads nowhere now has another fingerprint as soon as it leads somewhere.
+        let Ok(path) = disk.canonicalize(&root.join(name)) else {
+            continue;
+        };
+        let is_file = matches!(disk.stat(&path)?, Some(stat) if stat.kind == EntryKind::File);
+        if !is_file || files.contains_key(name) {
+            continue;
+        }
+        if path.starts_with(&root) {
+            files.insert(name.to_owned(), sha256(disk, &path)?);
+        } else if is_within(name, &root) {
+            files.insert(name.to_owned(), path.to_string_lossy().into_owned());
+        }
+    }
+    Ok(files)
+}
+
+/// Whether a name, before any link is followed, is one of the project.
+fn is_within(name: &str, root: &Path) -> bool {
+    let name = Path::new(name);
+    name.strip_prefix(root)
+        .unwrap_or(name)
+        .components()
+        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}
+
+fn sha256(disk: &Disk, path: &Path) -> Result<String, DiskError> {
+    let file = disk.open(path, OpenHow::READ)?;
+    let mut hasher = Sha256::new();
+    let mut offset = 0;
+    loop {
+        let piece = file.read_range(offset, PIECE)?;
+        if piece.is_empty() {
+            return Ok(hexadecimal(&hasher.finalize()));
+        }
+        hasher.update(&piece);
+        offset += piece.len() as u64;
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    let digit = |value: u8| char::from_digit(u32::from(value), 16);
+    bytes
+        .iter()
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+        .flatten()
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::registry::Kind;
+
+    /// CAL-SEC-1: what a cloned registry would run cannot change unnoticed.
+    #[test]
+    fn a_fingerprint_covers_what_decides_execution_and_nothing_else() {
+        let executor = Executor::cli("a", "a {prompt}");
+        let changed = |change: fn(&mut Executor)| {
+            let mut other = executor.clone();
+            change(&mut other);
+            other.fingerprint() != executor.fingerprint()
+        };
+        assert!(changed(|e| e.command_template.push('x')));
+        assert!(changed(|e| e.kind = Kind::Http));
+        assert!(changed(|e| e.protocol = Some("acp".to_owned())));
+        assert!(changed(|e| e
+            .pass_environment
+            .push("HOME_TOKEN".to_owned())));
+        assert!(!changed(|e| e.id.push('x')));
+        assert!(!changed(|e| e.status = crate::registry::Status::Active));
+        assert!(!changed(|e| e.version.push('1')));
+    }
+
+    struct Project {
+        folder: tempfile::TempDir,
+    }
+
+    impl Project {
+        fn new() -> Self {
+            let project = Self {
+                folder: tempfile::tempdir().unwrap(),
+            };
+            Disk::real()
+                .create_dir_all(&project.at("root/tools"))
+                .unwrap();
+            project.write("root/tools/ask.py", b"one");
+            project.write("outside", b"one");
+            project
+        }
+
+        fn at(&self, path: &str) -> std::path::PathBuf {
+            self.folder.path().join(path)
+        }
+
+        fn write(&self, path: &str, bytes: &[u8]) {
+            Disk::real().replace(&self.at(path), bytes, 0o755).unwrap();
+        }
+
+        fn print(&self, template: &str) -> Checksum {
+            Executor::cli("a", template)
+                .fingerprint_in(&Disk::real(), &self.at("root"))
+                .unwrap()
+        }
+    }
+
+    /// CAL-SEC-1: a pull that changes the program behind a trusted command is noticed.
+    #[test]
+    fn a_changed_program_of_the_project_is_another_executor() {
+        let project = Project::new();
+        let absolute = project.at("root/tools/ask.py").display().to_string();
+        let templates = [
+            "python3 tools/ask.py {prompt}".to_owned(),
+            "./tools/../tools/ask.py".to_owned(),
+            "python3 '-W' ignore --tool=tools/ask.py".to_owned(),
+            "sh -c 'cd . && exec ./tools/ask.py \"$1\"; true' _ {prompt}".to_owned(),
+            format!("{absolute} {{prompt}}"),
+        ];
+        let prints = || templates.each_ref().map(|template| project.print(template));
+        let before = prints();
+        assert_eq!(prints(), before);
+        project.write("root/tools/ask.py", b"two");
+        for (template, (before, after)) in templates.iter().zip(before.iter().zip(prints())) {
+            assert_ne!(*before, after, "{template}");
+        }
+        // Removed, and put back: what runs is what was trusted.
+        Disk::real()
+            .remove_file(&project.at("root/tools/ask.py"))
+            .unwrap();
+        assert_ne!(prints()[0], before[0]);
+        project.write("root/tools/ask.py", b"one");
+        assert_eq!(prints(), before);
+    }
+
+    /// CAL-SEC-1: a link counts with where it leads, so that it cannot be turned.
+    #[test]
+    fn a_link_that_is_turned_is_noticed() {
+        let project = Project::new();
+        let link = project.at("root/ask");
+        let turned_to = |target: &str| {
+            Disk::real().remove_file(&link).unwrap();
+            symlink(target, &link).unwrap();
+            project.print("./ask {prompt}")
+        };
+        let inside = turned_to("tools/ask.py");
+        let outside = turned_to("../outside");
+        assert_ne!(inside, outside);
+        assert_ne!(turned_to("/bin/sh"), outside);
+        assert_eq!(turned_to("../outside"), outside);
+        let nowhere = turned_to("nowhere");
+        assert_eq!(turned_to("ask"), nowhere);
+    }
+
+    #[test]
+    fn what_names_no_file_of_the_project_changes_nothing() {
+        let project = Project::new();
+        for template in [
+            "ollama-code -p {prompt}",
+            "tools -p {prompt}",
+            "/bin/sh ../outside {prompt}",
+            "a 'unfinished",
+            "a 'nul\0' . / '' {self}",
+            &format!("a {}", "x".repeat(5000)),
+        ] {
+            let entry = Executor::cli("a", template);
+            assert_eq!(project.print(template), entry.fingerprint(), "{template}");
+        }
+        project.write("root/scout", b"one");
+        let scout = Executor::embedded();
+        let print = scout.fingerprint_in(&Disk::real(), &project.at("root"));
+        assert_eq!(print.unwrap(), scout.fingerprint());
+        let missing = Executor::cli("a", "a").fingerprint_in(&Disk::real(), &project.at("gone"));
+        assert!(missing.unwrap_err().is_absent());
+    }
+
+    /// The file's own SHA-256, whatever its size, is what is trusted.
+    #[test]
+    fn a_file_is_hashed_whole() {
+        let project = Project::new();
+        let mut bytes = vec![b'x'; PIECE + 1];
+        let hash = |bytes: &[u8]| {
+            project.write("root/large", bytes);
+            sha256(&Disk::real(), &project.at("root/large")).unwrap()
+        };
+        assert_eq!(hash(&bytes), Checksum::of(&bytes).to_string());
+        bytes[PIECE] = b'y';
+        assert_eq!(hash(&bytes), Checksum::of(&bytes).to_string());
+    }
+}

@@ -6,10 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use callosum_ledger::{
-    TaskId,
-    canonical::{DuplicateKeys, canonicalize},
-};
+use callosum_agents::json::read_value;
+use callosum_ledger::TaskId;
 use serde_json::Value;
 
 use super::fields::{Fields, Problem};
@@ -104,9 +102,7 @@ struct Draft {
 fn records_of(bytes: &[u8]) -> Result<Vec<Value>, Problem> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     // Refuses what readers disagree about, duplicate keys above all, and says where it stands.
-    let canonical = canonicalize(bytes, DuplicateKeys::Refused)?;
-    let value = serde_json::from_slice(&canonical).expect("canonical JSON is JSON");
-    Fields::of(value, FILE_KEYS)?.list("tasks", "a list of at least one task")
+    Fields::of(read_value(bytes)?, FILE_KEYS)?.list("tasks", "a list of at least one task")
 }
 
 fn draft_of(record: Value, defaults: &Defaults, place: &mut TaskPlace) -> Result<Draft, Problem> {
@@ -116,7 +112,8 @@ fn draft_of(record: Value, defaults: &Defaults, place: &mut TaskPlace) -> Result
     let mut fields = Fields::of(record, TASK_KEYS)?;
     let local_id = fields.text(
         "id",
-        "1 to 64 letters, digits, `.`, `_` and `-`, not in the form of a ledger's task id",
+        "1 to 64 characters, none of them a control character, not all blank and not in the form \
+         of a ledger's task id",
         is_local_id,
     )?;
     let prompt = fields.text("prompt", "a text that is not blank", is_not_blank)?;
@@ -186,10 +183,9 @@ fn nearest_id(name: &str, places: &HashMap<String, usize>) -> Option<String> {
 }
 
 fn is_local_id(text: &str) -> bool {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    !text.is_empty()
-        && text.len() <= LONGEST_ID
-        && text.chars().all(is_plain)
+    is_not_blank(text)
+        && text.chars().count() <= LONGEST_ID
+        && !text.contains(char::is_control)
         && text.parse::<TaskId>().is_err()
 }
 

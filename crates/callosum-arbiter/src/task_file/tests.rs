@@ -122,6 +122,11 @@ fn a_value_out_of_range_is_refused_with_what_is_allowed() {
          2^64 - 1)",
     );
     refuse(
+        r#"{"tasks": [{"id": "a", "prompt": "p", "estimated_io_ops": 18446744073709551616}]}"#,
+        "`tasks.json`, task 1 (`a`): `estimated_io_ops` is `1.8446744073709552e+19` (allowed: a \
+         whole number from 0 to 2^64 - 1)",
+    );
+    refuse(
         r#"{"tasks": [{"id": "a", "prompt": "p", "priority": 3}]}"#,
         "`tasks.json`, task 1 (`a`): `priority` is `3` (allowed: context-priority, round-robin, \
          dependency-chain)",
@@ -150,8 +155,49 @@ fn an_id_that_looks_like_one_of_the_ledger_is_refused() {
     refuse(
         r#"{"tasks": [{"id": "cal_2026_01_02_0001", "prompt": "p"}]}"#,
         "`tasks.json`, task 1 (`cal_2026_01_02_0001`): `id` is `cal_2026_01_02_0001` (allowed: 1 \
-         to 64 letters, digits, `.`, `_` and `-`, not in the form of a ledger's task id)",
+         to 64 characters, none of them a control character, not all blank and not in the form of \
+         a ledger's task id)",
     );
+}
+
+#[test]
+fn an_id_may_be_any_short_text() {
+    let longest = "é".repeat(64);
+    for id in [
+        "api tests",
+        "été",
+        "server/routes: 2",
+        "\u{1f600}",
+        &longest,
+    ] {
+        let text = format!(
+            r#"{{"tasks": [{{"id": "{id}", "prompt": "p"}}, {{"id": "z", "prompt": "p", "links": ["{id}"]}}]}}"#
+        );
+        let submission = accept(&text);
+        assert_eq!(submission.task(TaskIndex(0)).local_id, id);
+        assert_eq!(
+            submission.task(TaskIndex(1)).links,
+            [Link::Local(TaskIndex(0))]
+        );
+        assert!(fits_schema(&text), "{id}");
+    }
+    let too_long = "é".repeat(65);
+    for id in [
+        "",
+        " ",
+        "a\\u0000",
+        "a\\nb",
+        "a\\u001b[2J",
+        "a\\u009b",
+        &too_long,
+    ] {
+        let text = format!(r#"{{"tasks": [{{"id": "{id}", "prompt": "p"}}]}}"#);
+        let said = read_with(&text, &Defaults::default())
+            .unwrap_err()
+            .to_string();
+        assert!(said.contains("(allowed: 1 to 64 characters"), "{said}");
+        assert!(!fits_schema(&text), "{id}");
+    }
 }
 
 #[test]
@@ -194,11 +240,16 @@ fn a_cycle_is_refused_with_every_task_on_it() {
 
 #[test]
 fn what_is_not_json_is_refused_with_its_place() {
+    let too_large = format!(
+        "{{\"tasks\": [{{\"id\": \"a\", \"prompt\": \"p\",\n \"estimated_io_ops\": {}}}]}}",
+        "9".repeat(400)
+    );
     for (text, place) in [
         ("", "line 1"),
         ("{\"tasks\": [\n  {]}", "line 2"),
         ("{\"tasks\": [], \"tasks\": []}", "duplicate key"),
         ("{\"tasks\": NaN}", "NaN"),
+        (&too_large, "too large for a float at line 2"),
     ] {
         let said = read_with(text, &Defaults::default())
             .unwrap_err()
@@ -245,7 +296,7 @@ fn the_schema_and_the_reader_agree_on_single_keys() {
         r#"{"tasks": [{"id": "a", "prompt": "p", "kind": "scna"}]}"#,
         r#"{"tasks": [{"id": "a", "prompt": "p", "estimated_io_ops": -1}]}"#,
         r#"{"tasks": [{"id": "a", "prompt": " \n"}]}"#,
-        r#"{"tasks": [{"id": "a b", "prompt": "p"}]}"#,
+        r#"{"tasks": [{"id": "a\nb", "prompt": "p"}]}"#,
         r#"{"tasks": [{"id": "cal_2026_01_02_0001", "prompt": "p"}]}"#,
         r#"{"tasks": [{"id": "a", "prompt": "p", "links": [""]}]}"#,
         r#"{"tasks": []}"#,

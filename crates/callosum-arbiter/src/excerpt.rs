@@ -1,30 +1,21 @@
 //! [`excerpt`]: the beginning of a foreign text, fit to be repeated in a message.
 
+use callosum_evidence::terminal::harmless;
+
 /// The longest piece that is repeated, in characters.
 const LONGEST: usize = 60;
 
 /// Gives the beginning of a text that comes from a file or a person, with what a terminal would
-/// obey made visible: control characters, and those that turn the direction of writing.
+/// obey made visible: control characters, line breaks too, and those that turn the direction of
+/// writing.
 pub fn excerpt(text: &str) -> String {
-    let mut shown = String::new();
-    for character in text.chars().take(LONGEST) {
-        if character.is_control() || turns_direction(character) {
-            shown.extend(character.escape_debug());
-        } else {
-            shown.push(character);
-        }
-    }
-    if text.chars().nth(LONGEST).is_some() {
+    let beginning: String = text.chars().take(LONGEST).collect();
+    let on_one_line = beginning.replace('\n', "\\n").replace('\t', "\\t");
+    let mut shown = harmless(&on_one_line);
+    if beginning.len() < text.len() {
         shown.push_str("...");
     }
     shown
-}
-
-fn turns_direction(character: char) -> bool {
-    matches!(
-        character,
-        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-    )
 }
 
 #[cfg(test)]

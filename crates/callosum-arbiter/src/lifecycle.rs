@@ -103,7 +103,7 @@ impl fmt::Display for Trigger {
 
 /// A step that Seed CAL §5.1 does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a process that is {from} cannot be {trigger}")]
+#[error("a process that is `{from}` has no step `{trigger}`")]
 pub struct IllegalTransition {
     /// Where the process stood.
     pub from: State,
@@ -144,7 +144,7 @@ mod tests {
         let refused = State::Idle.after(Trigger::Judged).unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "a process that is idle cannot be judged"
+            "a process that is `idle` has no step `judged`"
         );
     }
 }

@@ -73,11 +73,22 @@ impl<'a> Roster<'a> {
     }
 
     /// Whether this machine may start it.
+    ///
+    /// What cannot be looked at is not trusted: a file of the project that it would start.
     pub(super) fn is_trusted(&self, executor: &Executor) -> bool {
         executor.fingerprint() == Executor::embedded().fingerprint()
             || self
-                .trust
-                .is_trusted(Subject::Executor(executor.fingerprint()))
+                .subject(executor)
+                .is_ok_and(|subject| self.trust.is_trusted(subject))
+    }
+
+    /// What trust is about: the command, and the files of the project that it names.
+    fn subject(&self, executor: &Executor) -> Result<Subject, CommandError> {
+        let root = self.context.tree();
+        let fingerprint = executor.fingerprint_in(&self.context.disk, root);
+        fingerprint
+            .map(Subject::Executor)
+            .map_err(|error| store::disk_failed(&error))
     }
 
     /// The executor of this name, whatever its standing.
@@ -154,7 +165,7 @@ impl<'a> Roster<'a> {
 
     /// Lets this machine start it.
     pub(super) fn trust(&mut self, executor: &Executor) -> Result<(), CommandError> {
-        let subject = Subject::Executor(executor.fingerprint());
+        let subject = self.subject(executor)?;
         self.trust
             .record(subject)
             .map_err(|error| explain::trust(&error))
@@ -162,7 +173,7 @@ impl<'a> Roster<'a> {
 
     /// Lets this machine start it no more.
     pub(super) fn forget(&mut self, executor: &Executor) -> Result<(), CommandError> {
-        let subject = Subject::Executor(executor.fingerprint());
+        let subject = self.subject(executor)?;
         self.trust
             .forget(subject)
             .map_err(|error| explain::trust(&error))

@@ -125,9 +125,7 @@ impl Key {
             Self::ExecutorTimeoutMs => {
                 "Silence in ms after which an executor is ended (E002), where its registry entry says nothing else"
             }
-            Self::RetryMax => {
-                "Further tries of a failed task; E007 has 5, but none where this is 0"
-            }
+            Self::RetryMax => "Further tries of a failed task; at the default, E007 has 5",
             Self::BackoffBaseMs => {
                 "Pause in ms before the first further try after a crash; all other pauses keep their proportion to it"
             }

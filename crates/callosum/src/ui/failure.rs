@@ -2,6 +2,7 @@
 
 use std::{error::Error, fmt, io, io::Write as _};
 
+use callosum_evidence::terminal::harmless;
 use callosum_ledger::ErrorCode;
 use owo_colors::OwoColorize as _;
 
@@ -81,10 +82,15 @@ impl CommandError {
         Self::because(Exit::Environment, "cannot write to standard output", &error)
     }
 
+    /// Adds the causes, but for those that the line before has said already.
     fn caused_by(mut self, error: Option<&(dyn Error + 'static)>) -> Self {
         let mut next = error;
         while let Some(cause) = next {
-            self.causes.push(cause.to_string());
+            let words = cause.to_string();
+            let said = self.causes.last().unwrap_or(&self.what);
+            if !said.ends_with(&words) {
+                self.causes.push(words);
+            }
             next = cause.source();
         }
         self
@@ -122,23 +128,19 @@ impl CommandError {
 }
 
 impl fmt::Display for CommandError {
+    /// Foreign words in it are shown, not obeyed.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let code = self
             .code
             .map(|code| format!("[{code}]"))
             .unwrap_or_default();
-        writeln!(
-            f,
-            "{}{}: {}",
-            "error".red().bold(),
-            code.red().bold(),
-            self.what
-        )?;
+        let what = harmless(&self.what);
+        writeln!(f, "{}{}: {what}", "error".red().bold(), code.red().bold())?;
         for cause in &self.causes {
-            writeln!(f, "caused by: {cause}")?;
+            writeln!(f, "caused by: {}", harmless(cause))?;
         }
         if let Some(hint) = &self.hint {
-            writeln!(f, "{}: {hint}", "hint".cyan().bold())?;
+            writeln!(f, "{}: {}", "hint".cyan().bold(), harmless(hint))?;
         }
         Ok(())
     }

@@ -1,0 +1,129 @@
+//! How many tasks that do nothing a second, with a ledger entry and every audit record each.
+//!
+//! `cargo build --release -p callosum-testkit --bins && cargo bench -p callosum-arbiter --bench dispatch`
+//!
+//! Each task starts a real process of the `noop` executor. For a scale, the same processes are
+//! started in the same run by as many threads without arbiter, ledger and journal.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a bench says what it found, or stops"
+)]
+
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Instant,
+};
+
+use callosum_agents::{
+    protocol::Request,
+    registry::{Capabilities, Executor, Registry, Status},
+    runner::{self, Patience, Surroundings},
+};
+use callosum_arbiter::{
+    Limits, Mode, Submission, Task,
+    delegation::{Means, Provenance, Rules, run},
+};
+use callosum_host::{Clock, Disk, Ids, process::Cancel};
+use callosum_ledger::{Answers, Ledger, LedgerPaths};
+
+/// How many tasks.
+const TASKS: usize = 1000;
+
+fn main() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = Disk::real();
+    let paths = LedgerPaths::in_root(folder.path());
+    let clock = Clock::system();
+    Ledger::create(&disk, &paths, &clock).unwrap();
+    let ledger = Ledger::open(disk.clone(), paths.clone(), clock.clone(), Ids::random()).unwrap();
+    let noop = Executor {
+        status: Status::Active,
+        capabilities: Capabilities {
+            prompt_input: true,
+            json_output: true,
+            ..Capabilities::default()
+        },
+        ..Executor::cli("noop", &callosum_testkit::fakes::noop())
+    };
+    let mut registry = Registry::initial();
+    registry.put(&noop);
+    let cancel = Cancel::new().unwrap();
+    let surroundings = Surroundings {
+        root: folder.path().to_owned(),
+        self_program: "/bin/false".into(),
+        environment: Vec::new(),
+        temporary: folder.path().to_owned(),
+        cancel: cancel.clone(),
+        patience: Patience::default(),
+        disk: disk.clone(),
+    };
+    let limits = Limits::default();
+    let threads = limits.concurrency.get();
+
+    let alone = bare(&noop, &surroundings, threads);
+
+    let tasks = (0..TASKS)
+        .map(|number| Task {
+            mode: Some(Mode::Concurrent),
+            ..Task::new(format!("t{number}"), "nothing")
+        })
+        .collect();
+    let means = Means {
+        ledger: &ledger,
+        answers: &Answers::new(disk, &paths),
+        registry: &registry,
+        surroundings: &surroundings,
+        tree: folder.path(),
+        clock: &clock,
+        cancel: &cancel,
+        provenance: Provenance::default(),
+    };
+    let rules = Rules {
+        limits,
+        io_threshold: u64::MAX,
+        strict_summary: false,
+    };
+    let executors = vec!["noop".to_owned(); TASKS];
+    let started = Instant::now();
+    let report = run(
+        Submission::new(tasks).unwrap(),
+        &executors,
+        &means,
+        rules,
+        &(),
+    )
+    .unwrap();
+    let elapsed = started.elapsed().as_secs_f64();
+    assert!(report.unrecorded.is_none());
+    assert!(
+        report
+            .tasks
+            .iter()
+            .all(callosum_arbiter::delegation::TaskReport::is_committed)
+    );
+    let rate = TASKS as f64 / elapsed;
+    println!("processes alone:       {alone:>6.0} a second, {threads} at a time");
+    println!(
+        "tasks, all recorded:   {rate:>6.0} a second, {:.2} of that",
+        rate / alone
+    );
+}
+
+/// Processes a second, with nothing recorded.
+fn bare(executor: &Executor, surroundings: &Surroundings, threads: usize) -> f64 {
+    let begun = AtomicUsize::new(0);
+    let started = Instant::now();
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while begun.fetch_add(1, Ordering::Relaxed) < TASKS {
+                    let request = Request::bare("nothing");
+                    runner::run(executor, &request, surroundings, &mut |_| {}).unwrap();
+                }
+            });
+        }
+    });
+    TASKS as f64 / started.elapsed().as_secs_f64()
+}

@@ -91,6 +91,9 @@ pub(super) fn unopened(error: &OpenError) -> CommandError {
         OpenError::Newer { .. } => explained
             .hint("a newer callosum wrote it; this one can still read it: callosum ledger query"),
         OpenError::Foreign { .. } => explained.hint("callosum ledger verify"),
+        OpenError::DayToCome { .. } => {
+            explained.hint("move the file away, or set the machine's clock right")
+        }
         _ => with_disk_hint(explained, error),
     }
 }
@@ -104,7 +107,16 @@ pub(super) fn unwritten(error: &WriteError) -> CommandError {
 
 /// Explains why the ledger could not be read.
 pub(super) fn unreadable(error: &ReadError) -> CommandError {
-    let explained = CommandError::because(Exit::Environment, "cannot read the ledger", error);
+    // An entry that is not what was committed is an answer, and the answer is no.
+    let exit = match error.code() {
+        Some(ErrorCode::ChecksumMismatch) => Exit::No,
+        _ => Exit::Environment,
+    };
+    let explained =
+        CommandError::because(exit, "cannot read the ledger", error).coded(error.code());
+    if exit == Exit::No {
+        return explained.hint("callosum ledger verify");
+    }
     with_disk_hint(explained, error)
 }
 

@@ -44,9 +44,10 @@ pub(super) fn run(context: &Context, args: &QueryArgs) -> Result<(), CommandErro
         since: args.since,
         until: args.until,
     };
+    let reader = record::reader(context);
     let mut records = Vec::new();
     if args.limit > 0 {
-        record::reader(context)
+        reader
             .query(&query, |found| {
                 records.push(found);
                 if records.len() < args.limit {
@@ -57,5 +58,6 @@ pub(super) fn run(context: &Context, args: &QueryArgs) -> Result<(), CommandErro
             })
             .map_err(|error| record::unreadable(&error))?;
     }
+    record::tell_unreadable(context, &reader);
     record::print(context, &records)
 }

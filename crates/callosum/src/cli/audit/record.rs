@@ -28,6 +28,15 @@ pub(super) fn unreadable(error: &AuditReadError) -> CommandError {
         .hint("callosum audit verify")
 }
 
+/// Says which lines a reader passed over because they are no records.
+pub(super) fn tell_unreadable(context: &Context, reader: &AuditReader) {
+    for line in reader.unreadable() {
+        context
+            .ui
+            .warn(&line.to_string(), Some("callosum audit verify"));
+    }
+}
+
 /// Prints records.
 pub(super) fn print(context: &Context, records: &[AuditRecord]) -> Result<(), CommandError> {
     if context.ui.json {

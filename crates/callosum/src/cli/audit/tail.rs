@@ -18,8 +18,10 @@ pub(crate) struct TailArgs {
 }
 
 pub(super) fn run(context: &Context, args: &TailArgs) -> Result<(), CommandError> {
-    let records = record::reader(context)
+    let reader = record::reader(context);
+    let records = reader
         .tail(args.n)
         .map_err(|error| record::unreadable(&error))?;
+    record::tell_unreadable(context, &reader);
     record::print(context, &records)
 }

@@ -44,14 +44,14 @@ fn check(options: &str, code: &str, words: &str) {
     );
 }
 
-/// CAL-ERR-1: a crash, by exit code and by signal.
+/// CAL-ERR-1, REQ-ERR-001: a crash, by exit code and by signal.
 #[test]
 fn a_crash_is_e001() {
     check("--crash 7", "E001", "exit code 7");
     check("--abort", "E001", "signal");
 }
 
-/// CAL-ERR-2, REQ-COM-003: silence is E002, and a grandchild that holds the pipe changes nothing.
+/// CAL-ERR-2, CAL-COM-2, REQ-COM-003: silence is E002, and a grandchild that holds the pipe changes nothing.
 #[test]
 fn silence_is_e002() {
     check("--silent", "E002", "silent for 1000 ms");

@@ -4,7 +4,7 @@ use callosum_testkit::TestEnv;
 
 use crate::projects::two_languages;
 
-/// REQ-DEP-005, CAL-CFG-1: the files of Seed CAL §14.3 and §14.4, and nothing else.
+/// REQ-DEP-005, REQ-GOV-002, REQ-LED-003, REQ-LED-004, CAL-CFG-1: the files of Seed CAL §14.3 and §14.4, and nothing else.
 #[test]
 fn init_creates_the_seeds_files_and_says_so() {
     let env = two_languages();

@@ -77,6 +77,10 @@ impl Links {
                 match target {
                     Target::File(to) => {
                         let declares = import.kind == ImportKind::DeclareModule;
+                        // `mod sum;` alone builds the tree; `sum::total(..)` beside it leans.
+                        if declares && let Some(line) = file.path_heads.get(&*import.target) {
+                            edges.entry((from, *to, false)).or_insert(*line);
+                        }
                         let go = packages_of_go.destinations(file, *to);
                         for to in go.unwrap_or_else(|| chase.destinations(*to, import)) {
                             if to != from {

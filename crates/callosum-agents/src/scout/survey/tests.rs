@@ -44,6 +44,21 @@ fn a_reexport_is_followed_to_the_file_that_declares_the_name() {
 }
 
 #[test]
+fn a_module_that_is_declared_and_then_named_is_leaned_on() {
+    let main = "mod idle;\nmod sum;\n\nfn main() {\n    println!(\"{}\", sum::total());\n}\n";
+    let folder = tree(&[
+        ("Cargo.toml", "[package]\nname = \"x\"\n"),
+        ("src/main.rs", main),
+        ("src/idle.rs", "pub fn idle() {}\n"),
+        ("src/sum.rs", "pub fn total() -> u8 {\n    0\n}\n"),
+    ]);
+    assert_eq!(
+        uses(&survey(folder.path())),
+        ["src/main.rs -> src/sum.rs:5"]
+    );
+}
+
+#[test]
 fn files_of_one_go_package_lean_on_each_other_by_mention() {
     let folder = tree(&[
         ("go.mod", "module example.org/x\n"),

@@ -143,7 +143,7 @@ mod tests {
         }
     }
 
-    /// CAL-ERR-1…8, REQ-ERR-002, REQ-ERR-003, REQ-ERR-005: the table of §7.1.
+    /// CAL-ERR-1…8, REQ-ERR-002, REQ-ERR-003, REQ-ERR-005, REQ-MSP-003: the table of §7.1.
     #[test]
     fn each_code_has_the_seeds_pauses_and_end() {
         check(ErrorCode::ExecutorCrash, &[500, 1000, 1500], Remedy::GiveUp);

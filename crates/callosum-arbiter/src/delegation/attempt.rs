@@ -167,11 +167,23 @@ impl Workshop<'_> {
         let Some(judged) = uncommitted.as_ref() else {
             unreachable!("it was judged just now");
         };
-        let entry = self.means.ledger.commit(self.entry(job, &id, judged))?;
+        let committed = self.means.ledger.commit(self.entry(job, &id, judged));
+        let entry = committed.map_err(|error| self.unstored(about, error))?;
         let judged = judged.clone();
         self.record(about.state(Trigger::Judged, State::Terminated))?;
         self.record(about.state(Trigger::CleanedUp, State::Idle))?;
         Ok((entry, judged))
+    }
+
+    /// A commit that failed, told to the journal as soon as that can be written again.
+    fn unstored(&self, about: About<'_>, error: WriteError) -> Stop {
+        let stop = Stop::from(error);
+        if let Stop::Failed(failure) = &stop
+            && let Err(unrecorded) = self.record(about.error(failure))
+        {
+            return unrecorded;
+        }
+        stop
     }
 
     /// The task's id: reserved by the spawn record at the first attempt.

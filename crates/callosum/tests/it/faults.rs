@@ -1,6 +1,8 @@
 //! Executors that crash, hang, lie or flood, and disks that fail.
 
-use callosum_testkit::{TestEnv, fakes};
+use std::path::PathBuf;
+
+use callosum_testkit::{Output, TestEnv, fakes};
 use serde_json::Value;
 
 use crate::projects::{register, two_languages};
@@ -138,91 +140,72 @@ fn an_executor_sees_a_clean_environment() {
 /// CAL-ERR-5: a full disk is told, and what was there before is whole.
 #[test]
 fn a_full_disk_loses_nothing() {
-    let env = two_languages();
-    let Some(_mount) = Mount::small(&env) else {
-        panic!("tests run as root, who may mount a small tmpfs");
-    };
-    let project = env.project().join("mounted");
-    std::fs::write(project.join("a.py"), "def a():\n    return 1\n").unwrap();
-    let run = |arguments: &[&str]| {
-        let here = ["-C", project.to_str().unwrap()];
-        env.callosum().arguments(here).arguments(arguments).run()
-    };
-    run(&["delegate", "map"]).success();
-    let mut filled = std::fs::File::create(project.join("filler")).unwrap();
+    let disk = SmallDisk::with_a_project();
+    disk.run(&["delegate", "map"]).success();
+    let filler = disk.project.join("filler");
+    let mut filled = std::fs::File::create(&filler).unwrap();
     let mut block = 1 << 16;
     while block > 0 {
         if std::io::Write::write_all(&mut filled, &vec![0; block]).is_err() {
             block /= 2;
         }
     }
-    let refused = run(&["delegate", "map", "--json"]).ended_with(3).json();
+    let refused = disk
+        .run(&["delegate", "map", "--json"])
+        .ended_with(3)
+        .json();
     assert_eq!(refused["error"]["code"], "E005", "{refused}");
     drop(filled);
-    std::fs::remove_file(project.join("filler")).unwrap();
-    run(&["ledger", "verify"]).success();
-    run(&["delegate", "map"]).success();
-    assert_eq!(
-        run(&["ledger", "stats", "--json"]).success().json()["entries"],
-        2
-    );
+    std::fs::remove_file(filler).unwrap();
+    disk.run(&["ledger", "verify"]).success();
+    disk.run(&["delegate", "map"]).success();
+    let stats = disk.run(&["ledger", "stats", "--json"]).success().json();
+    assert_eq!(stats["entries"], 2);
 }
 
 /// A read-only project: what is there can be read, and nothing is pretended to be stored.
 #[test]
 fn a_read_only_project_can_be_read_and_says_why_not_more() {
-    let env = two_languages();
-    let Some(mount) = Mount::small(&env) else {
-        panic!("tests run as root, who may mount a small tmpfs");
-    };
-    let project = env.project().join("mounted");
-    std::fs::write(project.join("a.py"), "def a():\n    return 1\n").unwrap();
-    let run = |arguments: &[&str]| {
-        let here = ["-C", project.to_str().unwrap()];
-        env.callosum().arguments(here).arguments(arguments).run()
-    };
-    run(&["delegate", "map"]).success();
-    mount.make_read_only();
-    run(&["ledger", "show", "cal_2026_01_02_0001"]).success();
-    run(&["ledger", "verify"]).success();
-    let refused = run(&["delegate", "map"]).ended_with(3);
-    assert!(
-        refused.stderr.contains("ead-only file system"),
-        "{}",
-        refused.stderr
-    );
+    let disk = SmallDisk::with_a_project();
+    disk.run(&["delegate", "map"]).success();
+    let project = disk.project.to_str().unwrap();
+    assert!(command("mount", &["-o", "remount,ro", project]));
+    disk.run(&["ledger", "show", "cal_2026_01_02_0001"])
+        .success();
+    disk.run(&["ledger", "verify"]).success();
+    let refused = disk.run(&["delegate", "map"]).ended_with(3).stderr;
+    assert!(refused.contains("ead-only file system"), "{refused}");
 }
 
-/// A small file system of its own, unmounted at the end.
-struct Mount(std::path::PathBuf);
+/// A project on a small file system of its own, unmounted at the end.
+struct SmallDisk {
+    env: TestEnv,
+    project: PathBuf,
+}
 
-impl Mount {
-    fn small(env: &TestEnv) -> Option<Self> {
-        let at = env.project().join("mounted");
-        std::fs::create_dir(&at).ok()?;
-        command(
+impl SmallDisk {
+    /// Panics where it cannot be mounted: tests run as root, who may.
+    fn with_a_project() -> Self {
+        let env = TestEnv::new();
+        let project = env.project();
+        let at = project.to_str().unwrap();
+        assert!(command(
             "mount",
-            &[
-                "-t",
-                "tmpfs",
-                "-o",
-                "size=512k",
-                "callosum-test",
-                at.to_str()?,
-            ],
-        )
-        .then_some(Self(at))
+            &["-t", "tmpfs", "-o", "size=512k", "callosum-test", at]
+        ));
+        let disk = Self { env, project };
+        disk.env.write("a.py", "def a():\n    return 1\n");
+        disk
     }
 
-    fn make_read_only(&self) {
-        let at = self.0.to_str().unwrap();
-        assert!(command("mount", &["-o", "remount,ro", at]));
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.env.run(arguments)
     }
 }
 
-impl Drop for Mount {
+impl Drop for SmallDisk {
     fn drop(&mut self) {
-        command("umount", &["-l", self.0.to_str().unwrap_or_default()]);
+        command("umount", &["-l", self.project.to_str().unwrap_or_default()]);
     }
 }
 

@@ -30,6 +30,11 @@ fn a_cloned_registry_runs_nothing() {
         "{}",
         refused.stderr
     );
+    let told = env
+        .run(["audit", "tail", "-n", "1", "--json"])
+        .success()
+        .json();
+    assert_eq!(told["records"][0]["status"], "refused", "{told}");
     env.run(["executor", "check", "evil"]).ended_with(3);
     assert!(!env.project().join("owned-by-evil").exists());
     assert!(!env.project().join("owned-by-scout").exists());

@@ -136,7 +136,14 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
     let submission = submission::read(context, args, &store::reader(context)?)?;
     let ledger = store::open(context)?;
     let roster = Roster::load(context)?;
-    let executors = assigned(&submission, &roster)?;
+    let executors = assigned(&submission, &roster).or_else(|error| {
+        let event = AuditEvent {
+            status: Some("refused".to_owned()),
+            ..AuditEvent::new(Event::Error)
+        };
+        store::record(&ledger, event.with("message", error.one_line()))?;
+        Err(error)
+    })?;
     let means = Means {
         ledger: &ledger,
         answers: &Answers::new(context.disk.clone(), &context.ledger_paths()),

@@ -28,6 +28,9 @@ pub(super) const HEARD_COMPLAINT: usize = 64 * 1024;
 /// How much of it is kept, in bytes.
 const KEPT_COMPLAINT: usize = 4 * 1024;
 
+/// Longest piece of a complaint that stands in a message, in bytes.
+const LONGEST_QUOTED: usize = 200;
+
 /// Longest line that is passed on as one sign, in bytes.
 const LONGEST_LINE: usize = 8 * 1024;
 
@@ -207,7 +210,14 @@ fn quoted(complaint: &str) -> String {
         .lines()
         .map(str::trim)
         .rfind(|line| !line.is_empty());
-    last.map(|line| format!(": {line}")).unwrap_or_default()
+    let Some(line) = last else {
+        return String::new();
+    };
+    // The whole of it is in the details; here it must fit on a line beside the rest.
+    if line.len() <= LONGEST_QUOTED {
+        return format!(": {line}");
+    }
+    format!(": {}…", &line[..line.floor_char_boundary(LONGEST_QUOTED)])
 }
 
 /// Runs an executor once and judges its answer.

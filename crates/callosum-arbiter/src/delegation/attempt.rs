@@ -347,6 +347,12 @@ impl Workshop<'_> {
         let mut metadata = judged.metadata.clone();
         let mut put = |key: &str, value: Value| metadata.insert(key.to_owned(), value);
         put("prompt", record::kept_prompt(&job.task.prompt).into());
+        if job.task.prompt.len() > record::KEPT_PROMPT {
+            // Enough to tell whether another prompt is the same one.
+            put("prompt_bytes", job.task.prompt.len().into());
+            let hash = Checksum::of(job.task.prompt.as_bytes());
+            put("prompt_sha256", hash.to_string().into());
+        }
         put("kind", job.task.kind.as_str().into());
         put("mode", job.decision.mode.as_str().into());
         put("priority", job.task.priority.as_str().into());

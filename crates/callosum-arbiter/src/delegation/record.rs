@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Bytes of a prompt that records and entries keep.
-const KEPT_PROMPT: usize = 1024;
+pub(super) const KEPT_PROMPT: usize = 1024;
 
 /// The beginning of a prompt, its secrets masked.
 pub(super) fn kept_prompt(prompt: &str) -> String {

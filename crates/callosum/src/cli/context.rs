@@ -73,12 +73,12 @@ impl Context {
         }
         for waiting in &project.waiting {
             let what = format!(
-                ".calrc sets `{}` to `{}`, which leads out of the project and waits to be trusted; \
+                ".calrc sets `{}` to `{}`, which waits to be trusted; \
                  the default is used",
                 waiting.key.name(),
                 waiting.setting.value,
             );
-            ui.warn(&what, Some("callosum trust"));
+            ui.warn(&what, Some("callosum trust --list"));
         }
         let clock = environment
             .clock()

@@ -8,13 +8,16 @@ use callosum_host::{
     disk::{EntryKind, FileStat},
     machine,
 };
-use callosum_ledger::Ledger;
+use callosum_ledger::{Checksum, Ledger};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{context::Context, store};
-use crate::{config::Places, ui::CommandError};
+use super::{context::Context, explain, store};
+use crate::{
+    config::{Places, Subject},
+    ui::CommandError,
+};
 
 /// Names of our own in a project's root, as `.git/info/exclude` is told them.
 const IGNORED: [&str; 8] = [
@@ -114,6 +117,12 @@ pub(super) fn create_files(context: &Context) -> Result<Created, CommandError> {
     }
     let calrc = Places::calrc(context.state());
     if create(&context.disk, &calrc, INITIAL_CALRC)? {
+        // Written here, so its user's own; later changes by `config set` stay so.
+        let subject = Subject::Calrc(Checksum::of(INITIAL_CALRC));
+        let mut trust = context.project.trust.clone();
+        trust
+            .record(subject)
+            .map_err(|error| explain::trust(&error))?;
         paths.push(calrc);
     }
     Ok(Created {
@@ -129,11 +138,8 @@ fn create(disk: &Disk, path: &Path, bytes: &[u8]) -> Result<bool, CommandError> 
 
 pub(super) fn run(context: &Context, args: &InitArgs) -> Result<(), CommandError> {
     let created = create_files(context)?;
-    let excluded = if args.ignore {
-        exclude(context)?
-    } else {
-        Vec::new()
-    };
+    let excluded = if args.ignore { exclude(context)? } else { None };
+    let is_told_to_git = excluded.is_some();
     if machine::free_bytes(context.state()).is_ok_and(|free| free < ROOM_NEEDED) {
         context
             .ui
@@ -147,7 +153,7 @@ pub(super) fn run(context: &Context, args: &InitArgs) -> Result<(), CommandError
             .map(|path| shown(path, context.state()))
             .collect(),
         adopted: created.adopted,
-        excluded,
+        excluded: excluded.unwrap_or_default(),
     };
     if context.ui.json {
         return context.ui.json_data(&output);
@@ -158,7 +164,7 @@ pub(super) fn run(context: &Context, args: &InitArgs) -> Result<(), CommandError
             .ui
             .say(&format!("{}: everything is there already", output.root));
     }
-    if args.ignore {
+    if is_told_to_git {
         match output.excluded.len() {
             0 => context.ui.say("git passes them over already"),
             added => context
@@ -169,8 +175,9 @@ pub(super) fn run(context: &Context, args: &InitArgs) -> Result<(), CommandError
     Ok(())
 }
 
-/// Adds our names to the repository's own exclude file; says which were missing.
-fn exclude(context: &Context) -> Result<Vec<String>, CommandError> {
+/// Adds our names to the repository's own exclude file; says which were missing, or nothing where
+/// there is no git to tell.
+fn exclude(context: &Context) -> Result<Option<Vec<String>>, CommandError> {
     let git = context.state().join(".git");
     let is_folder = |found: FileStat| found.kind == EntryKind::Folder;
     let found = context
@@ -182,7 +189,7 @@ fn exclude(context: &Context) -> Result<Vec<String>, CommandError> {
             "--ignore: the root is not a git repository of its own",
             None,
         );
-        return Ok(Vec::new());
+        return Ok(None);
     }
     let info = git.join("info");
     context
@@ -202,7 +209,7 @@ fn exclude(context: &Context) -> Result<Vec<String>, CommandError> {
         .map(|name| (*name).to_owned())
         .collect();
     if missing.is_empty() {
-        return Ok(missing);
+        return Ok(Some(missing));
     }
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
@@ -215,7 +222,7 @@ fn exclude(context: &Context) -> Result<Vec<String>, CommandError> {
         .disk
         .replace(&path, text.as_bytes(), 0o644)
         .map_err(|error| store::disk_failed(&error))?;
-    Ok(missing)
+    Ok(Some(missing))
 }
 
 /// A path as seen from the root, folders with a slash as the ledger names them.

@@ -119,8 +119,9 @@ fn as_text(output: &ReplayOutput) -> String {
         text.push_str("the journal ends in an unfinished record, which was left out\n");
     }
     if let Some(difference) = &output.difference {
+        let from = differs_at(difference);
         let shown = |line: &Option<String>| match line {
-            Some(line) => cut(line),
+            Some(line) => cut(line, from),
             None => "(the file ends before)".to_owned(),
         };
         let _ = writeln!(
@@ -136,12 +137,32 @@ fn as_text(output: &ReplayOutput) -> String {
     text
 }
 
-/// As much of a line as a terminal bears, with nothing in it that a terminal would obey.
-fn cut(line: &str) -> String {
-    const WIDTH: usize = 200;
-    let harmless = line.escape_debug().to_string();
-    if harmless.chars().count() <= WIDTH {
-        return harmless;
+/// The first character at which the two lines differ.
+fn differs_at(difference: &DifferenceOutput) -> usize {
+    match (&difference.expected, &difference.found) {
+        (Some(expected), Some(found)) => {
+            let pairs = expected.chars().zip(found.chars());
+            pairs.take_while(|(a, b)| a == b).count()
+        }
+        _ => 0,
     }
-    harmless.chars().take(WIDTH - 1).chain(['…']).collect()
+}
+
+/// As much of a line as a terminal bears, from a little before the character `at`, with nothing in
+/// it that a terminal would obey.
+fn cut(line: &str, at: usize) -> String {
+    const BEFORE: usize = 40;
+    const WIDTH: usize = 160;
+    let from = at.saturating_sub(BEFORE);
+    let mut shown = String::new();
+    if from > 0 {
+        shown.push('…');
+    }
+    for character in line.chars().skip(from).take(WIDTH) {
+        shown.extend(character.escape_debug());
+    }
+    if line.chars().count() > from + WIDTH {
+        shown.push('…');
+    }
+    shown
 }

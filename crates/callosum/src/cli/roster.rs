@@ -108,7 +108,7 @@ impl<'a> Roster<'a> {
         let what = format!(
             "executor `{id}` comes with the repository and was not registered on this machine"
         );
-        Err(CommandError::new(Exit::Environment, what).hint("callosum trust"))
+        Err(CommandError::new(Exit::Environment, what).hint("callosum trust --list"))
     }
 
     /// The executor of this name, if it may be given tasks now.

@@ -40,7 +40,7 @@ pub(crate) struct StatusOutput {
     pub(crate) ledger_version: Option<String>,
     /// The executors and how they stand.
     pub(crate) executors: Vec<ExecutorStatus>,
-    /// Who gets a task that names nobody.
+    /// Who gets a task that names nobody; `nobody` where all are disabled.
     pub(crate) next_executor: String,
     /// The last tasks, newest first.
     pub(crate) last_tasks: Vec<TaskStatusOutput>,
@@ -140,7 +140,11 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
         ledger_bytes: stats.ledger_bytes,
         ledger_version: ledger.version().map(|version| version.to_string()),
         executors,
-        next_executor: roster.candidates().into_iter().next().unwrap_or_default(),
+        next_executor: roster
+            .candidates()
+            .into_iter()
+            .find(|id| roster.usable(id).is_ok())
+            .unwrap_or_else(|| "nobody".to_owned()),
         last_tasks,
         attention,
     })

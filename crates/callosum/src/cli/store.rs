@@ -2,6 +2,7 @@
 
 use std::{error::Error, time::Duration};
 
+use callosum_arbiter::Remedy;
 use callosum_host::{DiskError, FileLock, LockError};
 use callosum_ledger::{
     AuditEvent, CreateError, ErrorCode, Ledger, OpenError, ReadError, Reader, WriteError,
@@ -17,15 +18,39 @@ const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
 /// for writing. What had to be created or mended is told in a line each.
 pub(super) fn open(context: &Context) -> Result<Ledger, CommandError> {
     super::init::create_files(context)?.tell(context);
-    let ledger = Ledger::open(
-        context.disk.clone(),
-        context.ledger_paths(),
-        context.clock.clone(),
-        context.ids.clone(),
-    )
-    .map_err(|error| unopened(&error))?;
-    tell_repairs(context, &ledger);
-    Ok(ledger)
+    let recovery = context.project.settings.limits(0).recovery;
+    let mut retries = 0;
+    loop {
+        let opened = Ledger::open(
+            context.disk.clone(),
+            context.ledger_paths(),
+            context.clock.clone(),
+            context.ids.clone(),
+        );
+        let error = match opened {
+            Ok(ledger) => {
+                tell_repairs(context, &ledger);
+                return Ok(ledger);
+            }
+            Err(error) => error,
+        };
+        // Only a held lock is worth waiting for (E007); what else fails now fails again.
+        let remedy = match error.code() {
+            Some(ErrorCode::LockTimeout) => recovery.after(ErrorCode::LockTimeout, retries, 0),
+            _ => Remedy::GiveUp,
+        };
+        match remedy {
+            Remedy::Retry { delay } if !context.cancel.is_cancelled() => {
+                let seconds = delay.as_secs_f64();
+                context.ui.say(&format!(
+                    "[E007] another process holds the ledger; again in {seconds:.1} s"
+                ));
+                std::thread::sleep(delay);
+                retries += 1;
+            }
+            _ => return Err(unopened(&error)),
+        }
+    }
 }
 
 /// The ledger, to read. Nothing is created.

@@ -91,23 +91,26 @@ impl Places {
     }
 }
 
-/// Takes out of force what an untrusted `.calrc` sets and what leads out of the root.
-pub(super) fn hold_back(
-    disk: &Disk,
-    root: &Path,
-    settings: &mut Settings,
-) -> Result<Vec<Waiting>, DiskError> {
+/// Takes out of force where an untrusted `.calrc` puts ledger and journal.
+///
+/// Also inside of the root: a file of the repository that is named as the ledger would be taken
+/// for a damaged one, and written anew.
+pub(super) fn hold_back(root: &Path, settings: &mut Settings) -> Vec<Waiting> {
     let mut waiting = Vec::new();
     for key in [Key::LedgerPath, Key::AuditPath] {
         let is_calrcs = matches!(settings.get(key).origin, Origin::Calrc(_));
-        if is_calrcs && leads_out(disk, root, &root.join(settings.path(key)))? {
+        let is_default = match key.default() {
+            Value::Path(path) => root.join(path) == root.join(settings.path(key)),
+            _ => false,
+        };
+        if is_calrcs && !is_default {
             waiting.push(Waiting {
                 key,
                 setting: settings.reset(key),
             });
         }
     }
-    Ok(waiting)
+    waiting
 }
 
 /// Whether writing to `path` would write outside of `root`, or into a `.git`.
@@ -182,7 +185,7 @@ mod tests {
 
     #[test]
     fn an_untrusted_path_that_leads_out_waits_and_the_default_is_in_force() {
-        let (ground, root, outside) = project();
+        let (_ground, root, outside) = project();
         symlink(&outside, root.join("out")).unwrap();
         symlink(root.join(".git"), root.join("notes")).unwrap();
         symlink(outside.join("new"), root.join("dangling")).unwrap();
@@ -197,22 +200,25 @@ mod tests {
             "dangling",
         ] {
             let mut settings = settings(&format!(r#"{{"audit_path": "{path}"}}"#), &[]);
-            let waiting = hold_back(&ground.disk, &root, &mut settings).unwrap();
+            let waiting = hold_back(&root, &mut settings);
             assert_eq!(waiting.len(), 1, "{path}");
             assert_eq!(waiting[0].setting.value, Value::Path(path.into()));
             assert_eq!(settings.get(Key::AuditPath).origin, Origin::Default);
         }
     }
 
+    /// A repository could name one of its own files as the ledger, and have it written anew.
     #[test]
-    fn a_path_inside_of_the_root_is_in_force_at_once() {
-        let (ground, root, _) = project();
-        for path in ["audit", "deep/er/audit", "./audit"] {
-            let mut settings = settings(&format!(r#"{{"audit_path": "{path}"}}"#), &[]);
-            let waiting = hold_back(&ground.disk, &root, &mut settings).unwrap();
-            assert_eq!(waiting, [], "{path}");
-            let places = Places::find(&ground.disk, &root, &settings).unwrap();
-            assert_eq!(places.ledger.audit, root.join(path));
+    fn an_untrusted_path_inside_of_the_root_waits_as_well() {
+        let (_, root, _) = project();
+        for path in ["src/main.rs", "registry.json", ".calrc", "deep/er/audit"] {
+            let mut settings = settings(&format!(r#"{{"ledger_path": "{path}"}}"#), &[]);
+            assert_eq!(hold_back(&root, &mut settings).len(), 1, "{path}");
+            assert_eq!(settings.get(Key::LedgerPath).origin, Origin::Default);
+        }
+        for path in [".cal_memory.json", "./.cal_memory.json"] {
+            let mut settings = settings(&format!(r#"{{"ledger_path": "{path}"}}"#), &[]);
+            assert_eq!(hold_back(&root, &mut settings), [], "{path}");
         }
     }
 
@@ -222,7 +228,7 @@ mod tests {
         let outside = outside.join("audit");
         let variables = [("CAL_AUDIT_PATH", outside.to_str().unwrap())];
         let mut settings = settings("{}", &variables);
-        let waiting = hold_back(&ground.disk, &root, &mut settings).unwrap();
+        let waiting = hold_back(&root, &mut settings);
         assert_eq!(waiting, []);
         let places = Places::find(&ground.disk, &root, &settings).unwrap();
         assert_eq!(places.ledger.audit, outside);

@@ -64,7 +64,7 @@ impl Project {
         let waiting = if is_trusted {
             Vec::new()
         } else {
-            hold_back(disk, &roots.state, &mut settings)?
+            hold_back(&roots.state, &mut settings)
         };
         let places = Places::find(disk, &roots.state, &settings)?;
         Ok(Self {

@@ -73,6 +73,20 @@ fn a_cloned_calrc_writes_nothing_outside() {
     assert!(env.folder().join("outside").is_dir());
 }
 
+/// A cloned `.calrc` that names a file of the repository as the ledger: the file stays as it is,
+/// also where a journal is there, against which it would look damaged.
+#[test]
+fn a_source_file_named_as_the_ledger_is_left_alone() {
+    let env = two_languages();
+    env.run(["delegate", "map"]).success();
+    let before = env.read("src/main.rs");
+    env.write(".calrc", r#"{"ledger_path": "src/main.rs"}"#);
+    for arguments in [&["status"][..], &["ledger", "query"], &["delegate", "map"]] {
+        env.run(arguments).success();
+        assert_eq!(env.read("src/main.rs"), before, "{arguments:?}");
+    }
+}
+
 /// Links under our names, and inside our folders, are not written through.
 #[test]
 fn links_that_lead_out_are_not_followed() {

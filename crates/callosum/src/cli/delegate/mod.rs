@@ -278,13 +278,32 @@ fn tell_task(context: &Context, task: &TaskReport, named: bool) -> Result<(), Co
         Some(id) => format!("{name}task {id} ({}): {}", task.executor, error.message),
         None => format!("{name}{}", error.message),
     };
-    CommandError::new(Exit::No, what).coded(code).tell();
+    let told = CommandError::new(Exit::No, what).coded(code);
+    match hint_for(code, &task.executor) {
+        Some(hint) => told.hint(hint).tell(),
+        None => told.tell(),
+    }
     if let Some(details) = &error.details {
         for line in details.lines() {
             ui.say(&format!("  {line}"));
         }
     }
     Ok(())
+}
+
+/// What to do about a task that failed with this code.
+fn hint_for(code: Option<ErrorCode>, executor: &str) -> Option<String> {
+    match code? {
+        ErrorCode::ExecutorCrash | ErrorCode::MalformedAnswer | ErrorCode::ChecksumMismatch => {
+            Some(format!("callosum executor check {executor}"))
+        }
+        ErrorCode::Timeout => Some(format!(
+            "give {executor} more time: `quiet_ms` in registry.json, or CAL_EXECUTOR_TIMEOUT_MS"
+        )),
+        ErrorCode::MemoryOverflow => Some(format!("ask {executor} for less: --path, --kind")),
+        ErrorCode::DiskFailure | ErrorCode::AuditFailure => Some("callosum doctor".to_owned()),
+        ErrorCode::LockTimeout => Some("try again when the other process is done".to_owned()),
+    }
 }
 
 /// The exit code: the worst of what came of the tasks.

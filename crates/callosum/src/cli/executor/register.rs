@@ -56,8 +56,10 @@ pub(super) fn run(context: &Context, args: &RegisterArgs) -> Result<(), CommandE
     } else {
         context.ui.data(&output.as_text())?;
         if handshake.passed() {
+            let next = Roster::load(context)?.candidates();
+            let next = next.first().map_or("nobody", String::as_str);
             context.ui.say(&format!(
-                "registered {id}; tasks go to it now instead of scout"
+                "registered {id}; tasks that name nobody go to {next}"
             ));
         }
     }

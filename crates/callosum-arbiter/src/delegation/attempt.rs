@@ -226,9 +226,10 @@ impl Workshop<'_> {
         let answer = match self.ask(job, about.id) {
             Ok(answer) => answer,
             Err(stop) => {
-                if let Stop::Failed(failure) = &stop {
-                    self.record(about.error(failure))?;
-                }
+                self.record(match &stop {
+                    Stop::Failed(failure) => about.error(failure),
+                    Stop::Cancelled => about.cancelled(),
+                })?;
                 step(Trigger::Broke)?;
                 step(Trigger::CleanedUp)?;
                 return Err(stop);

@@ -96,6 +96,11 @@ impl About<'_> {
         failed(self.event(Event::Error, "error"), failure)
     }
 
+    /// Somebody cancelled while it ran.
+    pub(super) fn cancelled(self) -> AuditEvent {
+        self.event(Event::Error, "cancelled")
+    }
+
     /// The answer of a failed try was discarded before anything of it was stored (Seed CAL §7.4).
     pub(super) fn rollback(self) -> AuditEvent {
         self.event(Event::Rollback, "discarded")

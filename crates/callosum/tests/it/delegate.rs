@@ -297,6 +297,46 @@ fn a_failed_task_takes_down_its_dependants_only() {
     assert!(reason.contains("`bad`"), "{reason}");
 }
 
+/// Ctrl-C: what runs is ended, what is finished is kept, and both are on the record.
+#[test]
+fn an_interrupt_ends_what_runs_and_keeps_what_is_finished() {
+    let env = two_languages();
+    env.write("tools/interrupt.py", INTERRUPTING);
+    register(&env, "interrupting", "python3 tools/interrupt.py");
+    env.write(
+        "tasks.json",
+        json!({"tasks": [
+            {"id": "finished", "prompt": "x", "executor": "scout"},
+            {"id": "running", "prompt": "x", "executor": "interrupting", "links": ["finished"]},
+            {"id": "waiting", "prompt": "x", "executor": "scout", "links": ["running"]},
+        ]})
+        .to_string(),
+    );
+    let output = env.run(["delegate", "--tasks", "tasks.json", "--json"]);
+    let output = output.ended_with(130).json();
+    let status = |at: usize| output["tasks"][at]["status"].as_str().unwrap();
+    assert_eq!((status(0), status(1)), ("success", "cancelled"), "{output}");
+    assert_ne!(status(2), "success");
+    let stats = env.run(["ledger", "stats", "--json"]).success().json();
+    assert_eq!(stats["entries"], 1);
+    let told = env.run(["audit", "query", "--event", "error", "--json"]);
+    assert_eq!(told.success().json()["records"][0]["status"], "cancelled");
+    env.run(["ledger", "verify"]).success();
+}
+
+/// An executor that presses Ctrl-C on whoever started it, and goes on.
+const INTERRUPTING: &str = r#"
+import json, os, signal, sys, time
+request = json.load(sys.stdin)
+if request["prompt"] == "ping":
+    print(json.dumps({"summary": "pong", "tokens_used": 0, "status": "success"}))
+elif request["prompt"] == "capabilities":
+    print(json.dumps({"capabilities": {"prompt_input": True, "json_output": True}}))
+else:
+    os.kill(os.getppid(), signal.SIGINT)
+    time.sleep(60)
+"#;
+
 /// Two processes in one folder at once: no id is given twice and no entry is lost.
 #[test]
 fn two_delegates_at_once_lose_nothing() {

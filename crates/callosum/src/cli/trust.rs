@@ -17,7 +17,7 @@ use crate::{
 /// Allow what this repository brings along and this machine has not seen
 ///
 /// Shows every executor of registry.json that was not registered here, and every path of .calrc
-/// that leads out of the project, and allows them on this machine. A later change asks again.
+/// that is not the default, and allows them on this machine. A later change asks again.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:

@@ -1,6 +1,6 @@
 //! [`Places`]: where a project's state stands, none of it outside of the root unawares.
 //!
-//! A cloned repository may hold a `.calrc` with a path that leads out, or a link under a name
+//! A cloned repository may hold a `.calrc` with a path of its own, or a link under a name
 //! that we write to. The first waits for trust, the second is refused (`docs/design/trust.md`).
 
 use std::path::{Component, Path, PathBuf};

@@ -179,11 +179,20 @@ pub(crate) fn seal(
     duplicates: DuplicateKeys,
 ) -> Result<(Checksum, String), CanonicalError> {
     let mut value = canonical::read(bytes, duplicates)?;
-    value.remove("checksum");
-    let checksum = Checksum::of(value.to_canonical().as_bytes());
-    value.insert("checksum", checksum.to_string());
+    value.remove(CHECKSUM);
+    let plain = value.to_canonical();
+    let checksum = Checksum::of(plain.as_bytes());
+    if value.first_key().is_some_and(|first| first > CHECKSUM) {
+        // As in every entry of our own: what was hashed need not be printed a second time.
+        let stored = format!("{{\"{CHECKSUM}\":\"{checksum}\",{}", &plain[1..]);
+        return Ok((checksum, stored));
+    }
+    value.insert(CHECKSUM, checksum.to_string());
     Ok((checksum, value.to_canonical()))
 }
+
+/// The field that an entry's checksum is stored in.
+const CHECKSUM: &str = "checksum";
 
 /// What every entry of our own layout begins with; the checksum and a comma follow.
 const PREFIX: &[u8] = b"{\"checksum\":\"";

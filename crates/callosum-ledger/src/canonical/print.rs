@@ -49,13 +49,15 @@ impl CanonicalValue {
 /// Everything but printable ASCII is escaped, as UTF-16 in lower-case hex; U+007F too.
 fn print_string(text: &str, out: &mut String) {
     out.push('"');
-    let mut plain_from = 0;
-    for (at, c) in text.char_indices() {
-        if matches!(c, ' '..='~') && c != '"' && c != '\\' {
-            continue;
-        }
-        out.push_str(&text[plain_from..at]);
-        plain_from = at + c.len_utf8();
+    let mut rest = text;
+    loop {
+        let (plain, special) = rest.split_at(plain_len(rest.as_bytes()));
+        out.push_str(plain);
+        let mut chars = special.chars();
+        let Some(c) = chars.next() else {
+            break;
+        };
+        rest = chars.as_str();
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
@@ -71,8 +73,21 @@ fn print_string(text: &str, out: &mut String) {
             }
         }
     }
-    out.push_str(&text[plain_from..]);
     out.push('"');
+}
+
+/// How many bytes are printed as they stand, before the first that is not.
+fn plain_len(bytes: &[u8]) -> usize {
+    let is_plain = |byte: &&u8| matches!(**byte, b' '..=b'~') && **byte != b'"' && **byte != b'\\';
+    let mut len = 0;
+    for run in bytes.chunks(64) {
+        // Counted, without leaving early, so that many bytes are compared at once.
+        if run.iter().filter(is_plain).count() < run.len() {
+            return len + run.iter().take_while(is_plain).count();
+        }
+        len += run.len();
+    }
+    len
 }
 
 fn print_hex_escape(unit: u16, out: &mut String) {

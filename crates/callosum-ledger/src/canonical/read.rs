@@ -284,12 +284,7 @@ impl Reader<'_> {
         let mut string = String::new();
         loop {
             let plain_from = self.at;
-            while self
-                .peek()
-                .is_some_and(|byte| byte != b'"' && byte != b'\\' && byte >= b' ')
-            {
-                self.at += 1;
-            }
+            self.at += plain_len(&self.bytes[plain_from..]);
             string.push_str(&self.text[plain_from..self.at]);
             match self.peek() {
                 Some(b'"') => {
@@ -476,6 +471,17 @@ impl Reader<'_> {
             fault,
         }
     }
+}
+
+/// How many bytes stand before a quote, a backslash or a control character.
+fn plain_len(bytes: &[u8]) -> usize {
+    let end = memchr::memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len());
+    let is_control = |byte: &&u8| **byte < b' ';
+    // Counted, without leaving early, so that many bytes are compared at once.
+    if bytes[..end].iter().filter(is_control).count() > 0 {
+        return bytes.iter().take_while(|byte| !is_control(byte)).count();
+    }
+    end
 }
 
 /// Counts the line and column of a byte.

@@ -26,6 +26,14 @@ impl CanonicalValue {
         }
     }
 
+    /// The first key of an object that has any.
+    pub(crate) fn first_key(&self) -> Option<&str> {
+        match self {
+            Self::Object(fields) => fields.keys().next().map(String::as_str),
+            _ => None,
+        }
+    }
+
     /// Puts a text into an object, replacing a field of this name.
     pub(crate) fn insert(&mut self, key: &str, text: String) {
         if let Self::Object(fields) = self {

@@ -21,5 +21,5 @@ pub use crate::{
     clock::Clock,
     disk::{Disk, DiskError, DiskFile, OpenHow},
     ids::Ids,
-    lock::{FileLock, LockError},
+    lock::{FileLock, LockError, LockFile},
 };

@@ -5,69 +5,168 @@
 
 use std::{
     path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
     thread,
     time::{Duration, Instant},
 };
 
-use crate::disk::{Disk, DiskError, DiskFile, OpenHow};
+use crate::disk::{Disk, DiskError, DiskFile, FileId, OpenHow};
 
 /// The first pause of a process that waits; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_micros(200);
 
 /// The longest pause between two tries.
-const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_millis(5);
+
+/// So often a lock's file may turn out to be replaced before the lock counts all the same: there
+/// are file systems on which the number of a file does not stay the same.
+const MOST_REPLACED: u32 = 4;
+
+/// A lock's file, which stays open from one holder's turn to the next: opening it is what an
+/// uncontended lock costs most.
+#[derive(Clone, Debug, Default)]
+pub struct LockFile {
+    kept: Arc<Mutex<Option<Opened>>>,
+}
+
+#[derive(Debug)]
+struct Opened {
+    file: DiskFile,
+    id: Option<FileId>,
+}
+
+impl LockFile {
+    /// Waits up to `timeout` for the lock on `path`, creating the file where it is missing.
+    ///
+    /// The pauses between tries grow exponentially from 0.2 ms to 5 ms, with up to a fifth of
+    /// jitter so that waiting processes do not knock in step. Where the file was removed or
+    /// replaced meanwhile, the one that stands there now is locked.
+    pub fn acquire(
+        &self,
+        disk: &Disk,
+        path: &Path,
+        timeout: Duration,
+    ) -> Result<FileLock, LockError> {
+        let started = Instant::now();
+        let mut pause = FIRST_PAUSE;
+        let taken = self.take(disk, path, |file| {
+            while !file.try_lock()? {
+                let waited = started.elapsed();
+                if waited >= timeout {
+                    return Err(LockError::Timeout {
+                        path: path.to_owned(),
+                        waited,
+                    });
+                }
+                let jittered = pause.mul_f64(1.0 + 0.2 * fastrand::f64());
+                thread::sleep(jittered.min(timeout.saturating_sub(waited)));
+                pause = (pause * 2).min(LONGEST_PAUSE);
+            }
+            Ok(true)
+        })?;
+        Ok(taken.expect("a lock that is waited for is taken, or an error"))
+    }
+
+    /// Takes the lock on `path` only if nobody holds it.
+    pub fn try_acquire(&self, disk: &Disk, path: &Path) -> Result<Option<FileLock>, DiskError> {
+        self.take(disk, path, DiskFile::try_lock)
+    }
+
+    fn take<E: From<DiskError>>(
+        &self,
+        disk: &Disk,
+        path: &Path,
+        mut lock: impl FnMut(&DiskFile) -> Result<bool, E>,
+    ) -> Result<Option<FileLock>, E> {
+        let mut tries = 0;
+        loop {
+            let opened = self.open(disk, path)?;
+            if !lock(&opened.file)? {
+                return Ok(None);
+            }
+            let held = FileLock {
+                opened: Some(opened),
+                home: self.clone(),
+            };
+            tries += 1;
+            if tries == MOST_REPLACED || held.stands_at(disk, path)? {
+                return Ok(Some(held));
+            }
+            held.close();
+        }
+    }
+
+    fn open(&self, disk: &Disk, path: &Path) -> Result<Opened, DiskError> {
+        let kept = self
+            .kept
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(kept) = kept
+            && kept.file.path() == path
+        {
+            return Ok(kept);
+        }
+        let file = disk.open(path, OpenHow::READ_WRITE_CREATE)?;
+        let id = file.id()?;
+        Ok(Opened { file, id })
+    }
+}
 
 /// An exclusive lock, given back when it is dropped.
 #[derive(Debug)]
 pub struct FileLock {
-    file: DiskFile,
+    /// Until the lock is given back.
+    opened: Option<Opened>,
+    home: LockFile,
 }
 
 impl FileLock {
-    /// Waits up to `timeout` for the lock on `path`, creating the file where it is missing.
-    ///
-    /// The pauses between tries grow exponentially from 0.2 ms to 50 ms, with up to a fifth of
-    /// jitter so that waiting processes do not knock in step.
+    /// Waits up to `timeout` for the lock on `path`, as [`LockFile::acquire`] does.
     pub fn acquire(disk: &Disk, path: &Path, timeout: Duration) -> Result<Self, LockError> {
-        let file = disk.open(path, OpenHow::READ_WRITE_CREATE)?;
-        let started = Instant::now();
-        let mut pause = FIRST_PAUSE;
-        while !file.try_lock()? {
-            let waited = started.elapsed();
-            if waited >= timeout {
-                return Err(LockError::Timeout {
-                    path: path.to_owned(),
-                    waited,
-                });
-            }
-            let jittered = pause.mul_f64(1.0 + 0.2 * fastrand::f64());
-            thread::sleep(jittered.min(timeout.saturating_sub(waited)));
-            pause = (pause * 2).min(LONGEST_PAUSE);
-        }
-        Ok(Self { file })
+        LockFile::default().acquire(disk, path, timeout)
     }
 
     /// Takes the lock only if nobody holds it.
     pub fn try_acquire(disk: &Disk, path: &Path) -> Result<Option<Self>, DiskError> {
-        let file = disk.open(path, OpenHow::READ_WRITE_CREATE)?;
-        Ok(if file.try_lock()? {
-            Some(Self { file })
-        } else {
-            None
+        LockFile::default().try_acquire(disk, path)
+    }
+
+    /// Whether what is locked is the file that others find, as far as the file system can say.
+    fn stands_at(&self, disk: &Disk, path: &Path) -> Result<bool, DiskError> {
+        let held = self.opened.as_ref().and_then(|opened| opened.id);
+        let found = disk.stat(path)?;
+        Ok(match (held, found) {
+            (Some(held), Some(found)) => found.id.is_none_or(|id| id == held),
+            (Some(_), None) => false,
+            (None, _) => true,
         })
     }
 
-    /// The lock's file.
-    pub fn path(&self) -> &Path {
-        self.file.path()
+    /// Gives the lock back and keeps nothing open.
+    fn close(mut self) {
+        if let Some(opened) = self.opened.take() {
+            drop(opened.file.unlock());
+        }
     }
 }
 
 impl Drop for FileLock {
     fn drop(&mut self) {
-        // Closing alone is not enough: a child that is just being started holds a copy of every
-        // open file until it becomes its program, and the lock would live as long as that copy.
-        drop(self.file.unlock());
+        let Some(opened) = self.opened.take() else {
+            return;
+        };
+        // Closing alone would not be enough: a child that is just being started holds a copy of
+        // every open file until it becomes its program, and the lock would live as long as that.
+        let is_free = opened.file.unlock().is_ok();
+        if is_free && opened.id.is_some() {
+            let mut kept = self
+                .home
+                .kept
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            *kept = Some(opened);
+        }
     }
 }
 
@@ -102,5 +201,37 @@ mod tests {
         assert!(FileLock::try_acquire(&disk, &path).unwrap().is_none());
         drop(held);
         assert!(FileLock::try_acquire(&disk, &path).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_kept_lock_file_that_was_removed_or_replaced_is_opened_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        let path = folder.path().join("ledger.lock");
+        let kept = LockFile::default();
+        for replaced in [false, true] {
+            drop(kept.acquire(&disk, &path, Duration::ZERO).unwrap());
+            disk.remove_file(&path).unwrap();
+            if replaced {
+                disk.create(&path, b"", 0o600).unwrap();
+            }
+            let held = kept.acquire(&disk, &path, Duration::ZERO).unwrap();
+            assert!(FileLock::try_acquire(&disk, &path).unwrap().is_none());
+            drop(held);
+        }
+    }
+
+    #[test]
+    fn a_lock_file_is_opened_once_and_another_handle_is_kept_out_by_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        let path = folder.path().join("ledger.lock");
+        let (one, other) = (LockFile::default(), LockFile::default());
+        for _ in 0..2 {
+            let held = one.acquire(&disk, &path, Duration::ZERO).unwrap();
+            assert!(other.try_acquire(&disk, &path).unwrap().is_none());
+            drop(held);
+            assert!(other.try_acquire(&disk, &path).unwrap().is_some());
+        }
     }
 }

@@ -5,9 +5,12 @@
 //! lock to another. That tasks come before the audit journal is for the one who holds the ledger
 //! to keep. Readers take no lock. A lock whose holder died is free.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
 
-use callosum_host::{Disk, DiskError, FileLock, LockError};
+use callosum_host::{Disk, DiskError, FileLock, LockError, LockFile};
 
 use crate::{paths::LedgerPaths, task_id::TaskId};
 
@@ -18,11 +21,20 @@ const TASK_TIMEOUT: Duration = Duration::from_millis(500);
 /// Seed CAL §5.3: audit lock.
 const AUDIT_TIMEOUT: Duration = Duration::from_millis(2500);
 
+/// The lock files that a process takes for every group that it writes, kept open between them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KeptLocks {
+    turn: LockFile,
+    ledger: LockFile,
+    audit: LockFile,
+}
+
 /// The right to write the ledger, and the first lock in the order.
 #[derive(Debug)]
 pub struct ExclusiveLedger<'a> {
     disk: &'a Disk,
     folder: PathBuf,
+    audit: LockFile,
     _lock: FileLock,
 }
 
@@ -30,7 +42,8 @@ pub struct ExclusiveLedger<'a> {
 #[derive(Debug)]
 pub struct ExclusiveTask<'a> {
     disk: &'a Disk,
-    lock: Option<FileLock>,
+    path: PathBuf,
+    _lock: FileLock,
 }
 
 /// The right to append to the audit journal, or to take stock of it undisturbed; the last lock.
@@ -41,11 +54,39 @@ pub struct ExclusiveAudit {
 
 impl<'a> ExclusiveLedger<'a> {
     /// Waits up to 1.5 s for the ledger's lock.
+    ///
+    /// Whoever waits holds the turn meanwhile, and nobody goes for the lock without it: so a
+    /// process that writes all the time is passed by each that waits, once.
     pub fn acquire(disk: &'a Disk, paths: &LedgerPaths) -> Result<Self, LockError> {
-        let lock = FileLock::acquire(disk, &ledger_lock(paths), LEDGER_TIMEOUT)?;
+        Self::acquire_kept(disk, paths, &KeptLocks::default())
+    }
+
+    /// As [`acquire`](Self::acquire), with lock files that may be open already.
+    pub(crate) fn acquire_kept(
+        disk: &'a Disk,
+        paths: &LedgerPaths,
+        kept: &KeptLocks,
+    ) -> Result<Self, LockError> {
+        let path = ledger_lock(paths);
+        let started = Instant::now();
+        let timed_out = |error| match error {
+            LockError::Timeout { .. } => LockError::Timeout {
+                path: path.clone(),
+                waited: started.elapsed(),
+            },
+            LockError::Disk(_) => error,
+        };
+        let turn = kept
+            .turn
+            .acquire(disk, &ledger_turn(paths), LEDGER_TIMEOUT)
+            .map_err(timed_out)?;
+        let left = LEDGER_TIMEOUT.saturating_sub(started.elapsed());
+        let lock = kept.ledger.acquire(disk, &path, left).map_err(timed_out)?;
+        drop(turn);
         Ok(Self {
             disk,
             folder: paths.locks.clone(),
+            audit: kept.audit.clone(),
             _lock: lock,
         })
     }
@@ -56,35 +97,41 @@ impl<'a> ExclusiveLedger<'a> {
         let lock = FileLock::acquire(self.disk, &path, TASK_TIMEOUT)?;
         Ok(ExclusiveTask {
             disk: self.disk,
-            lock: Some(lock),
+            path,
+            _lock: lock,
         })
     }
 
     /// Waits up to 2.5 s for the audit journal's lock.
     pub fn lock_audit(&self) -> Result<ExclusiveAudit, LockError> {
-        ExclusiveAudit::acquire_in(self.disk, &self.folder)
+        ExclusiveAudit::acquire_by(&self.audit, self.disk, &self.folder)
     }
 }
 
 impl ExclusiveAudit {
     /// Waits up to 2.5 s for the lock, to take stock; what writes comes by way of the ledger's.
+    ///
+    /// It is waited for in the ledger's turn, so that those who write let those who look in.
     pub fn acquire(disk: &Disk, paths: &LedgerPaths) -> Result<Self, LockError> {
-        Self::acquire_in(disk, &paths.locks)
+        let started = Instant::now();
+        let turn = FileLock::acquire(disk, &ledger_turn(paths), AUDIT_TIMEOUT)?;
+        let left = AUDIT_TIMEOUT.saturating_sub(started.elapsed());
+        let lock = FileLock::acquire(disk, &audit_lock(&paths.locks), left)?;
+        drop(turn);
+        Ok(Self { _lock: lock })
     }
 
-    fn acquire_in(disk: &Disk, folder: &std::path::Path) -> Result<Self, LockError> {
-        let lock = FileLock::acquire(disk, &folder.join("cal_audit"), AUDIT_TIMEOUT)?;
+    fn acquire_by(file: &LockFile, disk: &Disk, folder: &Path) -> Result<Self, LockError> {
+        let lock = file.acquire(disk, &audit_lock(folder), AUDIT_TIMEOUT)?;
         Ok(Self { _lock: lock })
     }
 }
 
 impl Drop for ExclusiveTask<'_> {
     fn drop(&mut self) {
-        if let Some(lock) = self.lock.take() {
-            // Nobody can be waiting for it without the ledger's lock, which is held here: so the
-            // file can go. One that stays behind is an unlocked file and does no harm.
-            drop(self.disk.remove_file(lock.path()));
-        }
+        // Nobody can be waiting for it without the ledger's lock, which is held here: so the file
+        // can go. One that stays behind is an unlocked file and does no harm.
+        drop(self.disk.remove_file(&self.path));
     }
 }
 
@@ -116,8 +163,22 @@ fn ledger_lock(paths: &LedgerPaths) -> PathBuf {
     paths.locks.join("cal_mutex")
 }
 
+/// Whoever waits for the ledger holds this, and gives it back once the ledger is theirs.
+fn ledger_turn(paths: &LedgerPaths) -> PathBuf {
+    paths.locks.join("cal_turn")
+}
+
+fn audit_lock(folder: &Path) -> PathBuf {
+    folder.join("cal_audit")
+}
+
 #[cfg(test)]
 mod tests {
+    use std::{
+        sync::atomic::{AtomicBool, Ordering},
+        thread,
+    };
+
     use super::*;
 
     fn project() -> (tempfile::TempDir, Disk, LedgerPaths) {
@@ -147,7 +208,44 @@ mod tests {
             .iter()
             .map(|entry| entry.name.to_str().unwrap())
             .collect();
-        assert_eq!(left, ["cal_audit", "cal_mutex"]);
+        assert_eq!(left, ["cal_audit", "cal_mutex", "cal_turn"]);
+    }
+
+    /// CAL-MSP-2, CAL-ERR-7: who comes back at once after a turn waits until those who were
+    /// waiting had theirs, so that a busy process starves nobody.
+    #[test]
+    fn a_process_that_comes_back_at_once_lets_the_one_who_waits_go_first() {
+        let (_folder, disk, paths) = project();
+        let had_turn = AtomicBool::new(false);
+        let waiters: [fn(&Disk, &LedgerPaths, &AtomicBool); 2] = [
+            |disk, paths, had_turn| {
+                let _held = ExclusiveLedger::acquire(disk, paths).unwrap();
+                had_turn.store(true, Ordering::SeqCst);
+            },
+            |disk, paths, had_turn| {
+                let _held = ExclusiveAudit::acquire(disk, paths).unwrap();
+                had_turn.store(true, Ordering::SeqCst);
+            },
+        ];
+        for waiter in waiters {
+            had_turn.store(false, Ordering::SeqCst);
+            let kept = KeptLocks::default();
+            let busy = ExclusiveLedger::acquire_kept(&disk, &paths, &kept).unwrap();
+            let audit = busy.lock_audit().unwrap();
+            thread::scope(|scope| {
+                let waiting = scope.spawn(|| waiter(&disk, &paths, &had_turn));
+                let turn = ledger_turn(&paths);
+                while FileLock::try_acquire(&disk, &turn).unwrap().is_some() {
+                    thread::yield_now();
+                }
+                assert!(!waiting.is_finished());
+                drop(audit);
+                drop(busy);
+                let busy = ExclusiveLedger::acquire_kept(&disk, &paths, &kept).unwrap();
+                let _audit = busy.lock_audit().unwrap();
+                assert!(had_turn.load(Ordering::SeqCst));
+            });
+        }
     }
 
     /// CAL-MSP-2, REQ-MSP-001: a held ledger lock is a timeout, not a wait without end.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    file_system::FileHandle,
+    file_system::{FileHandle, FileId},
     handle::{DiskError, Operation},
 };
 
@@ -34,6 +34,11 @@ impl DiskFile {
     /// The permission bits; `None` where the file system has none.
     pub fn mode(&self) -> Result<Option<u32>, DiskError> {
         self.handle.mode().map_err(self.failed(Operation::Stat))
+    }
+
+    /// Which file it is; `None` where the file system cannot say.
+    pub fn id(&self) -> Result<Option<FileId>, DiskError> {
+        self.handle.id().map_err(self.failed(Operation::Stat))
     }
 
     /// Reads from `offset` until `buffer` is full or the file ends; returns how many bytes.

@@ -91,6 +91,17 @@ pub struct FileStat {
     pub len: u64,
     /// Time of the last change to the content.
     pub modified: SystemTime,
+    /// Which file it is, whatever its name; `None` where the file system cannot say.
+    pub id: Option<FileId>,
+}
+
+/// What tells a file from every other that is there at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FileId {
+    /// The device that it is on.
+    pub device: u64,
+    /// Its number there; given to another file once this one is gone and nobody has it open.
+    pub inode: u64,
 }
 
 /// One name in a folder.
@@ -142,6 +153,11 @@ pub trait FileHandle: Send + Sync {
     fn size(&self) -> io::Result<u64>;
     /// The permission bits; `None` where the file system has none.
     fn mode(&self) -> io::Result<Option<u32>> {
+        Ok(None)
+    }
+    /// Which file it is, also after its name was taken away; `None` where the file system cannot
+    /// say.
+    fn id(&self) -> io::Result<Option<FileId>> {
         Ok(None)
     }
     /// Cuts or extends (with zeros) to `len` bytes.

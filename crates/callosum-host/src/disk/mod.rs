@@ -15,7 +15,7 @@ mod scratch;
 pub use self::{
     file::DiskFile,
     file_system::{
-        Access, Create, EntryKind, FileHandle, FileStat, FileSystem, ListedEntry, OpenHow,
+        Access, Create, EntryKind, FileHandle, FileId, FileStat, FileSystem, ListedEntry, OpenHow,
     },
     handle::{Disk, DiskError, Operation},
     scratch::Scratch,

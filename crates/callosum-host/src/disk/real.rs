@@ -8,14 +8,14 @@
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
     io,
-    os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt},
+    os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
 use rustix::{fs::OFlags, io::Errno};
 
 use super::file_system::{
-    Access, Create, EntryKind, FileHandle, FileStat, FileSystem, ListedEntry, OpenHow,
+    Access, Create, EntryKind, FileHandle, FileId, FileStat, FileSystem, ListedEntry, OpenHow,
 };
 
 /// The machine's own file system.
@@ -109,6 +109,7 @@ impl FileSystem for RealFileSystem {
             kind: kind_of(found.file_type()),
             len: found.len(),
             modified: found.modified()?,
+            id: Some(id_of(&found)),
         })
     }
 
@@ -146,6 +147,10 @@ impl FileHandle for File {
         Ok(Some(self.metadata()?.permissions().mode() & 0o777))
     }
 
+    fn id(&self) -> io::Result<Option<FileId>> {
+        Ok(Some(id_of(&self.metadata()?)))
+    }
+
     fn set_len(&self, len: u64) -> io::Result<()> {
         File::set_len(self, len)
     }
@@ -168,6 +173,13 @@ impl FileHandle for File {
 
     fn unlock(&self) -> io::Result<()> {
         File::unlock(self)
+    }
+}
+
+fn id_of(found: &fs::Metadata) -> FileId {
+    FileId {
+        device: found.dev(),
+        inode: found.ino(),
     }
 }
 

@@ -275,6 +275,7 @@ impl FileSystem for Refusing {
             kind: callosum_host::disk::EntryKind::File,
             len: found.len(),
             modified: found.modified()?,
+            id: None,
         })
     }
     fn create_dir(&self, _: &Path) -> std::io::Result<()> {

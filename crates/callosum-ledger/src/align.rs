@@ -1,7 +1,7 @@
 //! Bringing ledger file and hashlog in line with the journal.
 //!
 //! Start with [`align`]. It runs on opening, and before each write for what other processes did
-//! meanwhile; where nothing happened it costs a look at three sizes.
+//! meanwhile; where nothing happened it costs a look at three files.
 //!
 //! The journal is the truth. A crash can leave it with a torn end that nobody was promised, and
 //! the two views at an earlier state or torn: all that is mended, and what is cut off is kept in
@@ -21,6 +21,7 @@ use crate::{
     journal::{Followed, JournalError, StoredEntry, Torn, day_files, day_of, follow, path_of_day},
     ledger_file::{LedgerFile, LedgerVersion, have_same_other_fields},
     locks::ExclusiveLedger,
+    open_files::OpenFiles,
     paths::LedgerPaths,
     position::{Position, View},
     quarantine, watermark,
@@ -177,11 +178,12 @@ pub(crate) fn align(
     paths: &LedgerPaths,
     _held: &ExclusiveLedger<'_>,
     known: Option<Position>,
+    files: &mut OpenFiles,
     now: Timestamp,
 ) -> Result<Aligned, OpenError> {
     let from = match known {
         Some(known) => {
-            if is_unchanged(disk, paths, &known)? {
+            if is_unchanged(disk, paths, &known, files)? {
                 return Ok(Aligned {
                     position: known,
                     repairs: Vec::new(),
@@ -192,6 +194,8 @@ pub(crate) fn align(
         }
         None => watermark::read(disk, paths)?,
     };
+    // What is brought in line below may be another file under the same name afterwards.
+    files.close();
     refuse_days_to_come(disk, paths, now)?;
     if let Some(from) = from
         && let Some(aligned) = align_ends(disk, paths, &from)?
@@ -213,8 +217,13 @@ fn refuse_days_to_come(disk: &Disk, paths: &LedgerPaths, now: Timestamp) -> Resu
     }
 }
 
-/// Whether the three files have the sizes that the position says.
-fn is_unchanged(disk: &Disk, paths: &LedgerPaths, at: &Position) -> Result<bool, DiskError> {
+/// Whether the three files have the sizes that the position says, and none was replaced.
+fn is_unchanged(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    at: &Position,
+    files: &mut OpenFiles,
+) -> Result<bool, DiskError> {
     let (Some(day), Some(view)) = (at.day, &at.view) else {
         return Ok(false);
     };
@@ -224,7 +233,7 @@ fn is_unchanged(disk: &Disk, paths: &LedgerPaths, at: &Position) -> Result<bool,
         (paths.hashlog.clone(), view.hashlog_end),
     ];
     for (path, len) in expected {
-        if disk.stat(&path)?.is_none_or(|stat| stat.len != len) {
+        if !files.still_has(disk, &path, len)? {
             return Ok(false);
         }
     }
@@ -504,9 +513,10 @@ fn has_head(disk: &Disk, paths: &LedgerPaths, view: &View) -> Result<bool, DiskE
     }
 }
 
+/// What stands in a file from `from` on; `None` where it does not reach so far.
 fn read_end(disk: &Disk, path: &Path, from: u64) -> Result<Option<Vec<u8>>, DiskError> {
     match disk.open_if_there(path, OpenHow::READ)? {
-        Some(file) => file.read_from(from).map(Some),
-        None => Ok(None),
+        Some(file) if file.size()? >= from => file.read_from(from).map(Some),
+        Some(_) | None => Ok(None),
     }
 }

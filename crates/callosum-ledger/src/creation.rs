@@ -15,6 +15,7 @@ use crate::{
     ledger::Ledger,
     ledger_file::{LedgerFile, LedgerFileError, LedgerVersion, begun_like, begun_new},
     locks::ExclusiveLedger,
+    open_files::OpenFiles,
     paths::LedgerPaths,
     position::{Begun, Position, View},
     quarantine,
@@ -146,7 +147,7 @@ fn begin(disk: &Disk, paths: &LedgerPaths, clock: &Clock) -> Result<Option<Adopt
         let event = stored_event(Event::Adopted, "adopted", entry);
         batch.push(&event, now, Some(entry.as_json()));
     }
-    batch.write(disk, paths, true)?;
+    batch.write(disk, paths, &mut OpenFiles::default(), true)?;
 
     let stored: Vec<_> = entries.iter().map(StoredEntry::of).collect();
     let view = View::of(begun);

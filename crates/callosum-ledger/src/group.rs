@@ -14,7 +14,8 @@ use crate::{
     event::{AuditEvent, Event, Spawn},
     journal::{Batch, StoredEntry, day_of, path_of_day},
     ledger::WriteError,
-    locks::{ExclusiveLedger, ExclusiveTask},
+    locks::{ExclusiveLedger, ExclusiveTask, KeptLocks},
+    open_files::OpenFiles,
     paths::LedgerPaths,
     position::{Position, View},
     reader::{ReadError, stored_among},
@@ -94,6 +95,8 @@ pub(crate) struct Written {
 pub(crate) struct Writer {
     /// Where the files stood; none where that must be found out anew.
     position: Option<Position>,
+    locks: KeptLocks,
+    files: OpenFiles,
     /// Ids that this process reserved and that have no entry yet.
     reserved: HashSet<TaskId>,
     /// Ids that have an entry, as far as this process saw them stored or looked them up.
@@ -117,12 +120,12 @@ impl Writer {
             mut position,
             repairs,
             news,
-        } = align(disk, paths, held, None, clock.now())?;
+        } = align(disk, paths, held, None, &mut self.files, clock.now())?;
         if !repairs.is_empty() {
             let now = clock.now();
             let mut batch = Batch::begin(position, now);
             push_repairs(&mut batch, paths, &repairs, now);
-            position = batch.write(disk, paths, true)?;
+            position = batch.write(disk, paths, &mut self.files, true)?;
         }
         if matches!(news, News::All(_)) || !repairs.is_empty() {
             self.mark(disk, paths, &mut position);
@@ -134,6 +137,7 @@ impl Writer {
     /// Has the next group find out where the files stand.
     pub(crate) fn forget_position(&mut self) {
         self.position = None;
+        self.files.close();
     }
 
     /// Writes a group. An error is every request's; what one request alone did wrong is its own
@@ -156,12 +160,13 @@ impl Writer {
             // Nobody waits for the archives to be read: what is stored meanwhile is news below.
             looked_up = self.look_up(disk, paths, requests);
         }
-        let held = ExclusiveLedger::acquire(disk, paths).map_err(lock_failed)?;
+        let held = ExclusiveLedger::acquire_kept(disk, paths, &self.locks).map_err(lock_failed)?;
         let task_locks = self.lock_tasks(&held, requests);
         let _audit = held.lock_audit().map_err(lock_failed)?;
         let known = self.position.take();
         let was_known = known.is_some();
-        let aligned = align(disk, paths, &held, known, now).map_err(open_failed)?;
+        let aligned =
+            align(disk, paths, &held, known, &mut self.files, now).map_err(open_failed)?;
         if self.take_news(&aligned.news) || !was_known {
             looked_up = self.look_up(disk, paths, requests);
         }
@@ -210,7 +215,7 @@ impl Writer {
         }
 
         self.unmarked += batch.len() as u64;
-        let written = batch.write(disk, paths, sync);
+        let written = batch.write(disk, paths, &mut self.files, sync);
         let mut position = match written {
             Ok(position) => position,
             Err(error) => return Err(self.fail(requests, error)),
@@ -222,12 +227,15 @@ impl Writer {
         }
         // From here on the group is on disk and will be acknowledged. A view that cannot be
         // extended is brought in line by the next group, or by the next opening.
-        if let Ok(view) = extend_views(disk, paths, &view, &stored) {
+        let extended = extend_views(disk, paths, &mut self.files, &view, &stored);
+        if let Ok(view) = extended {
             position.view = Some(view);
             if sync && self.unmarked >= MARK_AFTER {
                 self.mark(disk, paths, &mut position);
             }
             self.position = Some(position);
+        } else {
+            self.files.close();
         }
         Ok(Written {
             outcomes,
@@ -334,6 +342,7 @@ impl Writer {
         for entry in requests.iter().filter_map(Request::entry) {
             self.seen.remove(&entry.task_id);
         }
+        self.files.close();
         let is_sync = error.operation == Operation::Sync;
         let error = Arc::new(error);
         if is_sync {
@@ -345,7 +354,7 @@ impl Writer {
     /// Syncs everything and sets the watermark. It is a convenience: where it fails, the next
     /// opening reads more.
     fn mark(&mut self, disk: &Disk, paths: &LedgerPaths, position: &mut Position) {
-        if sync_all(disk, paths, position)
+        if sync_all(disk, paths, &mut self.files, position)
             .and_then(|()| watermark::write(disk, paths, position))
             .is_ok()
         {
@@ -354,14 +363,21 @@ impl Writer {
     }
 }
 
-fn sync_all(disk: &Disk, paths: &LedgerPaths, position: &mut Position) -> Result<(), DiskError> {
+fn sync_all(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    files: &mut OpenFiles,
+    position: &mut Position,
+) -> Result<(), DiskError> {
     if let Some(day) = position.day {
         let journal = path_of_day(&paths.audit, day);
-        disk.open(&journal, OpenHow::READ_WRITE)?.sync_data()?;
+        let journal = files.writable(disk, &journal, OpenHow::READ_WRITE)?;
+        journal.sync_data()?;
         position.synced = position.seq;
     }
     for path in [&paths.ledger, &paths.hashlog] {
-        disk.open(path, OpenHow::READ_WRITE)?.sync_data()?;
+        let view = files.writable(disk, path, OpenHow::READ_WRITE)?;
+        view.sync_data()?;
     }
     Ok(())
 }
@@ -370,6 +386,7 @@ fn sync_all(disk: &Disk, paths: &LedgerPaths, position: &mut Position) -> Result
 fn extend_views(
     disk: &Disk,
     paths: &LedgerPaths,
+    files: &mut OpenFiles,
     view: &View,
     stored: &[StoredEntry],
 ) -> Result<View, DiskError> {
@@ -380,10 +397,13 @@ fn extend_views(
     expected
         .ledger
         .extend_from_slice(view.begun.tail.as_bytes());
-    disk.open(&paths.ledger, OpenHow::READ_WRITE)?
-        .write_at(&expected.ledger, view.ledger_end)?;
-    disk.open(&paths.hashlog, OpenHow::READ_WRITE)?
-        .write_at(&expected.hashlog, view.hashlog_end)?;
+    for (path, bytes, end) in [
+        (&paths.ledger, &expected.ledger, view.ledger_end),
+        (&paths.hashlog, &expected.hashlog, view.hashlog_end),
+    ] {
+        let file = files.writable(disk, path, OpenHow::READ_WRITE)?;
+        file.write_at(bytes, end)?;
+    }
     Ok(expected.view)
 }
 

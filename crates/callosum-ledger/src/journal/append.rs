@@ -6,6 +6,7 @@ use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use super::{day::path_of_day, record::Draft};
 use crate::{
     event::{AuditEvent, Event},
+    open_files::OpenFiles,
     paths::LedgerPaths,
     position::Position,
 };
@@ -104,22 +105,22 @@ impl Batch {
         mut self,
         disk: &Disk,
         paths: &LedgerPaths,
+        files: &mut OpenFiles,
         sync: bool,
     ) -> Result<Position, DiskError> {
         if let Some(ended) = &self.ended {
-            let file = disk.open(&path_of_day(&paths.audit, ended.day), OpenHow::READ_WRITE)?;
-            write_or_cut(&file, &ended.bytes, ended.from)?;
+            let path = path_of_day(&paths.audit, ended.day);
+            let file = files.writable(disk, &path, OpenHow::READ_WRITE)?;
+            write_or_cut(file, &ended.bytes, ended.from)?;
             file.sync_data()?;
         }
         let is_new_file = self.from == 0;
         if self.bytes.is_empty() && !sync {
             return Ok(self.position);
         }
-        let file = disk.open(
-            &path_of_day(&paths.audit, self.day),
-            OpenHow::READ_WRITE_CREATE,
-        )?;
-        write_or_cut(&file, &self.bytes, self.from)?;
+        let path = path_of_day(&paths.audit, self.day);
+        let file = files.writable(disk, &path, OpenHow::READ_WRITE_CREATE)?;
+        write_or_cut(file, &self.bytes, self.from)?;
         let made_durable = if sync {
             self.position.synced = self.position.seq;
             file.sync_data()

@@ -7,7 +7,8 @@ use proptest::prelude::*;
 
 use super::{follow::is_at, *};
 use crate::{
-    AuditEvent, AuditQuery, AuditReader, Event, LedgerPaths, checksum::Checksum, position::Position,
+    AuditEvent, AuditQuery, AuditReader, Event, LedgerPaths, checksum::Checksum,
+    open_files::OpenFiles, position::Position,
 };
 
 struct Journal {
@@ -44,7 +45,9 @@ impl Journal {
             let event = AuditEvent::new(Event::State).with("number", number);
             batch.push(&event, now, None);
         }
-        self.position = batch.write(&self.disk, &self.paths, sync).unwrap();
+        self.position = batch
+            .write(&self.disk, &self.paths, &mut OpenFiles::default(), sync)
+            .unwrap();
     }
 
     fn path(&self) -> std::path::PathBuf {
@@ -205,7 +208,14 @@ fn records_are_found_by_every_filter() {
     event.hash = Some(Checksum::of(b""));
     batch.push(&event, now, None);
     batch.push(&AuditEvent::new(Event::Error), now, None);
-    journal.position = batch.write(&journal.disk, &journal.paths, true).unwrap();
+    journal.position = batch
+        .write(
+            &journal.disk,
+            &journal.paths,
+            &mut OpenFiles::default(),
+            true,
+        )
+        .unwrap();
     journal.write(1, true);
     let all = AuditQuery::default();
     assert_eq!(journal.query(&all), [1, 2, 3]);
@@ -270,7 +280,14 @@ fn a_detail_that_looks_like_an_entry_is_a_detail() {
         .with("a", 1)
         .with("entry", looks_like);
     batch.push(&event, now, None);
-    journal.position = batch.write(&journal.disk, &journal.paths, true).unwrap();
+    journal.position = batch
+        .write(
+            &journal.disk,
+            &journal.paths,
+            &mut OpenFiles::default(),
+            true,
+        )
+        .unwrap();
     let bytes = journal.bytes();
     let record = Record::read(bytes.strip_suffix(b"\n").unwrap()).unwrap();
     assert_eq!(record.entry, None);

@@ -11,7 +11,7 @@ use std::{
 
 use callosum_host::{
     Disk, DiskError, DiskFile, OpenHow,
-    disk::{Access, FileHandle, FileStat, FileSystem, ListedEntry},
+    disk::{Access, FileHandle, FileId, FileStat, FileSystem, ListedEntry},
 };
 use callosum_ledger::{Creation, Entry, ErrorCode, Ledger, OpenError, Query, WriteError, verify};
 
@@ -132,6 +132,10 @@ impl FileHandle for FaultyFile {
     fn size(&self) -> io::Result<u64> {
         call(&self.calls_left, self.failure, false)?;
         source(self.real.size())
+    }
+    fn id(&self) -> io::Result<Option<FileId>> {
+        call(&self.calls_left, self.failure, false)?;
+        source(self.real.id())
     }
     fn set_len(&self, len: u64) -> io::Result<()> {
         call(&self.calls_left, self.failure, false)?;

@@ -1,7 +1,13 @@
 //! Creating, reserving and committing.
 
-use std::{collections::HashSet, os::unix::fs::symlink, thread};
+use std::{
+    collections::HashSet,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+    thread,
+};
 
+use callosum_host::OpenHow;
 use callosum_ledger::{
     AuditEvent, CreateError, ErrorCode, Event, Ledger, LedgerVersion, OpenError, Query, TaskId,
     WriteError, canonical, locks::ExclusiveLedger, verify,
@@ -225,6 +231,73 @@ fn a_new_day_begins_a_new_file_that_other_handles_notice() {
     drop((old, other, tuesday));
     assert_eq!(project.open().repairs(), []);
     assert_eq!(project.reader().stats().unwrap().entries, 3);
+}
+
+/// CAL-GOV-1: a file of ours that somebody puts another in place of, cuts or removes between two
+/// commits is noticed, though it was open all the while.
+#[test]
+fn a_file_that_is_replaced_cut_or_removed_between_two_commits_is_noticed() {
+    type Change = fn(&Project, &Path);
+    let copy: Change = |project, path| project.write(path, project.read(path));
+    let cut: Change = |project, path| {
+        let file = project.disk.open(path, OpenHow::READ_WRITE).unwrap();
+        file.set_len(file.size().unwrap() - 5).unwrap();
+    };
+    let remove: Change = |project, path| assert!(project.disk.remove_file(path).unwrap());
+    let link: Change = |project, path| {
+        let elsewhere = path.with_extension("elsewhere");
+        project.disk.rename(path, &elsewhere).unwrap();
+        symlink(&elsewhere, path).unwrap();
+    };
+    let check = |of: fn(&Project) -> PathBuf, change: Change, is_mended: bool| {
+        let (project, _) = Project::with_entries(1);
+        let ledger = project.open();
+        project.store(&ledger, "before");
+        let path = of(&project);
+        change(&project, &path);
+        let id = ledger.reserve(spawn());
+        let stored = id.and_then(|id| ledger.commit(project.entry(id, "after")));
+        assert_eq!(stored.is_ok(), is_mended, "{}: {stored:?}", path.display());
+        drop(ledger);
+        if is_mended {
+            let found = verify(&project.disk, &project.paths).unwrap();
+            assert_eq!((found.problems, found.entries), (vec![], 3));
+            assert_eq!(project.open().repairs(), []);
+        }
+    };
+    let views: [fn(&Project) -> PathBuf; 2] = [
+        |project| project.paths.ledger.clone(),
+        |project| project.paths.hashlog.clone(),
+    ];
+    for view in views {
+        check(view, copy, true);
+        check(view, cut, true);
+        check(view, remove, true);
+    }
+    check(Project::journal, copy, true);
+    check(Project::journal, cut, false);
+    check(Project::journal, remove, false);
+    check(Project::journal, link, false);
+}
+
+/// CAL-MSP-2: a lock's file that is removed while a ledger is open keeps nobody apart any more,
+/// so both lock the one that stands there next.
+#[test]
+fn a_removed_lock_file_is_noticed_by_a_ledger_that_had_it_open() {
+    let project = Project::new();
+    let ledger = project.open();
+    project.store(&ledger, "before");
+    for entry in project.disk.list_dir(&project.paths.locks).unwrap() {
+        let path = project.paths.locks.join(entry.name);
+        project.disk.remove_file(&path).unwrap();
+    }
+    let held = ExclusiveLedger::acquire(&project.disk, &project.paths).unwrap();
+    assert_eq!(
+        ledger.flush().unwrap_err().code(),
+        Some(ErrorCode::LockTimeout)
+    );
+    drop(held);
+    project.store(&ledger, "after");
 }
 
 /// CAL-ERR-7, REQ-MSP-001: another process's lock is waited for 1.5 s, then it is E007.

@@ -2,13 +2,15 @@
 //!
 //! Start with [`TestEnv`], in which the built program runs as on a machine where nothing was
 //! configured, with a fixed clock and ids in sequence. [`fakes`] finds the fake executors, which
-//! are real programs.
+//! are real programs. [`disk`] has a file system in memory, all that a crash may leave of it, and
+//! one that fails.
 //!
 //! What is deliberately not here: assertions about Callosum. This crate is used by tests only,
 //! and no other crate depends on it otherwise.
 
 #![forbid(unsafe_code)]
 
+pub mod disk;
 mod env;
 pub mod fakes;
 mod schema;

@@ -123,20 +123,26 @@ impl Ledger {
 
 /// Begins the journal with a ledger: an empty one, or the one that is there.
 fn begin(disk: &Disk, paths: &LedgerPaths, clock: &Clock) -> Result<Option<Adoption>, CreateError> {
-    let found = disk.read_if_there(&paths.ledger)?;
-    let (begun, entries) = match &found {
+    let ledger = disk.read_if_there(&paths.ledger)?;
+    let (begun, entries) = match &ledger {
         Some(bytes) => take_over(paths, bytes)?,
         None => (begun_new(), Vec::new()),
     };
     let now = clock.now();
-    let original = match &found {
+    let original = match &ledger {
         Some(bytes) if !entries.is_empty() => Some(set_aside(disk, paths, bytes, now)?),
         _ => None,
     };
 
-    let start = follow(disk, paths, &Position::start()).map_err(OpenError::from)?;
-    cut_torn(disk, paths, start.torn.as_ref())?;
-    let mut batch = Batch::begin(start.position, now);
+    let found = follow(disk, paths, &Position::start()).map_err(OpenError::from)?;
+    cut_torn(disk, paths, found.torn.as_ref())?;
+    let is_first = found.position.seq == 0;
+    let start = if is_first {
+        Position::start()
+    } else {
+        found.position
+    };
+    let mut batch = Batch::begin(start, now);
     let created = AuditEvent::new(Event::Created)
         .with("journal", JOURNAL_FORMAT)
         .with("version", LedgerVersion::OURS.to_string())
@@ -147,7 +153,12 @@ fn begin(disk: &Disk, paths: &LedgerPaths, clock: &Clock) -> Result<Option<Adopt
         let event = stored_event(Event::Adopted, "adopted", entry);
         batch.push(&event, now, Some(entry.as_json()));
     }
-    batch.write(disk, paths, &mut OpenFiles::default(), true)?;
+    if is_first {
+        // Entries of which only some are in the journal would be somebody's doing ever after.
+        batch.write_whole(disk, paths)?;
+    } else {
+        batch.write(disk, paths, &mut OpenFiles::default(), true)?;
+    }
 
     let stored: Vec<_> = entries.iter().map(StoredEntry::of).collect();
     let view = View::of(begun);

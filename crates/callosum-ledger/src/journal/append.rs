@@ -138,6 +138,15 @@ impl Batch {
             .inspect_err(|_| drop(file.set_len(self.from)))?;
         Ok(self.position)
     }
+
+    /// Writes the records of a day as its whole file, replacing what stands there: after a crash
+    /// all of them are there or none.
+    pub(crate) fn write_whole(self, disk: &Disk, paths: &LedgerPaths) -> Result<(), DiskError> {
+        let path = path_of_day(&paths.audit, self.day);
+        // A link in the file's place is refused by name, as everywhere, and not replaced.
+        drop(disk.open_if_there(&path, OpenHow::READ_WRITE)?);
+        disk.replace(&path, &self.bytes, 0o644)
+    }
 }
 
 fn write_or_cut(file: &DiskFile, bytes: &[u8], from: u64) -> Result<(), DiskError> {

@@ -3,6 +3,7 @@
 //! - `project`: a project in a temporary folder, with a fixed clock and ids in sequence
 //! - `writing`: creating, reserving, committing, many threads, two processes' worth of handles
 //! - `crashes`: what a crash leaves is mended, what a person did is not touched
+//! - `enumerated_crashes`: every state that a crash may leave, at every step of every way to write
 //! - `faults`: full and failing disks, at every single call
 //! - `formats`: what is written is what the pages and schemas say
 
@@ -12,6 +13,7 @@
 )]
 
 mod crashes;
+mod enumerated_crashes;
 mod faults;
 mod formats;
 mod project;

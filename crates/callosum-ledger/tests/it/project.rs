@@ -9,6 +9,9 @@ use serde_json::Map;
 /// When every test begins.
 pub(crate) const START: &str = "2026-11-02T10:00:00Z";
 
+/// Where a project stands on a disk in memory.
+pub(crate) const ROOT: &str = "/project";
+
 pub(crate) struct Project {
     _folder: Option<tempfile::TempDir>,
     pub(crate) disk: Disk,
@@ -25,6 +28,17 @@ impl Project {
             paths: LedgerPaths::in_root(folder.path()),
             _folder: Some(folder),
             disk: Disk::real(),
+            clock: clock_from(START),
+            ids: Ids::sequence(),
+        }
+    }
+
+    /// The folder [`ROOT`] of a disk in memory, whatever is there.
+    pub(crate) fn in_memory(disk: Disk) -> Self {
+        Self {
+            paths: LedgerPaths::in_root(ROOT),
+            _folder: None,
+            disk,
             clock: clock_from(START),
             ids: Ids::sequence(),
         }

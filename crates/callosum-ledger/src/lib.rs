@@ -31,6 +31,7 @@ mod ledger;
 mod ledger_file;
 mod lines;
 pub mod locks;
+pub mod merkle;
 mod open_files;
 mod paths;
 mod position;

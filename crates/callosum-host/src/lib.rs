@@ -16,6 +16,7 @@ pub mod ids;
 pub mod lock;
 pub mod machine;
 pub mod process;
+pub mod random;
 
 pub use crate::{
     clock::Clock,

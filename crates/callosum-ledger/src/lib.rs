@@ -38,6 +38,7 @@ mod position;
 mod quarantine;
 mod reader;
 mod replay;
+pub mod signed_note;
 mod task_id;
 pub mod verify;
 mod watermark;

@@ -42,7 +42,9 @@ fn leaves(count: usize) -> Vec<Checksum> {
 
 fn root(leaves: &[Checksum]) -> Checksum {
     let mut frontier = Frontier::default();
-    leaves.iter().for_each(|leaf| frontier.push(*leaf));
+    for leaf in leaves {
+        frontier.push(*leaf);
+    }
     assert!(frontier.is_sound());
     frontier.root()
 }

@@ -120,13 +120,7 @@ impl Wanted {
         };
         let mut paths = Vec::new();
         for path in written {
-            let path = RelativePath::parse(path.as_str().ok_or_else(not_paths)?)?;
-            // The root itself means the whole tree, whatever else is named.
-            if path.as_str().is_empty() {
-                paths.clear();
-                break;
-            }
-            paths.push(path);
+            paths.push(RelativePath::parse(path.as_str().ok_or_else(not_paths)?)?);
         }
         let most = field("max_summary_bytes").and_then(Value::as_u64);
         let bytes = most.map_or(Limits::SUMMARY.bytes, |most| {
@@ -135,7 +129,7 @@ impl Wanted {
         Ok(Self {
             kind,
             root: text("root")?.map_or_else(|| root.to_owned(), PathBuf::from),
-            scope: Scope { paths },
+            scope: Scope::of(&paths),
             limits: Limits { bytes },
         })
     }

@@ -13,6 +13,24 @@ impl Scope {
     /// The whole tree.
     pub const WHOLE: Self = Self { paths: Vec::new() };
 
+    /// The files and folders at `paths`, each part of the tree once: one that lies in another is
+    /// left out, and the root among them means the whole tree.
+    pub fn of(paths: &[RelativePath]) -> Self {
+        let is_within_another = |(at, path): (usize, &RelativePath)| {
+            paths.iter().enumerate().any(|(other_at, other)| {
+                is_within(&path.0, &other.0) && (path != other || other_at < at)
+            })
+        };
+        let mut kept: Vec<RelativePath> = paths
+            .iter()
+            .enumerate()
+            .filter(|place| !is_within_another(*place))
+            .map(|(_, path)| path.clone())
+            .collect();
+        kept.retain(|path| !path.0.is_empty());
+        Self { paths: kept }
+    }
+
     /// Whether `path` lies in it.
     pub(super) fn holds(&self, path: &str) -> bool {
         self.paths.is_empty() || self.paths.iter().any(|scope| is_within(path, &scope.0))

@@ -53,6 +53,22 @@ fn listed(root: &Path, scope: &[&str]) -> String {
 }
 
 #[test]
+fn a_scope_has_each_part_of_the_tree_once() {
+    let of = |written: &[&str]| {
+        let paths: Vec<RelativePath> = written
+            .iter()
+            .map(|path| RelativePath::parse(path).unwrap())
+            .collect();
+        let kept = Scope::of(&paths).paths;
+        kept.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(of(&["src", "docs", "src/", "./src"]), ["src", "docs"]);
+    assert_eq!(of(&["src/a.rs", "src", "src2"]), ["src", "src2"]);
+    assert_eq!(of(&["src", ".", "docs"]), [""; 0]);
+    assert_eq!(of(&[]), [""; 0]);
+}
+
+#[test]
 fn ignore_files_of_the_tree_are_obeyed_without_a_repository() {
     let folder = tree_of(&[
         (".gitignore", "*.log\n/target\n"),

@@ -29,8 +29,11 @@ const FILES_PER_PROGRESS: usize = 64;
 /// Everything that a digest may speak of.
 #[derive(Clone, Debug)]
 pub struct Survey {
-    /// The files of the tree, sorted by path.
+    /// The files of the tree that are in scope, sorted by path.
     pub(in crate::scout) files: Vec<SurveyedFile>,
+    /// The manifests in the folders above the scope, which is not what was asked about: quoted,
+    /// and never counted.
+    above: Vec<SurveyedFile>,
     /// What could not be read, and why; sorted by path.
     pub(in crate::scout) skipped: Vec<Skipped>,
     /// What the manifests say, sorted by path.
@@ -65,19 +68,20 @@ impl Survey {
         });
         let tree = SourceTree::read(disk, root, scope)?;
         let mut skipped = tree.skipped.clone();
-        let mut files = read_files(disk, &tree, &mut skipped, progress);
+        let files = read_files(disk, &tree, &mut skipped, progress);
         skipped.sort_by(|a, b| a.path.cmp(&b.path));
         progress(Progress {
             phase: Phase::Linking,
             files_read: files.iter().filter(|file| file.read).count(),
             files_total: files.len(),
         });
-        files.extend(manifests_above(disk, root, scope));
-        let manifests = read_manifests(&files);
+        let above = manifests_above(disk, root, scope);
+        let manifests = read_manifests(files.iter().chain(&above));
         let packages = packages(&manifests, &files);
-        let links = Links::of(&tree, &packages, &files[..tree.files.len()]);
+        let links = Links::of(&tree, &packages, &files);
         Ok(Self {
             files,
+            above,
             skipped,
             manifests,
             links,
@@ -110,14 +114,15 @@ impl Survey {
             .sum()
     }
 
-    /// The file at this path.
+    /// The file of the scope at this path.
     pub(in crate::scout) fn file(&self, path: &str) -> Option<&SurveyedFile> {
         self.files.iter().find(|file| file.path == path)
     }
 
-    /// Cites a line of the file at this path.
+    /// Cites a line of the file at this path, also of a manifest above the scope.
     pub(in crate::scout) fn cite(&self, path: &str, line: u32) -> Option<String> {
-        self.file(path)?.cite(line)
+        let above = || self.above.iter().find(|file| file.path == path);
+        self.file(path).or_else(above)?.cite(line)
     }
 }
 
@@ -262,9 +267,8 @@ fn manifests_above(disk: &Disk, root: &Path, scope: &Scope) -> Vec<SurveyedFile>
     texts.into_iter().filter_map(Result::ok).collect()
 }
 
-fn read_manifests(files: &[SurveyedFile]) -> Vec<Manifest> {
+fn read_manifests<'a>(files: impl Iterator<Item = &'a SurveyedFile>) -> Vec<Manifest> {
     let mut manifests: Vec<Manifest> = files
-        .iter()
         .filter_map(|file| manifest::read(&file.path, file.text.as_ref()?))
         .collect();
     manifests.sort_by(|a, b| a.path.cmp(&b.path));

@@ -134,6 +134,11 @@ fn a_part_of_a_workspace_still_inherits_from_the_manifests_above_it() {
         .unwrap();
     assert_eq!(a.dependencies[0].requirement.as_deref(), Some("1.5"));
     assert!(survey.file("b/src/lib.rs").is_none());
+    // The manifest above can be quoted, and is none of the files that were asked about.
+    assert!(survey.cite("Cargo.toml", 4).is_some());
+    assert_eq!(survey.files_read(), 2);
+    let paths: Vec<&str> = survey.files.iter().map(|f| f.path.as_str()).collect();
+    assert_eq!(paths, ["a/Cargo.toml", "a/src/lib.rs"]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::{
 
 use callosum_host::{
     Disk, OpenHow,
-    disk::{Access, Create, FileHandle, FileStat, FileSystem, ListedEntry},
+    disk::{Access, Create, FileHandle, FileId, FileStat, FileSystem, ListedEntry},
 };
 
 /// How a disk fails, once so many of the calls that a fault concerns went well.
@@ -249,6 +249,11 @@ impl FileHandle for FaultyFile {
     fn mode(&self) -> io::Result<Option<u32>> {
         self.switch.check(Call::Other)?;
         self.below.mode()
+    }
+
+    fn id(&self) -> io::Result<Option<FileId>> {
+        self.switch.check(Call::Other)?;
+        self.below.id()
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {

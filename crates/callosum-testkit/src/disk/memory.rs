@@ -9,7 +9,7 @@ use std::{
 
 use callosum_host::{
     Disk, OpenHow,
-    disk::{Access, Create, EntryKind, FileHandle, FileStat, FileSystem, ListedEntry},
+    disk::{self, Access, Create, EntryKind, FileHandle, FileStat, FileSystem, ListedEntry},
 };
 
 use super::{
@@ -276,14 +276,18 @@ impl FileSystem for MemoryDisk {
 
     fn stat(&self, path: &Path) -> io::Result<FileStat> {
         let contents = self.contents();
-        let (kind, len) = match contents.node(path)? {
-            Node::File(id) => (EntryKind::File, contents.files[id].bytes.len() as u64),
-            Node::Folder => (EntryKind::Folder, 0),
+        let (kind, len, id) = match contents.node(path)? {
+            Node::File(id) => {
+                let len = contents.files[id].bytes.len() as u64;
+                (EntryKind::File, len, Some(number_of(id)))
+            }
+            Node::Folder => (EntryKind::Folder, 0, None),
         };
         Ok(FileStat {
             kind,
             len,
             modified: SystemTime::UNIX_EPOCH,
+            id,
         })
     }
 
@@ -323,6 +327,14 @@ impl OpenFile {
     }
 }
 
+/// How a file of this disk is told from its others.
+fn number_of(file: FileId) -> disk::FileId {
+    disk::FileId {
+        device: 0,
+        inode: file as u64,
+    }
+}
+
 impl FileHandle for OpenFile {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let contents = self.disk.contents();
@@ -345,6 +357,10 @@ impl FileHandle for OpenFile {
 
     fn mode(&self) -> io::Result<Option<u32>> {
         Ok(Some(self.disk.contents().files[self.id].mode))
+    }
+
+    fn id(&self) -> io::Result<Option<disk::FileId>> {
+        Ok(Some(number_of(self.id)))
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {

@@ -27,6 +27,11 @@ impl Checksum {
         Self(hasher.finalize().into())
     }
 
+    /// A hash that was stored as bytes.
+    pub(crate) const fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
     /// The 32 bytes.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0

@@ -42,13 +42,15 @@ pub enum Event {
     Trust,
     /// The executor registry was changed.
     Registry,
+    /// The journal's root was signed and kept outside the project.
+    Checkpoint,
     /// A day file ends here; the record names the one that follows.
     DayEnd,
 }
 
 impl Event {
     /// All kinds.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Spawn,
         Self::Decision,
         Self::State,
@@ -65,6 +67,7 @@ impl Event {
         Self::Created,
         Self::Trust,
         Self::Registry,
+        Self::Checkpoint,
         Self::DayEnd,
     ];
 
@@ -87,6 +90,7 @@ impl Event {
             Self::Created => "created",
             Self::Trust => "trust",
             Self::Registry => "registry",
+            Self::Checkpoint => "checkpoint",
             Self::DayEnd => "day_end",
         }
     }

@@ -19,6 +19,7 @@ pub mod answers;
 mod audit;
 pub mod canonical;
 mod chain;
+pub mod checkpoint;
 mod checksum;
 mod creation;
 mod entry;

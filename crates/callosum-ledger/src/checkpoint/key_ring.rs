@@ -1,0 +1,156 @@
+//! [`KeyRing`]: the machine's key, made on first use, and the public halves of earlier ones.
+
+use std::path::PathBuf;
+
+use callosum_host::{Disk, DiskError, OpenHow};
+
+use crate::signed_note::{InvalidKey, SigningKey, VerifierKey};
+
+/// The name under which the key is written down; it signs under each log's own.
+const NAME: &str = "callosum.invalid/machine";
+
+/// Permission bits of the key's file.
+const MODE: u32 = 0o600;
+
+/// The folder of the keys.
+#[derive(Clone, Debug)]
+pub(super) struct KeyRing {
+    folder: PathBuf,
+}
+
+/// Why there is no key to sign with.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    /// A file could not be read or written.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// Others than its owner may read it.
+    #[error("the key `{}` may be read by others (mode {mode:o}; allowed: 600)", path.display())]
+    Exposed {
+        /// The file.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// The file does not hold a key.
+    #[error("`{}` is damaged", path.display())]
+    Invalid {
+        /// The file.
+        path: PathBuf,
+        /// Why it is none.
+        source: InvalidKey,
+    },
+}
+
+impl KeyRing {
+    pub(super) fn in_folder(folder: impl Into<PathBuf>) -> Self {
+        Self {
+            folder: folder.into(),
+        }
+    }
+
+    /// The key, where there is one.
+    pub(super) fn load(&self, disk: &Disk) -> Result<Option<SigningKey>, KeyError> {
+        let path = self.key();
+        let Some(file) = disk.open_if_there(&path, OpenHow::READ)? else {
+            return Ok(None);
+        };
+        if let Some(mode) = file.mode()?
+            && mode & 0o077 != 0
+        {
+            let mode = mode & 0o777;
+            return Err(KeyError::Exposed { path, mode });
+        }
+        let key = SigningKey::from_private_text(&text_of(file.read_all()?));
+        key.map(Some)
+            .map_err(|source| KeyError::Invalid { path, source })
+    }
+
+    /// The key, made from `seed` where there is none.
+    pub(super) fn load_or_make(
+        &self,
+        disk: &Disk,
+        seed: &[u8; 32],
+    ) -> Result<SigningKey, KeyError> {
+        if let Some(key) = self.load(disk)? {
+            return Ok(key);
+        }
+        disk.create_private_dir(&self.folder)?;
+        let key = new_key(seed);
+        if disk.create(&self.key(), private_file(&key).as_bytes(), MODE)? {
+            return Ok(key);
+        }
+        // Another process was faster, and its key is the machine's.
+        Ok(self.load(disk)?.unwrap_or(key))
+    }
+
+    /// Every public key of this machine that `log`'s checkpoints may be signed with, today's last.
+    pub(super) fn verifiers(&self, disk: &Disk, log: &str) -> Result<Vec<VerifierKey>, KeyError> {
+        let mut keys = self.retired(disk)?;
+        keys.extend(self.load(disk)?.map(|key| key.verifier()));
+        let path = self.key();
+        keys.iter()
+            .map(|key| key.named(log))
+            .collect::<Result<_, _>>()
+            .map_err(|source| KeyError::Invalid { path, source })
+    }
+
+    /// Puts a new key in the place of the old one, whose public half is kept.
+    pub(super) fn replace(
+        &self,
+        disk: &Disk,
+        old: &SigningKey,
+        new: &SigningKey,
+    ) -> Result<(), KeyError> {
+        let mut lines = String::new();
+        let old = old.verifier();
+        for key in self.retired(disk)?.iter().filter(|key| **key != old) {
+            lines += &format_line(key);
+        }
+        lines += &format_line(&old);
+        // In this order, so that a key that signed is never unknown.
+        disk.replace(&self.retired_path(), lines.as_bytes(), MODE)?;
+        disk.replace(&self.key(), private_file(new).as_bytes(), MODE)?;
+        Ok(())
+    }
+
+    /// The lock that is held while the key is replaced.
+    pub(super) fn lock(&self) -> PathBuf {
+        self.folder.join("lock")
+    }
+
+    fn retired(&self, disk: &Disk) -> Result<Vec<VerifierKey>, KeyError> {
+        let path = self.retired_path();
+        let text = text_of(disk.read_if_there(&path)?.unwrap_or_default());
+        text.lines()
+            .map(str::parse)
+            .collect::<Result<_, _>>()
+            .map_err(|source| KeyError::Invalid { path, source })
+    }
+
+    fn key(&self) -> PathBuf {
+        self.folder.join("ledger-ed25519")
+    }
+
+    fn retired_path(&self) -> PathBuf {
+        self.folder.join("ledger-ed25519.retired")
+    }
+}
+
+/// A key of this machine from 32 random bytes.
+pub(super) fn new_key(seed: &[u8; 32]) -> SigningKey {
+    SigningKey::from_seed(NAME, seed).expect("the name is one of a key")
+}
+
+fn private_file(key: &SigningKey) -> String {
+    key.to_private_text() + "\n"
+}
+
+fn format_line(key: &VerifierKey) -> String {
+    format!("{key}\n")
+}
+
+fn text_of(bytes: Vec<u8>) -> String {
+    // What is no text is no key either, and is refused as such.
+    String::from_utf8_lossy(&bytes).into_owned()
+}

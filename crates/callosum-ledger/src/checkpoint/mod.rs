@@ -1,0 +1,33 @@
+//! Checkpoints: signed statements of what the journal was, kept outside the project.
+//!
+//! Start with [`Witness`], the machine's side of a project: [`Witness::make`] signs how the
+//! journal stands, [`Witness::read`] gives what was signed, for [`verify`](crate::verify()) to
+//! hold against what there is. The leaf `i` of the tree is the journal's line `i + 1` without its
+//! line feed, so every record is covered, and with a commit's its whole entry.
+//!
+//! What is deliberately not here: where the machine's folder is, when a checkpoint is due, and
+//! what to do about a journal that is not what was signed.
+//!
+//! The format: `docs/formats/checkpoint.md`; what it is good for: `docs/design/tamper-evidence.md`.
+
+mod edge;
+mod kept;
+mod key_ring;
+mod make;
+#[cfg(test)]
+mod tests;
+mod text;
+mod witness;
+
+pub(crate) use self::{
+    edge::JournalWalk,
+    make::days_at_rest,
+    witness::{begin_of_journal, last_signed},
+};
+pub use self::{
+    kept::{Kept, KeptCheckpoints, SignedBy},
+    key_ring::KeyError,
+    make::{CheckpointError, Made},
+    text::{Checkpoint, InvalidCheckpoint},
+    witness::{Begin, Witness},
+};

@@ -1,0 +1,126 @@
+//! [`Witness`]: the machine's side of a project, where its checkpoints and keys are.
+
+use std::{
+    os::unix::ffi::OsStrExt as _,
+    path::{Path, PathBuf},
+};
+
+use callosum_host::{Disk, DiskError};
+
+use super::{
+    edge::JournalWalk,
+    kept::{self, KeptCheckpoints, SignedBy},
+    key_ring::{KeyError, KeyRing},
+    make::CheckpointError,
+    text::Checkpoint,
+};
+use crate::{
+    checksum::Checksum,
+    journal::{DayFile, Record},
+    signed_note::{SignedNote, Standing, VerifierKey},
+};
+
+/// What stands before the names of our logs; the name is never looked up.
+const ORIGIN: &str = "callosum.invalid";
+
+/// Where a machine keeps what it signed of a project.
+#[derive(Clone, Debug)]
+pub struct Witness {
+    /// The SHA-256 of the project's path, as trust decisions name it.
+    pub(super) project: String,
+    pub(super) folder: PathBuf,
+    pub(super) keys: KeyRing,
+}
+
+/// With which key, and after what, a checkpoint is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Begin {
+    /// With the machine's key, if the journal goes on from what was signed last.
+    #[default]
+    GoOn,
+    /// With a new key, whose first checkpoint the old one signs as well.
+    NewKey,
+    /// Whatever was signed before, which is set aside: it vouches for this journal no more.
+    Anew,
+}
+
+impl Witness {
+    /// The one of the project at `root`, in the machine's home. Creates nothing.
+    pub fn in_home(home: &Path, root: &Path) -> Self {
+        let project = Checksum::of(root.as_os_str().as_bytes()).to_string();
+        Self {
+            folder: home.join("ledgers").join(&project),
+            keys: KeyRing::in_folder(home.join("keys")),
+            project,
+        }
+    }
+
+    /// The file of all checkpoints.
+    pub fn path(&self) -> PathBuf {
+        self.folder.join("checkpoints")
+    }
+
+    /// The derived place from which the journal is hashed on.
+    pub(super) fn edge(&self) -> PathBuf {
+        self.folder.join("edge")
+    }
+
+    pub(super) fn lock(&self) -> PathBuf {
+        self.folder.join("lock")
+    }
+
+    /// What was signed so far, and by whom. Creates nothing.
+    pub fn read(&self, disk: &Disk) -> Result<KeptCheckpoints, KeyError> {
+        let keys = self.keys.verifiers(disk, ORIGIN)?;
+        Ok(kept::read_all(disk, &self.path(), &keys)?)
+    }
+
+    /// The key that others check this log's checkpoints with; `None` before the first.
+    pub fn verifier(&self, disk: &Disk) -> Result<Option<VerifierKey>, CheckpointError> {
+        let (last, _) = kept::read_last(disk, &self.path())?;
+        let Some((_, checkpoint)) = last else {
+            return Ok(None);
+        };
+        let mut keys = self.keys.verifiers(disk, &checkpoint.origin)?;
+        Ok(keys.pop())
+    }
+
+    /// The name of the log that begins with this record.
+    ///
+    /// The place is part of it: a copy of a project that goes another way is another log, and one
+    /// that is begun anew in the same place as well.
+    pub(super) fn origin(&self, first_record: Checksum) -> String {
+        let first = first_record.to_string();
+        format!("{ORIGIN}/{}/{}", &self.project[..32], &first[..32])
+    }
+}
+
+/// The last checkpoint: its note, who signed it, and the key of ours that did.
+pub(crate) fn last_signed(
+    disk: &Disk,
+    witness: &Witness,
+) -> Result<Option<(SignedNote, Checkpoint, SignedBy, Option<VerifierKey>)>, KeyError> {
+    let (last, _) = kept::read_last(disk, &witness.path())?;
+    let Some((note, checkpoint)) = last else {
+        return Ok(None);
+    };
+    let keys = witness.keys.verifiers(disk, &checkpoint.origin)?;
+    let signed = kept::signed_by(&note, &checkpoint.origin, &keys);
+    let key = keys
+        .into_iter()
+        .rfind(|key| note.standing(key) == Standing::Signed);
+    Ok(Some((note, checkpoint, signed, key)))
+}
+
+/// The hash of the journal's first record; `None` where there is none that is right in itself.
+pub(crate) fn begin_of_journal(
+    disk: &Disk,
+    days: &[(DayFile, u64)],
+) -> Result<Option<Checksum>, DiskError> {
+    let mut first = None;
+    JournalWalk::new(disk, days).each(|_, line| {
+        first = Record::read(line.bytes).ok().map(|record| record.hash);
+        false
+    })?;
+    Ok(first)
+}

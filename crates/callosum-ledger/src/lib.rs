@@ -60,5 +60,5 @@ pub use crate::{
     reader::{ExecutorStats, Found, Place, Query, ReadError, Reader, Stats},
     replay::{Difference, Replay, ReplayError, replay},
     task_id::{InvalidTaskId, TaskId},
-    verify::{Verification, verify},
+    verify::{Verification, verify, verify_within},
 };

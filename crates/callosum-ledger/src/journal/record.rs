@@ -85,6 +85,7 @@ pub(crate) struct Record<'a> {
 pub(crate) struct RecordHead {
     pub(crate) task_id: Option<String>,
     pub(crate) seq: u64,
+    pub(crate) status: Option<String>,
     pub(crate) event: String,
     pub(crate) synced: u64,
     pub(crate) details: Option<Box<RawValue>>,

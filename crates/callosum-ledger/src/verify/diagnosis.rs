@@ -15,18 +15,23 @@ use crate::{
 };
 
 /// An entry as far as it is compared.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Compared {
     task_id: Option<TaskId>,
     /// Of its canonical form, the checksum in it included.
     hash: Checksum,
+    /// Whether its checksum is right.
+    is_right: bool,
 }
 
 /// Finds the first entry at which the ledger file differs from the journal, and how.
+///
+/// So many entries were on disk in the ledger file itself when a checkpoint was made.
 pub(super) fn compare(
     disk: &Disk,
     paths: &LedgerPaths,
     stock: &Stock,
+    on_disk: usize,
 ) -> Result<Option<Problem>, DiskError> {
     let problem = |fault, number: usize, task_id, detail: &str| {
         Some(Problem {
@@ -60,19 +65,29 @@ pub(super) fn compare(
         .iter()
         .map(|at| Compared::of(&bytes[at.clone()]))
         .collect();
-    if let Some((index, fault)) = first_difference(&expected, &found) {
+    if let Some((index, fault)) = first_difference(&expected, &found, on_disk) {
+        let (has, should) = (found.len(), expected.len());
         let detail = match fault {
-            Fault::Behind => format!(
-                "it has {} of {} entries; the next opening brings it up to date",
-                found.len(),
-                expected.len()
+            Fault::Behind => {
+                format!("it has {has} of {should} entries; the next opening brings it up to date")
+            }
+            Fault::TailCut => format!(
+                "it has {has} of {should} entries, and had {on_disk} when a checkpoint was made; \
+                 the next opening brings the others back"
             ),
+            Fault::Rewritten => {
+                format!("none of its {has} entries is one of the {should} of the audit journal")
+            }
+            Fault::Spliced => "it is an entry of another ledger".to_owned(),
             _ => "it is not what the audit journal says".to_owned(),
         };
-        let task_id = found
-            .get(index)
-            .or(expected.get(index))
-            .and_then(|entry| entry.task_id.clone());
+        let told = expected.get(index).and_then(|entry| entry.task_id.clone());
+        let here = found.get(index).and_then(|entry| entry.task_id.clone());
+        let task_id = match fault {
+            // What is gone is what is asked for.
+            Fault::Deleted => told.or(here),
+            _ => here.or(told),
+        };
         return Ok(problem(fault, index + 1, task_id, &detail));
     }
     let head = told.position.view.map(|view| view.begun);
@@ -91,8 +106,10 @@ pub(super) fn compare(
 impl Compared {
     fn of(bytes: &[u8]) -> Self {
         let canonical = seal_as_it_is(bytes);
+        let entry = Entry::read(bytes).ok();
         Self {
-            task_id: Entry::read(bytes).ok().map(|entry| entry.task_id),
+            is_right: entry.as_ref().is_some_and(|entry| entry.check().is_ok()),
+            task_id: entry.map(|entry| entry.task_id),
             hash: Checksum::of(canonical.as_deref().unwrap_or(bytes)),
         }
     }
@@ -109,7 +126,11 @@ fn seal_as_it_is(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Where two lists of entries first differ, and what was done to the second to make it so.
-fn first_difference(expected: &[Compared], found: &[Compared]) -> Option<(usize, Fault)> {
+fn first_difference(
+    expected: &[Compared],
+    found: &[Compared],
+    on_disk: usize,
+) -> Option<(usize, Fault)> {
     let same = |a: Option<&Compared>, b: Option<&Compared>| match (a, b) {
         (Some(a), Some(b)) => a.hash == b.hash,
         (None, None) => true,
@@ -117,12 +138,17 @@ fn first_difference(expected: &[Compared], found: &[Compared]) -> Option<(usize,
     };
     let longest = expected.len().max(found.len());
     let at = (0..longest).find(|index| !same(expected.get(*index), found.get(*index)))?;
+    let is_told = |entry: &Compared| expected.iter().any(|told| told.hash == entry.hash);
     let Some(here) = found.get(at) else {
-        return Some((at, Fault::Behind));
+        let fault = if at < on_disk {
+            Fault::TailCut
+        } else {
+            Fault::Behind
+        };
+        return Some((at, fault));
     };
     let Some(told) = expected.get(at) else {
-        let is_again = expected.iter().any(|entry| entry.hash == here.hash);
-        let fault = if is_again {
+        let fault = if is_told(here) {
             Fault::Duplicated
         } else {
             Fault::Inserted
@@ -136,8 +162,21 @@ fn first_difference(expected: &[Compared], found: &[Compared]) -> Option<(usize,
         (_, true, _) => Fault::Duplicated,
         (true, _, true) => Fault::Reordered,
         (true, _, false) => Fault::Inserted,
-        (false, _, true) => Fault::Missing,
+        (false, _, true) => Fault::Deleted,
+        (false, _, false) if found.len() > 1 && !found.iter().any(is_told) => Fault::Rewritten,
+        (false, _, false) if is_foreign(&found[at..], expected) => Fault::Spliced,
         (false, _, false) => Fault::Edited,
     };
     Some((at, fault))
+}
+
+/// Whether these entries begin with one that was another ledger's: one of a task that is not
+/// ours, or several in a row that are right in themselves and not told of.
+fn is_foreign(found: &[Compared], expected: &[Compared]) -> bool {
+    let is_unknown =
+        |entry: &Compared| entry.is_right && !expected.iter().any(|told| told.hash == entry.hash);
+    let is_of_no_task = found.first().is_some_and(|here| {
+        is_unknown(here) && !expected.iter().any(|told| told.task_id == here.task_id)
+    });
+    is_of_no_task || (found.len() > 1 && found[..2].iter().all(is_unknown))
 }

@@ -1,15 +1,26 @@
 //! The journal's chain, and its entries against the bytes of the ledger file.
 
-use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
+use std::{collections::HashSet, path::PathBuf};
 
-use super::{Fault, Problem, Stock};
+use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
+use serde::Deserialize;
+
+use super::{
+    Fault, Problem, Stock,
+    links::{self, Beside, Link},
+    signed::{Recorded, Signed},
+};
 use crate::{
     chain::ChainFault,
     checksum::Checksum,
+    entry::checksum_at_head,
+    event::Event,
+    hashlog::HashlogLine,
     journal::{Begins, DayFile, Record, RecordFault},
-    lines::Lines,
+    lines::{Line, Lines},
     paths::LedgerPaths,
     position::Begun,
+    task_id::TaskId,
 };
 
 pub(super) struct JournalCheck {
@@ -18,6 +29,12 @@ pub(super) struct JournalCheck {
     pub(super) entries: u64,
     /// Whether the ledger file has these entries where they should be.
     pub(super) is_like_ledger: bool,
+    /// The number of the record that tells of each of them.
+    pub(super) told_by: Vec<u64>,
+    /// What it says was signed.
+    pub(super) recorded: Vec<Recorded>,
+    /// Its files, and the number of each one's first record.
+    pub(super) files: Vec<(PathBuf, u64)>,
     pub(super) problem: Option<Problem>,
 }
 
@@ -28,6 +45,9 @@ struct Walk<'a> {
     ledger_at: u64,
     begun: Option<Begun>,
     is_like_ledger: bool,
+    told_by: Vec<u64>,
+    recorded: Vec<Recorded>,
+    files: Vec<(PathBuf, u64)>,
 }
 
 /// Walks the chain to its end or to the first record that is wrong.
@@ -44,6 +64,9 @@ pub(super) fn check(
         ledger_at: 0,
         begun: None,
         is_like_ledger: true,
+        told_by: Vec::new(),
+        recorded: Vec::new(),
+        files: Vec::new(),
     };
     for (index, (day, len)) in stock.days.iter().enumerate() {
         let is_last = index + 1 == stock.days.len();
@@ -77,6 +100,9 @@ impl Walk<'_> {
             records: self.heads.len() as u64,
             entries: self.entries,
             is_like_ledger: self.is_like_ledger,
+            told_by: self.told_by,
+            recorded: self.recorded,
+            files: self.files,
             problem,
         }
     }
@@ -88,6 +114,7 @@ impl Walk<'_> {
         len: u64,
         is_last: bool,
     ) -> Result<Option<Problem>, DiskError> {
+        self.files.push((day.path.clone(), self.next_seq()));
         let file = disk.open(&day.path, OpenHow::READ)?;
         let mut lines = Lines::new(&file, 0, len);
         while let Some(line) = lines.next()? {
@@ -100,14 +127,13 @@ impl Walk<'_> {
                     return Ok(Some(self.bad_line(day, &fault, is_end && !line.is_whole)));
                 }
             };
-            if let Some((fault, detail)) = self.misplaced(&record) {
-                let fault = match fault {
-                    Fault::Missing if comes_later(&mut lines, self.next_seq())? => Fault::Reordered,
-                    fault => fault,
-                };
-                return Ok(Some(self.problem(day, fault, &detail)));
+            let head = self.heads.last().copied().unwrap_or(Checksum::ZERO);
+            if record.head.seq != self.next_seq() || record.prev != head {
+                let detail = "it is not the next record";
+                return Ok(Some(self.problem(day, Fault::Inserted, detail)));
             }
             self.heads.push(record.hash);
+            self.recorded.extend(recorded(&record));
             if let Err(detail) = self.follow(&record)? {
                 return Ok(Some(self.problem(day, Fault::Unreadable, &detail)));
             }
@@ -119,44 +145,13 @@ impl Walk<'_> {
         self.heads.len() as u64 + 1
     }
 
-    /// Why a record that is right in itself is not the next one.
-    fn misplaced(&self, record: &Record<'_>) -> Option<(Fault, String)> {
-        let expected = self.next_seq();
-        let head = self.heads.last().copied().unwrap_or(Checksum::ZERO);
-        if record.head.seq > expected {
-            let last = record.head.seq - 1;
-            return Some((
-                Fault::Missing,
-                format!("records {expected} to {last} are not where they should be"),
-            ));
-        }
-        if record.head.seq < expected {
-            let earlier = (record.head.seq as usize).checked_sub(1);
-            let is_same = earlier.is_some_and(|index| self.heads[index] == record.hash);
-            return Some(if is_same {
-                (
-                    Fault::Duplicated,
-                    format!("record {} is here again", record.head.seq),
-                )
-            } else {
-                (
-                    Fault::Inserted,
-                    format!("another record {} is here", record.head.seq),
-                )
-            });
-        }
-        (record.prev != head).then(|| {
-            let detail = "it does not follow from the record before, but from another";
-            (Fault::Inserted, detail.to_owned())
-        })
-    }
-
     /// Holds what a record says of the ledger against the file.
     fn follow(&mut self, record: &Record<'_>) -> Result<Result<(), String>, DiskError> {
         match record.begins() {
             Ok(None) => {}
             Ok(Some(Begins { begun, .. })) => {
                 self.entries = 0;
+                self.told_by.clear();
                 self.is_like_ledger = self.is_at(0, begun.head.as_bytes())?;
                 self.ledger_at = begun.head.len() as u64;
                 self.begun = Some(begun);
@@ -181,6 +176,7 @@ impl Walk<'_> {
             && self.is_at(at + lead.len() as u64, entry)?;
         self.ledger_at += (lead.len() + entry.len()) as u64;
         self.entries += 1;
+        self.told_by.push(record.head.seq);
         Ok(Ok(()))
     }
 
@@ -211,13 +207,114 @@ impl Walk<'_> {
     }
 }
 
-fn comes_later(lines: &mut Lines<'_>, seq: u64) -> Result<bool, DiskError> {
-    while let Some(line) = lines.next()? {
-        if Record::read(line.bytes).is_ok_and(|record| record.head.seq == seq) {
-            return Ok(true);
+/// What a record says was signed, if that is what it is about.
+fn recorded(record: &Record<'_>) -> Option<Recorded> {
+    #[derive(Deserialize)]
+    struct Details {
+        size: u64,
+        root: Checksum,
+    }
+    if record.head.event != Event::Checkpoint.as_str() {
+        return None;
+    }
+    let details = record.head.details.as_deref()?.get();
+    let Details { size, root } = serde_json::from_str(details).ok()?;
+    Some(Recorded {
+        size,
+        root,
+        is_anew: record.head.status.as_deref() == Some("begun_anew"),
+    })
+}
+
+/// Names the first bad record of a journal whose chain does not hold, and what was done to it.
+pub(super) fn diagnose(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    stock: &Stock,
+    signed: &Signed,
+) -> Result<Option<Problem>, DiskError> {
+    let (mut links, mut places) = (Vec::new(), Vec::new());
+    for (day, len) in &stock.days {
+        let file = disk.open(&day.path, OpenHow::READ)?;
+        let mut lines = Lines::new(&file, 0, *len);
+        let mut number = 0;
+        while let Some(line) = lines.next()? {
+            number += 1;
+            links.push(link(&line));
+            places.push((&day.path, number));
         }
     }
-    Ok(false)
+    let beside = Beside {
+        proven: signed.proven,
+        has_other_begin: signed.has_other_begin,
+        entries: indexed(disk, paths, stock)?,
+    };
+    Ok(links::diagnose(&links, &beside).map(|found| {
+        let (path, line) = places[found.index];
+        Problem {
+            path: path.clone(),
+            fault: found.fault,
+            number: found.index as u64 + 1,
+            task_id: links[found.index].task_id.clone(),
+            detail: format!("line {line}: {}", found.detail),
+        }
+    }))
+}
+
+/// What a line says of itself, as far as it can be read.
+fn link(line: &Line<'_>) -> Link {
+    /// Fields that a line may have kept, whatever else was done to it.
+    #[derive(Deserialize)]
+    struct Left {
+        seq: Option<u64>,
+        prev: Option<Checksum>,
+        task_id: Option<TaskId>,
+    }
+    if let Ok(record) = Record::read(line.bytes) {
+        let task_id = record.head.task_id.as_deref();
+        return Link {
+            seq: Some(record.head.seq),
+            prev: Some(record.prev),
+            hash: line.is_whole.then_some(record.hash),
+            is_whole: line.is_whole,
+            task_id: task_id.and_then(|id| id.parse().ok()),
+            stores: record
+                .entry
+                .and_then(|entry| checksum_at_head(entry.as_bytes())),
+        };
+    }
+    let left = serde_json::from_slice(line.bytes).ok();
+    let looks_like_one = line.bytes.starts_with(b"{\"timestamp\":");
+    Link {
+        // A line of which nothing can be read is a record all the same where it begins like one.
+        seq: left
+            .as_ref()
+            .and_then(|left: &Left| left.seq)
+            .or(looks_like_one.then_some(0)),
+        prev: left.as_ref().and_then(|left| left.prev),
+        is_whole: line.is_whole,
+        task_id: left.and_then(|left| left.task_id),
+        ..Link::default()
+    }
+}
+
+/// The checksums that the hashlog has.
+fn indexed(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    stock: &Stock,
+) -> Result<HashSet<Checksum>, DiskError> {
+    let mut entries = HashSet::new();
+    if let (Some(len), Some(file)) = (
+        stock.hashlog,
+        disk.open_if_there(&paths.hashlog, OpenHow::READ)?,
+    ) {
+        let mut lines = Lines::new(&file, 0, len);
+        while let Some(line) = lines.next()? {
+            entries.extend(HashlogLine::read(line.bytes).map(|line| line.checksum));
+        }
+    }
+    Ok(entries)
 }
 
 /// A part of a file in memory, which moves on as later parts are asked for.

@@ -203,7 +203,7 @@ fn check_hashlog(
         let task_id: Option<TaskId> = read.task_id.parse().ok();
         if read.prev != head || read.seq != number {
             let fault = if read.seq > number {
-                Fault::Missing
+                Fault::Deleted
             } else {
                 Fault::Inserted
             };

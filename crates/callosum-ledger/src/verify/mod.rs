@@ -5,11 +5,17 @@
 //! the hashlog. An entry in our own layout is checked by hashing its bytes as they stand; only one
 //! that another program laid out is parsed.
 //!
-//! What a chain cannot show: that its end was cut off, or that all of it was written anew.
+//! What a chain cannot show, that its end was cut off, or that all of it was written anew, is
+//! found by [`verify_within`], which holds the journal against what was signed of it as well: a
+//! third thread hashes it for that.
 
 mod diagnosis;
 mod journal;
 mod ledger;
+mod links;
+mod signed;
+#[cfg(test)]
+mod tampering;
 #[cfg(test)]
 mod tests;
 
@@ -20,7 +26,9 @@ use std::{
 
 use callosum_host::{Disk, DiskError, DiskFile, LockError, OpenHow};
 
+use self::{journal::JournalCheck, signed::Signed};
 use crate::{
+    checkpoint::KeptCheckpoints,
     error_code::ErrorCode,
     journal::{DayFile, day_files},
     locks,
@@ -44,6 +52,10 @@ pub struct Verification {
     pub day_files: u64,
     /// Bytes that were checked.
     pub bytes: u64,
+    /// Checkpoints that the journal was held against.
+    pub checkpoints: u64,
+    /// So many records, from the first on, are those that were signed.
+    pub signed_records: u64,
     /// What is wrong, the first thing in each file.
     pub problems: Vec<Problem>,
 }
@@ -75,14 +87,26 @@ pub struct Problem {
 pub enum Fault {
     /// Something in it was changed.
     Edited,
-    /// Something was taken out of it.
+    /// It should be there, and is not.
     Missing,
+    /// Something was taken out of it.
+    Deleted,
     /// Something was put into it.
     Inserted,
     /// What is in it changed places.
     Reordered,
     /// Something is in it twice.
     Duplicated,
+    /// Something that belongs to another log stands in it.
+    Spliced,
+    /// Its end was cut off.
+    TailCut,
+    /// It was written anew, and fits together, but is not what was signed.
+    Rewritten,
+    /// The journal tells of a checkpoint that is not kept.
+    CheckpointMissing,
+    /// A key signed it that is none of this machine's.
+    OtherKey,
     /// It ends before it should: an earlier state, which the next opening brings up to date.
     Behind,
     /// It ends in something unfinished, which the next opening cuts off.
@@ -98,9 +122,15 @@ impl std::fmt::Display for Fault {
         f.pad(match self {
             Self::Edited => "edited",
             Self::Missing => "missing",
+            Self::Deleted => "deleted",
             Self::Inserted => "inserted",
             Self::Reordered => "reordered",
             Self::Duplicated => "duplicated",
+            Self::Spliced => "spliced",
+            Self::TailCut => "tail cut",
+            Self::Rewritten => "rewritten",
+            Self::CheckpointMissing => "checkpoint missing",
+            Self::OtherKey => "signed by another key",
             Self::Behind => "behind",
             Self::Torn => "torn",
             Self::Layout => "laid out otherwise",
@@ -143,22 +173,47 @@ struct Stock {
 /// More than the tail of a ledger takes.
 const LEDGER_END: u64 = 64;
 
+/// What [`verify_within`] looks at.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Scope<'a> {
+    /// Whether archives are checked as well.
+    pub archives: bool,
+    /// What was signed of the journal.
+    pub checkpoints: Option<&'a KeptCheckpoints>,
+}
+
 /// Checks the active ledger, the archives, the hashlog and the journal.
 ///
 /// Takes the audit lock for a moment, where the project can be written at all, and then reads what
 /// was there at that moment. Costs the reading and hashing of every byte.
 pub fn verify(disk: &Disk, paths: &LedgerPaths) -> Result<Verification, VerifyError> {
+    let scope = Scope {
+        archives: true,
+        checkpoints: None,
+    };
+    verify_within(disk, paths, scope)
+}
+
+/// Checks as [`verify()`] does, but only what it is told to, and that the journal is what was
+/// signed.
+pub fn verify_within(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    scope: Scope<'_>,
+) -> Result<Verification, VerifyError> {
     let stock = take_stock(disk, paths)?;
     let mut verification = Verification::default();
-    let (of_journal, of_views) = thread::scope(|scope| {
-        let of_views = scope.spawn(|| ledger::check_views(disk, paths, &stock));
+    let kept = scope.checkpoints;
+    let (of_journal, of_views, hashed) = thread::scope(|scoped| {
+        let of_views = scoped.spawn(|| ledger::check_views(disk, paths, &stock));
+        let hashed = scoped.spawn(|| {
+            kept.map(|kept| signed::roots(disk, &stock, kept))
+                .transpose()
+        });
         let of_journal = journal::check(disk, paths, &stock);
-        let of_views = of_views
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        (of_journal, of_views)
+        (of_journal, joined(of_views), joined(hashed))
     });
-    let (of_journal, of_views) = (of_journal?, of_views?);
+    let (mut of_journal, of_views, hashed) = (of_journal?, of_views?, hashed?);
 
     verification.records = of_journal.records;
     verification.day_files = stock.days.len() as u64;
@@ -167,16 +222,64 @@ pub fn verify(disk: &Disk, paths: &LedgerPaths) -> Result<Verification, VerifyEr
     verification.bytes = stock.days.iter().map(|(_, len)| len).sum::<u64>()
         + stock.ledger.unwrap_or(0)
         + stock.hashlog.unwrap_or(0);
+    let mut signed = Signed::default();
+    if let (Some(kept), Some(hashed)) = (scope.checkpoints, &hashed) {
+        signed = signed::diagnose(&signed::Facts {
+            kept,
+            hashed,
+            recorded: &of_journal.recorded,
+            is_chained: of_journal.problem.is_none(),
+            files: &of_journal.files,
+            audit: &paths.audit,
+        });
+        verification.checkpoints = kept.kept.len() as u64;
+        verification.signed_records = signed.proven;
+    }
+    if of_journal.problem.is_some() {
+        let is_unlike = |problem: &Problem| !problem.path.starts_with(&paths.audit);
+        // The chain names the record itself; the signature only the records it is among.
+        signed.problems.retain(is_unlike);
+        if let Some(found) = journal::diagnose(disk, paths, &stock, &signed)? {
+            of_journal.problem = Some(found);
+        }
+    }
+    let is_short = signed
+        .problems
+        .iter()
+        .any(|problem| problem.fault == Fault::TailCut);
     verification.problems.extend(of_views.problems);
     if of_journal.problem.is_some() {
         verification.problems.extend(of_journal.problem);
     } else if !of_journal.is_like_ledger || of_journal.entries != of_views.entries {
-        let difference = diagnosis::compare(disk, paths, &stock)?;
+        let on_disk = of_journal.told_by.iter();
+        let on_disk = on_disk.filter(|seq| **seq <= signed.proven).count();
+        let difference = diagnosis::compare(disk, paths, &stock, on_disk)?;
+        let is_view_sound = verification.problems.is_empty();
         // A wrong checksum and a difference from the journal are one thing where both are found.
         verification
             .problems
             .retain(|problem| problem.path != paths.ledger);
-        verification.problems.extend(difference);
+        let is_beyond = of_journal.entries < of_views.entries
+            && difference
+                .as_ref()
+                .is_some_and(|problem| problem.number == of_journal.entries + 1);
+        if is_beyond && is_view_sound && of_views.hashlog_lines == of_views.entries {
+            // What ledger and hashlog agree on was in the journal, unless the journal is proven.
+            if !is_short && signed.proven < of_journal.records {
+                let task_id = difference.and_then(|problem| problem.task_id);
+                verification
+                    .problems
+                    .push(cut_journal(&stock, &of_journal, paths, task_id));
+            } else if !is_short {
+                verification.problems.extend(difference);
+            }
+        } else {
+            verification.problems.extend(difference);
+        }
+    }
+    verification.problems.extend(signed.problems);
+    if !scope.archives {
+        return Ok(verification);
     }
     for path in archives(disk, paths)? {
         let of_archive = ledger::check_archive(disk, &path)?;
@@ -185,6 +288,34 @@ pub fn verify(disk: &Disk, paths: &LedgerPaths) -> Result<Verification, VerifyEr
         verification.bytes += of_archive.bytes;
     }
     Ok(verification)
+}
+
+/// What a thread found, or its panic.
+fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+    thread
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// A journal that ends before what ledger and hashlog were told by it.
+fn cut_journal(
+    stock: &Stock,
+    of_journal: &JournalCheck,
+    paths: &LedgerPaths,
+    task_id: Option<TaskId>,
+) -> Problem {
+    let last = stock.days.last().map(|(day, _)| day.path.clone());
+    Problem {
+        path: last.unwrap_or_else(|| paths.audit.clone()),
+        fault: Fault::TailCut,
+        number: of_journal.records + 1,
+        task_id,
+        detail: format!(
+            "ledger and hashlog have entries that it does not tell of: they were in it, or were \
+             added to both; it tells of {}",
+            of_journal.entries
+        ),
+    }
 }
 
 fn take_stock(disk: &Disk, paths: &LedgerPaths) -> Result<Stock, VerifyError> {

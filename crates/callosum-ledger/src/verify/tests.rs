@@ -115,7 +115,7 @@ fn a_missing_moved_or_doubled_record_is_named() {
     for at in [0, 7, 14] {
         let number = at as u64 + 1;
         let found = tampered(Project::journal, |lines| drop(lines.remove(at)));
-        assert_eq!(found, Some((Fault::Missing, number)), "missing {at}");
+        assert_eq!(found, Some((Fault::Deleted, number)), "deleted {at}");
         let found = tampered(Project::journal, |lines| lines.swap(at, at + 1));
         assert_eq!(found, Some((Fault::Reordered, number)), "moved {at}");
         let found = tampered(Project::journal, |lines| {
@@ -135,7 +135,7 @@ fn records_of_another_journal_are_named() {
             lines[at..].clone_from_slice(&others[at..]);
         });
         // From the first record on it is a whole journal, of another ledger.
-        let expected = (at > 0).then_some((Fault::Inserted, at as u64 + 1));
+        let expected = (at > 0).then_some((Fault::Spliced, at as u64 + 1));
         assert_eq!(found, expected, "spliced at {at}");
     }
 }
@@ -169,7 +169,7 @@ fn every_change_to_an_entry_of_the_ledger_is_named() {
     for at in [3, 5, 6] {
         let number = at as u64 - 2;
         let found = tampered(ledger, |lines| drop(lines.remove(at)));
-        assert_eq!(found, Some((Fault::Missing, number)), "missing {at}");
+        assert_eq!(found, Some((Fault::Deleted, number)), "deleted {at}");
         let found = tampered(ledger, |lines| lines.insert(at, lines[at].clone()));
         assert_eq!(found, Some((Fault::Duplicated, number + 1)), "doubled {at}");
     }
@@ -223,7 +223,7 @@ fn every_change_to_the_hashlog_is_named() {
     for at in [0, 2, 3] {
         let number = at as u64 + 1;
         let found = tampered(hashlog, |lines| drop(lines.remove(at)));
-        assert_eq!(found, Some((Fault::Missing, number)), "missing {at}");
+        assert_eq!(found, Some((Fault::Deleted, number)), "deleted {at}");
     }
     let found = tampered(hashlog, |lines| drop(lines.pop()));
     assert_eq!(found, Some((Fault::Behind, 0)));

@@ -1,0 +1,225 @@
+//! The journal against what was signed of it: what a chain alone cannot show.
+//!
+//! [`diagnose`] is a function of gathered facts; [`roots`] gathers the costly one.
+
+use std::{
+    collections::{HashMap, HashSet},
+    path::{Path, PathBuf},
+};
+
+use callosum_host::{Disk, DiskError};
+
+use super::{Fault, Problem, Stock};
+use crate::{
+    checkpoint::{JournalWalk, KeptCheckpoints, SignedBy, begin_of_journal},
+    checksum::Checksum,
+    merkle::{Frontier, hash_leaf},
+};
+
+/// What a `checkpoint` record of the journal says was signed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Recorded {
+    pub(super) size: u64,
+    pub(super) root: Checksum,
+    /// Whether it says that earlier checkpoints were set aside.
+    pub(super) is_anew: bool,
+}
+
+/// The journal as its bytes are, whatever they say.
+#[derive(Debug, Default)]
+pub(super) struct Hashed {
+    /// The root at each size that was signed, as far as the journal reaches.
+    pub(super) roots: HashMap<u64, Checksum>,
+    /// How many lines it has.
+    pub(super) lines: u64,
+    /// The hash of its first record.
+    pub(super) begin: Option<Checksum>,
+}
+
+/// Everything that the diagnosis rests on.
+pub(super) struct Facts<'a> {
+    pub(super) kept: &'a KeptCheckpoints,
+    pub(super) hashed: &'a Hashed,
+    /// In the order of the journal, as far as its chain holds.
+    pub(super) recorded: &'a [Recorded],
+    /// Whether the chain holds to the journal's end.
+    pub(super) is_chained: bool,
+    /// The day files, and the number of each one's first record.
+    pub(super) files: &'a [(PathBuf, u64)],
+    /// Where the journal is, or should be.
+    pub(super) audit: &'a Path,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(super) struct Signed {
+    /// The first thing that is wrong with the journal, and with the file of checkpoints.
+    pub(super) problems: Vec<Problem>,
+    /// How many records the last checkpoint covers that bears the journal out.
+    pub(super) proven: u64,
+    /// Whether the journal begins with another record than the one that was signed.
+    pub(super) has_other_begin: bool,
+}
+
+/// Hashes the journal for the sizes that were signed.
+pub(super) fn roots(
+    disk: &Disk,
+    stock: &Stock,
+    kept: &KeptCheckpoints,
+) -> Result<Hashed, DiskError> {
+    let sizes: HashSet<u64> = kept.kept.iter().map(|kept| kept.checkpoint.size).collect();
+    let mut hashed = Hashed {
+        begin: begin_of_journal(disk, &stock.days)?,
+        ..Hashed::default()
+    };
+    let last = sizes.iter().copied().max().unwrap_or(0);
+    let mut frontier = Frontier::default();
+    JournalWalk::new(disk, &stock.days).each(|_, line| {
+        if !line.is_whole {
+            return true;
+        }
+        hashed.lines += 1;
+        if hashed.lines <= last {
+            frontier.push(hash_leaf(line.bytes));
+            if sizes.contains(&hashed.lines) {
+                hashed.roots.insert(hashed.lines, frontier.root());
+            }
+        }
+        true
+    })?;
+    Ok(hashed)
+}
+
+/// Says what the checkpoints have against the journal, and it against them.
+pub(super) fn diagnose(facts: &Facts<'_>) -> Signed {
+    let mut signed = Signed::default();
+    if let Some(problem) = of_checkpoints(facts) {
+        signed.problems.push(problem);
+    }
+    let ours = facts
+        .kept
+        .kept
+        .iter()
+        .filter(|kept| kept.signed == SignedBy::Us);
+    for checkpoint in ours.map(|kept| &kept.checkpoint) {
+        let problem = |fault, number: u64, detail: String| Problem {
+            path: path_of(facts, number),
+            fault,
+            number,
+            task_id: None,
+            detail,
+        };
+        let size = checkpoint.size;
+        if facts.hashed.lines == 0 {
+            let detail = format!("a journal of {size} records was signed, and there is none");
+            signed.problems.push(problem(Fault::Missing, 0, detail));
+            break;
+        }
+        let begin = facts.hashed.begin.map(|begin| begin.to_string());
+        let said = checkpoint.origin.rsplit('/').next().unwrap_or_default();
+        if begin.is_some_and(|begin| !begin.starts_with(said)) {
+            let detail = format!(
+                "it is not the journal of which {size} records were signed, from the first on"
+            );
+            signed.problems.push(problem(Fault::Rewritten, 1, detail));
+            signed.has_other_begin = true;
+            break;
+        }
+        let first = signed.proven + 1;
+        match facts.hashed.roots.get(&size) {
+            Some(root) if *root == checkpoint.root => signed.proven = size,
+            Some(_) => {
+                let detail = format!("records {first} to {size} are not those that were signed");
+                signed
+                    .problems
+                    .push(problem(Fault::Rewritten, first, detail));
+                break;
+            }
+            None => {
+                let number = facts.hashed.lines + 1;
+                let detail = format!(
+                    "{size} records were signed, and it ends after {}",
+                    facts.hashed.lines
+                );
+                signed
+                    .problems
+                    .push(problem(Fault::TailCut, number, detail));
+                break;
+            }
+        }
+    }
+    signed
+}
+
+/// The first thing that is wrong with the file of checkpoints itself.
+fn of_checkpoints(facts: &Facts<'_>) -> Option<Problem> {
+    let kept = facts.kept;
+    let problem = |fault, number, detail: String| {
+        Some(Problem {
+            path: kept.path.clone(),
+            fault,
+            number,
+            task_id: None,
+            detail,
+        })
+    };
+    let mut before: Option<(u64, Checksum)> = None;
+    let unreadable = kept.unreadable.first().copied().unwrap_or(u64::MAX);
+    for one in kept.kept.iter().take_while(|one| one.number < unreadable) {
+        match &one.signed {
+            SignedBy::Us => {}
+            SignedBy::Another { key } => {
+                let detail = format!("`{key}` signed it, which is no key of this machine");
+                return problem(Fault::OtherKey, one.number, detail);
+            }
+            SignedBy::Nobody => {
+                let detail = "its text is not what was signed".to_owned();
+                return problem(Fault::Edited, one.number, detail);
+            }
+        }
+        let this = (one.checkpoint.size, one.checkpoint.root);
+        if before == Some(this) {
+            let detail = "it is there twice".to_owned();
+            return problem(Fault::Duplicated, one.number, detail);
+        }
+        if before.is_some_and(|(size, _)| size > this.0) {
+            let detail = "the one before it is of more records".to_owned();
+            return problem(Fault::Reordered, one.number, detail);
+        }
+        before = Some(this);
+    }
+    if unreadable < u64::MAX {
+        let detail = "it is not a checkpoint".to_owned();
+        return problem(Fault::Unreadable, unreadable, detail);
+    }
+    let anew = facts.recorded.iter().rposition(|recorded| recorded.is_anew);
+    let recorded = &facts.recorded[anew.unwrap_or(0)..];
+    let is_kept = |recorded: &Recorded| {
+        let is_it = |size, root| (size, root) == (recorded.size, recorded.root);
+        kept.kept
+            .iter()
+            .any(|kept| is_it(kept.checkpoint.size, kept.checkpoint.root))
+    };
+    let index = recorded.iter().position(|recorded| !is_kept(recorded))?;
+    // Of a journal that is not its own any more, the records are no witnesses.
+    if !facts.is_chained {
+        return None;
+    }
+    let Recorded { size, .. } = recorded[index];
+    if kept.kept.is_empty() {
+        let many = recorded.len();
+        let detail = format!("the journal tells of {many}, and this machine has none of it");
+        return problem(Fault::CheckpointMissing, 0, detail);
+    }
+    let detail = format!("the journal tells of the one of its first {size} records");
+    problem(Fault::CheckpointMissing, index as u64 + 1, detail)
+}
+
+/// The day file in which a record stands, or would.
+fn path_of(facts: &Facts<'_>, number: u64) -> PathBuf {
+    let file = facts.files.iter().rfind(|(_, first)| *first <= number);
+    match file {
+        Some((path, _)) if number > 0 => path.clone(),
+        _ => facts.audit.to_owned(),
+    }
+}

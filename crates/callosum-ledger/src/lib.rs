@@ -36,6 +36,7 @@ pub mod merkle;
 mod open_files;
 mod paths;
 mod position;
+pub mod proof;
 mod quarantine;
 mod reader;
 mod replay;

@@ -22,7 +22,7 @@ mod witness;
 pub(crate) use self::{
     edge::JournalWalk,
     make::days_at_rest,
-    witness::{begin_of_journal, last_signed},
+    witness::{LastSigned, begin_of_journal, last_signed},
 };
 pub use self::{
     kept::{Kept, KeptCheckpoints, SignedBy},

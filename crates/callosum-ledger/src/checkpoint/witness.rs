@@ -95,21 +95,32 @@ impl Witness {
     }
 }
 
-/// The last checkpoint: its note, who signed it, and the key of ours that did.
-pub(crate) fn last_signed(
-    disk: &Disk,
-    witness: &Witness,
-) -> Result<Option<(SignedNote, Checkpoint, SignedBy, Option<VerifierKey>)>, KeyError> {
+/// The last checkpoint that is kept.
+pub(crate) struct LastSigned {
+    pub(crate) note: SignedNote,
+    pub(crate) checkpoint: Checkpoint,
+    /// The key of this machine that signed it, if one did.
+    pub(crate) key: Option<VerifierKey>,
+}
+
+/// Reads the last checkpoint, and who signed it.
+pub(crate) fn last_signed(disk: &Disk, witness: &Witness) -> Result<Option<LastSigned>, KeyError> {
     let (last, _) = kept::read_last(disk, &witness.path())?;
     let Some((note, checkpoint)) = last else {
         return Ok(None);
     };
     let keys = witness.keys.verifiers(disk, &checkpoint.origin)?;
-    let signed = kept::signed_by(&note, &checkpoint.origin, &keys);
-    let key = keys
-        .into_iter()
-        .rfind(|key| note.standing(key) == Standing::Signed);
-    Ok(Some((note, checkpoint, signed, key)))
+    let key = match kept::signed_by(&note, &checkpoint.origin, &keys) {
+        SignedBy::Us => keys
+            .into_iter()
+            .rfind(|key| note.standing(key) == Standing::Signed),
+        SignedBy::Another { .. } | SignedBy::Nobody => None,
+    };
+    Ok(Some(LastSigned {
+        note,
+        checkpoint,
+        key,
+    }))
 }
 
 /// The hash of the journal's first record; `None` where there is none that is right in itself.

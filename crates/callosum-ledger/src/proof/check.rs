@@ -1,0 +1,103 @@
+//! Checking a proof with nothing else at hand.
+
+use super::text::Proof;
+use crate::{
+    entry::Entry,
+    journal::Record,
+    merkle::{hash_leaf, root_of_inclusion},
+    signed_note::{Standing, VerifierKey},
+};
+
+/// What a proof shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checked {
+    /// The entry that the record stored.
+    pub entry: Entry,
+    /// The record's number.
+    pub seq: u64,
+    /// The key that signed.
+    pub key: VerifierKey,
+    /// Whether that is the key that was asked for; `false` where none was.
+    pub is_key_known: bool,
+}
+
+/// Why a proof shows nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProofError {
+    /// The key that was asked for did not sign.
+    #[error("the checkpoint is not signed by `{key}`")]
+    OtherKey {
+        /// The key.
+        key: Box<VerifierKey>,
+    },
+    /// The signature is wrong.
+    #[error("the checkpoint's signature is wrong")]
+    Signature,
+    /// The path does not lead from the record to the root.
+    #[error("the record is not in the tree that was signed")]
+    NotIncluded,
+    /// The record is in the tree, and is not one of an audit journal.
+    #[error("what was signed is not a record of an audit journal: {reason}")]
+    NotARecord {
+        /// Why.
+        reason: String,
+    },
+    /// The record's number is not its place.
+    #[error("the record says that it is number {seq}, and stands at {place}")]
+    Misplaced {
+        /// Its number.
+        seq: u64,
+        /// Its place in the log, from 1.
+        place: u64,
+    },
+    /// The record stores no entry, or one whose checksum is wrong.
+    #[error("the record does not hold an entry: {reason}")]
+    NoEntry {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Proof {
+    /// Checks signature, path, record and entry. With a key, that it is the one that signed.
+    pub fn check(&self, trusted: Option<&VerifierKey>) -> Result<Checked, ProofError> {
+        let key = trusted.unwrap_or(&self.key);
+        match self.note.standing(key) {
+            Standing::Signed => {}
+            Standing::Wrong => return Err(ProofError::Signature),
+            Standing::NotNamed => {
+                let key = Box::new(key.clone());
+                return Err(ProofError::OtherKey { key });
+            }
+        }
+        let size = self.checkpoint.size;
+        let root = root_of_inclusion(hash_leaf(&self.record), self.index, size, &self.path);
+        if root != Some(self.checkpoint.root) {
+            return Err(ProofError::NotIncluded);
+        }
+        let record = Record::read(&self.record).map_err(|fault| ProofError::NotARecord {
+            reason: fault.to_string(),
+        })?;
+        let (seq, place) = (record.head.seq, self.index + 1);
+        if seq != place {
+            return Err(ProofError::Misplaced { seq, place });
+        }
+        let entry = record.entry.filter(|_| record.stores());
+        let Some(entry) = entry else {
+            let reason = format!("it is a `{}`", record.head.event);
+            return Err(ProofError::NoEntry { reason });
+        };
+        let entry = Entry::read(entry.as_bytes()).and_then(|entry| {
+            entry.check()?;
+            Ok(entry)
+        });
+        Ok(Checked {
+            entry: entry.map_err(|error| ProofError::NoEntry {
+                reason: error.to_string(),
+            })?,
+            seq,
+            key: key.clone(),
+            is_key_known: trusted.is_some(),
+        })
+    }
+}

@@ -12,7 +12,7 @@ use std::{
 
 use super::{
     file_system::OpenHow,
-    handle::{Disk, DiskError},
+    handle::{Disk, DiskError, Operation},
 };
 
 /// Tells apart the temporary files that one process has open at once.
@@ -72,7 +72,7 @@ impl Disk {
         if let Err(error) = written {
             // The first error is the one to report; a leftover is overwritten by nobody.
             drop(self.remove_file(&temporary));
-            return Err(error);
+            return Err(meant_for(path, &temporary, error));
         }
         self.sync_dir(folder_of(path))
     }
@@ -89,6 +89,18 @@ impl Disk {
         };
         file.write_at(bytes, 0)?;
         file.sync_all()
+    }
+}
+
+/// The error in terms of the file that was to be written: nobody knows the temporary one.
+fn meant_for(path: &Path, temporary: &Path, error: DiskError) -> DiskError {
+    if error.path != temporary {
+        return error;
+    }
+    DiskError {
+        operation: Operation::Write,
+        path: path.to_owned(),
+        source: error.source,
     }
 }
 
@@ -148,6 +160,30 @@ mod tests {
         assert!(!disk.create(&path, b"second", 0o644).unwrap());
         assert_eq!(disk.read(&path).unwrap(), b"first");
         assert_eq!(disk.list_dir(folder.path()).unwrap().len(), 1);
+    }
+
+    /// CAL-ERR-5: the file that was meant, not the temporary one beside it.
+    #[test]
+    fn an_error_of_writing_names_the_file_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        let path = folder.path().join("missing/.calrc");
+        let said = format!("cannot write to `{}`", path.display());
+        assert_eq!(
+            disk.replace(&path, b"x", 0o644).unwrap_err().to_string(),
+            said
+        );
+        assert_eq!(
+            disk.create(&path, b"x", 0o644).unwrap_err().to_string(),
+            said
+        );
+        let taken = folder.path().join("folder");
+        disk.create_dir_all(&taken.join("inner")).unwrap();
+        let said = format!("cannot write to `{}`", taken.display());
+        assert_eq!(
+            disk.replace(&taken, b"x", 0o644).unwrap_err().to_string(),
+            said
+        );
     }
 
     #[test]

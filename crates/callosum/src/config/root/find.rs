@@ -63,6 +63,10 @@ fn state_of(disk: &Disk, tree: &Path, toplevel: &Path) -> Result<PathBuf, DiskEr
         return Ok(tree.to_owned());
     };
     let below = tree.strip_prefix(toplevel).unwrap_or(Path::new(""));
+    if below.as_os_str().is_empty() {
+        // Joining nothing would add a slash, and the name by which trust is kept has none.
+        return Ok(main);
+    }
     let same = main.join(below);
     Ok(match disk.canonicalize(&same) {
         Ok(real) if real == same && is_folder(disk, &same)? => same,

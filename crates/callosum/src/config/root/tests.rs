@@ -30,6 +30,9 @@ fn check(ground: &Ground, here: &str, named: Option<&str>, state: &str, tree: &s
         Ok(Path::new(state)),
         "state"
     );
+    // Trust is kept by the name's bytes, to which a slash at the end would make a difference.
+    let state = found.state.to_str().unwrap();
+    assert!(!state.ends_with('/'), "{state}");
 }
 
 /// A repository `main` with the linked worktree `linked`, as git lays them.

@@ -172,8 +172,32 @@ fn the_checksum_of_any_json_is_pythons() {
     );
     let refused = run(&[], b"{\"a\":\n NaN}").ended_with(1).stderr;
     assert!(refused.contains("line 2"), "{refused}");
-    env.run(["ledger", "checksum", "nowhere.json"])
-        .ended_with(2);
+}
+
+/// Like `sha256sum`: what can be summed is, what cannot is told, and no name feigns a line.
+#[test]
+fn checksums_go_on_after_a_file_that_cannot_be_read() {
+    let env = TestEnv::new();
+    env.write("a.json", "{}");
+    env.write("b\nc.json", "[]");
+    env.write("not.json", "{");
+    std::fs::create_dir(env.project().join("folder")).unwrap();
+    let files = ["nowhere.json", "folder", "not.json", "a.json", "b\nc.json"];
+    let output = env
+        .run(["ledger", "checksum"].iter().chain(&files))
+        .ended_with(1);
+    for name in &files[..3] {
+        assert!(output.stderr.contains(name), "{name}: {}", output.stderr);
+    }
+    let lines: Vec<&str> = output.stdout.lines().collect();
+    assert_eq!(lines.len(), 2, "{}", output.stdout);
+    assert!(lines[0].ends_with("  a.json"), "{}", output.stdout);
+    assert!(
+        lines[1].starts_with('\\') && lines[1].ends_with("  b\\nc.json"),
+        "{}",
+        output.stdout
+    );
+    env.run(["ledger", "checksum", "--sha1"]).ended_with(2);
 }
 
 /// A kill at any moment: what was acknowledged is there, and the next command goes on.

@@ -1,9 +1,15 @@
 //! `callosum ledger checksum`: the canonical form of any JSON value, or its SHA-256.
 
-use std::{io::Read as _, path::PathBuf};
+use std::{
+    io::Read as _,
+    path::{Path, PathBuf},
+};
 
 use callosum_host::Disk;
-use callosum_ledger::canonical::{self, DuplicateKeys};
+use callosum_ledger::{
+    Checksum,
+    canonical::{self, DuplicateKeys},
+};
 use clap::Args;
 
 use crate::ui::{CommandError, Exit, Ui};
@@ -12,7 +18,8 @@ use crate::ui::{CommandError, Exit, Ui};
 ///
 /// The canonical form is what Python prints for
 /// `json.dumps(value, sort_keys=True, separators=(',', ':'))`. Works on any JSON, not only on
-/// ours, and prints as `sha256sum` does.
+/// ours, and prints as `sha256sum` does. A file that cannot be read, or is not JSON, is told and
+/// passed over; the exit code is 1 then.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -35,37 +42,65 @@ pub(in crate::cli) fn run(args: &ChecksumArgs, ui: Ui) -> Result<(), CommandErro
     } else {
         &args.files
     };
+    let mut is_whole = true;
     for file in files {
-        let name = file.display();
-        let bytes = if file.as_os_str() == "-" {
-            let mut bytes = Vec::new();
-            let read = std::io::stdin().lock().read_to_end(&mut bytes);
-            read.map_err(|error| {
-                CommandError::because(Exit::Environment, "cannot read standard input", &error)
-            })?;
-            bytes
-        } else {
-            disk.read(file).map_err(|error| {
-                let exit = if error.is_absent() {
-                    Exit::Usage
-                } else {
-                    Exit::Environment
-                };
-                CommandError::from_error(exit, &error)
-            })?
-        };
-        // Like Python's reader, which this must agree with: the last of equal keys counts.
-        let form = canonical::canonicalize(&bytes, DuplicateKeys::LastWins).map_err(|error| {
-            CommandError::because(Exit::No, format!("`{name}` has no canonical form"), &error)
-        })?;
-        if args.canonical {
-            ui.data(&String::from_utf8_lossy(&form))?;
-        } else {
-            ui.data(&format!(
-                "{}  {name}\n",
-                callosum_ledger::Checksum::of(&form)
-            ))?;
+        match canonical_form(&disk, file) {
+            Ok(form) if args.canonical => ui.data(&String::from_utf8_lossy(&form))?,
+            Ok(form) => ui.data(&line(Checksum::of(&form), &file.display().to_string()))?,
+            // As `sha256sum` does: the others are still wanted.
+            Err(error) => {
+                error.tell();
+                is_whole = false;
+            }
         }
     }
-    Ok(())
+    if is_whole {
+        Ok(())
+    } else {
+        Err(CommandError::told(Exit::No))
+    }
+}
+
+fn canonical_form(disk: &Disk, file: &Path) -> Result<Vec<u8>, CommandError> {
+    let bytes = if file.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().lock().read_to_end(&mut bytes);
+        read.map_err(|error| {
+            CommandError::because(Exit::No, "cannot read standard input", &error)
+        })?;
+        bytes
+    } else {
+        let read = disk.read(file);
+        read.map_err(|error| CommandError::from_error(Exit::No, &error))?
+    };
+    // Like Python's reader, which this must agree with: the last of equal keys counts.
+    canonical::canonicalize(&bytes, DuplicateKeys::LastWins).map_err(|error| {
+        let what = format!("`{}` has no canonical form", file.display());
+        CommandError::because(Exit::No, what, &error)
+    })
+}
+
+/// The line that `sha256sum` prints: where a name has a backslash or a line's end, they are
+/// escaped and the line begins with a backslash, so that no name can feign a line.
+fn line(checksum: Checksum, name: &str) -> String {
+    if !name.contains(['\\', '\n', '\r']) {
+        return format!("{checksum}  {name}\n");
+    }
+    let name = name
+        .replace('\\', "\\\\")
+        .replace('\n', "\\n")
+        .replace('\r', "\\r");
+    format!("\\{checksum}  {name}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_a_line_break_or_a_backslash_is_escaped_as_sha256sum_does() {
+        let sum = Checksum::of(b"x");
+        assert_eq!(line(sum, "a b.json"), format!("{sum}  a b.json\n"));
+        assert_eq!(line(sum, "a\nb\\c"), format!("\\{sum}  a\\nb\\\\c\n"));
+    }
 }

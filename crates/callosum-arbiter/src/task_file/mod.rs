@@ -14,5 +14,5 @@ mod tests;
 
 pub use self::{
     fields::Problem,
-    reader::{Defaults, TaskFileError, read},
+    reader::{Defaults, TaskFileError, TaskPlace, read},
 };

@@ -1,16 +1,21 @@
 //! `callosum config`: what is set, where it comes from, and setting it.
 
-use std::ffi::OsString;
+use std::{ffi::OsString, path::Path};
 
+use callosum_arbiter::nearest::nearest;
+use callosum_host::Disk;
 use clap::{Args, Subcommand};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::{context::Context, explain};
+use super::{context::Context, explain, roster::Roster};
 use crate::{
-    config::{Address, Key, Origin, Value},
-    ui::{CommandError, Exit, Table},
+    config::{
+        Address, Calrc, Environment, Key, Origin, Project, ProjectError, Refusal, Settings,
+        SettingsError, Told, Value,
+    },
+    ui::{CommandError, Exit, Table, Ui},
 };
 
 /// Show, check and change settings
@@ -48,10 +53,14 @@ pub(crate) struct SetArgs {
 }
 
 /// Check .calrc and the CAL_* variables
+///
+/// Names every value that is not allowed, with what is, and every key that nobody reads. Exits
+/// with 1 where there is any.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
-  $ callosum config check")]
+  $ callosum config check
+  $ callosum config check --json")]
 pub(crate) struct CheckArgs {}
 
 /// `callosum config show --json`.
@@ -76,11 +85,35 @@ pub(crate) struct SettingOutput {
     pub(crate) meaning: String,
 }
 
-pub(super) fn run(context: &mut Context, command: ConfigCommand) -> Result<(), CommandError> {
+/// `callosum config check --json`.
+#[derive(Debug, Default, JsonSchema, Serialize)]
+pub(crate) struct ConfigCheckOutput {
+    /// Whether nothing is wrong.
+    pub(crate) in_order: bool,
+    /// Every value that is not allowed, those of `.calrc` first. Where there is one, nothing runs.
+    pub(crate) refused: Vec<RefusedOutput>,
+    /// What is said and not read, and what waits to be trusted.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// A value that is not allowed.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct RefusedOutput {
+    /// Where it stands: the path of `.calrc`, or a variable's name.
+    pub(crate) origin: String,
+    /// Its key, as `.calrc` names it.
+    pub(crate) key: String,
+    /// The value.
+    pub(crate) value: String,
+    /// What it may be.
+    pub(crate) allowed: String,
+}
+
+pub(super) fn run(context: &mut Context, command: &ConfigCommand) -> Result<(), CommandError> {
     match command {
-        ConfigCommand::Show(args) => show(context, &args),
-        ConfigCommand::Set(args) => set(context, &args),
-        ConfigCommand::Check(_) => check(context),
+        ConfigCommand::Show(args) => show(context, args),
+        ConfigCommand::Set(args) => set(context, args),
+        ConfigCommand::Check(_) => check(&context.environment, Some(context.tree()), context.ui),
     }
 }
 
@@ -172,7 +205,7 @@ fn set(context: &mut Context, args: &SetArgs) -> Result<(), CommandError> {
             keys.join(", ")
         );
         let error = CommandError::new(Exit::Usage, what);
-        return Err(match callosum_arbiter::nearest::nearest(&args.key, keys) {
+        return Err(match nearest(&args.key, keys) {
             Some(key) => error.hint(format!("callosum config set {key} VALUE")),
             None => error.hint("callosum config show"),
         });
@@ -183,16 +216,103 @@ fn set(context: &mut Context, args: &SetArgs) -> Result<(), CommandError> {
     let changed = context.project.set(&context.disk, &address, &value);
     changed.map_err(|error| explain::set(&error))?;
     context.ui.say(&format!("{address} is now {value}"));
+    warn_of_nobody(context, &address)
+}
+
+/// Says so where a setting is about an executor that nobody registered.
+fn warn_of_nobody(context: &Context, address: &Address) -> Result<(), CommandError> {
+    let (Address::Enabled(id) | Address::Priority(id)) = address else {
+        return Ok(());
+    };
+    let roster = Roster::load(context)?;
+    let registry = roster.registry();
+    if registry.get(id).is_none() {
+        let known = registry.executors().iter();
+        let meant = nearest(id, known.map(|executor| executor.id.as_str()))
+            .map_or_else(String::new, |known| format!(", did you mean `{known}`?"));
+        let what = format!("no executor `{id}` is registered{meant}");
+        context.ui.warn(&what, Some("callosum executor list"));
+    }
     Ok(())
 }
 
-/// Getting here means that everything could be read; what remains are the warnings, told already.
-fn check(context: &Context) -> Result<(), CommandError> {
-    let warnings = context.project.settings.warnings.len() + context.project.waiting.len();
-    if warnings == 0 {
-        context.ui.say("the configuration is in order");
-        return Ok(());
+/// Looks at every layer, also where one of them keeps every other command from starting.
+pub(super) fn check(
+    environment: &Environment,
+    directory: Option<&Path>,
+    ui: Ui,
+) -> Result<(), CommandError> {
+    let here = std::env::current_dir().map_err(|error| {
+        CommandError::because(Exit::Environment, "there is no current folder", &error)
+    })?;
+    let told = Told {
+        root: directory,
+        settings: &[],
+    };
+    let mut output = ConfigCheckOutput::default();
+    let mut unreadable = None;
+    match Project::load(&Disk::real(), environment, &here, &told) {
+        Ok(project) => {
+            let names = project.settings.warnings.iter().map(ToString::to_string);
+            let waiting = project.waiting.iter().map(|waiting| {
+                let key = waiting.key.name();
+                format!(".calrc `{key}` waits for `callosum trust`")
+            });
+            output.warnings = names.chain(waiting).collect();
+        }
+        Err(ProjectError::Settings(error)) => output.refused = refused(&error),
+        Err(error @ ProjectError::Calrc(_)) => {
+            // What the file says is not known; the variables can be looked at without it.
+            if let Err(error) = Settings::resolve(&Calrc::default(), environment, &[]) {
+                output.refused = refused(&error);
+            }
+            unreadable = Some(CommandError::from_error(Exit::Environment, &error));
+        }
+        Err(error) => return Err(explain::project(&error)),
     }
-    context.ui.say(&format!("{warnings} warnings"));
-    Err(CommandError::told(Exit::No))
+    output.in_order =
+        output.refused.is_empty() && output.warnings.is_empty() && unreadable.is_none();
+    if ui.json {
+        ui.json_data(&output)?;
+    } else {
+        tell(&output, ui);
+    }
+    match unreadable {
+        Some(error) => Err(error),
+        None if output.in_order => Ok(()),
+        None => Err(CommandError::told(Exit::No)),
+    }
+}
+
+fn refused(error: &SettingsError) -> Vec<RefusedOutput> {
+    let output = |Refusal { origin, problem }: &Refusal| RefusedOutput {
+        origin: match origin {
+            Origin::Calrc(path) => path.display().to_string(),
+            Origin::Environment(name) => (*name).to_owned(),
+            Origin::Default | Origin::Flag => origin.to_string(),
+        },
+        key: problem.key.clone(),
+        value: problem.value.clone(),
+        allowed: problem.allowed.clone(),
+    };
+    error.refused.iter().map(output).collect()
+}
+
+fn tell(output: &ConfigCheckOutput, ui: Ui) {
+    for refused in &output.refused {
+        let RefusedOutput {
+            origin,
+            key,
+            value,
+            allowed,
+        } = refused;
+        let what = format!("{origin}: `{key}` is `{value}` (allowed: {allowed})");
+        CommandError::new(Exit::No, what).tell();
+    }
+    for warning in &output.warnings {
+        ui.warn(warning, None);
+    }
+    if output.in_order {
+        ui.say("the configuration is in order");
+    }
 }

@@ -71,15 +71,6 @@ impl Context {
         for warning in &project.settings.warnings {
             ui.warn(&warning.to_string(), None);
         }
-        for waiting in &project.waiting {
-            let what = format!(
-                ".calrc sets `{}` to `{}`, which waits to be trusted; \
-                 the default is used",
-                waiting.key.name(),
-                waiting.setting.value,
-            );
-            ui.warn(&what, Some("callosum trust --list"));
-        }
         let clock = environment
             .clock()
             .map_err(|error| explain::environment(&error))?;
@@ -97,6 +88,19 @@ impl Context {
             project,
             cancel,
         })
+    }
+
+    /// Says what `.calrc` sets and what is not in force, because nobody trusted it here.
+    pub(super) fn warn_of_waiting(&self) {
+        for waiting in &self.project.waiting {
+            let what = format!(
+                ".calrc sets `{}` to `{}`, which waits to be trusted; \
+                 the default is used",
+                waiting.key.name(),
+                waiting.setting.value,
+            );
+            self.ui.warn(&what, Some("callosum trust --list"));
+        }
     }
 
     /// The folder that keeps the project's state.

@@ -10,6 +10,7 @@ mod delegate;
 mod doctor;
 mod executor;
 mod explain;
+mod failure;
 mod generate;
 mod init;
 mod interrupt;
@@ -30,7 +31,7 @@ use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use self::context::Context;
 use crate::{
     config::Environment,
-    ui::{CommandError, Exit, Ui},
+    ui::{CommandError, Ui},
 };
 
 /// Make several coding agents work as one
@@ -98,17 +99,18 @@ enum Command {
 
 /// Runs the program with these arguments, the program's own name included.
 pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
-    let matches = match Cli::command().try_get_matches_from(spelling::as_verbs(arguments)) {
-        Ok(matches) => matches,
-        Err(error) => {
-            // Help and version are data; anything else is wrong usage, told on stderr.
-            drop(error.print());
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(Exit::Usage as u8));
-        }
-    };
-    let cli = match Cli::from_arg_matches(&matches) {
+    let arguments = spelling::as_verbs(arguments);
+    let parsed = Cli::command()
+        .try_get_matches_from(&arguments)
+        .and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
         Ok(cli) => cli,
-        Err(error) => error.exit(),
+        Err(error) => {
+            return match failure::misused(&arguments, &error) {
+                Ok(()) => ExitCode::from(failure::exit_of(&error)),
+                Err(unsaid) => ExitCode::from(unsaid.exit as u8),
+            };
+        }
     };
     let ui = Ui {
         json: cli.global.json,
@@ -135,6 +137,10 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Ledger(ledger::LedgerCommand::Checksum(args)) => {
             return ledger::checksum::run(&args, ui);
         }
+        // What is wrong with the configuration must not keep it from being checked.
+        Command::Config(config::ConfigCommand::Check(_)) => {
+            return config::check(&environment, global.directory.as_deref(), ui);
+        }
         _ => {}
     }
     let gathered = Context::gather(environment, global.directory.as_deref(), ui);
@@ -146,6 +152,9 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         }
         (Err(error), _) => return Err(error),
     };
+    if !matches!(command, Command::Trust(_)) {
+        context.warn_of_waiting();
+    }
     match command {
         Command::Init(args) => init::run(&context, &args),
         Command::Delegate(args) => delegate::run(&context, &args),
@@ -156,7 +165,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Status(args) => status::run(&context, &args),
         Command::Doctor(args) => doctor::run(&context, &args),
         Command::Trust(args) => trust::run(&context, &args),
-        Command::Config(command) => config::run(&mut context, command),
+        Command::Config(command) => config::run(&mut context, &command),
         Command::Generate(command) => generate::run(&command, ui),
     }
 }

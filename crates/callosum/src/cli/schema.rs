@@ -4,10 +4,11 @@ use schemars::{Schema, schema_for};
 
 use super::{
     audit::RecordsOutput,
-    config::ConfigOutput,
+    config::{ConfigCheckOutput, ConfigOutput},
     delegate::{DelegateOutput, TasksOutput},
     doctor::DoctorOutput,
     executor::{ChecksOutput, DiscoverOutput, ListOutput},
+    failure::FailureOutput,
     init::InitOutput,
     ledger::{QueryOutput, StatsOutput},
     replay::ReplayOutput,
@@ -23,12 +24,14 @@ const BASE: &str = "https://callosum.invalid/schemas/";
 pub(super) type Entry = (&'static str, fn() -> Schema);
 
 /// Every schema of an output, by name.
-pub(super) const SCHEMAS: [Entry; 15] = [
+pub(super) const SCHEMAS: [Entry; 17] = [
     ("output-audit-records", || schema_for!(RecordsOutput)),
     ("output-config", || schema_for!(ConfigOutput)),
+    ("output-config-check", || schema_for!(ConfigCheckOutput)),
     ("output-delegate", || schema_for!(DelegateOutput)),
     ("output-delegate-tasks", || schema_for!(TasksOutput)),
     ("output-doctor", || schema_for!(DoctorOutput)),
+    ("output-error", || schema_for!(FailureOutput)),
     ("output-executor-check", || schema_for!(ChecksOutput)),
     ("output-executor-discover", || schema_for!(DiscoverOutput)),
     ("output-executor-list", || schema_for!(ListOutput)),

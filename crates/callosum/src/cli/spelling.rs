@@ -36,6 +36,18 @@ pub(super) fn as_verbs(mut arguments: Vec<OsString>) -> Vec<OsString> {
     arguments
 }
 
+/// The first word that is no global option: the verb, where there is one.
+pub(super) fn verb(arguments: &[OsString]) -> Option<&str> {
+    let mut at = 1;
+    loop {
+        match arguments.get(at)?.to_str()? {
+            "-C" => at += 2,
+            word if word.starts_with('-') => at += 1,
+            word => return Some(word),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,6 +72,23 @@ mod tests {
             "callosum --cal-register forge --json",
             "callosum executor register forge --json",
         );
+    }
+
+    #[test]
+    fn the_verb_is_found_behind_global_options() {
+        let verb_of = |line: &str| {
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            verb(&words).map(str::to_owned)
+        };
+        assert_eq!(
+            verb_of("callosum --json delegate x").as_deref(),
+            Some("delegate")
+        );
+        assert_eq!(
+            verb_of("callosum -C delegate ledger").as_deref(),
+            Some("ledger")
+        );
+        assert_eq!(verb_of("callosum --json"), None);
     }
 
     #[test]

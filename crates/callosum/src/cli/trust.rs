@@ -1,47 +1,62 @@
 //! `callosum trust`: what a repository asks for that could run code or write elsewhere.
 
-use std::fmt::Write as _;
+use std::{
+    fmt::Write as _,
+    io::{self, BufRead, IsTerminal as _},
+};
 
 use callosum_agents::registry::Executor;
-use callosum_ledger::{AuditEvent, Event, Ledger};
+use callosum_evidence::terminal::harmless;
+use callosum_ledger::{AuditEvent, Checksum, Event, Ledger};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{context::Context, explain, roster::Roster, store};
 use crate::{
-    config::{Key, Subject},
-    ui::CommandError,
+    config::Subject,
+    ui::{CommandError, Exit, Ui},
 };
+
+/// The name under which the settings of `.calrc` are trusted, all of them at once.
+const CALRC: &str = ".calrc";
 
 /// Allow what this repository brings along and this machine has not seen
 ///
 /// Shows every executor of registry.json that was not registered here, and every path of .calrc
-/// that is not the default, and allows them on this machine. A later change asks again.
+/// that is not the default, and asks of each whether it is allowed on this machine. A later change
+/// asks again. Where nobody can be asked, name what is allowed, or say --yes.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum trust --list
-  $ callosum trust")]
+  $ callosum trust
+  $ callosum trust --yes")]
 pub(crate) struct TrustArgs {
+    /// Allow only these: the name of an executor, or `.calrc`
+    #[arg(value_name = "ITEM")]
+    items: Vec<String>,
     /// Show what waits, and allow nothing
-    #[arg(long)]
+    #[arg(long, conflicts_with = "yes")]
     list: bool,
+    /// Allow all that is shown without asking
+    #[arg(short, long)]
+    yes: bool,
 }
 
 /// `callosum trust --json`.
-#[derive(Debug, JsonSchema, Serialize)]
+#[derive(Debug, Default, JsonSchema, Serialize)]
 pub(crate) struct TrustOutput {
     /// Executors that were, or are, waiting.
     pub(crate) executors: Vec<WaitingExecutor>,
     /// Settings that were, or are, waiting.
     pub(crate) settings: Vec<WaitingSetting>,
-    /// Whether they are allowed now.
+    /// Whether all of them are allowed now.
     pub(crate) trusted: bool,
 }
 
-/// An executor that this machine does not start yet.
-#[derive(Debug, JsonSchema, Serialize)]
+/// An executor that this machine did not start yet.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub(crate) struct WaitingExecutor {
     /// Its name.
     pub(crate) id: String,
@@ -49,86 +64,208 @@ pub(crate) struct WaitingExecutor {
     pub(crate) command_template: String,
     /// The environment variables that it would be given.
     pub(crate) pass_environment: Vec<String>,
+    /// Whether it is allowed now.
+    pub(crate) trusted: bool,
 }
 
-/// A setting that is not in force yet.
-#[derive(Debug, JsonSchema, Serialize)]
+/// A setting that was not in force yet.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
 pub(crate) struct WaitingSetting {
     /// Its key in `.calrc`.
     pub(crate) key: String,
     /// What would be in force.
     pub(crate) value: String,
+    /// Whether it is allowed now.
+    pub(crate) trusted: bool,
+}
+
+/// One thing that waits for a word.
+#[derive(Clone, Debug)]
+enum Item {
+    Executor(Box<Executor>),
+    /// All that waits in `.calrc`, which is trusted by its bytes.
+    Calrc {
+        hash: Checksum,
+        settings: Vec<(String, String)>,
+    },
+}
+
+impl Item {
+    fn name(&self) -> &str {
+        match self {
+            Self::Executor(executor) => &executor.id,
+            Self::Calrc { .. } => CALRC,
+        }
+    }
+
+    /// What it is about, a line for each thing, without anything that a terminal would obey.
+    fn shown(&self) -> String {
+        let mut text = String::new();
+        match self {
+            Self::Executor(executor) => {
+                let command = executor.command_template.escape_debug();
+                let _ = writeln!(text, "executor {} runs: {command}", harmless(&executor.id));
+                if !executor.pass_environment.is_empty() {
+                    let names = executor.pass_environment.join(" ");
+                    let _ = writeln!(text, "  and is given: {}", names.escape_debug());
+                }
+            }
+            Self::Calrc { settings, .. } => {
+                for (key, value) in settings {
+                    let _ = writeln!(text, ".calrc `{key}` is {}", harmless(value));
+                }
+            }
+        }
+        text
+    }
+
+    fn put_into(&self, output: &mut TrustOutput, trusted: bool) {
+        match self {
+            Self::Executor(executor) => output.executors.push(WaitingExecutor {
+                id: executor.id.clone(),
+                command_template: executor.command_template.clone(),
+                pass_environment: executor.pass_environment.clone(),
+                trusted,
+            }),
+            Self::Calrc { settings, .. } => {
+                let of = |(key, value): &(String, String)| WaitingSetting {
+                    key: key.clone(),
+                    value: value.clone(),
+                    trusted,
+                };
+                output.settings.extend(settings.iter().map(of));
+            }
+        }
+    }
 }
 
 pub(super) fn run(context: &Context, args: &TrustArgs) -> Result<(), CommandError> {
     let mut roster = Roster::load(context)?;
-    let waiting: Vec<Executor> = roster
-        .registry()
-        .executors()
-        .iter()
-        .filter(|executor| !roster.is_trusted(executor))
-        .cloned()
-        .collect();
-    let settings: Vec<WaitingSetting> = context
-        .project
-        .waiting
-        .iter()
-        .map(|waiting| WaitingSetting {
-            key: Key::name(waiting.key).to_owned(),
-            value: waiting.setting.value.to_string(),
-        })
-        .collect();
-    let output = TrustOutput {
-        executors: waiting
-            .iter()
-            .map(|executor| WaitingExecutor {
-                id: executor.id.clone(),
-                command_template: executor.command_template.clone(),
-                pass_environment: executor.pass_environment.clone(),
-            })
-            .collect(),
-        settings,
-        trusted: !args.list,
-    };
-    let is_something = !output.executors.is_empty() || !output.settings.is_empty();
-    // Shown before it is allowed: what stands in the terminal is what was agreed to.
+    let items = chosen(waiting(context, &roster), args, &roster)?;
+    let can_ask = !context.ui.json && io::stdin().is_terminal() && io::stderr().is_terminal();
+    let is_told = args.yes || !args.items.is_empty();
+    let mut output = TrustOutput::default();
+    let mut allowed = Vec::new();
+    for item in items {
+        let word = if args.list || !is_told {
+            "waits"
+        } else {
+            "trusted"
+        };
+        // Shown before it is allowed: what stands in the terminal is what is agreed to.
+        if !context.ui.json {
+            context.ui.data(&format!("{word}: {}", item.shown()))?;
+        }
+        let is_allowed = !args.list
+            && (is_told || (can_ask && asked(context.ui, item.name(), &mut io::stdin().lock())?));
+        item.put_into(&mut output, is_allowed);
+        if is_allowed {
+            allow(context, &mut roster, &item)?;
+            allowed.push(item);
+        }
+    }
+    let shown = output.executors.len() + output.settings.len();
+    let left = output.executors.iter().filter(|item| !item.trusted).count()
+        + output.settings.iter().filter(|item| !item.trusted).count();
+    output.trusted = left == 0;
     if context.ui.json {
         context.ui.json_data(&output)?;
-    } else if is_something {
-        context.ui.data(&as_text(&output))?;
-    } else {
+    } else if shown == 0 {
         context.ui.say("nothing waits to be trusted");
     }
-    if is_something && !args.list {
-        for executor in &waiting {
-            roster.trust(executor)?;
-        }
-        if let Some(hash) = context.project.calrc.fingerprint
-            && !output.settings.is_empty()
-        {
-            let mut trust = context.project.trust.clone();
-            trust
-                .record(Subject::Calrc(hash))
-                .map_err(|error| explain::trust(&error))?;
-        }
+    if !allowed.is_empty() {
         // What is trusted may say where the ledger stands, so it is read anew.
         let again = context.anew()?;
-        record(&store::open(&again)?, &output)?;
+        record(&store::open(&again)?, &allowed)?;
+    }
+    if left > 0 && !args.list && !can_ask {
+        let what = "nothing was trusted: there is no terminal to ask at";
+        return Err(CommandError::new(Exit::Usage, what).hint("callosum trust --yes"));
     }
     Ok(())
 }
 
-fn record(ledger: &Ledger, output: &TrustOutput) -> Result<(), CommandError> {
-    let ids: Vec<&str> = output
-        .executors
+/// All that waits, executors first.
+fn waiting(context: &Context, roster: &Roster<'_>) -> Vec<Item> {
+    let mut items: Vec<Item> = roster
+        .registry()
+        .executors()
         .iter()
-        .map(|executor| executor.id.as_str())
+        .filter(|executor| !roster.is_trusted(executor))
+        .map(|executor| Item::Executor(Box::new(executor.clone())))
         .collect();
-    let keys: Vec<&str> = output
-        .settings
+    let settings = &context.project.waiting;
+    if let Some(hash) = context.project.calrc.fingerprint
+        && !settings.is_empty()
+    {
+        let settings = settings.iter().map(|waiting| {
+            let value = waiting.setting.value.to_string();
+            (waiting.key.name().to_owned(), value)
+        });
+        items.push(Item::Calrc {
+            hash,
+            settings: settings.collect(),
+        });
+    }
+    items
+}
+
+/// Those that were named; all where none was. A name that is trusted already is passed over.
+fn chosen(
+    items: Vec<Item>,
+    args: &TrustArgs,
+    roster: &Roster<'_>,
+) -> Result<Vec<Item>, CommandError> {
+    if args.items.is_empty() {
+        return Ok(items);
+    }
+    for name in &args.items {
+        let waits = items.iter().any(|item| item.name() == name);
+        if !waits && name != CALRC && roster.registry().get(name).is_none() {
+            let what = format!("nothing called `{}` waits to be trusted", harmless(name));
+            return Err(CommandError::new(Exit::Usage, what).hint("callosum trust --list"));
+        }
+    }
+    let is_named = |item: &Item| args.items.iter().any(|name| name == item.name());
+    Ok(items.into_iter().filter(is_named).collect())
+}
+
+/// Asks a person; anything but yes is no, and so is the end of the input.
+fn asked(ui: Ui, name: &str, answers: &mut dyn BufRead) -> Result<bool, CommandError> {
+    ui.ask(&format!("trust {} on this machine? [y/N] ", harmless(name)));
+    let mut answer = String::new();
+    answers.read_line(&mut answer).map_err(|error| {
+        CommandError::because(Exit::Environment, "cannot read standard input", &error)
+    })?;
+    let answer = answer.trim();
+    Ok(["y", "yes"]
         .iter()
-        .map(|setting| setting.key.as_str())
-        .collect();
+        .any(|yes| answer.eq_ignore_ascii_case(yes)))
+}
+
+fn allow(context: &Context, roster: &mut Roster<'_>, item: &Item) -> Result<(), CommandError> {
+    match item {
+        Item::Executor(executor) => roster.trust(executor),
+        Item::Calrc { hash, .. } => {
+            let mut trust = context.project.trust.clone();
+            trust
+                .record(Subject::Calrc(*hash))
+                .map_err(|error| explain::trust(&error))
+        }
+    }
+}
+
+fn record(ledger: &Ledger, allowed: &[Item]) -> Result<(), CommandError> {
+    let mut ids: Vec<&str> = Vec::new();
+    let mut keys: Vec<&str> = Vec::new();
+    for item in allowed {
+        match item {
+            Item::Executor(executor) => ids.push(&executor.id),
+            Item::Calrc { settings, .. } => {
+                keys.extend(settings.iter().map(|(key, _)| key.as_str()));
+            }
+        }
+    }
     let event = AuditEvent {
         status: Some("trusted".to_owned()),
         ..AuditEvent::new(Event::Trust)
@@ -136,23 +273,23 @@ fn record(ledger: &Ledger, output: &TrustOutput) -> Result<(), CommandError> {
     store::record(ledger, event.with("executors", ids).with("settings", keys))
 }
 
-fn as_text(output: &TrustOutput) -> String {
-    let word = if output.trusted { "trusted" } else { "waits" };
-    let mut text = String::new();
-    for executor in &output.executors {
-        let command = executor.command_template.escape_debug();
-        let _ = writeln!(text, "{word}: executor {} runs: {command}", executor.id);
-        if !executor.pass_environment.is_empty() {
-            let names = executor.pass_environment.join(" ");
-            let _ = writeln!(text, "  and is given: {}", names.escape_debug());
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_yes_is_yes() {
+        let ui = Ui {
+            json: false,
+            progress: false,
+            verbose: false,
+        };
+        let said = |answer: &str| asked(ui, "x", &mut answer.as_bytes()).unwrap();
+        for yes in ["y\n", "Y\n", " yes \n", "YES"] {
+            assert!(said(yes), "{yes:?}");
+        }
+        for no in ["", "\n", "n\n", "yess\n", "\u{79}\u{301}\n"] {
+            assert!(!said(no), "{no:?}");
         }
     }
-    for setting in &output.settings {
-        let _ = writeln!(
-            text,
-            "{word}: .calrc `{}` is {}",
-            setting.key, setting.value
-        );
-    }
-    text
 }

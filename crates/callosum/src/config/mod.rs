@@ -22,12 +22,13 @@ mod value;
 
 pub(crate) use self::{
     address::Address,
+    calrc::Calrc,
     environment::{Environment, EnvironmentError},
     key::Key,
     places::Places,
     project::{Project, ProjectError, SetError, Told},
     setting::Origin,
-    settings::ExecutorSettings,
+    settings::{ExecutorSettings, Refusal, Settings, SettingsError},
     trust::{Subject, Trust, TrustError},
     value::Value,
 };

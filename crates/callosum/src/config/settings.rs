@@ -45,9 +45,18 @@ impl Settings {
         environment: &Environment,
         flags: &[(Key, OsString)],
     ) -> Result<Self, SettingsError> {
+        let of_calrc = || Origin::Calrc(calrc.path.clone());
+        let mut refused: Vec<Refusal> = calrc
+            .refused
+            .iter()
+            .map(|problem| Refusal {
+                origin: of_calrc(),
+                problem: problem.clone(),
+            })
+            .collect();
         let read = |key, text, origin: Origin| match Address::Key(key).read_text(text) {
             Ok(value) => Ok(Setting { value, origin }),
-            Err(problem) => Err(SettingsError { origin, problem }),
+            Err(problem) => Err(Refusal { origin, problem }),
         };
         let value_of = |key: Key| {
             if let Some((_, text)) = flags.iter().rfind(|(set, _)| *set == key) {
@@ -60,14 +69,20 @@ impl Settings {
                 || default_of(key),
                 |value| Setting {
                     value: value.clone(),
-                    origin: Origin::Calrc(calrc.path.clone()),
+                    origin: of_calrc(),
                 },
             ))
         };
-        let values = Key::ALL
-            .into_iter()
-            .map(|key| Ok((key, value_of(key)?)))
-            .collect::<Result<_, SettingsError>>()?;
+        let mut values = Vec::with_capacity(Key::ALL.len());
+        for key in Key::ALL {
+            match value_of(key) {
+                Ok(setting) => values.push((key, setting)),
+                Err(refusal) => refused.push(refusal),
+            }
+        }
+        if !refused.is_empty() {
+            return Err(SettingsError { refused });
+        }
         let executors = calrc
             .executors
             .iter()
@@ -247,13 +262,37 @@ impl fmt::Display for Warning {
 }
 
 /// A value that its key does not take.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{origin}: {problem}")]
-pub(crate) struct SettingsError {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
     /// Where it comes from.
     pub(crate) origin: Origin,
     /// What is wrong.
     pub(crate) problem: NotAllowed,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.origin, self.problem)
+    }
+}
+
+/// Values that their keys do not take: all of them, those of `.calrc` first.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", told(refused))]
+pub(crate) struct SettingsError {
+    /// At least one.
+    pub(crate) refused: Vec<Refusal>,
+}
+
+/// The first one, and how many more there are: `callosum config check` shows each.
+fn told(refused: &[Refusal]) -> String {
+    let Some((first, more)) = refused.split_first() else {
+        return String::new();
+    };
+    match more.len() {
+        0 => first.to_string(),
+        more => format!("{first} (and {more} more)"),
+    }
 }
 
 #[cfg(test)]
@@ -302,6 +341,32 @@ mod tests {
             "the variable CAL_RETRY_MAX: `retry_max` is `many` (allowed: a whole number from 0 to \
              5)"
         );
+    }
+
+    /// CAL-CFG-1: all layers are looked at before anything is said.
+    #[test]
+    fn every_layers_wrong_values_are_told_at_once() {
+        let environment: Environment = [("CAL_RETRY_MAX", "many"), ("CAL_IO_THRESHOLD", "0")]
+            .into_iter()
+            .collect();
+        let file = calrc(r#"{"concurrency_limit": 2, "io_threshold": "x"}"#);
+        let error = Settings::resolve(&file, &environment, &[]).unwrap_err();
+        let keys: Vec<(&Origin, &str)> = error
+            .refused
+            .iter()
+            .map(|refusal| (&refusal.origin, refusal.problem.key.as_str()))
+            .collect();
+        let variable = Origin::Environment;
+        assert_eq!(
+            keys,
+            [
+                (&from_file(), "concurrency_limit"),
+                (&from_file(), "io_threshold"),
+                (&variable("CAL_RETRY_MAX"), "retry_max"),
+                (&variable("CAL_IO_THRESHOLD"), "io_threshold"),
+            ]
+        );
+        assert!(error.to_string().ends_with("(and 3 more)"), "{error}");
     }
 
     #[test]

@@ -93,7 +93,12 @@ impl Takes {
         let is_folder_for_file = *self == Self::File && bytes.ends_with(b"/");
         let ends_in_name = matches!(path.components().next_back(), Some(Component::Normal(_)));
         let is_gits = path.iter().any(|part| part.eq_ignore_ascii_case(".git"));
-        if bytes.contains(&0) || is_folder_for_file || !ends_in_name || is_gits {
+        // `''`, quoted once more than the shell takes away, means nothing and names a file.
+        let is_empty = path.iter().any(|part| {
+            let quotes_and_blanks = |byte: &u8| b"'\"\t ".contains(byte);
+            part.as_bytes().iter().all(quotes_and_blanks)
+        });
+        if bytes.contains(&0) || is_folder_for_file || !ends_in_name || is_gits || is_empty {
             return None;
         }
         // Seed CAL §14.2 writes `/cal_audit/` for what §14.3 shows in the project's folder.
@@ -202,6 +207,9 @@ mod tests {
             "a\0b",
             ".git/config",
             "sub/.GIT/hooks/x",
+            "''",
+            "\"\"",
+            "sub/' '",
         ] {
             check(&Takes::Folder, json!(path), path, None);
         }

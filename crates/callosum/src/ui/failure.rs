@@ -102,6 +102,12 @@ impl CommandError {
         self
     }
 
+    /// Adds where it is, before what failed.
+    pub(crate) fn in_place(mut self, place: &str) -> Self {
+        self.what = format!("{place}: {}", self.what);
+        self
+    }
+
     /// Adds the seed's code.
     pub(crate) fn coded(mut self, code: Option<ErrorCode>) -> Self {
         self.code = code;

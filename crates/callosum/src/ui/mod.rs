@@ -73,6 +73,13 @@ impl Ui {
         drop(writeln!(anstream::stderr().lock(), "{line}"));
     }
 
+    /// Asks on stderr, and leaves the cursor behind the question.
+    pub(crate) fn ask(self, question: &str) {
+        let mut stderr = anstream::stderr().lock();
+        // Nobody is left to be asked where stderr is closed.
+        drop(write!(stderr, "{question}").and_then(|()| stderr.flush()));
+    }
+
     /// Says a line on stderr that only `-v` asks for.
     pub(crate) fn detail(self, line: &str) {
         if self.verbose {

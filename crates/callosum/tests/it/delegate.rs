@@ -134,9 +134,113 @@ fn cycles_and_unknown_links_are_refused_at_submission() {
         .ended_with(2)
         .stderr;
     assert!(executor.contains("`nobody`"), "{executor}");
+    for (task, wrong) in [
+        (
+            json!({"id": "b", "prompt": "x", "executor": "nobody"}),
+            "`nobody`",
+        ),
+        (
+            json!({"id": "b", "prompt": "x", "paths": ["nowhere"]}),
+            "`nowhere`",
+        ),
+        (
+            json!({"id": "b", "prompt": "x", "paths": ["../up"]}),
+            "`../up`",
+        ),
+        (json!({"id": "b", "prompt": "x", "kind": "poem"}), "`poem`"),
+        (json!({"id": "b", "prompt": "x", "links": ["z"]}), "`z`"),
+    ] {
+        let said = refused(json!({"tasks": [{"id": "a", "prompt": "x"}, task]}));
+        assert!(
+            said.contains("task 2 (`b`)") && said.contains(wrong),
+            "{said}"
+        );
+    }
     assert_eq!(
         env.run(["ledger", "stats", "--json"]).success().json()["entries"],
         0
+    );
+}
+
+/// REQ-ERR-001, REQ-GOV-001: what is refused before it begins is on the record of a ledger that is
+/// there, and begins none that is not.
+#[test]
+fn a_refused_delegation_is_on_the_record() {
+    let env = two_languages();
+    env.run(["delegate", "x", "--path", "nowhere"])
+        .ended_with(2);
+    assert!(!env.project().join(".cal_memory.json").exists());
+    env.run(["init"]).success();
+    for arguments in [
+        ["delegate", "x", "--path", "nowhere"],
+        ["delegate", "x", "--path", "/etc"],
+        ["delegate", "x", "--executor", "nobody"],
+        ["delegate", "x", "--link", "cal_2026_01_01_0001"],
+    ] {
+        env.run(arguments).ended_with(2);
+        let told = env
+            .run(["audit", "tail", "-n", "1", "--json"])
+            .success()
+            .json();
+        let record = &told["records"][0];
+        assert_eq!(record["status"], "refused", "{arguments:?}: {told}");
+        let message = record["details"]["message"].as_str().unwrap();
+        assert!(message.contains(arguments[3]), "{arguments:?}: {message}");
+    }
+    env.run(["audit", "verify"]).success();
+}
+
+/// Whoever asks for JSON gets one object, whatever is wrong with the asking.
+#[test]
+fn wrong_usage_is_one_json_object_as_well() {
+    let env = two_languages();
+    env.write(
+        "tasks.json",
+        r#"{"tasks": [{"id": "a", "prompt": "x", "links": ["a"]}]}"#,
+    );
+    let tasks = env.run(["delegate", "--tasks", "tasks.json", "--json"]);
+    let tasks = tasks.ended_with(2).json();
+    assert_eq!(tasks["tasks"], json!([]), "{tasks}");
+    assert!(
+        tasks["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("circle"),
+        "{tasks}"
+    );
+    let tasks = env.run([
+        "delegate",
+        "--tasks",
+        "tasks.json",
+        "--kind",
+        "deps",
+        "--json",
+    ]);
+    assert_eq!(tasks.ended_with(2).json()["tasks"], json!([]));
+    let single = env
+        .run(["delegate", "x", "--kind", "poem", "--json"])
+        .ended_with(2)
+        .json();
+    assert_eq!(single["status"], "error", "{single}");
+    let message = single["error"]["message"].as_str().unwrap();
+    assert!(
+        message.contains("poem") && !message.contains('\n'),
+        "{message}"
+    );
+    let other = env.run(["--json", "ledger", "shwo"]).ended_with(2).json();
+    assert!(
+        other["error"]["message"].as_str().unwrap().contains("shwo"),
+        "{other}"
+    );
+    assert_eq!(
+        env.run(["delegate", "--kind", "poem"]).ended_with(2).stdout,
+        ""
+    );
+    assert!(
+        env.run(["ledger", "--help", "--json"])
+            .success()
+            .stdout
+            .contains("Usage")
     );
 }
 
@@ -226,6 +330,21 @@ fn a_path_limits_what_is_read_and_must_stand_in_the_tree() {
         .run(["delegate", "map", "--path", "nowhere"])
         .ended_with(2);
     assert!(missing.stderr.contains("`nowhere`"), "{}", missing.stderr);
+    let twice = [
+        "--path",
+        "tools",
+        "--path",
+        "./tools",
+        "--path",
+        "tools/report.py",
+    ];
+    let output = env.run(["delegate", "map"].iter().chain(&twice)).success();
+    assert!(
+        output.stdout.contains("Read 1 file below tools ("),
+        "{}",
+        output.stdout
+    );
+    assert!(output.stdout.contains(") of 1."), "{}", output.stdout);
     let outside = env.run(["delegate", "map", "--path", ".."]).ended_with(2);
     assert!(
         outside.stderr.contains("is not inside"),
@@ -391,6 +510,12 @@ fn the_root_is_found_from_wherever_one_stands() {
         "{output}"
     );
     assert!(!linked.join(".cal_memory.json").exists());
+    let run = env.callosum().arguments(["status", "--json"]);
+    let status = run.in_folder(&linked).run().success().json();
+    assert_eq!(
+        status["root"].as_str().unwrap(),
+        env.project().to_str().unwrap()
+    );
     assert_eq!(
         env.run(["ledger", "stats", "--json"]).success().json()["entries"],
         2

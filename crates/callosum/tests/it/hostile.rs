@@ -44,7 +44,14 @@ fn a_cloned_registry_runs_nothing() {
         "touch owned-by-evil"
     );
     assert_eq!(listed["trusted"], false);
-    env.run(["trust"]).success();
+    let unasked = env.run(["trust"]).ended_with(2);
+    assert!(
+        unasked.stdout.contains("touch owned-by-evil"),
+        "{}",
+        unasked.stdout
+    );
+    env.run(["executor", "check", "evil"]).ended_with(3);
+    env.run(["trust", "evil"]).success();
     env.run(["executor", "check", "evil"]).ended_with(1);
     assert!(
         env.project().join("owned-by-evil").exists(),
@@ -68,9 +75,53 @@ fn a_cloned_calrc_writes_nothing_outside() {
     );
     assert!(!env.folder().join("outside").exists());
     assert!(!env.folder().join("outside.json").exists());
-    env.run(["trust"]).success();
+    let trusted = env.run(["trust", "--yes"]).success();
+    assert!(
+        trusted.stdout.contains("`audit_path`"),
+        "{}",
+        trusted.stdout
+    );
+    assert!(!trusted.stderr.contains("waits"), "{}", trusted.stderr);
     env.run(["delegate", "map"]).success();
     assert!(env.folder().join("outside").is_dir());
+}
+
+/// REQ-GOV-005: one item is trusted and the others go on waiting.
+#[test]
+fn trust_can_be_given_to_one_item_alone() {
+    let env = two_languages();
+    let entry = |id: &str| {
+        format!(
+            r#"{{"id": "{id}", "type": "cli", "version": "1.0.0", "status": "active",
+                "capabilities": {{"prompt_input": true, "json_output": true}},
+                "command_template": "run-{id}"}}"#
+        )
+    };
+    let registry = format!(r#"{{"executors": [{}, {}]}}"#, entry("one"), entry("two"));
+    env.write("registry.json", registry);
+    env.write(".calrc", r#"{"audit_path": "../outside"}"#);
+    env.run(["trust", "nobody"]).ended_with(2);
+    let refused = env.run(["trust", "--json"]).ended_with(2).json();
+    assert_eq!(refused["trusted"], false, "{refused}");
+    let chosen = env.run(["trust", "one", "--json"]).success().json();
+    assert_eq!(chosen["executors"][0]["id"], "one", "{chosen}");
+    assert_eq!(chosen["executors"][0]["trusted"], true, "{chosen}");
+    let left = env.run(["trust", "--list", "--json"]).success().json();
+    assert_eq!(left["executors"][0]["id"], "two", "{left}");
+    assert_eq!(left["settings"][0]["key"], "audit_path", "{left}");
+    env.run(["trust", ".calrc", "two"]).success();
+    let nothing = env.run(["trust"]).success();
+    assert!(
+        nothing.stderr.contains("nothing waits"),
+        "{}",
+        nothing.stderr
+    );
+    let told = env.run(["audit", "query", "--event", "trust", "--json"]);
+    let told = told.success().json();
+    assert_eq!(
+        told["records"][0]["details"]["settings"][0], "audit_path",
+        "{told}"
+    );
 }
 
 /// A cloned `.calrc` that names a file of the repository as the ledger: the file stays as it is,
@@ -137,7 +188,32 @@ fn a_wrong_setting_is_explained() {
     }
     let json = env.run(["delegate", "map", "--json"]).ended_with(3).json();
     assert_eq!(json["status"], "error");
+    env.write(
+        ".calrc",
+        r#"{"concurrency_limit": 99, "executors": {"x": {"priority": -1}}}"#,
+    );
+    let run = env.callosum().arguments(["config", "check", "--json"]);
+    let found = run.env("CAL_RETRY_MAX", "lots").run().ended_with(1).json();
+    let keys: Vec<&str> = found["refused"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|refused| refused["key"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        keys,
+        ["concurrency_limit", "executors.x.priority", "retry_max"]
+    );
+    assert_eq!(found["refused"][2]["origin"], "CAL_RETRY_MAX");
+    let said = env.run(["config", "check"]).ended_with(1).stderr;
+    assert!(
+        said.contains("executors.x.priority") && !said.contains("hint"),
+        "{said}"
+    );
+    env.write(".calrc", "{");
+    env.run(["config", "check"]).ended_with(3);
     env.write(".calrc", "{}");
+    env.run(["config", "check"]).success();
     let run = env
         .callosum()
         .arguments(["delegate", "map"])
@@ -147,6 +223,25 @@ fn a_wrong_setting_is_explained() {
         refused.contains("CAL_RETRY_MAX") && refused.contains("lots"),
         "{refused}"
     );
+}
+
+/// CAL-CFG-1: what would have no effect, or a senseless one, is said at once.
+#[test]
+fn a_setting_about_nobody_warns_and_an_empty_path_is_refused() {
+    let env = two_languages();
+    let set = |key: &str, value: &str| env.run(["config", "set", key, value]);
+    let warned = set("executors.scuot.priority", "1").success().stderr;
+    assert!(warned.contains("did you mean `scout`"), "{warned}");
+    assert!(
+        !set("executors.scout.priority", "1")
+            .success()
+            .stderr
+            .contains("warning")
+    );
+    for empty in ["", "''", " "] {
+        let refused = set("audit_path", empty).ended_with(2).stderr;
+        assert!(refused.contains("`audit_path`"), "{refused}");
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn every_json_output_fits_its_published_schema() {
         "tasks.json",
         r#"{"tasks": [{"id": "a", "prompt": "x"}, {"id": "b", "prompt": "y"}]}"#,
     );
-    let outputs: [(&str, &[&str], i32); 18] = [
+    let outputs: [(&str, &[&str], i32); 21] = [
         ("output-delegate", &["delegate", "map"], 0),
         (
             "output-delegate",
@@ -24,6 +24,13 @@ fn every_json_output_fits_its_published_schema() {
             &["delegate", "--tasks", "tasks.json"],
             0,
         ),
+        (
+            "output-delegate-tasks",
+            &["delegate", "--tasks", "no.json"],
+            2,
+        ),
+        ("output-error", &["ledger", "shwo"], 2),
+        ("output-config-check", &["config", "check"], 0),
         ("output-init", &["init"], 0),
         ("output-executor-list", &["executor", "list"], 0),
         ("output-executor-check", &["executor", "check"], 0),

@@ -7,7 +7,7 @@ mod progress;
 mod report;
 mod submission;
 
-use std::path::PathBuf;
+use std::{ffi::OsString, path::PathBuf};
 
 use callosum_agents::registry::{Executor, Status};
 use callosum_arbiter::{
@@ -19,11 +19,8 @@ use callosum_ledger::{Answers, AuditEvent, ErrorCode, Event, Ledger};
 use clap::{Args, ValueEnum};
 
 pub(super) use self::report::{DelegateOutput, TasksOutput};
-use self::{
-    progress::Shown,
-    report::{ErrorOutput, NamedOutput},
-};
-use super::{context::Context, roster::Roster, store};
+use self::{progress::Shown, report::NamedOutput, submission::Asking};
+use super::{context::Context, failure::ErrorOutput, roster::Roster, store};
 use crate::ui::{CommandError, Exit, Ui};
 
 /// Hand an analysis to an executor and keep the answer
@@ -126,24 +123,40 @@ pub(super) fn refuse(
     if !ui.json {
         return Ok(());
     }
-    let kind = args.kind.map_or("scan", KindArg::name);
     let error = ErrorOutput::of_command(error);
+    if args.tasks.is_some() {
+        return ui.json_data(&TasksOutput::refused(error));
+    }
+    let kind = args.kind.map_or("scan", KindArg::name);
     ui.json_data(&DelegateOutput::refused(args.executor.clone(), kind, error))
+}
+
+/// The same where not even the arguments were understood.
+pub(super) fn misused(
+    ui: Ui,
+    arguments: &[OsString],
+    error: ErrorOutput,
+) -> Result<(), CommandError> {
+    let names_a_file = |word: &OsString| word.as_encoded_bytes().starts_with(b"--tasks");
+    if arguments.iter().any(names_a_file) {
+        return ui.json_data(&TasksOutput::refused(error));
+    }
+    ui.json_data(&DelegateOutput::refused(None, "scan", error))
 }
 
 /// The whole flow of Seed CAL §2.3.
 fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandError> {
-    let submission = submission::read(context, args, &store::reader(context)?)?;
+    let reader = store::reader(context)?;
+    let submission = submission::read(context, args, &reader).inspect_err(|error| {
+        // What is refused before there is a ledger begins none.
+        if reader.version().is_some() {
+            record_refusal(context, error);
+        }
+    })?;
     let ledger = store::open(context)?;
     let roster = Roster::load(context)?;
-    let executors = assigned(&submission, &roster).or_else(|error| {
-        let event = AuditEvent {
-            status: Some("refused".to_owned()),
-            ..AuditEvent::new(Event::Error)
-        };
-        store::record(&ledger, event.with("message", error.one_line()))?;
-        Err(error)
-    })?;
+    let executors = assigned(args, &submission, &roster)
+        .inspect_err(|error| tell_unrecorded(context, &store::record(&ledger, refusal(error))))?;
     let means = Means {
         ledger: &ledger,
         answers: &Answers::new(context.disk.clone(), &context.ledger_paths()),
@@ -167,7 +180,10 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
     let report = delegation::run(submission, &executors, &means, rules, &shown)
         .map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
     drop(shown);
-    deactivate(context, &report, &ledger)?;
+    // What came of the tasks is told, whatever comes of the registry.
+    if let Err(error) = deactivate(context, &report, &ledger) {
+        error.tell();
+    }
     if let Some(error) = &report.unrecorded {
         context.ui.warn(
             &store::unwritten(error).one_line(),
@@ -175,6 +191,33 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
         );
     }
     Ok(report)
+}
+
+/// The record of a delegation that was refused before any task had an id.
+fn refusal(error: &CommandError) -> AuditEvent {
+    let event = AuditEvent {
+        status: Some("refused".to_owned()),
+        ..AuditEvent::new(Event::Error)
+    };
+    let event = match error.code {
+        Some(code) => event.with("code", code.as_str()),
+        None => event,
+    };
+    event.with("message", error.one_line())
+}
+
+/// Puts a refusal on the record of the ledger that is there (REQ-ERR-001).
+fn record_refusal(context: &Context, error: &CommandError) {
+    let recorded = store::open(context).and_then(|ledger| store::record(&ledger, refusal(error)));
+    tell_unrecorded(context, &recorded);
+}
+
+/// Why a refusal is not on the record; the refusal itself is told as the error.
+fn tell_unrecorded(context: &Context, recorded: &Result<(), CommandError>) {
+    if let Err(error) = recorded {
+        let what = format!("this is not on the audit trail: {}", error.one_line());
+        context.ui.warn(&what, Some("callosum doctor"));
+    }
 }
 
 /// Writes into the registry who did not pass a health check (Seed CAL §11.3).
@@ -208,12 +251,23 @@ fn deactivate(context: &Context, report: &Report, ledger: &Ledger) -> Result<(),
 }
 
 /// Who works on each task, all of them known to be usable.
-fn assigned(submission: &Submission, roster: &Roster<'_>) -> Result<Vec<String>, CommandError> {
+fn assigned(
+    args: &DelegateArgs,
+    submission: &Submission,
+    roster: &Roster<'_>,
+) -> Result<Vec<String>, CommandError> {
     let candidates = roster.candidates();
-    assign_executors(submission.tasks(), &candidates)
-        .into_iter()
-        .flatten()
-        .map(|id| roster.usable(id).map(|executor| executor.id.clone()))
+    let assigned = assign_executors(submission.tasks(), &candidates);
+    submission
+        .tasks()
+        .iter()
+        .enumerate()
+        .zip(assigned.into_iter().flatten())
+        .map(|((at, task), id)| {
+            let asking = Asking::of(args, at, task);
+            let usable = roster.usable(id).map_err(|error| asking.blamed(error))?;
+            Ok(usable.id.clone())
+        })
         .collect()
 }
 
@@ -225,7 +279,7 @@ fn tell(context: &Context, args: &DelegateArgs, report: &Report) -> Result<(), C
                 output: DelegateOutput::of(task),
             };
             let tasks = report.tasks.iter().map(named).collect();
-            context.ui.json_data(&TasksOutput { tasks })?;
+            context.ui.json_data(&TasksOutput { tasks, error: None })?;
         } else if let Some(task) = report.tasks.first() {
             context.ui.json_data(&DelegateOutput::of(task))?;
         }

@@ -4,7 +4,7 @@ use callosum_arbiter::delegation::{Failure, TaskReport, TaskStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::ui::CommandError;
+use crate::cli::failure::ErrorOutput;
 
 /// `callosum delegate --json`: one task.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -44,22 +44,13 @@ pub(crate) struct CitationCounts {
     pub(crate) verified: u64,
 }
 
-/// A failure, as programs read it.
-#[derive(Clone, Debug, JsonSchema, Serialize)]
-pub(crate) struct ErrorOutput {
-    /// The seed's code, E001 to E008, where it has one.
-    pub(crate) code: Option<String>,
-    /// What failed, on one line.
-    pub(crate) message: String,
-    /// More for diagnosis: the executor's words, every attempt.
-    pub(crate) details: Option<String>,
-}
-
 /// `callosum delegate --tasks FILE --json`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub(crate) struct TasksOutput {
-    /// One object per task, in the order of the file.
+    /// One object per task, in the order of the file; none where nothing could be run.
     pub(crate) tasks: Vec<NamedOutput>,
+    /// Why nothing could be run; null where the tasks tell themselves what came of them.
+    pub(crate) error: Option<ErrorOutput>,
 }
 
 /// One task of a task file.
@@ -70,6 +61,16 @@ pub(crate) struct NamedOutput {
     /// What came of it.
     #[serde(flatten)]
     pub(crate) output: DelegateOutput,
+}
+
+impl TasksOutput {
+    /// Nothing that could be run.
+    pub(crate) fn refused(error: ErrorOutput) -> Self {
+        Self {
+            tasks: Vec::new(),
+            error: Some(error),
+        }
+    }
 }
 
 impl DelegateOutput {
@@ -101,7 +102,7 @@ impl DelegateOutput {
                     verified: citations.verified,
                 };
             }
-            TaskStatus::Failed => output.error = Some(ErrorOutput::of(&report.failures)),
+            TaskStatus::Failed => output.error = Some(error_of(&report.failures)),
             TaskStatus::DependencyFailed { on } => {
                 "skipped".clone_into(&mut output.status);
                 output.error = Some(ErrorOutput::plain(format!(
@@ -150,42 +151,75 @@ impl DelegateOutput {
     }
 }
 
-impl ErrorOutput {
-    /// A failure without a code.
-    pub(crate) fn plain(message: String) -> Self {
-        Self {
-            code: None,
-            message,
-            details: None,
-        }
+/// The last try's failure, with what the others add to it as details.
+pub(super) fn error_of(failures: &[Failure]) -> ErrorOutput {
+    let Some((last, earlier)) = failures.split_last() else {
+        return ErrorOutput::plain("it failed".to_owned());
+    };
+    // The message quotes the end of what the executor said; only what it lacks is worth more.
+    let said = |details: &&String| !last.message.ends_with(details.as_str());
+    let mut details: Vec<String> = last.details.iter().filter(said).cloned().collect();
+    if let Some(hash) = last.kept_answer {
+        details.push(format!("the whole answer is kept as {hash}"));
     }
-
-    /// A command that failed before anything ran.
-    pub(crate) fn of_command(error: &CommandError) -> Self {
-        Self {
-            code: error.code.map(|code| code.as_str().to_owned()),
-            message: error.one_line(),
-            details: None,
-        }
-    }
-
-    /// The last try's failure, with those before it as details.
-    fn of(failures: &[Failure]) -> Self {
-        let Some((last, earlier)) = failures.split_last() else {
-            return Self::plain("it failed".to_owned());
+    let mut number = 1;
+    for alike in earlier.chunk_by(is_alike) {
+        let tries = match alike.len() {
+            1 => format!("try {number}"),
+            more => format!("tries {number} to {}", number + more - 1),
         };
-        let mut details: Vec<String> = last.details.iter().cloned().collect();
-        if let Some(hash) = last.kept_answer {
-            details.push(format!("the whole answer is kept as {hash}"));
+        number += alike.len();
+        let Some(first) = alike.first() else { continue };
+        let what = if is_alike(first, last) {
+            "the same".to_owned()
+        } else {
+            let code = first.code.map_or("-", |code| code.as_str());
+            format!("{code} {}", first.message)
+        };
+        details.push(format!("{tries}: {what}"));
+    }
+    ErrorOutput {
+        code: last.code.map(|code| code.as_str().to_owned()),
+        message: last.message.clone(),
+        details: (!details.is_empty()).then(|| details.join("\n")),
+    }
+}
+
+fn is_alike(one: &Failure, other: &Failure) -> bool {
+    one.code == other.code && one.message == other.message
+}
+
+#[cfg(test)]
+mod tests {
+    use callosum_ledger::ErrorCode;
+
+    use super::*;
+
+    fn failure(message: &str, details: Option<&str>) -> Failure {
+        Failure {
+            code: Some(ErrorCode::ExecutorCrash),
+            message: message.to_owned(),
+            details: details.map(str::to_owned),
+            kept_answer: None,
         }
-        for (number, failure) in earlier.iter().enumerate() {
-            let code = failure.code.map_or("-", |code| code.as_str());
-            details.push(format!("try {}: {code} {}", number + 1, failure.message));
-        }
-        Self {
-            code: last.code.map(|code| code.as_str().to_owned()),
-            message: last.message.clone(),
-            details: (!details.is_empty()).then(|| details.join("\n")),
-        }
+    }
+
+    /// REQ-ERR-001: each try is told, and what was said once is not said again.
+    #[test]
+    fn tries_that_failed_alike_are_told_once() {
+        let crash = || failure("`x` crashed: no luck", Some("no luck"));
+        let error = error_of(&[crash(), failure("other", None), crash(), crash(), crash()]);
+        assert_eq!(error.message, "`x` crashed: no luck");
+        assert_eq!(
+            error.details.as_deref(),
+            Some("try 1: the same\ntry 2: E001 other\ntries 3 to 4: the same")
+        );
+        assert_eq!(error_of(&[crash()]).details, None);
+    }
+
+    #[test]
+    fn what_the_message_only_quotes_stays_in_the_details() {
+        let error = error_of(&[failure("`x` crashed: end", Some("begin\nend"))]);
+        assert_eq!(error.details.as_deref(), Some("begin\nend"));
     }
 }

@@ -7,7 +7,8 @@ use std::{
 
 use callosum_arbiter::{
     Kind, Link, Mode, Priority, Scope, Submission, Task,
-    task_file::{self, Defaults},
+    excerpt::excerpt,
+    task_file::{self, Defaults, TaskPlace},
 };
 use callosum_ledger::{Reader, TaskId};
 
@@ -36,25 +37,57 @@ pub(super) fn read(
         Some(file) => from_file(context, file, &defaults, ledger)?,
         None => from_arguments(context, args, defaults, ledger)?,
     };
-    for task in submission.tasks() {
+    for (at, task) in submission.tasks().iter().enumerate() {
+        let asking = Asking::of(args, at, task);
         for path in &task.paths {
-            let stands = context.tree().join(path);
-            if !context.disk.exists(&stands).map_err(unusable)? {
-                let what = format!("there is no `{path}` in `{}`", context.tree().display());
-                return Err(CommandError::new(Exit::Usage, what));
-            }
-            // A link on the way may lead elsewhere though every name looks harmless.
-            let real = context.disk.canonicalize(&stands).map_err(unusable)?;
-            let tree = context
-                .disk
-                .canonicalize(context.tree())
-                .map_err(unusable)?;
-            if !real.starts_with(&tree) {
-                return Err(leaves_the_tree(Path::new(path), &tree));
-            }
+            stands_in_tree(context, path).map_err(|error| asking.blamed(error))?;
         }
     }
     Ok(submission)
+}
+
+/// Who asks for something: nobody in particular on a command line, a task of a file otherwise.
+pub(super) struct Asking<'a>(Option<(&'a Path, TaskPlace)>);
+
+impl<'a> Asking<'a> {
+    /// The task at this place of the submission that the arguments led to.
+    pub(super) fn of(args: &'a DelegateArgs, at: usize, task: &Task) -> Self {
+        Self(args.tasks.as_deref().map(|file| {
+            let place = TaskPlace {
+                number: at + 1,
+                id: Some(excerpt(&task.local_id)),
+            };
+            (file, place)
+        }))
+    }
+
+    /// The same error, with file and task named where there is a file.
+    pub(super) fn blamed(&self, error: CommandError) -> CommandError {
+        match &self.0 {
+            Some((file, place)) => error.in_place(&format!("`{}`, {place}", file.display())),
+            None => error,
+        }
+    }
+}
+
+/// Whether a path from the root leads to something of the tree.
+fn stands_in_tree(context: &Context, path: &str) -> Result<(), CommandError> {
+    let tree = context.tree();
+    if below(Path::new(path)).is_none() {
+        return Err(leaves_the_tree(Path::new(path), tree));
+    }
+    let stands = tree.join(path);
+    if !context.disk.exists(&stands).map_err(unusable)? {
+        let what = format!("there is no `{path}` in `{}`", tree.display());
+        return Err(CommandError::new(Exit::Usage, what));
+    }
+    // A link on the way may lead elsewhere though every name looks harmless.
+    let real = context.disk.canonicalize(&stands).map_err(unusable)?;
+    let tree = context.disk.canonicalize(tree).map_err(unusable)?;
+    if !real.starts_with(&tree) {
+        return Err(leaves_the_tree(Path::new(path), &tree));
+    }
+    Ok(())
 }
 
 fn from_file(
@@ -72,14 +105,8 @@ fn from_file(
             .map_err(unusable)?
     };
     let in_ledger = |id: &TaskId| ledger.find(id).is_ok_and(|found| found.is_some());
-    let submission = task_file::read(file, &bytes, defaults, &in_ledger)
-        .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
-    for path in submission.tasks().iter().flat_map(|task| &task.paths) {
-        if below(Path::new(path)).is_none() {
-            return Err(leaves_the_tree(Path::new(path), context.tree()));
-        }
-    }
-    Ok(submission)
+    task_file::read(file, &bytes, defaults, &in_ledger)
+        .map_err(|error| CommandError::from_error(Exit::Usage, &error))
 }
 
 fn from_arguments(
@@ -99,11 +126,13 @@ fn from_arguments(
         return Err(CommandError::new(Exit::Usage, "the prompt is empty")
             .hint("callosum delegate \"Map this repository\""));
     }
-    let paths = args
-        .path
-        .iter()
-        .map(|path| from_root(context, path))
-        .collect::<Result<_, _>>()?;
+    let mut paths: Vec<String> = Vec::new();
+    for path in &args.path {
+        let path = from_root(context, path)?;
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
     let links = args
         .link
         .iter()

@@ -44,7 +44,7 @@ pub(crate) fn edit(
     let text = match &before {
         // What cannot be read must not be rewritten either.
         Some(bytes) => {
-            Calrc::read(path, bytes)?;
+            Calrc::read(path, bytes)?.sound()?;
             String::from_utf8_lossy(bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes))
                 .into_owned()
         }

@@ -44,6 +44,8 @@ pub(crate) struct Calrc {
     pub(crate) executors: BTreeMap<String, CalrcExecutor>,
     /// The keys that nobody reads.
     pub(crate) unknown: Vec<UnknownKey>,
+    /// The values that their keys do not take. Nothing may be done by a file that has any.
+    pub(crate) refused: Vec<NotAllowed>,
 }
 
 /// What `.calrc` says of one executor.
@@ -76,7 +78,8 @@ impl Calrc {
         }
     }
 
-    /// Reads the bytes of the file that stands at `path`.
+    /// Reads the bytes of the file that stands at `path`. A value that may not stand where it
+    /// stands is kept in `refused`, so that all of them can be told at once.
     pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Self, CalrcError> {
         let mut calrc = Self {
             path: path.to_owned(),
@@ -89,12 +92,11 @@ impl Calrc {
         };
         for (name, value) in &object_in(bytes).map_err(failed)? {
             if name == EXECUTORS {
-                calrc.read_executors(value).map_err(failed)?;
+                calrc.read_executors(value);
             } else if let Some(key) = Key::ALL.into_iter().find(|key| key.name() == name) {
-                let value = Address::Key(key).read_json(value);
-                calrc
-                    .values
-                    .insert(key.name(), value.map_err(|error| failed(error.into()))?);
+                if let Some(value) = calrc.taken(Address::Key(key).read_json(value)) {
+                    calrc.values.insert(key.name(), value);
+                }
             } else {
                 let known = Key::ALL.map(Key::name).into_iter().chain([EXECUTORS]);
                 calrc.unknown.push(UnknownKey {
@@ -106,18 +108,35 @@ impl Calrc {
         Ok(calrc)
     }
 
-    fn read_executors(&mut self, value: &Json) -> Result<(), Fault> {
-        for (id, entry) in object(EXECUTORS, value)? {
+    /// The file, if every value in it may stand where it stands.
+    pub(super) fn sound(self) -> Result<Self, CalrcError> {
+        match self.refused.first() {
+            None => Ok(self),
+            Some(refused) => Err(CalrcError::Fault {
+                path: self.path.clone(),
+                fault: refused.clone().into(),
+            }),
+        }
+    }
+
+    /// What was read, or nothing where it is refused.
+    fn taken<T>(&mut self, read: Result<T, NotAllowed>) -> Option<T> {
+        read.map_err(|refused| self.refused.push(refused)).ok()
+    }
+
+    fn read_executors(&mut self, value: &Json) {
+        for (id, entry) in self.taken(object(EXECUTORS, value)).into_iter().flatten() {
             let mut executor = CalrcExecutor::default();
-            for (field, value) in object(&format!("{EXECUTORS}.{id}"), entry)? {
+            let fields = self.taken(object(&format!("{EXECUTORS}.{id}"), entry));
+            for (field, value) in fields.into_iter().flatten() {
                 match field.as_str() {
                     "enabled" => {
-                        let read = Address::Enabled(id.clone()).read_json(value)?;
-                        executor.enabled = Some(read == Value::Switch(true));
+                        let read = self.taken(Address::Enabled(id.clone()).read_json(value));
+                        executor.enabled = read.map(|on| on == Value::Switch(true));
                     }
                     "priority" => {
-                        Address::Priority(id.clone()).read_json(value)?;
-                        executor.priority = value.as_u64();
+                        let read = self.taken(Address::Priority(id.clone()).read_json(value));
+                        executor.priority = read.and(value.as_u64());
                     }
                     _ => self.unknown.push(UnknownKey {
                         key: excerpt(&format!("{EXECUTORS}.{id}.{field}")),
@@ -127,7 +146,6 @@ impl Calrc {
             }
             self.executors.insert(id.clone(), executor);
         }
-        Ok(())
     }
 }
 
@@ -167,13 +185,11 @@ fn object_in(bytes: &[u8]) -> Result<Map<String, Json>, Fault> {
 /// What some editors put before the first byte.
 pub(super) const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-fn object<'a>(key: &str, value: &'a Json) -> Result<&'a Map<String, Json>, Fault> {
-    value.as_object().ok_or_else(|| {
-        Fault::NotAllowed(NotAllowed {
-            key: excerpt(key),
-            value: excerpt(&value.to_string()),
-            allowed: "an object".to_owned(),
-        })
+fn object<'a>(key: &str, value: &'a Json) -> Result<&'a Map<String, Json>, NotAllowed> {
+    value.as_object().ok_or_else(|| NotAllowed {
+        key: excerpt(key),
+        value: excerpt(&value.to_string()),
+        allowed: "an object".to_owned(),
     })
 }
 

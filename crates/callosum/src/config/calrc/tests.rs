@@ -35,7 +35,7 @@ fn read(text: impl AsRef<[u8]>) -> Result<Calrc, CalrcError> {
 
 #[track_caller]
 fn refuse(text: impl AsRef<[u8]>, said: &str) {
-    let error = read(text).unwrap_err().to_string();
+    let error = read(text).and_then(Calrc::sound).unwrap_err().to_string();
     assert_eq!(error, format!("`/p/.calrc`: {said}"));
 }
 
@@ -87,6 +87,28 @@ fn a_value_out_of_range_is_refused_with_all_that_is_needed_to_mend_it() {
     );
 }
 
+/// CAL-CFG-1: one look finds them all.
+#[test]
+fn each_value_that_is_refused_is_kept_and_the_others_are_read() {
+    let calrc = read(
+        r#"{"concurrency_limit": 2, "retry_max": 1, "io_threshold": "x",
+            "executors": {"a": {"enabled": 1, "priority": 7}, "b": 3}}"#,
+    )
+    .unwrap();
+    let refused: Vec<&str> = calrc.refused.iter().map(|r| r.key.as_str()).collect();
+    assert_eq!(
+        refused,
+        [
+            "concurrency_limit",
+            "executors.a.enabled",
+            "executors.b",
+            "io_threshold"
+        ]
+    );
+    assert_eq!(calrc.values["retry_max"], Value::Count(1));
+    assert_eq!(calrc.executors["a"].priority, Some(7));
+}
+
 #[test]
 fn an_unknown_key_is_noted_with_the_nearest_name() {
     let calrc =
@@ -134,7 +156,9 @@ fn hostile_content_is_refused_with_its_place() {
 
 #[test]
 fn an_error_carries_no_escape_codes_of_the_file() {
-    let error = read(r#"{"retry_max": "\u001b[2J\u0007"}"#).unwrap_err();
+    let error = read(r#"{"retry_max": "\u001b[2J\u0007"}"#)
+        .and_then(Calrc::sound)
+        .unwrap_err();
     assert!(!error.to_string().contains(['\u{1b}', '\u{7}']), "{error}");
 }
 

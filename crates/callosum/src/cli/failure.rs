@@ -1,0 +1,103 @@
+//! Failures as programs read them: the error inside every JSON object, and the object that stands
+//! alone where a command line was not understood.
+
+use std::ffi::OsString;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{delegate, spelling};
+use crate::ui::{CommandError, Exit, Ui};
+
+/// A failure, as programs read it.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub(crate) struct ErrorOutput {
+    /// The seed's code, E001 to E008, where it has one.
+    pub(crate) code: Option<String>,
+    /// What failed, on one line.
+    pub(crate) message: String,
+    /// More for diagnosis: the executor's words, every attempt, how the command is used.
+    pub(crate) details: Option<String>,
+}
+
+/// What `--json` prints where the command line was not understood, but for `delegate`, which
+/// prints its own object.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct FailureOutput {
+    /// What is wrong with it.
+    pub(crate) error: ErrorOutput,
+}
+
+impl ErrorOutput {
+    /// A failure without a code.
+    pub(crate) fn plain(message: String) -> Self {
+        Self {
+            code: None,
+            message,
+            details: None,
+        }
+    }
+
+    /// A command that failed before anything ran.
+    pub(crate) fn of_command(error: &CommandError) -> Self {
+        Self {
+            code: error.code.map(|code| code.as_str().to_owned()),
+            message: error.one_line(),
+            details: None,
+        }
+    }
+}
+
+/// Tells that a command line was not understood: in words on stderr, and as the one object that
+/// its caller waits for where `--json` is among the words. Help and version are data.
+pub(super) fn misused(arguments: &[OsString], error: &clap::Error) -> Result<(), CommandError> {
+    // Nobody is left to be told where the stream is closed.
+    drop(error.print());
+    let options = arguments.iter().skip(1).take_while(|word| *word != "--");
+    let mut wants_json = options.filter(|word| *word == "--json");
+    if !error.use_stderr() || wants_json.next().is_none() {
+        return Ok(());
+    }
+    let ui = Ui {
+        json: true,
+        progress: false,
+        verbose: false,
+    };
+    let error = misuse(&error.render().to_string());
+    if spelling::verb(arguments) == Some("delegate") {
+        return delegate::misused(ui, arguments, error);
+    }
+    ui.json_data(&FailureOutput { error })
+}
+
+/// What clap says, of which the first paragraph is the message.
+fn misuse(rendered: &str) -> ErrorOutput {
+    let (first, rest) = rendered.split_once("\n\n").unwrap_or((rendered, ""));
+    let words: Vec<&str> = first.split_whitespace().collect();
+    let message = words.join(" ");
+    ErrorOutput {
+        code: None,
+        message: message
+            .strip_prefix("error: ")
+            .unwrap_or(&message)
+            .to_owned(),
+        details: Some(rest.trim().to_owned()).filter(|rest| !rest.is_empty()),
+    }
+}
+
+/// The exit code that says so.
+pub(super) fn exit_of(error: &clap::Error) -> u8 {
+    u8::try_from(error.exit_code()).unwrap_or(Exit::Usage as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_one_line_and_the_usage_is_its_details() {
+        let said = misuse("error: a value is\n  required\n\nUsage: callosum x\n\nMore.\n");
+        assert_eq!(said.message, "a value is required");
+        assert_eq!(said.details.as_deref(), Some("Usage: callosum x\n\nMore."));
+    }
+}

@@ -14,6 +14,9 @@ pub struct Outline {
     /// The names that it calls or mentions, other than in imports; sorted, each once, with the
     /// line of its first mention.
     pub references: Vec<Reference>,
+    /// Of Rust, what paths in the code begin with (`serde_json` of `serde_json::from_str`), those
+    /// among a macro's arguments too; sorted, each once, with the line of its first mention.
+    pub path_heads: Vec<Note>,
     /// Requests that it answers, where the framework can be recognised; what only a test sets up
     /// is left out.
     pub routes: Vec<Route>,
@@ -45,7 +48,7 @@ pub struct Symbol {
     pub name: String,
     /// The type, trait, class or module that contains it, if any.
     pub container: Option<String>,
-    /// The line of its name.
+    /// The line of its name; of a C type that a `typedef` names behind its body, the first one.
     pub line: u32,
     /// The last line of its body.
     pub last_line: u32,
@@ -123,6 +126,10 @@ pub struct Reference {
     pub name: String,
     /// The line of its first mention.
     pub line: u32,
+    /// The line of its first mention where it can mean a declaration by itself: in Rust and C not
+    /// behind a dot, in Rust not a name in small letters that is neither called nor part of a
+    /// path, in Go not behind a dot and not the name of a local variable.
+    pub bare: Option<u32>,
 }
 
 /// A request that a server answers.
@@ -130,7 +137,7 @@ pub struct Reference {
 pub struct Route {
     /// `GET`, `POST`, …; `ANY` where the framework does not say.
     pub method: String,
-    /// The path pattern as written.
+    /// The path pattern as written, behind what the file says that its group or router begins with.
     pub path: String,
     /// The function that answers, where it is named.
     pub handler: Option<String>,
@@ -141,7 +148,8 @@ pub struct Route {
 /// A command or flag of a command-line program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// Its name: `delegate`, `--json`.
+    /// Its name: `delegate`, `--json`; where the file says what it belongs to, with that in front:
+    /// `ledger show`. The program's own name is not.
     pub name: String,
     /// What it says it does, if it says so.
     pub about: Option<String>,

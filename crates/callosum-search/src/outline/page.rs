@@ -56,6 +56,13 @@ pub(super) struct Found<'t> {
     pub(super) about: Option<String>,
 }
 
+/// The lines of a name's first mention, and of the first one by itself.
+#[derive(Clone, Copy)]
+struct Mention {
+    line: u32,
+    bare: Option<u32>,
+}
+
 /// A file while it is read.
 pub(super) struct Page<'t> {
     pub(super) path: &'t str,
@@ -63,7 +70,7 @@ pub(super) struct Page<'t> {
     pub(super) outline: Outline,
     pub(super) places: Places,
     line_starts: Vec<usize>,
-    mentions: HashMap<&'t str, u32>,
+    mentions: HashMap<&'t str, Mention>,
     declared_at: HashSet<usize>,
     depth: usize,
 }
@@ -94,9 +101,10 @@ impl<'t> Page<'t> {
         let mut references: Vec<_> = self
             .mentions
             .into_iter()
-            .map(|(name, line)| Reference {
+            .map(|(name, mention)| Reference {
                 name: name.to_owned(),
-                line,
+                line: mention.line,
+                bare: mention.bare,
             })
             .collect();
         references.sort();
@@ -265,11 +273,40 @@ impl<'t> Page<'t> {
         &mut self.outline.symbols[at]
     }
 
+    /// Takes the line on which `whole` begins for that of the symbol noted last.
+    pub(super) fn quote_last_by_first_line(&mut self, whole: Node<'_>) {
+        let line = line_of(whole);
+        let text = cut(&self.text[self.line_range(line)]).trim();
+        if let Some(symbol) = self.outline.symbols.last_mut() {
+            symbol.line = line;
+            text.clone_into(&mut symbol.declaration);
+        }
+    }
+
     /// Notes that a name is mentioned, unless this is where a symbol gets it.
     pub(super) fn mention(&mut self, node: Node<'_>) {
-        if !self.is_declared(node) {
-            let line = line_of(node);
-            self.mentions.entry(self.text(node)).or_insert(line);
+        self.mention_as(node, true);
+    }
+
+    /// Notes that a name is mentioned; `bare` says whether it can mean a declaration by itself.
+    pub(super) fn mention_as(&mut self, node: Node<'_>, bare: bool) {
+        if self.is_declared(node) {
+            return;
+        }
+        let line = line_of(node);
+        let first = Mention { line, bare: None };
+        let mention = self.mentions.entry(self.text(node)).or_insert(first);
+        if bare {
+            mention.bare.get_or_insert(line);
+        }
+    }
+
+    /// Takes back that these names are mentioned by themselves.
+    pub(super) fn never_bare(&mut self, names: impl IntoIterator<Item = &'t str>) {
+        for name in names {
+            if let Some(mention) = self.mentions.get_mut(name) {
+                mention.bare = None;
+            }
         }
     }
 
@@ -347,9 +384,11 @@ impl<'t> Page<'t> {
             row = comment.start_position().row;
             from = index;
         }
+        // `//// Parsing ////` is the heading of a stretch of the file.
         let comments = lead[from..]
             .iter()
-            .filter(|node| node.kind().contains("comment"));
+            .filter(|node| node.kind().contains("comment"))
+            .filter(|node| !self.text(**node).starts_with("////"));
         let text: Vec<_> = comments
             .map(|comment| sentence::bare(self.text(*comment)))
             .collect();

@@ -84,7 +84,7 @@ impl<'t> Grammar<'t> for C {
         match node.kind() {
             "comment" | "string_literal" | "system_lib_string" => return Next::Past,
             "identifier" | "type_identifier" | "field_identifier" | "namespace_identifier" => {
-                page.mention(node);
+                page.mention_as(node, node.kind() != "field_identifier");
                 return Next::Past;
             }
             "translation_unit" => about_file(page, node),
@@ -170,7 +170,7 @@ impl C {
         );
     }
 
-    /// `typedef struct queue { … } queue;` is one type, best quoted by its first line.
+    /// `typedef struct queue { … } queue;` is one type; both are best quoted by their first line.
     fn typedef<'t>(&mut self, page: &mut Page<'t>, node: Node<'t>, before: &Before<'_, 't>) {
         let declarator = node.child_by_field_name("declarator");
         let Some(declared) = declarator.and_then(Declarator::of) else {
@@ -188,7 +188,12 @@ impl C {
         }
         let public = self.is_accessible(page);
         let about = before.about(page, node);
+        let known = page.outline.symbols.len();
         named(page, declared.name, node, about, SymbolKind::Type, public);
+        // The name stands behind the body; what the type is, stands before it.
+        if tagged.is_some() && page.outline.symbols.len() > known {
+            page.quote_last_by_first_line(node);
+        }
     }
 
     /// Whether the place that the walk is at can be used from outside.

@@ -1,35 +1,50 @@
 //! Go's declarations, their visibility, documentation and tests.
 
+use std::collections::HashSet;
+
 use tree_sitter::Node;
 
 use super::{
     super::{
         contents::{ImportKind, SymbolKind},
-        page::{Found, Grammar, Next, Page, child_of_kind, line_of},
+        page::{Found, Grammar, Next, Page, child_of_kind, line_of, named_children},
         places::PlaceKind,
         sentence,
     },
-    services,
+    commands, services,
 };
 
 /// Reads Go.
-pub(in crate::outline) struct Go {
+pub(in crate::outline) struct Go<'t> {
     is_test_file: bool,
     is_main_package: bool,
-    services: services::Libraries,
+    services: services::Services<'t>,
+    commands: commands::Commands<'t>,
+    /// The names of parameters and variables.
+    locals: HashSet<&'t str>,
+    /// The names of the packages that are imported.
+    packages: HashSet<&'t str>,
+    /// Where the key of a literal's element begins, and what is named of a package.
+    key_at: Option<usize>,
+    qualified_at: Option<usize>,
 }
 
-impl Go {
+impl Go<'_> {
     pub(in crate::outline) fn new(path: &str, text: &str) -> Self {
         Self {
             is_test_file: path.ends_with("_test.go"),
             is_main_package: false,
-            services: services::Libraries::named_in(text),
+            services: services::Services::named_in(text),
+            commands: commands::Commands::default(),
+            locals: HashSet::new(),
+            packages: HashSet::new(),
+            key_at: None,
+            qualified_at: None,
         }
     }
 }
 
-impl<'t> Grammar<'t> for Go {
+impl<'t> Grammar<'t> for Go<'t> {
     fn leads(&self, kind: &str) -> bool {
         kind == "comment"
     }
@@ -37,9 +52,34 @@ impl<'t> Grammar<'t> for Go {
     fn enter(&mut self, page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) -> Next {
         match node.kind() {
             "comment" | "interpreted_string_literal" | "raw_string_literal" => return Next::Past,
-            "identifier" | "type_identifier" | "field_identifier" | "package_identifier" => {
-                page.mention(node);
+            "identifier" | "type_identifier" | "package_identifier" => {
+                page.mention_as(node, self.key_at != Some(node.start_byte()));
                 return Next::Past;
+            }
+            "field_identifier" => {
+                page.mention_as(node, self.qualified_at == Some(node.start_byte()));
+                return Next::Past;
+            }
+            "selector_expression" => {
+                let of = node.child_by_field_name("operand");
+                let of_package = of.is_some_and(|of| self.packages.contains(page.text(of)));
+                let field = node.child_by_field_name("field").filter(|_| of_package);
+                self.qualified_at = field.map(|field| field.start_byte());
+            }
+            // `Type{name: value}`: the name is a field's, or a key.
+            "keyed_element" => self.key_at = Some(node.start_byte()),
+            "parameter_declaration" | "variadic_parameter_declaration" => {
+                let mut cursor = node.walk();
+                let names = node.children_by_field_name("name", &mut cursor);
+                self.locals.extend(names.map(|name| page.text(name)));
+            }
+            "short_var_declaration" | "range_clause" => {
+                self.services.variable(page, node);
+                self.held(page, node, "left", "right");
+                let left = node.child_by_field_name("left");
+                let names = left.map(named_children).unwrap_or_default();
+                let names = names.into_iter().filter(|name| name.kind() == "identifier");
+                self.locals.extend(names.map(|name| page.text(name)));
             }
             "package_clause" => {
                 self.is_main_package = node
@@ -54,6 +94,10 @@ impl<'t> Grammar<'t> for Go {
                     .and_then(|path| page.string(path));
                 if let Some(path) = path {
                     page.import(ImportKind::Use, path, node);
+                    self.packages.insert(match page.field(node, "name") {
+                        "" => package_name(path),
+                        alias => alias,
+                    });
                 }
                 return Next::Past;
             }
@@ -62,6 +106,7 @@ impl<'t> Grammar<'t> for Go {
             "type_spec" | "type_alias" | "const_spec" | "var_spec" => {
                 declared(page, node, lead);
                 interface(page, node);
+                self.held(page, node, "name", "value");
             }
             "method_elem" => method_of_interface(page, node, lead),
             // In a group each member has its own comment; alone, the comment stands before the
@@ -73,16 +118,38 @@ impl<'t> Grammar<'t> for Go {
                     declared(page, only, lead);
                 }
             }
-            "call_expression" => self.services.call(page, node),
-            "composite_literal" => services::command_literal(page, node),
+            "call_expression" => {
+                self.services.call(page, node);
+                self.commands.added(page, node);
+            }
+            "composite_literal" => self.commands.literal(page, node),
             _ => {}
         }
         Next::Into
     }
+
+    fn finish(&mut self, page: &mut Page<'t>, _root: Node<'t>) {
+        page.never_bare(self.locals.drain());
+        self.commands.finish(page);
+    }
 }
 
-impl Go {
-    fn function<'t>(&self, page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {
+impl<'t> Go<'t> {
+    /// Takes note of the variable that a literal is given to.
+    fn held(&mut self, page: &Page<'t>, node: Node<'t>, name: &str, value: &str) {
+        let first = |field: &str| {
+            let of = node.child_by_field_name(field)?;
+            match of.kind() {
+                "expression_list" => of.named_child(0),
+                _ => Some(of),
+            }
+        };
+        if let (Some(name), Some(value)) = (first(name), first(value)) {
+            self.commands.variable(page, name, value);
+        }
+    }
+
+    fn function(&self, page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {
         let Some(name) = node.child_by_field_name("name") else {
             return;
         };
@@ -198,6 +265,24 @@ fn receiver_type(receiver: &str) -> Option<&str> {
     let inner = receiver.trim_matches(['(', ')']);
     let name = inner.split('[').next()?;
     name.rsplit([' ', '*']).find(|part| !part.is_empty())
+}
+
+/// The name that a package most likely has: `yaml` of `gopkg.in/yaml.v2`, `mux` of `shop/mux/v2`.
+fn package_name(path: &str) -> &str {
+    let is_version = |part: &str| {
+        let digits = part.strip_prefix('v').unwrap_or_default();
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let mut parts = path.rsplit('/');
+    let last = parts.next().unwrap_or(path);
+    let name = match parts.next() {
+        Some(before) if is_version(last) => before,
+        _ => last,
+    };
+    match name.rsplit_once('.') {
+        Some((name, version)) if is_version(version) => name,
+        _ => name,
+    }
 }
 
 fn is_exported(name: &str) -> bool {

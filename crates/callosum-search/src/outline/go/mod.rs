@@ -1,5 +1,6 @@
 //! Go files.
 
+mod commands;
 mod declarations;
 mod services;
 

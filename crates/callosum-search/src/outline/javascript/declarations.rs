@@ -1,5 +1,7 @@
 //! JavaScript's and TypeScript's declarations, their visibility, documentation and tests.
 
+use std::collections::HashSet;
+
 use tree_sitter::Node;
 
 use super::{
@@ -12,6 +14,7 @@ use super::{
         sentence,
     },
     modules::{self, Exports},
+    pages,
     services::Services,
 };
 
@@ -21,6 +24,9 @@ pub(in crate::outline) struct JavaScript<'t> {
     services: Services<'t>,
     /// What stands before `export`, for the declaration behind it.
     exported: Option<Exported<'t>>,
+    /// The lines of objects that may get methods one by one, and the names that got some.
+    objects: HashSet<u32>,
+    owners: HashSet<String>,
 }
 
 struct Exported<'t> {
@@ -34,6 +40,8 @@ impl<'t> JavaScript<'t> {
             exports: Exports::default(),
             services: Services::named_in(text),
             exported: None,
+            objects: HashSet::new(),
+            owners: HashSet::new(),
         }
     }
 }
@@ -121,7 +129,7 @@ impl<'t> Grammar<'t> for JavaScript<'t> {
             }
             "lexical_declaration" | "variable_declaration" => {
                 self.exported_value(page, node);
-                variables(page, node, lead, public);
+                self.variables(page, node, lead, public);
             }
             "arrow_function" | "function_expression" | "function" => {
                 page.open(PlaceKind::Function, None, false);
@@ -148,7 +156,9 @@ impl<'t> Grammar<'t> for JavaScript<'t> {
     }
 
     fn finish(&mut self, page: &mut Page<'t>, _root: Node<'t>) {
+        self.forget_bare_objects(page);
         self.exports.finish(page);
+        pages::served(page);
     }
 }
 
@@ -173,62 +183,188 @@ impl<'t> JavaScript<'t> {
         }
     }
 
-    /// `exports.a = function …`, `Queue.prototype.push = function …`, `module.exports = a`.
-    fn assigned(&mut self, page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {
-        let assignment = node.named_child(0);
-        let Some(assignment) = assignment.filter(|inner| inner.kind() == "assignment_expression")
-        else {
+    /// Functions under a name, objects that methods are given to, and what is exported or spelt as
+    /// a constant.
+    fn variables(&mut self, page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>], public: bool) {
+        if page.places.in_function() || page.places.in_type() {
             return;
-        };
-        let (Some(left), Some(mut right)) = (
-            assignment.child_by_field_name("left"),
-            assignment.child_by_field_name("right"),
-        ) else {
-            return;
-        };
-        // `exports = module.exports = …` and `a.b = a.c = function …`
-        let mut exports = is_exports(page, left);
-        while right.kind() == "assignment_expression" {
-            let target = right.child_by_field_name("left");
-            exports |= target.is_some_and(|target| is_exports(page, target));
-            match right.child_by_field_name("right") {
-                Some(inner) => right = inner,
-                None => return,
+        }
+        let about = page.comment_above(lead, node);
+        let mut cursor = node.walk();
+        for declarator in node.named_children(&mut cursor) {
+            let Some(name) = declarator.child_by_field_name("name") else {
+                continue;
+            };
+            let value = declarator.child_by_field_name("value").map(last_value);
+            let text = page.text(name);
+            let is_object = |value: Node<'_>| {
+                matches!(
+                    value.kind(),
+                    "object" | "call_expression" | "new_expression"
+                )
+            };
+            let kind = if value.is_some_and(is_function) {
+                SymbolKind::Function
+            } else if value.is_some_and(|value| value.kind() == "class") {
+                SymbolKind::Type
+            } else if public || text.len() > 1 && !text.chars().any(char::is_lowercase) {
+                SymbolKind::Constant
+            } else if value.is_some_and(is_object) {
+                self.objects.insert(line_of(name));
+                SymbolKind::Type
+            } else {
+                continue;
+            };
+            if name.kind() == "identifier" {
+                page.add(Found {
+                    kind,
+                    name,
+                    whole: node,
+                    public,
+                    about: about.clone(),
+                });
             }
         }
-        if page.places.in_function() {
-            return;
-        }
-        if exports {
-            self.exports.value(page, right);
-        }
-        if left.kind() != "member_expression" {
-            return;
-        }
-        let owner = page.field(left, "object");
-        let (true, Some(name)) = (is_function(right), left.child_by_field_name("property")) else {
+    }
+
+    /// `exports.a = function …`, `Queue.prototype.push = function …`, `module.exports = a`.
+    fn assigned(&mut self, page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {
+        let Some(first) = node.named_child(0) else {
             return;
         };
-        if page.text(left) == "module.exports" {
-            return; // a name that says nothing
+        if first.kind() == "call_expression" {
+            self.defined(page, first, lead, node);
+            return;
         }
-        let of_module = matches!(owner, "exports" | "module.exports");
-        let about = page.comment_above(lead, node);
-        let symbol = page.add(Found {
-            kind: if of_module {
-                SymbolKind::Function
+        // `exports = module.exports = …` and `a.b = a.c = function …`
+        let mut targets = Vec::new();
+        let mut right = first;
+        while right.kind() == "assignment_expression" {
+            let (Some(left), Some(inner)) = (
+                right.child_by_field_name("left"),
+                right.child_by_field_name("right"),
+            ) else {
+                return;
+            };
+            targets.push(left);
+            right = inner;
+        }
+        if targets.is_empty() || page.places.in_function() {
+            return;
+        }
+        if targets.iter().any(|target| is_exports(page, *target)) {
+            self.exports.value(page, right);
+            modules::passed_on(page, right);
+        }
+        for (at, target) in targets.iter().enumerate() {
+            // Only the last name stands beside what it is given.
+            let whole = if at + 1 == targets.len() {
+                node
             } else {
-                SymbolKind::Method
-            },
-            name,
-            whole: node,
-            public: of_module,
-            about,
-        });
-        if !of_module {
-            let owner = owner.split(".prototype").next().unwrap_or(owner);
-            symbol.container = Some(cut(owner).to_owned());
+                *target
+            };
+            self.member(page, *target, right, whole, page.comment_above(lead, node));
         }
+    }
+
+    /// One `owner.name` that is given a value.
+    fn member(
+        &mut self,
+        page: &mut Page<'t>,
+        target: Node<'t>,
+        value: Node<'t>,
+        whole: Node<'t>,
+        about: Option<String>,
+    ) {
+        // `module.exports = …` is a name that says nothing.
+        if target.kind() != "member_expression" || page.text(target) == "module.exports" {
+            return;
+        }
+        let Some(name) = target.child_by_field_name("property") else {
+            return;
+        };
+        let owner = page.field(target, "object");
+        if matches!(owner, "exports" | "module.exports") {
+            let kind = match value.kind() {
+                _ if is_function(value) => SymbolKind::Function,
+                "class" => SymbolKind::Type,
+                // What has a name of its own is known by that; `exports.a = void 0` comes before.
+                "identifier" | "unary_expression" => return,
+                _ => SymbolKind::Constant,
+            };
+            page.add(Found {
+                kind,
+                name,
+                whole,
+                public: true,
+                about,
+            });
+        } else if is_function(value) {
+            self.method(page, owner, name, whole, about);
+        }
+    }
+
+    /// `Object.defineProperty(req, "fresh", { … })`, `defineGetter(req, "fresh", function () { … })`.
+    fn defined(&mut self, page: &mut Page<'t>, call: Node<'t>, lead: &[Node<'t>], whole: Node<'t>) {
+        let function = cut(page.field(call, "function")).to_ascii_lowercase();
+        let arguments = arguments_of(call);
+        let [owner, name, value, ..] = arguments.as_slice() else {
+            return;
+        };
+        let is_named = page.string(*name).is_some_and(|name| name != "__esModule");
+        let is_value = is_function(*value) || value.kind() == "object";
+        if page.places.in_function() || !function.contains("define") || !is_named || !is_value {
+            return;
+        }
+        let about = page.comment_above(lead, whole);
+        match page.text(*owner) {
+            "exports" | "module.exports" => {
+                let words = page.string(*name).unwrap_or_default();
+                page.add_named(
+                    words,
+                    Found {
+                        kind: SymbolKind::Constant,
+                        name: *name,
+                        whole,
+                        public: true,
+                        about,
+                    },
+                );
+            }
+            owner => self.method(page, owner, *name, whole, about),
+        }
+    }
+
+    fn method(
+        &mut self,
+        page: &mut Page<'t>,
+        owner: &str,
+        name: Node<'t>,
+        whole: Node<'t>,
+        about: Option<String>,
+    ) {
+        let owner = cut(owner.split(".prototype").next().unwrap_or(owner));
+        let words = page.string(name).unwrap_or_else(|| page.text(name));
+        let found = Found {
+            kind: SymbolKind::Method,
+            name,
+            whole,
+            public: false,
+            about,
+        };
+        page.add_named(words, found).container = Some(owner.to_owned());
+        self.owners.insert(owner.to_owned());
+    }
+
+    /// Objects that got no methods of their own are mere variables.
+    fn forget_bare_objects(&mut self, page: &mut Page<'t>) {
+        let (objects, owners) = (&self.objects, &self.owners);
+        page.outline.symbols.retain(|symbol| {
+            let is_object = symbol.kind == SymbolKind::Type
+                && symbol.container.is_none()
+                && objects.contains(&symbol.line);
+            !is_object || owners.contains(&symbol.name)
+        });
     }
 }
 
@@ -315,38 +451,16 @@ fn method<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {
     });
 }
 
-/// Functions under a name, and what is exported or spelt as a constant.
-fn variables<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>], public: bool) {
-    if page.places.in_function() || page.places.in_type() {
-        return;
-    }
-    let about = page.comment_above(lead, node);
-    let mut cursor = node.walk();
-    for declarator in node.named_children(&mut cursor) {
-        let Some(name) = declarator.child_by_field_name("name") else {
-            continue;
-        };
-        let value = declarator.child_by_field_name("value");
-        let text = page.text(name);
-        let kind = if value.is_some_and(is_function) {
-            SymbolKind::Function
-        } else if value.is_some_and(|value| value.kind() == "class") {
-            SymbolKind::Type
-        } else if public || text.len() > 1 && !text.chars().any(char::is_lowercase) {
-            SymbolKind::Constant
-        } else {
-            continue;
-        };
-        if name.kind() == "identifier" {
-            page.add(Found {
-                kind,
-                name,
-                whole: node,
-                public,
-                about: about.clone(),
-            });
+/// What the last of `a = b = value` gives.
+fn last_value(value: Node<'_>) -> Node<'_> {
+    let mut last = value;
+    while last.kind() == "assignment_expression" {
+        match last.child_by_field_name("right") {
+            Some(right) => last = right,
+            None => break,
         }
     }
+    last
 }
 
 fn is_function(value: Node<'_>) -> bool {

@@ -2,6 +2,7 @@
 
 mod declarations;
 mod modules;
+mod pages;
 mod services;
 
 pub(super) use self::declarations::JavaScript;

@@ -115,3 +115,14 @@ pub(super) fn required<'t>(page: &mut Page<'t>, call: Node<'t>) {
         page.import(ImportKind::Use, source, call);
     }
 }
+
+/// `module.exports = require("./lib/app")` offers what that file does.
+pub(super) fn passed_on<'t>(page: &mut Page<'t>, value: Node<'t>) {
+    if value.kind() == "call_expression"
+        && page.field(value, "function") == "require"
+        && let [source] = arguments_of(value).as_slice()
+        && let Some(source) = page.string(*source)
+    {
+        page.import(ImportKind::ReExport, source, value);
+    }
+}

@@ -26,6 +26,8 @@ pub(in crate::outline) struct Python<'t> {
     names_starlette: bool,
     /// The names in `__all__`, where the file has one.
     all: Option<Vec<&'t str>>,
+    commands: commands::Commands<'t>,
+    prefixes: routes::Prefixes<'t>,
 }
 
 impl Python<'_> {
@@ -38,6 +40,8 @@ impl Python<'_> {
             has_click: ["click", "typer"].iter().any(|name| text.contains(name)),
             names_starlette: text.contains("starlette"),
             all: None,
+            commands: commands::Commands::default(),
+            prefixes: routes::Prefixes::default(),
         }
     }
 }
@@ -93,8 +97,18 @@ impl<'t> Grammar<'t> for Python<'t> {
                     });
                 }
             }
-            "assignment" | "augmented_assignment" if page.places.is_empty() => {
-                self.assignment(page, node);
+            "assignment" | "augmented_assignment" => {
+                if let (Some(name), Some(value)) = (
+                    node.child_by_field_name("left"),
+                    node.child_by_field_name("right")
+                        .filter(|value| value.kind() == "call"),
+                ) {
+                    self.commands.assigned(page, name, value);
+                    self.prefixes.assigned(page, name, value);
+                }
+                if page.places.is_empty() {
+                    self.assignment(page, node);
+                }
             }
             "if_statement" if page.places.is_empty() => {
                 let condition = page.field(node, "condition");
@@ -103,7 +117,8 @@ impl<'t> Grammar<'t> for Python<'t> {
                 }
             }
             "call" => {
-                commands::added(page, node);
+                self.commands.call(page, node);
+                self.prefixes.included(page, node);
                 routes::registered(page, node, self.names_starlette);
             }
             _ => {}
@@ -112,6 +127,8 @@ impl<'t> Grammar<'t> for Python<'t> {
     }
 
     fn finish(&mut self, page: &mut Page<'t>, root: Node<'t>) {
+        self.commands.finish(page);
+        self.prefixes.finish(page);
         if let Some(all) = &self.all {
             let all: HashSet<_> = all.iter().copied().collect();
             for symbol in &mut page.outline.symbols {
@@ -149,7 +166,7 @@ impl<'t> Python<'t> {
         page.import(kind, &target, node).names = names;
     }
 
-    fn function(&self, page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {
+    fn function(&mut self, page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {
         let (Some(name), false) = (node.child_by_field_name("name"), page.places.in_function())
         else {
             page.open(PlaceKind::Function, None, false);
@@ -160,9 +177,10 @@ impl<'t> Python<'t> {
         let about = docstring_of(page, node);
         let in_class = !page.places.is_empty();
         for decorator in lead {
-            routes::decorated(page, *decorator, text);
+            routes::decorated(page, &mut self.prefixes, *decorator, text);
             if self.has_click {
-                commands::decorated(page, *decorator, name, about.as_deref());
+                self.commands
+                    .decorated(page, *decorator, name, about.as_deref());
                 commands::option(page, *decorator);
             }
         }

@@ -1,17 +1,26 @@
 //! Commands of a Rust program: clap's derived parsers and its builders.
 
-use std::collections::HashSet;
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet},
+    ops::Range,
+};
 
 use tree_sitter::Node;
 
 use super::{
-    super::page::{Page, arguments_of, child_of_kind, kebab},
+    super::page::{Page, arguments_of, child_of_kind, cut, kebab, named_children},
     items::documentation,
     routes::method_name,
 };
 
 /// How many calls of a builder's chain are followed.
 const LONGEST_CHAIN: usize = 64;
+
+/// How many commands are followed that one stands in.
+const DEEPEST: usize = 8;
+
+/// How many arguments of builders are looked at for those that one stands in.
+const MOST_AROUND: usize = 512;
 
 /// The fields that are flags: those with `long`, or `short` alone.
 fn flags<'t>(page: &mut Page<'t>, body: Node<'t>) {
@@ -84,26 +93,58 @@ fn option(page: &Page<'_>, lead: &[Node<'_>], key: &str) -> Option<String> {
         })
 }
 
+/// What a derived type offers, and the types of its fields, which may be derived too.
+#[derive(Default)]
+struct Derived<'t> {
+    /// Whether it is a `Subcommand`.
+    is_verbs: bool,
+    /// The commands that its variants name, by place in the outline, each with the types of its
+    /// fields.
+    offered: Vec<(usize, Vec<&'t str>)>,
+    /// The types of a struct's fields.
+    fields: Vec<&'t str>,
+}
+
+/// The names of the types in a body.
+fn type_names<'t>(page: &Page<'t>, body: Node<'t>) -> Vec<&'t str> {
+    let mut open = vec![body];
+    let mut names = Vec::new();
+    while let Some(node) = open.pop() {
+        match node.kind() {
+            "type_identifier" => names.push(page.text(node)),
+            "attribute_item" => {}
+            _ => open.extend(named_children(node)),
+        }
+    }
+    names
+}
+
 /// A file as far as clap is concerned.
-pub(super) struct Clap {
+pub(super) struct Clap<'t> {
     /// Whether the file names clap, and whether `Command` is rather the standard library's.
     is_named: bool,
     has_process: bool,
     /// The starts of the chains that have been read, from their last call.
     read: HashSet<usize>,
+    /// The derived types, by name.
+    types: BTreeMap<&'t str, Derived<'t>>,
+    /// What is given to a builder's `subcommand(…)`: where it stands, and the command around.
+    around: Vec<(Range<usize>, &'t str)>,
 }
 
-impl Clap {
+impl<'t> Clap<'t> {
     pub(super) fn new(text: &str) -> Self {
         Self {
             is_named: text.contains("clap"),
             has_process: text.contains("process::Command"),
             read: HashSet::new(),
+            types: BTreeMap::new(),
+            around: Vec::new(),
         }
     }
 
     /// `#[derive(Parser)]`, `#[derive(Args)]` and `#[derive(Subcommand)]`.
-    pub(super) fn derived<'t>(&self, page: &mut Page<'t>, item: Node<'t>, lead: &[Node<'t>]) {
+    pub(super) fn derived(&mut self, page: &mut Page<'t>, item: Node<'t>, lead: &[Node<'t>]) {
         let text = lead.iter().map(|node| page.text(*node));
         let derives: String = text.filter(|text| text.starts_with("#[derive")).collect();
         let derives = |name: &str| {
@@ -114,35 +155,95 @@ impl Clap {
         let Some(body) = item.child_by_field_name("body") else {
             return;
         };
-        if derives("Parser") && self.is_named {
-            if let Some(name) =
-                option(page, lead, "name").or_else(|| option(page, lead, "bin_name"))
+        let mut found = Derived::default();
+        if (derives("Parser") || derives("Args")) && self.is_named {
+            if derives("Parser")
+                && let Some(name) =
+                    option(page, lead, "name").or_else(|| option(page, lead, "bin_name"))
             {
                 let about = documentation(page, lead).or_else(|| option(page, lead, "about"));
                 page.command(&name, about.as_deref(), item);
             }
             flags(page, body);
-        } else if derives("Args") && self.is_named {
-            flags(page, body);
+            found.fields = type_names(page, body);
         } else if derives("Subcommand") {
+            found.is_verbs = true;
             each_member(body, "enum_variant", |variant, lead| {
                 let name = option(page, lead, "name")
                     .unwrap_or_else(|| kebab(page.field(variant, "name")));
                 let about = documentation(page, lead).or_else(|| option(page, lead, "about"));
+                let at = page.outline.commands.len();
                 page.command(&name, about.as_deref(), variant);
-                if let Some(fields) = variant.child_by_field_name("body") {
-                    flags(page, fields);
+                let mut fields = Vec::new();
+                if let Some(body) = variant.child_by_field_name("body") {
+                    flags(page, body);
+                    fields = type_names(page, body);
                 }
+                found.offered.push((at, fields));
             });
+        } else {
+            return;
+        }
+        self.types.insert(page.field(item, "name"), found);
+    }
+
+    /// Puts before the commands of a derived type the one whose field it is.
+    pub(super) fn finish(&self, page: &mut Page<'t>) {
+        let verbs = || self.types.iter().filter(|(_, derived)| derived.is_verbs);
+        // For each type of verbs, the one around it and the verb that leads to it.
+        let mut around: BTreeMap<&str, (&str, String)> = BTreeMap::new();
+        for (holder, derived) in verbs() {
+            for (at, fields) in &derived.offered {
+                for below in self.verbs_below(fields) {
+                    if below != *holder {
+                        let name = page.outline.commands[*at].name.clone();
+                        around.entry(below).or_insert((holder, name));
+                    }
+                }
+            }
+        }
+        for (of, derived) in verbs() {
+            let mut before = Vec::new();
+            let mut next = around.get(of);
+            while let Some((holder, name)) = next.filter(|_| before.len() < DEEPEST) {
+                before.insert(0, name.as_str());
+                next = around.get(holder);
+            }
+            if before.is_empty() {
+                continue;
+            }
+            let before = before.join(" ");
+            for (at, _) in &derived.offered {
+                let command = &mut page.outline.commands[*at];
+                let full = format!("{before} {}", command.name);
+                cut(&full).clone_into(&mut command.name);
+            }
         }
     }
 
+    /// The types of verbs that fields of these types lead to, by way of structs.
+    fn verbs_below(&self, fields: &[&'t str]) -> BTreeSet<&'t str> {
+        let mut open = fields.to_vec();
+        let mut seen = BTreeSet::new();
+        while let Some(of) = open.pop() {
+            if let Some(derived) = self.types.get(of)
+                && seen.insert(of)
+                && !derived.is_verbs
+            {
+                open.extend(&derived.fields);
+            }
+        }
+        seen.retain(|of| self.types.get(of).is_some_and(|derived| derived.is_verbs));
+        seen
+    }
+
     /// `Command::new("name").about("…")` and `Arg::new("name").long("flag").help("…")`.
-    pub(super) fn call<'t>(&mut self, page: &mut Page<'t>, call: Node<'t>) {
+    pub(super) fn call(&mut self, page: &mut Page<'t>, call: Node<'t>) {
         if !self.is_named || !self.read.insert(call.start_byte()) {
             return;
         }
         let (mut about, mut long) = (None, None);
+        let mut below = Vec::new();
         let mut link = call;
         for _ in 0..LONGEST_CHAIN {
             let Some(function) = link.child_by_field_name("function") else {
@@ -154,7 +255,17 @@ impl Clap {
             if function.kind() == "scoped_identifier" {
                 let Some(name) = argument else { return };
                 match self.builder(page, function) {
-                    Some(Builder::Command) => page.command(name, about, link),
+                    Some(Builder::Command) => {
+                        let before = self.around(link.start_byte());
+                        let full = before
+                            .into_iter()
+                            .chain([name])
+                            .collect::<Vec<_>>()
+                            .join(" ");
+                        page.command(&full, about, link);
+                        self.around
+                            .extend(below.into_iter().map(|range| (range, name)));
+                    }
                     Some(Builder::Flag) => {
                         if let Some(long) = long {
                             page.command(&format!("--{long}"), about, link);
@@ -167,6 +278,9 @@ impl Clap {
             match method_name(page, link) {
                 Some("about" | "help") => about = about.or(argument),
                 Some("long") => long = long.or(argument),
+                Some("subcommand" | "subcommands") => {
+                    below.extend(arguments_of(link).first().map(Node::byte_range));
+                }
                 _ => {}
             }
             let Some(value) = function.child_by_field_name("value") else {
@@ -174,6 +288,19 @@ impl Clap {
             };
             link = value;
         }
+    }
+
+    /// The commands around a place, outermost first, but for the program's own.
+    fn around(&mut self, at: usize) -> Vec<&'t str> {
+        while self.around.pop_if(|(range, _)| range.end <= at).is_some() {}
+        let around = self.around.iter().rev().take(MOST_AROUND);
+        let mut names: Vec<_> = around
+            .filter(|(range, _)| range.contains(&at))
+            .map(|(_, name)| *name)
+            .collect();
+        names.pop();
+        names.reverse();
+        names
     }
 
     fn builder(&self, page: &Page<'_>, function: Node<'_>) -> Option<Builder> {

@@ -1,6 +1,6 @@
 //! Rust's items, their visibility, documentation and tests.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use tree_sitter::Node;
 
@@ -26,20 +26,28 @@ const TEST_ATTRIBUTES: [&str; 7] = [
 ];
 
 /// Reads Rust.
-pub(in crate::outline) struct Rust {
-    commands: commands::Clap,
+pub(in crate::outline) struct Rust<'t> {
+    commands: commands::Clap<'t>,
     paths: paths::Paths,
     /// The row after the last `//!` that was read.
     about_read_to: usize,
+    /// Where names begin, further on, that mean a declaration and no variable.
+    named_at: HashSet<usize>,
 }
 
-impl Rust {
+impl Rust<'_> {
     pub(in crate::outline) fn new(text: &str) -> Self {
         Self {
             commands: commands::Clap::new(text),
             paths: paths::Paths::default(),
             about_read_to: 0,
+            named_at: HashSet::new(),
         }
+    }
+
+    fn means_itself(&mut self, name: Option<Node<'_>>) {
+        let name = name.filter(|name| name.kind() == "identifier");
+        self.named_at.extend(name.map(|name| name.start_byte()));
     }
 
     /// Joins the lines of `//!` that follow one another.
@@ -61,7 +69,7 @@ impl Rust {
     }
 }
 
-impl<'t> Grammar<'t> for Rust {
+impl<'t> Grammar<'t> for Rust<'t> {
     fn leads(&self, kind: &str) -> bool {
         matches!(kind, "line_comment" | "block_comment" | "attribute_item")
     }
@@ -75,8 +83,19 @@ impl<'t> Grammar<'t> for Rust {
                 }
                 return Next::Past;
             }
-            "identifier" | "type_identifier" | "field_identifier" => {
+            "identifier" => {
+                // In small letters it is a variable, unless it is called or ends a path.
+                let is_small = page.text(node).starts_with(char::is_lowercase);
+                let bare = self.named_at.remove(&node.start_byte()) || !is_small;
+                page.mention_as(node, bare);
+                return Next::Past;
+            }
+            "type_identifier" => {
                 page.mention(node);
+                return Next::Past;
+            }
+            "field_identifier" => {
+                page.mention_as(node, false);
                 return Next::Past;
             }
             "string_literal" | "char_literal" | "raw_string_literal" => return Next::Past,
@@ -101,7 +120,13 @@ impl<'t> Grammar<'t> for Rust {
                 page.import(ImportKind::Use, name, node);
                 return Next::Past;
             }
-            "scoped_identifier" | "scoped_type_identifier" => self.paths.note(page, node),
+            "scoped_identifier" | "scoped_type_identifier" => {
+                self.means_itself(node.child_by_field_name("name"));
+                self.paths.note(page, node);
+            }
+            "attribute_item" | "inner_attribute_item" => self.paths.enter_attribute(node),
+            "token_tree" => self.paths.note_tokens(page, node),
+            "generic_function" => self.means_itself(node.child_by_field_name("function")),
             "mod_item" => module(page, node, lead, &mut self.paths),
             "impl_item" => {
                 let name = node
@@ -129,6 +154,7 @@ impl<'t> Grammar<'t> for Rust {
                 item(page, node, lead, SymbolKind::Constant);
             }
             "macro_definition" => {
+                self.paths.enter_macro(node);
                 if let Some(found) = found(page, node, lead, SymbolKind::Macro) {
                     let exported = attributes(page, lead).any(|path| path == "macro_export");
                     // An exported macro stands at the crate's root, wherever it is written.
@@ -136,10 +162,14 @@ impl<'t> Grammar<'t> for Rust {
                     macro_.public = exported;
                 }
             }
-            "macro_invocation" if page.field(node, "macro").ends_with("proptest") => {
-                property_tests(page, node);
+            "macro_invocation" => {
+                self.means_itself(node.child_by_field_name("macro"));
+                if page.field(node, "macro").ends_with("proptest") {
+                    property_tests(page, node);
+                }
             }
             "call_expression" => {
+                self.means_itself(node.child_by_field_name("function"));
                 routes::registered(page, node);
                 self.commands.call(page, node);
             }
@@ -150,6 +180,7 @@ impl<'t> Grammar<'t> for Rust {
 
     fn finish(&mut self, page: &mut Page<'t>, _root: Node<'t>) {
         self.paths.finish(page);
+        self.commands.finish(page);
         hide_methods_of_private_types(page);
     }
 }

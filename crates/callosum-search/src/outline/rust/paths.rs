@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use tree_sitter::Node;
 
 use super::super::{
-    contents::{Import, ImportKind},
+    contents::{Import, ImportKind, Note},
     page::{Page, line_of, named_children},
 };
 
@@ -78,7 +78,14 @@ pub(super) struct Paths {
     /// Where the last path began that was taken whole, for better or worse: those that it begins
     /// with are no paths of their own.
     taken_at: Option<usize>,
+    heads: BTreeMap<String, u32>,
+    /// Where the attribute ends that the walk is in, and the last macro that was defined.
+    attribute_end: usize,
+    macro_end: usize,
 }
+
+/// What attributes say to tools looks like a path into a crate of the tool's name.
+const TOOLS: [&str; 5] = ["clippy", "rustfmt", "rustdoc", "miri", "diagnostic"];
 
 impl Paths {
     /// Takes note that the last part of `target` is a name of this file from now on.
@@ -93,18 +100,80 @@ impl Paths {
             return;
         }
         let text = page.text(path);
+        if text.len() > LONGEST_PATH || self.name(page, text, path) {
+            self.taken_at = Some(path.start_byte());
+        }
+    }
+
+    /// Takes note of the paths among a macro's arguments, which the grammar sees as mere tokens:
+    /// `sum::total` of `println!("{}", sum::total(&items))`. What a macro's own body names is
+    /// rather a matter of where it is called.
+    pub(super) fn note_tokens(&mut self, page: &Page<'_>, tokens: Node<'_>) {
+        if tokens.start_byte() < self.macro_end {
+            return;
+        }
+        let mut path: Option<(Node<'_>, usize)> = None;
+        let mut after_colons = false;
+        let mut cursor = tokens.walk();
+        for token in tokens.children(&mut cursor) {
+            match token.kind() {
+                "::" => {
+                    after_colons = true;
+                    continue;
+                }
+                "identifier" | "crate" | "self" | "super" if after_colons => {
+                    path = path.map(|(first, _)| (first, token.end_byte()));
+                }
+                kind => {
+                    self.tokens(page, path);
+                    let begins = matches!(kind, "identifier" | "crate" | "self" | "super");
+                    path = begins.then(|| (token, token.end_byte()));
+                }
+            }
+            after_colons = false;
+        }
+        self.tokens(page, path);
+    }
+
+    fn tokens(&mut self, page: &Page<'_>, path: Option<(Node<'_>, usize)>) {
+        if let Some((first, end)) = path
+            && end > first.end_byte()
+            && end - first.start_byte() <= LONGEST_PATH
+        {
+            self.name(page, &page.text[first.start_byte()..end], first);
+        }
+    }
+
+    /// Takes note of a path if it is a plain one.
+    fn name(&mut self, page: &Page<'_>, text: &str, at: Node<'_>) -> bool {
         let is_plain = |text: &str| {
             let mut bytes = text.bytes();
             bytes.all(|byte| byte.is_ascii_alphanumeric() || b"_:".contains(&byte))
         };
-        if text.len() > LONGEST_PATH {
-            self.taken_at = Some(path.start_byte());
-        } else if text.starts_with(|c: char| c.is_lowercase() || c == '_') && is_plain(text) {
-            self.taken_at = Some(path.start_byte());
-            let line = line_of(path);
-            let path = from_file(page, text.to_owned());
-            self.named.entry(path).or_insert(line);
+        if !text.starts_with(|c: char| c.is_lowercase() || c == '_') || !is_plain(text) {
+            return false;
         }
+        let line = line_of(at);
+        let head = text.split("::").next().unwrap_or(text);
+        if at.start_byte() < self.attribute_end && TOOLS.contains(&head) {
+            return true;
+        }
+        if !matches!(head, "crate" | "self" | "super" | "std" | "core" | "alloc") {
+            self.heads.entry(head.to_owned()).or_insert(line);
+        }
+        let path = from_file(page, text.to_owned());
+        self.named.entry(path).or_insert(line);
+        true
+    }
+
+    /// Says that the walk enters an attribute.
+    pub(super) fn enter_attribute(&mut self, attribute: Node<'_>) {
+        self.attribute_end = attribute.end_byte();
+    }
+
+    /// Says that the walk enters the definition of a macro.
+    pub(super) fn enter_macro(&mut self, definition: Node<'_>) {
+        self.macro_end = definition.end_byte();
     }
 
     /// Adds the paths that no `use`, `mod` or `extern crate` of the file announces.
@@ -130,6 +199,11 @@ impl Paths {
                 line: *line,
             });
         page.outline.imports.extend(paths);
+        let heads = std::mem::take(&mut self.heads);
+        page.outline.path_heads = heads
+            .into_iter()
+            .map(|(text, line)| Note { text, line })
+            .collect();
     }
 }
 

@@ -2,7 +2,8 @@
 
 use insta::assert_snapshot;
 
-use super::{mentioned, shown};
+use super::{mentioned, outline, shown};
+use crate::language::Language;
 
 #[test]
 fn headers_declare_functions_types_and_constants() {
@@ -229,4 +230,28 @@ int own(kind_t *k) { return k->size + read_all(k); }
 "#), @r"
 k:2 kind_t:2 read_all:2 size:2
 ");
+}
+
+#[test]
+fn a_type_named_behind_its_body_is_quoted_by_its_first_line() {
+    let source = "typedef struct object {\n  int a;\n} robj;\n\ntypedef enum {\n  ONE\n} kind;\n";
+    let symbols = outline(Language::C, "a.h", source).symbols;
+    let quoted: Vec<_> = symbols
+        .iter()
+        .map(|symbol| {
+            (
+                symbol.name.as_str(),
+                symbol.line,
+                symbol.declaration.as_str(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        quoted,
+        [
+            ("robj", 1, "typedef struct object {"),
+            ("object", 1, "typedef struct object {"),
+            ("kind", 5, "typedef enum {"),
+        ]
+    );
 }

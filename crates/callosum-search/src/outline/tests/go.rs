@@ -2,7 +2,8 @@
 
 use insta::assert_snapshot;
 
-use super::{mentioned, shown};
+use super::{mentioned, outline, shown};
+use crate::language::Language;
 
 #[test]
 fn declarations_have_their_receiver_visibility_and_comment() {
@@ -161,4 +162,86 @@ fn names_that_share_a_declaration_are_each_declared_once() {
 4-4: pub Constant Width -- Sizes.
 4-4: pub Constant Height -- Sizes.
 ");
+}
+
+#[test]
+fn groups_and_subrouters_stand_before_their_paths() {
+    assert_snapshot!(shown("main.go", r#"package main
+import ("net/http"; "github.com/gin-gonic/gin"; "github.com/gorilla/mux"; "github.com/go-chi/chi/v5")
+func serve() {
+	v1 := r.Group("/v1")
+	admin := v1.Group("/admin", auth)
+	v1.GET("/users", list)
+	admin.POST("", create)
+	s := router.PathPrefix("/things").Subrouter()
+	s.HandleFunc("/{id}", thing).Methods("GET", http.MethodPut)
+	c.Route("/articles", func(c chi.Router) {
+		c.Get("/", all)
+		c.Route("/{id}", func(c chi.Router) {
+			c.Put("/", change)
+		})
+	})
+	c.Get("/after", after)
+}
+"#), @r"
+2: Use net/http
+2: Use github.com/gin-gonic/gin
+2: Use github.com/gorilla/mux
+2: Use github.com/go-chi/chi/v5
+3-17: Function serve
+6: GET /v1/users -> list
+7: POST /v1/admin -> create
+9: GET /things/{id} -> thing
+9: PUT /things/{id} -> thing
+11: GET /articles/ -> all
+13: PUT /articles/{id}/ -> change
+16: GET /after -> after
+");
+}
+
+#[test]
+fn commands_inside_commands_have_their_path() {
+    assert_snapshot!(shown("main.go", r#"package main
+import ("github.com/spf13/cobra"; "github.com/urfave/cli/v2")
+var rootCmd = &cobra.Command{Use: "shop"}
+var remote = &cobra.Command{Use: "remote", Short: "Others"}
+var add = &cobra.Command{Use: "add URL", Short: "Adds one"}
+func init() {
+	remote.AddCommand(add)
+	rootCmd.AddCommand(remote)
+}
+var app = &cli.App{
+	Name: "shop",
+	Flags: []cli.Flag{&cli.StringFlag{Name: "lang, l", Usage: "which"}},
+	Commands: []*cli.Command{
+		{Name: "task", Usage: "Does it", Subcommands: []*cli.Command{{Name: "add"}, {Name: "rm", Flags: []cli.Flag{&cli.BoolFlag{Name: "all"}}}}},
+	},
+}
+"#), @r"
+2: Use github.com/spf13/cobra
+2: Use github.com/urfave/cli/v2
+3-3: Constant rootCmd
+4-4: Constant remote
+5-5: Constant add
+6-9: Function init
+10-16: Constant app
+3: $ shop
+4: $ remote -- Others
+5: $ remote add -- Adds one
+12: $ --lang -- which
+14: $ task -- Does it
+14: $ task rm
+14: $ task rm --all
+14: $ task add
+");
+}
+
+/// A local variable, a field or a key of a literal does not mean what the package calls so.
+#[test]
+fn locals_and_fields_do_not_mean_the_packages_own() {
+    let source = "package a\nimport \"shop/mux/v2\"\nfunc own(root T) { x := B{Data: root}; mux.New(x.Data, total) }\n";
+    let references = outline(Language::Go, "a.go", source).references;
+    let bare = references.iter().filter(|found| found.bare.is_some());
+    let bare: Vec<_> = bare.map(|found| found.name.as_str()).collect();
+    assert_eq!(bare, ["B", "New", "T", "mux", "total"]);
 }

@@ -113,6 +113,7 @@ if (require.main === module) createApplication();
 "#), @r"
 13: Use ./a
 15: Use late
+14-14: pub Type app
 15-15: Function late
 20-20: pub Function createApplication -- Makes it.
 21-21: Function unseen
@@ -212,4 +213,52 @@ function own(x: Kind) { return x.read(b, { inside }); }
 "#), @r"
 Kind:2 b:2 inside:2 read:2 x:2
 ");
+}
+
+#[test]
+fn methods_given_one_by_one_belong_to_an_object() {
+    assert_snapshot!(shown("lib/response.js", r#"
+/** A response. */
+var res = Object.create(http.ServerResponse.prototype)
+module.exports = res
+var other = {};
+/** Sets it. */
+res.status = function status(code) {};
+res.get = res.header = function header(name) {};
+defineGetter(res, 'fresh', function () {});
+Object.defineProperty(res, "stale", { get() {} });
+exports.json = parser.json
+"#), @r"
+3-3: pub Type res -- A response.
+7-7: pub Method res . status -- Sets it.
+8-8: pub Method res . get
+8-8: pub Method res . header
+9-9: pub Method res . fresh
+10-10: pub Method res . stale
+11-11: pub Constant json
+");
+    assert_snapshot!(shown("index.js", "'use strict'\nmodule.exports = require('./lib/app')\n"), @r"
+2: ReExport ./lib/app
+2: Use ./lib/app
+");
+}
+
+#[test]
+fn files_answer_requests_by_where_they_stand() {
+    assert_snapshot!(shown("src/app/(shop)/users/[id]/route.ts", "export async function GET() {}\nexport const POST = () => {};\nexport const runtime = 'edge';\n"), @r"
+1-1: pub Function GET
+2-2: pub Function POST
+3-3: pub Constant runtime
+1: GET /users/[id] -> GET
+2: POST /users/[id] -> POST
+");
+    assert_snapshot!(shown("app/about/page.tsx", "const About = () => <p/>;\nexport default About;\n"), @r"
+1-1: pub Function About
+2: GET /about -> About
+");
+    assert_snapshot!(shown("pages/api/users/index.ts", "export default async function handler(req, res) {}\n"), @r"
+1-1: pub Function handler
+1: ANY /api/users -> handler
+");
+    assert_snapshot!(shown("src/pages/Home.tsx", "export default function Home() {}\n"), @"1-1: pub Function Home");
 }

@@ -193,3 +193,67 @@ def own(x: Kind):
 Kind:2 b:3 inside:3 read:3 x:2
 ");
 }
+
+#[test]
+fn prefixes_of_blueprints_and_routers_stand_before_their_paths() {
+    assert_snapshot!(shown("shop/web.py", r#"
+users = Blueprint("users", __name__, url_prefix="/users")
+items = APIRouter(prefix="/items")
+@users.route("/<name>", methods=["POST"])
+def add(name): pass
+@items.get("/{id}")
+async def item(id): pass
+@app.get("/")
+def root(): pass
+app.include_router(items, prefix="/v1")
+"#), @r"
+5-5: pub Function add
+7-7: pub Function item
+9-9: pub Function root
+4: POST /users/<name> -> add
+6: GET /v1/items/{id} -> item
+8: GET / -> root
+");
+}
+
+#[test]
+fn commands_inside_groups_have_their_path() {
+    assert_snapshot!(shown("shop/cli.py", r#"
+import click
+@click.group()
+def cli(): pass
+@cli.command()
+def init(): pass
+@cli.group()
+def remote(): pass
+@remote.command("add")
+def add_remote(): pass
+users = typer.Typer()
+app.add_typer(users, name="users")
+@users.command()
+def list_all(): pass
+parser = argparse.ArgumentParser()
+verbs = parser.add_subparsers()
+ledger = verbs.add_parser("ledger", help="Reads it")
+below = ledger.add_subparsers()
+show = below.add_parser("show")
+show.add_argument("-a", "--all")
+parser.add_argument("--quiet")
+"#), @r"
+2: Use click
+4-4: pub Function cli
+6-6: pub Function init
+8-8: pub Function remote
+10-10: pub Function add_remote
+14-14: pub Function list_all
+4: $ cli
+6: $ init
+8: $ remote
+10: $ remote add
+14: $ users list-all
+17: $ ledger -- Reads it
+19: $ ledger show
+20: $ ledger show --all
+21: $ --quiet
+");
+}

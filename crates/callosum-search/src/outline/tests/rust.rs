@@ -222,6 +222,7 @@ fn build() {
 2: Use clap::Parser
 2: Use clap::Arg
 2: Use clap::Command
+17: Path clap::Subcommand
 6-16: Type Cli -- Moves things.
 18-23: Type Verb
 24-26: Function build
@@ -244,5 +245,93 @@ fn own(x: Kind) -> u8 {
 }
 "), @r"
 Kind:2 b:3 call:3 inside:3 read:3 vec:3 x:2
+");
+}
+
+#[test]
+fn paths_among_a_macros_arguments_are_imports() {
+    assert_snapshot!(shown("src/lib.rs", r#"
+mod sum;
+#[derive(serde::Serialize)]
+#[expect(clippy::all, reason = "a::b")]
+fn own() {
+    println!("{} notes::none", sum::total(&[1]));
+    vec![crate::shelf::Book::new(), self::inner::deep(), ::std::mem::take(x), a.b()];
+    format!("{}", <T>::name());
+}
+macro_rules! pass { () => { $crate::left::out(callers::own()) }; }
+"#), @r"
+2: DeclareModule sum
+3: Path serde::Serialize
+7: Path crate::shelf::Book::new
+7: Path self::inner::deep
+5-9: Function own
+10-10: Macro pass
+");
+}
+
+#[test]
+fn path_heads_are_those_of_code_alone() {
+    let source = r##"
+fn own() {
+    let text = "inside::string";
+    let raw = r#"raw::string"#;
+    // comment::only
+    vec![total::sum(), crate::a::b()];
+    shelf::put(text);
+}
+"##;
+    let heads = outline(Language::Rust, "src/a.rs", source).path_heads;
+    let heads: Vec<_> = heads
+        .iter()
+        .map(|head| (head.text.as_str(), head.line))
+        .collect();
+    assert_eq!(heads, [("shelf", 7), ("total", 6)]);
+}
+
+/// A field, a method or a variable of a function's name does not mean the function.
+#[test]
+fn only_calls_and_paths_mean_a_function_by_themselves() {
+    let source = "fn own(db: Db) { db.find(); x.y; open(db); a::close(); map(Limit); }\n";
+    let references = outline(Language::Rust, "src/a.rs", source).references;
+    let bare = references.iter().filter(|found| found.bare.is_some());
+    let bare: Vec<_> = bare.map(|found| found.name.as_str()).collect();
+    assert_eq!(bare, ["Db", "Limit", "close", "map", "open"]);
+}
+
+#[test]
+fn commands_inside_commands_of_clap_have_their_path() {
+    assert_snapshot!(shown("src/cli.rs", r#"
+use clap::{Args, Parser, Subcommand};
+#[derive(Parser)]
+struct Cli { #[command(subcommand)] verb: Verb }
+#[derive(Subcommand)]
+enum Verb { Ledger(LedgerArgs), Init }
+#[derive(Args)]
+struct LedgerArgs { #[command(subcommand)] verb: LedgerVerb }
+#[derive(Subcommand)]
+enum LedgerVerb { Show { #[arg(long)] all: bool }, Verify }
+fn build() {
+    App::new("app").subcommand(SubCommand::with_name("remote").subcommand(SubCommand::with_name("add")))
+        .subcommand(SubCommand::with_name("list"));
+}
+"#), @r"
+2: Use clap::Args
+2: Use clap::Parser
+2: Use clap::Subcommand
+4-4: Type Cli
+6-6: Type Verb
+8-8: Type LedgerArgs
+10-10: Type LedgerVerb
+11-14: Function build
+6: $ ledger
+6: $ init
+10: $ ledger show
+10: $ --all
+10: $ ledger verify
+12: $ app
+12: $ remote
+12: $ remote add
+13: $ list
 ");
 }

@@ -18,13 +18,16 @@ use crate::{
     chain::HASHLOG,
     entry::{Entry, seal},
     error_code::ErrorCode,
-    journal::{Followed, JournalError, StoredEntry, Torn, day_files, day_of, follow, path_of_day},
+    journal::{
+        Archived, Followed, JournalError, StoredEntry, Torn, Until, day_files, day_of, follow,
+        follow_segments, path_of_day,
+    },
     ledger_file::{LedgerFile, LedgerVersion, have_same_other_fields},
     locks::ExclusiveLedger,
     open_files::OpenFiles,
     paths::LedgerPaths,
     position::{Position, View},
-    quarantine, watermark,
+    quarantine, rotation, watermark,
 };
 
 /// Something that was brought in line with the journal.
@@ -53,6 +56,8 @@ pub enum RepairKind {
     },
     /// It was missing, torn or laid out otherwise, and was written anew.
     Rewritten,
+    /// It had not got its place when a rotation was interrupted, and has it now.
+    Archived,
 }
 
 impl RepairKind {
@@ -62,6 +67,7 @@ impl RepairKind {
             Self::Cut { .. } => "cut",
             Self::Extended { .. } => "extended",
             Self::Rewritten => "rewritten",
+            Self::Archived => "archived",
         }
     }
 }
@@ -75,6 +81,7 @@ impl std::fmt::Display for Repair {
                 write!(f, "brought `{path}` up to date ({bytes} bytes)")?;
             }
             RepairKind::Rewritten => write!(f, "wrote `{path}` anew from the audit journal")?,
+            RepairKind::Archived => write!(f, "finished the rotation to `{path}`")?,
         }
         match &self.kept {
             Some(kept) => write!(f, "; what stood there is in `{}`", kept.display()),
@@ -248,13 +255,20 @@ fn align_ends(
     paths: &LedgerPaths,
     from: &Position,
 ) -> Result<Option<Aligned>, OpenError> {
-    let Some(view) = &from.view else {
-        return Ok(None);
-    };
     let Ok(followed) = follow(disk, paths, from) else {
         return Ok(None);
     };
-    if followed.began || !has_head(disk, paths, view)? {
+    let Some(view) = &followed.position.view else {
+        return Ok(None);
+    };
+    let mut repairs = Vec::new();
+    if followed.began {
+        match place_archives(disk, paths, &followed.archived, view)? {
+            Some(placed) => repairs.extend(placed),
+            None => return Ok(None),
+        }
+    }
+    if !has_head(disk, paths, view)? {
         return Ok(None);
     }
     let expected = Expected::after(view, &followed.entries);
@@ -272,7 +286,7 @@ fn align_ends(
     if !is_earlier || !expected.hashlog.starts_with(&hashlog) {
         return Ok(None);
     }
-    let mut repairs = cut_torn(disk, paths, followed.torn.as_ref())?;
+    repairs.extend(cut_torn(disk, paths, followed.torn.as_ref())?);
     let had = ledger.len() - tail.len();
     if had < expected.ledger.len() {
         let end = [&expected.ledger[had..], tail].concat();
@@ -291,8 +305,57 @@ fn align_ends(
     Ok(Some(Aligned {
         position,
         repairs,
-        news: News::Since(followed.entries),
+        news: if followed.began {
+            News::All(followed.entries)
+        } else {
+            News::Since(followed.entries)
+        },
     }))
+}
+
+/// Sees to it that the ledgers which were archived since a position have their places.
+///
+/// `None` where the journal itself must be asked what belongs there.
+fn place_archives(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    archived: &[Archived],
+    view: &View,
+) -> Result<Option<Vec<Repair>>, DiskError> {
+    let Some((last, earlier)) = archived.split_last() else {
+        return Ok(None);
+    };
+    for archived in earlier {
+        if !rotation::is_whole(disk, paths, &archived.archive)? {
+            return Ok(None);
+        }
+    }
+    let finished = rotation::finish(disk, paths, last, view)?;
+    Ok(finished.map(|did| {
+        let placed = did.then(|| Repair {
+            path: paths.archive(&last.archive),
+            what: RepairKind::Archived,
+            kept: None,
+        });
+        placed.into_iter().collect()
+    }))
+}
+
+/// Writes the archives that are missing, from the journal.
+fn restore_archives(disk: &Disk, paths: &LedgerPaths) -> Result<Vec<Repair>, OpenError> {
+    let mut written = Vec::new();
+    follow_segments(disk, paths, Until::End, |passed| {
+        if !rotation::is_whole(disk, paths, &passed.archived.archive)? {
+            written.extend(rotation::restore(disk, paths, &passed)?);
+        }
+        Ok(())
+    })?;
+    let repairs = written.into_iter().map(|path| Repair {
+        path,
+        what: RepairKind::Rewritten,
+        kept: None,
+    });
+    Ok(repairs.collect())
 }
 
 /// Brings everything in line, the journal being read from its beginning.
@@ -300,6 +363,7 @@ fn align_whole(disk: &Disk, paths: &LedgerPaths) -> Result<Aligned, OpenError> {
     let Followed {
         mut position,
         entries,
+        archived,
         torn,
         ..
     } = follow(disk, paths, &Position::start())?;
@@ -308,6 +372,11 @@ fn align_whole(disk: &Disk, paths: &LedgerPaths) -> Result<Aligned, OpenError> {
             root: paths.root.clone(),
         });
     };
+    let placed = place_archives(disk, paths, &archived, &view)?.unwrap_or_default();
+    let mut lacks_archive = false;
+    for archived in &archived {
+        lacks_archive |= !rotation::is_whole(disk, paths, &archived.archive)?;
+    }
     let expected = Expected::after(&view, &entries);
     let head = view.begun.head.as_bytes();
     let tail = view.begun.tail.as_bytes();
@@ -325,6 +394,10 @@ fn align_whole(disk: &Disk, paths: &LedgerPaths) -> Result<Aligned, OpenError> {
         refuse_foreign_hashlog(paths, found, &expected.hashlog)?;
     }
     let mut repairs = cut_torn(disk, paths, torn.as_ref())?;
+    repairs.extend(placed);
+    if lacks_archive {
+        repairs.extend(restore_archives(disk, paths)?);
+    }
     if !ledger_is_right {
         repairs.push(rewrite(
             disk,

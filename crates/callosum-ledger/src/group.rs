@@ -13,12 +13,13 @@ use crate::{
     entry::Entry,
     event::{AuditEvent, Event, Spawn},
     journal::{Batch, StoredEntry, day_of, path_of_day},
-    ledger::WriteError,
     locks::{ExclusiveLedger, ExclusiveTask, KeptLocks},
     open_files::OpenFiles,
+    ledger::{LedgerOptions, WriteError},
     paths::LedgerPaths,
     position::{Position, View},
     reader::{ReadError, stored_among},
+    rotation::{self, Rotated},
     task_id::TaskId,
     watermark,
 };
@@ -46,6 +47,11 @@ pub(crate) enum Request {
         ticket: u64,
         at: Timestamp,
     },
+    /// Archive the ledger, however small it is.
+    Rotate {
+        ticket: u64,
+        at: Timestamp,
+    },
 }
 
 impl Request {
@@ -55,14 +61,18 @@ impl Request {
             Self::Record { .. } => None,
             Self::Reserve { ticket, .. }
             | Self::Commit { ticket, .. }
-            | Self::Flush { ticket, .. } => Some(*ticket),
+            | Self::Flush { ticket, .. }
+            | Self::Rotate { ticket, .. } => Some(*ticket),
         }
     }
 
     fn entry(&self) -> Option<&Entry> {
         match self {
             Self::Commit { entry, .. } => Some(entry),
-            Self::Record { .. } | Self::Reserve { .. } | Self::Flush { .. } => None,
+            Self::Record { .. }
+            | Self::Reserve { .. }
+            | Self::Flush { .. }
+            | Self::Rotate { .. } => None,
         }
     }
 
@@ -71,7 +81,8 @@ impl Request {
             Self::Record { at, .. }
             | Self::Reserve { at, .. }
             | Self::Commit { at, .. }
-            | Self::Flush { at, .. } => *at,
+            | Self::Flush { at, .. }
+            | Self::Rotate { at, .. } => *at,
         }
     }
 }
@@ -81,6 +92,8 @@ pub(crate) enum Done {
     Flushed,
     Reserved(TaskId),
     Stored(Box<Entry>),
+    /// What was archived; nothing where the ledger had no entries.
+    Rotated(Option<Rotated>),
 }
 
 /// How a group went.
@@ -88,6 +101,8 @@ pub(crate) enum Done {
 pub(crate) struct Written {
     pub(crate) outcomes: Vec<(u64, Result<Done, WriteError>)>,
     pub(crate) repairs: Vec<Repair>,
+    /// What was archived before the group was written.
+    pub(crate) rotated: Option<Rotated>,
 }
 
 /// What a process keeps in mind between two groups.
@@ -147,6 +162,7 @@ impl Writer {
         disk: &Disk,
         paths: &LedgerPaths,
         ids: &Ids,
+        options: LedgerOptions,
         requests: &[Request],
     ) -> Result<Written, WriteError> {
         if let Some(reason) = &self.halted {
@@ -170,13 +186,26 @@ impl Writer {
         if self.take_news(&aligned.news) || !was_known {
             looked_up = self.look_up(disk, paths, requests);
         }
-        let view = aligned.position.view.clone().ok_or_else(|| {
+        let mut position = aligned.position;
+        let mut view = position.view.clone().ok_or_else(|| {
             open_failed(OpenError::NotCreated {
                 root: paths.root.clone(),
             })
         })?;
+        let is_asked_to_rotate = requests
+            .iter()
+            .any(|request| matches!(request, Request::Rotate { .. }));
+        let mut rotated = None;
+        if view.entries > 0 && (is_asked_to_rotate || view.ledger_len() >= options.rotate_at) {
+            let done = rotation::rotate(disk, paths, &mut self.files, position, &view, now);
+            let (after, archived) = done.map_err(|error| self.fail(requests, error))?;
+            position = after;
+            self.mark(disk, paths, &mut position);
+            view = position.view.clone().unwrap_or(view);
+            rotated = Some(archived);
+        }
 
-        let mut batch = Batch::begin(aligned.position, now);
+        let mut batch = Batch::begin(position, now);
         push_repairs(&mut batch, paths, &aligned.repairs, now);
         let mut outcomes = Vec::with_capacity(requests.len());
         let mut stored = Vec::new();
@@ -191,6 +220,10 @@ impl Writer {
                 Request::Flush { ticket, .. } => {
                     sync = true;
                     outcomes.push((*ticket, Ok(Done::Flushed)));
+                }
+                Request::Rotate { ticket, .. } => {
+                    sync = true;
+                    outcomes.push((*ticket, Ok(Done::Rotated(rotated.clone()))));
                 }
                 Request::Commit { ticket, entry, at } => {
                     let locked = task_locks.get(&entry.task_id);
@@ -240,6 +273,7 @@ impl Writer {
         Ok(Written {
             outcomes,
             repairs: aligned.repairs,
+            rotated,
         })
     }
 

@@ -23,6 +23,7 @@ use crate::{
     locks::{self, ExclusiveLedger},
     paths::LedgerPaths,
     reader::ReadError,
+    rotation::Rotated,
     task_id::TaskId,
 };
 
@@ -32,8 +33,25 @@ pub struct Ledger {
     paths: LedgerPaths,
     clock: Clock,
     ids: Ids,
+    options: LedgerOptions,
     queue: Mutex<Queue>,
     turned: Condvar,
+}
+
+/// What may be chosen of a ledger that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LedgerOptions {
+    /// The size in bytes from which on the ledger file is archived before more is written to it.
+    pub rotate_at: u64,
+}
+
+impl Default for LedgerOptions {
+    /// Seed CAL §9.3: 250 MB.
+    fn default() -> Self {
+        Self {
+            rotate_at: 250 * 1_000_000,
+        }
+    }
 }
 
 struct Queue {
@@ -43,6 +61,7 @@ struct Queue {
     /// Taken by whichever thread is at work.
     writer: Option<Box<Writer>>,
     repairs: Vec<Repair>,
+    rotations: Vec<Rotated>,
 }
 
 /// Why something was not written.
@@ -121,6 +140,17 @@ impl Ledger {
     /// Fails, and leaves every file as it is, where a file is newer than this program or says what
     /// the journal does not.
     pub fn open(disk: Disk, paths: LedgerPaths, clock: Clock, ids: Ids) -> Result<Self, OpenError> {
+        Self::open_with(disk, paths, clock, ids, LedgerOptions::default())
+    }
+
+    /// The same, where not everything is left as the seed has it.
+    pub fn open_with(
+        disk: Disk,
+        paths: LedgerPaths,
+        clock: Clock,
+        ids: Ids,
+        options: LedgerOptions,
+    ) -> Result<Self, OpenError> {
         let mut writer = Writer::default();
         let repairs = {
             let held = ExclusiveLedger::acquire(&disk, &paths)?;
@@ -132,12 +162,14 @@ impl Ledger {
             paths,
             clock,
             ids,
+            options,
             queue: Mutex::new(Queue {
                 requests: Vec::new(),
                 outcomes: HashMap::new(),
                 last_ticket: 0,
                 writer: Some(Box::new(writer)),
                 repairs,
+                rotations: Vec::new(),
             }),
             turned: Condvar::new(),
         })
@@ -146,6 +178,11 @@ impl Ledger {
     /// What was brought in line with the journal, on opening and since.
     pub fn repairs(&self) -> Vec<Repair> {
         self.queue().repairs.clone()
+    }
+
+    /// What was archived by this handle, for its size or because it was asked for.
+    pub fn rotations(&self) -> Vec<Rotated> {
+        self.queue().rotations.clone()
     }
 
     /// Where the ledger's files stand.
@@ -162,7 +199,9 @@ impl Ledger {
         let at = self.clock.now();
         match self.submit(|ticket| Request::Reserve { ticket, spawn, at })? {
             Done::Reserved(task_id) => Ok(task_id),
-            Done::Flushed | Done::Stored(_) => unreachable!("a reservation gives an id"),
+            Done::Flushed | Done::Stored(_) | Done::Rotated(_) => {
+                unreachable!("a reservation gives an id")
+            }
         }
     }
 
@@ -201,7 +240,23 @@ impl Ledger {
         let entry = Box::new(entry);
         match self.submit(|ticket| Request::Commit { ticket, entry, at })? {
             Done::Stored(entry) => Ok(*entry),
-            Done::Flushed | Done::Reserved(_) => unreachable!("a commit gives an entry"),
+            Done::Flushed | Done::Reserved(_) | Done::Rotated(_) => {
+                unreachable!("a commit gives an entry")
+            }
+        }
+    }
+
+    /// Archives the ledger and begins a new one, whatever its size; `None` where it has no entries.
+    ///
+    /// The archive is on disk when this returns. Costs two syncs of the ledger's files besides
+    /// those of a commit; nothing is copied.
+    pub fn rotate(&self) -> Result<Option<Rotated>, WriteError> {
+        let at = self.clock.now();
+        match self.submit(|ticket| Request::Rotate { ticket, at })? {
+            Done::Rotated(rotated) => Ok(rotated),
+            Done::Flushed | Done::Reserved(_) | Done::Stored(_) => {
+                unreachable!("a rotation gives what it archived")
+            }
         }
     }
 
@@ -254,7 +309,13 @@ impl Ledger {
             .writer
             .as_mut()
             .expect("the writer is taken back by `end` only")
-            .write(&self.disk, &self.paths, &self.ids, &group.requests);
+            .write(
+                &self.disk,
+                &self.paths,
+                &self.ids,
+                self.options,
+                &group.requests,
+            );
         group.end(written)
     }
 }
@@ -274,6 +335,7 @@ impl<'a> Group<'a> {
             Ok(written) => {
                 queue.outcomes.extend(written.outcomes);
                 queue.repairs.extend(written.repairs);
+                queue.rotations.extend(written.rotated);
             }
             Err(error) => {
                 // Events that nobody waits for stay, in front of what was queued meanwhile.

@@ -16,6 +16,7 @@
 
 mod align;
 pub mod answers;
+mod archive_name;
 mod audit;
 pub mod canonical;
 mod chain;
@@ -34,6 +35,7 @@ mod lines;
 pub mod locks;
 pub mod merkle;
 mod open_files;
+mod past;
 mod paths;
 mod position;
 pub mod proof;
@@ -41,6 +43,7 @@ mod quarantine;
 mod reader;
 mod replay;
 pub mod signed_note;
+mod rotation;
 mod task_id;
 pub mod verify;
 mod watermark;
@@ -48,6 +51,7 @@ mod watermark;
 pub use crate::{
     align::{OpenError, Repair, RepairKind},
     answers::Answers,
+    archive_name::ArchiveName,
     audit::{AuditQuery, AuditReadError, AuditReader, UnreadableLine},
     checksum::{Checksum, InvalidChecksum},
     creation::{Adoption, CreateError, Creation},
@@ -55,11 +59,13 @@ pub use crate::{
     error_code::{ErrorCode, UnknownErrorCode},
     event::{AuditEvent, AuditRecord, Event, Spawn, UnknownEvent},
     journal::JournalError,
-    ledger::{Ledger, WriteError},
+    ledger::{Ledger, LedgerOptions, WriteError},
     ledger_file::{LedgerFileError, LedgerVersion},
+    past::{Past, PastError, past},
     paths::LedgerPaths,
     reader::{ExecutorStats, Found, Place, Query, ReadError, Reader, Stats},
     replay::{Difference, Replay, ReplayError, replay},
+    rotation::Rotated,
     task_id::{InvalidTaskId, TaskId},
     verify::{Verification, verify, verify_within},
 };

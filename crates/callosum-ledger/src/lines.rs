@@ -5,6 +5,9 @@ use callosum_host::{DiskError, DiskFile};
 /// How many bytes are read at once.
 const PIECE: usize = 256 * 1024;
 
+/// What the last line of a file is looked for in first: ids, times and executors are short.
+const USUAL_LINES: u64 = 4 * 1024;
+
 /// Reads a file line by line, up to a given end, without holding more of it than one piece and
 /// one line.
 pub(crate) struct Lines<'f> {
@@ -89,6 +92,27 @@ impl<'f> Lines<'f> {
         self.filled += read;
         self.next_offset += read as u64;
         Ok(read > 0)
+    }
+}
+
+/// The line that ends at `end`, without its line feed; `None` where none does.
+pub(crate) fn last_line(file: &DiskFile, end: u64) -> Result<Option<Vec<u8>>, DiskError> {
+    if end > file.size()? {
+        return Ok(None);
+    }
+    let mut len = USUAL_LINES.min(end);
+    loop {
+        let mut text = file.read_range(end - len, len as usize)?;
+        if text.pop() != Some(b'\n') {
+            return Ok(None);
+        }
+        if let Some(feed) = memchr::memrchr(b'\n', &text) {
+            return Ok(Some(text.split_off(feed + 1)));
+        }
+        if len == end {
+            return Ok(Some(text));
+        }
+        len = len.saturating_mul(8).min(end);
     }
 }
 

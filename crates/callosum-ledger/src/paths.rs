@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::archive_name::ArchiveName;
+
 /// The places of everything that this crate reads or writes in a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerPaths {
@@ -45,6 +47,16 @@ impl LedgerPaths {
     /// Where the position is kept from which opening need not look back.
     pub fn watermark(&self) -> PathBuf {
         self.locks.join("watermark")
+    }
+
+    /// Where an archived ledger stands that is not compressed.
+    pub(crate) fn archive(&self, name: &ArchiveName) -> PathBuf {
+        self.history.join(name.ledger())
+    }
+
+    /// Where the hashlog of an archived ledger stands.
+    pub(crate) fn archived_hashlog(&self, name: &ArchiveName) -> PathBuf {
+        self.history.join(name.hashlog())
     }
 
     /// `path` as seen from the root where it stands below it, else as it is.

@@ -103,15 +103,25 @@ impl Position {
 }
 
 impl View {
-    /// A ledger without entries.
+    /// The first ledger, without entries.
     pub(crate) fn of(begun: Begun) -> Self {
+        Self::after(begun, Checksum::ZERO)
+    }
+
+    /// A ledger without entries, whose hashlog goes on from that of the ledger before.
+    pub(crate) fn after(begun: Begun, hashlog_head: Checksum) -> Self {
         Self {
             ledger_end: begun.head.len() as u64,
             begun,
             entries: 0,
             hashlog_end: 0,
-            hashlog_head: Checksum::ZERO,
+            hashlog_head,
         }
+    }
+
+    /// The file of a ledger without entries.
+    pub(crate) fn empty_file(&self) -> String {
+        format!("{}{}", self.begun.head, self.begun.tail)
     }
 
     /// The size of the ledger file.

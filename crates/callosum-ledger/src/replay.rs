@@ -3,15 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use callosum_host::{Disk, DiskError};
+use jiff::civil::Date;
 
 use crate::{
     align::{Expected, OpenError},
+    archive_name::ArchiveName,
     entry::is_sealed,
     error_code::ErrorCode,
-    journal::{JournalError, day_of_path, follow_until},
+    journal::{JournalError, Passed, Until, day_of_path, follow_segments},
     locks,
     paths::LedgerPaths,
-    position::Position,
+    rotation,
 };
 
 /// How a replay went.
@@ -27,6 +29,10 @@ pub struct Replay {
     pub ledger: PathBuf,
     /// The rebuilt hashlog.
     pub hashlog: PathBuf,
+    /// How many archives were rebuilt.
+    pub archives: u64,
+    /// How many entries they have.
+    pub archived_entries: u64,
     /// Where the real files first differ from the rebuilt ones.
     pub difference: Option<Difference>,
 }
@@ -89,7 +95,7 @@ impl From<JournalError> for ReplayError {
     }
 }
 
-/// Rebuilds ledger and hashlog in the folder `into`, and compares them with the real ones.
+/// Rebuilds ledger, hashlog and archives in the folder `into`, and compares them with the real ones.
 ///
 /// Without a day file all days are replayed and the real files must be the same, byte for byte.
 /// With one, that day and those before it in the same folder are replayed, and the real files must
@@ -114,7 +120,29 @@ pub fn replay(
         folder_of(path).clone_into(&mut paths.audit);
     }
     let _still = locks::take_stock(disk, &paths).map_err(OpenError::from)?;
-    let followed = follow_until(disk, &paths, &Position::start(), last_day)?;
+    let rebuilt = LedgerPaths::in_root(into);
+    let mut rebuilding = Archives {
+        disk,
+        paths: &paths,
+        rebuilt: &rebuilt,
+        count: 0,
+        entries: 0,
+        wrong: None,
+        difference: None,
+    };
+    disk.create_dir_all(&rebuilt.history)?;
+    let until = last_day.map_or(Until::End, Until::Day);
+    let followed = follow_segments(disk, &paths, until, |passed| rebuilding.pass(&passed))?;
+    let Archives {
+        count,
+        entries: archived_entries,
+        wrong,
+        difference: of_archives,
+        ..
+    } = rebuilding;
+    if let Some(number) = wrong {
+        return Err(ReplayError::WrongChecksum { number });
+    }
     let Some(view) = &followed.position.view else {
         return Err(ReplayError::Journal(OpenError::NotCreated {
             root: paths.root,
@@ -131,30 +159,114 @@ pub fn replay(
     let body = [view.begun.head.as_bytes(), &expected.ledger].concat();
     let whole = [&body, view.begun.tail.as_bytes()].concat();
 
-    let rebuilt = LedgerPaths::in_root(into);
-    disk.create_dir_all(into)?;
     disk.replace(&rebuilt.ledger, &whole, 0o600)?;
     disk.replace(&rebuilt.hashlog, &expected.hashlog, 0o600)?;
 
     let is_part = last_day.is_some();
-    let of_ledger = compare(
-        disk,
-        &paths.ledger,
-        if is_part { &body } else { &whole },
-        is_part,
-    )?;
-    let difference = match of_ledger {
-        Some(difference) => Some(difference),
-        None => compare(disk, &paths.hashlog, &expected.hashlog, is_part)?,
-    };
+    let mut difference = of_archives;
+    if let Some(archive) = archived_since(disk, &paths, last_day)? {
+        // The day's ledger was archived on a later one.
+        difference = match difference {
+            None => compare_archive(disk, &paths, &archive, &body, true)?,
+            found => found,
+        };
+        difference = match difference {
+            None => {
+                let path = paths.archived_hashlog(&archive);
+                compare(&path, disk.read_if_there(&path)?, &expected.hashlog, true)
+            }
+            found => found,
+        };
+    } else {
+        let expected_ledger = if is_part { &body } else { &whole };
+        for (path, expected) in [
+            (&paths.ledger, expected_ledger),
+            (&paths.hashlog, &expected.hashlog),
+        ] {
+            if difference.is_none() {
+                difference = compare(path, disk.read_if_there(path)?, expected, is_part);
+            }
+        }
+    }
     Ok(Replay {
         records: followed.position.seq,
         entries: expected.view.entries,
         ends_torn: followed.torn.is_some(),
         ledger: rebuilt.ledger,
         hashlog: rebuilt.hashlog,
+        archives: count,
+        archived_entries,
         difference,
     })
+}
+
+/// The archives, rebuilt and compared one after the other.
+struct Archives<'a> {
+    disk: &'a Disk,
+    paths: &'a LedgerPaths,
+    rebuilt: &'a LedgerPaths,
+    count: u64,
+    entries: u64,
+    /// The number of the first entry whose checksum is wrong.
+    wrong: Option<usize>,
+    difference: Option<Difference>,
+}
+
+impl Archives<'_> {
+    fn pass(&mut self, passed: &Passed<'_>) -> Result<(), DiskError> {
+        let wrong = passed
+            .entries
+            .iter()
+            .position(|entry| !is_sealed(entry.json.as_bytes()));
+        if let Some(index) = wrong {
+            self.wrong.get_or_insert(self.entries as usize + index + 1);
+        }
+        self.count += 1;
+        self.entries += passed.entries.len() as u64;
+        let name = &passed.archived.archive;
+        let (ledger, hashlog) = rotation::files_of(passed);
+        self.disk
+            .replace(&self.rebuilt.archive(name), &ledger, 0o600)?;
+        let rebuilt_hashlog = self.rebuilt.archived_hashlog(name);
+        self.disk.replace(&rebuilt_hashlog, &hashlog, 0o600)?;
+        if self.difference.is_none() {
+            self.difference = compare_archive(self.disk, self.paths, name, &ledger, false)?;
+        }
+        if self.difference.is_none() {
+            let path = self.paths.archived_hashlog(name);
+            self.difference = compare(&path, self.disk.read_if_there(&path)?, &hashlog, false);
+        }
+        Ok(())
+    }
+}
+
+/// The archive that the ledger of a day's end has become since; `None` where it is still active.
+fn archived_since(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    day: Option<Date>,
+) -> Result<Option<ArchiveName>, ReplayError> {
+    let Some(day) = day else {
+        return Ok(None);
+    };
+    let up_to_it = follow_segments(disk, paths, Until::Day(day), |_| Ok(()))?;
+    let all = follow_segments(disk, paths, Until::End, |_| Ok(()))?;
+    Ok(all
+        .archived
+        .get(up_to_it.archived.len())
+        .map(|archived| archived.archive))
+}
+
+fn compare_archive(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    name: &ArchiveName,
+    expected: &[u8],
+    is_part: bool,
+) -> Result<Option<Difference>, DiskError> {
+    let path = paths.archive(name);
+    let found = disk.read_if_there(&path)?;
+    Ok(compare(&path, found, expected, is_part))
 }
 
 /// The folder that a file stands in; of a bare name, the one that is worked in.
@@ -166,19 +278,19 @@ fn folder_of(path: &Path) -> &Path {
 }
 
 fn compare(
-    disk: &Disk,
     path: &Path,
+    found: Option<Vec<u8>>,
     expected: &[u8],
     is_part: bool,
-) -> Result<Option<Difference>, DiskError> {
-    let found = disk.read_if_there(path)?.unwrap_or_default();
+) -> Option<Difference> {
+    let found = found.unwrap_or_default();
     let found = if is_part {
         &found[..found.len().min(expected.len())]
     } else {
         &found[..]
     };
     if found == expected {
-        return Ok(None);
+        return None;
     }
     let offset = expected
         .iter()
@@ -186,13 +298,13 @@ fn compare(
         .position(|(expected, found)| expected != found)
         .unwrap_or(expected.len().min(found.len()));
     let line_from = memchr::memrchr(b'\n', &expected[..offset]).map_or(0, |at| at + 1);
-    Ok(Some(Difference {
+    Some(Difference {
         path: path.to_owned(),
         offset: offset as u64,
         line: 1 + memchr::memchr_iter(b'\n', &expected[..offset]).count() as u64,
         expected: line_at(expected, line_from),
         found: line_at(found, line_from),
-    }))
+    })
 }
 
 fn line_at(text: &[u8], from: usize) -> Option<String> {

@@ -3,7 +3,7 @@
 //! It is derived and safe to lose. It is never trusted: it counts only where the files hold what
 //! it says at the places that it names. The format: `docs/formats/watermark.md`.
 
-use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
+use callosum_host::{Disk, DiskError, OpenHow};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -13,15 +13,14 @@ use crate::{
     entry::is_sealed,
     hashlog::HashlogLine,
     journal::{Record, path_of_day},
+    lines::last_line,
     paths::LedgerPaths,
     position::{Position, View},
+    rotation,
 };
 
 /// The format that this version writes; another one is as good as no watermark.
 const FORMAT: u32 = 1;
-
-/// What the last line of a hashlog is looked for in first: ids, times and executors are short.
-const USUAL_LINES: u64 = 4 * 1024;
 
 #[derive(Serialize, Deserialize)]
 struct Stored<'a> {
@@ -84,7 +83,8 @@ fn is_borne_out(disk: &Disk, paths: &LedgerPaths, at: &Position) -> Result<bool,
         return Ok(false);
     }
     if view.entries == 0 {
-        return Ok(*view == View::of(view.begun.clone()));
+        let archived = rotation::newest_head(disk, paths)?.unwrap_or(Checksum::ZERO);
+        return Ok(*view == View::after(view.begun.clone(), archived));
     }
     let (Some(ledger), Some(hashlog)) = (
         disk.open_if_there(&paths.ledger, OpenHow::READ)?,
@@ -106,27 +106,6 @@ fn is_borne_out(disk: &Disk, paths: &LedgerPaths, at: &Position) -> Result<bool,
     }
     let entry = line.read_entry(&ledger)?;
     Ok(entry.is_some_and(|entry| is_sealed(&entry)))
-}
-
-/// The line that ends at `end`, without its line feed; `None` where none does.
-fn last_line(file: &DiskFile, end: u64) -> Result<Option<Vec<u8>>, DiskError> {
-    if end > file.size()? {
-        return Ok(None);
-    }
-    let mut len = USUAL_LINES.min(end);
-    loop {
-        let mut text = file.read_range(end - len, len as usize)?;
-        if text.pop() != Some(b'\n') {
-            return Ok(None);
-        }
-        if let Some(feed) = memchr::memrchr(b'\n', &text) {
-            return Ok(Some(text.split_off(feed + 1)));
-        }
-        if len == end {
-            return Ok(Some(text));
-        }
-        len = len.saturating_mul(8).min(end);
-    }
 }
 
 #[cfg(test)]

@@ -279,6 +279,11 @@ impl DiskError {
         self.source.kind() == io::ErrorKind::ReadOnlyFilesystem
     }
 
+    /// Whether the file system has no such operation.
+    pub fn is_unsupported(&self) -> bool {
+        self.source.kind() == io::ErrorKind::Unsupported
+    }
+
     /// Whether this user may not do it.
     pub fn is_denied(&self) -> bool {
         self.source.kind() == io::ErrorKind::PermissionDenied

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
-use jiff::civil::Date;
+use jiff::{Timestamp, civil::Date};
 use serde::Deserialize;
 
 use super::{
     day::{DayFile, day_files, path_of_day},
-    record::{JOURNAL_FORMAT, Record, RecordFault},
+    record::{Archived, Begins, JOURNAL_FORMAT, Record, RecordFault},
 };
 use crate::{
     checksum::Checksum,
@@ -27,6 +27,8 @@ pub(crate) struct Followed {
     pub(crate) entries: Vec<StoredEntry>,
     /// Whether a ledger was begun on the way, so that what stood before is not the active one.
     pub(crate) began: bool,
+    /// The ledgers that were archived on the way, in order.
+    pub(crate) archived: Vec<Archived>,
     /// What a crash left behind the last whole record.
     pub(crate) torn: Option<Torn>,
 }
@@ -98,20 +100,58 @@ pub(crate) fn follow(
     paths: &LedgerPaths,
     from: &Position,
 ) -> Result<Followed, JournalError> {
-    follow_until(disk, paths, from, None)
+    follow_until(disk, paths, from, Until::End, &mut |_| Ok(()))
 }
 
-/// Reads on from `from`, to the end of a day.
-pub(crate) fn follow_until(
+/// Where to stop reading.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Until {
+    /// At the last record.
+    End,
+    /// At the last record of this day.
+    Day(Date),
+    /// Before the first record that is later than this.
+    Time(Timestamp),
+}
+
+impl Until {
+    fn has_day(self, day: Date) -> bool {
+        match self {
+            Self::Day(last) => day <= last,
+            Self::End | Self::Time(_) => true,
+        }
+    }
+}
+
+/// A ledger that was archived, with all that it holds.
+pub(crate) struct Passed<'a> {
+    /// The ledger before its first entry.
+    pub(crate) begun: &'a View,
+    pub(crate) entries: &'a [StoredEntry],
+    pub(crate) archived: &'a Archived,
+}
+
+/// Reads the whole journal and shows each ledger that was archived on the way, one at a time.
+pub(crate) fn follow_segments(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    until: Until,
+    mut pass: impl FnMut(Passed<'_>) -> Result<(), DiskError>,
+) -> Result<Followed, JournalError> {
+    follow_until(disk, paths, &Position::start(), until, &mut pass)
+}
+
+fn follow_until(
     disk: &Disk,
     paths: &LedgerPaths,
     from: &Position,
-    last: Option<Date>,
+    until: Until,
+    pass: &mut dyn FnMut(Passed<'_>) -> Result<(), DiskError>,
 ) -> Result<Followed, JournalError> {
     let files: Vec<_> = day_files(disk, &paths.audit)?
         .into_iter()
         .filter(|file| from.day.is_none_or(|day| file.day >= day))
-        .filter(|file| last.is_none_or(|day| file.day <= day))
+        .filter(|file| until.has_day(file.day))
         .collect();
     if let Some(day) = from.day {
         let path = path_of_day(&paths.audit, day);
@@ -133,6 +173,7 @@ pub(crate) fn follow_until(
         position: from.clone(),
         entries: Vec::new(),
         began: false,
+        archived: Vec::new(),
         torn: None,
     };
     for (index, day_file) in files.iter().enumerate() {
@@ -150,7 +191,15 @@ pub(crate) fn follow_until(
                 Err(Fault::Unfinished)
             };
             let (offset, end) = (line.offset, line.end());
-            let taken = read.and_then(|record| followed.take(&record, end));
+            if let (Until::Time(last), Ok(record)) = (until, &read)
+                && record.head.timestamp > last
+            {
+                return Ok(followed);
+            }
+            let taken = match read {
+                Ok(record) => followed.take(&record, end, pass)?,
+                Err(fault) => Err(fault),
+            };
             match taken {
                 Ok(()) => {}
                 Err(Fault::Newer(found)) => {
@@ -223,8 +272,35 @@ enum Fault {
 
 impl Followed {
     /// Takes the next record in, which ends at `end` in its file.
-    fn take(&mut self, record: &Record<'_>, end: u64) -> Result<(), Fault> {
-        let position = &mut self.position;
+    fn take(
+        &mut self,
+        record: &Record<'_>,
+        end: u64,
+        pass: &mut dyn FnMut(Passed<'_>) -> Result<(), DiskError>,
+    ) -> Result<Result<(), Fault>, DiskError> {
+        let begins = match self.check(record) {
+            Ok(begins) => begins,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        if let Some(begins) = begins {
+            if let (Some(archived), Some(begun)) = (&begins.archived, &self.position.view) {
+                pass(Passed {
+                    begun,
+                    entries: &self.entries,
+                    archived,
+                })?;
+            }
+            self.archived.extend(begins.archived.clone());
+            self.position.view = Some(begins.view());
+            self.entries.clear();
+            self.began = true;
+        }
+        Ok(self.store(record, end))
+    }
+
+    /// Checks that a record is the next one; what it begins.
+    fn check(&self, record: &Record<'_>) -> Result<Option<Begins>, Fault> {
+        let position = &self.position;
         if record.head.seq != position.seq + 1 {
             return Err(Fault::Number {
                 expected: position.seq + 1,
@@ -237,14 +313,15 @@ impl Followed {
                 found: record.prev,
             });
         }
-        if let Some(begins) = record.begins().map_err(Fault::Content)? {
-            if begins.journal > JOURNAL_FORMAT {
-                return Err(Fault::Newer(begins.journal));
-            }
-            position.view = Some(View::of(begins.begun));
-            self.entries.clear();
-            self.began = true;
+        let begins = record.begins().map_err(Fault::Content)?;
+        match begins {
+            Some(begins) if begins.journal > JOURNAL_FORMAT => Err(Fault::Newer(begins.journal)),
+            begins => Ok(begins),
         }
+    }
+
+    fn store(&mut self, record: &Record<'_>, end: u64) -> Result<(), Fault> {
+        let position = &mut self.position;
         if record.stores() {
             self.entries.push(entry_of(record)?);
         }

@@ -21,6 +21,6 @@ pub use self::follow::JournalError;
 pub(crate) use self::{
     append::{Batch, day_of},
     day::{DayFile, day_files, day_of_path, path_of_day},
-    follow::{Followed, StoredEntry, Torn, follow, follow_until},
-    record::{Begins, JOURNAL_FORMAT, Record, RecordFault},
+    follow::{Followed, Passed, StoredEntry, Torn, Until, follow, follow_segments},
+    record::{Archived, Begins, JOURNAL_FORMAT, Record, RecordFault},
 };

@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, value::RawValue};
 
 use crate::{
+    archive_name::ArchiveName,
     chain::{ChainFault, JOURNAL},
     checksum::Checksum,
     event::{AuditEvent, Event},
-    position::Begun,
+    position::{Begun, View},
 };
 
 /// The format of the journal that this version writes.
@@ -83,6 +84,7 @@ pub(crate) struct Record<'a> {
 /// The fields of a record that stand before its entry.
 #[derive(Debug, Deserialize)]
 pub(crate) struct RecordHead {
+    pub(crate) timestamp: Timestamp,
     pub(crate) task_id: Option<String>,
     pub(crate) seq: u64,
     pub(crate) status: Option<String>,
@@ -99,12 +101,47 @@ const ENTRY_KEY: usize = ",\"entry\":".len();
 const BEFORE_PREV: &[u8] = b",\"prev\":\"";
 
 /// What a record says about the ledger that it begins.
-#[derive(Debug, Deserialize)]
+#[derive(Debug)]
 pub(crate) struct Begins {
     /// The format of the records from here on.
     pub(crate) journal: u32,
-    #[serde(flatten)]
     pub(crate) begun: Begun,
+    /// What the hashlog's first line follows.
+    pub(crate) hashlog: Checksum,
+    /// The ledger before it, which was archived.
+    pub(crate) archived: Option<Archived>,
+}
+
+/// What a record of a rotation says about the ledger that was archived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Archived {
+    /// The archive's file name.
+    pub(crate) archive: ArchiveName,
+    /// The size of its ledger file.
+    pub(crate) bytes: u64,
+    /// How many entries it has.
+    pub(crate) entries: u64,
+    /// The hash of the last line of its hashlog, and so of every entry in it.
+    pub(crate) hashlog: Checksum,
+}
+
+/// The details of a record that begins a ledger.
+#[derive(Deserialize)]
+struct BeginsDetails {
+    journal: u32,
+    head: String,
+    tail: String,
+    hashlog: Option<Checksum>,
+    archive: Option<ArchiveName>,
+    bytes: Option<u64>,
+    entries: Option<u64>,
+}
+
+impl Begins {
+    /// The ledger that it begins.
+    pub(crate) fn view(self) -> View {
+        View::after(self.begun, self.hashlog)
+    }
 }
 
 /// Why a line is not a record that stands alone.
@@ -158,9 +195,32 @@ impl<'a> Record<'a> {
             return Ok(None);
         }
         let details = self.head.details.as_deref().map_or("null", RawValue::get);
-        serde_json::from_str(details)
-            .map(Some)
-            .map_err(|error| format!("`details`: {error}"))
+        let details: BeginsDetails =
+            serde_json::from_str(details).map_err(|error| format!("`details`: {error}"))?;
+        let archived = match (
+            details.archive,
+            details.bytes,
+            details.entries,
+            details.hashlog,
+        ) {
+            _ if event == Event::Created.as_str() => None,
+            (Some(archive), Some(bytes), Some(entries), Some(hashlog)) => Some(Archived {
+                archive,
+                bytes,
+                entries,
+                hashlog,
+            }),
+            _ => return Err("`details`: it does not describe an archive".to_owned()),
+        };
+        Ok(Some(Begins {
+            journal: details.journal,
+            begun: Begun {
+                head: details.head,
+                tail: details.tail,
+            },
+            hashlog: details.hashlog.unwrap_or(Checksum::ZERO),
+            archived,
+        }))
     }
 }
 

@@ -17,6 +17,8 @@ pub use self::{
     stats::{ExecutorStats, Stats},
 };
 
+use std::path::PathBuf;
+
 use callosum_host::{Disk, DiskError};
 
 use self::place::Source;
@@ -72,7 +74,7 @@ impl Reader {
     /// among them is not what its checksum says.
     pub fn query(&self, query: &Query) -> Result<Vec<Entry>, ReadError> {
         let mut entries = self.active.ask(|source| query.run(source, 0))?;
-        for path in archives(&self.disk, &self.paths)? {
+        for path in self.archives()? {
             if query.is_full(entries.len()) {
                 break;
             }
@@ -88,13 +90,27 @@ impl Reader {
     pub fn stats(&self) -> Result<Stats, ReadError> {
         let mut stats = Stats::default().with(&self.active)?;
         stats.ledger_bytes = self.size()?;
-        for path in archives(&self.disk, &self.paths)? {
+        for path in self.archives()? {
             let before = stats.entries;
             stats = stats.with(&Source::scanned(&self.disk, &path)?)?;
             stats.archived_entries += stats.entries - before;
             stats.archives += 1;
         }
         Ok(stats)
+    }
+
+    /// The archives besides the ledger that was active when this was opened.
+    fn archives(&self) -> Result<Vec<PathBuf>, DiskError> {
+        let mut archives = archives(&self.disk, &self.paths)?;
+        let mut kept = Ok(());
+        archives.retain(|path| match self.active.has_become(&self.disk, path) {
+            Ok(is_it) => !is_it,
+            Err(error) => {
+                kept = Err(error);
+                true
+            }
+        });
+        kept.map(|()| archives)
     }
 
     fn size(&self) -> Result<u64, DiskError> {

@@ -13,6 +13,7 @@ use callosum_host::{Disk, DiskError, DiskFile, OpenHow, disk::EntryKind};
 use jiff::Timestamp;
 
 use crate::{
+    archive_name::ArchiveName,
     entry::{Entry, EntryError, checksum_at_head, read_timestamp},
     error_code::ErrorCode,
     hashlog::HashlogLine,
@@ -20,6 +21,9 @@ use crate::{
     paths::LedgerPaths,
     task_id::TaskId,
 };
+
+/// So much of a ledger's end tells it from any other: no two entries are the same.
+const LEDGER_END: u64 = 16 * 1024;
 
 /// Where an entry was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -194,6 +198,27 @@ impl Source {
             bytes,
             file,
         })
+    }
+
+    /// Whether an archive is this ledger, which was archived while this was open.
+    pub(super) fn has_become(&self, disk: &Disk, archive: &Path) -> Result<bool, DiskError> {
+        let (size, end) = match self {
+            Self::Indexed { ledger, .. } => {
+                let size = ledger.size()?;
+                let len = LEDGER_END.min(size);
+                (size, ledger.read_range(size - len, len as usize)?)
+            }
+            Self::Scanned { bytes, file, .. } if !file.entries.is_empty() => {
+                let from = bytes.len().saturating_sub(LEDGER_END as usize);
+                (bytes.len() as u64, bytes[from..].to_vec())
+            }
+            Self::Missing | Self::Scanned { .. } => return Ok(false),
+        };
+        let Some(archive) = disk.open_if_there(archive, OpenHow::READ)? else {
+            return Ok(false);
+        };
+        Ok(archive.size()? == size
+            && archive.read_range(size - end.len() as u64, end.len())? == end)
     }
 
     pub(super) fn version(&self) -> Option<LedgerVersion> {
@@ -404,14 +429,16 @@ pub(crate) fn archives(disk: &Disk, paths: &LedgerPaths) -> Result<Vec<PathBuf>,
         .list_dir(&paths.history)?
         .into_iter()
         .filter(|entry| entry.kind == EntryKind::File)
-        .map(|entry| paths.history.join(entry.name))
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|extension| extension == "json")
-        })
+        .filter_map(|entry| entry.name.into_string().ok())
+        .filter(|name| name.strip_suffix(".json").is_some())
         .collect();
-    archives.reverse();
-    Ok(archives)
+    // Our own by their age, before those of other programs by their names.
+    archives.sort_by_cached_key(|name| (name.parse::<ArchiveName>().ok(), name.clone()));
+    Ok(archives
+        .into_iter()
+        .rev()
+        .map(|name| paths.history.join(name))
+        .collect())
 }
 
 /// Those of `ids` that have an entry, in the active ledger or an archive.

@@ -16,7 +16,7 @@ use crate::{
     entry::checksum_at_head,
     event::Event,
     hashlog::HashlogLine,
-    journal::{Begins, DayFile, Record, RecordFault},
+    journal::{Archived, Begins, DayFile, Record, RecordFault},
     lines::{Line, Lines},
     paths::LedgerPaths,
     position::Begun,
@@ -35,7 +35,20 @@ pub(super) struct JournalCheck {
     pub(super) recorded: Vec<Recorded>,
     /// Its files, and the number of each one's first record.
     pub(super) files: Vec<(PathBuf, u64)>,
+    /// What the active hashlog's first line follows.
+    pub(super) hashlog_from: Checksum,
+    /// The ledgers that were archived, in order.
+    pub(super) archives: Vec<ArchivedCheck>,
     pub(super) problem: Option<Problem>,
+}
+
+/// What the journal says of an archive.
+pub(super) struct ArchivedCheck {
+    pub(super) archived: Archived,
+    /// What its hashlog's first line follows.
+    pub(super) hashlog_from: Checksum,
+    /// The checksums of its entries, in order.
+    pub(super) checksums: Vec<Checksum>,
 }
 
 struct Walk<'a> {
@@ -48,6 +61,10 @@ struct Walk<'a> {
     told_by: Vec<u64>,
     recorded: Vec<Recorded>,
     files: Vec<(PathBuf, u64)>,
+    hashlog_from: Checksum,
+    /// The checksums of the entries since the ledger was begun.
+    checksums: Vec<Checksum>,
+    archives: Vec<ArchivedCheck>,
 }
 
 /// Walks the chain to its end or to the first record that is wrong.
@@ -67,6 +84,9 @@ pub(super) fn check(
         told_by: Vec::new(),
         recorded: Vec::new(),
         files: Vec::new(),
+        hashlog_from: Checksum::ZERO,
+        checksums: Vec::new(),
+        archives: Vec::new(),
     };
     for (index, (day, len)) in stock.days.iter().enumerate() {
         let is_last = index + 1 == stock.days.len();
@@ -103,6 +123,8 @@ impl Walk<'_> {
             told_by: self.told_by,
             recorded: self.recorded,
             files: self.files,
+            hashlog_from: self.hashlog_from,
+            archives: self.archives,
             problem,
         }
     }
@@ -149,7 +171,28 @@ impl Walk<'_> {
     fn follow(&mut self, record: &Record<'_>) -> Result<Result<(), String>, DiskError> {
         match record.begins() {
             Ok(None) => {}
-            Ok(Some(Begins { begun, .. })) => {
+            Ok(Some(Begins {
+                begun,
+                hashlog,
+                archived,
+                ..
+            })) => {
+                let checksums = std::mem::take(&mut self.checksums);
+                if let Some(archived) = archived {
+                    if archived.entries != self.entries {
+                        let said = archived.entries;
+                        return Ok(Err(format!(
+                            "it says that {said} entries were archived, and there were {}",
+                            self.entries
+                        )));
+                    }
+                    self.archives.push(ArchivedCheck {
+                        archived,
+                        hashlog_from: self.hashlog_from,
+                        checksums,
+                    });
+                }
+                self.hashlog_from = hashlog;
                 self.entries = 0;
                 self.told_by.clear();
                 self.is_like_ledger = self.is_at(0, begun.head.as_bytes())?;
@@ -170,6 +213,7 @@ impl Walk<'_> {
             b"\n    "
         };
         let entry = entry.as_bytes();
+        self.checksums.extend(checksum_at_head(entry));
         let at = self.ledger_at;
         self.is_like_ledger = self.is_like_ledger
             && self.is_at(at, lead)?

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
 
-use super::{Fault, Problem, Stock, end_of, read_with_end};
+use super::{Fault, Problem, Stock, end_of, journal::ArchivedCheck, read_with_end};
 use crate::{
     chain::{ChainFault, HASHLOG},
     checksum::Checksum,
@@ -20,6 +20,8 @@ use crate::{
 pub(super) struct ViewsCheck {
     pub(super) entries: u64,
     pub(super) hashlog_lines: u64,
+    /// What the hashlog's first line says that it follows; none where it has no line.
+    pub(super) hashlog_from: Option<Checksum>,
     pub(super) problems: Vec<Problem>,
 }
 
@@ -54,9 +56,11 @@ pub(super) fn check_views(
     views.problems.extend(ledger.problem);
     let is_readable = views.problems.is_empty();
     if let Some(len) = stock.hashlog {
-        let (lines, problem) = check_hashlog(disk, paths, len, &ledger.places, is_readable)?;
-        views.hashlog_lines = lines;
-        views.problems.extend(problem);
+        let file = disk.open(&paths.hashlog, OpenHow::READ)?;
+        let checked = check_hashlog(&file, len, None, &ledger.places, is_readable)?;
+        views.hashlog_lines = checked.lines;
+        views.hashlog_from = checked.from;
+        views.problems.extend(checked.problem);
     } else if !stock.days.is_empty() {
         let detail = "there is no hashlog; the next opening writes it anew";
         views
@@ -66,10 +70,32 @@ pub(super) fn check_views(
     Ok(views)
 }
 
-/// Checks an archived ledger.
-pub(super) fn check_archive(disk: &Disk, path: &Path) -> Result<LedgerCheck, DiskError> {
+/// Checks an archived ledger, and its hashlog, where the journal tells of it.
+pub(super) fn check_archive(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    path: &Path,
+    told: Option<&ArchivedCheck>,
+) -> Result<LedgerCheck, DiskError> {
     let len = disk.stat(path)?.map_or(0, |stat| stat.len);
-    check_file(disk, path, len, &end_of(disk, path, len)?)
+    let mut check = check_file(disk, path, len, &end_of(disk, path, len)?)?;
+    let Some(told) = told.filter(|_| check.problem.is_none()) else {
+        return Ok(check);
+    };
+    let found = check.places.iter().map(|(_, _, checksum)| *checksum);
+    if !found.eq(told.checksums.iter().copied()) {
+        let detail = "its entries are not those that the audit journal says";
+        check.problem = Some(whole_file(path, Fault::Edited, detail));
+        return Ok(check);
+    }
+    let hashlog = paths.archived_hashlog(&told.archived.archive);
+    let Some(file) = disk.open_if_there(&hashlog, OpenHow::READ)? else {
+        check.problem = Some(whole_file(&hashlog, Fault::Missing, "there is no hashlog"));
+        return Ok(check);
+    };
+    let from = Some(told.hashlog_from);
+    check.problem = check_hashlog(&file, file.size()?, from, &check.places, true)?.problem;
+    Ok(check)
 }
 
 fn check_file(disk: &Disk, path: &Path, len: u64, end: &[u8]) -> Result<LedgerCheck, DiskError> {
@@ -161,22 +187,47 @@ fn check_any_layout(path: &Path, bytes: &[u8]) -> LedgerCheck {
     check
 }
 
-/// Checks the chain of the hashlog, and that its lines name the entries where they stand.
+/// What was found in a hashlog.
+struct HashlogCheck {
+    lines: u64,
+    /// What its first line says that it follows.
+    from: Option<Checksum>,
+    problem: Option<Problem>,
+}
+
+/// Checks the chain of a hashlog, and that its lines name the entries where they stand. Without
+/// `from`, what the first line follows is for the caller to check.
 fn check_hashlog(
-    disk: &Disk,
-    paths: &LedgerPaths,
+    file: &DiskFile,
     len: u64,
+    from: Option<Checksum>,
+    places: &[(u64, u64, Checksum)],
+    with_places: bool,
+) -> Result<HashlogCheck, DiskError> {
+    let mut said_from = None;
+    let (lines, problem) = walk_hashlog(file, len, from, &mut said_from, places, with_places)?;
+    Ok(HashlogCheck {
+        lines,
+        from: said_from,
+        problem,
+    })
+}
+
+fn walk_hashlog(
+    file: &DiskFile,
+    len: u64,
+    from: Option<Checksum>,
+    said_from: &mut Option<Checksum>,
     places: &[(u64, u64, Checksum)],
     with_places: bool,
 ) -> Result<(u64, Option<Problem>), DiskError> {
-    let file = disk.open(&paths.hashlog, OpenHow::READ)?;
-    let mut lines = Lines::new(&file, 0, len);
-    let mut head = Checksum::ZERO;
+    let mut lines = Lines::new(file, 0, len);
+    let mut head = from;
     let mut number = 0;
     while let Some(line) = lines.next()? {
         number += 1;
         let problem = |fault, task_id: Option<TaskId>, detail: &str| Problem {
-            path: paths.hashlog.clone(),
+            path: file.path().to_owned(),
             fault,
             number,
             task_id,
@@ -201,7 +252,8 @@ fn check_hashlog(
             return Ok((number, Some(unreadable)));
         };
         let task_id: Option<TaskId> = read.task_id.parse().ok();
-        if read.prev != head || read.seq != number {
+        said_from.get_or_insert(read.prev);
+        if head.is_some_and(|head| read.prev != head) || read.seq != number {
             let fault = if read.seq > number {
                 Fault::Deleted
             } else {
@@ -210,7 +262,7 @@ fn check_hashlog(
             let detail = format!("line {} stands where {number} should", read.seq);
             return Ok((number, Some(problem(fault, task_id, &detail))));
         }
-        head = hash;
+        head = Some(hash);
         let place = (read.offset, read.length, read.checksum);
         if with_places && places.get(number as usize - 1) != Some(&place) {
             let detail = "the ledger does not have this entry where the line says";
@@ -222,12 +274,12 @@ fn check_hashlog(
         number,
         is_behind.then(|| {
             let detail = format!("it has {number} lines for {} entries", places.len());
-            whole_file(&paths.hashlog, Fault::Behind, &detail)
+            whole_file(file.path(), Fault::Behind, &detail)
         }),
     ))
 }
 
-fn whole_file(path: &Path, fault: Fault, detail: &str) -> Problem {
+pub(super) fn whole_file(path: &Path, fault: Fault, detail: &str) -> Problem {
     Problem {
         path: path.to_owned(),
         fault,

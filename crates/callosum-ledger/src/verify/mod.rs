@@ -248,6 +248,15 @@ pub fn verify_within(
         .iter()
         .any(|problem| problem.fault == Fault::TailCut);
     verification.problems.extend(of_views.problems);
+    if of_journal.problem.is_none()
+        && of_views
+            .hashlog_from
+            .is_some_and(|from| from != of_journal.hashlog_from)
+    {
+        let detail = "its first line does not follow the last of the archive before";
+        let broken = ledger::whole_file(&paths.hashlog, Fault::Edited, detail);
+        verification.problems.push(broken);
+    }
     if of_journal.problem.is_some() {
         verification.problems.extend(of_journal.problem);
     } else if !of_journal.is_like_ledger || of_journal.entries != of_views.entries {
@@ -281,11 +290,24 @@ pub fn verify_within(
     if !scope.archives {
         return Ok(verification);
     }
-    for path in archives(disk, paths)? {
-        let of_archive = ledger::check_archive(disk, &path)?;
+    let told = of_journal.archives;
+    let found = archives(disk, paths)?;
+    for path in &found {
+        let of_it = told
+            .iter()
+            .find(|told| paths.archive(&told.archived.archive) == *path);
+        let of_archive = ledger::check_archive(disk, paths, path, of_it)?;
         verification.archived_entries += of_archive.entries;
         verification.problems.extend(of_archive.problem);
         verification.bytes += of_archive.bytes;
+    }
+    for told in &told {
+        let path = paths.archive(&told.archived.archive);
+        if !found.contains(&path) {
+            let detail = "the audit journal tells of this archive, and it is not there";
+            let missing = ledger::whole_file(&path, Fault::Missing, detail);
+            verification.problems.push(missing);
+        }
     }
     Ok(verification)
 }

@@ -173,6 +173,7 @@ fn kinds(repairs: &[Repair]) -> BTreeSet<(PathBuf, &'static str)> {
         RepairKind::Cut { .. } => "cut",
         RepairKind::Extended { .. } => "extended",
         RepairKind::Rewritten => "rewritten",
+        RepairKind::Archived => "archived",
     };
     let kinds = repairs
         .iter()

@@ -200,7 +200,7 @@ fn check_after(mut project: Project, stored: &[Entry], context: &str) {
     assert_eq!(found.problems, [], "{context}");
     assert_eq!(
         reader.query(&Query::default()).unwrap().len() as u64,
-        found.entries,
+        found.entries + found.archived_entries,
         "{context}"
     );
 }
@@ -229,6 +229,33 @@ fn whichever_call_fails_nothing_acknowledged_is_lost() {
             check_after(project, &stored, &context);
             if is_done {
                 assert_eq!(stored.len(), 4);
+                break;
+            }
+        }
+    }
+}
+
+/// CAL-LED-1, CAL-ERR-5: the same where the ledger is archived on the way.
+#[test]
+fn whichever_call_of_a_rotation_fails_nothing_acknowledged_is_lost() {
+    for failure in [Failure::Once, Failure::ForGood, Failure::Full] {
+        for calls in 0.. {
+            let mut project = Project::with_entries(1).0.rotating_at(400);
+            let (disk, calls_left) = Faulty::disk(calls, failure);
+            project.disk = disk;
+            let context = format!("{failure:?} after {calls} calls");
+            let (stored, failed) = work(&project);
+            for error in failed {
+                assert!(error.code().is_some(), "{context}: {error}");
+            }
+            let is_done = calls_left.load(Ordering::SeqCst) > 0;
+            if is_done {
+                assert_eq!(stored.len(), 4);
+                let archives = project.disk.list_dir(&project.paths.history).unwrap();
+                assert!(archives.len() > 2, "{archives:?}");
+            }
+            check_after(project, &stored, &context);
+            if is_done {
                 break;
             }
         }

@@ -1,6 +1,7 @@
 //! The ledger as its callers see it.
 //!
 //! - `project`: a project in a temporary folder, with a fixed clock and ids in sequence
+//! - `rotation`: archiving, interrupted archiving, replay over many archives
 //! - `writing`: creating, reserving, committing, many threads, two processes' worth of handles
 //! - `crashes`: what a crash leaves is mended, what a person did is not touched
 //! - `enumerated_crashes`: every state that a crash may leave, at every step of every way to write
@@ -17,4 +18,5 @@ mod enumerated_crashes;
 mod faults;
 mod formats;
 mod project;
+mod rotation;
 mod writing;

@@ -3,7 +3,7 @@
 use std::{path::Path, time::Duration};
 
 use callosum_host::{Clock, Disk, Ids};
-use callosum_ledger::{Entry, Ledger, LedgerPaths, NewEntry, Reader, Spawn, TaskId};
+use callosum_ledger::{Entry, Ledger, LedgerOptions, LedgerPaths, NewEntry, Reader, Spawn, TaskId};
 use serde_json::Map;
 
 /// When every test begins.
@@ -18,6 +18,7 @@ pub(crate) struct Project {
     pub(crate) paths: LedgerPaths,
     pub(crate) clock: Clock,
     pub(crate) ids: Ids,
+    pub(crate) options: LedgerOptions,
 }
 
 impl Project {
@@ -30,6 +31,7 @@ impl Project {
             disk: Disk::real(),
             clock: clock_from(START),
             ids: Ids::sequence(),
+            options: LedgerOptions::default(),
         }
     }
 
@@ -41,6 +43,7 @@ impl Project {
             disk,
             clock: clock_from(START),
             ids: Ids::sequence(),
+            options: LedgerOptions::default(),
         }
     }
 
@@ -61,16 +64,23 @@ impl Project {
         self
     }
 
+    /// The same project, whose ledger is archived at this size.
+    pub(crate) fn rotating_at(mut self, bytes: u64) -> Self {
+        self.options.rotate_at = bytes;
+        self
+    }
+
     pub(crate) fn open(&self) -> Ledger {
         self.try_open().unwrap()
     }
 
     pub(crate) fn try_open(&self) -> Result<Ledger, callosum_ledger::OpenError> {
-        Ledger::open(
+        Ledger::open_with(
             self.disk.clone(),
             self.paths.clone(),
             self.clock.clone(),
             self.ids.clone(),
+            self.options,
         )
     }
 

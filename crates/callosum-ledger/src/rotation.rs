@@ -1,0 +1,278 @@
+//! Archiving the active ledger and beginning a new one.
+//!
+//! The journal's `rotation` record is what makes it so: it is synced first, and names the archive.
+//! Then the ledger file and its hashlog get a second name in the folder of archives, and each is
+//! replaced under its first name by an empty one that was written beforehand. So there is no
+//! moment without a ledger file, and a crash in between is finished from the journal by whoever
+//! comes next: [`finish`] looks at what is there and does the rest.
+
+use std::path::{Path, PathBuf};
+
+use callosum_host::{Disk, DiskError, OpenHow, disk::EntryKind};
+use jiff::Timestamp;
+
+use crate::{
+    align::Expected,
+    archive_name::ArchiveName,
+    chain::HASHLOG,
+    checksum::Checksum,
+    entry::checksum_at_head,
+    event::{AuditEvent, Event},
+    hashlog::HashlogLine,
+    journal::{Archived, Batch, JOURNAL_FORMAT, Passed},
+    ledger_file::LedgerVersion,
+    lines::last_line,
+    open_files::OpenFiles,
+    paths::LedgerPaths,
+    position::{Position, View},
+};
+
+/// A ledger that was archived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rotated {
+    /// The archive.
+    pub archive: PathBuf,
+    /// How many entries it has.
+    pub entries: u64,
+    /// Its size.
+    pub bytes: u64,
+}
+
+/// Archives the ledger, which must be in line with the journal and have entries.
+///
+/// Where it fails before the record is synced, nothing has happened. Where it fails after, it has,
+/// and the next alignment finishes it.
+pub(crate) fn rotate(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    files: &mut OpenFiles,
+    position: Position,
+    view: &View,
+    now: Timestamp,
+) -> Result<(Position, Rotated), DiskError> {
+    // Nothing but the journal can bring back what the archive lacks, and it is not read for that
+    // on opening: so what gets the archive's name is on disk before.
+    for path in [&paths.ledger, &paths.hashlog] {
+        disk.open(path, OpenHow::READ_WRITE)?.sync_data()?;
+    }
+    disk.create_dir_all(&paths.history)?;
+    let archived = Archived {
+        archive: ArchiveName::next(now, newest(disk, paths)?),
+        bytes: view.ledger_len(),
+        entries: view.entries,
+        hashlog: view.hashlog_head,
+    };
+    let next = View::after(view.begun.clone(), view.hashlog_head);
+    let mut batch = Batch::begin(position, now);
+    batch.push(&event_of(&archived, &next), now, None);
+    let mut position = batch.write(disk, paths, files, true)?;
+    // What is open under the ledger's names is the archive from here on.
+    files.close();
+    finish(disk, paths, &archived, &next)?;
+    position.view = Some(next);
+    let rotated = Rotated {
+        archive: paths.archive(&archived.archive),
+        entries: archived.entries,
+        bytes: archived.bytes,
+    };
+    Ok((position, rotated))
+}
+
+fn event_of(archived: &Archived, next: &View) -> AuditEvent {
+    AuditEvent::new(Event::Rotation)
+        .with("journal", JOURNAL_FORMAT)
+        .with("version", LedgerVersion::OURS.to_string())
+        .with("head", next.begun.head.as_str())
+        .with("tail", next.begun.tail.as_str())
+        .with("archive", archived.archive.to_string())
+        .with("bytes", archived.bytes)
+        .with("entries", archived.entries)
+        .with("hashlog", archived.hashlog.to_string())
+}
+
+/// Does what is left to do of a rotation that the journal tells of; says whether that was anything.
+///
+/// `None` where the files are not as a rotation can have left them, so that the journal must be
+/// asked what belongs into them.
+pub(crate) fn finish(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    archived: &Archived,
+    next: &View,
+) -> Result<Option<bool>, DiskError> {
+    let kept_hashlog = paths.archived_hashlog(&archived.archive);
+    let active_line = last_line_of(disk, &paths.hashlog, archived)?;
+    let kept_line = last_line_of(disk, &kept_hashlog, archived)?;
+    let Some(line) = active_line.as_ref().or(kept_line.as_ref()) else {
+        return Ok(None);
+    };
+    let Some(line) = HashlogLine::read(line) else {
+        return Ok(None);
+    };
+    let is_still_active = has_as_last(disk, &paths.ledger, archived, &line)?;
+    let mut did = false;
+    if !is_kept(disk, paths, &archived.archive)? {
+        if !is_still_active {
+            return Ok(None);
+        }
+        link(disk, &paths.ledger, &paths.archive(&archived.archive))?;
+        did = true;
+    }
+    if kept_line.is_none() {
+        if disk.exists(&kept_hashlog)? {
+            return Ok(None);
+        }
+        link(disk, &paths.hashlog, &kept_hashlog)?;
+        did = true;
+    }
+    if did {
+        disk.sync_dir(&paths.history)?;
+    }
+    if is_still_active {
+        disk.rewrite(&paths.ledger, next.empty_file().as_bytes(), 0o644)?;
+        did = true;
+    }
+    if active_line.is_some() {
+        disk.rewrite(&paths.hashlog, b"", 0o644)?;
+        did = true;
+    }
+    Ok(Some(did))
+}
+
+/// Whether an archived ledger stands where it belongs, compressed or not.
+pub(crate) fn is_kept(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    name: &ArchiveName,
+) -> Result<bool, DiskError> {
+    Ok(
+        disk.exists(&paths.archive(name))?
+            || disk.exists(&paths.history.join(name.compressed()))?,
+    )
+}
+
+/// Whether an archive and its hashlog are there.
+pub(crate) fn is_whole(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    name: &ArchiveName,
+) -> Result<bool, DiskError> {
+    Ok(is_kept(disk, paths, name)? && disk.exists(&paths.archived_hashlog(name))?)
+}
+
+/// What an archived ledger and its hashlog must be.
+pub(crate) fn files_of(passed: &Passed<'_>) -> (Vec<u8>, Vec<u8>) {
+    let expected = Expected::after(passed.begun, passed.entries);
+    let begun = &passed.begun.begun;
+    let ledger = [
+        begun.head.as_bytes(),
+        &expected.ledger,
+        begun.tail.as_bytes(),
+    ]
+    .concat();
+    (ledger, expected.hashlog)
+}
+
+/// Writes what an archive lacks; gives the files that were written.
+pub(crate) fn restore(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    passed: &Passed<'_>,
+) -> Result<Vec<PathBuf>, DiskError> {
+    let name = &passed.archived.archive;
+    let (ledger, hashlog) = files_of(passed);
+    let mut written = Vec::new();
+    disk.create_dir_all(&paths.history)?;
+    let mode = mode_like(disk, &paths.ledger)?;
+    if !is_kept(disk, paths, name)? && disk.create(&paths.archive(name), &ledger, mode)? {
+        written.push(paths.archive(name));
+    }
+    let kept_hashlog = paths.archived_hashlog(name);
+    if disk.create(&kept_hashlog, &hashlog, mode)? {
+        written.push(kept_hashlog);
+    }
+    Ok(written)
+}
+
+/// Permissions for a file that holds what this one holds.
+pub(crate) fn mode_like(disk: &Disk, path: &Path) -> Result<u32, DiskError> {
+    let mode = match disk.open_if_there(path, OpenHow::READ)? {
+        Some(file) => file.mode()?,
+        None => None,
+    };
+    Ok(mode.unwrap_or(0o644))
+}
+
+/// The greatest name that an archive has.
+fn newest(disk: &Disk, paths: &LedgerPaths) -> Result<Option<ArchiveName>, DiskError> {
+    Ok(names(disk, &paths.history)?.pop())
+}
+
+/// The hash of the last line of the newest archive's hashlog, as that says it.
+pub(crate) fn newest_head(disk: &Disk, paths: &LedgerPaths) -> Result<Option<Checksum>, DiskError> {
+    let Some(name) = newest(disk, paths)? else {
+        return Ok(None);
+    };
+    let Some(file) = disk.open_if_there(&paths.archived_hashlog(&name), OpenHow::READ)? else {
+        return Ok(None);
+    };
+    let line = last_line(&file, file.size()?)?;
+    Ok(line.and_then(|line| HASHLOG.check(&line).ok()))
+}
+
+/// The names of the archives in a folder, the earliest first, compressed ones as if they were not.
+pub(crate) fn names(disk: &Disk, history: &Path) -> Result<Vec<ArchiveName>, DiskError> {
+    let mut names: Vec<ArchiveName> = disk
+        .list_dir(history)?
+        .into_iter()
+        .filter(|entry| entry.kind == EntryKind::File)
+        .filter_map(|entry| {
+            let name = entry.name.to_str()?;
+            name.strip_suffix(".gz").unwrap_or(name).parse().ok()
+        })
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    Ok(names)
+}
+
+/// The last line of a hashlog, where that is the archived one's.
+fn last_line_of(
+    disk: &Disk,
+    path: &Path,
+    archived: &Archived,
+) -> Result<Option<Vec<u8>>, DiskError> {
+    let Some(file) = disk.open_if_there(path, OpenHow::READ)? else {
+        return Ok(None);
+    };
+    let line = last_line(&file, file.size()?)?;
+    Ok(line.filter(|line| HASHLOG.check(line) == Ok(archived.hashlog)))
+}
+
+/// Whether a ledger file ends with the entry that a hashlog's last line is of.
+fn has_as_last(
+    disk: &Disk,
+    path: &Path,
+    archived: &Archived,
+    line: &HashlogLine<'_>,
+) -> Result<bool, DiskError> {
+    let Some(file) = disk.open_if_there(path, OpenHow::READ)? else {
+        return Ok(false);
+    };
+    if file.size()? != archived.bytes {
+        return Ok(false);
+    }
+    let entry = line.read_entry(&file)?;
+    Ok(entry.is_some_and(|entry| checksum_at_head(&entry) == Some(line.checksum)))
+}
+
+/// Gives a file a second name; a copy, where the file system has no second names.
+fn link(disk: &Disk, from: &Path, to: &Path) -> Result<(), DiskError> {
+    match disk.hard_link(from, to) {
+        Err(error) if error.is_denied() || error.is_unsupported() => {
+            let mode = mode_like(disk, from)?;
+            disk.create(to, &disk.read(from)?, mode).map(drop)
+        }
+        linked => linked,
+    }
+}

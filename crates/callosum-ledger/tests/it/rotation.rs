@@ -1,0 +1,280 @@
+//! Archiving the ledger: at its size, on demand, interrupted, and over many days.
+
+use callosum_host::{Disk, OpenHow};
+use callosum_ledger::{Query, Replay, Verification, past, replay, verify};
+use serde_json::Value;
+
+use crate::project::{Project, id};
+
+fn verified(project: &Project) -> Verification {
+    let found = verify(&project.disk, &project.paths).unwrap();
+    assert_eq!(found.problems, []);
+    found
+}
+
+fn replayed(project: &Project) -> Replay {
+    let into = tempfile::tempdir().unwrap();
+    let replay = replay(&project.disk, &project.paths, None, into.path()).unwrap();
+    assert_eq!(replay.difference, None);
+    replay
+}
+
+fn archives(project: &Project) -> Vec<String> {
+    let listed = project.disk.list_dir(&project.paths.history).unwrap();
+    listed
+        .into_iter()
+        .map(|entry| entry.name.into_string().unwrap())
+        .collect()
+}
+
+/// CAL-LED-1, REQ-LED-002, REQ-LED-003, REQ-PERF-004: what grew to the threshold is archived
+/// before more is written, and the next ledger goes on where it ended.
+#[test]
+fn a_ledger_of_the_threshold_is_archived_before_the_next_entry() {
+    let (project, ids) = Project::with_entries(3);
+    let before = project.views();
+    let project = project.rotating_at(before.0.len() as u64);
+    let ledger = project.open();
+    let next = project.store(&ledger, "after the rotation");
+    let [rotated] = &ledger.rotations()[..] else {
+        panic!("{:?}", ledger.rotations());
+    };
+    assert_eq!(
+        archives(&project),
+        [
+            "cal_memory_20261102_100000.hashlog",
+            "cal_memory_20261102_100000.json"
+        ]
+    );
+    assert_eq!(
+        rotated.archive,
+        project
+            .paths
+            .history
+            .join("cal_memory_20261102_100000.json")
+    );
+    assert_eq!((rotated.entries, rotated.bytes), (3, before.0.len() as u64));
+    assert_eq!(project.text(&rotated.archive), before.0);
+    assert_eq!(next.task_id, id("cal_2026_11_02_0004"));
+
+    let hashlog = project.text(&project.paths.hashlog);
+    let first: Value = serde_json::from_str(hashlog.lines().next().unwrap()).unwrap();
+    let last: Value = serde_json::from_str(before.1.lines().last().unwrap()).unwrap();
+    assert_eq!((&first["prev"], &first["seq"]), (&last["line"], &1.into()));
+
+    let found = verified(&project);
+    assert_eq!((found.entries, found.archived_entries), (1, 3));
+    let replay = replayed(&project);
+    assert_eq!((replay.entries, replay.archived_entries), (1, 3));
+    let reader = project.reader();
+    for task_id in &ids {
+        let found = reader.find(task_id).unwrap().unwrap();
+        assert!(found.place.is_archived);
+    }
+    assert_eq!(reader.query(&Query::default()).unwrap().len(), 4);
+}
+
+/// CAL-LED-1: on demand too, and a ledger without entries is left as it is.
+#[test]
+fn a_rotation_that_is_asked_for_archives_what_there_is() {
+    let (project, ids) = Project::with_entries(1);
+    let ledger = project.open();
+    assert_eq!(ledger.rotate().unwrap().unwrap().entries, 1);
+    assert_eq!(ledger.rotate().unwrap(), None);
+    let mut linked = project.entry(id("cal_2026_11_02_0100"), "builds on what is archived");
+    linked.linked_tasks = ids.clone();
+    ledger.commit(linked).unwrap();
+    let taken = ledger.commit(project.entry(ids[0].clone(), "again"));
+    assert!(taken.is_err());
+    assert_eq!(ledger.rotate().unwrap().unwrap().entries, 1);
+    assert_eq!(
+        archives(&project)
+            .iter()
+            .filter(|name| name.strip_suffix(".json").is_some())
+            .count(),
+        2
+    );
+    drop(ledger);
+    // A new handle finds a ledger that was just begun in line.
+    assert_eq!(project.open().repairs(), []);
+    assert_eq!(verified(&project).archived_entries, 2);
+}
+
+/// CAL-LED-1: a handle that was open before goes on in the new ledger.
+#[test]
+fn another_handle_follows_a_rotation() {
+    let (project, ids) = Project::with_entries(2);
+    let (one, other) = (project.open(), project.open());
+    project.store(&other, "seen by the other alone");
+    one.rotate().unwrap().unwrap();
+    let mut linked = project.entry(id("cal_2026_11_02_0100"), "links over the rotation");
+    linked.linked_tasks = ids;
+    other.commit(linked).unwrap();
+    project.store(&one, "and back");
+    other.rotate().unwrap().unwrap();
+    project.store(&one, "and again");
+    let found = verified(&project);
+    assert_eq!((found.entries, found.archived_entries), (1, 5));
+    assert_eq!((one.repairs(), other.repairs()), (vec![], vec![]));
+}
+
+/// CAL-GOV-2, REQ-GOV-003: many days and rotations replay to the same bytes, archives included.
+#[test]
+fn many_days_and_rotations_replay_byte_for_byte() {
+    let mut project = Project::new().rotating_at(1200);
+    for day in 2..9 {
+        project = project.at(&format!("2026-11-0{day}T10:00:00Z"));
+        let ledger = project.open();
+        for number in 0..5 {
+            project.store(&ledger, &format!("day {day}, number {number}"));
+        }
+    }
+    let replay = replayed(&project);
+    assert_eq!(replay.entries + replay.archived_entries, 35);
+    assert!(replay.archives > 5);
+    verified(&project);
+    for day in 2..9 {
+        let file = project.paths.audit.join(format!("2026-11-0{day}.jsonl"));
+        let into = tempfile::tempdir().unwrap();
+        let part = callosum_ledger::replay(&project.disk, &project.paths, Some(&file), into.path())
+            .unwrap();
+        assert_eq!(part.difference, None, "day {day}");
+    }
+    // The names also grow where the clock goes back.
+    let project = project.at("2026-11-08T01:00:00Z");
+    project.open().rotate().unwrap().unwrap();
+    replayed(&project);
+}
+
+/// CAL-LED-1: an archive that is lost, with the watermark, is written again from the journal.
+#[test]
+fn a_lost_archive_is_written_anew_from_the_journal() {
+    let (project, _) = Project::with_entries(2);
+    let rotated = project.open().rotate().unwrap().unwrap();
+    let whole = project.read(&rotated.archive);
+    project.disk.remove_file(&rotated.archive).unwrap();
+    let found = verify(&project.disk, &project.paths).unwrap();
+    assert_eq!(found.problems[0].path, rotated.archive);
+    project
+        .disk
+        .remove_file(&project.paths.watermark())
+        .unwrap();
+    let repairs = project.open().repairs();
+    assert_eq!(repairs.len(), 1, "{repairs:?}");
+    assert_eq!(project.read(&rotated.archive), whole);
+    verified(&project);
+}
+
+/// CAL-LED-1: every state that the steps of a rotation leave behind is finished on opening.
+#[test]
+fn a_rotation_interrupted_between_any_two_steps_is_finished() {
+    let (project, _) = Project::with_entries(2);
+    let (ledger, hashlog) = project.views();
+    let before = project.disk.read(&project.paths.watermark()).ok();
+    let rotated = project.open().rotate().unwrap().unwrap();
+    let (empty, _) = project.views();
+    let kept_hashlog = rotated.archive.with_extension("hashlog");
+    for state in 0..16 {
+        let has = |bit: u32| state & (1 << bit) != 0;
+        let set = |path: &std::path::Path, text: Option<&str>| match text {
+            Some(text) => project.write(path, text),
+            None => drop(project.disk.remove_file(path).unwrap()),
+        };
+        // The archives get their names before the active files are replaced.
+        if (has(2) && !has(0)) || (has(3) && !has(1)) {
+            continue;
+        }
+        set(&rotated.archive, has(0).then_some(ledger.as_str()));
+        set(&kept_hashlog, has(1).then_some(hashlog.as_str()));
+        set(
+            &project.paths.ledger,
+            Some(if has(2) { &empty } else { &ledger }),
+        );
+        set(
+            &project.paths.hashlog,
+            Some(if has(3) { "" } else { &hashlog }),
+        );
+        match &before {
+            Some(bytes) => project.write(&project.paths.watermark(), bytes),
+            None => drop(
+                project
+                    .disk
+                    .remove_file(&project.paths.watermark())
+                    .unwrap(),
+            ),
+        }
+        let repairs = project.open().repairs();
+        assert_eq!(
+            repairs.is_empty(),
+            state == 0b1111,
+            "{state:04b}: {repairs:?}"
+        );
+        assert_eq!(project.text(&rotated.archive), ledger, "{state:04b}");
+        assert_eq!(project.text(&kept_hashlog), hashlog, "{state:04b}");
+        assert_eq!(
+            project.views(),
+            (empty.clone(), String::new()),
+            "{state:04b}"
+        );
+        verified(&project);
+    }
+    replayed(&project);
+}
+
+/// The ledger as it was before and after each rotation.
+#[test]
+fn the_past_is_rebuilt_as_it_stood() {
+    let mut project = Project::new();
+    let mut stood = Vec::new();
+    for hour in 11..20 {
+        project = project.at(&format!("2026-11-02T{hour}:00:00Z"));
+        let ledger = project.open();
+        if hour % 3 == 0 {
+            ledger.rotate().unwrap().unwrap();
+        }
+        project.store(&ledger, &format!("at {hour}"));
+        stood.push((hour, project.read(&project.paths.ledger)));
+    }
+    for (hour, bytes) in stood {
+        let time = format!("2026-11-02T{hour}:30:00Z").parse().unwrap();
+        let then = past(&project.disk, &project.paths, time).unwrap();
+        assert_eq!(then.ledger, bytes, "{hour}");
+        assert_eq!(then.entries.len() as u64 + then.archived_entries, hour - 10);
+    }
+    let before = past(
+        &project.disk,
+        &project.paths,
+        "2026-11-01T00:00:00Z".parse().unwrap(),
+    );
+    assert_eq!(
+        before.unwrap_err().to_string(),
+        "there was no ledger at 2026-11-01T00:00:00Z"
+    );
+}
+
+/// CAL-LED-1: what is archived while somebody reads is given once.
+#[test]
+fn a_reader_that_was_open_before_a_rotation_gives_each_entry_once() {
+    let (project, ids) = Project::with_entries(3);
+    let reader = project.reader();
+    project.open().rotate().unwrap().unwrap();
+    assert_eq!(reader.query(&Query::default()).unwrap().len(), 3);
+    assert_eq!(reader.stats().unwrap().entries, 3);
+    assert!(reader.find(&ids[0]).unwrap().is_some());
+}
+
+/// CAL-SEC-1: who may read an archive is as its ledger's owner decided.
+#[test]
+fn an_archive_and_the_new_ledger_keep_permissions() {
+    let (project, _) = Project::with_entries(1);
+    let bytes = project.read(&project.paths.ledger);
+    project
+        .disk
+        .replace(&project.paths.ledger, &bytes, 0o600)
+        .unwrap();
+    let rotated = project.open().rotate().unwrap().unwrap();
+    for path in [&rotated.archive, &project.paths.ledger] {
+        let file = Disk::real().open(path, OpenHow::READ).unwrap();
+        assert_eq!(file.mode().unwrap(), Some(0o600), "{}", path.display());
+    }
+}

@@ -72,6 +72,11 @@ impl ArchiveName {
         format!("{}.hashlog", self.stem())
     }
 
+    /// The index of its hashlog.
+    pub(crate) fn index(self) -> String {
+        format!("{}.index", self.stem())
+    }
+
     fn stem(self) -> String {
         let stamp = self.at.strftime(STAMP);
         match self.count {

@@ -12,6 +12,7 @@ use crate::{
     align::{Aligned, Expected, News, OpenError, Repair, align},
     entry::Entry,
     event::{AuditEvent, Event, Spawn},
+    hashlog,
     journal::{Batch, StoredEntry, day_of, path_of_day},
     locks::{ExclusiveLedger, ExclusiveTask, KeptLocks},
     open_files::OpenFiles,
@@ -393,6 +394,15 @@ impl Writer {
             .is_ok()
         {
             self.unmarked = 0;
+        }
+        if let Some(view) = &position.view {
+            // It is derived: without it, a lookup reads more.
+            drop(hashlog::refresh(
+                disk,
+                &paths.hashlog,
+                &paths.index(),
+                view.hashlog_end,
+            ));
         }
     }
 }

@@ -59,6 +59,16 @@ impl LedgerPaths {
         self.history.join(name.hashlog())
     }
 
+    /// The index of an archived ledger's hashlog.
+    pub(crate) fn archived_index(&self, name: &ArchiveName) -> PathBuf {
+        self.history.join(name.index())
+    }
+
+    /// The index of the active ledger's hashlog.
+    pub(crate) fn index(&self) -> PathBuf {
+        self.locks.join("index")
+    }
+
     /// `path` as seen from the root where it stands below it, else as it is.
     pub(crate) fn shown<'a>(&self, path: &'a Path) -> &'a Path {
         path.strip_prefix(&self.root).unwrap_or(path)

@@ -18,7 +18,7 @@ use crate::{
     checksum::Checksum,
     entry::checksum_at_head,
     event::{AuditEvent, Event},
-    hashlog::HashlogLine,
+    hashlog::{self, HashlogLine},
     journal::{Archived, Batch, JOURNAL_FORMAT, Passed},
     ledger_file::LedgerVersion,
     lines::last_line,
@@ -69,6 +69,13 @@ pub(crate) fn rotate(
     // What is open under the ledger's names is the archive from here on.
     files.close();
     finish(disk, paths, &archived, &next)?;
+    // It is derived: without it, a lookup reads more.
+    drop(hashlog::complete(
+        disk,
+        &paths.archived_hashlog(&archived.archive),
+        &paths.archived_index(&archived.archive),
+        &paths.index(),
+    ));
     position.view = Some(next);
     let rotated = Rotated {
         archive: paths.archive(&archived.archive),

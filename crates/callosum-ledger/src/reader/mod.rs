@@ -58,8 +58,8 @@ impl Reader {
             return Ok(Some(found));
         }
         for path in archives(&self.disk, &self.paths)? {
-            if let Some(found) =
-                Source::scanned(&self.disk, &path)?.ask(|source| source.find(task_id))?
+            if let Some(found) = Source::archive(&self.disk, &self.paths, &path)?
+                .ask(|source| source.find(task_id))?
             {
                 return Ok(Some(found));
             }
@@ -78,7 +78,7 @@ impl Reader {
             if query.is_full(entries.len()) {
                 break;
             }
-            let archive = Source::scanned(&self.disk, &path)?;
+            let archive = Source::archive(&self.disk, &self.paths, &path)?;
             let of_archive = archive.ask(|source| query.run(source, entries.len()))?;
             entries.extend(of_archive);
         }
@@ -92,7 +92,7 @@ impl Reader {
         stats.ledger_bytes = self.size()?;
         for path in self.archives()? {
             let before = stats.entries;
-            stats = stats.with(&Source::scanned(&self.disk, &path)?)?;
+            stats = stats.with(&Source::archive(&self.disk, &self.paths, &path)?)?;
             stats.archived_entries += stats.entries - before;
             stats.archives += 1;
         }

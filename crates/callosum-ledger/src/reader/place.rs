@@ -16,7 +16,7 @@ use crate::{
     archive_name::ArchiveName,
     entry::{Entry, EntryError, checksum_at_head, read_timestamp},
     error_code::ErrorCode,
-    hashlog::HashlogLine,
+    hashlog::{Asked, Hashlog, HashlogLine, Row},
     ledger_file::{LedgerFile, LedgerFileError, LedgerVersion},
     paths::LedgerPaths,
     task_id::TaskId,
@@ -111,11 +111,12 @@ impl From<DiskError> for Unanswered {
 pub(super) enum Source {
     /// There is none.
     Missing,
-    /// The active ledger, by its hashlog.
+    /// A ledger by its hashlog.
     Indexed {
-        hashlog: Vec<u8>,
+        hashlog: Hashlog,
         ledger: DiskFile,
         version: LedgerVersion,
+        is_archived: bool,
     },
     /// Any ledger, by its own bytes.
     Scanned {
@@ -136,6 +137,8 @@ pub(super) struct Candidate<'s> {
 enum CandidatePlace<'s> {
     /// As the hashlog says.
     Line(HashlogLine<'s>),
+    /// As the hashlog's index says.
+    Row(Row),
     /// In the bytes that were scanned.
     Range(Range<usize>),
 }
@@ -146,23 +149,55 @@ impl Source {
         let Some(ledger) = disk.open_if_there(&paths.ledger, OpenHow::READ)? else {
             return Ok(Self::Missing);
         };
-        if let Some(mut hashlog) = disk.read_if_there(&paths.hashlog)? {
-            // A line that is not finished is being written.
-            let whole = memchr::memrchr(b'\n', &hashlog).map_or(0, |at| at + 1);
-            hashlog.truncate(whole);
-            if let Some(version) = version_if_indexed(&hashlog, &ledger)? {
-                return Ok(Self::Indexed {
-                    hashlog,
-                    ledger,
-                    version,
-                });
-            }
-        }
-        Self::of_active(&ledger)
+        let hashlog = Hashlog::open(disk, &paths.hashlog, &paths.index())?;
+        Self::of(ledger, hashlog, false)
     }
 
-    fn of_active(ledger: &DiskFile) -> Result<Self, ReadError> {
-        Self::from_bytes(ledger.path(), false, ledger.read_all()?)
+    /// An archive, by its hashlog where it has one.
+    pub(super) fn archive(
+        disk: &Disk,
+        paths: &LedgerPaths,
+        path: &Path,
+    ) -> Result<Self, ReadError> {
+        let ledger = disk.open(path, OpenHow::READ)?;
+        let name = path.file_name().and_then(|name| name.to_str());
+        let hashlog = match name.and_then(|name| name.parse::<ArchiveName>().ok()) {
+            Some(name) => Hashlog::open(
+                disk,
+                &paths.archived_hashlog(&name),
+                &paths.archived_index(&name),
+            )?,
+            None => None,
+        };
+        Self::of(ledger, hashlog, true)
+    }
+
+    fn of(
+        ledger: DiskFile,
+        hashlog: Option<Hashlog>,
+        is_archived: bool,
+    ) -> Result<Self, ReadError> {
+        if let Some(hashlog) = hashlog
+            && let Some(version) = version_if_indexed(&hashlog, &ledger)?
+        {
+            return Ok(Self::Indexed {
+                hashlog,
+                ledger,
+                version,
+                is_archived,
+            });
+        }
+        Self::from_bytes(ledger.path(), is_archived, ledger.read_all()?)
+    }
+
+    /// Whether an entry may have been finished between these times.
+    pub(super) fn may_have(&self, since: Option<Timestamp>, until: Option<Timestamp>) -> bool {
+        let micros = |time: Option<Timestamp>| time.map(Timestamp::as_microsecond);
+        match self {
+            Self::Missing => false,
+            Self::Indexed { hashlog, .. } => hashlog.may_have(micros(since), micros(until)),
+            Self::Scanned { .. } => true,
+        }
     }
 
     /// Asks, and asks the ledger file itself where its hashlog is wrong.
@@ -171,20 +206,24 @@ impl Source {
         question: impl Fn(&Self) -> Result<T, Unanswered>,
     ) -> Result<T, ReadError> {
         let answer = match (question(self), self) {
-            (Err(Unanswered::IndexWrong), Self::Indexed { ledger, .. }) => {
-                question(&Self::of_active(ledger)?)
-            }
+            (
+                Err(Unanswered::IndexWrong),
+                Self::Indexed {
+                    ledger,
+                    is_archived,
+                    ..
+                },
+            ) => question(&Self::from_bytes(
+                ledger.path(),
+                *is_archived,
+                ledger.read_all()?,
+            )?),
             (answer, _) => answer,
         };
         answer.map_err(|unanswered| match unanswered {
             Unanswered::Read(error) => error,
             Unanswered::IndexWrong => unreachable!("what was scanned has no index"),
         })
-    }
-
-    /// An archive.
-    pub(super) fn scanned(disk: &Disk, path: &Path) -> Result<Self, ReadError> {
-        Self::from_bytes(path, true, disk.read(path)?)
     }
 
     fn from_bytes(path: &Path, is_archived: bool, bytes: Vec<u8>) -> Result<Self, ReadError> {
@@ -240,14 +279,20 @@ impl Source {
     }
 
     fn candidate_of(&self, task_id: &TaskId) -> Result<Option<Candidate<'_>>, Unanswered> {
-        let quoted = format!("\"{task_id}\"");
         match self {
             Self::Missing => Ok(None),
-            Self::Indexed { hashlog, .. } => Ok(memchr::memmem::rfind_iter(hashlog, &quoted)
-                .filter_map(|at| HashlogLine::read(line_around(hashlog, at)))
-                .find(|line| line.task_id == task_id.as_str())
-                .map(Candidate::of)),
+            Self::Indexed { hashlog, .. } => {
+                for asked in hashlog.places_of(task_id)? {
+                    let candidate = Candidate::asked(asked);
+                    // Rows of other tasks may have the same key.
+                    if self.read(&candidate)?.task_id == *task_id {
+                        return Ok(Some(candidate));
+                    }
+                }
+                Ok(None)
+            }
             Self::Scanned { bytes, file, .. } => {
+                let quoted = format!("\"{task_id}\"");
                 for (index, range) in file.entries.iter().enumerate().rev() {
                     if memchr::memmem::find(&bytes[range.clone()], quoted.as_bytes()).is_none() {
                         continue;
@@ -263,21 +308,17 @@ impl Source {
     }
 
     /// All entries, in the order of the file, before they are read.
-    pub(super) fn candidates(&self) -> Vec<Candidate<'_>> {
-        match self {
+    pub(super) fn candidates(&self) -> Result<Vec<Candidate<'_>>, DiskError> {
+        Ok(match self {
             Self::Missing => Vec::new(),
-            Self::Indexed { hashlog, .. } => hashlog
-                .split(|byte| *byte == b'\n')
-                .filter_map(HashlogLine::read)
-                .map(Candidate::of)
-                .collect(),
+            Self::Indexed { hashlog, .. } => hashlog.lines()?.map(Candidate::of).collect(),
             Self::Scanned { file, .. } => file
                 .entries
                 .iter()
                 .enumerate()
                 .map(|(index, range)| Candidate::plain(index + 1, range.clone()))
                 .collect(),
-        }
+        })
     }
 
     /// Reads one entry, which is the one that the hashlog's line is of. Its checksum is not
@@ -292,6 +333,10 @@ impl Source {
                     && read_timestamp(&line.timestamp) == Some(entry.timestamp);
                 is_the_lines.then_some(entry).ok_or(Unanswered::IndexWrong)
             }
+            (CandidatePlace::Row(row), Self::Indexed { ledger, .. }) => {
+                let stored = row.read_entry(ledger)?.ok_or(Unanswered::IndexWrong)?;
+                Entry::read(&stored).map_err(|_| Unanswered::IndexWrong)
+            }
             (CandidatePlace::Range(range), Self::Scanned { bytes, .. }) => {
                 let read = Entry::read(&bytes[range.clone()]);
                 read.map_err(|source| self.entry_error(candidate, source).into())
@@ -302,7 +347,7 @@ impl Source {
 
     /// Reads every entry, in the order of the file. No checksum is checked.
     pub(super) fn each(&self, mut take: impl FnMut(&Entry)) -> Result<(), Unanswered> {
-        for candidate in self.candidates() {
+        for candidate in self.candidates()? {
             take(&self.read(&candidate)?);
         }
         Ok(())
@@ -337,6 +382,7 @@ impl Source {
     fn found(&self, entry: Entry, candidate: &Candidate<'_>) -> Found {
         let (offset, length) = match &candidate.place {
             CandidatePlace::Line(line) => (line.offset, line.length),
+            CandidatePlace::Row(row) => (row.offset, u64::from(row.length)),
             CandidatePlace::Range(range) => (range.start as u64, range.len() as u64),
         };
         Found {
@@ -346,6 +392,9 @@ impl Source {
                 is_archived: matches!(
                     self,
                     Self::Scanned {
+                        is_archived: true,
+                        ..
+                    } | Self::Indexed {
                         is_archived: true,
                         ..
                     }
@@ -373,6 +422,16 @@ impl<'s> Candidate<'s> {
         }
     }
 
+    fn asked(asked: Asked<'s>) -> Self {
+        match asked {
+            Asked::Line(line) => Self::of(line),
+            Asked::Row(row) => Self {
+                number: row.number as usize,
+                place: CandidatePlace::Row(row),
+            },
+        }
+    }
+
     fn plain(number: usize, range: Range<usize>) -> Self {
         Self {
             number,
@@ -384,24 +443,22 @@ impl<'s> Candidate<'s> {
     pub(super) fn indexed(&self) -> Option<(&str, Timestamp)> {
         match &self.place {
             CandidatePlace::Line(line) => Some((&line.executor, read_timestamp(&line.timestamp)?)),
-            CandidatePlace::Range(_) => None,
+            CandidatePlace::Row(_) | CandidatePlace::Range(_) => None,
         }
     }
 }
 
 /// Whether the hashlog's ends fit the ledger; then the version at the ledger's head.
 fn version_if_indexed(
-    hashlog: &[u8],
+    hashlog: &Hashlog,
     ledger: &DiskFile,
 ) -> Result<Option<LedgerVersion>, DiskError> {
-    let line = |at| HashlogLine::read(line_around(hashlog, at));
-    let (Some(first), Some(last)) = (line(0), line(hashlog.len().saturating_sub(2))) else {
+    let Some([first, last]) = hashlog.ends()? else {
         return Ok(None);
     };
-    let lines = memchr::memchr_iter(b'\n', hashlog).count() as u64;
-    if (first.seq, last.seq) != (1, lines) {
+    let (Some(first), Some(last)) = (HashlogLine::read(&first), HashlogLine::read(&last)) else {
         return Ok(None);
-    }
+    };
     for line in [&first, &last] {
         let is_there = line.read_entry(ledger)?.is_some_and(|entry| {
             entry.ends_with(b"}") && checksum_at_head(&entry) == Some(line.checksum)
@@ -413,14 +470,6 @@ fn version_if_indexed(
     let mut head = ledger.read_range(0, first.offset as usize)?;
     head.extend_from_slice(b"]}");
     Ok(LedgerFile::parse(&head).ok().map(|file| file.version))
-}
-
-/// The line, without its line feed, in which a byte stands.
-fn line_around(text: &[u8], at: usize) -> &[u8] {
-    let at = at.min(text.len());
-    let from = memchr::memrchr(b'\n', &text[..at]).map_or(0, |feed| feed + 1);
-    let len = memchr::memchr(b'\n', &text[from..]).unwrap_or(text.len() - from);
-    &text[from..from + len]
 }
 
 /// The archived ledgers, the newest first.
@@ -463,7 +512,7 @@ pub(crate) fn stored_among(
         return Ok(stored);
     }
     for path in archives(disk, paths)? {
-        if look_in(&Source::scanned(disk, &path)?)? {
+        if look_in(&Source::archive(disk, paths, &path)?)? {
             break;
         }
     }

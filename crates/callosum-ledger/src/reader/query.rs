@@ -38,7 +38,10 @@ impl Query {
     /// were found elsewhere. The checksum of each is checked.
     pub(super) fn run(&self, source: &Source, before: usize) -> Result<Vec<Entry>, Unanswered> {
         let mut fitting = Vec::new();
-        for candidate in source.candidates() {
+        if !source.may_have(self.since, self.until) {
+            return Ok(Vec::new());
+        }
+        for candidate in source.candidates()? {
             if let Some((executor, timestamp)) = candidate.indexed() {
                 if self.fits_index(executor, timestamp) {
                     fitting.push((timestamp, candidate, None));

@@ -263,6 +263,57 @@ fn a_reader_that_was_open_before_a_rotation_gives_each_entry_once() {
     assert!(reader.find(&ids[0]).unwrap().is_some());
 }
 
+/// REQ-LED-005: a thousand entries in an archive and as many in the active ledger, each found by
+/// its index and, without it, by the hashlog or the file itself.
+#[test]
+fn entries_are_found_with_an_index_and_without() {
+    let project = Project::new();
+    let ledger = project.open();
+    let mut ids = Vec::new();
+    for round in 0..2 {
+        for number in 0..1000 {
+            let summary = format!("{round} {number} {}", "x".repeat(1000));
+            ids.push(project.store(&ledger, &summary).task_id);
+        }
+        if round == 0 {
+            ledger.rotate().unwrap().unwrap();
+        }
+    }
+    drop(ledger);
+    let index = project.paths.locks.join("index");
+    assert!(project.disk.exists(&index).unwrap());
+    let listed = archives(&project);
+    let archived_index = listed.iter().find(|name| name.ends_with("index")).unwrap();
+    let archived_index = project.paths.history.join(archived_index);
+    let check = || {
+        let reader = project.reader();
+        for task_id in ids.iter().step_by(97) {
+            let found = reader.find(task_id).unwrap().unwrap();
+            assert_eq!(found.entry.task_id, *task_id);
+        }
+        assert!(reader.find(&id("cal_2020_01_01_0001")).unwrap().is_none());
+    };
+    check();
+    for path in [&archived_index, &index] {
+        project.disk.remove_file(path).unwrap();
+        check();
+    }
+    project.write(&archived_index, "not an index");
+    check();
+    for entry in archives(&project) {
+        if entry.ends_with("hashlog") {
+            let path = project.paths.history.join(entry);
+            project.disk.remove_file(&path).unwrap();
+        }
+    }
+    check();
+    let before = Query {
+        until: Some("2026-11-01T00:00:00Z".parse().unwrap()),
+        ..Query::default()
+    };
+    assert_eq!(project.reader().query(&before).unwrap(), []);
+}
+
 /// CAL-SEC-1: who may read an archive is as its ledger's owner decided.
 #[test]
 fn an_archive_and_the_new_ledger_keep_permissions() {

@@ -1,4 +1,4 @@
-//! The hashlog: one line an entry, the index of the ledger file and a chain of its own.
+//! A line of the hashlog, written and read.
 //!
 //! It is derived from the ledger file alone: the same entries at the same offsets give the same
 //! bytes. The format in full: `docs/formats/hashlog.md`.
@@ -38,16 +38,43 @@ impl<'a> HashlogLine<'a> {
 
     /// Reads what stands in the ledger file where the line says that its entry is; `None` where
     /// the file does not reach so far.
-    pub(crate) fn read_entry(&self, ledger: &DiskFile) -> Result<Option<Vec<u8>>, DiskError> {
-        // A line can say anything: no room is made for more than there is.
-        let end = self.offset.checked_add(self.length);
-        let size = ledger.size()?;
-        if end.is_none_or(|end| end > size) {
-            return Ok(None);
-        }
-        let entry = ledger.read_range(self.offset, self.length as usize)?;
-        Ok((entry.len() as u64 == self.length).then_some(entry))
+    pub(crate) fn read_entry(&self, ledger: &impl ReadRange) -> Result<Option<Vec<u8>>, DiskError> {
+        read_place(ledger, self.offset, self.length)
     }
+}
+
+/// Bytes of a ledger, wherever they are kept.
+pub(crate) trait ReadRange {
+    /// How many there are.
+    fn size(&self) -> Result<u64, DiskError>;
+    /// `len` bytes from `offset`; fewer where they end before.
+    fn read_range(&self, offset: u64, len: usize) -> Result<Vec<u8>, DiskError>;
+}
+
+impl ReadRange for DiskFile {
+    fn size(&self) -> Result<u64, DiskError> {
+        DiskFile::size(self)
+    }
+
+    fn read_range(&self, offset: u64, len: usize) -> Result<Vec<u8>, DiskError> {
+        DiskFile::read_range(self, offset, len)
+    }
+}
+
+/// Reads what stands at a place that something derived names; `None` where there is no such place.
+pub(super) fn read_place(
+    ledger: &impl ReadRange,
+    offset: u64,
+    length: u64,
+) -> Result<Option<Vec<u8>>, DiskError> {
+    // A place can be anything: no room is made for more than there is.
+    let end = offset.checked_add(length);
+    let size = ledger.size()?;
+    if end.is_none_or(|end| end > size) {
+        return Ok(None);
+    }
+    let bytes = ledger.read_range(offset, length as usize)?;
+    Ok((bytes.len() as u64 == length).then_some(bytes))
 }
 
 /// What the index repeats of an entry; empty where a foreign entry has no such text.

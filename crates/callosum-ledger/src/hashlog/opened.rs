@@ -1,0 +1,157 @@
+//! [`Hashlog`]: a hashlog that is open to be asked where entries stand.
+
+use std::{path::Path, sync::OnceLock};
+
+use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
+
+use super::{
+    index::{Index, Row, build},
+    line::HashlogLine,
+};
+use crate::{lines::last_line, task_id::TaskId};
+
+/// More than these bytes are not searched where they can be indexed.
+const SEARCHED: usize = 4 * 1024 * 1024;
+
+/// A hashlog up to the last whole line that it had when it was opened.
+#[derive(Debug)]
+pub(crate) struct Hashlog {
+    file: DiskFile,
+    index: Option<Index>,
+    /// The whole lines that the index does not cover.
+    rest: Vec<u8>,
+    /// All whole lines, once they were asked for.
+    all: OnceLock<Vec<u8>>,
+}
+
+/// Where a task's entry may stand.
+#[derive(Clone, Debug)]
+pub(crate) enum Asked<'a> {
+    /// As a line says.
+    Line(HashlogLine<'a>),
+    /// As a row of the index says.
+    Row(Row),
+}
+
+impl Hashlog {
+    /// Opens a hashlog and its index; `None` where there is none.
+    ///
+    /// Where the index lacks much, it is written anew; where it cannot be, as in a project that is
+    /// mounted read-only, asking takes longer.
+    pub(crate) fn open(disk: &Disk, path: &Path, index: &Path) -> Result<Option<Self>, DiskError> {
+        let Some(file) = disk.open_if_there(path, OpenHow::READ)? else {
+            return Ok(None);
+        };
+        let mut hashlog = Self::read(disk, file, index)?;
+        if hashlog.rest.len() > SEARCHED {
+            let old = hashlog.index.as_ref();
+            let built = build(disk, index, &hashlog.file, old, hashlog.end());
+            // It is derived, and whoever asks may not write here.
+            if built.is_ok() {
+                hashlog = Self::read(disk, hashlog.file, index)?;
+            }
+        }
+        Ok(Some(hashlog))
+    }
+
+    fn read(disk: &Disk, file: DiskFile, index: &Path) -> Result<Self, DiskError> {
+        let index = Index::open(disk, index, &file)?;
+        let covered = index.as_ref().map_or(0, |index| index.covered);
+        let mut rest = file.read_from(covered)?;
+        // A line that is not finished is being written.
+        let whole = memchr::memrchr(b'\n', &rest).map_or(0, |at| at + 1);
+        rest.truncate(whole);
+        Ok(Self {
+            file,
+            index,
+            rest,
+            all: OnceLock::new(),
+        })
+    }
+
+    /// Where the last whole line ends.
+    pub(crate) fn end(&self) -> u64 {
+        self.covered() + self.rest.len() as u64
+    }
+
+    fn covered(&self) -> u64 {
+        self.index.as_ref().map_or(0, |index| index.covered)
+    }
+
+    /// The first line and the last, where all between them are there too.
+    pub(crate) fn ends(&self) -> Result<Option<[Vec<u8>; 2]>, DiskError> {
+        let (Some(first), Some(last)) = (self.first()?, last_line(&self.file, self.end())?) else {
+            return Ok(None);
+        };
+        let lines = memchr::memchr_iter(b'\n', &self.rest).count() as u64
+            + self.index.as_ref().map_or(0, |index| index.count);
+        let seq = |line: &[u8]| HashlogLine::read(line).map(|line| line.seq);
+        let are_all = (seq(&first), seq(&last)) == (Some(1), Some(lines));
+        Ok(are_all.then_some([first, last]))
+    }
+
+    fn first(&self) -> Result<Option<Vec<u8>>, DiskError> {
+        let mut len = 4 * 1024;
+        loop {
+            let mut text = self.file.read_range(0, len)?;
+            if let Some(feed) = memchr::memchr(b'\n', &text) {
+                text.truncate(feed);
+                return Ok(Some(text));
+            }
+            if text.len() < len {
+                return Ok(None);
+            }
+            len *= 8;
+        }
+    }
+
+    /// Where a task's entry may stand, the latest place first.
+    pub(crate) fn places_of(&self, task_id: &TaskId) -> Result<Vec<Asked<'_>>, DiskError> {
+        let quoted = format!("\"{task_id}\"");
+        let mut places: Vec<_> = memchr::memmem::rfind_iter(&self.rest, &quoted)
+            .filter_map(|at| HashlogLine::read(line_around(&self.rest, at)))
+            .filter(|line| line.task_id == task_id.as_str())
+            .map(Asked::Line)
+            .collect();
+        if let Some(index) = &self.index {
+            places.extend(index.rows_of(task_id.as_str())?.into_iter().map(Asked::Row));
+        }
+        Ok(places)
+    }
+
+    /// All lines, in order.
+    pub(crate) fn lines(&self) -> Result<impl Iterator<Item = HashlogLine<'_>>, DiskError> {
+        let all = match (self.covered(), self.all.get()) {
+            (0, _) => &self.rest,
+            (_, Some(all)) => all,
+            (covered, None) => {
+                let mut all = self.file.read_range(0, covered as usize)?;
+                all.extend_from_slice(&self.rest);
+                self.all.get_or_init(|| all)
+            }
+        };
+        Ok(all
+            .split(|byte| *byte == b'\n')
+            .filter_map(HashlogLine::read))
+    }
+
+    /// Whether an entry may be of a time between these, in microseconds since 1970.
+    ///
+    /// Only what the index covers is told from; more lines may be of any time.
+    pub(crate) fn may_have(&self, since: Option<i64>, until: Option<i64>) -> bool {
+        match &self.index {
+            Some(index) if self.rest.is_empty() => {
+                let (first, last) = index.times;
+                since.is_none_or(|since| last >= since) && until.is_none_or(|until| first <= until)
+            }
+            _ => true,
+        }
+    }
+}
+
+/// The line, without its line feed, in which a byte stands.
+fn line_around(text: &[u8], at: usize) -> &[u8] {
+    let from = memchr::memrchr(b'\n', &text[..at]).map_or(0, |feed| feed + 1);
+    let len = memchr::memchr(b'\n', &text[from..]).unwrap_or(text.len() - from);
+    &text[from..from + len]
+}

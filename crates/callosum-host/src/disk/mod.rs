@@ -18,5 +18,5 @@ pub use self::{
         Access, Create, EntryKind, FileHandle, FileId, FileStat, FileSystem, ListedEntry, OpenHow,
     },
     handle::{Disk, DiskError, Operation},
-    scratch::Scratch,
+    scratch::{HeldScratch, Scratch},
 };

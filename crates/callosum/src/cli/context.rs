@@ -1,12 +1,15 @@
 //! [`Context`]: what every command that works on a project is given.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
 
 use callosum_agents::runner::{Patience, Surroundings};
 use callosum_arbiter::delegation::Provenance;
 use callosum_host::{
     Clock, Disk, Ids,
-    disk::{EntryKind, Scratch},
+    disk::{EntryKind, HeldScratch, Scratch},
     process::Cancel,
 };
 use callosum_ledger::LedgerPaths;
@@ -29,6 +32,8 @@ pub(super) struct Context {
     pub(super) project: Project,
     /// Asked when somebody presses Ctrl-C.
     pub(super) cancel: Cancel,
+    /// The folder of this process's temporary folders, made when the first is needed.
+    held: OnceLock<HeldScratch>,
 }
 
 impl Context {
@@ -87,6 +92,7 @@ impl Context {
             folder,
             project,
             cancel,
+            held: OnceLock::new(),
         })
     }
 
@@ -153,15 +159,28 @@ impl Context {
             .map_err(|error| super::store::disk_failed(&error))
     }
 
-    /// The folder of this machine's temporary folders, which nobody else may enter.
+    /// The folder of this process's temporary folders, which nobody else may enter. What killed
+    /// processes left beside it is removed first.
     fn temporary(&self) -> Result<PathBuf, CommandError> {
-        let temporary = self.project.homes.machine.join("scratch");
-        self.project
+        if let Some(held) = self.held.get() {
+            return Ok(held.path().to_owned());
+        }
+        let all = self.project.homes.machine.join("scratch");
+        let held = self
+            .project
             .homes
             .create_machine(&self.disk)
-            .and_then(|_| self.disk.create_private_dir(&temporary))
+            .and_then(|_| self.disk.create_private_dir(&all))
+            .and_then(|_| {
+                if let Err(error) = self.disk.sweep_scratch(&all) {
+                    // Litter of others keeps nobody from working.
+                    self.ui
+                        .detail(&super::store::disk_failed(&error).one_line());
+                }
+                self.disk.held_scratch(&all)
+            })
             .map_err(|error| super::store::disk_failed(&error))?;
-        Ok(temporary)
+        Ok(self.held.get_or_init(|| held).path().to_owned())
     }
 
     /// What is known of the checkout: the folder's name, and the branch that git's `HEAD` names.

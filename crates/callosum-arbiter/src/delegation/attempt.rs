@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 use super::{
     judge::{self, Judged},
     means::{Means, Rules},
-    record::{self, About},
+    record::{self, About, KeptPrompt},
     report::Failure,
     watch::{Notice, Watch},
 };
@@ -191,7 +191,11 @@ impl Workshop<'_> {
         if let Some(id) = &job.id {
             return Ok(id.clone());
         }
-        let spawn = record::spawn(job.task, &job.executor.id, job.decision);
+        let prompt = KeptPrompt::of(&job.task.prompt);
+        if let Some(whole) = prompt.too_long() {
+            self.means.answers.put(whole.as_bytes())?;
+        }
+        let spawn = record::spawn(job.task, &prompt, &job.executor.id, job.decision);
         let id = self.means.ledger.reserve(spawn)?;
         job.id = Some(id.clone());
         let about = About {
@@ -346,14 +350,8 @@ impl Workshop<'_> {
 
     fn entry(&self, job: &Job<'_>, id: &TaskId, judged: &Judged) -> NewEntry {
         let mut metadata = judged.metadata.clone();
+        KeptPrompt::of(&job.task.prompt).put_into(&mut metadata);
         let mut put = |key: &str, value: Value| metadata.insert(key.to_owned(), value);
-        put("prompt", record::kept_prompt(&job.task.prompt).into());
-        if job.task.prompt.len() > record::KEPT_PROMPT {
-            // Enough to tell whether another prompt is the same one.
-            put("prompt_bytes", job.task.prompt.len().into());
-            let hash = Checksum::of(job.task.prompt.as_bytes());
-            put("prompt_sha256", hash.to_string().into());
-        }
         put("kind", job.task.kind.as_str().into());
         put("mode", job.decision.mode.as_str().into());
         put("priority", job.task.priority.as_str().into());

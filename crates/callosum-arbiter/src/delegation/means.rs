@@ -12,7 +12,7 @@ use crate::schedule::Limits;
 pub struct Means<'a> {
     /// Where entries and records go.
     pub ledger: &'a Ledger,
-    /// Where answers are kept that are too long for an entry.
+    /// Where answers and prompts are kept that are too long for an entry.
     pub answers: &'a Answers,
     /// Who can be asked.
     pub registry: &'a Registry,

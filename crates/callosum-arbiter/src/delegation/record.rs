@@ -14,22 +14,45 @@ use crate::{
 };
 
 /// Bytes of a prompt that records and entries keep.
-pub(super) const KEPT_PROMPT: usize = 1024;
+const KEPT_PROMPT: usize = 1024;
 
-/// The beginning of a prompt, its secrets masked.
-pub(super) fn kept_prompt(prompt: &str) -> String {
-    let masked = secrets::mask(prompt).text;
-    if masked.len() <= KEPT_PROMPT {
-        return masked;
+/// A prompt as it is kept: without its secrets, and in records and entries not without end.
+pub(super) struct KeptPrompt {
+    masked: String,
+}
+
+impl KeptPrompt {
+    pub(super) fn of(prompt: &str) -> Self {
+        Self {
+            masked: secrets::mask(prompt).text,
+        }
     }
-    format!("{}…", &masked[..masked.floor_char_boundary(KEPT_PROMPT)])
+
+    /// What has to be kept elsewhere, because records and entries only have its beginning.
+    pub(super) fn too_long(&self) -> Option<&str> {
+        (self.masked.len() > KEPT_PROMPT).then_some(self.masked.as_str())
+    }
+
+    /// Puts it, or its beginning with the length and the hash of the whole, into a record or entry.
+    pub(super) fn put_into(&self, details: &mut Map<String, Value>) {
+        let mut put = |key: &str, value: Value| details.insert(key.to_owned(), value);
+        let Some(whole) = self.too_long() else {
+            put("prompt", self.masked.as_str().into());
+            return;
+        };
+        let beginning = &whole[..whole.floor_char_boundary(KEPT_PROMPT)];
+        put("prompt", format!("{beginning}…").into());
+        put("prompt_bytes", whole.len().into());
+        let hash = Checksum::of(whole.as_bytes());
+        put("prompt_sha256", hash.to_string().into());
+    }
 }
 
 /// A task gets its id.
-pub(super) fn spawn(task: &Task, executor: &str, decision: Decision) -> Spawn {
+pub(super) fn spawn(task: &Task, prompt: &KeptPrompt, executor: &str, decision: Decision) -> Spawn {
     let mut details = Map::new();
+    prompt.put_into(&mut details);
     let mut put = |key: &str, value: Value| details.insert(key.to_owned(), value);
-    put("prompt", kept_prompt(&task.prompt).into());
     put("kind", task.kind.as_str().into());
     put("mode", decision.mode.as_str().into());
     if !task.paths.is_empty() {
@@ -149,8 +172,21 @@ mod tests {
     /// LOA-SEC-1, CAL-SEC-1: a prompt is kept without its secrets, and not without end.
     #[test]
     fn a_prompt_is_cut_on_a_character_and_marked() {
-        let kept = kept_prompt(&"é".repeat(2000));
-        assert!(kept.ends_with('…') && kept.len() <= KEPT_PROMPT + '…'.len_utf8());
-        assert_eq!(kept_prompt("short"), "short");
+        let kept = |prompt: &str| {
+            let mut details = Map::new();
+            KeptPrompt::of(prompt).put_into(&mut details);
+            details
+        };
+        let long = "é".repeat(2000);
+        let details = kept(&long);
+        let beginning = details["prompt"].as_str().unwrap();
+        assert!(beginning.ends_with('…') && beginning.len() <= KEPT_PROMPT + '…'.len_utf8());
+        assert_eq!(details["prompt_bytes"], 4000);
+        let hash = Checksum::of(long.as_bytes()).to_string();
+        assert_eq!(details["prompt_sha256"], hash);
+        assert_eq!(
+            Value::from(kept("short")),
+            serde_json::json!({"prompt": "short"})
+        );
     }
 }

@@ -306,7 +306,13 @@ fn a_prompt_of_a_megabyte_goes_through_standard_input() {
         .callosum()
         .arguments(["delegate", "-", "--json"])
         .input(prompt.clone());
-    assert_eq!(run.run().success().json()["status"], "success");
+    let output = run.run().success().json();
+    assert_eq!(output["status"], "success");
+    let id = output["task_id"].as_str().unwrap();
+    let entry = env.run(["ledger", "show", id, "--json"]).success().json();
+    let hash = entry["metadata"]["prompt_sha256"].as_str().unwrap();
+    let kept = env.read(format!(".cal_answers/{}/{}", &hash[..2], &hash[2..]));
+    assert_eq!(kept, prompt, "nothing of it is lost");
     register(&env, "argued", &fakes::fake_with_prompt(""));
     let run = env
         .callosum()

@@ -1,10 +1,10 @@
 //! `callosum doctor`: what works here, what is missing, and how to mend it.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, ops::ControlFlow};
 
 use callosum_agents::{discover::find_in_path, registry::Status};
 use callosum_host::{OpenHow, machine};
-use callosum_ledger::verify;
+use callosum_ledger::{Ledger, LedgerVersion, OpenError, verify};
 use clap::Args;
 use owo_colors::OwoColorize as _;
 use schemars::JsonSchema;
@@ -81,6 +81,7 @@ pub(super) fn run(context: &Context, _args: &DoctorArgs) -> Result<(), CommandEr
     check_configuration(context, &mut checks);
     check_ledger(context, &mut checks);
     check_executors(context, &mut checks);
+    check_needs(&mut checks);
     drop(progress);
     let output = DoctorOutput {
         works: checks.0.iter().all(|check| check.outcome != "failed"),
@@ -132,15 +133,45 @@ fn check_root(context: &Context, checks: &mut Checks) {
         }
         Ok(free) => {
             let found = format!("{} MB free, 500 MB are recommended", free >> 20);
-            checks.add(
-                "room",
-                Outcome::Warning,
-                found,
-                Some("make room on the disk"),
-            );
+            let hint = format!("make room on the disk of {}", root.display());
+            checks.add("room", Outcome::Warning, found, Some(&hint));
         }
         Err(error) => checks.add("room", Outcome::Warning, error.to_string(), None),
     }
+    check_folders(context, checks);
+}
+
+/// The folders of Seed CAL §14.3 (REQ-DEP-005).
+fn check_folders(context: &Context, checks: &mut Checks) {
+    let paths = context.ledger_paths();
+    let missing: Vec<String> = [&paths.audit, &paths.history, &paths.locks]
+        .into_iter()
+        .filter(|folder| !context.disk.exists(folder).unwrap_or(false))
+        .map(|folder| folder.strip_prefix(context.state()).unwrap_or(folder))
+        .map(|folder| folder.display().to_string())
+        .collect();
+    if missing.is_empty() {
+        checks.add("folders", Outcome::Ok, "all there", None);
+    } else {
+        let found = format!("not there yet: {}", missing.join(" "));
+        let hint = "the first delegate creates them, or `callosum init`";
+        checks.add("folders", Outcome::Ok, found, Some(hint));
+    }
+}
+
+/// What other installations need and this one does not, and what it lacks (REQ-DEP-001, CAL-SEC-1).
+fn check_needs(checks: &mut Checks) {
+    checks.add(
+        "python",
+        Outcome::Ok,
+        "not needed: this is one program without an interpreter",
+        None,
+    );
+    let found = "executors run with a cleared environment and a temporary folder of their own, \
+                 and nothing of the operating system confines them yet: they can read and write \
+                 what you can, and reach the network";
+    let hint = "register and trust only executors that you would run yourself";
+    checks.add("confinement", Outcome::Warning, found, Some(hint));
 }
 
 fn check_homes(context: &Context, checks: &mut Checks) {
@@ -189,6 +220,11 @@ fn check_ledger(context: &Context, checks: &mut Checks) {
             return;
         }
     };
+    if store::is_gone(context) {
+        let hint = Some("callosum init");
+        checks.add("ledger", Outcome::Failed, store::GONE, hint);
+        return;
+    }
     let Some(version) = version else {
         checks.add(
             "ledger",
@@ -198,6 +234,9 @@ fn check_ledger(context: &Context, checks: &mut Checks) {
         );
         return;
     };
+    if check_writing_ledger(context, checks).is_break() {
+        return;
+    }
     match verify(&context.disk, &context.ledger_paths()) {
         Ok(found) if found.is_sound() => {
             let text = format!(
@@ -225,6 +264,36 @@ fn check_ledger(context: &Context, checks: &mut Checks) {
             );
         }
     }
+}
+
+/// Whether entries can be added to the ledger that is there; where not, verifying it is beside
+/// the point.
+fn check_writing_ledger(context: &Context, checks: &mut Checks) -> ControlFlow<()> {
+    let opened = Ledger::open(
+        context.disk.clone(),
+        context.ledger_paths(),
+        context.clock.clone(),
+        context.ids.clone(),
+    );
+    let error = match opened {
+        Ok(_) => return ControlFlow::Continue(()),
+        Err(error) => error,
+    };
+    if let OpenError::Newer { found, .. } = &error {
+        let found = format!(
+            "version {found}, and this program writes {}: a newer callosum wrote it, with what \
+             this one does not know and would drop. It can be read, and nothing is added",
+            LedgerVersion::OURS
+        );
+        let hint = "use the newer callosum; reading works: callosum ledger query";
+        checks.add("ledger", Outcome::Failed, found, Some(hint));
+        return ControlFlow::Break(());
+    }
+    let found = store::unopened(&error).one_line();
+    let hint = Some("callosum ledger verify");
+    checks.add("ledger", Outcome::Failed, found, hint);
+    // What is wrong with the files themselves is found by verifying them.
+    ControlFlow::Continue(())
 }
 
 fn check_executors(context: &Context, checks: &mut Checks) {

@@ -95,6 +95,9 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
         .iter()
         .map(ToString::to_string)
         .collect();
+    if store::is_gone(context) {
+        attention.push(store::GONE.to_owned());
+    }
     let mut executors = Vec::new();
     for executor in roster.registry().executors() {
         let standing = if !roster.is_trusted(executor) {
@@ -135,7 +138,7 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
     Ok(StatusOutput {
         root: context.state().display().to_string(),
         tree: context.tree().display().to_string(),
-        initialised: ledger.version().is_some(),
+        initialised: ledger.version().is_some() || store::is_gone(context),
         entries: stats.entries,
         ledger_bytes: stats.ledger_bytes,
         ledger_version: ledger.version().map(|version| version.to_string()),
@@ -164,6 +167,9 @@ fn as_text(output: &StatusOutput) -> String {
                 output.entries,
                 output.ledger_bytes
             );
+        }
+        None if output.initialised => {
+            let _ = writeln!(text, "{} gone", "ledger   ".dimmed());
         }
         None => {
             let _ = writeln!(

@@ -1,6 +1,6 @@
 //! Opening the ledger, and explaining why it cannot be opened.
 
-use std::{error::Error, time::Duration};
+use std::{error::Error, path::Path, time::Duration};
 
 use callosum_arbiter::Remedy;
 use callosum_host::{DiskError, FileLock, LockError};
@@ -72,6 +72,23 @@ pub(super) fn reader(context: &Context) -> Result<Reader, CommandError> {
     }
     Reader::open(context.disk.clone(), paths).map_err(|error| unreadable(&error))
 }
+
+/// Whether there is a journal and the ledger that it was written with is gone.
+pub(super) fn is_gone(context: &Context) -> bool {
+    let paths = context.ledger_paths();
+    let is_there = context.disk.exists(&paths.ledger).unwrap_or(true);
+    let days = context.disk.list_dir(&paths.audit).unwrap_or_default();
+    let is_day = |name: &std::ffi::OsStr| {
+        Path::new(name)
+            .extension()
+            .is_some_and(|ending| ending == "jsonl")
+    };
+    !is_there && days.iter().any(|entry| is_day(&entry.name))
+}
+
+/// What to say where [`is_gone`]: nothing is lost, and how to have it back.
+pub(super) const GONE: &str = "the ledger's file is gone, and its audit journal is there: the next \
+                               command that can write here rebuilds it (`callosum init`)";
 
 fn tell_repairs(context: &Context, ledger: &Ledger) {
     for repair in ledger.repairs() {

@@ -137,6 +137,37 @@ fn an_executor_sees_a_clean_environment() {
     );
 }
 
+/// CAL-SEC-1: what a killed run left in the machine's home is gone with the next one.
+#[test]
+fn the_temporary_files_of_a_killed_run_are_collected() {
+    let env = two_languages();
+    env.write("tools/kill.py", KILLING);
+    register(&env, "killing", "python3 tools/kill.py");
+    let scratch = env.machine_home().join("scratch");
+    let left = || std::fs::read_dir(&scratch).unwrap().count();
+    assert_eq!(left(), 0);
+    let killed = env.run(["delegate", "map", "--executor", "killing"]);
+    assert_eq!(killed.code, 128 + 9, "{}", killed.stderr);
+    assert_eq!(left(), 1);
+    env.run(["delegate", "map", "--executor", "scout"])
+        .success();
+    assert_eq!(left(), 0);
+    env.run(["ledger", "verify"]).success();
+}
+
+/// An executor that kills whoever started it, once it has left a file.
+const KILLING: &str = r#"
+import json, os, pathlib, signal, sys
+request = json.load(sys.stdin)
+if request["prompt"] == "ping":
+    print(json.dumps({"summary": "pong", "tokens_used": 0, "status": "success"}))
+elif request["prompt"] == "capabilities":
+    print(json.dumps({"capabilities": {"prompt_input": True, "json_output": True}}))
+else:
+    pathlib.Path(os.environ["TMPDIR"], "left").write_text("behind")
+    os.kill(os.getppid(), signal.SIGKILL)
+"#;
+
 /// CAL-ERR-5: a full disk is told, and what was there before is whole.
 #[test]
 fn a_full_disk_loses_nothing() {
@@ -168,8 +199,7 @@ fn a_full_disk_loses_nothing() {
 fn a_read_only_project_can_be_read_and_says_why_not_more() {
     let disk = SmallDisk::with_a_project();
     disk.run(&["delegate", "map"]).success();
-    let project = disk.project.to_str().unwrap();
-    assert!(command("mount", &["-o", "remount,ro", project]));
+    disk.make_read_only();
     disk.run(&["ledger", "show", "cal_2026_01_02_0001"])
         .success();
     disk.run(&["ledger", "verify"]).success();
@@ -178,14 +208,14 @@ fn a_read_only_project_can_be_read_and_says_why_not_more() {
 }
 
 /// A project on a small file system of its own, unmounted at the end.
-struct SmallDisk {
+pub(crate) struct SmallDisk {
     env: TestEnv,
     project: PathBuf,
 }
 
 impl SmallDisk {
     /// Panics where it cannot be mounted: tests run as root, who may.
-    fn with_a_project() -> Self {
+    pub(crate) fn with_a_project() -> Self {
         let env = TestEnv::new();
         let project = env.project();
         let at = project.to_str().unwrap();
@@ -198,8 +228,17 @@ impl SmallDisk {
         disk
     }
 
-    fn run(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
         self.env.run(arguments)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.project.join(name)
+    }
+
+    pub(crate) fn make_read_only(&self) {
+        let project = self.project.to_str().unwrap();
+        assert!(command("mount", &["-o", "remount,ro", project]));
     }
 }
 

@@ -11,6 +11,8 @@
 
 /// The main job: a prompt or a task file in, committed summaries out.
 mod delegate;
+/// What `doctor` and `status` say is wrong, and how to mend it.
+mod doctor;
 /// Registering, checking, finding and preferring executors.
 mod executors;
 /// Executors that crash, hang, lie or flood, and disks that fail.

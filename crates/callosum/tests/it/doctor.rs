@@ -1,0 +1,123 @@
+//! `doctor` and `status`: what is wrong is named, with how to mend it.
+
+use callosum_testkit::{Output, TestEnv};
+use serde_json::Value;
+
+use crate::{faults::SmallDisk, projects::two_languages};
+
+/// The check of this name, as `doctor --json` has it.
+fn check(doctor: &Output, name: &str) -> Value {
+    let json = doctor.json();
+    let checks = json["checks"].as_array().unwrap();
+    let found = checks.iter().find(|check| check["name"] == name);
+    found
+        .unwrap_or_else(|| panic!("no `{name}` in {json}"))
+        .clone()
+}
+
+/// REQ-DEP-001, REQ-DEP-002, REQ-DEP-003, REQ-DEP-004, REQ-DEP-005, CAL-CFG-2: each requirement of
+/// an installation is a line of the doctor's.
+#[test]
+fn a_healthy_machine_meets_every_requirement() {
+    let env = two_languages();
+    let fresh = env.run(["doctor", "--json"]).success();
+    let folders = check(&fresh, "folders");
+    assert!(
+        folders["found"].as_str().unwrap().contains("cal_audit"),
+        "{folders}"
+    );
+    assert!(
+        folders["hint"].as_str().unwrap().contains("callosum init"),
+        "{folders}"
+    );
+    env.run(["init"]).success();
+    let doctor = env.run(["doctor", "--json"]).success();
+    for name in ["python", "writing", "folders", "ledger", "executor scout"] {
+        let check = check(&doctor, name);
+        assert_eq!(check["outcome"], "ok", "{check}");
+    }
+    assert!(
+        check(&doctor, "python")["found"]
+            .as_str()
+            .unwrap()
+            .contains("not needed")
+    );
+    assert!(
+        check(&doctor, "room")["found"]
+            .as_str()
+            .unwrap()
+            .contains("MB free")
+    );
+}
+
+/// REQ-DEP-003, REQ-DEP-004: less room than recommended, and a folder that cannot be written, are
+/// named with what to do.
+#[test]
+fn a_small_and_a_read_only_disk_are_named() {
+    let disk = SmallDisk::with_a_project();
+    disk.run(&["delegate", "map"]).success();
+    let room = check(&disk.run(&["doctor", "--json"]).success(), "room");
+    assert_eq!(room["outcome"], "warning", "{room}");
+    assert!(
+        room["hint"].as_str().unwrap().contains("make room"),
+        "{room}"
+    );
+    disk.make_read_only();
+    let writing = check(&disk.run(&["doctor", "--json"]).ended_with(1), "writing");
+    assert_eq!(writing["outcome"], "failed", "{writing}");
+    assert!(
+        writing["found"].as_str().unwrap().contains("ead-only"),
+        "{writing}"
+    );
+    assert!(writing["hint"].is_string(), "{writing}");
+}
+
+/// CAL-SEC-1: until executors are confined, the doctor says that they are not.
+#[test]
+fn what_does_not_confine_executors_yet_is_said() {
+    let env = TestEnv::new();
+    let confinement = check(&env.run(["doctor", "--json"]).success(), "confinement");
+    assert_eq!(confinement["outcome"], "warning", "{confinement}");
+    assert!(
+        confinement["found"].as_str().unwrap().contains("network"),
+        "{confinement}"
+    );
+}
+
+/// CAL-SCH-1: why a newer ledger is read and not written.
+#[test]
+fn a_newer_ledger_is_explained() {
+    let env = two_languages();
+    env.run(["delegate", "map"]).success();
+    let newer = env
+        .read(".cal_memory.json")
+        .replacen("\"1.2\"", "\"1.9\"", 1);
+    env.write(".cal_memory.json", &newer);
+    let ledger = check(&env.run(["doctor", "--json"]).ended_with(1), "ledger");
+    let found = ledger["found"].as_str().unwrap();
+    assert!(found.contains("1.9") && found.contains("1.2"), "{found}");
+    assert!(
+        ledger["hint"].as_str().unwrap().contains("newer callosum"),
+        "{ledger}"
+    );
+    assert_eq!(env.read(".cal_memory.json"), newer);
+}
+
+/// Where the ledger's file is gone and cannot be rebuilt at once, nobody says that there never was
+/// one.
+#[test]
+fn a_ledger_that_is_gone_is_not_a_ledger_that_never_was() {
+    let disk = SmallDisk::with_a_project();
+    disk.run(&["delegate", "map"]).success();
+    std::fs::remove_file(disk.path(".cal_memory.json")).unwrap();
+    disk.make_read_only();
+    let status = disk.run(&["status", "--json"]).success().json();
+    let attention = status["attention"].to_string();
+    assert!(
+        attention.contains("gone") && attention.contains("callosum init"),
+        "{status}"
+    );
+    assert_eq!(status["initialised"], true, "{status}");
+    let ledger = check(&disk.run(&["doctor", "--json"]).ended_with(1), "ledger");
+    assert_eq!(ledger["hint"], "callosum init", "{ledger}");
+}

@@ -30,6 +30,7 @@ const NEVER_A_NAME_BITS: f64 = 4.4;
 
 pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
     let secret_in = |captures: regex::Captures<'_>| {
+        let begins = captures.get(0).map_or(0, |whole| whole.start());
         let (value, secret) = match (captures.get(1), captures.get(2)) {
             (Some(quoted), _) => (quoted, is_secret(quoted.as_str(), QUOTED_BITS)),
             (None, Some(bare)) => {
@@ -39,6 +40,7 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
             }
             (None, None) => return None,
         };
+        let secret = secret && !is_place(&text[..begins], &text[begins..], value.as_str());
         secret.then(|| (value.range(), Kind::Assigned))
     };
     ASSIGNMENT
@@ -53,14 +55,70 @@ fn is_secret(value: &str, least_bits: f64) -> bool {
     has_digit && has_letter && !is_placeholder(value) && entropy(value) >= least_bits
 }
 
-/// Whether a value without quotes reads like a path of names: `config.token_v2`.
+/// Folders that an absolute path begins with; a key in base64 may begin with a slash as well.
+const TOP_FOLDERS: [&str; 26] = [
+    "Users",
+    "Volumes",
+    "app",
+    "bin",
+    "builds",
+    "data",
+    "dev",
+    "etc",
+    "home",
+    "lib",
+    "media",
+    "mnt",
+    "nix",
+    "opt",
+    "private",
+    "proc",
+    "root",
+    "run",
+    "sbin",
+    "srv",
+    "sys",
+    "tmp",
+    "usr",
+    "var",
+    "work",
+    "workspace",
+];
+
+/// Whether a value says where something is: a path, or an address without anything random in it.
+///
+/// `before` is what stands before the telling part of the name, `name` the rest. `PWD` and
+/// `OLDPWD` end like a password's name and are the working folder of every process.
+fn is_place(before: &str, name: &str, value: &str) -> bool {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let prefix = &before[before.trim_end_matches(is_of_name).len()..];
+    let is_working_folder = name.starts_with("PWD") && matches!(prefix, "" | "OLD");
+    if let Some(path) = value.strip_prefix('/') {
+        let first = path.split('/').next().unwrap_or_default();
+        return is_working_folder || TOP_FOLDERS.contains(&first) || is_name(value);
+    }
+    let is_relative = ["~/", "./", "../"]
+        .iter()
+        .any(|begin| value.starts_with(begin));
+    let on_a_drive =
+        matches!(value.as_bytes(), [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic());
+    is_relative || on_a_drive || (value.contains("://") && is_name(value))
+}
+
+/// Whether a value without quotes reads like a path of names: `config.token_v2`, `TOKEN_TYPE_32`.
 fn is_name(value: &str) -> bool {
     if value.len() >= 32 && entropy(value) >= NEVER_A_NAME_BITS {
         return false;
     }
+    let is_of_constant =
+        |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    if value.contains('_') && value.bytes().all(is_of_constant) {
+        return true;
+    }
     let is_word = |word: &str| {
         let digits = word.bytes().filter(u8::is_ascii_digit).count();
-        word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && digits * 6 <= word.len()
+        let begins_well = word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        (begins_well && digits * 6 <= word.len()) || (digits == word.len() && digits <= 2)
     };
     value
         .split(['.', '_', '-', '/', ':'])

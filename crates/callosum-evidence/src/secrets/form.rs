@@ -101,13 +101,23 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         "user", "your", "xxx", "port", "key",
     ];
     let value = value.to_ascii_lowercase();
+    // `password123` is what examples and tests call a password.
+    let word = value.trim_end_matches(|c: char| c.is_ascii_digit() || "!_-".contains(c));
     let first = value.chars().next();
     let one_letter = value.chars().all(|c| Some(c) == first);
     let wrapped = value.contains(['$', '{', '}', '<', '>', '*', '%', '(', '[']);
     one_letter
         || wrapped
-        || WORDS.contains(&value.as_str())
-        || ["your", "example", "changeme", "placeholder", "dummy", "xxx"]
-            .iter()
-            .any(|word| value.contains(word))
+        || WORDS.contains(&word)
+        || [
+            "your",
+            "example",
+            "changeme",
+            "placeholder",
+            "dummy",
+            "fake",
+            "xxx",
+        ]
+        .iter()
+        .any(|word| value.contains(word))
 }

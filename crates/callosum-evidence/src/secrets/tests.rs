@@ -130,12 +130,62 @@ fn hashes_ids_and_code_are_not_secrets() {
         "token = parse_header_field_value(line1)",
         "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ",
         "sk_sp = 1; risk-2 task-12345678901234567890",
+        "password=\"password123\", secret: 'secret_1234'",
+        "\"hashed_password\": \"fakehashedsecret2\"",
+        "ChangePassword: MSV1_0_PROTOCOL_MESSAGE_TYPE = 5",
+        "pub credentials: MI_UserCredentials_0,",
     ] {
         check(text, text);
     }
 }
 
+/// What says where something is gives nothing away, though its name ends like a password's.
+#[test]
+fn places_are_not_secrets() {
+    for text in [
+        "\"PWD\": \"/tmp/callosum-test-A1b2C3/project\"",
+        "OLDPWD=/x7Qp2/k9Zt4LmW8vB3/c5",
+        "\"PWD\": \"/x7Qp2/k9Zt4LmW8vB3/c5\"",
+        "password: \"/run/secrets/db_1\"",
+        "credentials=~/.aws/credentials-2024.json",
+        "private_key: '../keys/id_ed25519.pem'",
+        "api_key = \"C:\\Users\\ana\\key1.txt\"",
+        "token: \"https://login.example.net/oauth2/token\"",
+    ] {
+        check(text, text);
+    }
+    check(
+        "secret_key = \"/K7MDENG9bPxRfiCYzzKEYkeyQ1/wJalrXU2tnFEMI\"",
+        "secret_key = \"[secret: assigned value]\"",
+    );
+    check(
+        "secret: \"https://hooks.acme.net/T0a1b2c3d4/9f8e7d6c5b4a3928\"",
+        "secret: \"[secret: assigned value]\"",
+    );
+    // The name of a working folder, and the value of a password.
+    check("PWD='s3cr3t-Pa55w0rd'", "PWD='[secret: assigned value]'");
+}
+
 proptest! {
+    /// Whatever a random folder is called, a process may say that it works in it.
+    #[test]
+    fn a_working_folder_is_never_masked(folders in "(/[A-Za-z0-9._-]{1,24}){1,5}", old in "(OLD)?") {
+        let text = format!("\"{old}PWD\": \"{folders}\"");
+        prop_assert_eq!(mask(&text).text, text);
+    }
+
+    /// Whatever is random enough and given to a telling name goes, and nothing else does.
+    #[test]
+    fn a_random_value_of_a_telling_name_is_masked(
+        name in "(DB_|my|)(password|api_key|SECRET)",
+        value in "[a-f][0-9][A-Za-z0-9]{22,40}",
+    ) {
+        prop_assume!(value.bytes().collect::<std::collections::BTreeSet<_>>().len() > 10);
+        prop_assume!(!["your", "fake", "xxx"].iter().any(|word| value.to_lowercase().contains(word)));
+        let text = format!("{name} = \"{value}\";");
+        prop_assert_eq!(mask(&text).text, format!("{name} = \"[secret: assigned value]\";"));
+    }
+
     #[test]
     fn masking_twice_is_masking_once(text in "(?s)(password=|ghp_|://a:|@b|-----BEGIN PRIVATE KEY-----|[a-zA-Z0-9'\" \n:=-]{0,12}){0,12}") {
         let once = mask(&text).text;

@@ -9,7 +9,7 @@ use std::{
 use super::{
     file_versions::{change, file_versions},
     image::Image,
-    trace::{FileId, NameChange, Names, Node, Step, Trace},
+    trace::{Inode, NameChange, Names, Node, Step, Trace},
 };
 
 /// Up to so many combinations of files and folders at one step, all of them are generated.
@@ -46,14 +46,14 @@ pub struct Crashes<'t> {
     trace: &'t Trace,
     random: fastrand::Rng,
     /// Versions of files by how many steps of theirs are synced and made.
-    versions: HashMap<(FileId, usize, usize), Versions>,
+    versions: HashMap<(Inode, usize, usize), Versions>,
 }
 
 type Versions = Vec<Arc<Vec<u8>>>;
 
 /// Something of which there is more than one state.
 enum Part {
-    File(FileId, Versions),
+    File(Inode, Versions),
     /// So many names of a folder may be lost.
     Folder(PathBuf, usize),
 }
@@ -159,8 +159,8 @@ impl<'t> Crashes<'t> {
 }
 
 /// The places, in the trace, of the changes of each file that has any.
-fn changes_of_files(made: &[Step]) -> Vec<(FileId, Vec<usize>)> {
-    let mut changes: std::collections::BTreeMap<FileId, Vec<usize>> = Default::default();
+fn changes_of_files(made: &[Step]) -> Vec<(Inode, Vec<usize>)> {
+    let mut changes: std::collections::BTreeMap<Inode, Vec<usize>> = Default::default();
     for (at, step) in made.iter().enumerate() {
         match step {
             Step::Write { file, .. } | Step::SetLen { file, .. } => {

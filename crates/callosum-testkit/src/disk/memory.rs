@@ -9,12 +9,12 @@ use std::{
 
 use callosum_host::{
     Disk, OpenHow,
-    disk::{self, Access, Create, EntryKind, FileHandle, FileStat, FileSystem, ListedEntry},
+    disk::{Access, Create, EntryKind, FileHandle, FileId, FileStat, FileSystem, ListedEntry},
 };
 
 use super::{
     image::Image,
-    trace::{FileId, NameChange, Names, Node, Step, Trace},
+    trace::{Inode, NameChange, Names, Node, Step, Trace},
 };
 
 /// A file system in memory; cheap to clone, and clones are the same disk.
@@ -39,7 +39,7 @@ struct File {
 
 struct OpenFile {
     disk: MemoryDisk,
-    id: FileId,
+    id: Inode,
     access: Access,
     holds_lock: Mutex<bool>,
 }
@@ -122,7 +122,7 @@ impl Contents {
         node.ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    fn file(&self, path: &Path) -> io::Result<FileId> {
+    fn file(&self, path: &Path) -> io::Result<Inode> {
         match self.node(path)? {
             Node::File(id) => Ok(id),
             Node::Folder => Err(io::ErrorKind::IsADirectory.into()),
@@ -156,7 +156,7 @@ impl Contents {
         self.trace.steps.push(Step::Name(change));
     }
 
-    fn write(&mut self, id: FileId, bytes: &[u8], offset: u64) {
+    fn write(&mut self, id: Inode, bytes: &[u8], offset: u64) {
         write(&mut self.files[id].bytes, bytes, offset);
         self.trace.steps.push(Step::Write {
             file: id,
@@ -174,6 +174,13 @@ pub(super) fn write(content: &mut Vec<u8>, bytes: &[u8], offset: u64) {
         content.resize(to, 0);
     }
     content[from..to].copy_from_slice(bytes);
+}
+
+fn id_of(file: Inode) -> FileId {
+    FileId {
+        device: 0,
+        inode: file as u64,
+    }
 }
 
 impl FileSystem for MemoryDisk {
@@ -277,9 +284,9 @@ impl FileSystem for MemoryDisk {
     fn stat(&self, path: &Path) -> io::Result<FileStat> {
         let contents = self.contents();
         let (kind, len, id) = match contents.node(path)? {
-            Node::File(id) => {
-                let len = contents.files[id].bytes.len() as u64;
-                (EntryKind::File, len, Some(number_of(id)))
+            Node::File(file) => {
+                let len = contents.files[file].bytes.len() as u64;
+                (EntryKind::File, len, Some(id_of(file)))
             }
             Node::Folder => (EntryKind::Folder, 0, None),
         };
@@ -327,14 +334,6 @@ impl OpenFile {
     }
 }
 
-/// How a file of this disk is told from its others.
-fn number_of(file: FileId) -> disk::FileId {
-    disk::FileId {
-        device: 0,
-        inode: file as u64,
-    }
-}
-
 impl FileHandle for OpenFile {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let contents = self.disk.contents();
@@ -359,8 +358,8 @@ impl FileHandle for OpenFile {
         Ok(Some(self.disk.contents().files[self.id].mode))
     }
 
-    fn id(&self) -> io::Result<Option<disk::FileId>> {
-        Ok(Some(number_of(self.id)))
+    fn id(&self) -> io::Result<Option<FileId>> {
+        Ok(Some(id_of(self.id)))
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {

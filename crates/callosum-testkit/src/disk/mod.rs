@@ -22,5 +22,5 @@ pub use self::{
     faulty::{Fault, FaultyDisk},
     image::Image,
     memory::MemoryDisk,
-    trace::{FileId, NameChange, Step, Trace},
+    trace::{Inode, NameChange, Step, Trace},
 };

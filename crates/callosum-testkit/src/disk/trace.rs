@@ -7,12 +7,12 @@ use std::{
 };
 
 /// One file, whatever names it has.
-pub type FileId = usize;
+pub type Inode = usize;
 
 /// What a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Node {
-    File(FileId),
+    File(Inode),
     Folder,
 }
 
@@ -25,7 +25,7 @@ pub enum Step {
     /// Bytes were written.
     Write {
         /// The file.
-        file: FileId,
+        file: Inode,
         /// Where.
         offset: u64,
         /// What.
@@ -34,14 +34,14 @@ pub enum Step {
     /// The size was set.
     SetLen {
         /// The file.
-        file: FileId,
+        file: Inode,
         /// To how many bytes.
         len: u64,
     },
     /// The content of a file was made durable.
     SyncFile {
         /// The file.
-        file: FileId,
+        file: Inode,
     },
     /// A name was given or taken.
     Name(NameChange),
@@ -65,7 +65,7 @@ pub enum NameChange {
         /// The name.
         path: PathBuf,
         /// The file.
-        file: FileId,
+        file: Inode,
     },
     /// A folder was created.
     Folder {

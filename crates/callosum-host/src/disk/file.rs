@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     file_system::{FileHandle, FileId},
-    handle::{DiskError, Operation},
+    handle::{DiskError, Operation, uninterrupted},
 };
 
 /// An open file; every error that it gives names its path.
@@ -28,31 +28,28 @@ impl DiskFile {
 
     /// Size in bytes.
     pub fn size(&self) -> Result<u64, DiskError> {
-        self.handle.size().map_err(self.failed(Operation::Stat))
+        uninterrupted(|| self.handle.size()).map_err(self.failed(Operation::Stat))
     }
 
     /// The permission bits; `None` where the file system has none.
     pub fn mode(&self) -> Result<Option<u32>, DiskError> {
-        self.handle.mode().map_err(self.failed(Operation::Stat))
+        uninterrupted(|| self.handle.mode()).map_err(self.failed(Operation::Stat))
     }
 
     /// Which file it is; `None` where the file system cannot say.
     pub fn id(&self) -> Result<Option<FileId>, DiskError> {
-        self.handle.id().map_err(self.failed(Operation::Stat))
+        uninterrupted(|| self.handle.id()).map_err(self.failed(Operation::Stat))
     }
 
     /// Reads from `offset` until `buffer` is full or the file ends; returns how many bytes.
     pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, DiskError> {
         let mut filled = 0;
         while filled < buffer.len() {
-            match self
-                .handle
-                .read_at(&mut buffer[filled..], offset + filled as u64)
-            {
-                Ok(0) => break,
-                Ok(count) => filled += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.failed(Operation::Read)(error)),
+            let at = offset + filled as u64;
+            let read = uninterrupted(|| self.handle.read_at(&mut buffer[filled..], at));
+            match read.map_err(self.failed(Operation::Read))? {
+                0 => break,
+                count => filled += count,
             }
         }
         Ok(filled)
@@ -88,50 +85,42 @@ impl DiskFile {
     pub fn write_at(&self, bytes: &[u8], offset: u64) -> Result<(), DiskError> {
         let mut written = 0;
         while written < bytes.len() {
-            match self
-                .handle
-                .write_at(&bytes[written..], offset + written as u64)
-            {
-                Ok(0) => {
-                    return Err(self.failed(Operation::Write)(
-                        io::ErrorKind::WriteZero.into(),
-                    ));
-                }
-                Ok(count) => written += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.failed(Operation::Write)(error)),
+            let at = offset + written as u64;
+            let count = uninterrupted(|| self.handle.write_at(&bytes[written..], at))
+                .map_err(self.failed(Operation::Write))?;
+            if count == 0 {
+                return Err(self.failed(Operation::Write)(
+                    io::ErrorKind::WriteZero.into(),
+                ));
             }
+            written += count;
         }
         Ok(())
     }
 
     /// Cuts or extends (with zeros) to `len` bytes.
     pub fn set_len(&self, len: u64) -> Result<(), DiskError> {
-        self.handle
-            .set_len(len)
-            .map_err(self.failed(Operation::Write))
+        uninterrupted(|| self.handle.set_len(len)).map_err(self.failed(Operation::Write))
     }
 
     /// Makes the content durable (`fdatasync`). The name is not: see [`super::Disk::sync_dir`].
     pub fn sync_data(&self) -> Result<(), DiskError> {
-        self.handle
-            .sync_data()
-            .map_err(self.failed(Operation::Sync))
+        uninterrupted(|| self.handle.sync_data()).map_err(self.failed(Operation::Sync))
     }
 
     /// Makes the content and all metadata durable (`fsync`).
     pub fn sync_all(&self) -> Result<(), DiskError> {
-        self.handle.sync_all().map_err(self.failed(Operation::Sync))
+        uninterrupted(|| self.handle.sync_all()).map_err(self.failed(Operation::Sync))
     }
 
     /// Takes the advisory exclusive lock; `false` where somebody else holds it.
     pub fn try_lock(&self) -> Result<bool, DiskError> {
-        self.handle.try_lock().map_err(self.failed(Operation::Lock))
+        uninterrupted(|| self.handle.try_lock()).map_err(self.failed(Operation::Lock))
     }
 
     /// Gives the advisory lock back. Dropping the file does the same.
     pub fn unlock(&self) -> Result<(), DiskError> {
-        self.handle.unlock().map_err(self.failed(Operation::Lock))
+        uninterrupted(|| self.handle.unlock()).map_err(self.failed(Operation::Lock))
     }
 
     fn failed(&self, operation: Operation) -> impl FnOnce(io::Error) -> DiskError {

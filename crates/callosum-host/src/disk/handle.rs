@@ -33,9 +33,7 @@ impl Disk {
 
     /// Opens a file.
     pub fn open(&self, path: &Path, how: OpenHow) -> Result<DiskFile, DiskError> {
-        let handle = self
-            .file_system
-            .open(path, how)
+        let handle = uninterrupted(|| self.file_system.open(path, how))
             .map_err(DiskError::on(Operation::Open, path))?;
         Ok(DiskFile::new(handle, path.to_owned()))
     }
@@ -58,8 +56,7 @@ impl Disk {
     /// Looks at a path; a link is described itself, not followed. `None` where nothing is.
     pub fn stat(&self, path: &Path) -> Result<Option<FileStat>, DiskError> {
         absent_as_none(
-            self.file_system
-                .stat(path)
+            uninterrupted(|| self.file_system.stat(path))
                 .map_err(DiskError::on(Operation::Stat, path)),
         )
     }
@@ -71,7 +68,7 @@ impl Disk {
 
     /// Lists a folder, sorted by name; empty where there is none.
     pub fn list_dir(&self, path: &Path) -> Result<Vec<ListedEntry>, DiskError> {
-        let mut entries = match self.file_system.list_dir(path) {
+        let mut entries = match uninterrupted(|| self.file_system.list_dir(path)) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(DiskError::on(Operation::List, path)(error)),
@@ -82,8 +79,7 @@ impl Disk {
 
     /// The path with every link resolved; everything on it must be there.
     pub fn canonicalize(&self, path: &Path) -> Result<PathBuf, DiskError> {
-        self.file_system
-            .canonicalize(path)
+        uninterrupted(|| self.file_system.canonicalize(path))
             .map_err(DiskError::on(Operation::Resolve, path))
     }
 
@@ -105,13 +101,13 @@ impl Disk {
         path: &Path,
         create: fn(&dyn FileSystem, &Path) -> io::Result<()>,
     ) -> Result<bool, DiskError> {
-        match self.file_system.stat(path) {
+        match uninterrupted(|| self.file_system.stat(path)) {
             Ok(FileStat {
                 kind: EntryKind::Folder,
                 ..
             }) => return Ok(false),
             // A link that leads to a folder will do; anything else fails below, with its reason.
-            Ok(_) if self.file_system.list_dir(path).is_ok() => return Ok(false),
+            Ok(_) if uninterrupted(|| self.file_system.list_dir(path)).is_ok() => return Ok(false),
             Ok(_) | Err(_) => {}
         }
         let parent = path
@@ -120,12 +116,12 @@ impl Disk {
         if let Some(parent) = parent {
             self.create_dir_all(parent)?;
         }
-        match create(&*self.file_system, path) {
+        match uninterrupted(|| create(&*self.file_system, path)) {
             Ok(()) => {}
             // Another process was faster; what counts is that a folder stands there.
             Err(error)
                 if error.kind() == io::ErrorKind::AlreadyExists
-                    && self.file_system.list_dir(path).is_ok() =>
+                    && uninterrupted(|| self.file_system.list_dir(path)).is_ok() =>
             {
                 return Ok(false);
             }
@@ -140,40 +136,33 @@ impl Disk {
     /// Gives a file another name, replacing what stood there. Not durable before
     /// [`sync_dir`](Self::sync_dir) of both folders.
     pub fn rename(&self, from: &Path, to: &Path) -> Result<(), DiskError> {
-        self.file_system
-            .rename(from, to)
+        uninterrupted(|| self.file_system.rename(from, to))
             .map_err(DiskError::on(Operation::Rename, from))
     }
 
     /// Gives a file a second name; fails where that name is taken.
     pub fn hard_link(&self, from: &Path, to: &Path) -> Result<(), DiskError> {
-        self.file_system
-            .hard_link(from, to)
+        uninterrupted(|| self.file_system.hard_link(from, to))
             .map_err(DiskError::on(Operation::Link, to))
     }
 
     /// Removes a file. Says whether it was there.
     pub fn remove_file(&self, path: &Path) -> Result<bool, DiskError> {
-        let removed = self
-            .file_system
-            .remove_file(path)
+        let removed = uninterrupted(|| self.file_system.remove_file(path))
             .map_err(DiskError::on(Operation::Remove, path));
         Ok(absent_as_none(removed)?.is_some())
     }
 
     /// Removes an empty folder. Says whether it was there.
     pub fn remove_dir(&self, path: &Path) -> Result<bool, DiskError> {
-        let removed = self
-            .file_system
-            .remove_dir(path)
+        let removed = uninterrupted(|| self.file_system.remove_dir(path))
             .map_err(DiskError::on(Operation::Remove, path));
         Ok(absent_as_none(removed)?.is_some())
     }
 
     /// Makes the names in a folder durable.
     pub fn sync_dir(&self, path: &Path) -> Result<(), DiskError> {
-        self.file_system
-            .sync_dir(path)
+        uninterrupted(|| self.file_system.sync_dir(path))
             .map_err(DiskError::on(Operation::Sync, path))
     }
 }
@@ -181,6 +170,16 @@ impl Disk {
 impl fmt::Debug for Disk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Disk")
+    }
+}
+
+/// Makes a call again as long as a signal interrupts it.
+pub(super) fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            outcome => return outcome,
+        }
     }
 }
 

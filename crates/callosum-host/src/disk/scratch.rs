@@ -9,7 +9,7 @@ use std::{
 
 use super::{
     file_system::{EntryKind, OpenHow},
-    handle::{Disk, DiskError, Operation},
+    handle::{Disk, DiskError, Operation, uninterrupted},
 };
 use crate::lock::FileLock;
 
@@ -42,9 +42,7 @@ impl Disk {
         loop {
             let count = NEXT.fetch_add(1, Ordering::Relaxed);
             let path = parent.join(format!("{}-{count}", std::process::id()));
-            let created = self
-                .file_system
-                .create_dir(&path)
+            let created = uninterrupted(|| self.file_system.create_dir(&path))
                 .map_err(DiskError::on(Operation::CreateFolder, &path));
             match created {
                 Ok(()) => {

@@ -5,6 +5,7 @@
 //! - `writing`: creating, reserving, committing, many threads, two processes' worth of handles
 //! - `crashes`: what a crash leaves is mended, what a person did is not touched
 //! - `enumerated_crashes`: every state that a crash may leave, at every step of every way to write
+//! - `failing_calls`: the N-th call fails, for every N and every way to fail
 //! - `faults`: full and failing disks, at every single call
 //! - `formats`: what is written is what the pages and schemas say
 
@@ -15,6 +16,7 @@
 
 mod crashes;
 mod enumerated_crashes;
+mod failing_calls;
 mod faults;
 mod formats;
 mod project;

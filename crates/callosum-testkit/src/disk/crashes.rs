@@ -1,13 +1,14 @@
 //! [`Crashes`]: what a crash may leave of a disk, at every step of what was done to it.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
+    ops::Range,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use super::{
-    file_versions::{change, file_versions},
+    file_versions::{SECTOR, change, file_versions},
     image::Image,
     trace::{Inode, NameChange, Names, Node, Step, Trace},
 };
@@ -34,7 +35,8 @@ pub struct Crash {
 /// After each step: what was synced is there. Of each file that was changed since, one of the
 /// versions that [`file_versions`] lists. Of the names given and taken in a folder since it was
 /// synced, any number of the first ones; a rename between two folders happened in both or in
-/// neither. Names and contents are independent of one another, and so are files and folders.
+/// neither. Names and contents are independent of one another, and so are files and folders. What a
+/// failed sync was for is not there.
 ///
 /// Where the combinations of files and folders at a step are no more than 128, all are generated.
 /// Else: each version of each file, and each number of names of each folder, with all others as
@@ -45,8 +47,8 @@ pub struct Crash {
 pub struct Crashes<'t> {
     trace: &'t Trace,
     random: fastrand::Rng,
-    /// Versions of files by how many steps of theirs are synced and made.
-    versions: HashMap<(Inode, usize, usize), Versions>,
+    /// Versions of files, by how many steps of theirs were made.
+    versions: HashMap<(Inode, usize), Versions>,
 }
 
 type Versions = Vec<Arc<Vec<u8>>>;
@@ -97,28 +99,32 @@ impl<'t> Crashes<'t> {
         crashes
     }
 
+    /// Generates what a crash may leave after the last step.
+    pub fn at_the_end(mut self) -> Vec<Crash> {
+        let steps = self.trace.steps.len();
+        let is_told = |step: &&Step| matches!(step, Step::Told { .. });
+        let told = self.trace.steps.iter().filter(is_told).count();
+        let mut seen = HashSet::new();
+        let mut images = self.after(steps);
+        images.retain(|image| seen.insert(image.fingerprint()));
+        images
+            .into_iter()
+            .map(|image| Crash { image, steps, told })
+            .collect()
+    }
+
     fn after(&mut self, steps: usize) -> Vec<Image> {
         let made = &self.trace.steps[..steps];
         let mut files = self.trace.first_files.clone();
         let mut parts = Vec::new();
-        for (file, changes) in changes_of_files(made) {
-            let synced = made
-                .iter()
-                .rposition(|step| matches!(step, Step::SyncFile { file: of } if *of == file))
-                .unwrap_or(0);
-            let is_durable = changes.partition_point(|at| *at < synced);
-            let key = (file, is_durable, changes.len());
+        for (file, own) in steps_of_files(made) {
+            let key = (file, own.len());
             if !self.versions.contains_key(&key) {
-                let mut base = match self.trace.first_files.get(file) {
-                    Some(first) => first.as_ref().clone(),
-                    None => Vec::new(),
-                };
-                let (durable, unsynced) = changes.split_at(is_durable);
-                for at in durable {
-                    change(&mut base, &made[*at]);
-                }
-                let unsynced = unsynced.iter().map(|at| &made[*at]);
-                let versions = file_versions(&Arc::new(base), unsynced, &mut self.random);
+                let first = self.trace.first_files.get(file);
+                let first = first.map_or_else(Vec::new, |first| first.as_ref().clone());
+                let content = Content::after(first, &own);
+                let unsynced = content.unsynced.into_iter();
+                let versions = file_versions(&Arc::new(content.synced), unsynced, &mut self.random);
                 self.versions.insert(key, versions);
             }
             let versions = self.versions[&key].clone();
@@ -158,20 +164,83 @@ impl<'t> Crashes<'t> {
     }
 }
 
-/// The places, in the trace, of the changes of each file that has any.
-fn changes_of_files(made: &[Step]) -> Vec<(Inode, Vec<usize>)> {
-    let mut changes: std::collections::BTreeMap<Inode, Vec<usize>> = Default::default();
-    for (at, step) in made.iter().enumerate() {
+/// The steps that are about the content of each file that has any, in order.
+fn steps_of_files(made: &[Step]) -> BTreeMap<Inode, Vec<&Step>> {
+    let mut files: BTreeMap<Inode, Vec<&Step>> = BTreeMap::new();
+    for step in made {
         match step {
-            Step::Write { file, .. } | Step::SetLen { file, .. } => {
-                changes.entry(*file).or_default().push(at);
+            Step::Write { file, .. }
+            | Step::SetLen { file, .. }
+            | Step::SyncFile { file }
+            | Step::FailedSync { file }
+            | Step::Name(NameChange::File { file, .. }) => {
+                files.entry(*file).or_default().push(step);
             }
-            Step::Name(NameChange::File { file, .. }) => drop(changes.entry(*file).or_default()),
-            Step::Name(_) | Step::SyncFile { .. } | Step::SyncFolder { .. } | Step::Told { .. } => {
-            }
+            Step::Name(_) | Step::SyncFolder { .. } | Step::Told { .. } => {}
         }
     }
-    changes.into_iter().collect()
+    files
+}
+
+/// What is on disk of a file, and what is only on its way there.
+struct Content<'t> {
+    synced: Vec<u8>,
+    unsynced: Vec<&'t Step>,
+}
+
+impl<'t> Content<'t> {
+    fn after(first: Vec<u8>, steps: &[&'t Step]) -> Self {
+        let mut content = Self {
+            synced: first.clone(),
+            unsynced: Vec::new(),
+        };
+        // What whoever reads the file sees, and the bytes of it that the next sync writes.
+        let mut seen = first;
+        let mut dirty: Vec<Range<usize>> = Vec::new();
+        for step in steps {
+            match step {
+                Step::Write { .. } | Step::SetLen { .. } => {
+                    let before = seen.len();
+                    change(&mut seen, step);
+                    dirty.push(touched(step, before));
+                    content.unsynced.push(step);
+                }
+                Step::SyncFile { .. } => {
+                    content.unsynced.clear();
+                    content.synced.resize(seen.len(), 0);
+                    for range in dirty.drain(..) {
+                        let from = range.start / SECTOR * SECTOR;
+                        let to = range.end.next_multiple_of(SECTOR).min(seen.len());
+                        if from < to {
+                            content.synced[from..to].copy_from_slice(&seen[from..to]);
+                        }
+                    }
+                }
+                Step::FailedSync { .. } => {
+                    content.unsynced.clear();
+                    dirty.clear();
+                }
+                Step::Name(_) | Step::SyncFolder { .. } | Step::Told { .. } => {}
+            }
+        }
+        content
+    }
+}
+
+/// The bytes that a change of a file of this size touches.
+fn touched(step: &Step, before: usize) -> Range<usize> {
+    match step {
+        Step::Write { offset, bytes, .. } => {
+            let from = *offset as usize;
+            from.min(before)..from + bytes.len()
+        }
+        Step::SetLen { len, .. } => before.min(*len as usize)..before.max(*len as usize),
+        Step::SyncFile { .. }
+        | Step::FailedSync { .. }
+        | Step::Name(_)
+        | Step::SyncFolder { .. }
+        | Step::Told { .. } => 0..0,
+    }
 }
 
 /// The names given and taken, and how many of those in each folder may be lost.
@@ -210,6 +279,7 @@ impl<'t> PendingNames<'t> {
                 Step::Write { .. }
                 | Step::SetLen { .. }
                 | Step::SyncFile { .. }
+                | Step::FailedSync { .. }
                 | Step::Told { .. } => {}
             }
         }

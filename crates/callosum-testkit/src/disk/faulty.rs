@@ -52,7 +52,9 @@ struct State {
 enum Call {
     Read,
     Write,
-    /// Writes beyond the end, or gives a new name.
+    /// Writes beyond the end.
+    Append,
+    /// Sets a size beyond the end, or gives a new name.
     Grow,
     Sync,
     Other,
@@ -108,8 +110,8 @@ impl Switch {
     fn meets(&self, call: Call) -> bool {
         let is_concerned = match self.fault {
             Fault::Once | Fault::ForGood | Fault::Interrupted => true,
-            Fault::Full => call == Call::Grow,
-            Fault::Short => matches!(call, Call::Read | Call::Write | Call::Grow),
+            Fault::Full => matches!(call, Call::Append | Call::Grow),
+            Fault::Short => matches!(call, Call::Read | Call::Write | Call::Append),
             Fault::Sync | Fault::SyncForGood => call == Call::Sync,
         };
         if !is_concerned {
@@ -227,7 +229,7 @@ impl FileHandle for FaultyFile {
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
         let grows = offset + bytes.len() as u64 > self.below.size()?;
-        let call = if grows { Call::Grow } else { Call::Write };
+        let call = if grows { Call::Append } else { Call::Write };
         if !self.switch.meets(call) {
             return self.below.write_at(bytes, offset);
         }

@@ -9,7 +9,7 @@ use std::{collections::HashSet, sync::Arc};
 use super::{memory, trace::Step};
 
 /// What a disk writes whole or not at all.
-const SECTOR: usize = 512;
+pub(super) const SECTOR: usize = 512;
 
 /// Up to so many combinations of sectors and sizes, all of them are generated.
 const EXHAUSTIVE: usize = 96;
@@ -73,7 +73,11 @@ pub(super) fn change(content: &mut Vec<u8>, step: &Step) {
     match step {
         Step::Write { offset, bytes, .. } => memory::write(content, bytes, *offset),
         Step::SetLen { len, .. } => content.resize(*len as usize, 0),
-        Step::SyncFile { .. } | Step::Name(_) | Step::SyncFolder { .. } | Step::Told { .. } => {}
+        Step::SyncFile { .. }
+        | Step::FailedSync { .. }
+        | Step::Name(_)
+        | Step::SyncFolder { .. }
+        | Step::Told { .. } => {}
     }
 }
 

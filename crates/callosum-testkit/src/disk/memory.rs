@@ -29,6 +29,8 @@ struct Contents {
     names: Names,
     trace: Trace,
     told: usize,
+    /// How many more syncs of files succeed before one fails.
+    syncs_left: Option<usize>,
 }
 
 struct File {
@@ -74,6 +76,7 @@ impl MemoryDisk {
             },
             names,
             told: 0,
+            syncs_left: None,
         })))
     }
 
@@ -89,6 +92,13 @@ impl MemoryDisk {
         contents.told += 1;
         contents.trace.steps.push(Step::Told { number });
         number
+    }
+
+    /// After so many more syncs of files, has one fail. What it was to make durable is still read,
+    /// and no later sync makes it durable: so do the systems that take pages for written whatever
+    /// became of them.
+    pub fn fail_sync_after(&self, syncs: usize) {
+        self.contents().syncs_left = Some(syncs);
     }
 
     /// Everything that happened until now.
@@ -374,8 +384,18 @@ impl FileHandle for OpenFile {
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        let step = Step::SyncFile { file: self.id };
-        self.disk.contents().trace.steps.push(step);
+        let file = self.id;
+        let mut contents = self.disk.contents();
+        match &mut contents.syncs_left {
+            Some(0) => {
+                contents.syncs_left = None;
+                contents.trace.steps.push(Step::FailedSync { file });
+                return Err(io::Error::other("injected"));
+            }
+            Some(left) => *left -= 1,
+            None => {}
+        }
+        contents.trace.steps.push(Step::SyncFile { file });
         Ok(())
     }
 

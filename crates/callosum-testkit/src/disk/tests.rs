@@ -131,6 +131,28 @@ fn a_rename_without_a_sync_may_leave_an_empty_file() {
 }
 
 #[test]
+fn what_a_failed_sync_was_for_is_lost_until_it_is_written_again() {
+    let (memory, file) = with_file(&[b'o'; 1024]);
+    memory.fail_sync_after(1);
+    file.write_at(b"one", 0).unwrap();
+    file.sync_data().unwrap();
+    file.write_at(b"two", 512).unwrap();
+    assert!(file.sync_data().is_err());
+    assert_eq!(file.read_range(512, 3).unwrap(), b"two");
+    file.sync_data().unwrap();
+    let at_the_end = |memory: &MemoryDisk| {
+        let crashes = Crashes::of(&memory.trace(), 1).at_the_end();
+        assert_eq!(crashes.len(), 1);
+        let file = crashes[0].image.file(Path::new("/d/file")).unwrap();
+        [&file[..3], &file[512..515]].concat()
+    };
+    assert_eq!(at_the_end(&memory), b"oneooo");
+    file.write_at(b"x", 1000).unwrap();
+    file.sync_data().unwrap();
+    assert_eq!(at_the_end(&memory), b"onetwo");
+}
+
+#[test]
 fn each_image_is_generated_once_and_the_same_ones_each_time() {
     let run = || {
         let (memory, file) = with_file(&[b'o'; 3000]);

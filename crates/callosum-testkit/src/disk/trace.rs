@@ -43,6 +43,12 @@ pub enum Step {
         /// The file.
         file: Inode,
     },
+    /// Making the content of a file durable failed, and what was not yet durable never will be:
+    /// the system takes its pages for written.
+    FailedSync {
+        /// The file.
+        file: Inode,
+    },
     /// A name was given or taken.
     Name(NameChange),
     /// The names in a folder were made durable.
@@ -133,9 +139,9 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// How many times the content of a file was made durable.
-    pub fn file_syncs(&self) -> usize {
-        let is_sync = |step: &&Step| matches!(step, Step::SyncFile { .. });
-        self.steps.iter().filter(is_sync).count()
+    /// How many syncs of a file failed.
+    pub fn failed_syncs(&self) -> usize {
+        let is_failed = |step: &&Step| matches!(step, Step::FailedSync { .. });
+        self.steps.iter().filter(is_failed).count()
     }
 }

@@ -1,0 +1,202 @@
+//! The N-th call fails, for every N of a workload and every way to fail.
+//!
+//! Start with [`run`], the workload. The disk is in memory; what a real full disk and a read-only
+//! mount do is in `faults`.
+
+use callosum_host::disk::Operation;
+use callosum_ledger::{Entry, ErrorCode, Ledger, OpenError, Query, WriteError, verify};
+use callosum_testkit::disk::{Fault, FaultyDisk, Image, MemoryDisk};
+
+use crate::project::{Project, ROOT, spawn};
+
+const MONDAY: &str = "2026-11-02T12:00:00Z";
+const TUESDAY: &str = "2026-11-03T12:00:00Z";
+
+/// A ledger with an entry, all of it durable.
+fn begun() -> (Image, Entry) {
+    let memory = MemoryDisk::with(&Image::with_folder(ROOT));
+    let project = Project::in_memory(memory.disk());
+    project.create();
+    let entry = project.store(&project.open(), "before");
+    (memory.image(), entry)
+}
+
+/// What was acknowledged, and what failed.
+#[derive(Default)]
+struct Outcome {
+    stored: Vec<Entry>,
+    opening: Vec<OpenError>,
+    writing: Vec<WriteError>,
+}
+
+impl Outcome {
+    fn codes(&self) -> impl Iterator<Item = Option<ErrorCode>> {
+        let opening = self.opening.iter().map(OpenError::code);
+        opening.chain(self.writing.iter().map(WriteError::code))
+    }
+
+    fn is_clean(&self) -> bool {
+        self.opening.is_empty() && self.writing.is_empty()
+    }
+}
+
+/// Opens, stores and flushes on two days; on the second, everything is read from the beginning and
+/// a watermark is set. What fails is tried once more on the same handle.
+fn run(disk: &callosum_host::Disk) -> Outcome {
+    let mut outcome = Outcome::default();
+    for day in [MONDAY, TUESDAY] {
+        let project = Project::in_memory(disk.clone()).at(day);
+        if day == TUESDAY {
+            // It is only a convenience, and may stay.
+            drop(disk.remove_file(&project.paths.watermark()));
+        }
+        let ledger = match project.try_open() {
+            Ok(ledger) => ledger,
+            Err(error) => {
+                outcome.opening.push(error);
+                match project.try_open() {
+                    Ok(ledger) => ledger,
+                    Err(error) => {
+                        outcome.opening.push(error);
+                        continue;
+                    }
+                }
+            }
+        };
+        let mut has_halted = false;
+        for number in 0..2 {
+            for _ in 0..2 {
+                match store(&project, &ledger, &format!("{day} {number}")) {
+                    Ok(entry) => {
+                        // What nobody can vouch for is not promised.
+                        assert!(!has_halted);
+                        outcome.stored.push(entry);
+                        break;
+                    }
+                    Err(error) => {
+                        has_halted |= is_failed_sync(&error);
+                        outcome.writing.push(error);
+                    }
+                }
+            }
+        }
+        if let Err(error) = ledger.flush() {
+            outcome.writing.push(error);
+        }
+    }
+    outcome
+}
+
+fn store(project: &Project, ledger: &Ledger, summary: &str) -> Result<Entry, WriteError> {
+    let id = ledger.reserve(spawn())?;
+    ledger.commit(project.entry(id, summary))
+}
+
+fn is_failed_sync(error: &WriteError) -> bool {
+    match error {
+        WriteError::Halted(_) => true,
+        WriteError::Journal(error) => error.operation == Operation::Sync,
+        _ => false,
+    }
+}
+
+/// Without faults any more: it opens, everything acknowledged is there, nothing else but what was
+/// tried, and it goes on.
+fn check_afterwards(image: &Image, before: &Entry, stored: &[Entry], context: &str) {
+    let memory = MemoryDisk::with(image);
+    let project = Project::in_memory(memory.disk()).at(TUESDAY);
+    let ledger = project
+        .try_open()
+        .unwrap_or_else(|error| panic!("{context}: {error}\n{}", image.listing()));
+    let later = project.store(&ledger, "after the fault");
+    drop(ledger);
+    let entries = project.reader().query(&Query::default()).unwrap();
+    for entry in stored.iter().chain([before, &later]) {
+        assert!(entries.contains(entry), "{context}: lost {}", entry.task_id);
+    }
+    let found = verify(&project.disk, &project.paths).unwrap();
+    assert_eq!(found.problems, [], "{context}");
+    assert_eq!(project.open().repairs(), [], "{context}");
+}
+
+/// Runs the workload with one fault after another until it is not met any more, and hands each
+/// outcome to `judge` with the number of the call.
+fn at_every_call(fault: Fault, judge: impl Fn(&Outcome, &str)) {
+    let (image, before) = begun();
+    for calls in 0.. {
+        let memory = MemoryDisk::with(&image);
+        let faulty = FaultyDisk::new(memory.clone(), fault, calls);
+        let outcome = run(&faulty.disk());
+        let context = format!("{fault:?} after {calls} calls");
+        judge(&outcome, &context);
+        check_afterwards(&memory.image(), &before, &outcome.stored, &context);
+        if !faulty.has_failed() {
+            assert!(outcome.is_clean());
+            assert_eq!(outcome.stored.len(), 4);
+            break;
+        }
+    }
+}
+
+/// CAL-ERR-5, CAL-ERR-8: one input/output error is told as what it is, and what failed for it
+/// succeeds when it is tried again, unless it was a sync.
+#[test]
+fn after_one_failed_call_trying_again_succeeds_or_writing_is_halted() {
+    at_every_call(Fault::Once, |outcome, context| {
+        let expected = [Some(ErrorCode::DiskFailure), Some(ErrorCode::AuditFailure)];
+        assert!(
+            outcome.codes().all(|code| expected.contains(&code)),
+            "{context}"
+        );
+        assert!(outcome.opening.len() <= 1, "{context}");
+        let has_halted = outcome.writing.iter().any(is_failed_sync);
+        assert!(has_halted || outcome.writing.len() <= 1, "{context}");
+        assert!(has_halted || outcome.stored.len() == 4, "{context}");
+    });
+}
+
+/// CAL-ERR-5: a disk that fails for good gives errors with codes and loses nothing.
+#[test]
+fn a_disk_that_fails_for_good_loses_nothing_that_was_acknowledged() {
+    at_every_call(Fault::ForGood, |outcome, context| {
+        let expected = [Some(ErrorCode::DiskFailure), Some(ErrorCode::AuditFailure)];
+        assert!(
+            outcome.codes().all(|code| expected.contains(&code)),
+            "{context}"
+        );
+    });
+}
+
+/// CAL-ERR-5: a full disk is E005, whatever was to be written.
+#[test]
+fn a_full_disk_is_e005_at_every_call_and_loses_nothing() {
+    at_every_call(Fault::Full, |outcome, context| {
+        for code in outcome.codes() {
+            assert_eq!(code, Some(ErrorCode::DiskFailure), "{context}");
+        }
+    });
+}
+
+/// REQ-LED-001: signals and short reads and writes are nobody's business.
+#[test]
+fn interrupted_and_short_calls_are_not_noticed() {
+    for fault in [Fault::Interrupted, Fault::Short] {
+        at_every_call(fault, |outcome, context| {
+            assert!(outcome.is_clean(), "{context}: {:?}", outcome.writing);
+            assert_eq!(outcome.stored.len(), 4, "{context}");
+        });
+    }
+}
+
+/// CAL-ERR-5: after a failed sync nothing more is acknowledged on that handle, and what another
+/// handle then stores is not lost.
+#[test]
+fn after_a_failed_sync_nothing_is_acknowledged_on_that_handle() {
+    for fault in [Fault::Sync, Fault::SyncForGood] {
+        at_every_call(fault, |outcome, context| {
+            for error in &outcome.writing {
+                assert!(is_failed_sync(error), "{context}: {error}");
+            }
+        });
+    }
+}

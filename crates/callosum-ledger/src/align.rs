@@ -536,7 +536,7 @@ pub(crate) fn cut_torn(
     let bytes = file.read_from(*offset)?;
     let kept = quarantine::keep(disk, paths, path, &bytes)?;
     file.set_len(*offset)?;
-    file.sync_all()?;
+    file.sync_all().inspect_err(|_| drop(file.write_again()))?;
     Ok(vec![Repair {
         path: path.clone(),
         what: RepairKind::Cut {

@@ -2,10 +2,11 @@
 
 use std::{
     collections::{HashMap, HashSet},
+    path::PathBuf,
     sync::Arc,
 };
 
-use callosum_host::{Clock, Disk, DiskError, Ids, LockError, OpenHow, disk::Operation};
+use callosum_host::{Clock, Disk, DiskError, DiskFile, Ids, LockError, OpenHow, disk::Operation};
 use jiff::Timestamp;
 
 use crate::{
@@ -119,6 +120,8 @@ pub(crate) struct Writer {
     seen: HashSet<TaskId>,
     /// Bytes of journal since the watermark was set.
     unmarked: u64,
+    /// Whether a sync failed on the way to a watermark.
+    has_failed_to_mark: bool,
     /// The failed sync after which nothing more is written.
     halted: Option<Arc<DiskError>>,
 }
@@ -388,12 +391,26 @@ impl Writer {
 
     /// Syncs everything and sets the watermark. It is a convenience: where it fails, the next
     /// opening reads more.
+    ///
+    /// After a failed sync it is not tried again here, and what may be lost is written again: the
+    /// watermark of another process is not to vouch for it unseen.
     fn mark(&mut self, disk: &Disk, paths: &LedgerPaths, position: &mut Position) {
-        if sync_all(disk, paths, &mut self.files, position)
+        if self.has_failed_to_mark {
+            return;
+        }
+        match sync_all(disk, paths, &mut self.files, position)
             .and_then(|()| watermark::write(disk, paths, position))
-            .is_ok()
         {
-            self.unmarked = 0;
+            Ok(()) => self.unmarked = 0,
+            Err(error) if error.operation == Operation::Sync => {
+                self.has_failed_to_mark = true;
+                for path in marked(paths, position) {
+                    let file = self.files.writable(disk, &path, OpenHow::READ_WRITE);
+                    // What cannot be written either is found out by the next group or opening.
+                    drop(file.and_then(DiskFile::write_again));
+                }
+            }
+            Err(_) => {}
         }
         if let Some(view) = &position.view {
             // It is derived: without it, a lookup reads more.
@@ -407,22 +424,26 @@ impl Writer {
     }
 }
 
+/// The files that a watermark vouches for, the journal's last day first.
+fn marked(paths: &LedgerPaths, position: &Position) -> Vec<PathBuf> {
+    let journal = position.day.map(|day| path_of_day(&paths.audit, day));
+    journal
+        .into_iter()
+        .chain([paths.ledger.clone(), paths.hashlog.clone()])
+        .collect()
+}
+
 fn sync_all(
     disk: &Disk,
     paths: &LedgerPaths,
     files: &mut OpenFiles,
     position: &mut Position,
 ) -> Result<(), DiskError> {
-    if let Some(day) = position.day {
-        let journal = path_of_day(&paths.audit, day);
-        let journal = files.writable(disk, &journal, OpenHow::READ_WRITE)?;
-        journal.sync_data()?;
-        position.synced = position.seq;
+    for path in marked(paths, position) {
+        let file = files.writable(disk, &path, OpenHow::READ_WRITE)?;
+        file.sync_data()?;
     }
-    for path in [&paths.ledger, &paths.hashlog] {
-        let view = files.writable(disk, path, OpenHow::READ_WRITE)?;
-        view.sync_data()?;
-    }
+    position.synced = position.seq;
     Ok(())
 }
 

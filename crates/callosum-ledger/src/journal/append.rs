@@ -112,7 +112,7 @@ impl Batch {
             let path = path_of_day(&paths.audit, ended.day);
             let file = files.writable(disk, &path, OpenHow::READ_WRITE)?;
             write_or_cut(file, &ended.bytes, ended.from)?;
-            file.sync_data()?;
+            sync_or_cut(file, ended.from)?;
         }
         let is_new_file = self.from == 0;
         if self.bytes.is_empty() && !sync {
@@ -121,21 +121,14 @@ impl Batch {
         let path = path_of_day(&paths.audit, self.day);
         let file = files.writable(disk, &path, OpenHow::READ_WRITE_CREATE)?;
         write_or_cut(file, &self.bytes, self.from)?;
-        let made_durable = if sync {
+        if sync {
             self.position.synced = self.position.seq;
-            file.sync_data()
-        } else {
-            Ok(())
-        };
-        made_durable
-            .and_then(|()| {
-                if is_new_file {
-                    disk.sync_dir(&paths.audit)
-                } else {
-                    Ok(())
-                }
-            })
-            .inspect_err(|_| drop(file.set_len(self.from)))?;
+            sync_or_cut(file, self.from)?;
+        }
+        if is_new_file {
+            disk.sync_dir(&paths.audit)
+                .inspect_err(|_| drop(file.set_len(self.from)))?;
+        }
         Ok(self.position)
     }
 
@@ -153,4 +146,13 @@ fn write_or_cut(file: &DiskFile, bytes: &[u8], from: u64) -> Result<(), DiskErro
     // The first error is the one to report.
     file.write_at(bytes, from)
         .inspect_err(|_| drop(file.set_len(from)))
+}
+
+/// What a failed sync leaves on its way to the disk is written again: records that others count on
+/// stand there, though nobody was promised that they are durable yet.
+fn sync_or_cut(file: &DiskFile, from: u64) -> Result<(), DiskError> {
+    file.sync_data().inspect_err(|_| {
+        drop(file.set_len(from));
+        drop(file.write_again());
+    })
 }

@@ -5,7 +5,7 @@
 
 use callosum_host::disk::Operation;
 use callosum_ledger::{Entry, ErrorCode, Ledger, OpenError, Query, WriteError, verify};
-use callosum_testkit::disk::{Fault, FaultyDisk, Image, MemoryDisk};
+use callosum_testkit::disk::{Crashes, Fault, FaultyDisk, Image, MemoryDisk};
 
 use crate::project::{Project, ROOT, spawn};
 
@@ -198,5 +198,54 @@ fn after_a_failed_sync_nothing_is_acknowledged_on_that_handle() {
                 assert!(is_failed_sync(error), "{context}: {error}");
             }
         });
+    }
+}
+/// CAL-ERR-5, REQ-LED-001: a failed sync may have lost what it was for, though every reader still
+/// sees it. Whatever crash follows, what was acknowledged before it, and by other handles after
+/// it, is there.
+#[test]
+fn a_crash_after_a_failed_sync_loses_nothing_that_was_acknowledged() {
+    let (image, before) = begun();
+    for syncs in 0.. {
+        let memory = MemoryDisk::with(&image);
+        memory.fail_sync_after(syncs);
+        let stored = run(&memory.disk()).stored;
+        let context = format!("the sync after {syncs} of files failed");
+        go_on_and_crash(&memory, stored, &before, &context);
+        if memory.trace().failed_syncs() == 0 {
+            break;
+        }
+    }
+    // Those of folders among them.
+    for syncs in 0.. {
+        let memory = MemoryDisk::with(&image);
+        let faulty = FaultyDisk::new(memory.clone(), Fault::Sync, syncs);
+        let stored = run(&faulty.disk()).stored;
+        let context = format!("the sync after {syncs} failed");
+        go_on_and_crash(&memory, stored, &before, &context);
+        if !faulty.has_failed() {
+            break;
+        }
+    }
+}
+
+/// Has another process store something too, and checks what a crash may leave then.
+fn go_on_and_crash(memory: &MemoryDisk, mut stored: Vec<Entry>, before: &Entry, context: &str) {
+    memory.fail_sync_after(usize::MAX);
+    let project = Project::in_memory(memory.disk()).at(TUESDAY);
+    // So that it sets one, which vouches for what the other wrote too.
+    let watermark = project.paths.watermark();
+    project.disk.remove_file(&watermark).unwrap();
+    let ledger = project.open();
+    for len in [10, 900] {
+        stored.push(store(&project, &ledger, &"z".repeat(len)).unwrap());
+    }
+    drop(ledger);
+    for crash in Crashes::of(&memory.trace(), 3)
+        .at_the_end()
+        .iter()
+        .step_by(3)
+    {
+        check_afterwards(&crash.image, before, &stored, context);
     }
 }

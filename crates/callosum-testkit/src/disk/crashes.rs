@@ -14,10 +14,10 @@ use super::{
 };
 
 /// Up to so many combinations of files and folders at one step, all of them are generated.
-const EXHAUSTIVE: usize = 128;
+const EXHAUSTIVE: usize = 64;
 
 /// Of more combinations, so many are drawn beside those that are always generated.
-const DRAWN: usize = 24;
+const DRAWN: usize = 12;
 
 /// A disk as a crash left it.
 #[derive(Clone, Debug)]
@@ -38,10 +38,10 @@ pub struct Crash {
 /// neither. Names and contents are independent of one another, and so are files and folders. What a
 /// failed sync was for is not there.
 ///
-/// Where the combinations of files and folders at a step are no more than 128, all are generated.
+/// Where the combinations of files and folders at a step are no more than 64, all are generated.
 /// Else: each version of each file, and each number of names of each folder, with all others as
 /// they were synced and with all others as they were last; each combination of synced and last;
-/// and 24 drawn ones. Not generated: names of one folder out of order, and sectors that are torn
+/// and 12 drawn ones. Not generated: names of one folder out of order, and sectors that are torn
 /// themselves.
 #[derive(Debug)]
 pub struct Crashes<'t> {

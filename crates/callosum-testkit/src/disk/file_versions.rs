@@ -12,17 +12,17 @@ use super::{memory, trace::Step};
 pub(super) const SECTOR: usize = 512;
 
 /// Up to so many combinations of sectors and sizes, all of them are generated.
-const EXHAUSTIVE: usize = 96;
+const EXHAUSTIVE: usize = 64;
 
 /// Of more combinations, so many are drawn beside those that are always generated.
-const DRAWN: usize = 12;
+const DRAWN: usize = 6;
 
 /// Returns what may be found of a file: first its synced content, last its newest.
 ///
 /// Always among them, for each unsynced change: all changes up to it and none after; its new size
 /// with nothing of its data; its data with the size before; each cut between its sectors, with
 /// those before it written and with those after it; and it alone, with no change before it. All
-/// combinations of sectors and sizes are generated where there are no more than 96, else 12 more
+/// combinations of sectors and sizes are generated where there are no more than 64, else 6 more
 /// are drawn.
 pub(super) fn file_versions<'s>(
     synced: &Arc<Vec<u8>>,

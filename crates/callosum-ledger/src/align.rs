@@ -22,7 +22,11 @@ use crate::{
         Archived, Followed, JournalError, StoredEntry, Torn, Until, day_files, day_of, follow,
         follow_segments, path_of_day,
     },
-    ledger_file::{LedgerFile, LedgerVersion, have_same_other_fields},
+    ledger_file::{
+        LedgerFile, LedgerFileError, LedgerVersion, NotToWrite, have_same_other_fields,
+        refuse_to_write,
+    },
+    lines::Lines,
     locks::ExclusiveLedger,
     open_files::OpenFiles,
     paths::LedgerPaths,
@@ -118,6 +122,25 @@ pub enum OpenError {
         /// Ours.
         supported: LedgerVersion,
     },
+    /// What stands in the ledger's place is whole, and not a ledger. Nothing was changed.
+    #[error("`{}` cannot be written", path.display())]
+    NotALedger {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: LedgerFileError,
+    },
+    /// The ledger has entries by its hashlog, and there is no journal. Nothing was changed.
+    #[error(
+        "the audit journal in `{}` is gone, and `{}` shows that entries were stored",
+        audit.display(), hashlog.display()
+    )]
+    JournalGone {
+        /// The journal's folder.
+        audit: PathBuf,
+        /// The hashlog.
+        hashlog: PathBuf,
+    },
     /// A day file of the journal is of a day after tomorrow.
     #[error("`{}` is of a day to come: move it away, or set the clock right", path.display())]
     DayToCome {
@@ -146,6 +169,8 @@ impl OpenError {
             Self::Journal(JournalError::Newer { .. })
             | Self::NotCreated { .. }
             | Self::Newer { .. }
+            | Self::NotALedger { .. }
+            | Self::JournalGone { .. }
             | Self::DayToCome { .. }
             | Self::Foreign { .. } => None,
         }
@@ -368,6 +393,7 @@ fn align_whole(disk: &Disk, paths: &LedgerPaths) -> Result<Aligned, OpenError> {
         ..
     } = follow(disk, paths, &Position::start())?;
     let Some(view) = position.view.take() else {
+        refuse_journal_gone(disk, paths)?;
         return Err(OpenError::NotCreated {
             root: paths.root.clone(),
         });
@@ -452,6 +478,38 @@ impl Expected {
     }
 }
 
+/// Refuses to begin a journal where a hashlog of ours shows that there was one.
+fn refuse_journal_gone(disk: &Disk, paths: &LedgerPaths) -> Result<(), OpenError> {
+    let Some(hashlog) = disk.open_if_there(&paths.hashlog, OpenHow::READ)? else {
+        return Ok(());
+    };
+    let mut lines = Lines::new(&hashlog, 0, hashlog.size()?);
+    match lines.next()? {
+        Some(line) if line.is_whole && HASHLOG.check(line.bytes).is_ok() => {
+            Err(OpenError::JournalGone {
+                audit: paths.audit.clone(),
+                hashlog: paths.hashlog.clone(),
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a ledger file that is not to be written by this version, by its own fields.
+pub(crate) fn refuse_other_version(paths: &LedgerPaths, found: &[u8]) -> Result<(), OpenError> {
+    refuse_to_write(found).map_err(|reason| match reason {
+        NotToWrite::Newer(found) => OpenError::Newer {
+            path: paths.ledger.clone(),
+            found,
+            supported: LedgerVersion::OURS,
+        },
+        NotToWrite::NotALedger(source) => OpenError::NotALedger {
+            path: paths.ledger.clone(),
+            source,
+        },
+    })
+}
+
 /// Refuses a ledger file that is whole and says something that the journal does not.
 fn refuse_foreign_ledger(
     paths: &LedgerPaths,
@@ -459,17 +517,11 @@ fn refuse_foreign_ledger(
     expected: &[u8],
     entries: &[StoredEntry],
 ) -> Result<(), OpenError> {
+    refuse_other_version(paths, found)?;
     // What is not JSON was torn by a crash, or is beyond telling; it goes to the quarantine.
     let Ok(file) = LedgerFile::parse(found) else {
         return Ok(());
     };
-    if file.version > LedgerVersion::OURS {
-        return Err(OpenError::Newer {
-            path: paths.ledger.clone(),
-            found: file.version,
-            supported: LedgerVersion::OURS,
-        });
-    }
     let foreign = |what: String| OpenError::Foreign {
         path: paths.ledger.clone(),
         what,

@@ -13,7 +13,10 @@ use crate::{
     group::{Writer, stored_event},
     journal::{Batch, JOURNAL_FORMAT, StoredEntry, follow},
     ledger::Ledger,
-    ledger_file::{LedgerFile, LedgerFileError, LedgerVersion, begun_like, begun_new},
+    ledger_file::{
+        LedgerFile, LedgerFileError, LedgerVersion, NotToWrite, begun_like, begun_new,
+        refuse_to_write,
+    },
     locks::ExclusiveLedger,
     open_files::OpenFiles,
     paths::LedgerPaths,
@@ -187,14 +190,14 @@ fn take_over(paths: &LedgerPaths, bytes: &[u8]) -> Result<(Begun, Vec<Entry>), C
         path: paths.ledger.clone(),
         source,
     };
-    let file = LedgerFile::parse(bytes).map_err(not_a_ledger)?;
-    if file.version > LedgerVersion::OURS {
+    if let Err(NotToWrite::Newer(found)) = refuse_to_write(bytes) {
         return Err(CreateError::Open(OpenError::Newer {
             path: paths.ledger.clone(),
-            found: file.version,
+            found,
             supported: LedgerVersion::OURS,
         }));
     }
+    let file = LedgerFile::parse(bytes).map_err(not_a_ledger)?;
     let mut entries = Vec::with_capacity(file.entries.len());
     let mut ids = HashSet::new();
     for (index, at) in file.entries.into_iter().enumerate() {

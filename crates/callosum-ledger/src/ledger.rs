@@ -260,6 +260,12 @@ impl Ledger {
         }
     }
 
+    /// How many requests wait for the group that is written at this moment to end, events that
+    /// were recorded among them.
+    pub fn waiting(&self) -> usize {
+        self.queue().requests.len()
+    }
+
     /// Whether another process is writing to the ledger at this moment.
     ///
     /// Asks without waiting. A lock that cannot be asked for counts as free: whoever writes next

@@ -36,14 +36,26 @@ impl FromStr for LedgerVersion {
 
     fn from_str(text: &str) -> Result<Self, LedgerFileError> {
         let (major, minor) = text.split_once('.').unwrap_or((text, "0"));
-        match (major.parse(), minor.parse()) {
-            (Ok(major), Ok(minor)) => Ok(Self { major, minor }),
-            _ => Err(LedgerFileError::Field {
-                field: "version",
-                reason: "is not of the form `1.2`",
-            }),
+        match (part_of_version(major), part_of_version(minor)) {
+            (Some(major), Some(minor)) => Ok(Self { major, minor }),
+            _ => Err(no_version(&format!("{text:?}"))),
         }
     }
+}
+
+/// A number beyond all that we count is still later than ours.
+fn part_of_version(digits: &str) -> Option<u32> {
+    let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+    is_number.then(|| digits.parse().unwrap_or(u32::MAX))
+}
+
+fn no_version(found: &str) -> LedgerFileError {
+    const SHOWN: usize = 40;
+    let mut shown: String = found.chars().take(SHOWN).collect();
+    if shown.len() < found.len() {
+        shown.push('…');
+    }
+    LedgerFileError::Version { found: shown }
 }
 
 /// Why bytes are not a ledger.
@@ -52,6 +64,15 @@ pub enum LedgerFileError {
     /// They are not JSON.
     #[error("not a ledger: {0}")]
     Json(#[from] CanonicalError),
+    /// What stands for its version is none.
+    #[error(
+        "not a ledger: `version` is `{found}`, and must be a text such as `\"{}\"`",
+        LedgerVersion::OURS
+    )]
+    Version {
+        /// The beginning of what stands there.
+        found: String,
+    },
     /// A field is missing, or is not what the schema says.
     #[error("not a ledger: `{field}` {reason}")]
     Field {
@@ -97,15 +118,7 @@ impl LedgerFile {
                     reason: "is missing",
                 })
         };
-        let version = match canonical::read(&bytes[find("version")?], DuplicateKeys::LastWins)? {
-            CanonicalValue::String(version) => version.parse()?,
-            _ => {
-                return Err(LedgerFileError::Field {
-                    field: "version",
-                    reason: "is not a text",
-                });
-            }
-        };
+        let version = read_version(&bytes[find("version")?])?;
         let tasks = find("tasks")?;
         if bytes[tasks.start] != b'[' {
             return Err(LedgerFileError::Field {
@@ -118,6 +131,42 @@ impl LedgerFile {
             .map(|item| item.start + tasks.start..item.end + tasks.start)
             .collect();
         Ok(Self { version, entries })
+    }
+}
+
+/// Why a file that stands in the ledger's place must not be written.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NotToWrite {
+    /// A later version wrote it.
+    Newer(LedgerVersion),
+    /// It is whole, and not a ledger of any version.
+    NotALedger(LedgerFileError),
+}
+
+/// Whether a file may be written by this version, as far as its own fields say.
+///
+/// What is not JSON at all may: a crash leaves such files, and no program writes them on purpose.
+/// Its version comes first, since a later one may have other fields.
+pub(crate) fn refuse_to_write(bytes: &[u8]) -> Result<(), NotToWrite> {
+    let members = match canonical::object_members(bytes) {
+        Ok(members) => members,
+        Err(_) if canonical::read(bytes, DuplicateKeys::LastWins).is_err() => return Ok(()),
+        Err(error) => return Err(NotToWrite::NotALedger(error.into())),
+    };
+    if let Some((_, at)) = members.iter().rfind(|(key, _)| key == "version") {
+        let version = read_version(&bytes[at.clone()]).map_err(NotToWrite::NotALedger)?;
+        if version > LedgerVersion::OURS {
+            return Err(NotToWrite::Newer(version));
+        }
+    }
+    LedgerFile::parse(bytes).map_err(NotToWrite::NotALedger)?;
+    Ok(())
+}
+
+fn read_version(value: &[u8]) -> Result<LedgerVersion, LedgerFileError> {
+    match canonical::read(value, DuplicateKeys::LastWins)? {
+        CanonicalValue::String(version) => version.parse(),
+        other => Err(no_version(&other.to_canonical())),
     }
 }
 
@@ -229,6 +278,25 @@ mod tests {
         assert_eq!(entries_of(other), ["{\"a\" : 1}", "{}"]);
     }
 
+    /// CAL-SCH-1: a version is two numbers; later ones are told from what is no version.
+    #[test]
+    fn versions_are_compared_and_what_is_none_is_not_taken_for_one() {
+        let check = |text: &str, expected: Option<bool>| {
+            let version = text.parse::<LedgerVersion>();
+            let is_later = version.ok().map(|version| version > LedgerVersion::OURS);
+            assert_eq!(is_later, expected, "{text}");
+        };
+        for later in ["1.3", "1.10", "2", "2.0", "99999999999999999999.0"] {
+            check(later, Some(true));
+        }
+        for known in ["1.2", "1.0", "1", "0.9"] {
+            check(known, Some(false));
+        }
+        for none in ["", ".", "abc", "1.", "1.2.3", "+1.2", "-1", "1.2 ", "v2"] {
+            check(none, None);
+        }
+    }
+
     /// CAL-SCH-1: fields that the schema does not have survive.
     #[test]
     fn other_fields_are_kept_around_the_entries() {
@@ -275,11 +343,11 @@ mod tests {
         );
         check(
             r#"{"version":1.2,"tasks":[]}"#,
-            "not a ledger: `version` is not a text",
+            "not a ledger: `version` is `1.2`, and must be a text such as `\"1.2\"`",
         );
         check(
             r#"{"version":"x","tasks":[]}"#,
-            "not a ledger: `version` is not of the form `1.2`",
+            "not a ledger: `version` is `\"x\"`, and must be a text such as `\"1.2\"`",
         );
         check(
             r#"{"version":"1.2","tasks":{}}"#,

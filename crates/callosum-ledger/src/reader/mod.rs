@@ -22,7 +22,10 @@ use std::path::PathBuf;
 use callosum_host::{Disk, DiskError};
 
 use self::place::Source;
-use crate::{entry::Entry, ledger_file::LedgerVersion, paths::LedgerPaths, task_id::TaskId};
+use crate::{
+    entry::Entry, journal::day_files, ledger_file::LedgerVersion, paths::LedgerPaths,
+    task_id::TaskId,
+};
 
 /// Answers questions about a project's ledger.
 #[derive(Debug)]
@@ -35,9 +38,13 @@ pub struct Reader {
 impl Reader {
     /// Opens a ledger for reading, also one that a later version wrote or that may not be written.
     ///
-    /// A project without a ledger reads as an empty one.
+    /// A project without a ledger reads as an empty one. Fails where the ledger file is gone and
+    /// the journal is not: whoever opens the ledger for writing has it written anew.
     pub fn open(disk: Disk, paths: LedgerPaths) -> Result<Self, ReadError> {
         let active = Source::active(&disk, &paths)?;
+        if matches!(active, Source::Missing) && !day_files(&disk, &paths.audit)?.is_empty() {
+            return Err(ReadError::LedgerGone { path: paths.ledger });
+        }
         Ok(Self {
             disk,
             paths,

@@ -53,6 +53,12 @@ pub enum ReadError {
     /// A file could not be read.
     #[error(transparent)]
     Disk(#[from] DiskError),
+    /// The ledger file is not there, and the audit journal, which tells what it held, is.
+    #[error("`{}` is gone, and the audit journal is there", path.display())]
+    LedgerGone {
+        /// The ledger.
+        path: PathBuf,
+    },
     /// A file is not a ledger.
     #[error("cannot read `{}`", path.display())]
     File {
@@ -82,7 +88,7 @@ impl ReadError {
                 source: EntryError::Mismatch { .. },
                 ..
             } => Some(ErrorCode::ChecksumMismatch),
-            Self::File { .. } | Self::Entry { .. } => None,
+            Self::LedgerGone { .. } | Self::File { .. } | Self::Entry { .. } => None,
         }
     }
 }

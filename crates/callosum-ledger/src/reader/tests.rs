@@ -363,5 +363,6 @@ fn what_cannot_be_read_is_an_error_that_names_the_file() {
         "{error}"
     );
     project.disk.remove_file(&project.paths.ledger).unwrap();
-    assert_eq!(project.reader().query(&Query::default()).unwrap(), []);
+    let error = Reader::open(project.disk.clone(), project.paths.clone()).unwrap_err();
+    assert!(matches!(error, ReadError::LedgerGone { .. }), "{error}");
 }

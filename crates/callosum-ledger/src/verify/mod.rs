@@ -28,9 +28,11 @@ use callosum_host::{Disk, DiskError, DiskFile, LockError, OpenHow};
 
 use self::{journal::JournalCheck, signed::Signed};
 use crate::{
+    align::{self, OpenError},
     checkpoint::KeptCheckpoints,
     error_code::ErrorCode,
     journal::{DayFile, day_files},
+    ledger_file::LedgerFileError,
     locks,
     paths::LedgerPaths,
     reader::archives,
@@ -148,14 +150,18 @@ pub enum VerifyError {
     /// Somebody kept writing.
     #[error(transparent)]
     Lock(#[from] LockError),
+    /// The ledger is of a version that this program cannot judge.
+    #[error(transparent)]
+    Version(OpenError),
 }
 
 impl VerifyError {
-    /// The seed's code for it.
-    pub fn code(&self) -> ErrorCode {
+    /// The seed's code for it, where there is one.
+    pub fn code(&self) -> Option<ErrorCode> {
         match self {
-            Self::Disk(_) | Self::Lock(LockError::Disk(_)) => ErrorCode::DiskFailure,
-            Self::Lock(LockError::Timeout { .. }) => ErrorCode::LockTimeout,
+            Self::Disk(_) | Self::Lock(LockError::Disk(_)) => Some(ErrorCode::DiskFailure),
+            Self::Lock(LockError::Timeout { .. }) => Some(ErrorCode::LockTimeout),
+            Self::Version(error) => error.code(),
         }
     }
 }
@@ -257,6 +263,9 @@ pub fn verify_within(
         let broken = ledger::whole_file(&paths.hashlog, Fault::Edited, detail);
         verification.problems.push(broken);
     }
+    if !verification.is_sound() || !of_journal.is_like_ledger {
+        refuse_other_version(disk, paths)?;
+    }
     if of_journal.problem.is_some() {
         verification.problems.extend(of_journal.problem);
     } else if !of_journal.is_like_ledger || of_journal.entries != of_views.entries {
@@ -337,6 +346,24 @@ fn cut_journal(
              added to both; it tells of {}",
             of_journal.entries
         ),
+    }
+}
+
+/// Refuses a ledger that a later version wrote, or whose version is none: what looks wrong with it
+/// may be right there.
+fn refuse_other_version(disk: &Disk, paths: &LedgerPaths) -> Result<(), VerifyError> {
+    let Some(ledger) = disk.read_if_there(&paths.ledger)? else {
+        return Ok(());
+    };
+    match align::refuse_other_version(paths, &ledger) {
+        Err(
+            error @ (OpenError::Newer { .. }
+            | OpenError::NotALedger {
+                source: LedgerFileError::Version { .. },
+                ..
+            }),
+        ) => Err(VerifyError::Version(error)),
+        _ => Ok(()),
     }
 }
 

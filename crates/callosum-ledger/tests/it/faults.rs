@@ -57,7 +57,8 @@ fn call(calls_left: &AtomicI64, failure: Failure, grows: bool) -> io::Result<()>
     }
 }
 
-fn source<T>(result: Result<T, DiskError>) -> io::Result<T> {
+/// The system's own reason, without the path.
+pub(crate) fn source<T>(result: Result<T, DiskError>) -> io::Result<T> {
     result.map_err(|error| error.source)
 }
 

@@ -6,6 +6,8 @@
 //! - `crashes`: what a crash leaves is mended, what a person did is not touched
 //! - `enumerated_crashes`: every state that a crash may leave, at every step of every way to write
 //! - `failing_calls`: the N-th call fails, for every N and every way to fail
+//! - `syncs`: how often the disk is written to and synced
+//! - `odd_files`: ledgers of other versions, and files that somebody removed
 //! - `faults`: full and failing disks, at every single call
 //! - `formats`: what is written is what the pages and schemas say
 
@@ -19,6 +21,8 @@ mod enumerated_crashes;
 mod failing_calls;
 mod faults;
 mod formats;
+mod odd_files;
 mod project;
 mod rotation;
+mod syncs;
 mod writing;

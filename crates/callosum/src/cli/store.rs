@@ -133,6 +133,13 @@ pub(super) fn unopened(error: &OpenError) -> CommandError {
         OpenError::Newer { .. } => explained
             .hint("a newer callosum wrote it; this one can still read it: callosum ledger query"),
         OpenError::Foreign { .. } => explained.hint("callosum ledger verify"),
+        OpenError::NotALedger { .. } => {
+            explained.hint("mend the file, or move it away: the next opening writes it anew")
+        }
+        OpenError::JournalGone { .. } => explained.hint(
+            "bring the folder back, from a backup or from version control; to begin a new journal \
+             with the entries that the ledger has, move the hashlog away",
+        ),
         OpenError::DayToCome { .. } => {
             explained.hint("move the file away, or set the machine's clock right")
         }
@@ -158,6 +165,9 @@ pub(super) fn unreadable(error: &ReadError) -> CommandError {
         CommandError::because(exit, "cannot read the ledger", error).coded(error.code());
     if exit == Exit::No {
         return explained.hint("callosum ledger verify");
+    }
+    if matches!(error, ReadError::LedgerGone { .. }) {
+        return explained.hint("callosum init writes it anew from the journal");
     }
     with_disk_hint(explained, error)
 }

@@ -51,7 +51,7 @@ pub(super) fn run(context: &Context) -> Result<(), CommandError> {
     let progress = Progress::start(context.ui, "verifying");
     let found = verify(&context.disk, &context.ledger_paths()).map_err(|error| {
         CommandError::because(Exit::Environment, "cannot verify the ledger", &error)
-            .coded(Some(error.code()))
+            .coded(error.code())
     })?;
     drop(progress);
     let problems: Vec<ProblemOutput> = found

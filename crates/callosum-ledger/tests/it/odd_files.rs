@@ -1,0 +1,151 @@
+//! Ledgers of other versions, and files that somebody removed: nothing is damaged by opening.
+
+use callosum_host::Disk;
+use callosum_ledger::{
+    CreateError, Ledger, OpenError, ReadError, Reader, RepairKind, verify, verify::VerifyError,
+};
+
+use crate::project::Project;
+
+/// What a `version` is taken for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Taken {
+    Newer,
+    NoVersion,
+}
+
+fn of_open(error: &OpenError) -> Option<Taken> {
+    match error {
+        OpenError::Newer { .. } => Some(Taken::Newer),
+        OpenError::NotALedger { .. } => Some(Taken::NoVersion),
+        _ => None,
+    }
+}
+
+/// CAL-SCH-1: whatever stands for the version, a ledger that is not of ours is neither written nor
+/// set aside, with a watermark or without, and verifying says the same.
+#[test]
+fn a_ledger_of_a_later_version_or_of_none_is_refused_and_stays_as_it_is() {
+    let (project, _) = Project::with_entries(2);
+    let right = project.text(&project.paths.ledger);
+    for (version, expected) in [
+        ("\"1.3\"", Taken::Newer),
+        ("\"2\"", Taken::Newer),
+        ("\"2.0\"", Taken::Newer),
+        ("\"99999999999.0\"", Taken::Newer),
+        ("2", Taken::NoVersion),
+        ("1.2", Taken::NoVersion),
+        ("\"abc\"", Taken::NoVersion),
+        ("\"1.2.3\"", Taken::NoVersion),
+        ("null", Taken::NoVersion),
+        ("{\"major\":2}", Taken::NoVersion),
+    ] {
+        let odd = right.replace("\"1.2\"", version);
+        // A later version may have other fields than `tasks`.
+        let other_fields = odd.replace("\"tasks\"", "\"entries\"");
+        for text in [&odd, &other_fields] {
+            project.write(&project.paths.ledger, text);
+            for with_watermark in [true, false] {
+                if !with_watermark {
+                    project
+                        .disk
+                        .remove_file(&project.paths.watermark())
+                        .unwrap();
+                }
+                let error = project.try_open().unwrap_err();
+                assert_eq!(of_open(&error), Some(expected), "{version}: {error}");
+                let created = Ledger::create(&project.disk, &project.paths, &project.clock);
+                let Err(CreateError::Open(error)) = created else {
+                    panic!("{version}: {created:?}");
+                };
+                assert_eq!(of_open(&error), Some(expected), "{version}: {error}");
+                let Err(VerifyError::Version(error)) = verify(&project.disk, &project.paths) else {
+                    panic!("{version} was verified");
+                };
+                assert_eq!(of_open(&error), Some(expected), "{version}: {error}");
+            }
+            assert_eq!(&project.text(&project.paths.ledger), text);
+            assert!(!project.disk.exists(&project.paths.quarantine).unwrap());
+        }
+        project.write(&project.paths.ledger, &right);
+        assert_eq!(project.open().repairs(), []);
+    }
+}
+
+/// CAL-SCH-1: the reason names the key, what stands there and what may.
+#[test]
+fn a_version_that_is_none_is_named_with_what_is_allowed() {
+    let (project, _) = Project::with_entries(1);
+    let odd = project
+        .text(&project.paths.ledger)
+        .replace("\"1.2\"", "\"abc\"");
+    project.write(&project.paths.ledger, odd);
+    let error = project.try_open().unwrap_err();
+    assert!(error.to_string().contains(".cal_memory.json"), "{error}");
+    let OpenError::NotALedger { source, .. } = error else {
+        panic!("{error}");
+    };
+    assert_eq!(
+        source.to_string(),
+        "not a ledger: `version` is `\"abc\"`, and must be a text such as `\"1.2\"`"
+    );
+}
+
+/// CAL-GOV-1: JSON that is whole and not a ledger is somebody's doing; what is no JSON is a crash's.
+#[test]
+fn json_that_is_no_ledger_is_refused_and_what_is_no_json_is_written_anew() {
+    let (project, _) = Project::with_entries(1);
+    let right = project.text(&project.paths.ledger);
+    for whole in ["{}", "[]", "null", "7", "{\"version\":\"1.2\"}"] {
+        project.write(&project.paths.ledger, whole);
+        let error = project.try_open().unwrap_err();
+        assert!(matches!(error, OpenError::NotALedger { .. }), "{whole}");
+        assert_eq!(project.text(&project.paths.ledger), whole);
+    }
+    for torn in ["", "{\"version\":", "\0\0\0"] {
+        project.write(&project.paths.ledger, torn);
+        assert_eq!(project.open().repairs()[0].what, RepairKind::Rewritten);
+        assert_eq!(project.text(&project.paths.ledger), right);
+    }
+}
+
+/// CAL-GOV-1: a ledger whose journal was removed is not taken over as if it had never had one.
+#[test]
+fn a_removed_journal_is_named_and_no_new_one_is_begun() {
+    let (project, _) = Project::with_entries(2);
+    let views = project.views();
+    for with_folder in [true, false] {
+        project.disk.remove_file(&project.journal()).ok();
+        if !with_folder {
+            project.disk.remove_dir(&project.paths.audit).unwrap();
+        }
+        let error = project.try_open().unwrap_err();
+        assert!(matches!(error, OpenError::JournalGone { .. }), "{error}");
+        let created = Ledger::create(&project.disk, &project.paths, &project.clock);
+        assert!(
+            matches!(
+                created,
+                Err(CreateError::Open(OpenError::JournalGone { .. }))
+            ),
+            "{created:?}"
+        );
+        assert_eq!(project.disk.list_dir(&project.paths.audit).unwrap(), []);
+        assert_eq!(project.views(), views);
+    }
+    // Without the hashlog it is the ledger of another program, or meant to be taken for one.
+    project.disk.remove_file(&project.paths.hashlog).unwrap();
+    assert_eq!(project.create().adopted.unwrap().entries, 2);
+}
+
+/// CAL-GOV-2: a removed ledger file does not read as an empty ledger, and opening writes it anew.
+#[test]
+fn a_removed_ledger_file_is_told_to_readers_and_written_anew_by_opening() {
+    let (project, ids) = Project::with_entries(2);
+    let views = project.views();
+    project.disk.remove_file(&project.paths.ledger).unwrap();
+    let error = Reader::open(Disk::real(), project.paths.clone()).unwrap_err();
+    assert!(matches!(error, ReadError::LedgerGone { .. }), "{error}");
+    assert_eq!(project.open().repairs()[0].what, RepairKind::Rewritten);
+    assert_eq!(project.views(), views);
+    assert!(project.reader().find(&ids[0]).unwrap().is_some());
+}

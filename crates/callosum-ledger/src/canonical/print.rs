@@ -78,11 +78,14 @@ fn print_string(text: &str, out: &mut String) {
 
 /// How many bytes are printed as they stand, before the first that is not.
 fn plain_len(bytes: &[u8]) -> usize {
-    let is_plain = |byte: &&u8| matches!(**byte, b' '..=b'~') && **byte != b'"' && **byte != b'\\';
+    let end = memchr::memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len());
     let mut len = 0;
-    for run in bytes.chunks(64) {
-        // Counted, without leaving early, so that many bytes are compared at once.
-        if run.iter().filter(is_plain).count() < run.len() {
+    for run in bytes[..end].chunks(256) {
+        // The least and the greatest of all bytes, since those are found many bytes at once.
+        let least = run.iter().fold(u8::MAX, |least, byte| least.min(*byte));
+        let greatest = run.iter().fold(0, |greatest, byte| (*byte).max(greatest));
+        if least < b' ' || greatest > b'~' {
+            let is_plain = |byte: &&u8| matches!(**byte, b' '..=b'~');
             return len + run.iter().take_while(is_plain).count();
         }
         len += run.len();

@@ -476,10 +476,10 @@ impl Reader<'_> {
 /// How many bytes stand before a quote, a backslash or a control character.
 fn plain_len(bytes: &[u8]) -> usize {
     let end = memchr::memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len());
-    let is_control = |byte: &&u8| **byte < b' ';
-    // Counted, without leaving early, so that many bytes are compared at once.
-    if bytes[..end].iter().filter(is_control).count() > 0 {
-        return bytes.iter().take_while(|byte| !is_control(byte)).count();
+    let run = &bytes[..end];
+    // The least of all bytes, since that is found many bytes at once.
+    if run.iter().fold(u8::MAX, |least, byte| least.min(*byte)) < b' ' {
+        return run.iter().take_while(|byte| **byte >= b' ').count();
     }
     end
 }

@@ -28,6 +28,12 @@ pub(crate) const HASHLOG: Chain = Chain {
     field: "line",
 };
 
+/// The buffer of events that the journal could not take. Its lines are not linked to one another.
+pub(crate) const BUFFER: Chain = Chain {
+    domain: "callosum-buffer-1",
+    field: "line",
+};
+
 /// A line whose hash is not that of its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ChainFault {

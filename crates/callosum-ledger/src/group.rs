@@ -11,11 +11,12 @@ use jiff::Timestamp;
 
 use crate::{
     align::{Aligned, Expected, News, OpenError, Repair, align},
+    audit_buffer,
     entry::Entry,
     event::{AuditEvent, Event, Spawn},
     hashlog,
     journal::{Batch, StoredEntry, day_of, path_of_day},
-    ledger::{LedgerOptions, WriteError},
+    ledger::{LedgerOptions, WriteError, is_unwritable},
     locks::{ExclusiveLedger, ExclusiveTask, KeptLocks},
     open_files::OpenFiles,
     paths::LedgerPaths,
@@ -122,6 +123,10 @@ pub(crate) struct Writer {
     unmarked: u64,
     /// Whether a sync failed on the way to a watermark.
     has_failed_to_mark: bool,
+    /// Whether events may wait in the audit buffer.
+    has_buffer: bool,
+    /// Whether the events of the last group were put there.
+    was_buffered: bool,
     /// The failed sync after which nothing more is written.
     halted: Option<Arc<DiskError>>,
 }
@@ -140,17 +145,62 @@ impl Writer {
             repairs,
             news,
         } = align(disk, paths, held, None, &mut self.files, clock.now())?;
-        if !repairs.is_empty() {
-            let now = clock.now();
-            let mut batch = Batch::begin(position, now);
-            push_repairs(&mut batch, paths, &repairs, now);
-            position = batch.write(disk, paths, &mut self.files, true)?;
+        let now = clock.now();
+        let mut batch = Batch::begin(position.clone(), now);
+        push_repairs(&mut batch, paths, &repairs, now);
+        self.has_buffer = paths.audit_buffer.is_some();
+        let is_taking_over = self.push_buffered(disk, paths, &mut batch)?;
+        if is_taking_over || !repairs.is_empty() {
+            match batch.write(disk, paths, &mut self.files, true) {
+                Ok(written) => {
+                    position = written;
+                    self.remove_buffer(disk, paths);
+                }
+                Err(error) if repairs.is_empty() && is_unwritable(&error) => {
+                    // They wait on. Whoever writes is told.
+                    self.forget_position();
+                    return Ok(repairs);
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
         if matches!(news, News::All(_)) || !repairs.is_empty() {
             self.mark(disk, paths, &mut position);
         }
         self.position = Some(position);
         Ok(repairs)
+    }
+
+    /// Puts the events of the audit buffer before everything else. Says whether there is one, which
+    /// goes once the journal is synced: events that it has already may not be on disk yet.
+    fn push_buffered(
+        &mut self,
+        disk: &Disk,
+        paths: &LedgerPaths,
+        batch: &mut Batch,
+    ) -> Result<bool, DiskError> {
+        let Some(path) = paths.audit_buffer.as_ref().filter(|_| self.has_buffer) else {
+            return Ok(false);
+        };
+        let waiting = audit_buffer::waiting(disk, paths, path)?;
+        for buffered in &waiting {
+            batch.push(&buffered.event, buffered.at, None);
+        }
+        self.has_buffer = disk.exists(path)?;
+        Ok(self.has_buffer)
+    }
+
+    /// Ends the audit buffer once its events are in the journal. Where that fails, those that are
+    /// there already are passed over the next time.
+    fn remove_buffer(&mut self, disk: &Disk, paths: &LedgerPaths) {
+        if let Some(path) = paths.audit_buffer.as_ref().filter(|_| self.has_buffer) {
+            self.has_buffer = audit_buffer::remove(disk, paths, path).is_err();
+        }
+    }
+
+    /// Whether the events of the group that failed wait in the audit buffer.
+    pub(crate) fn take_buffered(&mut self) -> bool {
+        std::mem::take(&mut self.was_buffered)
     }
 
     /// Has the next group find out where the files stand.
@@ -213,7 +263,10 @@ impl Writer {
         push_repairs(&mut batch, paths, &aligned.repairs, now);
         let mut outcomes = Vec::with_capacity(requests.len());
         let mut stored = Vec::new();
-        let mut sync = !aligned.repairs.is_empty();
+        let is_taking_over = self
+            .push_buffered(disk, paths, &mut batch)
+            .map_err(|error| open_failed(error.into()))?;
+        let mut sync = is_taking_over || !aligned.repairs.is_empty();
         for request in requests {
             match request {
                 Request::Record { event, at } => batch.push(event, *at, None),
@@ -255,8 +308,16 @@ impl Writer {
         let written = batch.write(disk, paths, &mut self.files, sync);
         let mut position = match written {
             Ok(position) => position,
-            Err(error) => return Err(self.fail(requests, error)),
+            Err(error) => {
+                if is_unwritable(&error) {
+                    self.buffer(disk, paths, ids, requests);
+                }
+                return Err(self.fail(requests, error));
+            }
         };
+        if sync {
+            self.remove_buffer(disk, paths);
+        }
         for (_, outcome) in &outcomes {
             if let Ok(Done::Stored(entry)) = outcome {
                 self.reserved.remove(&entry.task_id);
@@ -373,6 +434,23 @@ impl Writer {
         self.seen
             .extend(entries.iter().filter_map(StoredEntry::task_id));
         is_all
+    }
+
+    /// Keeps a group's events, which nobody waits for, where they outlast this process.
+    fn buffer(&mut self, disk: &Disk, paths: &LedgerPaths, ids: &Ids, requests: &[Request]) {
+        let Some(path) = &paths.audit_buffer else {
+            return;
+        };
+        let events = requests.iter().filter_map(|request| match request {
+            Request::Record { event, at } => Some((event, *at)),
+            Request::Reserve { .. }
+            | Request::Commit { .. }
+            | Request::Flush { .. }
+            | Request::Rotate { .. } => None,
+        });
+        // Where that fails too, they stay in memory.
+        self.was_buffered = audit_buffer::append(disk, path, ids, events).is_ok();
+        self.has_buffer |= self.was_buffered;
     }
 
     /// Undoes what a group left in mind that was not written.

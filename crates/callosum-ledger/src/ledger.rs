@@ -12,7 +12,7 @@ use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
 };
 
-use callosum_host::{Clock, Disk, DiskError, Ids, LockError};
+use callosum_host::{Clock, Disk, DiskError, Ids, LockError, disk::Operation};
 
 use crate::{
     align::{OpenError, Repair},
@@ -110,15 +110,15 @@ fn list(ids: &[TaskId]) -> String {
 impl WriteError {
     /// The seed's code for it, where there is one.
     ///
-    /// A full disk is E005 wherever it is met; anything else that keeps the journal from being
-    /// written is E008.
+    /// A journal that may not be written, or whose file cannot be opened, is E008; a write or sync
+    /// of it that failed, and a full disk, is E005.
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Lock(error) => Some(match **error {
                 LockError::Timeout { .. } => ErrorCode::LockTimeout,
                 LockError::Disk(_) => ErrorCode::DiskFailure,
             }),
-            Self::Journal(error) if !error.is_full() => Some(ErrorCode::AuditFailure),
+            Self::Journal(error) if is_unwritable(error) => Some(ErrorCode::AuditFailure),
             Self::Journal(_) | Self::Halted(_) => Some(ErrorCode::DiskFailure),
             Self::Read(error) => error.code(),
             Self::Open(error) => error.code(),
@@ -127,6 +127,12 @@ impl WriteError {
             }
         }
     }
+}
+
+/// Whether the journal cannot be written at all, rather than not this time.
+pub(crate) fn is_unwritable(error: &DiskError) -> bool {
+    let may_not = error.is_denied() || error.is_read_only();
+    may_not || (error.operation == Operation::Open && !error.is_full())
 }
 
 impl Ledger {
@@ -208,8 +214,9 @@ impl Ledger {
     /// Tells the journal of an event.
     ///
     /// The record takes its place in the order of calls and goes along with the next group that is
-    /// written, by whatever thread. It stays in memory until then, also over a failed write: use
-    /// [`flush`](Self::flush) where it must be on disk.
+    /// written, by whatever thread. It stays in memory until then, also over a failed write, unless
+    /// the journal cannot be written at all: then it waits in the audit buffer, on disk, where
+    /// there is one. Use [`flush`](Self::flush) where it must be in the journal.
     pub fn record(&self, event: AuditEvent) -> Result<(), WriteError> {
         let at = self.clock.now();
         self.queue().requests.push(Request::Record { event, at });
@@ -344,6 +351,10 @@ impl<'a> Group<'a> {
                 queue.rotations.extend(written.rotated);
             }
             Err(error) => {
+                let is_buffered = self
+                    .writer
+                    .as_mut()
+                    .is_some_and(|writer| writer.take_buffered());
                 // Events that nobody waits for stay, in front of what was queued meanwhile.
                 let mut kept = Vec::new();
                 for request in self.requests.drain(..) {
@@ -351,6 +362,7 @@ impl<'a> Group<'a> {
                         Some(ticket) => {
                             queue.outcomes.insert(ticket, Err(error.clone()));
                         }
+                        None if is_buffered => {}
                         None => kept.push(request),
                     }
                 }

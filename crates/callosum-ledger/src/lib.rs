@@ -18,6 +18,7 @@ mod align;
 pub mod answers;
 mod archive_name;
 mod audit;
+mod audit_buffer;
 pub mod canonical;
 mod chain;
 pub mod checkpoint;

@@ -25,10 +25,14 @@ pub struct LedgerPaths {
     pub quarantine: PathBuf,
     /// The folder of backups.
     pub backups: PathBuf,
+    /// The file, outside of the project, that keeps events while the journal cannot be written;
+    /// `None` where they stay in memory only.
+    pub audit_buffer: Option<PathBuf>,
 }
 
 impl LedgerPaths {
-    /// The seed's places in the project at `root` (Seed CAL §14.3).
+    /// The seed's places in the project at `root` (Seed CAL §14.3). Without an audit buffer, which
+    /// is the machine's.
     pub fn in_root(root: impl Into<PathBuf>) -> Self {
         let root = root.into();
         Self {
@@ -40,6 +44,7 @@ impl LedgerPaths {
             answers: root.join(".cal_answers"),
             quarantine: root.join(".cal_quarantine"),
             backups: root.join(".cal_backup"),
+            audit_buffer: None,
             root,
         }
     }

@@ -8,6 +8,7 @@
 //! - `failing_calls`: the N-th call fails, for every N and every way to fail
 //! - `syncs`: how often the disk is written to and synced
 //! - `odd_files`: ledgers of other versions, and files that somebody removed
+//! - `audit_buffer`: events that wait while the journal cannot be written
 //! - `faults`: full and failing disks, at every single call
 //! - `formats`: what is written is what the pages and schemas say
 
@@ -16,6 +17,7 @@
     reason = "the helpers of tests fail as the tests themselves do"
 )]
 
+mod audit_buffer;
 mod crashes;
 mod enumerated_crashes;
 mod failing_calls;

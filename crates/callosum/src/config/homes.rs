@@ -1,8 +1,12 @@
 //! [`Homes`]: the machine's state folder, and the user's configuration file.
 
-use std::path::PathBuf;
+use std::{
+    os::unix::ffi::OsStrExt as _,
+    path::{Path, PathBuf},
+};
 
 use callosum_host::{Disk, DiskError};
+use callosum_ledger::Checksum;
 
 use super::environment::Environment;
 
@@ -35,6 +39,15 @@ impl Homes {
                 "callosum/config.toml",
             )?,
         })
+    }
+
+    /// Where events of the project at `root` wait while its journal cannot be written
+    /// (`docs/formats/audit-buffer.md`).
+    pub(crate) fn audit_buffer(&self, root: &Path) -> PathBuf {
+        let name = Checksum::of(root.as_os_str().as_bytes());
+        self.machine
+            .join("audit-buffer")
+            .join(format!("{name}.jsonl"))
     }
 
     /// Creates the machine's home where it is missing, for this user alone.

@@ -68,6 +68,7 @@ impl Places {
             answers,
             quarantine,
             backups,
+            audit_buffer: _,
             root: _,
         } = &places.ledger;
         let of_the_project = [

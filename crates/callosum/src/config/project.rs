@@ -66,7 +66,8 @@ impl Project {
         } else {
             hold_back(&roots.state, &mut settings)
         };
-        let places = Places::find(disk, &roots.state, &settings)?;
+        let mut places = Places::find(disk, &roots.state, &settings)?;
+        places.ledger.audit_buffer = Some(homes.audit_buffer(&roots.state));
         Ok(Self {
             roots,
             homes,

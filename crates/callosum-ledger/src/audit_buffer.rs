@@ -1,0 +1,182 @@
+//! [`AuditBuffer`]: events that the journal could not take, kept outside of the project until it
+//! can (Seed CAL §7.1, E008).
+//!
+//! Every event has an id, which its record in the journal carries as `details.buffered`. So taking
+//! events over can be broken off anywhere, and goes on with those that the journal does not have.
+//! The format in full: `docs/formats/audit-buffer.md`.
+//!
+//! What is deliberately not here: entries. Nothing is committed without its record.
+
+use std::{collections::HashSet, path::Path};
+
+use callosum_host::{Disk, DiskError, Ids, OpenHow};
+use jiff::{Timestamp, ToSpan};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{
+    chain::BUFFER,
+    checksum::Checksum,
+    event::{AuditEvent, AuditRecord, Event},
+    journal::{day_files, day_of},
+    lines::Lines,
+    paths::LedgerPaths,
+    quarantine,
+    task_id::TaskId,
+};
+
+/// The detail by which a record says which event of the buffer it is.
+const BUFFERED: &str = "buffered";
+
+/// An event that waits.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Buffered {
+    /// With its id among its details.
+    pub(crate) event: AuditEvent,
+    pub(crate) at: Timestamp,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    id: String,
+    timestamp: Timestamp,
+    task_id: Option<TaskId>,
+    executor: Option<String>,
+    hash: Option<Checksum>,
+    status: Option<String>,
+    event: Event,
+    details: Map<String, Value>,
+}
+
+/// Keeps events in the buffer, durably, behind those that are there.
+pub(crate) fn append<'e>(
+    disk: &Disk,
+    path: &Path,
+    ids: &Ids,
+    events: impl Iterator<Item = (&'e AuditEvent, Timestamp)>,
+) -> Result<(), DiskError> {
+    let mut bytes = Vec::new();
+    for (event, at) in events {
+        let from = bytes.len();
+        let line = Line {
+            id: ids.uuid_v4(),
+            timestamp: at,
+            task_id: event.task_id.clone(),
+            executor: event.executor.clone(),
+            hash: event.hash,
+            status: event.status.clone(),
+            event: event.event,
+            details: event.details.clone(),
+        };
+        serde_json::to_writer(&mut bytes, &line).expect("JSON values are printed to memory");
+        bytes.pop();
+        BUFFER.seal(&mut bytes, from);
+    }
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    if let Some(folder) = path.parent() {
+        disk.create_private_dir(folder)?;
+    }
+    let file = disk.open(path, OpenHow::READ_WRITE_CREATE.with_mode(0o600))?;
+    let end = file.size()?;
+    if end > 0 && file.read_range(end - 1, 1)? != b"\n" {
+        // What a crash left unfinished ends here, and is no event.
+        bytes.insert(0, b'\n');
+    }
+    file.write_at(&bytes, end)?;
+    file.sync_all()?;
+    match path.parent() {
+        Some(folder) => disk.sync_dir(folder),
+        None => Ok(()),
+    }
+}
+
+/// The events that wait and that the journal does not have, in their order.
+pub(crate) fn waiting(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    path: &Path,
+) -> Result<Vec<Buffered>, DiskError> {
+    let Some(bytes) = disk.read_if_there(path)? else {
+        return Ok(Vec::new());
+    };
+    let lines: Vec<Line> = bytes
+        .split(|byte| *byte == b'\n')
+        .filter_map(read)
+        .collect();
+    let Some(first) = lines.iter().map(|line| line.timestamp).min() else {
+        return Ok(Vec::new());
+    };
+    let taken = taken_over(disk, paths, first)?;
+    Ok(lines
+        .into_iter()
+        .filter(|line| !taken.contains(&line.id))
+        .map(|line| Buffered {
+            event: AuditEvent {
+                event: line.event,
+                task_id: line.task_id,
+                executor: line.executor,
+                hash: line.hash,
+                status: line.status,
+                details: line.details,
+            }
+            .with(BUFFERED, line.id),
+            at: line.timestamp,
+        })
+        .collect())
+}
+
+/// Removes a buffer whose events are all in the journal, and on disk there.
+///
+/// Lines in it that are none of ours are kept in the quarantine.
+pub(crate) fn remove(disk: &Disk, paths: &LedgerPaths, path: &Path) -> Result<(), DiskError> {
+    let Some(bytes) = disk.read_if_there(path)? else {
+        return Ok(());
+    };
+    let mut lines = bytes.split(|byte| *byte == b'\n');
+    if lines.any(|line| !line.is_empty() && read(line).is_none()) {
+        quarantine::keep(disk, paths, path, &bytes)?;
+    }
+    disk.remove_file(path)?;
+    match path.parent() {
+        Some(folder) => disk.sync_dir(folder),
+        None => Ok(()),
+    }
+}
+
+fn read(line: &[u8]) -> Option<Line> {
+    BUFFER.check(line).ok()?;
+    serde_json::from_slice(line).ok()
+}
+
+/// The ids of the events that the journal has taken over, since the first of them happened.
+fn taken_over(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    since: Timestamp,
+) -> Result<HashSet<String>, DiskError> {
+    // A clock that went back meanwhile goes on in the later day's file; one that was a day ahead
+    // when the event happened may have been set right.
+    let first_day = day_of(since).saturating_sub(1.day());
+    let finder = memchr::memmem::Finder::new("\"buffered\":\"");
+    let mut ids = HashSet::new();
+    for day in day_files(disk, &paths.audit)? {
+        if day.day < first_day {
+            continue;
+        }
+        let file = disk.open(&day.path, OpenHow::READ)?;
+        let mut lines = Lines::new(&file, 0, file.size()?);
+        while let Some(line) = lines.next()? {
+            if finder.find(line.bytes).is_none() {
+                continue;
+            }
+            let record: Option<AuditRecord> = serde_json::from_slice(line.bytes).ok();
+            let id = record.and_then(|mut record| record.details.remove(BUFFERED));
+            if let Some(Value::String(id)) = id {
+                ids.insert(id);
+            }
+        }
+    }
+    Ok(ids)
+}

@@ -1,23 +1,31 @@
 //! What appending and verifying cost, as ratios measured in one run.
 //!
-//! `cargo bench -p callosum-ledger` prints, for ledgers of three sizes, the time of a commit of
+//! `cargo bench -p callosum-ledger` prints, for ledgers of four sizes, the time of a commit of
 //! 4 KB beside that of a plain append and fdatasync of the same bytes to a file on the same disk,
-//! turn by turn; then the time of verifying the largest, beside that of hashing its bytes. Not by
-//! divan: what is of interest is the ratio of two things measured alternately, under the same load.
+//! turn by turn; of finding an entry by its id; of verifying, beside hashing the ledger's bytes.
+//! After each, `beside.py` does the same with SQLite, with the seed's own pseudocode and with jq,
+//! where there is a Python. Last come commits by several threads. The folder is `TMPDIR`'s.
+//! `cargo bench -p callosum-ledger -- SIZE` does one size only, such as `10MB`.
+//!
+//! Not by divan: what is of interest is the ratio of two things measured alternately, under the
+//! same load.
 
 #![expect(
     clippy::print_stdout,
-    reason = "a benchmark has nobody to tell but the terminal"
+    clippy::disallowed_methods,
+    reason = "a benchmark has nobody to tell but the terminal, and starts Python as a user would"
 )]
 
 use std::{
     fmt::Write as _,
+    path::Path,
+    process::Command,
     time::{Duration, Instant},
 };
 
 use callosum_host::{Clock, Disk, DiskFile, Ids, OpenHow};
 use callosum_ledger::{
-    AuditEvent, Checksum, Event, Ledger, LedgerPaths, NewEntry, Spawn, TaskId, verify,
+    AuditEvent, Checksum, Event, Ledger, LedgerPaths, NewEntry, Reader, Spawn, TaskId, verify,
 };
 use serde_json::Map;
 
@@ -31,20 +39,35 @@ struct Bench {
     folder: tempfile::TempDir,
     disk: Disk,
     paths: LedgerPaths,
+    /// An entry in its middle.
+    wanted: TaskId,
 }
 
 fn main() {
-    for (name, size) in [("1 KB", 0), ("10 MB", 10 << 20), ("250 MB", 250 << 20)] {
-        let bench = Bench::with_ledger_of(size);
-        bench.append(name);
-        if name == "250 MB" {
+    let asked: Vec<String> = std::env::args().skip(1).collect();
+    let is_asked = |name: &str| {
+        let mut sizes = asked
+            .iter()
+            .filter(|size| !size.starts_with("--"))
+            .peekable();
+        sizes.peek().is_none() || sizes.any(|size| size == name)
+    };
+    let sizes = [("1KB", 0), ("10MB", 10), ("100MB", 100), ("250MB", 250)];
+    for (name, megabytes) in sizes {
+        if is_asked(name) {
+            let bench = Bench::with_ledger_of(megabytes << 20);
+            bench.append(name);
             bench.open(name);
+            bench.find(name);
             bench.verify(name);
+            bench.beside();
         }
     }
-    let bench = Bench::with_ledger_of(0);
-    for threads in [1, 4, 12] {
-        bench.commits_of(threads);
+    if is_asked("threads") {
+        let bench = Bench::with_ledger_of(0);
+        for threads in [1, 4, 12] {
+            bench.commits_of(threads);
+        }
     }
 }
 
@@ -57,16 +80,18 @@ impl Bench {
         let mut ledger = String::from("{\"version\":\"1.2\",\"tasks\":[");
         let summary = "a line of a summary, as long as such lines are\\n".repeat(SUMMARY / 48);
         let mut number = 0;
+        let id_of = |number: usize| {
+            let (month, day) = (1 + number / 280_000, 1 + number / 10_000 % 28);
+            format!("cal_2020_{month:02}_{day:02}_{:04}", number % 10_000)
+        };
         while ledger.len() < size {
             let comma = if number > 0 { "," } else { "" };
             write!(
                 ledger,
-                "{comma}{{\"task_id\":\"cal_2020_{:02}_{:02}_{:04}\",\"executor\":\"scout\",\
+                "{comma}{{\"task_id\":\"{}\",\"executor\":\"scout\",\
                  \"summary\":\"{summary}\",\"tokens_used\":{number},\
                  \"timestamp\":\"2020-01-01T00:00:00Z\"}}",
-                1 + number / 280_000,
-                1 + number / 10_000,
-                number % 10_000
+                id_of(number)
             )
             .expect("writing to memory");
             number += 1;
@@ -81,6 +106,7 @@ impl Bench {
             folder,
             disk,
             paths,
+            wanted: id_of(number / 2).parse().expect("a task id"),
         }
     }
 
@@ -129,6 +155,32 @@ impl Bench {
         let began = Instant::now();
         drop(self.ledger());
         println!("open of {name}: {:.2} ms", millis(began.elapsed()));
+    }
+
+    fn find(&self, name: &str) {
+        let mut times = Vec::new();
+        for _ in 0..20 {
+            let began = Instant::now();
+            let reader = Reader::open(self.disk.clone(), self.paths.clone());
+            let found = reader.and_then(|reader| reader.find(&self.wanted));
+            times.push(began.elapsed());
+            found.expect("the ledger is read");
+        }
+        let find = Quantiles::of(times);
+        println!("find an id in {name}: p50 {:.3} ms", find.p50);
+    }
+
+    /// What the same costs others.
+    fn beside(&self) {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/beside.py");
+        let ran = Command::new("python3")
+            .arg(script)
+            .arg(&self.paths.ledger)
+            .arg(self.wanted.as_str())
+            .status();
+        if !ran.is_ok_and(|status| status.success()) {
+            println!("  nothing beside it: python3 is not installed, or failed");
+        }
     }
 
     fn verify(&self, name: &str) {

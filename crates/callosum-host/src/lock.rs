@@ -4,6 +4,7 @@
 //! protects, and in which order locks are taken, is the business of whoever defines them.
 
 use std::{
+    iter,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     thread,
@@ -48,7 +49,7 @@ impl LockFile {
         timeout: Duration,
     ) -> Result<FileLock, LockError> {
         let started = Instant::now();
-        let mut pause = FIRST_PAUSE;
+        let mut pauses = pauses();
         let taken = self.take(disk, path, |file| {
             while !file.try_lock()? {
                 let waited = started.elapsed();
@@ -58,9 +59,9 @@ impl LockFile {
                         waited,
                     });
                 }
+                let pause = pauses.next().unwrap_or(LONGEST_PAUSE);
                 let jittered = pause.mul_f64(1.0 + 0.2 * fastrand::f64());
                 thread::sleep(jittered.min(timeout.saturating_sub(waited)));
-                pause = (pause * 2).min(LONGEST_PAUSE);
             }
             Ok(true)
         })?;
@@ -111,6 +112,13 @@ impl LockFile {
         let id = file.id()?;
         Ok(Opened { file, id })
     }
+}
+
+/// The pauses between tries, without end.
+fn pauses() -> impl Iterator<Item = Duration> {
+    iter::successors(Some(FIRST_PAUSE), |pause| {
+        Some((*pause * 2).min(LONGEST_PAUSE))
+    })
 }
 
 /// An exclusive lock, given back when it is dropped.
@@ -201,6 +209,14 @@ mod tests {
         assert!(FileLock::try_acquire(&disk, &path).unwrap().is_none());
         drop(held);
         assert!(FileLock::try_acquire(&disk, &path).unwrap().is_some());
+    }
+
+    /// REQ-MSP-004: each pause is twice as long as the one before, up to the longest.
+    #[test]
+    fn pauses_double_up_to_the_longest() {
+        let pauses: Vec<_> = pauses().take(8).collect();
+        let micros = [200, 400, 800, 1600, 3200, 5000, 5000, 5000];
+        assert_eq!(pauses, micros.map(Duration::from_micros));
     }
 
     #[test]

@@ -11,17 +11,33 @@ use std::process::{Command, ExitCode};
 /// The crates whose deciding parts are to be covered to 95 % (seed CAL §12.1, REQ-TEST-001).
 const COVERED: [&str; 2] = ["callosum-ledger", "callosum-arbiter"];
 
+/// So many writers are killed where no other number is asked for.
+const KILLS: u64 = 5000;
+
 /// What can be asked for on the command line.
 #[derive(Debug, PartialEq, Eq)]
 enum Chore {
     /// Runs the tests with coverage and prints a table for each crate of [`COVERED`].
     Coverage,
+    /// Kills writing processes, at moments drawn from the seed, and looks for what they stored.
+    KillLoop { kills: u64, seed: u64 },
 }
 
 impl Chore {
-    fn named(name: &str) -> Option<Chore> {
-        match name {
-            "coverage" => Some(Chore::Coverage),
+    fn asked(arguments: &[&str]) -> Option<Chore> {
+        match arguments {
+            ["coverage"] => Some(Chore::Coverage),
+            ["kill-loop", options @ ..] => {
+                let (mut kills, mut seed) = (KILLS, 1);
+                for option in options.chunks(2) {
+                    match option {
+                        ["--kills", number] => kills = number.parse().ok()?,
+                        ["--seed", number] => seed = number.parse().ok()?,
+                        _ => return None,
+                    }
+                }
+                Some(Chore::KillLoop { kills, seed })
+            }
             _ => None,
         }
     }
@@ -29,17 +45,32 @@ impl Chore {
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let chore = match arguments.as_slice() {
-        [name] => Chore::named(name),
-        _ => None,
-    };
-    match chore {
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match Chore::asked(&arguments) {
         Some(Chore::Coverage) => coverage(),
+        Some(Chore::KillLoop { kills, seed }) => kill_loop(kills, seed),
         None => {
-            say("usage: cargo xtask coverage");
+            say("usage: cargo xtask coverage | kill-loop [--kills N] [--seed S]");
             ExitCode::from(2)
         }
     }
+}
+
+/// Builds the programs of the test kit and has `kill-loop` do it.
+fn kill_loop(kills: u64, seed: u64) -> ExitCode {
+    let package = ["--quiet", "--locked", "--package", "callosum-testkit"];
+    let (kills, seed) = (kills.to_string(), seed.to_string());
+    let mut build = cargo();
+    build.arg("build").args(package).arg("--bins");
+    let mut run = cargo();
+    run.arg("run").args(package);
+    run.args(["--bin", "kill-loop", "--", &kills, &seed]);
+    for command in [build, run] {
+        if !goes_well(command) {
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
 }
 
 /// Prints the share of lines that the tests reach, crate by crate.
@@ -60,28 +91,29 @@ fn coverage() -> ExitCode {
     }
     for package in COVERED {
         say(&format!("coverage of {package}"));
-        let status = cargo()
-            .args([
-                "llvm-cov",
-                "--locked",
-                "--summary-only",
-                "--package",
-                package,
-            ])
-            .status();
-        match status {
-            Ok(status) if status.success() => {}
-            Ok(status) => {
-                say(&format!("cargo llvm-cov ended with {status}"));
-                return ExitCode::FAILURE;
-            }
-            Err(error) => {
-                say(&format!("cannot start cargo llvm-cov: {error}"));
-                return ExitCode::FAILURE;
-            }
+        let mut covered = cargo();
+        covered.args([
+            "llvm-cov",
+            "--locked",
+            "--summary-only",
+            "--package",
+            package,
+        ]);
+        if !goes_well(covered) {
+            return ExitCode::FAILURE;
         }
     }
     ExitCode::SUCCESS
+}
+
+/// Runs a command to its end, and says what went wrong where something did.
+fn goes_well(mut command: Command) -> bool {
+    match command.status() {
+        Ok(status) if status.success() => return true,
+        Ok(status) => say(&format!("cargo ended with {status}")),
+        Err(error) => say(&format!("cannot start cargo: {error}")),
+    }
+    false
 }
 
 #[expect(
@@ -106,8 +138,23 @@ mod tests {
 
     #[test]
     fn a_chore_is_found_by_its_exact_name_only() {
-        assert_eq!(Chore::named("coverage"), Some(Chore::Coverage));
-        assert_eq!(Chore::named("Coverage"), None);
-        assert_eq!(Chore::named(""), None);
+        assert_eq!(Chore::asked(&["coverage"]), Some(Chore::Coverage));
+        assert_eq!(Chore::asked(&["Coverage"]), None);
+        assert_eq!(Chore::asked(&[""]), None);
+        assert_eq!(Chore::asked(&[]), None);
+    }
+
+    #[test]
+    fn the_kill_loop_takes_numbers_and_has_its_own() {
+        let check = |options: &[&str], expected: Option<(u64, u64)>| {
+            let arguments = [&["kill-loop"], options].concat();
+            let expected = expected.map(|(kills, seed)| Chore::KillLoop { kills, seed });
+            assert_eq!(Chore::asked(&arguments), expected, "{options:?}");
+        };
+        check(&[], Some((KILLS, 1)));
+        check(&["--seed", "9", "--kills", "20"], Some((20, 9)));
+        check(&["--kills"], None);
+        check(&["--kills", "many"], None);
+        check(&["20"], None);
     }
 }

@@ -3,7 +3,7 @@
 //! Start with [`TestEnv`], in which the built program runs as on a machine where nothing was
 //! configured, with a fixed clock and ids in sequence. [`fakes`] finds the fake executors, which
 //! are real programs. [`disk`] has a file system in memory, all that a crash may leave of it, and
-//! one that fails.
+//! one that fails; [`KillLoop`] kills real processes that write a ledger.
 //!
 //! What is deliberately not here: assertions about Callosum. This crate is used by tests only,
 //! and no other crate depends on it otherwise.
@@ -13,9 +13,11 @@
 pub mod disk;
 mod env;
 pub mod fakes;
+pub mod kill_loop;
 mod schema;
 
 pub use crate::{
     env::{Output, Run, TestEnv},
+    kill_loop::{KillLoop, Killed},
     schema::Schema,
 };

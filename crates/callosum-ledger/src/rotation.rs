@@ -53,7 +53,9 @@ pub(crate) fn rotate(
     // Nothing but the journal can bring back what the archive lacks, and it is not read for that
     // on opening: so what gets the archive's name is on disk before.
     for path in [&paths.ledger, &paths.hashlog] {
-        disk.open(path, OpenHow::READ_WRITE)?.sync_data()?;
+        let file = disk.open(path, OpenHow::READ_WRITE)?;
+        // Else whoever tries again would sync what the system takes for written.
+        file.sync_data().inspect_err(|_| drop(file.write_again()))?;
     }
     disk.create_dir_all(&paths.history)?;
     let archived = Archived {

@@ -8,18 +8,18 @@ use std::{
     collections::{BTreeSet, HashMap},
     ops::ControlFlow,
     path::{Path, PathBuf},
-    sync::{Barrier, Mutex},
+    sync::Mutex,
     thread,
 };
 
 use callosum_ledger::{
-    AuditEvent, AuditQuery, AuditReader, Entry, Event, Ledger, Query, Repair, RepairKind, replay,
-    verify,
+    AuditEvent, AuditQuery, AuditReader, Entry, Event, Ledger, Query, Repair, RepairKind,
+    locks::ExclusiveLedger, replay, verify,
 };
 use callosum_testkit::disk::{Crash, Crashes, Image, MemoryDisk, Trace};
 use serde_json::Value;
 
-use crate::project::{Project, ROOT};
+use crate::project::{Project, ROOT, spawn};
 
 /// What a workload was promised.
 #[derive(Clone, Debug)]
@@ -315,10 +315,14 @@ fn count_of(project: &Project, event: Event) -> usize {
 }
 
 fn check_sound(project: &Project, entries: usize, context: &dyn Fn() -> String) {
-    let file: Value = serde_json::from_slice(&project.read(&project.paths.ledger)).unwrap();
-    assert_eq!(file["tasks"].as_array().unwrap().len(), entries);
     let found = verify(&project.disk, &project.paths).unwrap();
     assert_eq!(found.problems, [], "{}", context());
+    assert_eq!((found.entries + found.archived_entries) as usize, entries);
+    let file: Value = serde_json::from_slice(&project.read(&project.paths.ledger)).unwrap();
+    assert_eq!(
+        file["tasks"].as_array().unwrap().len() as u64,
+        found.entries
+    );
 }
 
 const MONDAY: &str = "2026-11-02T12:00:00Z";
@@ -359,21 +363,26 @@ fn group_commit_survives_every_crash() {
     let workload = Workload::on_entries(1);
     let project = workload.project();
     let ledger = project.open();
-    let together = Barrier::new(3);
+    let ids: Vec<_> = (0..4).map(|_| ledger.reserve(spawn()).unwrap()).collect();
+    // While another process writes, the first thread waits for it, and the others for the first.
+    let held = ExclusiveLedger::acquire(&project.disk, &project.paths).unwrap();
     thread::scope(|scope| {
-        for thread in 0..3 {
-            let (workload, project, ledger, together) = (&workload, &project, &ledger, &together);
+        for (thread, id) in ids.into_iter().enumerate() {
+            let (workload, project, ledger) = (&workload, &project, &ledger);
             scope.spawn(move || {
-                together.wait();
-                for turn in 0..2 {
-                    let summary = format!("{thread}/{turn} {}", "y".repeat(150 * thread));
-                    workload.store(project, ledger, &summary);
-                }
+                let entry = project.entry(id, &"y".repeat(150 * thread));
+                let stored = ledger.commit(entry).unwrap();
+                workload.promised(Promise::Stored(Box::new(stored)));
             });
         }
+        while ledger.waiting() < 3 {
+            thread::yield_now();
+        }
+        drop(held);
     });
     drop(ledger);
-    assert!(workload.check_every_crash(MONDAY) > 500);
+    assert!(workload.memory.trace().file_syncs() <= 2);
+    assert!(workload.check_every_crash(MONDAY) > 150);
 }
 
 /// CAL-MSP-2: two processes that write in turn, each bringing itself in line with the other.
@@ -403,6 +412,32 @@ fn a_new_day_survives_every_crash() {
     workload.store(&tuesday, &ledger, &"z".repeat(700));
     drop(ledger);
     assert!(workload.check_every_crash(TUESDAY) > 500);
+}
+
+/// CAL-LED-1, REQ-LED-003: archiving the ledger and going on in a new one, by hand and at the
+/// threshold.
+#[test]
+fn archiving_survives_every_crash() {
+    let mut count = 0;
+    let workload = Workload::on_entries(2);
+    let project = workload.project();
+    let ledger = project.open();
+    workload.store(&project, &ledger, "the last of the first");
+    assert!(ledger.rotate().unwrap().is_some());
+    workload.store(&project, &ledger, "the first of the second");
+    drop(ledger);
+    count += workload.check_every_crash(MONDAY);
+
+    let workload = Workload::on_entries(1);
+    let project = workload.project().rotating_at(500);
+    let ledger = project.open();
+    for _ in 0..3 {
+        workload.store(&project, &ledger, &"x".repeat(300));
+    }
+    assert_eq!(ledger.rotations().len(), 2);
+    drop(ledger);
+    count += workload.check_every_crash(MONDAY);
+    assert!(count > 500, "{count}");
 }
 
 /// CAL-SUM-2: setting the watermark anew, and going on from it.

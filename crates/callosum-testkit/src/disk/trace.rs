@@ -139,6 +139,12 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// How many times the content of a file was made durable.
+    pub fn file_syncs(&self) -> usize {
+        let is_sync = |step: &&Step| matches!(step, Step::SyncFile { .. });
+        self.steps.iter().filter(is_sync).count()
+    }
+
     /// How many syncs of a file failed.
     pub fn failed_syncs(&self) -> usize {
         let is_failed = |step: &&Step| matches!(step, Step::FailedSync { .. });

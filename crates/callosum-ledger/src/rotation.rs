@@ -134,7 +134,8 @@ pub(crate) fn finish(
         link(disk, &paths.hashlog, &kept_hashlog)?;
         did = true;
     }
-    if did {
+    // Also names that whoever was interrupted gave: nobody knows whether they are on disk.
+    if did || is_still_active || active_line.is_some() {
         disk.sync_dir(&paths.history)?;
     }
     if is_still_active {

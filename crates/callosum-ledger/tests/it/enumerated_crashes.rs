@@ -446,7 +446,10 @@ fn setting_the_watermark_survives_every_crash() {
     let workload = Workload::on_entries(2);
     let project = workload.project();
     let ledger = project.open();
-    workload.store(&project, &ledger, "not yet below it");
+    for _ in 0..3 {
+        // One sector after another is in need of the sync.
+        workload.store(&project, &ledger, &"x".repeat(600));
+    }
     drop(ledger);
     project
         .disk

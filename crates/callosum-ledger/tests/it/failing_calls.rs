@@ -40,7 +40,7 @@ impl Outcome {
     }
 }
 
-/// Opens, stores, archives and flushes on two days; on the second, everything is read from the beginning and
+/// Opens, archives, stores and flushes on two days; on the second, everything is read from the beginning and
 /// a watermark is set. What fails is tried once more on the same handle.
 fn run(disk: &callosum_host::Disk) -> Outcome {
     let mut outcome = Outcome::default();
@@ -63,10 +63,18 @@ fn run(disk: &callosum_host::Disk) -> Outcome {
                 }
             }
         };
+        for _ in 0..2 {
+            match ledger.rotate() {
+                Ok(_) => break,
+                Err(error) => outcome.writing.push(error),
+            }
+        }
+        // Longer than what a disk writes whole.
+        let long = "x".repeat(600);
         let mut has_halted = false;
         for number in 0..2 {
             for _ in 0..2 {
-                match store(&project, &ledger, &format!("{day} {number}")) {
+                match store(&project, &ledger, &format!("{day} {number} {long}")) {
                     Ok(entry) => {
                         // What nobody can vouch for is not promised.
                         assert!(!has_halted);
@@ -78,12 +86,6 @@ fn run(disk: &callosum_host::Disk) -> Outcome {
                         outcome.writing.push(error);
                     }
                 }
-            }
-        }
-        for _ in 0..2 {
-            match ledger.rotate() {
-                Ok(_) => break,
-                Err(error) => outcome.writing.push(error),
             }
         }
         if let Err(error) = ledger.flush() {

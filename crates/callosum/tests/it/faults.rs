@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use callosum_host::Disk;
+use callosum_ledger::{LedgerPaths, locks::ExclusiveLedger};
 use callosum_testkit::{Output, TestEnv, fakes};
 use serde_json::Value;
 
@@ -46,14 +48,15 @@ fn check(options: &str, code: &str, words: &str) {
     );
 }
 
-/// CAL-ERR-1, REQ-ERR-001: a crash, by exit code and by signal.
+/// CAL-ERR-1, REQ-ERR-001, REQ-TEST-002: a crash, by exit code and by signal.
 #[test]
 fn a_crash_is_e001() {
     check("--crash 7", "E001", "exit code 7");
     check("--abort", "E001", "signal");
 }
 
-/// CAL-ERR-2, CAL-COM-2, REQ-COM-003: silence is E002, and a grandchild that holds the pipe changes nothing.
+/// CAL-ERR-2, CAL-COM-2, REQ-COM-003, REQ-TEST-002: silence is E002, and a grandchild that holds
+/// the pipe changes nothing.
 #[test]
 fn silence_is_e002() {
     check("--silent", "E002", "silent for 1000 ms");
@@ -61,7 +64,7 @@ fn silence_is_e002() {
     assert_eq!(output["status"], "success", "{output}");
 }
 
-/// CAL-ERR-3, REQ-COM-004, REQ-COM-001: whatever is not an answer.
+/// CAL-ERR-3, REQ-COM-004, REQ-COM-001, REQ-TEST-002: whatever is not an answer.
 #[test]
 fn garbage_is_e003() {
     check("--garbage", "E003", "not JSON");
@@ -70,13 +73,13 @@ fn garbage_is_e003() {
     check("--malformed-checksum", "E003", "hexadecimal");
 }
 
-/// CAL-ERR-4, REQ-SEC-002, REQ-SEC-005: a wrong checksum is never stored.
+/// CAL-ERR-4, REQ-SEC-002, REQ-SEC-005, REQ-TEST-002: a wrong checksum is never stored.
 #[test]
 fn a_wrong_checksum_is_e004() {
     check("--wrong-checksum", "E004", "`checksum`");
 }
 
-/// CAL-ERR-6: a flood is cut off.
+/// CAL-ERR-6, REQ-TEST-002: a flood is cut off.
 #[test]
 fn fifty_megabytes_are_e006() {
     check("--huge 52428800", "E006", "bytes");
@@ -168,7 +171,7 @@ else:
     os.kill(os.getppid(), signal.SIGKILL)
 "#;
 
-/// CAL-ERR-5: a full disk is told, and what was there before is whole.
+/// CAL-ERR-5, REQ-TEST-002: a full disk is told, and what was there before is whole.
 #[test]
 fn a_full_disk_loses_nothing() {
     let disk = SmallDisk::with_a_project();
@@ -192,6 +195,83 @@ fn a_full_disk_loses_nothing() {
     disk.run(&["delegate", "map"]).success();
     let stats = disk.run(&["ledger", "stats", "--json"]).success().json();
     assert_eq!(stats["entries"], 2);
+}
+
+/// CAL-ERR-5: a disk that fills up while a task runs is told with the task's id.
+#[test]
+fn a_disk_that_fills_up_on_the_way_names_the_task() {
+    let disk = SmallDisk::with_a_project();
+    disk.env.write("fill.py", FILLING);
+    disk.run(&["init"]).success();
+    register(&disk.env, "filling", "python3 fill.py");
+    let run = disk.env.callosum().env("CAL_RETRY_MAX", "0");
+    let run = run.arguments(["delegate", "map", "--executor", "filling", "--json"]);
+    let output = run.run().ended_with(3).json();
+    assert_eq!(output["error"]["code"], "E005", "{output}");
+    assert_eq!(output["task_id"], "cal_2026_01_02_0001", "{output}");
+    std::fs::remove_file(disk.path("filler")).unwrap();
+    disk.run(&["ledger", "verify"]).success();
+    let spawned = disk.run(&["audit", "query", "--event", "spawn", "--json"]);
+    let spawned = spawned.success().json();
+    assert_eq!(
+        spawned["records"][0]["task_id"], output["task_id"],
+        "{spawned}"
+    );
+}
+
+/// An executor that leaves no room on the disk for its own answer.
+const FILLING: &str = r#"
+import json, sys
+request = json.load(sys.stdin)
+if request["prompt"] == "capabilities":
+    print(json.dumps({"capabilities": {"prompt_input": True, "json_output": True}}))
+else:
+    if request["prompt"] != "ping":
+        filler, block = open("filler", "wb", buffering=0), 1 << 16
+        while block:
+            try:
+                filler.write(b"0" * block)
+            except OSError:
+                block //= 2
+    print(json.dumps({"summary": "a word " * 400, "tokens_used": 0, "status": "success"}))
+"#;
+
+/// CAL-ERR-7, CAL-MSP-2, REQ-TEST-002: a ledger that somebody else holds is E007, and says so.
+#[test]
+fn a_held_ledger_is_e007() {
+    let env = two_languages();
+    env.run(["init"]).success();
+    let disk = Disk::real();
+    let held = ExclusiveLedger::acquire(&disk, &LedgerPaths::in_root(env.project())).unwrap();
+    let run = env.callosum().arguments(["delegate", "map", "--json"]);
+    let refused = run.env("CAL_RETRY_MAX", "0").run().ended_with(3);
+    assert_eq!(
+        refused.json()["error"]["code"],
+        "E007",
+        "{}",
+        refused.stdout
+    );
+    assert!(refused.stderr.contains("[E007]"), "{}", refused.stderr);
+    drop(held);
+    env.run(["delegate", "map"]).success();
+}
+
+/// CAL-ERR-8, REQ-TEST-002: what cannot be recorded is not done.
+#[test]
+fn a_journal_that_cannot_be_written_is_e008() {
+    let disk = SmallDisk::with_a_project();
+    disk.run(&["init"]).success();
+    let audit = disk.path("cal_audit");
+    let audit = audit.to_str().unwrap();
+    assert!(command("mount", &["--bind", audit, audit]));
+    assert!(command("mount", &["-o", "remount,bind,ro", audit]));
+    let output = disk.run(&["delegate", "map", "--json"]);
+    assert!(command("umount", &[audit]));
+    let output = output.ended_with(3).json();
+    assert_eq!(output["error"]["code"], "E008", "{output}");
+    let stats = disk.run(&["ledger", "stats", "--json"]).success().json();
+    assert_eq!(stats["entries"], 0, "{stats}");
+    disk.run(&["ledger", "verify"]).success();
 }
 
 /// A read-only project: what is there can be read, and nothing is pretended to be stored.

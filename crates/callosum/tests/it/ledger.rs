@@ -1,5 +1,6 @@
 //! Looking at the ledger and the journal, and finding out what was done to them.
 
+use callosum_ledger::Checksum;
 use callosum_testkit::TestEnv;
 use serde_json::Value;
 
@@ -113,7 +114,8 @@ fn a_newer_ledger_is_read_and_left_alone() {
     assert_eq!(env.read(".cal_memory.json"), newer);
 }
 
-/// CAL-GOV-1, CAL-MSP-1, REQ-GOV-001, REQ-ARB-005: every step is on the record, in order.
+/// CAL-GOV-1, CAL-MSP-1, REQ-GOV-001, REQ-ARB-005, REQ-SYS-004: every step is on the record, in
+/// order, each with the SHA-256 of what it says and of the one before.
 #[test]
 fn a_task_leaves_its_whole_course_on_the_record() {
     let env = two_languages();
@@ -149,6 +151,17 @@ fn a_task_leaves_its_whole_course_on_the_record() {
         .success()
         .json();
     assert_eq!(tail["records"][0]["status"], "idle");
+    let mut before = "0".repeat(64);
+    for line in env.read("cal_audit/2026-01-02.jsonl").lines() {
+        let record: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(record["prev"], before, "{line}");
+        // As `docs/formats/audit-journal.md` says it.
+        let body = line.split_once(",\"record\":\"").unwrap().0.as_bytes();
+        let length = (body.len() as u64).to_be_bytes();
+        let hashed = [b"callosum-audit-1".as_slice(), &length, body].concat();
+        before = Checksum::of(&hashed).to_string();
+        assert_eq!(record["record"], before, "{line}");
+    }
 }
 
 /// CAL-SUM-1: `ledger checksum` agrees with Python on any JSON value.

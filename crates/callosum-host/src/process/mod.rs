@@ -6,11 +6,13 @@
 
 mod cancel;
 mod launch;
+mod parent;
 mod run;
 
 pub use self::{
     cancel::Cancel,
     launch::{Launch, Limits},
+    parent::end_with_parent,
     run::{Ending, Run, SpawnError, Stream, run},
 };
 

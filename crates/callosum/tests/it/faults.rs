@@ -1,6 +1,8 @@
 //! Executors that crash, hang, lie or flood, and disks that fail.
 
 use std::path::PathBuf;
+#[cfg(target_os = "linux")]
+use std::time::{Duration, Instant};
 
 use callosum_host::Disk;
 use callosum_ledger::{LedgerPaths, locks::ExclusiveLedger};
@@ -169,6 +171,38 @@ elif request["prompt"] == "capabilities":
 else:
     pathlib.Path(os.environ["TMPDIR"], "left").write_text("behind")
     os.kill(os.getppid(), signal.SIGKILL)
+"#;
+
+/// CAL-SEC-1: scout does not outlive a controller that was killed.
+#[cfg(target_os = "linux")]
+#[test]
+fn scout_ends_with_a_controller_that_is_killed() {
+    let env = two_languages();
+    let run = env.program(PathBuf::from("python3"));
+    let program = fakes::program("callosum");
+    let output = run.arguments(["-c", KILLED]).arguments([program]).run();
+    assert_eq!(output.code, 128 + 9, "{}", output.stderr);
+    let scout = PathBuf::from("/proc").join(output.stdout.trim());
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while scout.exists() {
+        assert!(Instant::now() < deadline, "scout goes on");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// A controller that starts scout, waits until it waits for its request, and kills itself. The
+/// pipe stays open in scout itself, so that no end of input ends it.
+#[cfg(target_os = "linux")]
+const KILLED: &str = r#"
+import os, pathlib, signal, subprocess, sys, time
+read, write = os.pipe()
+scout = subprocess.Popen([sys.argv[1], "executor", "run", "scout"], stdin=read, pass_fds=[write],
+    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+waits_in = pathlib.Path(f"/proc/{scout.pid}/wchan")
+while "pipe_read" not in waits_in.read_text():
+    time.sleep(0.005)
+print(scout.pid, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
 "#;
 
 /// CAL-ERR-5, REQ-TEST-002: a full disk is told, and what was there before is whole.

@@ -9,7 +9,7 @@ use std::{
 };
 
 use callosum_agents::scout::{self, Progress};
-use callosum_host::Disk;
+use callosum_host::{Disk, process::end_with_parent};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
@@ -39,6 +39,10 @@ enum Embedded {
 
 pub(in crate::cli) fn run(args: &RunArgs) -> Result<(), CommandError> {
     let Embedded::Scout = args.executor;
+    // A controller that is killed cannot end what it started.
+    end_with_parent().map_err(|error| {
+        CommandError::because(Exit::Environment, "cannot follow the controller", &error)
+    })?;
     let mut bytes = Vec::new();
     io::stdin()
         .lock()

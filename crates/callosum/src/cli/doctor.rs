@@ -275,9 +275,8 @@ fn check_writing_ledger(context: &Context, checks: &mut Checks) -> ControlFlow<(
         context.clock.clone(),
         context.ids.clone(),
     );
-    let error = match opened {
-        Ok(_) => return ControlFlow::Continue(()),
-        Err(error) => error,
+    let Err(error) = opened else {
+        return ControlFlow::Continue(());
     };
     if let OpenError::Newer { found, .. } = &error {
         let found = format!(

@@ -128,7 +128,7 @@ pub struct Reference {
     pub line: u32,
     /// The line of its first mention where it can mean a declaration by itself: in Rust and C not
     /// behind a dot, in Rust not a name in small letters that is neither called nor part of a
-    /// path, in Go not behind a dot and not the name of a local variable.
+    /// path, in Go not behind a dot, in Go and JavaScript not a name that the file has for a local variable.
     pub bare: Option<u32>,
 }
 

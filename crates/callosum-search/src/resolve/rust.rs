@@ -48,12 +48,18 @@ fn named(
     rest: &[&str],
     kind: ImportKind,
 ) -> Target {
-    let is_child = child(resolver, &here.children, first).is_some();
+    let owner = resolver.owner(from, Ecosystem::Cargo);
+    // Beside a test of the crate's own name the name still means the crate.
+    let is_own_crate = || {
+        let name = owner.map(|package| package.name.replace('-', "_"));
+        is_program_folder(folder(from)) && name.as_deref() == Some(first)
+    };
+    let is_child = child(resolver, &here.children, first)
+        .is_some_and(|file| here.file != Some(file) && !is_own_crate());
     if is_child {
         let path: Vec<_> = std::iter::once(first).chain(rest.iter().copied()).collect();
         return descend(resolver, here, &path);
     }
-    let owner = resolver.owner(from, Ecosystem::Cargo);
     let dependency = resolver.dependency(from, Ecosystem::Cargo, |dependency| {
         let name = dependency.alias.as_ref().unwrap_or(&dependency.package);
         name.replace('-', "_") == first
@@ -123,10 +129,12 @@ fn children_of(file: &str) -> String {
 /// Whether a file begins a crate: a library, a program, a test, an example, a bench.
 fn is_root(file: &str) -> bool {
     matches!(file_name(file), "lib.rs" | "main.rs" | "build.rs")
-        || matches!(
-            file_name(folder(file)),
-            "tests" | "examples" | "benches" | "bin"
-        ) && file_name(file) != "mod.rs"
+        || is_program_folder(folder(file)) && file_name(file) != "mod.rs"
+}
+
+/// Whether each file in a folder begins a crate of its own.
+fn is_program_folder(folder: &str) -> bool {
+    matches!(file_name(folder), "tests" | "examples" | "benches" | "bin")
 }
 
 /// The root of the crate that a file belongs to.

@@ -136,6 +136,22 @@ fn rust_paths_lead_through_the_module_tree() {
 }
 
 #[test]
+fn a_test_named_like_its_crate_means_the_crate() {
+    let case = Case {
+        files: &[
+            "src/lib.rs",
+            "src/book.rs",
+            "tests/shelf.rs",
+            "tests/other.rs",
+        ],
+        packages: vec![package(Ecosystem::Cargo, "shelf", "", &[])],
+        aliases: Vec::new(),
+    };
+    case.check("tests/shelf.rs", "use shelf::book::Book;", &["src/book.rs"]);
+    case.check("tests/other.rs", "use shelf::book::Book;", &["src/book.rs"]);
+}
+
+#[test]
 fn rust_crates_of_the_workspace_are_files() {
     let case = Case {
         files: &[

@@ -38,6 +38,8 @@ pub(in crate::outline) struct C {
     passed_on: Option<(usize, String)>,
     /// For each class around, whether what comes next in it is public.
     access: Vec<(usize, bool)>,
+    /// Where the last part ends that is only built to try the file out: `#ifdef QUEUE_TEST`.
+    trial_end: usize,
 }
 
 /// What is said of a declaration before it.
@@ -62,6 +64,7 @@ impl C {
             is_header: extension.starts_with('h'),
             passed_on: None,
             access: Vec::new(),
+            trial_end: 0,
         }
     }
 }
@@ -91,6 +94,12 @@ impl<'t> Grammar<'t> for C {
             "preproc_include" => {
                 include(page, node);
                 return Next::Past;
+            }
+            "preproc_ifdef" | "preproc_if" => {
+                let condition = ["name", "condition"].map(|field| cut(page.field(node, field)));
+                if condition.iter().any(|words| is_trial(words)) {
+                    self.trial_end = node.end_byte();
+                }
             }
             "preproc_function_def" => {
                 noted(page, node, &before, SymbolKind::Macro, self.is_header);
@@ -209,7 +218,7 @@ impl C {
             return;
         };
         let is_main = page.text(declared.name) == "main";
-        if is_main && page.places.is_empty() {
+        if is_main && page.places.is_empty() && node.start_byte() >= self.trial_end {
             page.outline.entry_point = Some(line_of(declared.name));
         }
         let public =
@@ -256,6 +265,13 @@ impl C {
             named(page, declared.name, node, about.clone(), kind, public);
         }
     }
+}
+
+/// Whether a condition asks for a part that only tries the rest out.
+fn is_trial(condition: &str) -> bool {
+    let words = condition.split(|c: char| !c.is_ascii_alphanumeric());
+    let trials = ["TEST", "TESTS", "SELFTEST", "DEMO", "EXAMPLE", "BENCHMARK"];
+    words.into_iter().any(|word| trials.contains(&word))
 }
 
 /// Notes what stands in the `name` field of a node.

@@ -27,6 +27,8 @@ pub(in crate::outline) struct JavaScript<'t> {
     /// The lines of objects that may get methods one by one, and the names that got some.
     objects: HashSet<u32>,
     owners: HashSet<String>,
+    /// The names of parameters and of variables inside functions.
+    locals: HashSet<&'t str>,
 }
 
 struct Exported<'t> {
@@ -42,6 +44,7 @@ impl<'t> JavaScript<'t> {
             exported: None,
             objects: HashSet::new(),
             owners: HashSet::new(),
+            locals: HashSet::new(),
         }
     }
 }
@@ -127,6 +130,20 @@ impl<'t> Grammar<'t> for JavaScript<'t> {
             {
                 method(page, node, lead);
             }
+            "formal_parameters" => {
+                let names = named_children(node).into_iter().map(|parameter| {
+                    parameter
+                        .child_by_field_name("pattern")
+                        .unwrap_or(parameter)
+                });
+                let names = names.filter(|name| name.kind() == "identifier");
+                self.locals.extend(names.map(|name| page.text(name)));
+            }
+            "variable_declarator" if page.places.in_function() => {
+                let name = node.child_by_field_name("name");
+                let name = name.filter(|name| name.kind() == "identifier");
+                self.locals.extend(name.map(|name| page.text(name)));
+            }
             "lexical_declaration" | "variable_declaration" => {
                 self.exported_value(page, node);
                 self.variables(page, node, lead, public);
@@ -159,6 +176,7 @@ impl<'t> Grammar<'t> for JavaScript<'t> {
         self.forget_bare_objects(page);
         self.exports.finish(page);
         pages::served(page);
+        page.never_bare(self.locals.drain());
     }
 }
 

@@ -233,6 +233,14 @@ k:2 kind_t:2 read_all:2 size:2
 }
 
 #[test]
+fn a_main_that_tries_its_file_out_begins_no_program() {
+    let trial = "int hash(void);\n#ifdef SIPHASH_TEST\nint main(void) { return 0; }\n#endif\n";
+    assert_eq!(outline(Language::C, "hash.c", trial).entry_point, None);
+    let program = "#ifdef _WIN32\nint main(void) { return 0; }\n#endif\n";
+    assert_eq!(outline(Language::C, "main.c", program).entry_point, Some(2));
+}
+
+#[test]
 fn a_type_named_behind_its_body_is_quoted_by_its_first_line() {
     let source = "typedef struct object {\n  int a;\n} robj;\n\ntypedef enum {\n  ONE\n} kind;\n";
     let symbols = outline(Language::C, "a.h", source).symbols;

@@ -2,7 +2,8 @@
 
 use insta::assert_snapshot;
 
-use super::{mentioned, shown};
+use super::{mentioned, outline, shown};
+use crate::language::Language;
 
 #[test]
 fn exports_are_public_and_keep_their_documentation() {
@@ -241,6 +242,16 @@ exports.json = parser.json
 2: ReExport ./lib/app
 2: Use ./lib/app
 ");
+}
+
+/// A parameter or a variable of a function does not mean what another file calls so.
+#[test]
+fn locals_do_not_mean_what_others_declare() {
+    let source = "function own(req, b) { var res = make(req); return res.end(View) }\n";
+    let references = outline(Language::JavaScript, "a.js", source).references;
+    let bare = references.iter().filter(|found| found.bare.is_some());
+    let bare: Vec<_> = bare.map(|found| found.name.as_str()).collect();
+    assert_eq!(bare, ["View", "end", "make"]);
 }
 
 #[test]

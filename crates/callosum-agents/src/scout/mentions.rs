@@ -31,6 +31,7 @@ impl<'s> Mentions<'s> {
     /// Collects the names of a survey.
     pub(super) fn of(survey: &'s Survey) -> Self {
         let mut declarers: BTreeMap<&str, Option<(usize, &Symbol)>> = BTreeMap::new();
+        let leaned_on: BTreeSet<usize> = survey.links.uses().map(|edge| edge.to).collect();
         for (at, file) in survey
             .files
             .iter()
@@ -42,7 +43,7 @@ impl<'s> Mentions<'s> {
                     && symbol.container.is_none()
                     && symbol.kind != SymbolKind::Module
                     && !COMMON_NAMES.contains(&symbol.name.as_str())
-                    && is_nameable(file.language, symbol)
+                    && is_nameable(file, symbol, leaned_on.contains(&at))
             });
             for symbol in symbols {
                 declarers
@@ -66,7 +67,10 @@ impl<'s> Mentions<'s> {
                 .imports
                 .iter()
                 .flat_map(|import| links::names_taken(file.language, import));
-            let mentioned = file.outline.references.iter().map(|r| r.name.as_str());
+            let mentioned = file.outline.references.iter();
+            let mentioned = mentioned
+                .filter(|r| r.bare.is_some())
+                .map(|r| r.name.as_str());
             for name in imported.chain(mentioned) {
                 if let Some(Some((declarer, _))) = declarers.get(name)
                     && sight.sees(at, *declarer)
@@ -106,6 +110,18 @@ impl<'s> Mentions<'s> {
             .collect()
     }
 
+    /// Whether a file names what one file alone declares under this name, itself included.
+    pub(super) fn is_named_in(&self, name: &str, at: usize) -> bool {
+        let declarer = self
+            .declarer(name)
+            .is_some_and(|(declarer, _)| declarer == at);
+        declarer
+            || self
+                .files
+                .get(name)
+                .is_some_and(|files| files.contains(&at))
+    }
+
     /// Every name that one file alone declares, with that file and its declaration.
     pub(super) fn declared(&self) -> impl Iterator<Item = (usize, &'s Symbol)> + '_ {
         self.declarers.values().filter_map(|declarer| *declarer)
@@ -124,15 +140,19 @@ fn go_methods(survey: &Survey) -> impl Iterator<Item = &str> {
         .map(|symbol| symbol.name.as_str())
 }
 
-/// Whether code of another file can name a declaration at all.
-fn is_nameable(language: Option<Language>, symbol: &Symbol) -> bool {
-    match language {
+/// Whether code of another file can name a declaration at all. Of a C file that nobody includes,
+/// only functions can be meant elsewhere.
+fn is_nameable(file: &SurveyedFile, symbol: &Symbol, is_included: bool) -> bool {
+    match file.language {
         Some(Language::Rust) => {
             symbol.public
                 || symbol.declaration.starts_with("pub")
                 || symbol.kind == SymbolKind::Macro
         }
-        Some(Language::C | Language::Cpp) => !symbol.declaration.starts_with("static "),
+        Some(Language::C | Language::Cpp) => {
+            let is_linked = symbol.kind == SymbolKind::Function;
+            !symbol.declaration.starts_with("static ") && (is_linked || is_included)
+        }
         Some(Language::Go | Language::Java) => true,
         _ => symbol.public,
     }

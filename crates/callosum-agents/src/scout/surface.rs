@@ -42,6 +42,7 @@ pub(super) fn facades(survey: &Survey) -> Vec<Facade<'_>> {
         chase: Chase::new(&survey.files, &survey.links.targets),
         seen: BTreeSet::new(),
         visited: BTreeSet::new(),
+        passed: BTreeSet::new(),
         facades: Vec::new(),
     };
     collected.rust();
@@ -61,6 +62,8 @@ struct Collected<'s> {
     chase: Chase<'s>,
     seen: BTreeSet<(usize, u32, &'s str)>,
     visited: BTreeSet<usize>,
+    /// The files whose own re-exports have been followed.
+    passed: BTreeSet<usize>,
     facades: Vec<Facade<'s>>,
 }
 
@@ -102,6 +105,15 @@ impl<'s> Collected<'s> {
     ) {
         let mut names = BTreeSet::new();
         symbols.retain(|(_, symbol)| names.insert(symbol.name.as_str()));
+        // `typedef struct a { … } b` is one type of two names; that of the `typedef` comes first.
+        let mut types = BTreeSet::new();
+        symbols.retain(|(at, symbol)| {
+            let is_native = matches!(
+                self.survey.files[*at].language,
+                Some(Language::C | Language::Cpp)
+            );
+            !is_native || symbol.kind != SymbolKind::Type || types.insert((*at, symbol.line))
+        });
         self.facades.push(Facade {
             name,
             file,
@@ -167,6 +179,16 @@ impl<'s> Collected<'s> {
     /// What a file passes on from others: its re-exports, and all that a Python package imports
     /// from its own modules.
     fn passed_on(&mut self, at: usize) -> Vec<(usize, &'s Symbol)> {
+        let mut symbols = Vec::new();
+        let mut to_pass = vec![at];
+        while let Some(at) = to_pass.pop() {
+            symbols.extend(self.passed_on_by(at, &mut to_pass));
+        }
+        symbols
+    }
+
+    /// What one file passes on; `to_pass` gets those that it takes from whole.
+    fn passed_on_by(&mut self, at: usize, to_pass: &mut Vec<usize>) -> Vec<(usize, &'s Symbol)> {
         let file = &self.survey.files[at];
         let is_package = file.name() == "__init__.py";
         let mut symbols = Vec::new();
@@ -179,6 +201,10 @@ impl<'s> Collected<'s> {
             }
             if links::is_glob(import) {
                 symbols.extend(self.take(*to, |_| true));
+                // What a file passes on whole, it may itself have from others.
+                if self.passed.insert(*to) {
+                    to_pass.push(*to);
+                }
                 continue;
             }
             for name in links::names_taken(file.language, import) {
@@ -286,9 +312,23 @@ impl<'s> Collected<'s> {
                 .iter()
                 .copied()
                 .find(|at| self.survey.files[*at].about.is_some())
-                .unwrap_or(files[0]);
+                .unwrap_or_else(|| self.weightiest(&files));
             self.add(name.to_owned(), first, folder.is_empty(), symbols);
         }
+    }
+
+    /// The file whose main declaration is the longest, types before functions.
+    fn weightiest(&self, files: &[usize]) -> usize {
+        let weight = |at: &usize| {
+            let symbol = self.survey.files[*at].main_symbol();
+            symbol.map(|symbol| {
+                let is_type = matches!(symbol.kind, SymbolKind::Type | SymbolKind::Interface);
+                let length = symbol.last_line.saturating_sub(symbol.line);
+                (symbol.public, is_type, length)
+            })
+        };
+        let heaviest = files.iter().rev().max_by_key(|at| weight(at));
+        heaviest.copied().unwrap_or_default()
     }
 
     fn headers(&mut self) {

@@ -17,7 +17,14 @@ use crate::scout::{
 /// The page of what is offered.
 pub(super) fn page(survey: &Survey) -> Page {
     let mentions = Mentions::of(survey);
-    let facades = facades(survey);
+    let mut facades = facades(survey);
+    // What answers a request is told with its route.
+    for facade in &mut facades {
+        facade
+            .symbols
+            .retain(|(at, symbol)| !is_handler(&survey.files[*at], symbol));
+    }
+    facades.retain(|facade| !facade.symbols.is_empty());
     Page {
         head: Vec::new(),
         sections: vec![
@@ -27,6 +34,11 @@ pub(super) fn page(survey: &Survey) -> Page {
             inside(survey, &mentions, &facades),
         ],
     }
+}
+
+fn is_handler(file: &SurveyedFile, symbol: &Symbol) -> bool {
+    let mut routes = file.outline.routes.iter();
+    routes.any(|route| route.handler.as_ref() == Some(&symbol.name))
 }
 
 fn offered(survey: &Survey, mentions: &Mentions<'_>, facades: &[Facade<'_>]) -> Section {
@@ -61,9 +73,35 @@ fn offered(survey: &Survey, mentions: &Mentions<'_>, facades: &[Facade<'_>]) -> 
             count(facade.symbols.len(), "declaration"),
             about.map(|about| format!(": {about}")).unwrap_or_default(),
         );
-        section.say_with(head, declarations(survey, mentions, &facade.symbols));
+        let mut lines = declarations(survey, mentions, &facade.symbols);
+        if symbols <= FEW_ENOUGH_FOR_METHODS {
+            lines.extend(methods(survey, &facade.symbols));
+        }
+        section.say_with(head, lines);
     }
     section
+}
+
+/// Where at most so many declarations are offered, there is room for their methods too.
+const FEW_ENOUGH_FOR_METHODS: usize = 24;
+
+/// One line for each method of some types that says what it is for.
+fn methods(survey: &Survey, symbols: &[(usize, &Symbol)]) -> Vec<String> {
+    let of_all = symbols.iter().flat_map(|(at, symbol)| {
+        let file = &survey.files[*at];
+        let methods = methods_of(file, symbol).into_iter();
+        methods.filter_map(move |method| {
+            method.about.as_ref()?;
+            let cited = file.cite_briefly(method.line, 60)?;
+            let owner = plain(&symbol.name, 40);
+            let name = plain(&method.name, 40);
+            Some(format!(
+                "{owner}.{name}: {cited}{}",
+                about_symbol(method, 90)
+            ))
+        })
+    });
+    of_all.collect()
 }
 
 /// One line for each declaration, those that most files name first.
@@ -90,7 +128,7 @@ fn declarations(
         .into_iter()
         .filter_map(|(at, symbol)| {
             let file = &survey.files[*at];
-            let cited = file.cite(symbol.line)?;
+            let cited = file.cite_symbol(symbol, 88)?;
             let mut names: Vec<&str> = methods_of(file, symbol)
                 .into_iter()
                 .map(|method| method.name.as_str())

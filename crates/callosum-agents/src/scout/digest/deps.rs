@@ -112,14 +112,19 @@ fn module_graph(survey: &Survey, modules: &[Module], links: &ModuleLinks) -> Sec
                 more => format!("{} ×{more}", nearby(&module.name, &modules[*to].name)),
             })
             .collect();
-        if let Some(cited) = links.cite(survey, at, *strongest, 60) {
+        let itself = || survey.files[*module.files.first()?].cite_itself();
+        if let Some(cited) = links.cite(survey, at, *strongest, 60).or_else(itself) {
             section.say(format!("{opening} → {}, as in {cited}", list(&names, 7)));
         }
     }
     section
 }
 
-/// A part's name as another part would say it: without the folder that both stand in.
+/// Folders that two parts share are left out from so many on: Java's packages stand deep.
+const DEEP: usize = 4;
+
+/// A part's name as another part would say it: without the folder that both stand in, and without
+/// most of those that both stand below.
 fn nearby(from: &str, to: &str) -> String {
     let folder = from
         .trim_end_matches('/')
@@ -128,12 +133,16 @@ fn nearby(from: &str, to: &str) -> String {
     let inside = to
         .strip_prefix(folder)
         .and_then(|rest| rest.strip_prefix('/'));
-    plain(
-        inside
-            .filter(|rest| !matches!(*rest, "" | "*"))
-            .unwrap_or(to),
-        60,
-    )
+    if let Some(inside) = inside.filter(|rest| !matches!(*rest, "" | "*")) {
+        return plain(inside, 60);
+    }
+    let pairs = folder.split('/').zip(to.split('/'));
+    let shared = pairs.take_while(|(from, to)| from == to).count();
+    if shared < DEEP {
+        return plain(to, 60);
+    }
+    let rest: Vec<&str> = to.split('/').skip(shared - 1).collect();
+    plain(&format!("…/{}", rest.join("/")), 60)
 }
 
 fn cycles(survey: &Survey, modules: &[Module], links: &ModuleLinks) -> Section {
@@ -231,4 +240,22 @@ fn local_packages(survey: &Survey) -> Section {
         }
     }
     section
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_name_each_other_without_what_they_share() {
+        assert_eq!(nearby("src/a/x.rs", "src/a/y.rs"), "y.rs");
+        assert_eq!(nearby("src/a/x.rs", "lib/y.rs"), "lib/y.rs");
+        assert_eq!(
+            nearby(
+                "app/src/main/java/org/web/A.java",
+                "app/src/main/java/org/*"
+            ),
+            "…/org/*"
+        );
+    }
 }

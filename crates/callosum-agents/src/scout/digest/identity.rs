@@ -49,8 +49,9 @@ fn name(survey: &Survey) -> Option<String> {
             .unwrap_or_default();
         return Some(format!("{}{version}", plain(&package.name.text, 80)));
     }
-    let title = readme(survey)?.title.as_ref()?;
-    Some(plain(&title.text, 80))
+    let title = readme(survey).and_then(|readme| readme.title.as_ref());
+    let name = title.map_or(survey.folder.as_str(), |title| &title.text);
+    Some(plain(name, 80)).filter(|name| !name.is_empty())
 }
 
 /// The manifest that names the project: the one nearest to the root that names a package.

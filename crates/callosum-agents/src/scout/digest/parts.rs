@@ -61,7 +61,7 @@ fn inside(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Vec<String
                 let (_, symbol) = main_declaration(survey, mentions, &[at])?;
                 Some(format!(
                     "{}{}",
-                    file.cite(symbol.line)?,
+                    file.cite_symbol(symbol, 88)?,
                     about_symbol(symbol, 80)
                 ))
             })
@@ -159,7 +159,7 @@ fn purpose(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Option<(S
     }
     let main = main_declaration(survey, mentions, &part.files);
     main.and_then(|(at, symbol)| {
-        let cited = survey.files[at].cite(symbol.line)?;
+        let cited = survey.files[at].cite_symbol(symbol, 88)?;
         Some((
             format!("{cited}{}", about_symbol(symbol, 90)),
             symbol.name.clone(),
@@ -183,7 +183,12 @@ pub(super) fn main_declaration<'s>(
         .filter(|(_, symbol)| !matches!(symbol.kind, SymbolKind::Constant | SymbolKind::Module))
         .map(|(at, symbol)| {
             let is_type = matches!(symbol.kind, SymbolKind::Type | SymbolKind::Interface);
-            let named = mentions.of_symbol(at, symbol).count() * if is_type { 3 } else { 1 };
+            let weight = match symbol.kind {
+                _ if is_type => 6,
+                SymbolKind::Macro => 1,
+                _ => 2,
+            };
+            let named = mentions.of_symbol(at, symbol).count() * weight;
             (named, at, symbol)
         })
         .filter(|(named, ..)| *named > 0)

@@ -35,6 +35,9 @@ impl Reach {
                 let Some((declarer, symbol)) = mentions.declarer(name) else {
                     continue;
                 };
+                if !mentions.is_named_in(name, at) {
+                    continue;
+                }
                 if declarer != at || file.role != Role::Test {
                     named
                         .entry((declarer, symbol.line))
@@ -75,7 +78,7 @@ fn names_in_tests(file: &SurveyedFile) -> Vec<(&str, u32)> {
         .outline
         .references
         .iter()
-        .map(|reference| (reference.name.as_str(), reference.line));
+        .filter_map(|reference| Some((reference.name.as_str(), reference.bare?)));
     let imports = file
         .outline
         .imports

@@ -2,7 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use callosum_search::{language::Language, outline::SymbolKind, walk::Why};
+use callosum_search::{
+    language::Language,
+    outline::{Symbol, SymbolKind},
+    walk::Why,
+};
 
 use super::{
     building::build_and_run,
@@ -87,7 +91,7 @@ fn most_connected(survey: &Survey, mentions: &Mentions<'_>, graph: &Graph) -> Se
     for (sources, tests, at) in files.into_iter().take(24) {
         let file = &survey.files[at];
         let symbol = main_declaration(survey, mentions, &[at])
-            .and_then(|(_, symbol)| file.cite(symbol.line));
+            .and_then(|(_, symbol)| file.cite_symbol(symbol, 88));
         let Some(cited) = symbol.or_else(|| file.cite_itself()) else {
             continue;
         };
@@ -110,7 +114,7 @@ fn most_connected(survey: &Survey, mentions: &Mentions<'_>, graph: &Graph) -> Se
 
 fn key_types(survey: &Survey, mentions: &Mentions<'_>) -> Section {
     let mut section = Section::new("Declarations that most files name", 16, "declarations");
-    let mut ranked: Vec<(bool, usize, usize, u32)> = mentions
+    let mut ranked: Vec<(bool, usize, usize, &Symbol)> = mentions
         .declared()
         .filter(|(_, symbol)| symbol.container.is_none())
         .filter(|(_, symbol)| {
@@ -125,26 +129,20 @@ fn key_types(survey: &Survey, mentions: &Mentions<'_>) -> Section {
                 .filter(|file| survey.files[*file].is_source())
                 .count();
             let is_type = matches!(symbol.kind, SymbolKind::Type | SymbolKind::Interface);
-            (is_type, named, at, symbol.line)
+            (is_type, named, at, symbol)
         })
         .filter(|(_, named, ..)| *named >= 2)
         .collect();
     // A type says more about a tree than a function that as many files call.
-    ranked.sort_by_key(|(is_type, named, at, line)| {
+    ranked.sort_by_key(|(is_type, named, at, symbol)| {
         (
             std::cmp::Reverse(named * if *is_type { 3 } else { 2 }),
             *at,
-            *line,
+            symbol.line,
         )
     });
-    for (_, named, at, line) in ranked.into_iter().take(24) {
-        let file = &survey.files[at];
-        let symbol = file
-            .outline
-            .symbols
-            .iter()
-            .find(|symbol| symbol.line == line);
-        let (Some(symbol), Some(cited)) = (symbol, file.cite(line)) else {
+    for (_, named, at, symbol) in ranked.into_iter().take(24) {
+        let Some(cited) = survey.files[at].cite_symbol(symbol, 88) else {
             continue;
         };
         section.say(format!(
@@ -291,11 +289,16 @@ fn not_read(survey: &Survey) -> Section {
         let files: Vec<&SurveyedFile> = survey.files.iter().filter(|f| f.role == role).collect();
         if !files.is_empty() {
             let names: Vec<String> = files.iter().map(|file| plain(&file.path, 60)).collect();
+            // What was opened to learn what it is can be quoted for it.
+            let says_so = files.iter().find_map(|file| file.cite_itself());
             section.say(format!(
-                "{}: {} ({})",
+                "{}: {} ({}){}",
                 role.name(),
                 count(files.len(), "file"),
-                list(&names, 2)
+                list(&names, 2),
+                says_so
+                    .map(|cited| format!(", as in {cited}"))
+                    .unwrap_or_default(),
             ));
         }
     }

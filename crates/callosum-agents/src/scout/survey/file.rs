@@ -81,7 +81,8 @@ impl SurveyedFile {
         surveyed.bytes = text.len() as u64;
         surveyed.lines = text.lines().count() as u32;
         let is_code = file.language.is_some();
-        if is_code && role::is_made_by_content(&text) {
+        let made_by = role::line_of_maker(&text).filter(|_| is_code);
+        if made_by.is_some() {
             surveyed.role = Role::Generated;
         }
         if let Some(language) = file.language
@@ -96,9 +97,13 @@ impl SurveyedFile {
             (surveyed.title, surveyed.about) = document::title_and_first_sentence(&text);
         }
         if file.language == Some(Language::Rust) {
-            surveyed.path_heads = path_heads(&text);
+            let heads = std::mem::take(&mut surveyed.outline.path_heads);
+            surveyed.path_heads = heads
+                .into_iter()
+                .map(|head| (head.text.into(), head.line))
+                .collect();
         }
-        surveyed.keep_lines(&text);
+        surveyed.keep_lines(&text, made_by);
         if matches!(surveyed.role, Role::Manifest | Role::Ci) || is_read_as_a_whole(surveyed.name())
         {
             surveyed.text = Some(text);
@@ -107,10 +112,14 @@ impl SurveyedFile {
     }
 
     /// Keeps the lines that something was found on.
-    fn keep_lines(&mut self, text: &str) {
+    fn keep_lines(&mut self, text: &str, made_by: Option<u32>) {
         let outline = &self.outline;
-        let tests = self.role == Role::Test || outline.symbols.iter().any(|symbol| symbol.test);
-        let mentions = outline.references.iter().filter(|_| tests).map(|r| r.line);
+        // Where files see each other without an import, a mention is what says so.
+        let mentions_say = self.role == Role::Test
+            || matches!(self.language, Some(Language::Go | Language::Java))
+            || outline.symbols.iter().any(|symbol| symbol.test);
+        let mentions = outline.references.iter().filter(|_| mentions_say);
+        let mentions = mentions.filter_map(|reference| reference.bare);
         let mut wanted: Vec<u32> = outline
             .symbols
             .iter()
@@ -121,6 +130,7 @@ impl SurveyedFile {
             .chain(outline.entry_point)
             .chain(self.about.iter().chain(&self.title).map(|note| note.line))
             .chain(mentions)
+            .chain(made_by)
             .chain(self.path_heads.values().copied())
             .collect();
         wanted.sort_unstable();
@@ -130,7 +140,9 @@ impl SurveyedFile {
         for (number, line) in (1..).zip(text.lines()) {
             let is_wanted = wanted.next_if_eq(&number).is_some();
             let tells = first_telling.is_none()
+                && made_by.is_none()
                 && !is_comment(line)
+                && !is_preamble(line)
                 && citation::cite("x", 1, line).is_some();
             if is_wanted || tells {
                 self.quotable.insert(number, kept(line));
@@ -138,7 +150,7 @@ impl SurveyedFile {
             if tells {
                 first_telling = Some(number);
             }
-            if wanted.peek().is_none() && first_telling.is_some() {
+            if wanted.peek().is_none() && (first_telling.is_some() || made_by.is_some()) {
                 break;
             }
         }
@@ -190,12 +202,29 @@ impl SurveyedFile {
             .iter()
             .find_map(|note| self.cite_briefly(note.line, 60));
         about
-            .or_else(|| self.cite_briefly(self.main_symbol()?.line, 60))
+            .or_else(|| self.cite_symbol(self.main_symbol()?, 60))
+            .or_else(|| self.cite_symbol(self.first_constant()?, 60))
             .or_else(|| self.cite_briefly(*self.quotable.keys().next()?, 60))
             .or_else(|| {
                 let count = self.text.as_ref()?.lines().count() as u32;
                 (1..=count).find_map(|line| self.cite_briefly(line, 60))
             })
+    }
+
+    /// Cites what declares a symbol, with its name where the quote does not hold it: a C type may
+    /// have its name behind its body.
+    pub(in crate::scout) fn cite_symbol(&self, symbol: &Symbol, longest: usize) -> Option<String> {
+        let cited = self.cite_briefly(symbol.line, longest)?;
+        if symbol.declaration.contains(&symbol.name) || symbol.test {
+            return Some(cited);
+        }
+        Some(format!("{} in {cited}", citation::plain(&symbol.name, 60)))
+    }
+
+    /// The first public constant.
+    fn first_constant(&self) -> Option<&Symbol> {
+        let mut symbols = self.outline.symbols.iter();
+        symbols.find(|symbol| symbol.kind == SymbolKind::Constant && symbol.public)
     }
 
     /// The public symbol with the longest body, types before functions.
@@ -259,6 +288,36 @@ fn is_comment(line: &str) -> bool {
         .any(|mark| line.trim_start().starts_with(mark))
 }
 
+/// Whether a line stands on top of any file of its language: Go's `package x`, `'use strict'`, the
+/// guard of a header.
+fn is_preamble(line: &str) -> bool {
+    let line = line.trim_matches([' ', '\t', ';', '"', '\'']);
+    let is_guard = |name: &str| {
+        let name = name.trim();
+        [
+            "_H",
+            "_H_",
+            "_H__",
+            "_HPP",
+            "_HPP_",
+            "_HH",
+            "_HH_",
+            "_INCLUDED",
+        ]
+        .iter()
+        .any(|end| name.to_ascii_uppercase().ends_with(end))
+            && !name.contains(char::is_whitespace)
+    };
+    line == "use strict"
+        || line.starts_with("# -*-")
+        || line == "#pragma once"
+        || line
+            .strip_prefix("package ")
+            .is_some_and(|name| !name.contains(' '))
+        || line.strip_prefix("#ifndef ").is_some_and(is_guard)
+        || line.strip_prefix("#define ").is_some_and(is_guard)
+}
+
 /// Whether the words on top of a file are a licence's rather than its author's.
 fn is_legal(words: &str) -> bool {
     let words = words.to_ascii_lowercase();
@@ -276,31 +335,6 @@ fn is_legal(words: &str) -> bool {
     ]
     .iter()
     .any(|mark| words.contains(mark))
-}
-
-/// What paths in Rust code begin with: lower-case names before `::` that nothing stands before.
-/// Comments are passed over.
-fn path_heads(text: &str) -> BTreeMap<Box<str>, u32> {
-    let mut heads = BTreeMap::new();
-    for (number, line) in (1..).zip(text.lines()) {
-        let code = line.split("//").next().unwrap_or_default();
-        for (at, _) in code.match_indices("::") {
-            let before = &code[..at];
-            let start = before
-                .rfind(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-                .map_or(0, |end| {
-                    end + before[end..].chars().next().map_or(1, char::len_utf8)
-                });
-            let head = &before[start..];
-            let is_head = head.starts_with(|c: char| c.is_ascii_lowercase())
-                && !before[..start].ends_with(':')
-                && !matches!(head, "crate" | "self" | "super" | "std" | "core" | "alloc");
-            if is_head {
-                heads.entry(head.into()).or_insert(number);
-            }
-        }
-    }
-    heads
 }
 
 /// Names of code and settings that are also read as manifests.

@@ -247,6 +247,7 @@ impl<'a> GoPackages<'a> {
             .outline
             .references
             .iter()
+            .filter(|reference| reference.bare.is_some())
             .filter(|reference| reference.name.starts_with(char::is_uppercase))
             .filter_map(|reference| names.get(reference.name.as_str()).copied())
             .collect();
@@ -299,9 +300,10 @@ fn mentions_within_packages(files: &[SurveyedFile]) -> Vec<(usize, usize, u32)> 
         for &from in members {
             for reference in &files[from].outline.references {
                 if let Some(Some(to)) = declarers.get(reference.name.as_str())
+                    && let Some(line) = reference.bare
                     && *to != from
                 {
-                    mentions.push((from, *to, reference.line));
+                    mentions.push((from, *to, line));
                 }
             }
         }

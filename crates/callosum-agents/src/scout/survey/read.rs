@@ -42,6 +42,8 @@ pub struct Survey {
     pub(in crate::scout) links: Links,
     /// The parts of the tree that were asked for; empty for all of it.
     pub(in crate::scout) scope: Vec<String>,
+    /// The name of the root's folder; empty where it has none that can be written.
+    pub(in crate::scout) folder: String,
 }
 
 /// A tree that cannot be surveyed.
@@ -86,6 +88,7 @@ impl Survey {
             manifests,
             links,
             scope: scope.paths.iter().map(ToString::to_string).collect(),
+            folder: folder_name(root),
         })
     }
 
@@ -124,6 +127,12 @@ impl Survey {
         let above = || self.above.iter().find(|file| file.path == path);
         self.file(path).or_else(above)?.cite(line)
     }
+}
+
+/// What people call the folder at `root`.
+fn folder_name(root: &Path) -> String {
+    let name = root.file_name().and_then(|name| name.to_str());
+    name.unwrap_or_default().to_owned()
 }
 
 fn text_kind(file: &SurveyedFile) -> TextKind {

@@ -8,6 +8,7 @@ mod answer;
 mod capabilities;
 mod reading;
 mod request;
+mod spoken;
 
 pub use self::{
     answer::{Answer, AnswerError, ChecksumBy, LONGEST_SUMMARY, parse_answer},

@@ -246,7 +246,7 @@ pub fn exchange(
 ) -> Result<Reply, RunError> {
     refuse_unsupported(executor)?;
     let template = Template::parse(&executor.command_template)?;
-    let command = template.fill(&surroundings.self_program, &request.prompt)?;
+    let command = template.fill(&surroundings.self_program, &request.spoken())?;
     let temporary = surroundings
         .disk
         .scratch(&surroundings.temporary)

@@ -1,0 +1,150 @@
+//! [`Request::spoken`]: a request as one text, for an executor that hears nothing but its prompt.
+//!
+//! A template with `{prompt}` is for programs that take a question as an argument and know nothing
+//! of our JSON (seed CAL §11). What the JSON would have told them is said in words after the
+//! question: the kind, the paths, what earlier tasks found, and the form of the answer.
+
+use std::fmt::Write;
+
+use serde_json::{Map, Value};
+
+use super::{answer::LONGEST_SUMMARY, request::Request};
+
+/// Seed CAL §9.2: a useful summary has at least 2 KB.
+const SHORTEST_SUMMARY: usize = 2_048;
+
+impl Request {
+    /// The question and all that belongs to it, in words.
+    ///
+    /// The question comes first, as it was asked. A request without a context, as in the handshake,
+    /// is its question alone.
+    pub fn spoken(&self) -> String {
+        let context = self.metadata.as_ref().and_then(|of| of.context.as_ref());
+        let Some(context) = context else {
+            return self.prompt.clone();
+        };
+        let mut text = format!("{}\n", self.prompt);
+        if let Some(task) = text_of(context, "kind").and_then(task_of) {
+            let _ = writeln!(text, "\nTask: {task}");
+        }
+        if let Some(root) = text_of(context, "root") {
+            let _ = writeln!(text, "The repository is the folder {root}.");
+        }
+        let paths = list_of(context, "paths");
+        if !paths.is_empty() {
+            let paths: Vec<&str> = paths.iter().filter_map(Value::as_str).collect();
+            let _ = writeln!(text, "Look only below these paths: {}.", paths.join(", "));
+        }
+        for linked in list_of(context, "linked_tasks") {
+            let said = |key: &str| linked.get(key).and_then(Value::as_str).unwrap_or_default();
+            let (id, summary) = (said("task_id"), said("summary"));
+            let _ = writeln!(
+                text,
+                "\nWhat task {id} found, on which this one builds:\n{summary}"
+            );
+        }
+        let _ = write!(
+            text,
+            "\nWrite a summary of {SHORTEST_SUMMARY} to {LONGEST_SUMMARY} bytes, what matters most \
+             first. Cite each statement: a quote that stands word for word on the line, then the \
+             place, as in `fn main()` [src/main.rs:12], with paths from the root.\n\
+             Answer with one JSON object and nothing around it: {{\"status\": \"success\", \
+             \"summary\": \"…\", \"tokens_used\": 0}}, where tokens_used is how many tokens you \
+             read; or {{\"status\": \"error\", \"error\": \"…\"}} if you cannot answer.\n"
+        );
+        text
+    }
+}
+
+/// What is asked by a kind (seed CAL §9.4).
+fn task_of(kind: &str) -> Option<&'static str> {
+    Some(match kind {
+        "scan" => {
+            "scan the repository. Say what it is, what is where, where programs begin, which files \
+             and types most others lean on, how it is built, and how large it is."
+        }
+        "deps" => {
+            "map the dependencies. Say which part leans on which, in what layers, where the cycles \
+             are, and which packages from outside are used, with versions from the manifests."
+        }
+        "tests" => {
+            "summarise the tests. Say where they are, how they are run, what they cover, and which \
+             code none of them reaches."
+        }
+        "api" => {
+            "describe the public interface. Say what is offered to other code, to HTTP clients \
+             with their routes, and on the command line."
+        }
+        _ => return None,
+    })
+}
+
+fn text_of<'c>(context: &'c Map<String, Value>, key: &str) -> Option<&'c str> {
+    context.get(key)?.as_str()
+}
+
+fn list_of<'c>(context: &'c Map<String, Value>, key: &str) -> &'c [Value] {
+    let list = context.get(key).and_then(Value::as_array);
+    list.map_or(&[], Vec::as_slice)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::scout::Kind;
+
+    fn request(context: &Value) -> Request {
+        let context = context.as_object().cloned().unwrap_or_default();
+        Request::for_task("Who imports whom?", "cal_2026_01_02_0002", context)
+    }
+
+    /// CAL-HSK-1: the handshake's words arrive as they are.
+    #[test]
+    fn a_question_without_a_context_is_spoken_alone() {
+        assert_eq!(Request::bare("ping").spoken(), "ping");
+    }
+
+    /// CAL-COM-1: an executor that only takes a prompt hears what the JSON says to others.
+    #[test]
+    fn kind_paths_and_linked_summaries_are_said_in_words() {
+        let text = request(&json!({
+            "kind": "deps",
+            "root": "/home/me/project",
+            "paths": ["src", "lib"],
+            "linked_tasks": [{"task_id": "cal_2026_01_02_0001", "summary": "It has two parts."}],
+        }))
+        .spoken();
+        insta::assert_snapshot!(text, @r#"
+Who imports whom?
+
+Task: map the dependencies. Say which part leans on which, in what layers, where the cycles are, and which packages from outside are used, with versions from the manifests.
+The repository is the folder /home/me/project.
+Look only below these paths: src, lib.
+
+What task cal_2026_01_02_0001 found, on which this one builds:
+It has two parts.
+
+Write a summary of 2048 to 10240 bytes, what matters most first. Cite each statement: a quote that stands word for word on the line, then the place, as in `fn main()` [src/main.rs:12], with paths from the root.
+Answer with one JSON object and nothing around it: {"status": "success", "summary": "…", "tokens_used": 0}, where tokens_used is how many tokens you read; or {"status": "error", "error": "…"} if you cannot answer.
+"#);
+    }
+
+    #[test]
+    fn each_kind_has_its_own_words() {
+        let mut all: Vec<_> = Kind::ALL
+            .iter()
+            .filter_map(|kind| task_of(kind.as_str()))
+            .collect();
+        all.dedup();
+        assert_eq!(all.len(), Kind::ALL.len());
+    }
+
+    /// CAL-SCH-3: a shorter summary is asked for in words too.
+    #[test]
+    fn what_is_asked_again_is_spoken() {
+        let text = request(&json!({"kind": "scan"})).shorter(20_000).spoken();
+        assert!(text.contains("Your last summary had 20000 bytes"), "{text}");
+    }
+}

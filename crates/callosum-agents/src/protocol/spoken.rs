@@ -100,7 +100,7 @@ mod tests {
         Request::for_task("Who imports whom?", "cal_2026_01_02_0002", context)
     }
 
-    /// CAL-HSK-1: the handshake's words arrive as they are.
+    /// CAL-EXE-1: the handshake's words arrive as they are.
     #[test]
     fn a_question_without_a_context_is_spoken_alone() {
         assert_eq!(Request::bare("ping").spoken(), "ping");

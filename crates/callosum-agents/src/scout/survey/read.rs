@@ -24,7 +24,7 @@ use crate::scout::{
 };
 
 /// After how many files progress is told again.
-const FILES_PER_PROGRESS: usize = 64;
+const FILES_PER_PROGRESS: usize = 16;
 
 /// Everything that a digest may speak of.
 #[derive(Clone, Debug)]

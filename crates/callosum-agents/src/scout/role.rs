@@ -165,6 +165,13 @@ const ASSETS: [&str; 40] = [
     "tar", "jar", "class", "pyc", "so", "a", "o", "dll", "exe", "bin", "wasm", "map", "psd",
 ];
 
+/// Whether what stands in a folder is there for tests or measurements only.
+pub(super) fn is_for_tests(folder: &str) -> bool {
+    folder
+        .split('/')
+        .any(|part| TEST_FOLDERS.contains(&part) || matches!(part, "bench" | "benches"))
+}
+
 /// Whether code in a documentation folder is there for the documentation: in a compiled language
 /// it is rather a package of that name.
 fn is_script(language: Option<Language>) -> bool {

@@ -9,7 +9,7 @@ use crate::scout::{
     citation::plain,
     mentions::Mentions,
     page::{Page, Section},
-    role::Role,
+    role::{self, Role},
     surface::{Facade, facades, methods_of},
     survey::{Survey, file::SurveyedFile},
 };
@@ -168,7 +168,8 @@ fn routes(survey: &Survey) -> Section {
 
 fn commands(survey: &Survey) -> Section {
     let mut section = Section::new("Command line", 25, "files");
-    for manifest in &survey.manifests {
+    let manifests = survey.manifests.iter();
+    for manifest in manifests.filter(|manifest| !role::is_for_tests(manifest.folder())) {
         for program in &manifest.programs {
             if let Some(cited) = survey.cite(&manifest.path, program.line) {
                 section.say(format!("program {}: {cited}", plain(&program.name, 60)));

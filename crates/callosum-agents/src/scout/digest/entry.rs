@@ -6,7 +6,7 @@ use crate::scout::{
     citation::plain,
     manifest::Ecosystem,
     page::Section,
-    role::Role,
+    role::{self, Role},
     survey::{Survey, file::SurveyedFile},
 };
 
@@ -14,7 +14,8 @@ use crate::scout::{
 pub(super) fn entry_points(survey: &Survey) -> Section {
     let mut section = Section::new("Entry points", 12, "entry points");
     let mut told: BTreeSet<&str> = BTreeSet::new();
-    for manifest in &survey.manifests {
+    let manifests = survey.manifests.iter();
+    for manifest in manifests.filter(|manifest| !role::is_for_tests(manifest.folder())) {
         for program in &manifest.programs {
             let Some(cited) = survey.cite(&manifest.path, program.line) else {
                 continue;

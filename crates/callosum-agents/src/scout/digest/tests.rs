@@ -320,6 +320,27 @@ fn methods_of_a_script_s_object_are_offered() {
     assert!(!text.contains("use strict"), "{text}");
 }
 
+/// A project that only tries the library out begins no program of the product.
+#[test]
+fn programs_of_test_projects_are_no_entry_points() {
+    let text = of_kind(
+        Kind::Scan,
+        &[
+            (
+                "CMakeLists.txt",
+                "project(shelf)\nadd_executable(shelf main.cc)\n",
+            ),
+            ("main.cc", "int main() { return 0; }\n"),
+            (
+                "test/find/CMakeLists.txt",
+                "project(find)\nadd_executable(find-test main.cc)\n",
+            ),
+        ],
+    );
+    assert!(text.contains("add_executable(shelf main.cc)"), "{text}");
+    assert!(!text.contains("find-test"), "{text}");
+}
+
 /// What was opened and found to be made by a program is cited for it.
 #[test]
 fn a_generated_file_is_cited_by_the_line_that_says_so() {

@@ -40,6 +40,8 @@ pub(in crate::outline) struct C {
     access: Vec<(usize, bool)>,
     /// Where the last part ends that is only built to try the file out: `#ifdef QUEUE_TEST`.
     trial_end: usize,
+    /// Where a name begins that is the standard library's.
+    foreign_at: Option<usize>,
 }
 
 /// What is said of a declaration before it.
@@ -65,6 +67,7 @@ impl C {
             passed_on: None,
             access: Vec::new(),
             trial_end: 0,
+            foreign_at: None,
         }
     }
 }
@@ -87,8 +90,12 @@ impl<'t> Grammar<'t> for C {
         match node.kind() {
             "comment" | "string_literal" | "system_lib_string" => return Next::Past,
             "identifier" | "type_identifier" | "field_identifier" | "namespace_identifier" => {
-                page.mention_as(node, node.kind() != "field_identifier");
+                let is_foreign = self.foreign_at == Some(node.start_byte());
+                page.mention_as(node, node.kind() != "field_identifier" && !is_foreign);
                 return Next::Past;
+            }
+            "qualified_identifier" if page.field(node, "scope") == "std" => {
+                self.foreign_at = last_name(node).map(|name| name.start_byte());
             }
             "translation_unit" => about_file(page, node),
             "preproc_include" => {
@@ -265,6 +272,18 @@ impl C {
             named(page, declared.name, node, about.clone(), kind, public);
         }
     }
+}
+
+/// The name that a qualified one ends in, without its template's arguments.
+fn last_name(qualified: Node<'_>) -> Option<Node<'_>> {
+    let mut last = qualified;
+    while matches!(
+        last.kind(),
+        "qualified_identifier" | "template_type" | "template_function"
+    ) {
+        last = last.child_by_field_name("name")?;
+    }
+    Some(last)
 }
 
 /// Whether a condition asks for a part that only tries the rest out.

@@ -232,6 +232,26 @@ k:2 kind_t:2 read_all:2 size:2
 ");
 }
 
+/// `std::copy` is not what another file of the tree calls copy.
+#[test]
+fn the_standard_librarys_names_do_not_mean_the_trees_own() {
+    let source =
+        "void own() { std::copy(a); std::chrono::now<Clock>(); fmt::print(b); p->clear(); }\n";
+    let references = outline(Language::Cpp, "a.cc", source).references;
+    let bare = references.iter().filter(|found| found.bare.is_some());
+    let bare: Vec<_> = bare.map(|found| found.name.as_str()).collect();
+    assert!(
+        bare.contains(&"Clock") && bare.contains(&"print"),
+        "{bare:?}"
+    );
+    assert!(
+        !["copy", "now", "clear"]
+            .iter()
+            .any(|name| bare.contains(name)),
+        "{bare:?}"
+    );
+}
+
 #[test]
 fn a_main_that_tries_its_file_out_begins_no_program() {
     let trial = "int hash(void);\n#ifdef SIPHASH_TEST\nint main(void) { return 0; }\n#endif\n";

@@ -159,13 +159,6 @@ impl FileLock {
     }
 }
 
-/// The pauses between tries, without end.
-fn pauses() -> impl Iterator<Item = Duration> {
-    iter::successors(Some(FIRST_PAUSE), |pause| {
-        Some((*pause * 2).min(LONGEST_PAUSE))
-    })
-}
-
 impl Drop for FileLock {
     fn drop(&mut self) {
         let Some(opened) = self.opened.take() else {
@@ -204,17 +197,6 @@ pub enum LockError {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// REQ-MSP-004: whoever waits for a lock backs off exponentially, up to a bound.
-    #[test]
-    fn each_pause_is_twice_the_one_before_until_the_longest() {
-        let pauses: Vec<Duration> = pauses().take(20).collect();
-        assert_eq!(pauses[0], FIRST_PAUSE);
-        for pair in pauses.windows(2) {
-            assert_eq!(pair[1], (pair[0] * 2).min(LONGEST_PAUSE));
-        }
-        assert_eq!(pauses.last(), Some(&LONGEST_PAUSE));
-    }
 
     #[test]
     fn a_held_lock_times_out_and_a_dropped_one_is_free() {

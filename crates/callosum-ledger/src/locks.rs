@@ -248,17 +248,6 @@ mod tests {
         }
     }
 
-    /// CAL-MSP-2, REQ-MSP-002: a held task lock is waited for as long as the seed says.
-    #[test]
-    fn a_task_that_stays_locked_times_out() {
-        let (_folder, disk, paths) = project();
-        let id: TaskId = "cal_2026_01_02_0003".parse().unwrap();
-        let ledger = ExclusiveLedger::acquire(&disk, &paths).unwrap();
-        let _held = ledger.lock_task(&id).unwrap();
-        let refused = ledger.lock_task(&id).unwrap_err();
-        assert!(matches!(refused, LockError::Timeout { waited, .. } if waited >= TASK_TIMEOUT));
-    }
-
     /// CAL-MSP-2, REQ-MSP-001: a held ledger lock is a timeout, not a wait without end.
     #[test]
     fn a_ledger_that_stays_locked_times_out() {

@@ -104,7 +104,8 @@ impl<'t> Grammar<'t> for C {
             }
             "preproc_ifdef" | "preproc_if" => {
                 let condition = ["name", "condition"].map(|field| cut(page.field(node, field)));
-                if condition.iter().any(|words| is_trial(words)) {
+                let asks_for_less = page.text(node).starts_with("#ifndef");
+                if !asks_for_less && condition.iter().any(|words| is_trial(words)) {
                     self.trial_end = node.end_byte();
                 }
             }
@@ -288,9 +289,17 @@ fn last_name(qualified: Node<'_>) -> Option<Node<'_>> {
 
 /// Whether a condition asks for a part that only tries the rest out.
 fn is_trial(condition: &str) -> bool {
-    let words = condition.split(|c: char| !c.is_ascii_alphanumeric());
-    let trials = ["TEST", "TESTS", "SELFTEST", "DEMO", "EXAMPLE", "BENCHMARK"];
-    words.into_iter().any(|word| trials.contains(&word))
+    let mut words = condition.split(|c: char| !c.is_ascii_alphanumeric());
+    let trials = [
+        "TEST",
+        "TESTS",
+        "SELFTEST",
+        "DEMO",
+        "EXAMPLE",
+        "BENCHMARK",
+        "MAIN",
+    ];
+    condition == "0" || !condition.contains('!') && words.any(|word| trials.contains(&word))
 }
 
 /// Notes what stands in the `name` field of a node.

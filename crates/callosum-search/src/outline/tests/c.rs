@@ -256,6 +256,8 @@ fn the_standard_librarys_names_do_not_mean_the_trees_own() {
 fn a_main_that_tries_its_file_out_begins_no_program() {
     let trial = "int hash(void);\n#ifdef SIPHASH_TEST\nint main(void) { return 0; }\n#endif\n";
     assert_eq!(outline(Language::C, "hash.c", trial).entry_point, None);
+    let usual = trial.replace("#ifdef", "#ifndef");
+    assert_eq!(outline(Language::C, "hash.c", &usual).entry_point, Some(3));
     let program = "#ifdef _WIN32\nint main(void) { return 0; }\n#endif\n";
     assert_eq!(outline(Language::C, "main.c", program).entry_point, Some(2));
 }

@@ -214,17 +214,17 @@ fn check_configuration(context: &Context, checks: &mut Checks) {
 fn check_ledger(context: &Context, checks: &mut Checks) {
     let version = match store::reader(context) {
         Ok(reader) => reader.version(),
+        Err(_) if store::is_gone(context) => {
+            let hint = Some("callosum init");
+            checks.add("ledger", Outcome::Failed, store::GONE, hint);
+            return;
+        }
         Err(error) => {
             let hint = Some("callosum ledger verify");
             checks.add("ledger", Outcome::Failed, error.one_line(), hint);
             return;
         }
     };
-    if store::is_gone(context) {
-        let hint = Some("callosum init");
-        checks.add("ledger", Outcome::Failed, store::GONE, hint);
-        return;
-    }
     let Some(version) = version else {
         checks.add(
             "ledger",

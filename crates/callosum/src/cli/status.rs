@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use callosum_ledger::Query;
+use callosum_ledger::{Entry, Query, ReadError, Reader, Stats};
 use clap::Args;
 use owo_colors::OwoColorize as _;
 use schemars::JsonSchema;
@@ -79,15 +79,18 @@ pub(super) fn run(context: &Context, _args: &StatusArgs) -> Result<(), CommandEr
 }
 
 fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
-    let ledger = store::reader(context)?;
+    let ledger = match store::reader(context) {
+        Ok(ledger) => Some(ledger),
+        // Everything else can still be shown.
+        Err(_) if store::is_gone(context) => None,
+        Err(error) => return Err(error),
+    };
     let roster = Roster::load(context)?;
-    let stats = ledger.stats().map_err(|error| store::unreadable(&error))?;
-    let last = ledger
-        .query(&Query {
-            limit: Some(LAST),
-            ..Query::default()
-        })
-        .map_err(|error| store::unreadable(&error))?;
+    let (stats, last) = match &ledger {
+        Some(ledger) => looked_up(ledger).map_err(|error| store::unreadable(&error))?,
+        None => Default::default(),
+    };
+    let version = ledger.as_ref().and_then(Reader::version);
     let mut attention: Vec<String> = context
         .project
         .settings
@@ -95,7 +98,7 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
         .iter()
         .map(ToString::to_string)
         .collect();
-    if store::is_gone(context) {
+    if ledger.is_none() {
         attention.push(store::GONE.to_owned());
     }
     let mut executors = Vec::new();
@@ -138,10 +141,10 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
     Ok(StatusOutput {
         root: context.state().display().to_string(),
         tree: context.tree().display().to_string(),
-        initialised: ledger.version().is_some() || store::is_gone(context),
+        initialised: ledger.is_none() || version.is_some(),
         entries: stats.entries,
         ledger_bytes: stats.ledger_bytes,
-        ledger_version: ledger.version().map(|version| version.to_string()),
+        ledger_version: version.map(|version| version.to_string()),
         executors,
         next_executor: roster
             .candidates()
@@ -151,6 +154,15 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
         last_tasks,
         attention,
     })
+}
+
+/// How much there is, and the last of it.
+fn looked_up(ledger: &Reader) -> Result<(Stats, Vec<Entry>), ReadError> {
+    let last = Query {
+        limit: Some(LAST),
+        ..Query::default()
+    };
+    Ok((ledger.stats()?, ledger.query(&last)?))
 }
 
 fn as_text(output: &StatusOutput) -> String {

@@ -75,6 +75,12 @@ fn a_cloned_calrc_writes_nothing_outside() {
     );
     assert!(!env.folder().join("outside").exists());
     assert!(!env.folder().join("outside.json").exists());
+    // On a fresh clone: where entries were kept already, another place for them is refused.
+    let env = two_languages();
+    env.write(
+        ".calrc",
+        r#"{"audit_path": "../outside", "ledger_path": "../outside.json"}"#,
+    );
     let trusted = env.run(["trust", "--yes"]).success();
     assert!(
         trusted.stdout.contains("`audit_path`"),

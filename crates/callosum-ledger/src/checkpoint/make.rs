@@ -88,6 +88,12 @@ pub enum CheckpointError {
         /// The file.
         path: PathBuf,
     },
+    /// The system gave no random bytes to make a key from.
+    #[error("the system gives no random bytes")]
+    NoRandomness {
+        /// Its reason.
+        source: std::io::Error,
+    },
     /// There is no journal yet.
     #[error("there is no audit journal to sign")]
     Empty,

@@ -1,13 +1,16 @@
 //! What was done to a ledger file that is not what the journal says.
 
+use std::path::Path;
+
 use callosum_host::{Disk, DiskError, OpenHow};
 
 use super::{Fault, Problem, Stock, read_with_end};
 use crate::{
+    archive_name::ArchiveName,
     canonical::DuplicateKeys,
     checksum::Checksum,
     entry::{Entry, seal},
-    journal::follow,
+    journal::{Until, follow, follow_segments},
     ledger_file::{LedgerFile, begun_like},
     paths::LedgerPaths,
     position::Position,
@@ -65,30 +68,9 @@ pub(super) fn compare(
         .iter()
         .map(|at| Compared::of(&bytes[at.clone()]))
         .collect();
-    if let Some((index, fault)) = first_difference(&expected, &found, on_disk) {
-        let (has, should) = (found.len(), expected.len());
-        let detail = match fault {
-            Fault::Behind => {
-                format!("it has {has} of {should} entries; the next opening brings it up to date")
-            }
-            Fault::TailCut => format!(
-                "it has {has} of {should} entries, and had {on_disk} when a checkpoint was made; \
-                 the next opening brings the others back"
-            ),
-            Fault::Rewritten => {
-                format!("none of its {has} entries is one of the {should} of the audit journal")
-            }
-            Fault::Spliced => "it is an entry of another ledger".to_owned(),
-            _ => "it is not what the audit journal says".to_owned(),
-        };
-        let told = expected.get(index).and_then(|entry| entry.task_id.clone());
-        let here = found.get(index).and_then(|entry| entry.task_id.clone());
-        let task_id = match fault {
-            // What is gone is what is asked for.
-            Fault::Deleted => told.or(here),
-            _ => here.or(told),
-        };
-        return Ok(problem(fault, index + 1, task_id, &detail));
+    let difference = named(&paths.ledger, &expected, &found, on_disk);
+    if difference.is_some() {
+        return Ok(difference);
     }
     let head = told.position.view.map(|view| view.begun);
     Ok(if begun_like(&bytes).ok() == head {
@@ -100,6 +82,74 @@ pub(super) fn compare(
         )
     } else {
         problem(Fault::Edited, 0, None, "its fields beside `tasks` differ")
+    })
+}
+
+/// Finds the first entry at which an archive differs from what the journal says of it, and how.
+///
+/// An archive was on disk whole before it got its name.
+pub(super) fn compare_archive(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    path: &Path,
+    archive: ArchiveName,
+) -> Result<Option<Problem>, DiskError> {
+    let bytes = disk.read(path)?;
+    let Ok(file) = LedgerFile::scan(&bytes) else {
+        return Ok(None);
+    };
+    let mut expected = Vec::new();
+    let followed = follow_segments(disk, paths, Until::End, |passed| {
+        if passed.archived.archive == archive {
+            let entries = passed.entries.iter();
+            expected.extend(entries.map(|entry| Compared::of(entry.json.as_bytes())));
+        }
+        Ok(())
+    });
+    if followed.is_err() {
+        return Ok(None);
+    }
+    let entries = file.entries.iter();
+    let found: Vec<_> = entries.map(|at| Compared::of(&bytes[at.clone()])).collect();
+    Ok(named(path, &expected, &found, expected.len()))
+}
+
+/// The first difference between two lists of entries, in words.
+fn named(
+    path: &Path,
+    expected: &[Compared],
+    found: &[Compared],
+    on_disk: usize,
+) -> Option<Problem> {
+    let (index, fault) = first_difference(expected, found, on_disk)?;
+    let (has, should) = (found.len(), expected.len());
+    let detail = match fault {
+        Fault::Behind => {
+            format!("it has {has} of {should} entries; the next opening brings it up to date")
+        }
+        Fault::TailCut => {
+            format!(
+                "it has {has} of {should} entries, of which {on_disk} are known to have been on disk"
+            )
+        }
+        Fault::Rewritten => {
+            format!("none of its {has} entries is one of the {should} of the audit journal")
+        }
+        Fault::Spliced => "it is an entry of another ledger".to_owned(),
+        _ => "it is not what the audit journal says".to_owned(),
+    };
+    let told = expected.get(index).and_then(|entry| entry.task_id.clone());
+    let here = found.get(index).and_then(|entry| entry.task_id.clone());
+    Some(Problem {
+        path: path.to_owned(),
+        fault,
+        number: index as u64 + 1,
+        task_id: match fault {
+            // What is gone is what is asked for.
+            Fault::Deleted => told.or(here),
+            _ => here.or(told),
+        },
+        detail,
     })
 }
 

@@ -4,7 +4,10 @@ use std::path::Path;
 
 use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
 
-use super::{Fault, Problem, Stock, end_of, journal::ArchivedCheck, read_with_end};
+use super::{
+    Fault, Problem, Stock, diagnosis::compare_archive, end_of, journal::ArchivedCheck,
+    read_with_end,
+};
 use crate::{
     chain::{ChainFault, HASHLOG},
     checksum::Checksum,
@@ -79,13 +82,16 @@ pub(super) fn check_archive(
 ) -> Result<LedgerCheck, DiskError> {
     let len = disk.stat(path)?.map_or(0, |stat| stat.len);
     let mut check = check_file(disk, path, len, &end_of(disk, path, len)?)?;
-    let Some(told) = told.filter(|_| check.problem.is_none()) else {
+    let Some(told) = told else {
         return Ok(check);
     };
     let found = check.places.iter().map(|(_, _, checksum)| *checksum);
-    if !found.eq(told.checksums.iter().copied()) {
-        let detail = "its entries are not those that the audit journal says";
-        check.problem = Some(whole_file(path, Fault::Edited, detail));
+    if check.problem.is_some() || !found.eq(told.checksums.iter().copied()) {
+        let difference = compare_archive(disk, paths, path, told.archived.archive)?;
+        check.problem = difference.or(check.problem).or_else(|| {
+            let detail = "its entries are not those that the audit journal says";
+            Some(whole_file(path, Fault::Edited, detail))
+        });
         return Ok(check);
     }
     let hashlog = paths.archived_hashlog(&told.archived.archive);

@@ -23,6 +23,7 @@ mod status;
 mod store;
 mod trust;
 mod verification;
+mod witness;
 
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
@@ -137,6 +138,9 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Ledger(ledger::LedgerCommand::Checksum(args)) => {
             return ledger::checksum::run(&args, ui);
         }
+        Command::Ledger(ledger::LedgerCommand::CheckProof(args)) => {
+            return ledger::check_proof::run(&args, ui);
+        }
         // What is wrong with the configuration must not keep it from being checked.
         Command::Config(config::ConfigCommand::Check(_)) => {
             return config::check(&environment, global.directory.as_deref(), ui);
@@ -155,7 +159,8 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
     if !matches!(command, Command::Trust(_)) {
         context.warn_of_waiting();
     }
-    match command {
+    let writes = command.writes();
+    let done = match command {
         Command::Init(args) => init::run(&context, &args),
         Command::Delegate(args) => delegate::run(&context, &args),
         Command::Executor(command) => executor::run(&mut context, command),
@@ -167,6 +172,28 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Trust(args) => trust::run(&context, &args),
         Command::Config(command) => config::run(&mut context, &command),
         Command::Generate(command) => generate::run(&command, ui),
+    };
+    if writes {
+        // Also where it failed: what it recorded until then is worth as much.
+        witness::after(&context);
+    }
+    done
+}
+
+impl Command {
+    /// Whether it may tell the journal of something.
+    fn writes(&self) -> bool {
+        match self {
+            Self::Init(_) | Self::Delegate(_) | Self::Trust(_) => true,
+            Self::Executor(command) => command.writes(),
+            Self::Ledger(command) => command.writes(),
+            Self::Audit(_)
+            | Self::Replay(_)
+            | Self::Status(_)
+            | Self::Doctor(_)
+            | Self::Config(_)
+            | Self::Generate(_) => false,
+        }
     }
 }
 

@@ -3,14 +3,14 @@
 use schemars::{Schema, schema_for};
 
 use super::{
-    audit::RecordsOutput,
+    audit::{CheckpointOutput, RecordsOutput},
     config::{ConfigCheckOutput, ConfigOutput},
     delegate::{DelegateOutput, TasksOutput},
     doctor::DoctorOutput,
     executor::{ChecksOutput, DiscoverOutput, ListOutput},
     failure::FailureOutput,
     init::InitOutput,
-    ledger::{QueryOutput, StatsOutput},
+    ledger::{CheckProofOutput, QueryOutput, StatsOutput},
     replay::ReplayOutput,
     status::StatusOutput,
     trust::TrustOutput,
@@ -24,7 +24,8 @@ const BASE: &str = "https://callosum.invalid/schemas/";
 pub(super) type Entry = (&'static str, fn() -> Schema);
 
 /// Every schema of an output, by name.
-pub(super) const SCHEMAS: [Entry; 17] = [
+pub(super) const SCHEMAS: [Entry; 19] = [
+    ("output-audit-checkpoint", || schema_for!(CheckpointOutput)),
     ("output-audit-records", || schema_for!(RecordsOutput)),
     ("output-config", || schema_for!(ConfigOutput)),
     ("output-config-check", || schema_for!(ConfigCheckOutput)),
@@ -36,6 +37,9 @@ pub(super) const SCHEMAS: [Entry; 17] = [
     ("output-executor-discover", || schema_for!(DiscoverOutput)),
     ("output-executor-list", || schema_for!(ListOutput)),
     ("output-init", || schema_for!(InitOutput)),
+    ("output-ledger-check-proof", || {
+        schema_for!(CheckProofOutput)
+    }),
     ("output-ledger-query", || schema_for!(QueryOutput)),
     ("output-ledger-stats", || schema_for!(StatsOutput)),
     ("output-replay", || schema_for!(ReplayOutput)),

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use callosum_ledger::verify;
+use callosum_ledger::{verify::Scope, verify_within};
 use owo_colors::OwoColorize as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::context::Context;
+use super::{context::Context, witness};
 use crate::ui::{CommandError, Exit, Progress};
 
 /// `callosum ledger verify --json` and `callosum audit verify --json`.
@@ -27,6 +27,10 @@ pub(crate) struct VerificationOutput {
     pub(crate) day_files: u64,
     /// Bytes that were checked.
     pub(crate) bytes: u64,
+    /// Checkpoints that this machine keeps, and that the journal was held against.
+    pub(crate) checkpoints: u64,
+    /// So many records, from the first on, are those that were signed.
+    pub(crate) signed_records: u64,
     /// What is wrong, the first thing in each file.
     pub(crate) problems: Vec<ProblemOutput>,
 }
@@ -36,7 +40,8 @@ pub(crate) struct VerificationOutput {
 pub(crate) struct ProblemOutput {
     /// The file, relative to the root where it stands below it.
     pub(crate) path: String,
-    /// What was done to it: `edited`, `missing`, `inserted`, `reordered`, `duplicated`, `behind`,
+    /// What was done to it: `edited`, `missing`, `deleted`, `inserted`, `reordered`, `duplicated`,
+    /// `spliced`, `tail cut`, `rewritten`, `checkpoint missing`, `signed by another key`, `behind`,
     /// `torn`, `laid out otherwise` or `unreadable`.
     pub(crate) fault: String,
     /// The number of the record, entry or line, from 1; 0 where the whole file is meant.
@@ -47,9 +52,14 @@ pub(crate) struct ProblemOutput {
     pub(crate) detail: String,
 }
 
-pub(super) fn run(context: &Context) -> Result<(), CommandError> {
+pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError> {
     let progress = Progress::start(context.ui, "verifying");
-    let found = verify(&context.disk, &context.ledger_paths()).map_err(|error| {
+    let kept = witness::kept(context)?;
+    let scope = Scope {
+        archives,
+        checkpoints: Some(&kept),
+    };
+    let found = verify_within(&context.disk, &context.ledger_paths(), scope).map_err(|error| {
         CommandError::because(Exit::Environment, "cannot verify the ledger", &error)
             .coded(error.code())
     })?;
@@ -78,6 +88,8 @@ pub(super) fn run(context: &Context) -> Result<(), CommandError> {
         records: found.records,
         day_files: found.day_files,
         bytes: found.bytes,
+        checkpoints: found.checkpoints,
+        signed_records: found.signed_records,
         problems,
     };
     if context.ui.json {
@@ -94,11 +106,13 @@ pub(super) fn run(context: &Context) -> Result<(), CommandError> {
 
 fn as_text(output: &VerificationOutput) -> String {
     let mut text = format!(
-        "{} entries, {} archived, {} audit records in {} day files, {} bytes: {}\n",
+        "{} entries, {} archived, {} audit records in {} day files, {} of them signed, {} bytes: \
+         {}\n",
         output.entries,
         output.archived_entries,
         output.records,
         output.day_files,
+        output.signed_records,
         output.bytes,
         if output.sound {
             "sound".green().to_string()

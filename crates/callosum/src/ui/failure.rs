@@ -114,6 +114,11 @@ impl CommandError {
         self
     }
 
+    /// What to do about it, where that is known.
+    pub(crate) fn hint_text(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
     /// The failure on one line, without the hint: for a JSON field.
     pub(crate) fn one_line(&self) -> String {
         let mut line = self.what.clone();

@@ -179,10 +179,10 @@ fn a_refused_delegation_is_on_the_record() {
     ] {
         env.run(arguments).ended_with(2);
         let told = env
-            .run(["audit", "tail", "-n", "1", "--json"])
+            .run(["audit", "query", "--event", "error", "--json"])
             .success()
             .json();
-        let record = &told["records"][0];
+        let record = told["records"].as_array().unwrap().last().unwrap();
         assert_eq!(record["status"], "refused", "{arguments:?}: {told}");
         let message = record["details"]["message"].as_str().unwrap();
         assert!(message.contains(arguments[3]), "{arguments:?}: {message}");

@@ -31,7 +31,7 @@ fn a_cloned_registry_runs_nothing() {
         refused.stderr
     );
     let told = env
-        .run(["audit", "tail", "-n", "1", "--json"])
+        .run(["audit", "query", "--event", "error", "--json"])
         .success()
         .json();
     assert_eq!(told["records"][0]["status"], "refused", "{told}");

@@ -147,10 +147,11 @@ fn a_task_leaves_its_whole_course_on_the_record() {
         ]
     );
     let tail = env
-        .run(["audit", "tail", "-n", "1", "--json"])
+        .run(["audit", "tail", "-n", "2", "--json"])
         .success()
         .json();
     assert_eq!(tail["records"][0]["status"], "idle");
+    assert_eq!(tail["records"][1]["event"], "checkpoint");
     let mut before = "0".repeat(64);
     for line in env.read("cal_audit/2026-01-02.jsonl").lines() {
         let record: Value = serde_json::from_str(line).unwrap();

@@ -25,6 +25,8 @@ mod init;
 mod ledger;
 /// Small projects to work on.
 mod projects;
+/// Checkpoints, proofs, and what a stranger can check without us.
+mod proofs;
 /// What `--json` prints, held against its published schemas.
 mod schemas;
 /// Help, examples, completions, manuals, colours.

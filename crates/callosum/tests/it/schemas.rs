@@ -12,7 +12,7 @@ fn every_json_output_fits_its_published_schema() {
         "tasks.json",
         r#"{"tasks": [{"id": "a", "prompt": "x"}, {"id": "b", "prompt": "y"}]}"#,
     );
-    let outputs: [(&str, &[&str], i32); 21] = [
+    let outputs: [(&str, &[&str], i32); 24] = [
         ("output-delegate", &["delegate", "map"], 0),
         (
             "output-delegate",
@@ -39,6 +39,17 @@ fn every_json_output_fits_its_published_schema() {
         ("output-ledger-stats", &["ledger", "stats"], 0),
         ("output-verify", &["ledger", "verify"], 0),
         ("output-verify", &["audit", "verify"], 0),
+        ("output-audit-checkpoint", &["audit", "checkpoint"], 0),
+        (
+            "output-audit-checkpoint",
+            &["audit", "checkpoint", "--new-key"],
+            0,
+        ),
+        (
+            "output-ledger-check-proof",
+            &["ledger", "check-proof", "tasks.json"],
+            1,
+        ),
         ("output-audit-records", &["audit", "tail"], 0),
         ("output-audit-records", &["audit", "query"], 0),
         ("output-replay", &["replay"], 0),

@@ -1,5 +1,7 @@
 //! `callosum audit`: what happened, in the order in which it happened.
 
+mod checkpoint;
+mod git_ref;
 mod query;
 mod record;
 mod tail;
@@ -7,7 +9,7 @@ mod verify;
 
 use clap::Subcommand;
 
-pub(super) use self::record::RecordsOutput;
+pub(super) use self::{checkpoint::CheckpointOutput, record::RecordsOutput};
 
 use super::{context::Context, replay};
 use crate::ui::CommandError;
@@ -18,6 +20,7 @@ pub(crate) enum AuditCommand {
     Tail(tail::TailArgs),
     Query(query::QueryArgs),
     Verify(verify::VerifyArgs),
+    Checkpoint(checkpoint::CheckpointArgs),
     Replay(replay::ReplayArgs),
 }
 
@@ -26,6 +29,7 @@ pub(super) fn run(context: &Context, command: AuditCommand) -> Result<(), Comman
         AuditCommand::Tail(args) => tail::run(context, &args),
         AuditCommand::Query(args) => query::run(context, &args),
         AuditCommand::Verify(_) => verify::run(context),
+        AuditCommand::Checkpoint(args) => checkpoint::run(context, &args),
         AuditCommand::Replay(args) => replay::run(context, &args),
     }
 }

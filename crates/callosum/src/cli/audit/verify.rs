@@ -7,7 +7,7 @@ use crate::{
     ui::CommandError,
 };
 
-/// Check the audit journal's chain, and that the ledger says what it says
+/// Check the audit journal's chain, that it is what was signed, and that the ledger says the same
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -16,5 +16,5 @@ Examples:
 pub(crate) struct VerifyArgs {}
 
 pub(super) fn run(context: &Context) -> Result<(), CommandError> {
-    verification::run(context)
+    verification::run(context, false)
 }

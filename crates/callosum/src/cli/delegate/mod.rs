@@ -20,7 +20,7 @@ use clap::{Args, ValueEnum};
 
 pub(super) use self::report::{DelegateOutput, TasksOutput};
 use self::{progress::Shown, report::NamedOutput, submission::Asking};
-use super::{context::Context, failure::ErrorOutput, roster::Roster, store};
+use super::{context::Context, failure::ErrorOutput, roster::Roster, store, witness};
 use crate::ui::{CommandError, Exit, Ui};
 
 /// Hand an analysis to an executor and keep the answer
@@ -177,8 +177,10 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
         strict_summary: context.project.settings.strict_summary(),
     };
     let shown = Shown::start(context.ui, &submission);
-    let report = delegation::run(submission, &executors, &means, rules, &shown)
-        .map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
+    let ran = witness::during(context, &ledger, || {
+        delegation::run(submission, &executors, &means, rules, &shown)
+    });
+    let report = ran.map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
     drop(shown);
     // What came of the tasks is told, whatever comes of the registry.
     if let Err(error) = deactivate(context, &report, &ledger) {

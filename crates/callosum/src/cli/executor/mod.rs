@@ -28,6 +28,13 @@ pub(crate) enum ExecutorCommand {
     Run(scout::RunArgs),
 }
 
+impl ExecutorCommand {
+    /// Whether it may tell the journal of something.
+    pub(super) fn writes(&self) -> bool {
+        !matches!(self, Self::List(_) | Self::Run(_))
+    }
+}
+
 pub(super) fn run(context: &mut Context, command: ExecutorCommand) -> Result<(), CommandError> {
     match command {
         ExecutorCommand::List(_) => list::run(context),

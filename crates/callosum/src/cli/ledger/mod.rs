@@ -1,7 +1,9 @@
 //! `callosum ledger`: what was found out so far, and whether it still stands as it was written.
 
+pub(super) mod check_proof;
 pub(super) mod checksum;
 mod entry;
+mod prove;
 mod query;
 mod show;
 mod stats;
@@ -9,7 +11,7 @@ mod verify;
 
 use clap::Subcommand;
 
-pub(super) use self::{query::QueryOutput, stats::StatsOutput};
+pub(super) use self::{check_proof::CheckProofOutput, query::QueryOutput, stats::StatsOutput};
 
 use super::context::Context;
 use crate::ui::CommandError;
@@ -21,14 +23,34 @@ pub(crate) enum LedgerCommand {
     Query(query::QueryArgs),
     Verify(verify::VerifyArgs),
     Stats(stats::StatsArgs),
+    Prove(prove::ProveArgs),
+    CheckProof(check_proof::CheckProofArgs),
     Checksum(checksum::ChecksumArgs),
+}
+
+impl LedgerCommand {
+    /// Whether it may tell the journal of something that is not signed by itself.
+    pub(super) fn writes(&self) -> bool {
+        !matches!(
+            self,
+            Self::Show(_)
+                | Self::Query(_)
+                | Self::Verify(_)
+                | Self::Stats(_)
+                | Self::Prove(_)
+                | Self::CheckProof(_)
+                | Self::Checksum(_)
+        )
+    }
 }
 
 pub(super) fn run(context: &Context, command: LedgerCommand) -> Result<(), CommandError> {
     match command {
         LedgerCommand::Show(args) => show::run(context, &args),
         LedgerCommand::Query(args) => query::run(context, &args),
-        LedgerCommand::Verify(_) => verify::run(context),
+        LedgerCommand::Verify(args) => verify::run(context, &args),
+        LedgerCommand::Prove(args) => prove::run(context, &args),
+        LedgerCommand::CheckProof(args) => check_proof::run(&args, context.ui),
         LedgerCommand::Stats(_) => stats::run(context),
         LedgerCommand::Checksum(args) => checksum::run(&args, context.ui),
     }

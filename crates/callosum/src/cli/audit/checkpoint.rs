@@ -1,0 +1,148 @@
+//! `callosum audit checkpoint`: sign how the journal stands, and say with which key.
+
+use std::fmt::Write as _;
+
+use callosum_ledger::checkpoint::{Begin, Made};
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::git_ref;
+use crate::{
+    cli::{context::Context, witness},
+    ui::{CommandError, Exit},
+};
+
+/// Sign how the audit journal stands, and keep that outside the project
+///
+/// Commands that write do so by themselves at their end. What was signed is kept in the machine's
+/// state folder; `verify` holds the journal against it.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum audit checkpoint
+  $ callosum audit checkpoint --show-key
+  $ callosum audit checkpoint --git-ref")]
+pub(crate) struct CheckpointArgs {
+    /// Print the key that others check this journal's checkpoints and proofs with
+    #[arg(long, conflicts_with_all = ["new_key", "begin_anew", "git_ref"])]
+    show_key: bool,
+    /// Sign with a new key from now on; the old one signs this checkpoint as well
+    #[arg(long, conflicts_with = "begin_anew")]
+    new_key: bool,
+    /// Set earlier checkpoints aside: the journal is right, though it is not what they say
+    #[arg(long)]
+    begin_anew: bool,
+    /// Also keep all checkpoints in the git repository, under refs/callosum/checkpoints
+    #[arg(long)]
+    git_ref: bool,
+}
+
+/// `callosum audit checkpoint --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct CheckpointOutput {
+    /// Whether one was made; else nothing was recorded since the last.
+    pub(crate) made: bool,
+    /// The log that it is of.
+    pub(crate) origin: String,
+    /// How many records it covers.
+    pub(crate) size: u64,
+    /// The root of their Merkle tree, in hexadecimal digits.
+    pub(crate) root: String,
+    /// The key that others check it with.
+    pub(crate) key: Option<String>,
+    /// The key before it, where it is the first of a new one.
+    pub(crate) previous_key: Option<String>,
+    /// Where earlier checkpoints were set aside.
+    pub(crate) set_aside: Option<String>,
+    /// The git object that has all checkpoints.
+    pub(crate) git_object: Option<String>,
+}
+
+pub(super) fn run(context: &Context, args: &CheckpointArgs) -> Result<(), CommandError> {
+    if args.show_key {
+        return show_key(context);
+    }
+    let begin = match (args.new_key, args.begin_anew) {
+        (true, _) => Begin::NewKey,
+        (false, true) => Begin::Anew,
+        (false, false) => Begin::GoOn,
+    };
+    let made = witness::make_and_tell(context, begin)?;
+    let mut output = match &made {
+        Some(made) => CheckpointOutput::of(made),
+        None => CheckpointOutput::last(context)?,
+    };
+    if args.git_ref {
+        output.git_object = Some(git_ref::keep(context)?);
+    }
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    let word = if output.made { "signed" } else { "is signed" };
+    let mut text = format!("{word}: {} records, root {}\n", output.size, output.root);
+    for (what, value) in [
+        ("key", &output.key),
+        ("key before", &output.previous_key),
+        ("set aside", &output.set_aside),
+        ("git object", &output.git_object),
+    ] {
+        if let Some(value) = value {
+            let _ = writeln!(text, "{what}: {value}");
+        }
+    }
+    context.ui.data(&text)
+}
+
+fn show_key(context: &Context) -> Result<(), CommandError> {
+    let key = witness::of(context)
+        .verifier(&context.disk)
+        .map_err(|error| witness::unmade(&error))?;
+    match key {
+        Some(key) => context.ui.data(&format!("{key}\n")),
+        None => Err(
+            CommandError::new(Exit::No, "nothing was signed here on this machine")
+                .hint("callosum audit checkpoint"),
+        ),
+    }
+}
+
+impl CheckpointOutput {
+    fn of(made: &Made) -> Self {
+        Self {
+            made: true,
+            origin: made.checkpoint.origin.clone(),
+            size: made.checkpoint.size,
+            root: made.checkpoint.root.to_string(),
+            key: Some(made.key.to_string()),
+            previous_key: made.previous_key.as_ref().map(ToString::to_string),
+            set_aside: made
+                .set_aside
+                .as_ref()
+                .map(|path| path.display().to_string()),
+            git_object: None,
+        }
+    }
+
+    /// What was signed last, where nothing is new.
+    fn last(context: &Context) -> Result<Self, CommandError> {
+        let mut kept = witness::kept(context)?.kept;
+        let Some(last) = kept.pop() else {
+            let what = "there is nothing to sign";
+            return Err(CommandError::new(Exit::No, what).hint("callosum init"));
+        };
+        let key = witness::of(context)
+            .verifier(&context.disk)
+            .map_err(|error| witness::unmade(&error))?;
+        Ok(Self {
+            made: false,
+            origin: last.checkpoint.origin,
+            size: last.checkpoint.size,
+            root: last.checkpoint.root.to_string(),
+            key: key.map(|key| key.to_string()),
+            previous_key: None,
+            set_aside: None,
+            git_object: None,
+        })
+    }
+}

@@ -1,0 +1,71 @@
+//! `callosum ledger prove`: a file that shows an entry to somebody who has nothing else.
+
+use std::path::PathBuf;
+
+use callosum_ledger::{
+    TaskId,
+    checkpoint::Begin,
+    proof::{ProveError, prove},
+};
+use clap::Args;
+
+use crate::{
+    cli::{context::Context, store, witness},
+    ui::{CommandError, Exit},
+};
+
+/// Write a proof that an entry is in the audit journal
+///
+/// The proof carries the entry, its place in the journal's Merkle tree, and the signed root. It is
+/// checked with `callosum ledger check-proof` or any tool for C2SP's tlog-proof, with nothing else
+/// at hand.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum ledger prove cal_2026_01_02_0001 --output entry.tlog-proof
+  $ callosum ledger check-proof entry.tlog-proof")]
+pub(crate) struct ProveArgs {
+    /// The task whose entry is proved
+    #[arg(value_name = "TASK_ID")]
+    task: TaskId,
+    /// Write it to FILE instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub(super) fn run(context: &Context, args: &ProveArgs) -> Result<(), CommandError> {
+    let (disk, paths) = (&context.disk, context.ledger_paths());
+    let machine = witness::of(context);
+    let mut proof = prove(disk, &paths, &machine, &args.task);
+    if let Err(ProveError::NotSigned { .. }) = proof {
+        witness::make_and_tell(context, Begin::GoOn)?;
+        proof = prove(disk, &paths, &machine, &args.task);
+    }
+    let proof = proof.map_err(|error| unproved(&error))?;
+    let text = proof.to_string();
+    match &args.output {
+        Some(path) => {
+            let path = context.folder.join(path);
+            let written = disk.replace(&path, text.as_bytes(), 0o644);
+            written.map_err(|error| store::disk_failed(&error))?;
+            context.ui.say(&format!("wrote {}", path.display()));
+        }
+        None => context.ui.data(&text)?,
+    }
+    context.ui.say(&format!("signed by {}", proof.key));
+    Ok(())
+}
+
+fn unproved(error: &ProveError) -> CommandError {
+    let explained = |exit| CommandError::because(exit, "cannot prove it", error);
+    match error {
+        ProveError::Disk(error) => store::disk_failed(error),
+        ProveError::Key(error) => witness::unkeyed(error),
+        ProveError::Lock(_) => explained(Exit::Environment),
+        ProveError::NoEntry { .. } => explained(Exit::No).hint("callosum ledger query"),
+        ProveError::NotSigned { .. } => explained(Exit::No).hint("callosum audit checkpoint"),
+        ProveError::Foreign { .. } | ProveError::Inconsistent { .. } => {
+            explained(Exit::No).hint("callosum audit verify")
+        }
+    }
+}

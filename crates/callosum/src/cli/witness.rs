@@ -1,0 +1,130 @@
+//! The machine's side of a project: when checkpoints are made, and why one was not.
+
+use std::{sync::mpsc, thread, time::Duration};
+
+use callosum_host::random;
+use callosum_ledger::{
+    Ledger,
+    checkpoint::{Begin, CheckpointError, KeptCheckpoints, KeyError, Made, Witness},
+};
+
+use super::{context::Context, store};
+use crate::ui::{CommandError, Exit};
+
+/// How much of a long run may go by unsigned.
+const EVERY: Duration = Duration::from_mins(1);
+
+/// Where the project's checkpoints are kept. Creates nothing.
+pub(super) fn of(context: &Context) -> Witness {
+    Witness::in_home(&context.project.homes.machine, context.state())
+}
+
+/// What was signed of the project so far.
+pub(super) fn kept(context: &Context) -> Result<KeptCheckpoints, CommandError> {
+    let kept = of(context).read(&context.disk);
+    kept.map_err(|error| unkeyed(&error))
+}
+
+/// Signs what a command has written. Where that fails there is a warning, and the command's own
+/// work stands.
+pub(super) fn after(context: &Context) {
+    match make(context, Begin::GoOn) {
+        Ok(Some(made)) => {
+            if let Err(error) = open(context).and_then(|ledger| tell(&ledger, &made)) {
+                warn(context, &error);
+            }
+        }
+        Ok(None) | Err(CheckpointError::Empty) => {}
+        Err(error) => warn(context, &unmade(&error)),
+    }
+}
+
+/// Runs something long, and signs now and then what it has written by then.
+pub(super) fn during<T>(context: &Context, ledger: &Ledger, run: impl FnOnce() -> T) -> T {
+    let (ended, end) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            while end.recv_timeout(EVERY) == Err(mpsc::RecvTimeoutError::Timeout) {
+                // One that fails is tried again, and told about at the end.
+                if let Ok(Some(made)) = make(context, Begin::GoOn) {
+                    drop(ledger.record(made.event()));
+                }
+            }
+        });
+        let result = run();
+        drop(ended);
+        result
+    })
+}
+
+/// Makes a checkpoint and keeps it; the journal is still to be told.
+pub(super) fn make(context: &Context, begin: Begin) -> Result<Option<Made>, CheckpointError> {
+    let paths = context.ledger_paths();
+    if !context.disk.exists(&paths.audit)? {
+        return Err(CheckpointError::Empty);
+    }
+    context.project.homes.create_machine(&context.disk)?;
+    let seed = random::secret_bytes().map_err(|source| CheckpointError::NoRandomness { source })?;
+    of(context).make(&context.disk, &paths, begin, &seed)
+}
+
+/// Makes a checkpoint and tells the journal of it.
+pub(super) fn make_and_tell(context: &Context, begin: Begin) -> Result<Option<Made>, CommandError> {
+    let made = make(context, begin).map_err(|error| unmade(&error))?;
+    if let Some(made) = &made {
+        tell(&open(context)?, made)?;
+    }
+    Ok(made)
+}
+
+fn tell(ledger: &Ledger, made: &Made) -> Result<(), CommandError> {
+    store::record(ledger, made.event())
+}
+
+fn open(context: &Context) -> Result<Ledger, CommandError> {
+    Ledger::open(
+        context.disk.clone(),
+        context.ledger_paths(),
+        context.clock.clone(),
+        context.ids.clone(),
+    )
+    .map_err(|error| store::unopened(&error))
+}
+
+fn warn(context: &Context, error: &CommandError) {
+    let what = format!("nothing was signed: {}", error.one_line());
+    context.ui.warn(&what, error.hint_text());
+}
+
+/// Explains why no checkpoint was made.
+pub(super) fn unmade(error: &CheckpointError) -> CommandError {
+    let explained = |exit| CommandError::because(exit, "cannot make a checkpoint", error);
+    match error {
+        CheckpointError::Disk(error) => store::disk_failed(error),
+        CheckpointError::Key(error) => unkeyed(error),
+        CheckpointError::Lock(_) | CheckpointError::NoRandomness { .. } => {
+            explained(Exit::Environment)
+        }
+        CheckpointError::Empty => explained(Exit::No).hint("callosum init"),
+        CheckpointError::Broken { .. }
+        | CheckpointError::Inconsistent { .. }
+        | CheckpointError::Foreign { .. } => explained(Exit::No).hint("callosum audit verify"),
+    }
+}
+
+/// Explains why the machine's keys cannot be used.
+pub(super) fn unkeyed(error: &KeyError) -> CommandError {
+    let explained = CommandError::from_error(Exit::Environment, error);
+    match error {
+        KeyError::Disk(error) => store::disk_failed(error),
+        KeyError::Exposed { path, .. } => explained.hint(format!(
+            "chmod 600 '{0}', and if others may have read it: callosum audit checkpoint --new-key",
+            path.display()
+        )),
+        KeyError::Invalid { path, .. } => explained.hint(format!(
+            "move it away, and sign anew: mv '{0}' '{0}.damaged' && callosum audit checkpoint \
+             --begin-anew",
+            path.display()
+        )),
+    }
+}

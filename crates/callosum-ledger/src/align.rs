@@ -234,7 +234,38 @@ pub(crate) fn align(
     {
         return Ok(aligned);
     }
-    align_whole(disk, paths)
+    align_whole(disk, paths, Foreign::Refused)
+}
+
+/// Makes ledger, hashlog and archives what the journal says, whatever they are; what stood there
+/// is kept in the quarantine.
+pub(crate) fn rebuild(disk: &Disk, paths: &LedgerPaths) -> Result<Aligned, OpenError> {
+    let mut aligned = align_whole(disk, paths, Foreign::SetAside)?;
+    follow_segments(disk, paths, Until::End, |passed| {
+        let name = &passed.archived.archive;
+        let (ledger, hashlog) = rotation::files_of(&passed);
+        for (path, right) in [
+            (paths.archive(name), ledger),
+            (paths.archived_hashlog(name), hashlog),
+        ] {
+            let found = disk.read_if_there(&path)?;
+            if found.as_ref().is_some_and(|found| *found != right) {
+                let repair = rewrite(disk, paths, &path, found.as_deref(), &right)?;
+                aligned.repairs.push(repair);
+            }
+        }
+        Ok(())
+    })?;
+    Ok(aligned)
+}
+
+/// What happens to a file that says what the journal does not.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Foreign {
+    /// Nothing is touched.
+    Refused,
+    /// It is replaced, and kept in the quarantine.
+    SetAside,
 }
 
 /// Refuses day files of a day after tomorrow. The journal never goes back to an earlier day, so
@@ -384,7 +415,7 @@ fn restore_archives(disk: &Disk, paths: &LedgerPaths) -> Result<Vec<Repair>, Ope
 }
 
 /// Brings everything in line, the journal being read from its beginning.
-fn align_whole(disk: &Disk, paths: &LedgerPaths) -> Result<Aligned, OpenError> {
+fn align_whole(disk: &Disk, paths: &LedgerPaths, foreign: Foreign) -> Result<Aligned, OpenError> {
     let Followed {
         mut position,
         entries,
@@ -413,10 +444,13 @@ fn align_whole(disk: &Disk, paths: &LedgerPaths) -> Result<Aligned, OpenError> {
     let ledger_is_right = found_ledger.as_ref() == Some(&ledger);
     if let Some(found) = &found_ledger
         && !ledger_is_right
+        && foreign == Foreign::Refused
     {
         refuse_foreign_ledger(paths, found, &ledger, &entries)?;
     }
-    if let Some(found) = &found_hashlog {
+    if let Some(found) = &found_hashlog
+        && foreign == Foreign::Refused
+    {
         refuse_foreign_hashlog(paths, found, &expected.hashlog)?;
     }
     let mut repairs = cut_torn(disk, paths, torn.as_ref())?;

@@ -1,13 +1,18 @@
 //! Beginning a ledger: files and folders, and an older ledger taken over.
 
-use std::{collections::HashSet, path::PathBuf};
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
 
-use callosum_host::{Clock, Disk, DiskError};
+use callosum_host::{Clock, Disk, DiskError, OpenHow};
 use jiff::Timestamp;
 
 use crate::{
     align::{Expected, OpenError, cut_torn},
     canonical::DuplicateKeys,
+    chain::HASHLOG,
+    checksum::Checksum,
     entry::{Entry, EntryError, is_sealed, seal},
     event::{AuditEvent, Event},
     group::{Writer, stored_event},
@@ -17,11 +22,12 @@ use crate::{
         LedgerFile, LedgerFileError, LedgerVersion, NotToWrite, begun_like, begun_new,
         refuse_to_write,
     },
+    lines::last_line,
     locks::ExclusiveLedger,
     open_files::OpenFiles,
     paths::LedgerPaths,
     position::{Begun, Position, View},
-    quarantine,
+    quarantine, rotation,
 };
 
 /// What creating a ledger did.
@@ -65,6 +71,14 @@ pub enum CreateError {
         number: usize,
         /// Why.
         source: EntryError,
+    },
+    /// The ledger had a journal, which is gone.
+    #[error("`{}` had an audit journal, and `{}` has none", ledger.display(), audit.display())]
+    JournalLost {
+        /// The ledger.
+        ledger: PathBuf,
+        /// Where its journal should stand.
+        audit: PathBuf,
     },
     /// Two entries in it are of one task.
     #[error("cannot take over `{}`: entry {number} is of a task that has one already", path.display())]
@@ -114,6 +128,7 @@ impl Ledger {
         match writer.bring_in_line(disk, paths, clock, &held) {
             Ok(_) => {}
             Err(OpenError::NotCreated { .. }) => {
+                refuse_lost_journal(disk, paths)?;
                 creation.adopted = begin(disk, paths, clock)?;
                 writer.bring_in_line(disk, paths, clock, &held)?;
             }
@@ -124,11 +139,27 @@ impl Ledger {
     }
 }
 
+/// Refuses a ledger whose hashlog shows that it was kept with a journal: to begin another is for a
+/// person to say, since the old one's proof is gone.
+fn refuse_lost_journal(disk: &Disk, paths: &LedgerPaths) -> Result<(), CreateError> {
+    let Some(file) = disk.open_if_there(&paths.hashlog, OpenHow::READ)? else {
+        return Ok(());
+    };
+    let last = last_line(&file, file.size()?)?;
+    if disk.exists(&paths.ledger)? && last.is_some_and(|line| HASHLOG.check(&line).is_ok()) {
+        return Err(CreateError::JournalLost {
+            ledger: paths.ledger.clone(),
+            audit: paths.audit.clone(),
+        });
+    }
+    Ok(())
+}
+
 /// Begins the journal with a ledger: an empty one, or the one that is there.
 fn begin(disk: &Disk, paths: &LedgerPaths, clock: &Clock) -> Result<Option<Adoption>, CreateError> {
     let ledger = disk.read_if_there(&paths.ledger)?;
     let (begun, entries) = match &ledger {
-        Some(bytes) => take_over(paths, bytes)?,
+        Some(bytes) => take_over(&paths.ledger, bytes)?,
         None => (begun_new(), Vec::new()),
     };
     let now = clock.now();
@@ -145,14 +176,56 @@ fn begin(disk: &Disk, paths: &LedgerPaths, clock: &Clock) -> Result<Option<Adopt
     } else {
         found.position
     };
-    let mut batch = Batch::begin(start, now);
-    let created = AuditEvent::new(Event::Created)
+    let start = Start {
+        position: start,
+        begun,
+        hashlog: rotation::newest_head(disk, paths)?.unwrap_or(Checksum::ZERO),
+        details: Vec::new(),
+    };
+    begin_with(disk, paths, start, &entries, now)?;
+    Ok(original.map(|original| Adoption {
+        entries: entries.len() as u64,
+        original,
+    }))
+}
+
+/// What a ledger is begun with, besides its entries.
+pub(crate) struct Start {
+    /// Where the journal ends.
+    pub(crate) position: Position,
+    pub(crate) begun: Begun,
+    /// What the hashlog goes on from.
+    pub(crate) hashlog: Checksum,
+    /// What its record says besides.
+    pub(crate) details: Vec<(&'static str, String)>,
+}
+
+/// Tells the journal of a ledger that is begun with these entries, and writes its files.
+///
+/// A crash in between leaves a journal whose views the next opening writes.
+pub(crate) fn begin_with(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    start: Start,
+    entries: &[Entry],
+    now: Timestamp,
+) -> Result<(), DiskError> {
+    let begun = start.begun;
+    let is_first = start.position.seq == 0;
+    let mut batch = Batch::begin(start.position, now);
+    let mut created = AuditEvent::new(Event::Created)
         .with("journal", JOURNAL_FORMAT)
         .with("version", LedgerVersion::OURS.to_string())
         .with("head", begun.head.as_str())
         .with("tail", begun.tail.as_str());
+    if start.hashlog != Checksum::ZERO {
+        created = created.with("hashlog", start.hashlog.to_string());
+    }
+    for (key, value) in start.details {
+        created = created.with(key, value);
+    }
     batch.push(&created, now, None);
-    for entry in &entries {
+    for entry in entries {
         let event = stored_event(Event::Adopted, "adopted", entry);
         batch.push(&event, now, Some(entry.as_json()));
     }
@@ -164,7 +237,7 @@ fn begin(disk: &Disk, paths: &LedgerPaths, clock: &Clock) -> Result<Option<Adopt
     }
 
     let stored: Vec<_> = entries.iter().map(StoredEntry::of).collect();
-    let view = View::of(begun);
+    let view = View::after(begun, start.hashlog);
     let expected = Expected::after(&view, &stored);
     let ledger = [
         view.begun.head.as_bytes(),
@@ -177,22 +250,18 @@ fn begin(disk: &Disk, paths: &LedgerPaths, clock: &Clock) -> Result<Option<Adopt
     {
         quarantine::keep(disk, paths, &paths.hashlog, &hashlog)?;
     }
-    disk.rewrite(&paths.hashlog, &expected.hashlog, 0o644)?;
-    Ok(original.map(|original| Adoption {
-        entries: entries.len() as u64,
-        original,
-    }))
+    disk.rewrite(&paths.hashlog, &expected.hashlog, 0o644)
 }
 
 /// What a ledger without a journal holds, every entry checked and brought into canonical form.
-fn take_over(paths: &LedgerPaths, bytes: &[u8]) -> Result<(Begun, Vec<Entry>), CreateError> {
+pub(crate) fn take_over(path: &Path, bytes: &[u8]) -> Result<(Begun, Vec<Entry>), CreateError> {
     let not_a_ledger = |source| CreateError::NotALedger {
-        path: paths.ledger.clone(),
+        path: path.to_owned(),
         source,
     };
     if let Err(NotToWrite::Newer(found)) = refuse_to_write(bytes) {
         return Err(CreateError::Open(OpenError::Newer {
-            path: paths.ledger.clone(),
+            path: path.to_owned(),
             found,
             supported: LedgerVersion::OURS,
         }));
@@ -203,13 +272,13 @@ fn take_over(paths: &LedgerPaths, bytes: &[u8]) -> Result<(Begun, Vec<Entry>), C
     for (index, at) in file.entries.into_iter().enumerate() {
         let number = index + 1;
         let entry = canonical_entry(&bytes[at]).map_err(|source| CreateError::BadEntry {
-            path: paths.ledger.clone(),
+            path: path.to_owned(),
             number,
             source,
         })?;
         if !ids.insert(entry.task_id.clone()) {
             return Err(CreateError::Duplicate {
-                path: paths.ledger.clone(),
+                path: path.to_owned(),
                 number,
             });
         }

@@ -10,7 +10,7 @@ use callosum_host::{Clock, Disk, DiskError, DiskFile, Ids, LockError, OpenHow, d
 use jiff::Timestamp;
 
 use crate::{
-    align::{Aligned, Expected, News, OpenError, Repair, align},
+    align::{self, Aligned, Expected, News, OpenError, Repair, align},
     audit_buffer,
     entry::Entry,
     event::{AuditEvent, Event, Spawn},
@@ -22,6 +22,7 @@ use crate::{
     paths::LedgerPaths,
     position::{Position, View},
     reader::{ReadError, stored_among},
+    recovery::rollback_event,
     rotation::{self, Rotated},
     task_id::TaskId,
     watermark,
@@ -140,14 +141,45 @@ impl Writer {
         clock: &Clock,
         held: &ExclusiveLedger<'_>,
     ) -> Result<Vec<Repair>, OpenError> {
+        let aligned = align(disk, paths, held, None, &mut self.files, clock.now())?;
+        self.settle(disk, paths, clock, aligned, repair_event)
+    }
+
+    /// Makes the files what the journal says, whatever they are, and tells it of each.
+    pub(crate) fn rebuild(
+        &mut self,
+        disk: &Disk,
+        paths: &LedgerPaths,
+        clock: &Clock,
+    ) -> Result<Vec<Repair>, OpenError> {
+        let aligned = align::rebuild(disk, paths)?;
+        self.settle(disk, paths, clock, aligned, rollback_event)
+    }
+
+    /// Where the journal and the views stand, once they were brought in line.
+    pub(crate) fn stands(&self) -> Option<(&Position, &View)> {
+        let position = self.position.as_ref()?;
+        Some((position, position.view.as_ref()?))
+    }
+
+    fn settle(
+        &mut self,
+        disk: &Disk,
+        paths: &LedgerPaths,
+        clock: &Clock,
+        aligned: Aligned,
+        event_of: fn(&LedgerPaths, &Repair) -> AuditEvent,
+    ) -> Result<Vec<Repair>, OpenError> {
         let Aligned {
             mut position,
             repairs,
             news,
-        } = align(disk, paths, held, None, &mut self.files, clock.now())?;
+        } = aligned;
         let now = clock.now();
         let mut batch = Batch::begin(position.clone(), now);
-        push_repairs(&mut batch, paths, &repairs, now);
+        for repair in &repairs {
+            batch.push(&event_of(paths, repair), now, None);
+        }
         self.has_buffer = paths.audit_buffer.is_some();
         let is_taking_over = self.push_buffered(disk, paths, &mut batch)?;
         if is_taking_over || !repairs.is_empty() {
@@ -564,15 +596,14 @@ pub(crate) fn stored_event(event: Event, status: &str, entry: &Entry) -> AuditEv
 
 fn push_repairs(batch: &mut Batch, paths: &LedgerPaths, repairs: &[Repair], now: Timestamp) {
     for repair in repairs {
-        let mut event = AuditEvent::new(Event::Repair).with(
-            "file",
-            paths.shown(&repair.path).to_string_lossy().into_owned(),
-        );
-        event.status = Some(repair.what.name().to_owned());
-        if let Some(kept) = &repair.kept {
-            event = event.with("kept", paths.shown(kept).to_string_lossy().into_owned());
-        }
-        batch.push(&event, now, None);
+        batch.push(&repair_event(paths, repair), now, None);
+    }
+}
+
+fn repair_event(paths: &LedgerPaths, repair: &Repair) -> AuditEvent {
+    AuditEvent {
+        event: Event::Repair,
+        ..rollback_event(paths, repair)
     }
 }
 

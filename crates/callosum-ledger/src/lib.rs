@@ -19,6 +19,7 @@ pub mod answers;
 mod archive_name;
 mod audit;
 mod audit_buffer;
+mod backup;
 pub mod canonical;
 mod chain;
 pub mod checkpoint;
@@ -42,6 +43,7 @@ mod position;
 pub mod proof;
 mod quarantine;
 mod reader;
+mod recovery;
 mod replay;
 mod rotation;
 pub mod signed_note;
@@ -54,6 +56,7 @@ pub use crate::{
     answers::Answers,
     archive_name::ArchiveName,
     audit::{AuditQuery, AuditReadError, AuditReader, UnreadableLine},
+    backup::{Backup, BackupError},
     checksum::{Checksum, InvalidChecksum},
     creation::{Adoption, CreateError, Creation},
     entry::{Entry, EntryError, NewEntry},
@@ -65,6 +68,7 @@ pub use crate::{
     past::{Past, PastError, past},
     paths::LedgerPaths,
     reader::{ExecutorStats, Found, Place, Query, ReadError, Reader, Stats},
+    recovery::{RecoverError, RecoverFrom, Recovered},
     replay::{Difference, Replay, ReplayError, replay},
     rotation::Rotated,
     task_id::{InvalidTaskId, TaskId},

@@ -103,11 +103,6 @@ impl Position {
 }
 
 impl View {
-    /// The first ledger, without entries.
-    pub(crate) fn of(begun: Begun) -> Self {
-        Self::after(begun, Checksum::ZERO)
-    }
-
     /// A ledger without entries, whose hashlog goes on from that of the ledger before.
     pub(crate) fn after(begun: Begun, hashlog_head: Checksum) -> Self {
         Self {

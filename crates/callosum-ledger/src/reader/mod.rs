@@ -10,7 +10,7 @@ mod stats;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::place::{archives, stored_among};
+pub(crate) use self::place::{archived_among, archives, stored_among};
 pub use self::{
     place::{Found, Place, ReadError},
     query::Query,

@@ -496,6 +496,20 @@ pub(crate) fn archives(disk: &Disk, paths: &LedgerPaths) -> Result<Vec<PathBuf>,
         .collect())
 }
 
+/// Those of `ids` that have an entry in an archive.
+pub(crate) fn archived_among(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    ids: Vec<TaskId>,
+) -> Result<HashSet<TaskId>, ReadError> {
+    let mut archived = HashSet::new();
+    for path in archives(disk, paths)? {
+        let source = Source::archive(disk, paths, &path)?;
+        archived.extend(source.ask(|source| source.having(&ids))?);
+    }
+    Ok(archived)
+}
+
 /// Those of `ids` that have an entry, in the active ledger or an archive.
 ///
 /// The archives are read only for what the active ledger does not have.

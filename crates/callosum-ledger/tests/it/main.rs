@@ -1,6 +1,7 @@
 //! The ledger as its callers see it.
 //!
 //! - `project`: a project in a temporary folder, with a fixed clock and ids in sequence
+//! - `recovery`: backups, and the ways back
 //! - `rotation`: archiving, interrupted archiving, replay over many archives
 //! - `writing`: creating, reserving, committing, many threads, two processes' worth of handles
 //! - `crashes`: what a crash leaves is mended, what a person did is not touched
@@ -25,6 +26,7 @@ mod faults;
 mod formats;
 mod odd_files;
 mod project;
+mod recovery;
 mod rotation;
 mod syncs;
 mod writing;

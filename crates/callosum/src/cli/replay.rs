@@ -37,6 +37,10 @@ pub(crate) struct ReplayOutput {
     pub(crate) records: u64,
     /// Entries of the rebuilt ledger.
     pub(crate) entries: u64,
+    /// Archives that were rebuilt.
+    pub(crate) archives: u64,
+    /// Entries of the rebuilt archives.
+    pub(crate) archived_entries: u64,
     /// Whether the journal ends in a record that is not finished, which was left out.
     pub(crate) ends_torn: bool,
     /// The first place at which a real file differs.
@@ -83,6 +87,8 @@ pub(super) fn run(context: &Context, args: &ReplayArgs) -> Result<(), CommandErr
         identical: replayed.difference.is_none(),
         records: replayed.records,
         entries: replayed.entries,
+        archives: replayed.archives,
+        archived_entries: replayed.archived_entries,
         ends_torn: replayed.ends_torn,
         difference: replayed.difference.map(|difference| DifferenceOutput {
             path: difference.path.display().to_string(),
@@ -106,9 +112,10 @@ pub(super) fn run(context: &Context, args: &ReplayArgs) -> Result<(), CommandErr
 
 fn as_text(output: &ReplayOutput) -> String {
     let mut text = format!(
-        "{} records replayed, {} entries rebuilt: {}\n",
+        "{} records replayed, {} entries and {} archives rebuilt: {}\n",
         output.records,
-        output.entries,
+        output.entries + output.archived_entries,
+        output.archives,
         if output.identical {
             "identical"
         } else {

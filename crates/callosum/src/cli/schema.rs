@@ -10,7 +10,10 @@ use super::{
     executor::{ChecksOutput, DiscoverOutput, ListOutput},
     failure::FailureOutput,
     init::InitOutput,
-    ledger::{CheckProofOutput, QueryOutput, StatsOutput},
+    ledger::{
+        AtOutput, BackupOutput, CheckProofOutput, DiffOutput, QueryOutput, RecoverOutput,
+        RotateOutput, StatsOutput,
+    },
     replay::ReplayOutput,
     status::StatusOutput,
     trust::TrustOutput,
@@ -24,7 +27,7 @@ const BASE: &str = "https://callosum.invalid/schemas/";
 pub(super) type Entry = (&'static str, fn() -> Schema);
 
 /// Every schema of an output, by name.
-pub(super) const SCHEMAS: [Entry; 19] = [
+pub(super) const SCHEMAS: [Entry; 24] = [
     ("output-audit-checkpoint", || schema_for!(CheckpointOutput)),
     ("output-audit-records", || schema_for!(RecordsOutput)),
     ("output-config", || schema_for!(ConfigOutput)),
@@ -37,10 +40,15 @@ pub(super) const SCHEMAS: [Entry; 19] = [
     ("output-executor-discover", || schema_for!(DiscoverOutput)),
     ("output-executor-list", || schema_for!(ListOutput)),
     ("output-init", || schema_for!(InitOutput)),
+    ("output-ledger-at", || schema_for!(AtOutput)),
+    ("output-ledger-backup", || schema_for!(BackupOutput)),
     ("output-ledger-check-proof", || {
         schema_for!(CheckProofOutput)
     }),
+    ("output-ledger-diff", || schema_for!(DiffOutput)),
     ("output-ledger-query", || schema_for!(QueryOutput)),
+    ("output-ledger-recover", || schema_for!(RecoverOutput)),
+    ("output-ledger-rotate", || schema_for!(RotateOutput)),
     ("output-ledger-stats", || schema_for!(StatsOutput)),
     ("output-replay", || schema_for!(ReplayOutput)),
     ("output-status", || schema_for!(StatusOutput)),

@@ -21,11 +21,12 @@ pub(super) fn open(context: &Context) -> Result<Ledger, CommandError> {
     let recovery = context.project.settings.limits(0).recovery;
     let mut retries = 0;
     loop {
-        let opened = Ledger::open(
+        let opened = Ledger::open_with(
             context.disk.clone(),
             context.ledger_paths(),
             context.clock.clone(),
             context.ids.clone(),
+            context.project.settings.ledger_options(),
         );
         let error = match opened {
             Ok(ledger) => {
@@ -59,11 +60,12 @@ pub(super) fn open(context: &Context) -> Result<Ledger, CommandError> {
 /// (read-only, a newer version, another process at work), what is there is read as it stands.
 pub(super) fn reader(context: &Context) -> Result<Reader, CommandError> {
     let paths = context.ledger_paths();
-    let mended = Ledger::open(
+    let mended = Ledger::open_with(
         context.disk.clone(),
         paths.clone(),
         context.clock.clone(),
         context.ids.clone(),
+        context.project.settings.ledger_options(),
     );
     match mended {
         Ok(ledger) => tell_repairs(context, &ledger),
@@ -120,6 +122,9 @@ pub(super) fn lock(context: &Context, name: &str) -> Result<FileLock, CommandErr
 pub(super) fn uncreated(error: &CreateError) -> CommandError {
     match error {
         CreateError::Open(error) => unopened(error),
+        CreateError::JournalLost { .. } => CommandError::from_error(Exit::Environment, error).hint(
+            "bring the journal back, or begin a new one: callosum ledger recover --new-journal",
+        ),
         _ => CommandError::from_error(Exit::Environment, error)
             .hint("move the file away, or mend it; nothing was changed"),
     }
@@ -132,7 +137,10 @@ pub(super) fn unopened(error: &OpenError) -> CommandError {
     match error {
         OpenError::Newer { .. } => explained
             .hint("a newer callosum wrote it; this one can still read it: callosum ledger query"),
-        OpenError::Foreign { .. } => explained.hint("callosum ledger verify"),
+        OpenError::Foreign { .. } => explained.hint(
+            "callosum ledger verify says what differs; callosum ledger recover --help says what \
+             can be done",
+        ),
         OpenError::NotALedger { .. } => {
             explained.hint("mend the file, or move it away: the next opening writes it anew")
         }

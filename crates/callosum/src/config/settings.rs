@@ -5,6 +5,8 @@ use std::{collections::BTreeMap, ffi::OsString, fmt, path::PathBuf, time::Durati
 
 use callosum_arbiter::{Concurrency, Limits, RecoveryPolicy, excerpt::excerpt, nearest::nearest};
 
+use callosum_ledger::LedgerOptions;
+
 use super::{
     address::{Address, NotAllowed},
     calrc::Calrc,
@@ -143,6 +145,13 @@ impl Settings {
                 backoff_base: self.millis(Key::BackoffBaseMs),
                 seed,
             },
+        }
+    }
+
+    /// When the ledger is archived; a megabyte is 1,000,000 bytes.
+    pub(crate) fn ledger_options(&self) -> LedgerOptions {
+        LedgerOptions {
+            rotate_at: self.count(Key::RotationThresholdMb) * 1_000_000,
         }
     }
 

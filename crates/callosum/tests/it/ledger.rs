@@ -228,3 +228,110 @@ fn a_torn_ledger_is_mended_from_the_journal() {
         4
     );
 }
+
+/// CAL-LED-1, CAL-LED-2, REQ-LED-003: archived, backed up, damaged and brought back.
+#[test]
+fn a_ledger_is_archived_backed_up_and_recovered() {
+    let env = three_entries();
+    let rotated = env.run(["ledger", "rotate", "--json"]).success().json();
+    assert_eq!(rotated["entries"], 3);
+    let shown = env.run(["ledger", "show", "cal_2026_01_02_0001"]).success();
+    assert!(
+        shown.stdout.contains("archived in cal_memory_"),
+        "{}",
+        shown.stdout
+    );
+    env.run(["ledger", "rotate"]).success();
+    env.run(["delegate", "after the rotation"]).success();
+    let replay = env.run(["replay", "--json"]).success().json();
+    assert_eq!(
+        (
+            &replay["archives"],
+            &replay["archived_entries"],
+            &replay["entries"]
+        ),
+        (&1.into(), &3.into(), &1.into())
+    );
+    let backup = env.run(["ledger", "backup", "--json"]).success().json();
+    let whole = env.read(".cal_memory.json");
+    env.write(
+        ".cal_memory.json",
+        whole.replacen("after the", "AFTER THE", 1),
+    );
+    let refused = env.run(["delegate", "map"]).ended_with(3);
+    assert!(
+        refused.stderr.contains("ledger recover"),
+        "{}",
+        refused.stderr
+    );
+    let output = env
+        .run(["ledger", "recover", "--from-audit", "--json"])
+        .success()
+        .json();
+    assert_eq!(output["restored"][0], ".cal_memory.json", "{output}");
+    assert_eq!(env.read(".cal_memory.json"), whole);
+    env.run(["delegate", "after the backup"]).success();
+    let file = backup["path"].as_str().unwrap();
+    let output = env
+        .run(["ledger", "recover", file, "--json"])
+        .success()
+        .json();
+    assert_eq!(output["taken_in"], 1, "{output}");
+    assert_eq!(env.read(".cal_memory.json"), whole);
+    env.run(["ledger", "verify"]).success();
+    env.run(["replay"]).success();
+    env.run(["ledger", "recover"]).ended_with(2);
+    env.run(["ledger", "recover", "--from-audit", "--appended"])
+        .ended_with(2);
+    env.run(["ledger", "recover", "README.md"]).ended_with(1);
+}
+
+/// CAL-FLOW-2: two entries compared, entries for other programs, and the ledger of a time.
+#[test]
+fn entries_are_compared_exported_and_shown_as_of_then() {
+    let env = three_entries();
+    let (one, other) = ("cal_2026_01_02_0001", "cal_2026_01_02_0002");
+    let output = env
+        .run(["ledger", "diff", one, other, "--json"])
+        .success()
+        .json();
+    let fields: Vec<&str> = output["fields"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|field| field["name"].as_str().unwrap())
+        .collect();
+    assert!(fields.contains(&"metadata.kind"), "{fields:?}");
+    let text = env.run(["ledger", "diff", one, other]).success().stdout;
+    assert!(text.contains("+++ cal_2026_01_02_0002"), "{text}");
+
+    let lines = env.run(["ledger", "export"]).success().stdout;
+    assert_eq!(lines.lines().count(), 3);
+    let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    assert_eq!(first["task_id"], "cal_2026_01_02_0003");
+    let table = env
+        .run(["ledger", "export", "--format", "csv", "--limit", "1"])
+        .success()
+        .stdout;
+    assert!(table.starts_with("task_id,timestamp,executor,"), "{table}");
+    assert!(table.contains("cal_2026_01_02_0003,"), "{table}");
+
+    let count = |time: &str| {
+        let then = env.run(["ledger", "at", time, "--json"]).success().json();
+        then["entries"].as_array().unwrap().len()
+    };
+    assert_eq!(count("2026-01-02"), 3);
+    env.run(["ledger", "at", "2025-01-01"]).ended_with(1);
+    env.run(["ledger", "at", "2026-01-02", "--output", "then.json"])
+        .success();
+    assert_eq!(env.read("then.json"), env.read(".cal_memory.json"));
+    env.run(["ledger", "at", "2026-01-02", "--output", "then.json"])
+        .ended_with(2);
+    env.run(["ledger", "query", "--since", "yesterday"])
+        .ended_with(2);
+    let recent = env
+        .run(["ledger", "query", "--since", "1w", "--json"])
+        .success()
+        .json();
+    assert_eq!(recent["entries"].as_array().unwrap().len(), 3);
+}

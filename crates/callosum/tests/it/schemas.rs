@@ -12,7 +12,7 @@ fn every_json_output_fits_its_published_schema() {
         "tasks.json",
         r#"{"tasks": [{"id": "a", "prompt": "x"}, {"id": "b", "prompt": "y"}]}"#,
     );
-    let outputs: [(&str, &[&str], i32); 24] = [
+    let outputs: [(&str, &[&str], i32); 29] = [
         ("output-delegate", &["delegate", "map"], 0),
         (
             "output-delegate",
@@ -37,6 +37,24 @@ fn every_json_output_fits_its_published_schema() {
         ("output-executor-discover", &["executor", "discover"], 0),
         ("output-ledger-query", &["ledger", "query"], 0),
         ("output-ledger-stats", &["ledger", "stats"], 0),
+        (
+            "output-ledger-diff",
+            &[
+                "ledger",
+                "diff",
+                "cal_2026_01_02_0001",
+                "cal_2026_01_02_0002",
+            ],
+            0,
+        ),
+        ("output-ledger-at", &["ledger", "at", "2026-01-02"], 0),
+        ("output-ledger-backup", &["ledger", "backup"], 0),
+        ("output-ledger-rotate", &["ledger", "rotate"], 0),
+        (
+            "output-ledger-recover",
+            &["ledger", "recover", "--from-audit"],
+            0,
+        ),
         ("output-verify", &["ledger", "verify"], 0),
         ("output-verify", &["audit", "verify"], 0),
         ("output-audit-checkpoint", &["audit", "checkpoint"], 0),

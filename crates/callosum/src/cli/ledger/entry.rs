@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use callosum_ledger::Entry;
+use callosum_ledger::{Entry, Found};
 use owo_colors::OwoColorize as _;
 use serde_json::Value;
 
@@ -14,7 +14,8 @@ pub(super) fn as_value(entry: &Entry) -> Result<Value, CommandError> {
 }
 
 /// What is known of an entry, for a person; the summary comes after it.
-pub(super) fn heading(entry: &Entry) -> String {
+pub(super) fn heading(found: &Found) -> String {
+    let entry = &found.entry;
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
         let _ = writeln!(text, "{} {value}", format!("{name:<10}").dimmed());
@@ -39,6 +40,13 @@ pub(super) fn heading(entry: &Entry) -> String {
             "citations",
             &format!("{verified} of {total} held when it was committed"),
         );
+    }
+    let place = &found.place;
+    if place.is_archived {
+        let name = place.path.file_name().unwrap_or_default();
+        line("state", &format!("archived in {}", name.display()));
+    } else {
+        line("state", "active");
     }
     line("checksum", &entry.checksum.to_string());
     text.push('\n');

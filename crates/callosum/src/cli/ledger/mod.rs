@@ -1,30 +1,46 @@
 //! `callosum ledger`: what was found out so far, and whether it still stands as it was written.
 
+mod at;
+mod backup;
 pub(super) mod check_proof;
 pub(super) mod checksum;
+mod diff;
 mod entry;
+mod export;
+mod filter;
 mod prove;
 mod query;
+mod recover;
+mod rotate;
 mod show;
 mod stats;
 mod verify;
 
 use clap::Subcommand;
 
-pub(super) use self::{check_proof::CheckProofOutput, query::QueryOutput, stats::StatsOutput};
+pub(super) use self::{
+    at::AtOutput, backup::BackupOutput, check_proof::CheckProofOutput, diff::DiffOutput,
+    query::QueryOutput, recover::RecoverOutput, rotate::RotateOutput, stats::StatsOutput,
+};
 
 use super::context::Context;
 use crate::ui::CommandError;
 
-/// Read and verify what was committed
+/// Read, verify and keep what was committed
 #[derive(Debug, Subcommand)]
 pub(crate) enum LedgerCommand {
     Show(show::ShowArgs),
     Query(query::QueryArgs),
+    Export(export::ExportArgs),
+    Diff(diff::DiffArgs),
+    At(at::AtArgs),
     Verify(verify::VerifyArgs),
     Stats(stats::StatsArgs),
     Prove(prove::ProveArgs),
     CheckProof(check_proof::CheckProofArgs),
+    Rotate(rotate::RotateArgs),
+    Backup(backup::BackupArgs),
+    Recover(recover::RecoverArgs),
     Checksum(checksum::ChecksumArgs),
 }
 
@@ -51,6 +67,12 @@ pub(super) fn run(context: &Context, command: LedgerCommand) -> Result<(), Comma
         LedgerCommand::Verify(args) => verify::run(context, &args),
         LedgerCommand::Prove(args) => prove::run(context, &args),
         LedgerCommand::CheckProof(args) => check_proof::run(&args, context.ui),
+        LedgerCommand::Export(args) => export::run(context, &args),
+        LedgerCommand::Diff(args) => diff::run(context, &args),
+        LedgerCommand::At(args) => at::run(context, &args),
+        LedgerCommand::Rotate(_) => rotate::run(context),
+        LedgerCommand::Backup(_) => backup::run(context),
+        LedgerCommand::Recover(args) => recover::run(context, &args),
         LedgerCommand::Stats(_) => stats::run(context),
         LedgerCommand::Checksum(args) => checksum::run(&args, context.ui),
     }

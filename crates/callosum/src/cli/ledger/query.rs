@@ -1,13 +1,12 @@
 //! `callosum ledger query`: entries by executor, time, text and what is known of them.
 
-use callosum_ledger::Query;
+use callosum_ledger::Entry;
 use clap::Args;
-use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::entry;
+use super::{entry, filter::FilterArgs};
 use crate::{
     cli::{context::Context, store},
     ui::{CommandError, Table},
@@ -19,29 +18,10 @@ use crate::{
 Examples:
   $ callosum ledger query
   $ callosum ledger query --executor scout --limit 3 --json
-  $ callosum ledger query --since 2026-01-01T00:00:00Z --text parser")]
+  $ callosum ledger query --since 7d --text parser")]
 pub(crate) struct QueryArgs {
-    /// Only results of this executor
-    #[arg(long, value_name = "ID")]
-    executor: Option<String>,
-    /// Only results from this time on (ISO 8601, UTC)
-    #[arg(long, value_name = "TIME")]
-    since: Option<Timestamp>,
-    /// Only results up to this time (ISO 8601, UTC)
-    #[arg(long, value_name = "TIME")]
-    until: Option<Timestamp>,
-    /// Only results whose summary or prompt has these words, in any case
-    #[arg(long, value_name = "WORDS")]
-    text: Option<String>,
-    /// Only results of tasks that ran in this mode
-    #[arg(long)]
-    mode: Option<String>,
-    /// Only results about this repository
-    #[arg(long)]
-    repo: Option<String>,
-    /// Only results about this branch
-    #[arg(long)]
-    branch: Option<String>,
+    #[command(flatten)]
+    filter: FilterArgs,
     /// At most so many
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
@@ -55,16 +35,7 @@ pub(crate) struct QueryOutput {
 }
 
 pub(super) fn run(context: &Context, args: &QueryArgs) -> Result<(), CommandError> {
-    let query = Query {
-        executor: args.executor.clone(),
-        since: args.since,
-        until: args.until,
-        text: args.text.clone(),
-        mode: args.mode.clone(),
-        repo: args.repo.clone(),
-        branch: args.branch.clone(),
-        limit: Some(args.limit),
-    };
+    let query = args.filter.query(&context.clock, Some(args.limit));
     let found = store::reader(context)?
         .query(&query)
         .map_err(|error| store::unreadable(&error))?;
@@ -79,10 +50,15 @@ pub(super) fn run(context: &Context, args: &QueryArgs) -> Result<(), CommandErro
         context.ui.say("no entry matches");
         return Ok(());
     }
+    context.ui.data(&table(&found))
+}
+
+/// Entries as a table for a person.
+pub(super) fn table(found: &[Entry]) -> String {
     let mut table = Table::new(&[
         "task", "time", "executor", "kind", "mode", "tokens", "prompt",
     ]);
-    for entry in &found {
+    for entry in found {
         let known = |key: &str| {
             entry
                 .metadata
@@ -100,7 +76,7 @@ pub(super) fn run(context: &Context, args: &QueryArgs) -> Result<(), CommandErro
             first_words(known("prompt")),
         ]);
     }
-    context.ui.data(&table.render())
+    table.render()
 }
 
 /// As much of a prompt as fits into a table, on one line.

@@ -1,6 +1,6 @@
 //! `callosum ledger show`: one entry, from the active ledger or an archive.
 
-use callosum_ledger::TaskId;
+use callosum_ledger::{Found, Reader, TaskId};
 use clap::Args;
 
 use super::entry;
@@ -22,19 +22,24 @@ pub(crate) struct ShowArgs {
 }
 
 pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError> {
-    let Some(found) = store::reader(context)?
-        .find(&args.task)
-        .map_err(|error| store::unreadable(&error))?
-    else {
-        let what = format!("no entry `{}` in the ledger or its archives", args.task);
-        return Err(CommandError::new(Exit::No, what).hint("callosum ledger query"));
-    };
+    let found = find(&store::reader(context)?, &args.task)?;
     if context.ui.json {
         context.ui.json_data(&entry::as_value(&found.entry)?)
     } else {
-        context.ui.data(&entry::heading(&found.entry))?;
+        context.ui.data(&entry::heading(&found))?;
         context
             .ui
             .foreign(&format!("{}\n", found.entry.summary.trim_end()))
     }
+}
+
+/// A task's entry, wherever it is.
+pub(super) fn find(reader: &Reader, task: &TaskId) -> Result<Found, CommandError> {
+    let found = reader
+        .find(task)
+        .map_err(|error| store::unreadable(&error))?;
+    found.ok_or_else(|| {
+        let what = format!("no entry `{task}` in the ledger or its archives");
+        CommandError::new(Exit::No, what).hint("callosum ledger query")
+    })
 }

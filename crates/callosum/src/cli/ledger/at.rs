@@ -1,0 +1,97 @@
+//! `callosum ledger at`: the ledger as it stood at a time.
+
+use std::path::PathBuf;
+
+use callosum_ledger::{PastError, past};
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{entry, filter::Moment, query};
+use crate::{
+    cli::{context::Context, store},
+    ui::{CommandError, Exit, Progress},
+};
+
+/// Show the ledger as it stood at a time, rebuilt from the audit journal
+///
+/// The time is a date, whose end is meant, a time in UTC, or how long ago (2h, 7d). Nothing is
+/// changed.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum ledger at 2026-01-02
+  $ callosum ledger at 2h --json
+  $ callosum ledger at 2026-01-02T03:04:05Z --output then.json")]
+pub(crate) struct AtArgs {
+    /// The time
+    #[arg(value_name = "TIME", value_parser = Moment::read)]
+    time: Moment,
+    /// Write the ledger file of then to FILE, which must not be there yet
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// `callosum ledger at --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct AtOutput {
+    /// The time, in UTC.
+    pub(crate) time: String,
+    /// Records that the audit journal had.
+    pub(crate) records: u64,
+    /// Archives that there were.
+    pub(crate) archives: u64,
+    /// Entries that they had.
+    pub(crate) archived_entries: u64,
+    /// The entries of the ledger that was active then, newest first.
+    pub(crate) entries: Vec<Value>,
+}
+
+pub(super) fn run(context: &Context, args: &AtArgs) -> Result<(), CommandError> {
+    let time = args.time.last(context.clock.now());
+    let progress = Progress::start(context.ui, "reading the audit journal");
+    let mut then = past(&context.disk, &context.ledger_paths(), time).map_err(|error| {
+        let exit = match error {
+            PastError::NotYet { .. } | PastError::Entry { .. } => Exit::No,
+            PastError::Journal(_) => Exit::Environment,
+        };
+        CommandError::because(exit, "cannot rebuild the ledger of then", &error)
+            .coded(error.code())
+            .hint("callosum audit verify")
+    })?;
+    drop(progress);
+    if let Some(output) = &args.output {
+        let path = context.folder.join(output);
+        let created = context.disk.create(&path, &then.ledger, 0o644);
+        if !created.map_err(|error| store::disk_failed(&error))? {
+            let what = format!("`{}` is there already", output.display());
+            return Err(CommandError::new(Exit::Usage, what));
+        }
+    }
+    then.entries.reverse();
+    if context.ui.json {
+        let entries = then
+            .entries
+            .iter()
+            .map(entry::as_value)
+            .collect::<Result<_, _>>()?;
+        return context.ui.json_data(&AtOutput {
+            time: time.to_string(),
+            records: then.records,
+            archives: then.archives,
+            archived_entries: then.archived_entries,
+            entries,
+        });
+    }
+    context.ui.say(&format!(
+        "{} entries at {time}, and {} in {} archives",
+        then.entries.len(),
+        then.archived_entries,
+        then.archives
+    ));
+    if args.output.is_some() || then.entries.is_empty() {
+        return Ok(());
+    }
+    context.ui.data(&query::table(&then.entries))
+}

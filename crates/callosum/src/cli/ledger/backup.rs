@@ -1,0 +1,60 @@
+//! `callosum ledger backup`: a copy of the ledger that was read back.
+
+use callosum_ledger::{BackupError, Ledger};
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{
+    cli::{context::Context, store},
+    ui::{CommandError, Exit, Progress},
+};
+
+/// Copy the ledger into .cal_backup, and check the copy
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum ledger backup
+  $ callosum ledger backup --json")]
+pub(crate) struct BackupArgs {}
+
+/// `callosum ledger backup --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct BackupOutput {
+    /// The copy.
+    pub(crate) path: String,
+    /// Entries in it.
+    pub(crate) entries: u64,
+    /// Its size in bytes.
+    pub(crate) bytes: u64,
+    /// Its SHA-256.
+    pub(crate) sha256: String,
+}
+
+pub(super) fn run(context: &Context) -> Result<(), CommandError> {
+    let progress = Progress::start(context.ui, "backing up");
+    let paths = context.ledger_paths();
+    let backup =
+        Ledger::back_up(&context.disk, &paths, &context.clock).map_err(|error| match &error {
+            BackupError::Open(error) => store::unopened(error),
+            BackupError::Wrong(_) | BackupError::Changed { .. } => {
+                CommandError::because(Exit::No, "the ledger could not be backed up", &error)
+                    .coded(error.code())
+                    .hint("callosum ledger verify")
+            }
+        })?;
+    drop(progress);
+    let output = BackupOutput {
+        path: backup.path.display().to_string(),
+        entries: backup.entries,
+        bytes: backup.bytes,
+        sha256: backup.sha256.to_string(),
+    };
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    context.ui.data(&format!(
+        "{} entries, {} bytes, in {}\n",
+        output.entries, output.bytes, output.path
+    ))
+}

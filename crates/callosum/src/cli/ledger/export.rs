@@ -1,0 +1,143 @@
+//! `callosum ledger export`: entries as lines of JSON or as a table for a spreadsheet.
+
+use callosum_ledger::Entry;
+use clap::{Args, ValueEnum};
+use serde_json::Value;
+
+use super::filter::FilterArgs;
+use crate::{
+    cli::{context::Context, store},
+    ui::CommandError,
+};
+
+/// Print entries for other programs, newest first
+///
+/// `jsonl` is one entry a line, as it is stored. `csv` is RFC 4180, with a heading; a field that a
+/// spreadsheet would take for a formula gets a ' in front.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum ledger export > entries.jsonl
+  $ callosum ledger export --format csv --since 7d > week.csv
+  $ callosum ledger export --executor scout --limit 100")]
+pub(crate) struct ExportArgs {
+    /// The form
+    #[arg(long, value_enum, default_value = "jsonl")]
+    format: Format,
+    #[command(flatten)]
+    filter: FilterArgs,
+    /// At most so many
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    /// One JSON object a line
+    Jsonl,
+    /// Comma-separated values
+    Csv,
+}
+
+/// What a row of the table has.
+const COLUMNS: [&str; 13] = [
+    "task_id",
+    "timestamp",
+    "executor",
+    "kind",
+    "mode",
+    "priority",
+    "repo",
+    "branch",
+    "tokens_used",
+    "linked_tasks",
+    "prompt",
+    "summary",
+    "checksum",
+];
+
+pub(super) fn run(context: &Context, args: &ExportArgs) -> Result<(), CommandError> {
+    let query = args.filter.query(&context.clock, args.limit);
+    let found = store::reader(context)?
+        .query(&query)
+        .map_err(|error| store::unreadable(&error))?;
+    let mut text = String::new();
+    match args.format {
+        Format::Jsonl => {
+            for entry in &found {
+                // A foreign entry may be spread over lines.
+                text.push_str(&super::entry::as_value(entry)?.to_string());
+                text.push('\n');
+            }
+        }
+        Format::Csv => {
+            text.push_str(&row(COLUMNS));
+            for entry in &found {
+                text.push_str(&row(fields(entry)));
+            }
+        }
+    }
+    context.ui.foreign(&text)
+}
+
+fn fields(entry: &Entry) -> [String; COLUMNS.len()] {
+    let known = |key: &str| match entry.metadata.get(key) {
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+        None => String::new(),
+    };
+    let links: Vec<&str> = entry.linked_tasks.iter().map(AsRef::as_ref).collect();
+    [
+        entry.task_id.to_string(),
+        entry.timestamp.to_string(),
+        entry.executor.clone(),
+        known("kind"),
+        known("mode"),
+        known("priority"),
+        known("repo"),
+        known("branch"),
+        entry.tokens_used.to_string(),
+        links.join(" "),
+        known("prompt"),
+        entry.summary.clone(),
+        entry.checksum.to_string(),
+    ]
+}
+
+/// A line of RFC 4180.
+fn row<T: AsRef<str>>(fields: impl IntoIterator<Item = T>) -> String {
+    let fields: Vec<String> = fields
+        .into_iter()
+        .map(|text| field(text.as_ref()))
+        .collect();
+    fields.join(",") + "\r\n"
+}
+
+/// A field, quoted where it must be, and never a formula.
+fn field(text: &str) -> String {
+    let guarded = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        format!("'{text}")
+    } else {
+        text.to_owned()
+    };
+    if guarded.contains(['"', ',', '\r', '\n']) {
+        format!("\"{}\"", guarded.replace('"', "\"\""))
+    } else {
+        guarded
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CAL-SEC-1: what an executor wrote is never run by a spreadsheet.
+    #[test]
+    fn fields_are_quoted_and_never_formulas() {
+        assert_eq!(row(["a", "b c", ""]), "a,b c,\r\n");
+        assert_eq!(field("say \"hi\", now\n"), "\"say \"\"hi\"\", now\n\"");
+        assert_eq!(field("=1+2"), "'=1+2");
+        assert_eq!(field("-x,\"y\""), "\"'-x,\"\"y\"\"\"");
+        assert_eq!(field("@SUM(A1)"), "'@SUM(A1)");
+    }
+}

@@ -1,0 +1,58 @@
+//! `callosum ledger rotate`: the ledger archived at once.
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{
+    cli::{context::Context, store},
+    ui::CommandError,
+};
+
+/// Archive the ledger and begin a new one, whatever its size
+///
+/// It is done by itself at `rotation_threshold_mb`. Queries search archives too.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum ledger rotate
+  $ callosum ledger rotate --json")]
+pub(crate) struct RotateArgs {}
+
+/// `callosum ledger rotate --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct RotateOutput {
+    /// The archive; `null` where the ledger had no entries.
+    pub(crate) archive: Option<String>,
+    /// Entries in it.
+    pub(crate) entries: u64,
+    /// Its size in bytes.
+    pub(crate) bytes: u64,
+}
+
+pub(super) fn run(context: &Context) -> Result<(), CommandError> {
+    let ledger = store::open(context)?;
+    let rotated = ledger.rotate().map_err(|error| store::unwritten(&error))?;
+    let output = RotateOutput {
+        archive: rotated
+            .as_ref()
+            .map(|rotated| rotated.archive.display().to_string()),
+        entries: rotated.as_ref().map_or(0, |rotated| rotated.entries),
+        bytes: rotated.as_ref().map_or(0, |rotated| rotated.bytes),
+    };
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    match &output.archive {
+        Some(archive) => context.ui.data(&format!(
+            "{} entries, {} bytes, archived as {archive}\n",
+            output.entries, output.bytes
+        )),
+        None => {
+            context
+                .ui
+                .say("the ledger has no entries; nothing was archived");
+            Ok(())
+        }
+    }
+}

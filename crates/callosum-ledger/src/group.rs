@@ -553,6 +553,9 @@ fn sync_all(
         let file = files.writable(disk, &path, OpenHow::READ_WRITE)?;
         file.sync_data()?;
     }
+    if !position.has_durable_name() {
+        disk.sync_dir(&paths.audit)?;
+    }
     position.synced = position.seq;
     Ok(())
 }

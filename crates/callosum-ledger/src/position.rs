@@ -26,6 +26,10 @@ pub(crate) struct Position {
     pub(crate) head: Checksum,
     /// The number of the last record that is known to be on disk.
     pub(crate) synced: u64,
+    /// The number of the last record before the day file. What is stored was synced with its name,
+    /// and has no need of it.
+    #[serde(skip)]
+    pub(crate) before_day: u64,
     /// The highest dated id that was given out.
     pub(crate) last_id: Option<(Date, u16)>,
     /// The active ledger; none before it is begun.
@@ -65,9 +69,16 @@ impl Position {
             seq: 0,
             head: Checksum::ZERO,
             synced: 0,
+            before_day: 0,
             last_id: None,
             view: None,
         }
+    }
+
+    /// Whether the day file's name is known to be on disk, as it is with any record in it. Who wrote
+    /// the file may have been killed before.
+    pub(crate) fn has_durable_name(&self) -> bool {
+        self.synced > self.before_day
     }
 
     /// Keeps in mind that this id is taken.

@@ -62,6 +62,7 @@ impl Batch {
             batch.position.offset = 0;
             // The day before is synced before anything is written to this one.
             batch.position.synced = batch.position.seq;
+            batch.position.before_day = batch.position.seq;
         }
         batch.position.day = Some(batch.day);
         batch
@@ -114,7 +115,6 @@ impl Batch {
             write_or_cut(file, &ended.bytes, ended.from)?;
             sync_or_cut(file, ended.from)?;
         }
-        let is_new_file = self.from == 0;
         if self.bytes.is_empty() && !sync {
             return Ok(self.position);
         }
@@ -122,12 +122,13 @@ impl Batch {
         let file = files.writable(disk, &path, OpenHow::READ_WRITE_CREATE)?;
         write_or_cut(file, &self.bytes, self.from)?;
         if sync {
+            let needs_name = !self.position.has_durable_name();
             self.position.synced = self.position.seq;
             sync_or_cut(file, self.from)?;
-        }
-        if is_new_file {
-            disk.sync_dir(&paths.audit)
-                .inspect_err(|_| drop(file.set_len(self.from)))?;
+            if needs_name {
+                disk.sync_dir(&paths.audit)
+                    .inspect_err(|_| drop(file.set_len(self.from)))?;
+            }
         }
         Ok(self.position)
     }

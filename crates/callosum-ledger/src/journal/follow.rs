@@ -181,6 +181,7 @@ fn follow_until(
         if followed.position.day != Some(day_file.day) {
             followed.position.day = Some(day_file.day);
             followed.position.offset = 0;
+            followed.position.before_day = followed.position.seq;
         }
         let size = file.size()?;
         let mut lines = Lines::new(&file, followed.position.offset, size);

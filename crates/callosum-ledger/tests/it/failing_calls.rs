@@ -221,7 +221,7 @@ fn a_crash_after_a_failed_sync_loses_nothing_that_was_acknowledged() {
         memory.fail_sync_after(syncs);
         let stored = run(&memory.disk()).stored;
         let context = format!("the sync after {syncs} of files failed");
-        go_on_and_crash(&memory, stored, &before, &context);
+        go_on_and_crash(&memory, stored, &before, 6, &context);
         if memory.trace().failed_syncs() == 0 {
             break;
         }
@@ -232,15 +232,39 @@ fn a_crash_after_a_failed_sync_loses_nothing_that_was_acknowledged() {
         let faulty = FaultyDisk::new(memory.clone(), Fault::Sync, syncs);
         let stored = run(&faulty.disk()).stored;
         let context = format!("the sync after {syncs} failed");
-        go_on_and_crash(&memory, stored, &before, &context);
+        go_on_and_crash(&memory, stored, &before, 6, &context);
         if !faulty.has_failed() {
             break;
         }
     }
 }
 
-/// Has another process store something too, and checks what a crash may leave then.
-fn go_on_and_crash(memory: &MemoryDisk, mut stored: Vec<Entry>, before: &Entry, context: &str) {
+/// REQ-LED-001: a writer that is killed at any call leaves unsynced what it had written. Another
+/// process sees that, goes on, and then the power fails.
+#[test]
+fn a_crash_after_a_killed_writer_loses_nothing_that_was_acknowledged() {
+    let (image, before) = begun();
+    for calls in 0.. {
+        let memory = MemoryDisk::with(&image);
+        let faulty = FaultyDisk::new(memory.clone(), Fault::ForGood, calls);
+        let stored = run(&faulty.disk()).stored;
+        let context = format!("killed after {calls} calls");
+        go_on_and_crash(&memory, stored, &before, 30, &context);
+        if !faulty.has_failed() {
+            break;
+        }
+    }
+}
+
+/// Has another process store something too, and checks one of so many of the states that a crash
+/// may leave then.
+fn go_on_and_crash(
+    memory: &MemoryDisk,
+    mut stored: Vec<Entry>,
+    before: &Entry,
+    one_of: usize,
+    context: &str,
+) {
     memory.fail_sync_after(usize::MAX);
     let project = Project::in_memory(memory.disk()).at(TUESDAY);
     // So that it sets one, which vouches for what the other wrote too.
@@ -254,7 +278,7 @@ fn go_on_and_crash(memory: &MemoryDisk, mut stored: Vec<Entry>, before: &Entry, 
     for crash in Crashes::of(&memory.trace(), 3)
         .at_the_end()
         .iter()
-        .step_by(3)
+        .step_by(one_of)
     {
         check_afterwards(&crash.image, before, &stored, context);
     }

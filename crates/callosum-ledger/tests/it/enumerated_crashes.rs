@@ -13,8 +13,8 @@ use std::{
 };
 
 use callosum_ledger::{
-    AuditEvent, AuditQuery, AuditReader, Entry, Event, Ledger, Query, Repair, RepairKind,
-    locks::ExclusiveLedger, replay, verify,
+    AuditEvent, AuditQuery, AuditReader, Entry, ErrorCode, Event, Ledger, Query, Repair,
+    RepairKind, locks::ExclusiveLedger, replay, verify,
 };
 use callosum_testkit::disk::{Crash, Crashes, Image, MemoryDisk, Trace};
 use serde_json::Value;
@@ -225,6 +225,8 @@ impl Expected<'_> {
 fn check(crash: &Crash, expected: &Expected<'_>) -> (Vec<Repair>, Trace) {
     let memory = MemoryDisk::with(&crash.image);
     let project = Project::in_memory(memory.disk()).at(expected.now);
+    // What kept the journal from being written is gone.
+    drop(project.disk.remove_dir(&tuesdays_file(&project)));
     let context = || format!("after {} steps\n{}", crash.steps, crash.image.listing());
 
     if let Ok(reader) = callosum_ledger::Reader::open(project.disk.clone(), project.paths.clone())
@@ -274,6 +276,11 @@ fn check(crash: &Crash, expected: &Expected<'_>) -> (Vec<Repair>, Trace) {
     for entry in &entries {
         assert!(expected.has_issued(entry), "{entry:?}\n{}", context());
     }
+    let decisions = expected.issued.iter().map(|promise| match promise {
+        Promise::Recorded(count) => *count,
+        Promise::Created | Promise::Stored(_) => 0,
+    });
+    assert!(count_of(&project, Event::Decision) <= decisions.max().unwrap_or(0));
     check_sound(&project, entries.len(), &context);
     for repair in &repairs {
         let kept = repair.kept.as_ref();
@@ -297,6 +304,10 @@ fn check(crash: &Crash, expected: &Expected<'_>) -> (Vec<Repair>, Trace) {
         assert_eq!(replayed.unwrap().difference, None, "{}", context());
     }
     (repairs, trace)
+}
+
+fn tuesdays_file(project: &Project) -> PathBuf {
+    project.paths.audit.join("2026-11-03.jsonl")
 }
 
 fn count_of(project: &Project, event: Event) -> usize {
@@ -459,6 +470,30 @@ fn setting_the_watermark_survives_every_crash() {
     workload.store(&project, &ledger, "beyond it");
     drop(ledger);
     assert!(workload.check_every_crash(MONDAY) > 120);
+}
+
+/// CAL-ERR-8: events that wait on disk while the journal cannot be written, and are then taken
+/// over, each once.
+#[test]
+fn waiting_events_survive_every_crash() {
+    let workload = Workload::on_entries(1).changed(|image, project| {
+        image.put_folder(tuesdays_file(project));
+    });
+    let project = workload.project().at("2026-11-03T00:00:00Z");
+    let ledger = project.open();
+    for count in 1..=2 {
+        ledger.record(decision()).unwrap();
+        let error = ledger.flush().unwrap_err();
+        assert_eq!(error.code(), Some(ErrorCode::AuditFailure));
+        workload.promised(Promise::Recorded(count));
+    }
+    drop(ledger);
+    project.disk.remove_dir(&tuesdays_file(&project)).unwrap();
+    let ledger = project.open();
+    workload.decide(&ledger, 3);
+    workload.store(&project, &ledger, "and on");
+    drop(ledger);
+    assert!(workload.check_every_crash(TUESDAY) > 100);
 }
 
 /// CAL-SUM-2: a hashlog that is lost, or wrong in the middle, being built anew.

@@ -37,8 +37,10 @@ impl Project {
 
     /// The folder [`ROOT`] of a disk in memory, whatever is there.
     pub(crate) fn in_memory(disk: Disk) -> Self {
+        let mut paths = LedgerPaths::in_root(ROOT);
+        paths.audit_buffer = Some("/machine/audit-buffer.jsonl".into());
         Self {
-            paths: LedgerPaths::in_root(ROOT),
+            paths,
             _folder: None,
             disk,
             clock: clock_from(START),

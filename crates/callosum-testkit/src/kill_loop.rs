@@ -186,7 +186,9 @@ impl Project {
         assert_eq!(ids.len(), entries.len(), "two entries are of one task");
         assert!(self.acknowledged.iter().all(|id| ids.contains(id)));
         let tasks = file["tasks"].as_array().expect("it has tasks");
-        assert_eq!(tasks.len(), entries.len());
+        assert_eq!(tasks.len() as u64, found.entries);
+        let of_all = found.entries + found.archived_entries;
+        assert_eq!(of_all, entries.len() as u64);
         entries.len()
     }
 

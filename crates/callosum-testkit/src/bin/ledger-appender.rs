@@ -14,10 +14,13 @@ use std::{
 
 use callosum_host::{Clock, Disk, Ids};
 use callosum_ledger::{
-    AuditEvent, ErrorCode, Event, Ledger, LedgerPaths, NewEntry, Spawn, TaskId, WriteError,
-    locks::ExclusiveLedger,
+    AuditEvent, ErrorCode, Event, Ledger, LedgerOptions, LedgerPaths, NewEntry, Spawn, TaskId,
+    WriteError, locks::ExclusiveLedger,
 };
 use serde_json::Map;
+
+/// Archives often enough to be killed at that too.
+const ROTATE_AT: u64 = 150_000;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -42,7 +45,10 @@ fn append(paths: &LedgerPaths, name: &str, count: &str) -> Result<(), Box<dyn st
     let clock = Clock::system();
     let disk = Disk::real();
     Ledger::create(&disk, paths, &clock)?;
-    let ledger = Ledger::open(disk, paths.clone(), clock.clone(), Ids::random())?;
+    let options = LedgerOptions {
+        rotate_at: ROTATE_AT,
+    };
+    let ledger = Ledger::open_with(disk, paths.clone(), clock.clone(), Ids::random(), options)?;
     let mut stdout = io::stdout().lock();
     let mut number = 0;
     while count == 0 || number < count {

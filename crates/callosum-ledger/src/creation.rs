@@ -5,13 +5,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use callosum_host::{Clock, Disk, DiskError, OpenHow};
+use callosum_host::{Clock, Disk, DiskError};
 use jiff::Timestamp;
 
 use crate::{
     align::{Expected, OpenError, cut_torn},
     canonical::DuplicateKeys,
-    chain::HASHLOG,
     checksum::Checksum,
     entry::{Entry, EntryError, is_sealed, seal},
     event::{AuditEvent, Event},
@@ -22,7 +21,6 @@ use crate::{
         LedgerFile, LedgerFileError, LedgerVersion, NotToWrite, begun_like, begun_new,
         refuse_to_write,
     },
-    lines::last_line,
     locks::ExclusiveLedger,
     open_files::OpenFiles,
     paths::LedgerPaths,
@@ -72,14 +70,6 @@ pub enum CreateError {
         /// Why.
         source: EntryError,
     },
-    /// The ledger had a journal, which is gone.
-    #[error("`{}` had an audit journal, and `{}` has none", ledger.display(), audit.display())]
-    JournalLost {
-        /// The ledger.
-        ledger: PathBuf,
-        /// Where its journal should stand.
-        audit: PathBuf,
-    },
     /// Two entries in it are of one task.
     #[error("cannot take over `{}`: entry {number} is of a task that has one already", path.display())]
     Duplicate {
@@ -128,7 +118,6 @@ impl Ledger {
         match writer.bring_in_line(disk, paths, clock, &held) {
             Ok(_) => {}
             Err(OpenError::NotCreated { .. }) => {
-                refuse_lost_journal(disk, paths)?;
                 creation.adopted = begin(disk, paths, clock)?;
                 writer.bring_in_line(disk, paths, clock, &held)?;
             }
@@ -137,22 +126,6 @@ impl Ledger {
         creation.created.extend(missing.into_iter().flatten());
         Ok(creation)
     }
-}
-
-/// Refuses a ledger whose hashlog shows that it was kept with a journal: to begin another is for a
-/// person to say, since the old one's proof is gone.
-fn refuse_lost_journal(disk: &Disk, paths: &LedgerPaths) -> Result<(), CreateError> {
-    let Some(file) = disk.open_if_there(&paths.hashlog, OpenHow::READ)? else {
-        return Ok(());
-    };
-    let last = last_line(&file, file.size()?)?;
-    if disk.exists(&paths.ledger)? && last.is_some_and(|line| HASHLOG.check(&line).is_ok()) {
-        return Err(CreateError::JournalLost {
-            ledger: paths.ledger.clone(),
-            audit: paths.audit.clone(),
-        });
-    }
-    Ok(())
 }
 
 /// Begins the journal with a ledger: an empty one, or the one that is there.

@@ -204,7 +204,7 @@ fn a_lost_journal_is_begun_anew_only_when_asked_for() {
     project.disk.remove_file(&project.journal()).unwrap();
     let refused = Ledger::create(&project.disk, &project.paths, &project.clock).unwrap_err();
     assert!(
-        matches!(refused, CreateError::JournalLost { .. }),
+        matches!(refused, CreateError::Open(OpenError::JournalGone { .. })),
         "{refused}"
     );
     assert_eq!(project.views(), views);

@@ -122,9 +122,6 @@ pub(super) fn lock(context: &Context, name: &str) -> Result<FileLock, CommandErr
 pub(super) fn uncreated(error: &CreateError) -> CommandError {
     match error {
         CreateError::Open(error) => unopened(error),
-        CreateError::JournalLost { .. } => CommandError::from_error(Exit::Environment, error).hint(
-            "bring the journal back, or begin a new one: callosum ledger recover --new-journal",
-        ),
         _ => CommandError::from_error(Exit::Environment, error)
             .hint("move the file away, or mend it; nothing was changed"),
     }
@@ -145,8 +142,8 @@ pub(super) fn unopened(error: &OpenError) -> CommandError {
             explained.hint("mend the file, or move it away: the next opening writes it anew")
         }
         OpenError::JournalGone { .. } => explained.hint(
-            "bring the folder back, from a backup or from version control; to begin a new journal \
-             with the entries that the ledger has, move the hashlog away",
+            "bring the folder back, from a backup or from version control; or begin a new journal \
+             with the entries that the ledger has: callosum ledger recover --new-journal",
         ),
         OpenError::DayToCome { .. } => {
             explained.hint("move the file away, or set the machine's clock right")

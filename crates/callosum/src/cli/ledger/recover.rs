@@ -1,6 +1,6 @@
 //! `callosum ledger recover`: the ledger brought back.
 
-use std::path::PathBuf;
+use std::{fmt::Write as _, path::PathBuf};
 
 use callosum_ledger::{ErrorCode, Ledger, RecoverError, RecoverFrom};
 use clap::Args;
@@ -87,7 +87,7 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
         ("set aside", &output.set_aside),
     ] {
         if !paths.is_empty() {
-            text.push_str(&format!("{what}: {}\n", paths.join(" ")));
+            let _ = writeln!(text, "{what}: {}", paths.join(" "));
         }
     }
     context.ui.data(&text)

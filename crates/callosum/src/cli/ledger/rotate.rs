@@ -43,16 +43,14 @@ pub(super) fn run(context: &Context) -> Result<(), CommandError> {
     if context.ui.json {
         return context.ui.json_data(&output);
     }
-    match &output.archive {
-        Some(archive) => context.ui.data(&format!(
-            "{} entries, {} bytes, archived as {archive}\n",
-            output.entries, output.bytes
-        )),
-        None => {
-            context
-                .ui
-                .say("the ledger has no entries; nothing was archived");
-            Ok(())
-        }
-    }
+    let Some(archive) = &output.archive else {
+        context
+            .ui
+            .say("the ledger has no entries; nothing was archived");
+        return Ok(());
+    };
+    context.ui.data(&format!(
+        "{} entries, {} bytes, archived as {archive}\n",
+        output.entries, output.bytes
+    ))
 }

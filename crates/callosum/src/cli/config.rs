@@ -260,7 +260,10 @@ pub(super) fn check(
             });
             output.warnings = names.chain(waiting).collect();
         }
-        Err(ProjectError::Settings(error)) => output.refused = refused(&error),
+        Err(ProjectError::Settings(error)) => {
+            output.refused = refused(&error);
+            output.warnings = error.warnings.iter().map(ToString::to_string).collect();
+        }
         Err(error @ ProjectError::Calrc(_)) => {
             // What the file says is not known; the variables can be looked at without it.
             if let Err(error) = Settings::resolve(&Calrc::default(), environment, &[]) {

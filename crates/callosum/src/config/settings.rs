@@ -83,7 +83,10 @@ impl Settings {
             }
         }
         if !refused.is_empty() {
-            return Err(SettingsError { refused });
+            return Err(SettingsError {
+                refused,
+                warnings: warnings(calrc, environment),
+            });
         }
         let executors = calrc
             .executors
@@ -291,6 +294,8 @@ impl fmt::Display for Refusal {
 pub(crate) struct SettingsError {
     /// At least one.
     pub(crate) refused: Vec<Refusal>,
+    /// What was said beside them and is not known.
+    pub(crate) warnings: Vec<Warning>,
 }
 
 /// The first one, and how many more there are: `callosum config check` shows each.

@@ -196,7 +196,7 @@ fn a_wrong_setting_is_explained() {
     assert_eq!(json["status"], "error");
     env.write(
         ".calrc",
-        r#"{"concurrency_limit": 99, "executors": {"x": {"priority": -1}}}"#,
+        r#"{"concurrency_limit": 99, "executors": {"x": {"priority": -1}}, "retry_maks": 1}"#,
     );
     let run = env.callosum().arguments(["config", "check", "--json"]);
     let found = run.env("CAL_RETRY_MAX", "lots").run().ended_with(1).json();
@@ -211,6 +211,8 @@ fn a_wrong_setting_is_explained() {
         ["concurrency_limit", "executors.x.priority", "retry_max"]
     );
     assert_eq!(found["refused"][2]["origin"], "CAL_RETRY_MAX");
+    let warned = found["warnings"][0].as_str().unwrap();
+    assert!(warned.contains("did you mean `retry_max`"), "{found}");
     let said = env.run(["config", "check"]).ended_with(1).stderr;
     assert!(
         said.contains("executors.x.priority") && !said.contains("hint"),

@@ -510,6 +510,11 @@ impl Expected {
         }
         expected
     }
+
+    /// Where in `ledger` each entry ends.
+    pub(crate) fn ends(&self) -> &[usize] {
+        &self.ends
+    }
 }
 
 /// Refuses to begin a journal where a hashlog of ours shows that there was one.

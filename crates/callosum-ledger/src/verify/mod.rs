@@ -10,6 +10,7 @@
 //! third thread hashes it for that.
 
 mod diagnosis;
+mod interrupted;
 mod journal;
 mod ledger;
 mod links;
@@ -26,7 +27,11 @@ use std::{
 
 use callosum_host::{Disk, DiskError, DiskFile, LockError, OpenHow};
 
-use self::{journal::JournalCheck, signed::Signed};
+use self::{
+    interrupted::Proven,
+    journal::{ArchivedCheck, JournalCheck},
+    signed::Signed,
+};
 use crate::{
     align::{self, OpenError},
     checkpoint::KeptCheckpoints,
@@ -111,7 +116,8 @@ pub enum Fault {
     OtherKey,
     /// It ends before it should: an earlier state, which the next opening brings up to date.
     Behind,
-    /// It ends in something unfinished, which the next opening cuts off.
+    /// It ends in something unfinished, or has holes, as a crash leaves it: the next opening mends
+    /// that.
     Torn,
     /// It is laid out in another way; what it says is right.
     Layout,
@@ -266,11 +272,11 @@ pub fn verify_within(
     if !verification.is_sound() || !of_journal.is_like_ledger {
         refuse_other_version(disk, paths)?;
     }
-    if of_journal.problem.is_some() {
-        verification.problems.extend(of_journal.problem);
+    let on_disk = of_journal.told_by.iter();
+    let on_disk = on_disk.filter(|seq| **seq <= signed.proven).count();
+    if let Some(problem) = &of_journal.problem {
+        verification.problems.push(problem.clone());
     } else if !of_journal.is_like_ledger || of_journal.entries != of_views.entries {
-        let on_disk = of_journal.told_by.iter();
-        let on_disk = on_disk.filter(|seq| **seq <= signed.proven).count();
         let difference = diagnosis::compare(disk, paths, &stock, on_disk)?;
         let is_view_sound = verification.problems.is_empty();
         // A wrong checksum and a difference from the journal are one thing where both are found.
@@ -296,10 +302,27 @@ pub fn verify_within(
         }
     }
     verification.problems.extend(signed.problems);
-    if !scope.archives {
-        return Ok(verification);
+    if scope.archives {
+        check_archives(disk, paths, &of_journal.archives, &mut verification)?;
     }
-    let told = of_journal.archives;
+    if !verification.is_sound() {
+        let proven = Proven {
+            records: signed.proven,
+            entries: on_disk,
+        };
+        let problems = &mut verification.problems;
+        interrupted::settle(disk, paths, &stock, &of_journal, proven, problems)?;
+    }
+    Ok(verification)
+}
+
+/// Checks the archives that are there, and that those are there of which the journal tells.
+fn check_archives(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    told: &[ArchivedCheck],
+    verification: &mut Verification,
+) -> Result<(), DiskError> {
     let found = archives(disk, paths)?;
     for path in &found {
         let of_it = told
@@ -310,7 +333,7 @@ pub fn verify_within(
         verification.problems.extend(of_archive.problem);
         verification.bytes += of_archive.bytes;
     }
-    for told in &told {
+    for told in told {
         let path = paths.archive(&told.archived.archive);
         if !found.contains(&path) {
             let detail = "the audit journal tells of this archive, and it is not there";
@@ -318,7 +341,7 @@ pub fn verify_within(
             verification.problems.push(missing);
         }
     }
-    Ok(verification)
+    Ok(())
 }
 
 /// What a thread found, or its panic.

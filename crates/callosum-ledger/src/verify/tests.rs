@@ -184,10 +184,10 @@ fn every_change_to_an_entry_of_the_ledger_is_named() {
     assert_eq!(found, Some((Fault::Behind, 5)));
     let found = tampered(ledger, |lines| lines[1] = lines[1].replace("1.2", "1.1"));
     assert_eq!(found, Some((Fault::Layout, 0)));
-    assert_eq!(
-        tampered(ledger, |lines| lines.truncate(5)).unwrap().0,
-        Fault::Unreadable
-    );
+    let found = tampered(ledger, |lines| lines.truncate(5));
+    assert_eq!(found, Some((Fault::Torn, 3)), "a crash can leave that");
+    let found = tampered(ledger, |lines| lines.push("]".to_owned()));
+    assert_eq!(found.unwrap().0, Fault::Unreadable);
 }
 
 /// CAL-SUM-1: an entry whose checksum fits its changed text still differs from the journal.
@@ -226,7 +226,7 @@ fn every_change_to_the_hashlog_is_named() {
         assert_eq!(found, Some((Fault::Deleted, number)), "deleted {at}");
     }
     let found = tampered(hashlog, |lines| drop(lines.pop()));
-    assert_eq!(found, Some((Fault::Behind, 0)));
+    assert_eq!(found, Some((Fault::Behind, 5)));
 }
 
 #[test]
@@ -265,4 +265,25 @@ fn an_archive_is_checked_too() {
     lines[6] = lines[6].replace("summary 3", "summary 4");
     project.write(&archive, &lines);
     assert_eq!(project.problem(&archive), Some((Fault::Edited, 4)));
+}
+
+/// CAL-SUM-2: what was never written to ledger and hashlog is a crash's doing, and is not told of
+/// as an edit of the other one; zeros where a watermark says that all was on disk are not.
+#[test]
+fn holes_that_a_crash_leaves_are_told_from_tampering() {
+    let project = project();
+    let ledger = project.disk.read(&project.paths.ledger).unwrap();
+    let hole = |from: usize, until: usize| {
+        let mut bytes = ledger.clone();
+        bytes[from..until].fill(0);
+        let ledger = &project.paths.ledger;
+        project.disk.replace(ledger, &bytes, 0o644).unwrap();
+        let hashlog = project.problem(&project.paths.hashlog);
+        assert_eq!(hashlog, None, "{from}..{until}");
+        project.problem(ledger).unwrap().0
+    };
+    assert_eq!(hole(1024, ledger.len()), Fault::Torn);
+    assert_eq!(hole(512, 1024), Fault::Torn);
+    assert_eq!(hole(0, 512), Fault::Unreadable, "its head was synced");
+    assert_eq!(hole(600, 700), Fault::Unreadable, "no disk writes that");
 }

@@ -14,7 +14,7 @@ use std::{
 
 use callosum_ledger::{
     AuditEvent, AuditQuery, AuditReader, Entry, ErrorCode, Event, Ledger, Query, Repair,
-    RepairKind, locks::ExclusiveLedger, replay, verify,
+    RepairKind, locks::ExclusiveLedger, replay, verify, verify::Fault,
 };
 use callosum_testkit::disk::{Crash, Crashes, Image, MemoryDisk, Trace};
 use serde_json::Value;
@@ -217,7 +217,8 @@ impl Expected<'_> {
 /// Checks what must hold after a crash, and returns what opening repaired and how.
 ///
 /// Before anything is opened: whoever reads sees entries that were issued, whole, or is told why
-/// not; `verify` finds something wrong where, and only where, opening then repairs something.
+/// not; `verify` finds something wrong where, and only where, opening then repairs something, and
+/// never takes it for somebody's doing.
 /// After opening: every promise is kept, nothing else is there but what was under way, the ledger
 /// is JSON, `verify` finds nothing, each repair stands in the journal with what it cut. A second
 /// opening changes not one byte. Then, of some, an entry can be stored under an id of its own, and
@@ -237,6 +238,16 @@ fn check(crash: &Crash, expected: &Expected<'_>) -> (Vec<Repair>, Trace) {
         }
     }
     let found_before = verify(&project.disk, &project.paths).unwrap();
+    for problem in &found_before.problems {
+        // Nobody is suspected of what the power did.
+        let is_of_a_crash = match problem.fault {
+            Fault::Behind | Fault::Torn | Fault::Missing => true,
+            // The ledger of another program that is being taken over.
+            Fault::Layout => problem.path == project.paths.ledger,
+            _ => false,
+        };
+        assert!(is_of_a_crash, "{problem:?}\n{}", context());
+    }
 
     let ledger = if expected.is_created() {
         project.try_open()
@@ -527,8 +538,8 @@ fn repairing_on_opening_survives_every_crash() {
         for path in [&project.paths.ledger, &project.paths.hashlog] {
             let bytes = image.file(path).unwrap();
             let mut torn = bytes.to_vec();
-            let from = torn.len() - 700;
-            torn[from..from + 512].fill(0);
+            let sectors = torn.chunks_mut(512);
+            sectors.last().unwrap().fill(0);
             image.put_file(path, torn);
         }
         let mut journal = image.file(&project.journal()).unwrap().to_vec();

@@ -69,7 +69,7 @@ pub enum RecoverError {
     },
     /// The ledger that is there cannot be taken over. Nothing was changed.
     #[error(transparent)]
-    Ledger(#[from] CreateError),
+    Ledger(Box<CreateError>),
     /// An archive could not be read.
     #[error(transparent)]
     Archive(#[from] ReadError),
@@ -96,11 +96,24 @@ impl RecoverError {
     /// The seed's code for it, where there is one.
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
-            Self::Open(error) | Self::Ledger(CreateError::Open(error)) => error.code(),
+            Self::Open(error) => error.code(),
             Self::Backup { source, .. } => source.code(),
             Self::Archive(error) => error.code(),
-            Self::Ledger(CreateError::BadEntry { .. }) => Some(ErrorCode::ChecksumMismatch),
-            Self::Ledger(_) | Self::Differs { .. } | Self::OtherFields | Self::Taken { .. } => None,
+            Self::Ledger(error) => match &**error {
+                CreateError::Open(error) => error.code(),
+                CreateError::BadEntry { .. } => Some(ErrorCode::ChecksumMismatch),
+                _ => None,
+            },
+            Self::Differs { .. } | Self::OtherFields | Self::Taken { .. } => None,
+        }
+    }
+}
+
+impl From<CreateError> for RecoverError {
+    fn from(error: CreateError) -> Self {
+        match error {
+            CreateError::Open(error) => Self::Open(error),
+            error => Self::Ledger(Box::new(error)),
         }
     }
 }

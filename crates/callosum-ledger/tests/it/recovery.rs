@@ -116,7 +116,7 @@ fn the_journal_restores_whatever_was_damaged_or_lost() {
     project.store(&project.open(), "and another");
     let (views, archive) = (project.views(), project.text(&rotated.archive));
     let bad = edited(&project, |ledger| {
-        ledger["tasks"][0]["summary"] = "another".into()
+        ledger["tasks"][0]["summary"] = "another".into();
     });
     project.write(
         &rotated.archive,

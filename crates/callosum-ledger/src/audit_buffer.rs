@@ -49,6 +49,9 @@ struct Line {
 }
 
 /// Keeps events in the buffer, durably, behind those that are there.
+///
+/// After an error it holds none of these events, as far as the disk still obeys: whoever keeps them
+/// in memory then does not find them here as well.
 pub(crate) fn append<'e>(
     disk: &Disk,
     path: &Path,
@@ -84,12 +87,15 @@ pub(crate) fn append<'e>(
         // What a crash left unfinished ends here, and is no event.
         bytes.insert(0, b'\n');
     }
-    file.write_at(&bytes, end)?;
-    file.sync_all()?;
-    match path.parent() {
-        Some(folder) => disk.sync_dir(folder),
-        None => Ok(()),
-    }
+    let written = file
+        .write_at(&bytes, end)
+        .and_then(|()| file.sync_all())
+        .and_then(|()| path.parent().map_or(Ok(()), |folder| disk.sync_dir(folder)));
+    written.inspect_err(|_| {
+        drop(file.set_len(end));
+        // What was there before may have waited for the same sync.
+        drop(file.write_again());
+    })
 }
 
 /// The events that wait and that the journal does not have, in their order.

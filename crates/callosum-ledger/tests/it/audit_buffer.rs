@@ -3,10 +3,13 @@
 use std::path::PathBuf;
 
 use callosum_host::OpenHow;
-use callosum_ledger::{AuditEvent, AuditQuery, AuditReader, ErrorCode, Event, Ledger, verify};
+use callosum_ledger::{
+    AuditEvent, AuditQuery, AuditReader, ErrorCode, Event, Ledger, WriteError, verify,
+};
+use callosum_testkit::disk::{Fault, FaultyDisk, Image, MemoryDisk};
 use serde_json::Value;
 
-use crate::project::{Project, id, spawn};
+use crate::project::{Project, ROOT, id, spawn};
 
 /// A project on the day after its first entry, with a buffer, and the place of the day's file.
 fn next_day() -> (Project, PathBuf) {
@@ -163,4 +166,43 @@ fn only_its_owner_may_read_the_buffer() {
     let path = project.paths.audit_buffer.as_ref().unwrap();
     let file = project.disk.open(path, OpenHow::READ).unwrap();
     assert_eq!(file.mode().unwrap(), Some(0o600));
+}
+
+/// CAL-ERR-8: events whose way into the buffer fails at any call stay in memory, and are in the
+/// journal once in the end, whatever of them had reached the buffer.
+#[test]
+fn events_that_the_buffer_took_only_in_part_are_recorded_once() {
+    for fault in [Fault::Once, Fault::Sync] {
+        let mut has_failed = true;
+        let mut calls = 0;
+        while has_failed {
+            let memory = MemoryDisk::with(&Image::with_folder(ROOT));
+            Project::in_memory(memory.disk()).create();
+            let faulty = FaultyDisk::new(memory, fault, usize::MAX);
+            let project = Project::in_memory(faulty.disk()).at("2026-11-03T00:00:00Z");
+            let today = project.paths.audit.join("2026-11-03.jsonl");
+            project.disk.create_dir_all(&today).unwrap();
+            let ledger = project.open();
+            record_in_vain(&ledger, 2);
+            ledger.record(decision(3)).unwrap();
+            ledger.record(decision(4)).unwrap();
+            faulty.fail_after(calls);
+            assert!(ledger.flush().is_err());
+            has_failed = faulty.has_failed();
+            faulty.mend();
+            project.disk.remove_dir(&today).unwrap();
+            ledger.record(decision(5)).unwrap();
+            let context = format!("{fault:?} after {calls} calls");
+            match ledger.flush() {
+                Ok(()) => assert_eq!(turns(&project), [1, 2, 3, 4, 5], "{context}"),
+                // After a failed sync of the journal this handle writes nothing more.
+                Err(error) => {
+                    assert!(matches!(error, WriteError::Halted(_)), "{context}: {error}");
+                    drop(project.open());
+                    assert_eq!(turns(&project), [1, 2], "{context}");
+                }
+            }
+            calls += 1;
+        }
+    }
 }

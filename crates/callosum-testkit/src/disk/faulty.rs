@@ -92,7 +92,12 @@ impl FaultyDisk {
 
     /// Has the next call that the fault concerns fail.
     pub fn fail_now(&self) {
-        self.switch.state().calls_left = 0;
+        self.fail_after(0);
+    }
+
+    /// Has a call fail after so many more of those that the fault concerns.
+    pub fn fail_after(&self, calls: usize) {
+        self.switch.state().calls_left = calls;
     }
 
     /// Has no call fail any more.

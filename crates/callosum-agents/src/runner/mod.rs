@@ -7,6 +7,7 @@
 
 mod environment;
 mod run;
+mod start;
 
 pub use self::{
     environment::environment,

@@ -4,11 +4,11 @@ use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use callosum_host::{
     Disk, DiskError,
-    process::{self, Cancel, Ending, Launch, Limits, SpawnError, Stream},
+    process::{self, Cancel, Ending, SpawnError, Stream},
 };
 use callosum_ledger::ErrorCode;
 
-use super::environment::environment;
+use super::start::{Errand, own_folder, start};
 use crate::{
     protocol::{Answer, AnswerError, Request, parse_answer},
     registry::{Executor, Kind},
@@ -23,7 +23,7 @@ pub const QUIET: Duration = Duration::from_secs(5);
 pub const LARGEST_ANSWER: usize = 4 * 1024 * 1024;
 
 /// How much of what an executor complained about is looked at, in bytes.
-pub(super) const HEARD_COMPLAINT: usize = 64 * 1024;
+pub(crate) const HEARD_COMPLAINT: usize = 64 * 1024;
 
 /// How much of it is kept, in bytes.
 const KEPT_COMPLAINT: usize = 4 * 1024;
@@ -81,6 +81,8 @@ pub enum Sign<'a> {
     },
     /// A line that it wrote to standard error, masked and fit for a terminal.
     Line(&'a str),
+    /// What it says it is doing, masked and fit for a terminal, on one line.
+    Doing(&'a str),
 }
 
 /// What an executor wrote before it ended well.
@@ -247,43 +249,25 @@ pub fn exchange(
     refuse_unsupported(executor)?;
     let template = Template::parse(&executor.command_template)?;
     let command = template.fill(&surroundings.self_program, &request.spoken())?;
-    let temporary = surroundings
-        .disk
-        .scratch(&surroundings.temporary)
-        .map_err(|source| RunError::Temporary {
-            executor: executor.id.clone(),
-            source,
-        })?;
-    let launch = Launch {
-        program: command.program,
-        arguments: command.arguments,
-        environment: environment(
-            &executor.pass_environment,
-            &surroundings.environment,
-            &surroundings.root,
-            temporary.path(),
-        ),
-        folder: surroundings.root.clone(),
+    let temporary = own_folder(executor, surroundings)?;
+    let errand = Errand {
         input: if template.takes_prompt() {
             Vec::new()
         } else {
             request.to_bytes()
         },
-        limits: Limits {
-            quiet: Some(patience.quiet),
-            total: patience.total,
-            output_bytes: LARGEST_ANSWER,
-            error_bytes: HEARD_COMPLAINT,
-        },
+        output_bytes: LARGEST_ANSWER,
+        ..Errand::plain(command)
     };
     let mut signs = Signs::default();
-    let run = process::run(&launch, &surroundings.cancel, &mut |stream, bytes| {
-        signs.pass_on(stream, bytes, heard);
-    })
-    .map_err(|source| RunError::Spawn {
-        executor: executor.id.clone(),
-        source,
-    })?;
+    let run = start(
+        executor,
+        errand,
+        surroundings,
+        &temporary,
+        patience,
+        &mut |stream, bytes| signs.pass_on(stream, bytes, heard),
+    )?;
     judge_ending(executor, run, patience)
 }
 
@@ -299,7 +283,7 @@ fn refuse_unsupported(executor: &Executor) -> Result<(), RunError> {
     })
 }
 
-fn patience_with(executor: &Executor, common: Patience) -> Patience {
+pub(crate) fn patience_with(executor: &Executor, common: Patience) -> Patience {
     Patience {
         quiet: executor.quiet().unwrap_or(common.quiet),
         total: executor.total().or(common.total),
@@ -313,24 +297,36 @@ fn judge_ending(
     patience: Patience,
 ) -> Result<Reply, RunError> {
     let complaint = last_words(&run.error);
-    let executor_id = executor.id.clone();
-    match run.ending {
+    match exit_of(executor, &run, patience)? {
         Ending::Exited(0) => Ok(Reply {
             output: run.output,
             complaint,
             elapsed: run.elapsed,
         }),
-        ending @ (Ending::Exited(_) | Ending::Signalled(_)) => {
+        ending => {
             let said = match parse_answer(&run.output, executor.capabilities) {
                 Err(AnswerError::Failed { words, .. }) => words,
                 _ => complaint,
             };
             Err(RunError::Crashed {
-                executor: executor_id,
+                executor: executor.id.clone(),
                 ending,
                 complaint: said,
             })
         }
+    }
+}
+
+/// How the program ended by itself; an error where it was we who ended it.
+pub(crate) fn exit_of(
+    executor: &Executor,
+    run: &process::Run,
+    patience: Patience,
+) -> Result<Ending, RunError> {
+    let complaint = last_words(&run.error);
+    let executor_id = executor.id.clone();
+    match run.ending {
+        ending @ (Ending::Exited(_) | Ending::Signalled(_)) => Ok(ending),
         Ending::Quiet => Err(RunError::Quiet {
             executor: executor_id,
             after: patience.quiet,
@@ -354,7 +350,7 @@ fn judge_ending(
 ///
 /// Where there was more than is looked at, the first line has lost its beginning, and with it
 /// perhaps what a key in it is recognised by; so it goes.
-pub(super) fn last_words(heard: &[u8]) -> String {
+pub(crate) fn last_words(heard: &[u8]) -> String {
     let first_end = heard.iter().position(|byte| *byte == b'\n');
     let whole_lines = match first_end {
         Some(end) if heard.len() >= HEARD_COMPLAINT => &heard[end + 1..],
@@ -365,13 +361,18 @@ pub(super) fn last_words(heard: &[u8]) -> String {
 
 /// Makes signs of life out of pieces of output: a line is passed on when it is whole.
 #[derive(Default)]
-struct Signs {
+pub(crate) struct Signs {
     answered: usize,
     line: Vec<u8>,
 }
 
 impl Signs {
-    fn pass_on(&mut self, stream: Stream, bytes: &[u8], heard: &mut dyn FnMut(Sign<'_>)) {
+    pub(crate) fn pass_on(
+        &mut self,
+        stream: Stream,
+        bytes: &[u8],
+        heard: &mut dyn FnMut(Sign<'_>),
+    ) {
         if stream == Stream::Output {
             self.answered += bytes.len();
             heard(Sign::Answering {

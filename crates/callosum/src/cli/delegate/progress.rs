@@ -86,6 +86,7 @@ impl Watch for Shown {
                     );
                 }
             }
+            Notice::Heard(Sign::Doing(what)) => self.set(task, Some((*what).to_owned())),
             Notice::Retrying {
                 code,
                 reason,

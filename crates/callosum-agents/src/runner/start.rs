@@ -1,0 +1,110 @@
+//! [`start`]: the one way in which an executor's program comes to run.
+//!
+//! The entry says which environment it gets, the surroundings say where; what is asked and what its
+//! output means is the caller's.
+
+use std::ffi::OsString;
+
+use callosum_host::{
+    disk::Scratch,
+    process::{self, Launch, Limits, Run, Stream},
+};
+
+use super::{
+    environment::environment,
+    run::{HEARD_COMPLAINT, Patience, RunError, Surroundings},
+};
+use crate::{registry::Executor, template::Command};
+
+/// What one start consists of, beyond the entry and the surroundings.
+#[derive(Debug)]
+pub(crate) struct Errand {
+    /// The program and its arguments.
+    pub(crate) command: Command,
+    /// What it gets on standard input.
+    pub(crate) input: Vec<u8>,
+    /// Names of variables that are passed on beside those that the entry lists.
+    pub(crate) passed: &'static [&'static str],
+    /// Variables that it is given where they are not passed on.
+    pub(crate) set: &'static [(&'static str, &'static str)],
+    /// Most bytes on standard output.
+    pub(crate) output_bytes: usize,
+}
+
+impl Errand {
+    /// A start without input, with the short environment.
+    pub(crate) fn plain(command: Command) -> Self {
+        Self {
+            command,
+            input: Vec::new(),
+            passed: &[],
+            set: &[],
+            output_bytes: super::run::LARGEST_ANSWER,
+        }
+    }
+}
+
+/// Makes the folder for the temporary files of one run, removed with everything in it when dropped.
+pub(crate) fn own_folder(
+    executor: &Executor,
+    surroundings: &Surroundings,
+) -> Result<Scratch, RunError> {
+    surroundings
+        .disk
+        .scratch(&surroundings.temporary)
+        .map_err(|source| RunError::Temporary {
+            executor: executor.id.clone(),
+            source,
+        })
+}
+
+/// Starts an executor's program and hears it out.
+pub(crate) fn start(
+    executor: &Executor,
+    errand: Errand,
+    surroundings: &Surroundings,
+    temporary: &Scratch,
+    patience: Patience,
+    heard: &mut dyn FnMut(Stream, &[u8]),
+) -> Result<Run, RunError> {
+    let launch = Launch {
+        program: errand.command.program,
+        arguments: errand.command.arguments,
+        environment: given(executor, errand.passed, errand.set, surroundings, temporary),
+        folder: surroundings.root.clone(),
+        input: errand.input,
+        limits: Limits {
+            quiet: Some(patience.quiet),
+            total: patience.total,
+            output_bytes: errand.output_bytes,
+            error_bytes: HEARD_COMPLAINT,
+        },
+    };
+    process::run(&launch, &surroundings.cancel, heard).map_err(|source| RunError::Spawn {
+        executor: executor.id.clone(),
+        source,
+    })
+}
+
+fn given(
+    executor: &Executor,
+    passed: &[&str],
+    set: &[(&str, &str)],
+    surroundings: &Surroundings,
+    temporary: &Scratch,
+) -> Vec<(OsString, OsString)> {
+    let mut listed = executor.pass_environment.clone();
+    listed.extend(passed.iter().map(ToString::to_string));
+    let mut given = environment(
+        &listed,
+        &surroundings.environment,
+        &surroundings.root,
+        temporary.path(),
+    );
+    for (name, value) in set {
+        if given.iter().all(|(known, _)| known != name) {
+            given.push(((*name).into(), (*value).into()));
+        }
+    }
+    given
+}

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{context::Context, init::ROOM_NEEDED, roster::Roster, store};
-use crate::ui::{CommandError, Exit, Progress};
+use crate::ui::{CommandError, Exit, Progress, many};
 
 /// Say what works here, what is missing, and how to mend it
 ///
@@ -240,13 +240,14 @@ fn check_ledger(context: &Context, checks: &mut Checks) {
     match verify(&context.disk, &context.ledger_paths()) {
         Ok(found) if found.is_sound() => {
             let text = format!(
-                "version {version}, {} entries, {} audit records, sound",
-                found.entries, found.records
+                "version {version}, {}, {}, sound",
+                many(found.entries, "entry"),
+                many(found.records, "audit record")
             );
             checks.add("ledger", Outcome::Ok, text, None);
         }
         Ok(found) => {
-            let text = format!("{} problems", found.problems.len());
+            let text = many(found.problems.len() as u64, "problem").to_string();
             checks.add(
                 "ledger",
                 Outcome::Failed,

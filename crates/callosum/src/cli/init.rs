@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::{context::Context, explain, store};
 use crate::{
     config::{Places, Subject},
-    ui::CommandError,
+    ui::{CommandError, many},
 };
 
 /// Names of our own in a project's root, as `.git/info/exclude` is told them.
@@ -99,8 +99,8 @@ impl Created {
         }
         if self.adopted > 0 {
             context.ui.say(&format!(
-                "took {} entries of the existing ledger over into the audit journal",
-                self.adopted
+                "took {} of the existing ledger over into the audit journal",
+                many(self.adopted, "entry")
             ));
         }
     }

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
-use crate::ui::{CommandError, Exit, Progress};
+use crate::ui::{CommandError, Exit, Progress, many};
 
 /// Rebuild the ledger from the audit journal and compare it byte for byte
 ///
@@ -112,10 +112,10 @@ pub(super) fn run(context: &Context, args: &ReplayArgs) -> Result<(), CommandErr
 
 fn as_text(output: &ReplayOutput) -> String {
     let mut text = format!(
-        "{} records replayed, {} entries and {} archives rebuilt: {}\n",
-        output.records,
-        output.entries + output.archived_entries,
-        output.archives,
+        "{} replayed, {} and {} rebuilt: {}\n",
+        many(output.records, "record"),
+        many(output.entries + output.archived_entries, "entry"),
+        many(output.archives, "archive"),
         if output.identical {
             "identical"
         } else {

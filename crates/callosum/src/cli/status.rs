@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{context::Context, roster::Roster, store};
-use crate::ui::{CommandError, Table};
+use crate::ui::{CommandError, Table, many};
 
 /// How many of the last tasks are shown.
 const LAST: usize = 5;
@@ -174,10 +174,10 @@ fn as_text(output: &StatusOutput) -> String {
         Some(version) => {
             let _ = writeln!(
                 text,
-                "{} {} entries, {} bytes, version {version}",
+                "{} {}, {}, version {version}",
                 "ledger   ".dimmed(),
-                output.entries,
-                output.ledger_bytes
+                many(output.entries, "entry"),
+                many(output.ledger_bytes, "byte")
             );
         }
         None if output.initialised => {

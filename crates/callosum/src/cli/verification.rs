@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{context::Context, witness};
-use crate::ui::{CommandError, Exit, Progress};
+use crate::ui::{CommandError, Exit, Progress, many};
 
 /// `callosum ledger verify --json` and `callosum audit verify --json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -106,14 +106,13 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
 
 fn as_text(output: &VerificationOutput) -> String {
     let mut text = format!(
-        "{} entries, {} archived, {} audit records in {} day files, {} of them signed, {} bytes: \
-         {}\n",
-        output.entries,
+        "{}, {} archived, {} in {}, {} of them signed, {}: {}\n",
+        many(output.entries, "entry"),
         output.archived_entries,
-        output.records,
-        output.day_files,
+        many(output.records, "audit record"),
+        many(output.day_files, "day file"),
         output.signed_records,
-        output.bytes,
+        many(output.bytes, "byte"),
         if output.sound {
             "sound".green().to_string()
         } else {

@@ -5,6 +5,7 @@
 //! a terminal. What to say is the commands' business.
 
 mod failure;
+mod number;
 mod progress;
 mod table;
 
@@ -17,6 +18,7 @@ use callosum_evidence::terminal::harmless;
 
 pub(crate) use self::{
     failure::{CommandError, Exit},
+    number::many,
     progress::Progress,
     table::Table,
 };

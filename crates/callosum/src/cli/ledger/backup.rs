@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{
     cli::{context::Context, store},
-    ui::{CommandError, Exit, Progress},
+    ui::{CommandError, Exit, Progress, many},
 };
 
 /// Copy the ledger into .cal_backup, and check the copy
@@ -54,7 +54,9 @@ pub(super) fn run(context: &Context) -> Result<(), CommandError> {
         return context.ui.json_data(&output);
     }
     context.ui.data(&format!(
-        "{} entries, {} bytes, in {}\n",
-        output.entries, output.bytes, output.path
+        "{}, {}, in {}\n",
+        many(output.entries, "entry"),
+        many(output.bytes, "byte"),
+        output.path
     ))
 }

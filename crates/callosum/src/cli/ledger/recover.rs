@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::{
     cli::{context::Context, store},
-    ui::{CommandError, Exit, Progress},
+    ui::{CommandError, Exit, Progress, many},
 };
 
 /// Bring the ledger back from a backup, the audit journal, or its own file
@@ -81,7 +81,10 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
     if context.ui.json {
         return context.ui.json_data(&output);
     }
-    let mut text = format!("{} entries taken into the audit journal\n", output.taken_in);
+    let mut text = format!(
+        "{} taken into the audit journal\n",
+        many(output.taken_in, "entry")
+    );
     for (what, paths) in [
         ("restored", &output.restored),
         ("set aside", &output.set_aside),

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{
     cli::{context::Context, store},
-    ui::CommandError,
+    ui::{CommandError, many},
 };
 
 /// Archive the ledger and begin a new one, whatever its size
@@ -50,7 +50,8 @@ pub(super) fn run(context: &Context) -> Result<(), CommandError> {
         return Ok(());
     };
     context.ui.data(&format!(
-        "{} entries, {} bytes, archived as {archive}\n",
-        output.entries, output.bytes
+        "{}, {}, archived as {archive}\n",
+        many(output.entries, "entry"),
+        many(output.bytes, "byte")
     ))
 }

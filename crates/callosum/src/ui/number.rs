@@ -1,0 +1,31 @@
+//! [`many`]: a number and what is counted, in words that fit together.
+
+use std::fmt::Display;
+
+/// A number before the word for what there are so many of, which is plural unless it is 1.
+///
+/// Words that end with a consonant and `y` get `ies`, others `s`.
+pub(crate) fn many(number: impl Into<u64>, word: &str) -> impl Display {
+    let number = number.into();
+    let before = word.strip_suffix('y');
+    let before = before.filter(|stem| !stem.ends_with(['a', 'e', 'i', 'o', 'u']));
+    match (number, before) {
+        (1, _) => format!("1 {word}"),
+        (_, Some(stem)) => format!("{number} {stem}ies"),
+        (_, None) => format!("{number} {word}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_singular_and_every_other_number_plural() {
+        let said = |number: u64, word| many(number, word).to_string();
+        assert_eq!(said(1, "entry"), "1 entry");
+        assert_eq!(said(0, "entry"), "0 entries");
+        assert_eq!(said(2, "day file"), "2 day files");
+        assert_eq!(said(3, "day"), "3 days");
+    }
+}

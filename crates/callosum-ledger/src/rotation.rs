@@ -78,6 +78,8 @@ pub(crate) fn rotate(
         &paths.archived_index(&archived.archive),
         &paths.index(),
     ));
+    // It is of the archive's hashlog; that of the next ledger is another.
+    drop(disk.remove_file(&paths.index()));
     position.view = Some(next);
     let rotated = Rotated {
         archive: paths.archive(&archived.archive),

@@ -1,8 +1,8 @@
 //! The index of a hashlog: where each task's entry stands, sorted by a hash of its id.
 //!
-//! Rows of one width behind a header. The header says which part of which hashlog it is of, so it
-//! never counts for another; it can be deleted at any time. The format in full:
-//! `docs/formats/index.md`.
+//! Rows of one width in blocks behind a header. The header says which part of which hashlog it is
+//! of, so it never counts for another; each block carries a checksum, which is checked whenever
+//! the block is read. It can be deleted at any time. The format in full: `docs/formats/index.md`.
 
 use std::path::Path;
 
@@ -13,11 +13,16 @@ use jiff::Timestamp;
 use super::line::{HashlogLine, ReadRange, read_place};
 use crate::{chain::HASHLOG, checksum::Checksum, entry::read_timestamp, lines::Lines};
 
-const MAGIC: &[u8; 8] = b"CALINDX1";
-const HEADER: usize = 128;
+const MAGIC: &[u8; 8] = b"CALINDX2";
+const HEADER: usize = 96;
 /// How much of the header its own checksum is over.
-const HEADER_SEALED: usize = 112;
+const HEADER_SEALED: usize = 72;
 const ROW: usize = 32;
+/// How many rows a whole block has: with its checksum it is as long as a page.
+const ROWS: u64 = 127;
+/// The length of a block's checksum.
+const BLOCK_SEAL: usize = 32;
+const BLOCK: usize = ROWS as usize * ROW + BLOCK_SEAL;
 
 /// A hashlog is not indexed anew for fewer bytes than these.
 const WORTH_IT: u64 = 64 * 1024;
@@ -41,10 +46,26 @@ pub(super) struct Index {
     file: DiskFile,
     /// How much of the hashlog it covers.
     pub(super) covered: u64,
+    /// The hash of the line that ends there.
+    head: Checksum,
     /// How many entries that are.
     pub(super) count: u64,
     /// The earliest and the latest time of them, in microseconds since 1970.
     pub(super) times: (i64, i64),
+}
+
+/// Why an index does not answer.
+#[derive(Debug)]
+pub(super) enum IndexFault {
+    /// A block is not what its checksum says.
+    Damaged,
+    Disk(DiskError),
+}
+
+impl From<DiskError> for IndexFault {
+    fn from(error: DiskError) -> Self {
+        Self::Disk(error)
+    }
 }
 
 impl Row {
@@ -93,6 +114,15 @@ impl Index {
         let Some(file) = disk.open_if_there(path, OpenHow::READ)? else {
             return Ok(None);
         };
+        let Some(index) = Self::of(file)? else {
+            return Ok(None);
+        };
+        let is_of_it = head_at(hashlog, index.covered)? == Some(index.head);
+        Ok(is_of_it.then_some(index))
+    }
+
+    /// The index that a file is; `None` where it is none, or not whole.
+    fn of(file: DiskFile) -> Result<Option<Self>, DiskError> {
         let header = file.read_range(0, HEADER)?;
         if header.len() < HEADER
             || !header.starts_with(MAGIC)
@@ -100,8 +130,11 @@ impl Index {
         {
             return Ok(None);
         }
+        let mut head = [0; 32];
+        head.copy_from_slice(&header[16..48]);
         let index = Self {
             covered: u64_at(&header, 8),
+            head: Checksum::from_bytes(head),
             count: u64_at(&header, 48),
             times: (
                 u64_at(&header, 56).cast_signed(),
@@ -109,65 +142,115 @@ impl Index {
             ),
             file,
         };
-        let is_whole = index
-            .count
-            .checked_mul(ROW as u64)
-            .and_then(|rows| rows.checked_add(HEADER as u64))
-            == Some(index.file.size()?);
-        let is_of_it = head_at(hashlog, index.covered)?
-            .is_some_and(|head| head.as_bytes()[..] == header[16..48]);
-        Ok((is_whole && is_of_it).then_some(index))
+        let is_whole = length_of(index.count) == Some(index.file.size()?);
+        Ok(is_whole.then_some(index))
     }
 
     /// The rows that may be a task's, the latest first.
-    pub(super) fn rows_of(&self, task_id: &str) -> Result<Vec<Row>, DiskError> {
-        // Twice the distance that a key of so many is off its place by chance, and then some.
-        const NEAR: u64 = 512;
+    pub(super) fn rows_of(&self, task_id: &str) -> Result<Vec<Row>, IndexFault> {
         let key = key_of(task_id);
-        let likely = ((u128::from(key) * u128::from(self.count)) >> 64) as u64;
-        let from = likely.saturating_sub(NEAR);
-        let until = (likely + NEAR).min(self.count);
-        let mut rows = self.rows(from, until)?;
-        let has_below = from == 0 || rows.first().is_some_and(|row| row.key < key);
-        let has_above = until == self.count || rows.last().is_some_and(|row| row.key > key);
-        if !has_below || !has_above {
-            let from = self.first_from(key)?;
-            rows = self.rows(from, (from + NEAR).min(self.count))?;
-        }
-        rows.retain(|row| row.key == key);
-        rows.sort_by_key(|row| std::cmp::Reverse(row.number));
-        Ok(rows)
-    }
-
-    /// The number of the first row whose key is not smaller.
-    fn first_from(&self, key: u64) -> Result<u64, DiskError> {
-        let (mut low, mut high) = (0, self.count);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            let row = self.rows(middle, middle + 1)?;
-            if row.first().is_none_or(|row| row.key < key) {
-                low = middle + 1;
-            } else {
-                high = middle;
+        let mut found = Vec::new();
+        for number in self.first_with(key)?..self.blocks() {
+            let rows = self.block(number)?;
+            let goes_on = rows.last().is_some_and(|last| last.key == key);
+            found.extend(rows.into_iter().filter(|row| row.key == key));
+            if !goes_on {
+                break;
             }
         }
-        Ok(low)
+        found.sort_by_key(|row| std::cmp::Reverse(row.number));
+        Ok(found)
     }
 
-    fn rows(&self, from: u64, until: u64) -> Result<Vec<Row>, DiskError> {
-        let offset = HEADER as u64 + from * ROW as u64;
+    /// The first block whose last key is not smaller; the number of all where there is none.
+    ///
+    /// Keys are spread evenly, so it is looked for where chance would have it, then farther and
+    /// farther away, and between the two at last.
+    fn first_with(&self, key: u64) -> Result<u64, IndexFault> {
+        let (mut low, mut high) = (0, self.blocks());
+        let mut guess = ((u128::from(key) * u128::from(high)) >> 64) as u64;
+        let mut step = 1;
+        while low < high {
+            let middle = if (low..high).contains(&guess) {
+                guess
+            } else {
+                low + (high - low) / 2
+            };
+            let rows = self.block(middle)?;
+            if rows.last().is_none_or(|last| last.key < key) {
+                low = middle + 1;
+                guess = middle.saturating_add(step);
+            } else {
+                high = middle;
+                if rows.first().is_some_and(|first| first.key < key) {
+                    break;
+                }
+                guess = middle.saturating_sub(step);
+            }
+            step *= 2;
+        }
+        Ok(high)
+    }
+
+    /// How many blocks there are.
+    fn blocks(&self) -> u64 {
+        self.count.div_ceil(ROWS)
+    }
+
+    /// The rows of one block, which are what its checksum says.
+    fn block(&self, number: u64) -> Result<Vec<Row>, IndexFault> {
+        let rows = (self.count - number * ROWS).min(ROWS) as usize;
+        let len = rows * ROW + BLOCK_SEAL;
         let bytes = self
             .file
-            .read_range(offset, (until - from) as usize * ROW)?;
-        Ok(bytes.chunks_exact(ROW).map(Row::read).collect())
+            .read_range(HEADER as u64 + number * BLOCK as u64, len)?;
+        if bytes.len() < len {
+            return Err(IndexFault::Damaged);
+        }
+        let (rows, seal) = bytes.split_at(rows * ROW);
+        if block_seal(self.head, number, rows).as_bytes()[..] != *seal {
+            return Err(IndexFault::Damaged);
+        }
+        Ok(rows.chunks_exact(ROW).map(Row::read).collect())
     }
 
-    /// Whether the rows are what the header says; lookups do not ask.
-    fn is_sound(&self) -> Result<bool, DiskError> {
-        let header = self.file.read_range(0, HEADER)?;
-        let rows = self.file.read_from(HEADER as u64)?;
-        Ok(Checksum::of(&rows).as_bytes()[..] == header[72..104])
+    /// All rows.
+    fn rows(&self) -> Result<Vec<Row>, IndexFault> {
+        let mut rows = Vec::new();
+        for number in 0..self.blocks() {
+            rows.extend(self.block(number)?);
+        }
+        Ok(rows)
     }
+}
+
+/// Whether the index at `path` says what the hashlog says, where it is of it.
+///
+/// One that is of another state of the hashlog, or of another format, is right: nobody asks it.
+pub(crate) fn is_right(disk: &Disk, path: &Path, hashlog: &Path) -> Result<bool, DiskError> {
+    let Some(file) = disk.open_if_there(path, OpenHow::READ)? else {
+        return Ok(true);
+    };
+    let magic = file.read_range(0, MAGIC.len())?;
+    if !magic.is_empty() && magic != MAGIC {
+        return Ok(true);
+    }
+    let (Some(index), Some(hashlog)) = (
+        Index::of(file)?,
+        disk.open_if_there(hashlog, OpenHow::READ)?,
+    ) else {
+        return Ok(false);
+    };
+    if head_at(&hashlog, index.covered)? != Some(index.head) {
+        return Ok(true);
+    }
+    let Some(mut rows) = rows_from(&hashlog, Vec::new(), 0, index.covered)? else {
+        // What is wrong with the hashlog is said of the hashlog.
+        return Ok(true);
+    };
+    rows.sort_unstable();
+    let right = file_of(&rows, index.head, index.covered);
+    Ok(index.file.read_all()? == right)
 }
 
 /// Writes the index anew where it lacks much of the hashlog: an eighth of what it covers, so that
@@ -220,12 +303,29 @@ pub(super) fn build(
     end: u64,
 ) -> Result<(), DiskError> {
     let (mut rows, mut at) = (Vec::new(), 0);
-    if let Some(old) = old
-        && old.is_sound()?
-    {
-        rows = old.rows(0, old.count)?;
-        at = old.covered;
+    if let Some(old) = old {
+        match old.rows() {
+            Ok(of_old) => (rows, at) = (of_old, old.covered),
+            Err(IndexFault::Damaged) => {}
+            Err(IndexFault::Disk(error)) => return Err(error),
+        }
     }
+    let (Some(mut rows), Some(head)) = (rows_from(hashlog, rows, at, end)?, head_at(hashlog, end)?)
+    else {
+        return Ok(());
+    };
+    rows.sort_unstable();
+    disk.replace(path, &file_of(&rows, head, end), 0o600)
+}
+
+/// The rows of the lines up to `end`, those up to `at` being known; `None` where they are not
+/// numbered one after the other.
+fn rows_from(
+    hashlog: &DiskFile,
+    mut rows: Vec<Row>,
+    at: u64,
+    end: u64,
+) -> Result<Option<Vec<Row>>, DiskError> {
     let mut lines = Lines::new(hashlog, at, end);
     while let Some(line) = lines.next()? {
         let expected = rows.len() as u64 + 1;
@@ -234,36 +334,45 @@ pub(super) fn build(
             .and_then(|read| Row::of(&read));
         match row {
             Some(row) => rows.push(row),
-            None => return Ok(()),
+            None => return Ok(None),
         }
     }
-    let Some(head) = head_at(hashlog, end)? else {
-        return Ok(());
-    };
-    rows.sort_unstable();
-    disk.replace(path, &file_of(&rows, head, end), 0o600)
+    Ok(Some(rows))
 }
 
 fn file_of(rows: &[Row], head: Checksum, covered: u64) -> Vec<u8> {
-    let mut body = Vec::with_capacity(rows.len() * ROW);
-    for row in rows {
-        row.write(&mut body);
-    }
     let first = rows.iter().map(|row| row.micros).min().unwrap_or(i64::MAX);
     let last = rows.iter().map(|row| row.micros).max().unwrap_or(i64::MIN);
-    let mut file = Vec::with_capacity(HEADER + body.len());
+    let mut file = Vec::with_capacity(HEADER + rows.len().div_ceil(ROWS as usize) * BLOCK);
     file.extend_from_slice(MAGIC);
     file.extend_from_slice(&covered.to_le_bytes());
     file.extend_from_slice(head.as_bytes());
     file.extend_from_slice(&(rows.len() as u64).to_le_bytes());
     file.extend_from_slice(&first.to_le_bytes());
     file.extend_from_slice(&last.to_le_bytes());
-    file.extend_from_slice(Checksum::of(&body).as_bytes());
-    file.resize(HEADER_SEALED, 0);
     let seal = seal_of(&file);
     file.extend_from_slice(&seal);
-    file.extend_from_slice(&body);
+    for (number, block) in rows.chunks(ROWS as usize).enumerate() {
+        let from = file.len();
+        for row in block {
+            row.write(&mut file);
+        }
+        let seal = block_seal(head, number as u64, &file[from..]);
+        file.extend_from_slice(seal.as_bytes());
+    }
     file
+}
+
+/// How long an index of so many rows is.
+fn length_of(count: u64) -> Option<u64> {
+    let rows = count.checked_mul(ROW as u64)?;
+    let seals = count.div_ceil(ROWS).checked_mul(BLOCK_SEAL as u64)?;
+    rows.checked_add(seals)?.checked_add(HEADER as u64)
+}
+
+/// A block's checksum: of which index it is, which of its blocks, and its rows.
+fn block_seal(head: Checksum, number: u64, rows: &[u8]) -> Checksum {
+    Checksum::of_parts(&[&head.as_bytes()[..], &number.to_le_bytes(), rows])
 }
 
 /// The hash that the line says which ends at `end`.
@@ -337,7 +446,7 @@ mod tests {
         build(&disk, &path, &file, None, file.size().unwrap()).unwrap();
         let index = Index::open(&disk, &path, &file).unwrap().unwrap();
         assert_eq!((index.count, index.covered), (3000, file.size().unwrap()));
-        assert!(index.is_sound().unwrap());
+        assert!(is_right(&disk, &path, file.path()).unwrap());
         for number in 1..=3000 {
             let rows = index.rows_of(&format!("cal_{number}")).unwrap();
             let found: Vec<_> = rows.iter().map(|row| (row.number, row.offset)).collect();
@@ -382,10 +491,44 @@ mod tests {
         disk.replace(&path, &right, 0o600).unwrap();
         let (_other_folder, _, other, _) = hashlog(40);
         assert!(Index::open(&disk, &path, &other).unwrap().is_none());
-        let mut wrong = right.clone();
-        wrong[HEADER + 1] ^= 1;
-        disk.replace(&path, &wrong, 0o600).unwrap();
-        let index = Index::open(&disk, &path, &file).unwrap().unwrap();
-        assert!(!index.is_sound().unwrap());
+    }
+
+    /// CAL-SEC-1, REQ-PERF-004: no byte of it can be changed so that an entry is hidden or
+    /// another one is found.
+    #[test]
+    fn every_changed_byte_is_noticed() {
+        let (_folder, disk, file, path) = hashlog(200);
+        build(&disk, &path, &file, None, file.size().unwrap()).unwrap();
+        let right = disk.read(&path).unwrap();
+        let mut rows = Index::open(&disk, &path, &file)
+            .unwrap()
+            .unwrap()
+            .rows()
+            .unwrap();
+        rows.sort_by_key(|row| row.number);
+        for at in 0..right.len() {
+            let changed = disk.open(&path, OpenHow::READ_WRITE).unwrap();
+            let set = |byte: u8| changed.write_at(&[byte], at as u64).unwrap();
+            set(right[at] ^ 1);
+            // A changed name of the format is that of another one.
+            assert_eq!(
+                is_right(&disk, &path, file.path()).unwrap(),
+                at < MAGIC.len(),
+                "{at}"
+            );
+            let Some(index) = Index::open(&disk, &path, &file).unwrap() else {
+                assert!(at < HEADER);
+                set(right[at]);
+                continue;
+            };
+            assert!(matches!(index.rows(), Err(IndexFault::Damaged)), "{at}");
+            for number in [1, 77, 128, 200] {
+                match index.rows_of(&format!("cal_{number}")) {
+                    Ok(found) => assert_eq!(found, [rows[number - 1]], "{at}"),
+                    Err(error) => assert!(matches!(error, IndexFault::Damaged), "{error:?}"),
+                }
+            }
+            set(right[at]);
+        }
     }
 }

@@ -8,7 +8,7 @@ mod line;
 mod opened;
 
 pub(crate) use self::{
-    index::{Row, complete, refresh},
+    index::{Row, complete, is_right, refresh},
     line::{HashlogLine, write_line},
     opened::{Asked, Hashlog},
 };

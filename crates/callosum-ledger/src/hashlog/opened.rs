@@ -1,11 +1,14 @@
 //! [`Hashlog`]: a hashlog that is open to be asked where entries stand.
 
-use std::{path::Path, sync::OnceLock};
+use std::{
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
 
 use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
 
 use super::{
-    index::{Index, Row, build},
+    index::{Index, IndexFault, Row, build},
     line::HashlogLine,
 };
 use crate::{lines::last_line, task_id::TaskId};
@@ -16,8 +19,11 @@ const SEARCHED: usize = 4 * 1024 * 1024;
 /// A hashlog up to the last whole line that it had when it was opened.
 #[derive(Debug)]
 pub(crate) struct Hashlog {
+    disk: Disk,
     file: DiskFile,
     index: Option<Index>,
+    /// Where the index stands or belongs.
+    index_path: PathBuf,
     /// The whole lines that the index does not cover.
     rest: Vec<u8>,
     /// All whole lines, once they were asked for.
@@ -36,14 +42,15 @@ pub(crate) enum Asked<'a> {
 impl Hashlog {
     /// Opens a hashlog and its index; `None` where there is none.
     ///
-    /// Where the index lacks much, it is written anew; where it cannot be, as in a project that is
-    /// mounted read-only, asking takes longer.
+    /// Where the index lacks much or does not count, it is written anew; where it cannot be, as in
+    /// a project that is mounted read-only, asking takes longer.
     pub(crate) fn open(disk: &Disk, path: &Path, index: &Path) -> Result<Option<Self>, DiskError> {
         let Some(file) = disk.open_if_there(path, OpenHow::READ)? else {
             return Ok(None);
         };
         let mut hashlog = Self::read(disk, file, index)?;
-        if hashlog.rest.len() > SEARCHED {
+        let lacks_much = hashlog.rest.len() > SEARCHED;
+        if lacks_much || (hashlog.index.is_none() && disk.exists(index)?) {
             let old = hashlog.index.as_ref();
             let built = build(disk, index, &hashlog.file, old, hashlog.end());
             // It is derived, and whoever asks may not write here.
@@ -54,16 +61,18 @@ impl Hashlog {
         Ok(Some(hashlog))
     }
 
-    fn read(disk: &Disk, file: DiskFile, index: &Path) -> Result<Self, DiskError> {
-        let index = Index::open(disk, index, &file)?;
+    fn read(disk: &Disk, file: DiskFile, index_path: &Path) -> Result<Self, DiskError> {
+        let index = Index::open(disk, index_path, &file)?;
         let covered = index.as_ref().map_or(0, |index| index.covered);
         let mut rest = file.read_from(covered)?;
         // A line that is not finished is being written.
         let whole = memchr::memrchr(b'\n', &rest).map_or(0, |at| at + 1);
         rest.truncate(whole);
         Ok(Self {
+            disk: disk.clone(),
             file,
             index,
+            index_path: index_path.to_owned(),
             rest,
             all: OnceLock::new(),
         })
@@ -106,33 +115,52 @@ impl Hashlog {
     }
 
     /// Where a task's entry may stand, the latest place first.
+    ///
+    /// Where the index turns out to be damaged, all lines are searched instead, and it is written
+    /// anew.
     pub(crate) fn places_of(&self, task_id: &TaskId) -> Result<Vec<Asked<'_>>, DiskError> {
-        let quoted = format!("\"{task_id}\"");
-        let mut places: Vec<_> = memchr::memmem::rfind_iter(&self.rest, &quoted)
-            .filter_map(|at| HashlogLine::read(line_around(&self.rest, at)))
-            .filter(|line| line.task_id == task_id.as_str())
-            .map(Asked::Line)
-            .collect();
-        if let Some(index) = &self.index {
-            places.extend(index.rows_of(task_id.as_str())?.into_iter().map(Asked::Row));
+        let Some(index) = &self.index else {
+            return Ok(lines_of(&self.rest, task_id));
+        };
+        match index.rows_of(task_id.as_str()) {
+            Ok(rows) => {
+                let mut places = lines_of(&self.rest, task_id);
+                places.extend(rows.into_iter().map(Asked::Row));
+                Ok(places)
+            }
+            Err(IndexFault::Damaged) => {
+                // It is derived, and whoever asks may not write here.
+                drop(build(
+                    &self.disk,
+                    &self.index_path,
+                    &self.file,
+                    None,
+                    index.covered,
+                ));
+                Ok(lines_of(self.all()?, task_id))
+            }
+            Err(IndexFault::Disk(error)) => Err(error),
         }
-        Ok(places)
     }
 
     /// All lines, in order.
     pub(crate) fn lines(&self) -> Result<impl Iterator<Item = HashlogLine<'_>>, DiskError> {
-        let all = match (self.covered(), self.all.get()) {
-            (0, _) => &self.rest,
-            (_, Some(all)) => all,
+        Ok(self
+            .all()?
+            .split(|byte| *byte == b'\n')
+            .filter_map(HashlogLine::read))
+    }
+
+    fn all(&self) -> Result<&[u8], DiskError> {
+        match (self.covered(), self.all.get()) {
+            (0, _) => Ok(&self.rest),
+            (_, Some(all)) => Ok(all),
             (covered, None) => {
                 let mut all = self.file.read_range(0, covered as usize)?;
                 all.extend_from_slice(&self.rest);
-                self.all.get_or_init(|| all)
+                Ok(self.all.get_or_init(|| all))
             }
-        };
-        Ok(all
-            .split(|byte| *byte == b'\n')
-            .filter_map(HashlogLine::read))
+        }
     }
 
     /// Whether an entry may be of a time between these, in microseconds since 1970.
@@ -147,6 +175,16 @@ impl Hashlog {
             _ => true,
         }
     }
+}
+
+/// Those of these lines that are a task's, the latest first.
+fn lines_of<'a>(text: &'a [u8], task_id: &TaskId) -> Vec<Asked<'a>> {
+    let quoted = format!("\"{task_id}\"");
+    memchr::memmem::rfind_iter(text, &quoted)
+        .filter_map(|at| HashlogLine::read(line_around(text, at)))
+        .filter(|line| line.task_id == task_id.as_str())
+        .map(Asked::Line)
+        .collect()
 }
 
 /// The line, without its line feed, in which a byte stands.

@@ -12,7 +12,7 @@ use crate::{
     chain::{ChainFault, HASHLOG},
     checksum::Checksum,
     entry::{Entry, checksum_at_head, is_sealed},
-    hashlog::HashlogLine,
+    hashlog::{self, HashlogLine},
     ledger_file::{LedgerFile, OWN_TAIL, own_entry, own_head_len},
     lines::Lines,
     paths::LedgerPaths,
@@ -101,7 +101,22 @@ pub(super) fn check_archive(
     };
     let from = Some(told.hashlog_from);
     check.problem = check_hashlog(&file, file.size()?, from, &check.places, true)?.problem;
+    if check.problem.is_none() {
+        let index = paths.archived_index(&told.archived.archive);
+        check.problem = check_index(disk, &index, &hashlog)?;
+    }
     Ok(check)
+}
+
+/// Checks that an index, where there is one of this hashlog, says what the hashlog says.
+pub(super) fn check_index(
+    disk: &Disk,
+    index: &Path,
+    hashlog: &Path,
+) -> Result<Option<Problem>, DiskError> {
+    let is_right = hashlog::is_right(disk, index, hashlog)?;
+    let detail = "it does not say where the entries stand; it may be deleted, and is made anew";
+    Ok((!is_right).then(|| whole_file(index, Fault::Edited, detail)))
 }
 
 fn check_file(disk: &Disk, path: &Path, len: u64, end: &[u8]) -> Result<LedgerCheck, DiskError> {

@@ -302,6 +302,11 @@ pub fn verify_within(
         }
     }
     verification.problems.extend(signed.problems);
+    let is_of_hashlog = |problem: &Problem| problem.path == paths.hashlog;
+    if !verification.problems.iter().any(is_of_hashlog) {
+        let of_index = ledger::check_index(disk, &paths.index(), &paths.hashlog)?;
+        verification.problems.extend(of_index);
+    }
     if scope.archives {
         check_archives(disk, paths, &of_journal.archives, &mut verification)?;
     }

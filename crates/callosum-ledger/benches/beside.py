@@ -1,9 +1,10 @@
 """What the same work costs others: SQLite, the seed's own pseudocode, and jq.
 
-Started by the benchmark `ledger` with a ledger file and the id of an entry in its middle. Needs
-nothing but Python's standard library; jq and sha256sum are asked where they are installed. Every
-append stands beside a plain append and fdatasync of the same bytes, turn by turn, as the ledger's
-own does: the disk's mood is in both.
+Started by the benchmark `ledger` with a ledger file and the id of an entry in its middle; or with
+an id and the ledger files that it is looked for in, for which nothing is appended. Needs nothing
+but Python's standard library; jq and sha256sum are asked where they are installed. Every append
+stands beside a plain append and fdatasync of the same bytes, turn by turn, as the ledger's own
+does: the disk's mood is in both.
 """
 
 import json
@@ -55,7 +56,37 @@ def naive_append(path, entry):
     os.rename(path + ".new", path)
 
 
+def look_among(wanted, ledgers):
+    path = os.path.join(os.path.dirname(ledgers[0]), "among.sqlite")
+    table = sqlite3.connect(path, isolation_level=None)
+    table.execute("CREATE TABLE tasks (task_id TEXT PRIMARY KEY, entry TEXT)")
+    for ledger in ledgers:
+        with open(ledger) as file:
+            tasks = json.load(file)["tasks"]
+        rows = ((task["task_id"], json.dumps(task)) for task in tasks)
+        table.execute("BEGIN")
+        table.executemany("INSERT INTO tasks VALUES (?, ?)", rows)
+        table.execute("COMMIT")
+    table.close()
+
+    def look():
+        opened = sqlite3.connect(path)
+        opened.execute("SELECT entry FROM tasks WHERE task_id = ?", (wanted,)).fetchone()
+        opened.close()
+
+    times = [timed(look) for _ in range(100)]
+    print(f"  by SQLite, opened each time, in one process: p50 {p50(times):.3f} ms")
+    if shutil.which("jq"):
+        question = f'.tasks[] | select(.task_id == "{wanted}")'
+        jq = timed(lambda: subprocess.run(["jq", "-c", question, *ledgers], check=True,
+                                          stdout=subprocess.DEVNULL))
+        print(f"  by jq: {jq:.0f} ms")
+
+
 def main():
+    if len(sys.argv) > 3:
+        look_among(sys.argv[1], sys.argv[2:])
+        return
     ledger, wanted = sys.argv[1:]
     folder = os.path.dirname(ledger)
     with open(ledger) as file:

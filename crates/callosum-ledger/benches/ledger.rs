@@ -4,8 +4,11 @@
 //! 4 KB beside that of a plain append and fdatasync of the same bytes to a file on the same disk,
 //! turn by turn; of finding an entry by its id; of verifying, beside hashing the ledger's bytes.
 //! After each, `beside.py` does the same with SQLite, with the seed's own pseudocode and with jq,
-//! where there is a Python. Last come commits by several threads. The folder is `TMPDIR`'s.
+//! where there is a Python. Then come commits by several threads. The folder is `TMPDIR`'s.
 //! `cargo bench -p callosum-ledger -- SIZE` does one size only, such as `10MB`.
+//!
+//! Last, an entry is found by its id among ten archives of 250 MB, by a new process each time where
+//! the program itself was built in the same profile. `-- archives` does this alone.
 //!
 //! Not by divan: what is of interest is the ratio of two things measured alternately, under the
 //! same load.
@@ -18,14 +21,15 @@
 
 use std::{
     fmt::Write as _,
-    path::Path,
+    path::{Path, PathBuf},
     process::Command,
     time::{Duration, Instant},
 };
 
 use callosum_host::{Clock, Disk, DiskFile, Ids, OpenHow};
 use callosum_ledger::{
-    AuditEvent, Checksum, Event, Ledger, LedgerPaths, NewEntry, Reader, Spawn, TaskId, verify,
+    AuditEvent, Checksum, Event, Ledger, LedgerOptions, LedgerPaths, NewEntry, Reader, Spawn,
+    TaskId, verify,
 };
 use serde_json::Map;
 
@@ -52,11 +56,10 @@ fn main() {
             .peekable();
         sizes.peek().is_none() || sizes.any(|size| size == name)
     };
-    // The largest is as large as it may be without the first commit archiving it.
-    let sizes = [("1KB", 0), ("10MB", 10), ("100MB", 100), ("230MB", 230)];
+    let sizes = [("1KB", 0), ("10MB", 10), ("100MB", 100), ("250MB", 250)];
     for (name, megabytes) in sizes {
         if is_asked(name) {
-            let bench = Bench::with_ledger_of(megabytes << 20);
+            let bench = Bench::with_ledger_of(megabytes * 1_000_000, 2020);
             bench.append(name);
             bench.open(name);
             bench.find(name);
@@ -65,16 +68,20 @@ fn main() {
         }
     }
     if is_asked("threads") {
-        let bench = Bench::with_ledger_of(0);
+        let bench = Bench::with_ledger_of(0, 2020);
         for threads in [1, 4, 12] {
             bench.commits_of(threads);
         }
     }
+    if is_asked("archives") {
+        Bench::with_archives(10, 250_000_000).find_among_archives();
+    }
 }
 
 impl Bench {
-    /// A project whose ledger has about so many bytes: taken over, which needs one sync only.
-    fn with_ledger_of(size: usize) -> Self {
+    /// A project whose ledger has about so many bytes, of tasks of this year: taken over, which
+    /// needs one sync only.
+    fn with_ledger_of(size: usize, year: usize) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let disk = Disk::real();
         let paths = LedgerPaths::in_root(folder.path());
@@ -83,7 +90,7 @@ impl Bench {
         let mut number = 0;
         let id_of = |number: usize| {
             let (month, day) = (1 + number / 280_000, 1 + number / 10_000 % 28);
-            format!("cal_2020_{month:02}_{day:02}_{:04}", number % 10_000)
+            format!("cal_{year}_{month:02}_{day:02}_{:04}", number % 10_000)
         };
         while ledger.len() < size {
             let comma = if number > 0 { "," } else { "" };
@@ -111,12 +118,42 @@ impl Bench {
         }
     }
 
+    /// A project with so many archives of this size, each begun as a project of its own: its
+    /// journal tells of the last alone, which no lookup asks.
+    fn with_archives(count: usize, size: usize) -> Self {
+        let active = Self::with_ledger_of(size, 2020);
+        let history = &active.paths.history;
+        active.disk.create_dir_all(history).expect("a folder");
+        for number in 0..count {
+            let made = Self::with_ledger_of(size, 2021 + number);
+            made.ledger().rotate().expect("the ledger is archived");
+            let files = made.disk.list_dir(&made.paths.history);
+            for file in files.expect("the archive is there") {
+                let name = file.name.into_string().expect("an archive's name");
+                let ending = name.split_once('.').map_or("", |(_, ending)| ending);
+                let to = history.join(format!(
+                    "cal_memory_202101{:02}_000000.{ending}",
+                    number + 1
+                ));
+                let from = made.paths.history.join(&name);
+                active
+                    .disk
+                    .rename(&from, &to)
+                    .expect("the archive is moved");
+            }
+        }
+        active
+    }
+
     fn ledger(&self) -> Ledger {
-        Ledger::open(
+        Ledger::open_with(
             self.disk.clone(),
             self.paths.clone(),
             Clock::system(),
             Ids::random(),
+            LedgerOptions {
+                rotate_at: u64::MAX,
+            },
         )
         .expect("the ledger opens")
     }
@@ -171,14 +208,85 @@ impl Bench {
         println!("find an id in {name}: p50 {:.3} ms", find.p50);
     }
 
+    /// Finds one entry of the oldest archive, and asks for one that nothing has.
+    fn find_among_archives(&self) {
+        // The oldest archive is asked last. What is read must be in the cache, as it is by then.
+        for (what, id) in [
+            ("in the oldest of ten archives", "cal_2021_01_05_0042"),
+            ("that nothing has", "cal_2040_01_05_0042"),
+        ] {
+            let id: TaskId = id.parse().expect("a task id");
+            let mut times = Vec::new();
+            for _ in 0..100 {
+                let began = Instant::now();
+                let reader = Reader::open(self.disk.clone(), self.paths.clone());
+                let found = reader.and_then(|reader| reader.find(&id));
+                times.push(began.elapsed());
+                found.expect("the ledgers are read");
+            }
+            let within = Quantiles::of(times);
+            println!(
+                "find an id {what}: p50 {:.3} ms, p99 {:.3} ms",
+                within.p50, within.p99
+            );
+            self.show(what, &id);
+        }
+        let archives = self.disk.list_dir(&self.paths.history).expect("a folder");
+        let archives = archives.into_iter().filter_map(|entry| {
+            let path = self.paths.history.join(entry.name);
+            path.extension()
+                .is_some_and(|ending| ending == "json")
+                .then_some(path)
+        });
+        let mut asked = vec!["cal_2021_01_05_0042".into(), self.paths.ledger.clone()];
+        asked.extend(archives);
+        Self::python(&asked);
+    }
+
+    /// The same by the program, started anew each time.
+    fn show(&self, what: &str, id: &TaskId) {
+        let own = std::env::current_exe().expect("this program has a path");
+        let Some(program) = own.ancestors().nth(2).map(|folder| folder.join("callosum")) else {
+            return;
+        };
+        let time_of = |arguments: &[&str]| {
+            let mut times = Vec::new();
+            for _ in 0..100 {
+                let mut command = Command::new(&program);
+                command.args(arguments).current_dir(self.folder.path());
+                let began = Instant::now();
+                let ran = command.output();
+                times.push(began.elapsed());
+                if ran.is_err() {
+                    return None;
+                }
+            }
+            Some(Quantiles::of(times))
+        };
+        match (
+            time_of(&["--version"]),
+            time_of(&["ledger", "show", id.as_str()]),
+        ) {
+            (Some(version), Some(show)) => println!(
+                "the same by a new process: p50 {:.2} ms, p99 {:.2} ms; `--version` alone: \
+                 p50 {:.2} ms; ratio {:.1}",
+                show.p50,
+                show.p99,
+                version.p50,
+                show.p50 / version.p50
+            ),
+            _ => println!("  not by a process {what}: `callosum` is not built"),
+        }
+    }
+
     /// What the same costs others.
     fn beside(&self) {
+        Self::python(&[self.paths.ledger.clone(), self.wanted.as_str().into()]);
+    }
+
+    fn python(arguments: &[PathBuf]) {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/beside.py");
-        let ran = Command::new("python3")
-            .arg(script)
-            .arg(&self.paths.ledger)
-            .arg(self.wanted.as_str())
-            .status();
+        let ran = Command::new("python3").arg(script).args(arguments).status();
         if !ran.is_ok_and(|status| status.success()) {
             println!("  nothing beside it: python3 is not installed, or failed");
         }

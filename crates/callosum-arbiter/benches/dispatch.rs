@@ -84,6 +84,7 @@ fn main() {
         limits,
         io_threshold: u64::MAX,
         strict_summary: false,
+        require_citations: None,
     };
     let executors = vec!["noop".to_owned(); TASKS];
     let started = Instant::now();

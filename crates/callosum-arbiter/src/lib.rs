@@ -18,6 +18,7 @@ pub mod nearest;
 pub mod priority;
 pub mod recovery;
 pub mod schedule;
+pub mod share;
 pub mod submission;
 pub mod task;
 pub mod task_file;
@@ -28,6 +29,7 @@ pub use crate::{
     priority::Priority,
     recovery::{RecoveryPolicy, Remedy},
     schedule::{Concurrency, Consequence, Ending, Limits, Outcome, Schedule, Start, Then, Turn},
+    share::{InvalidShare, Share},
     submission::{Submission, SubmissionError},
     task::{Kind, Link, Scope, Task, TaskIndex},
 };

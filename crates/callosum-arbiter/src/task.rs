@@ -7,7 +7,7 @@ use std::fmt;
 pub use callosum_agents::scout::Kind;
 use callosum_ledger::TaskId;
 
-use crate::{mode::Mode, priority::Priority};
+use crate::{mode::Mode, priority::Priority, share::Share};
 
 /// One analysis that somebody asks for, before it has an id of the ledger.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +32,8 @@ pub struct Task {
     pub priority: Priority,
     /// The mode that the caller insists on; `None` leaves the choice to the arbiter.
     pub mode: Option<Mode>,
+    /// The share of its citations that must hold; `None` where it is the run's that counts.
+    pub require_citations: Option<Share>,
 }
 
 impl Task {
@@ -48,6 +50,7 @@ impl Task {
             estimated_io_ops: None,
             priority: Priority::default(),
             mode: None,
+            require_citations: None,
         }
     }
 }

@@ -68,6 +68,19 @@ impl Request {
         again
     }
 
+    /// The same question once more, after an answer of which the prompt says what was wrong.
+    #[must_use]
+    pub fn sent_back(&self, what: &str) -> Self {
+        Self {
+            prompt: format!(
+                "{}\n\nYour last answer was sent back: {what}\n\nAnswer once more: correct these or \
+                 leave out what they were to show.",
+                self.prompt
+            ),
+            metadata: self.metadata.clone(),
+        }
+    }
+
     /// The bytes that go to standard input: one line of JSON.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = serde_json::to_vec(self).expect("strings and JSON values are JSON");

@@ -9,7 +9,7 @@ use callosum_agents::{
     runner::{self, RunError, Sign},
 };
 use callosum_evidence::{
-    citation::{self, Tally},
+    citation::{self, Review},
     secrets,
 };
 use callosum_host::DiskError;
@@ -19,7 +19,7 @@ use callosum_ledger::{
 use serde_json::{Map, Value, json};
 
 use super::{
-    judge::{self, Judged},
+    judge::{self, Demands, Judged, MOST_TOLD, Objection},
     means::{Means, Rules},
     record::{self, About, KeptPrompt},
     report::Failure,
@@ -65,6 +65,15 @@ pub(super) enum AttemptResult {
     Cancelled,
 }
 
+/// A valid answer, and what it took to get it.
+struct Asked {
+    answer: Answer,
+    /// Where the whole of it is kept, where the executor was asked to shorten it.
+    whole: Option<Value>,
+    /// Tokens of the answer that was too long.
+    tokens_before: u64,
+}
+
 /// Why an attempt ended early.
 enum Stop {
     Failed(Failure),
@@ -78,6 +87,7 @@ impl From<WriteError> for Stop {
             message: one_line(&error),
             details: None,
             kept_answer: None,
+            is_final: false,
         })
     }
 }
@@ -89,6 +99,7 @@ impl From<ReadError> for Stop {
             message: one_line(&error),
             details: None,
             kept_answer: None,
+            is_final: false,
         })
     }
 }
@@ -100,6 +111,7 @@ impl From<DiskError> for Stop {
             message: one_line(&error),
             details: None,
             kept_answer: None,
+            is_final: false,
         })
     }
 }
@@ -137,6 +149,7 @@ impl Workshop<'_> {
                     message: "an internal error ended this task".to_owned(),
                     details: None,
                     kept_answer: None,
+                    is_final: false,
                 },
                 uncommitted: None,
             },
@@ -213,6 +226,8 @@ impl Workshop<'_> {
     }
 
     /// Runs the executor and judges what it says; every state on the way is recorded.
+    ///
+    /// An answer whose citations do not hold is sent back once, with which they are.
     fn answer(&self, job: &Job<'_>, about: About<'_>) -> Result<Judged, Stop> {
         let mut process = State::Idle;
         let mut step = |trigger: Trigger| -> Result<(), Stop> {
@@ -222,51 +237,78 @@ impl Workshop<'_> {
                     message: one_line(&error),
                     details: None,
                     kept_answer: None,
+                    is_final: false,
                 })
             })?;
             self.record(about.state(trigger, process))
         };
-        step(Trigger::Assigned)?;
-        let answer = match self.ask(job, about.id) {
-            Ok(answer) => answer,
-            Err(stop) => {
-                self.record(match &stop {
-                    Stop::Failed(failure) => about.error(failure),
-                    Stop::Cancelled => about.cancelled(),
-                })?;
-                step(Trigger::Broke)?;
-                step(Trigger::CleanedUp)?;
-                return Err(stop);
-            }
-        };
-        step(Trigger::Answered)?;
-        // Looked up as it was said: a quote in which a secret is masked would not be found.
-        let cited = citation::find(&answer.summary);
-        let masked = secrets::mask(&answer.summary);
-        let standings = citation::verify(&self.means.surroundings.disk, self.means.tree, &cited);
-        let tally = Tally::of(&standings);
-        match judge::judge(&answer, masked, tally, self.rules.strict_summary) {
-            Ok(judged) => {
-                self.record(about.validated(answer.checksum))?;
-                Ok(judged)
-            }
-            Err(objection) => {
-                let failure = Failure {
-                    code: Some(objection.code()),
-                    message: one_line(&objection),
-                    details: None,
-                    kept_answer: Some(self.keep(&answer)?),
-                };
-                self.record(about.rejected(&failure))?;
-                step(Trigger::Judged)?;
-                step(Trigger::CleanedUp)?;
-                Err(Stop::Failed(failure))
+        let mut request = self.request(job, about.id)?;
+        let mut tokens_before = 0;
+        let mut was_sent_back = false;
+        loop {
+            step(Trigger::Assigned)?;
+            let asked = match self.ask(job, &request) {
+                Ok(asked) => asked,
+                Err(stop) => {
+                    self.record(match &stop {
+                        Stop::Failed(failure) => about.error(failure),
+                        Stop::Cancelled => about.cancelled(),
+                    })?;
+                    step(Trigger::Broke)?;
+                    step(Trigger::CleanedUp)?;
+                    return Err(stop);
+                }
+            };
+            step(Trigger::Answered)?;
+            let answer = &asked.answer;
+            let objection = match self.judge(job.task, answer) {
+                Ok(mut judged) => {
+                    self.record(about.validated(answer.checksum))?;
+                    judged.tokens_used += asked.tokens_before + tokens_before;
+                    if let Some(whole) = asked.whole {
+                        judged.metadata.insert("answer".to_owned(), whole);
+                    }
+                    return Ok(judged);
+                }
+                Err(objection) => objection,
+            };
+            let complaint = complaint_of(&objection);
+            let failure = Failure {
+                code: Some(objection.code()),
+                message: one_line(&objection),
+                details: None,
+                kept_answer: Some(self.keep(answer)?),
+                is_final: complaint.is_some(),
+            };
+            self.record(about.rejected(&failure))?;
+            step(Trigger::Judged)?;
+            step(Trigger::CleanedUp)?;
+            match complaint {
+                Some(complaint) if !was_sent_back => {
+                    was_sent_back = true;
+                    tokens_before += asked.tokens_before + answer.tokens_used;
+                    request = request.sent_back(&complaint);
+                }
+                _ => return Err(Stop::Failed(failure)),
             }
         }
     }
 
+    /// Looks an answer's citations up and says whether it may be committed.
+    fn judge(&self, task: &Task, answer: &Answer) -> Result<Judged, Objection> {
+        // Looked up as it was said: a quote in which a secret is masked would not be found.
+        let cited = citation::find(&answer.summary);
+        let masked = secrets::mask(&answer.summary);
+        let standings = citation::verify(&self.means.surroundings.disk, self.means.tree, &cited);
+        let demands = Demands {
+            strict_summary: self.rules.strict_summary,
+            citations: task.require_citations.or(self.rules.require_citations),
+        };
+        judge::judge(answer, masked, Review::of(&cited, &standings), demands)
+    }
+
     /// Asks the executor, once more where its summary is too long (CAL-SCH-3).
-    fn ask(&self, job: &Job<'_>, id: &TaskId) -> Result<Answer, Stop> {
+    fn ask(&self, job: &Job<'_>, request: &Request) -> Result<Asked, Stop> {
         let surroundings = self.means.surroundings;
         if let Err(error) = self.health.check(job.executor, surroundings) {
             return Err(Stop::Failed(Failure {
@@ -277,28 +319,40 @@ impl Workshop<'_> {
                 ),
                 details: Some(one_line(&error)),
                 kept_answer: None,
+                is_final: false,
             }));
         }
-        let request = self.request(job, id)?;
         let mut heard = |sign: Sign<'_>| self.watch.notice(job.index, Notice::Heard(&sign));
-        let first = runner::run(job.executor, &request, surroundings, &mut heard);
+        let first = runner::run(job.executor, request, surroundings, &mut heard);
         let error = match first {
-            Ok(answer) => return Ok(answer),
+            Ok(answer) => {
+                return Ok(Asked {
+                    answer,
+                    whole: None,
+                    tokens_before: 0,
+                });
+            }
             Err(error) => error,
         };
-        let Some((bytes, answer)) = too_long(&error) else {
+        let Some((bytes, long)) = too_long(&error) else {
             return Err(self.stop(&error, None));
         };
-        self.keep(answer)?;
+        let kept = self.keep(long)?;
         let shorter = request.shorter(bytes);
-        let second = runner::run(job.executor, &shorter, surroundings, &mut heard);
-        second.map_err(|error| match too_long(&error) {
-            None => self.stop(&error, None),
-            Some((_, answer)) => match self.keep(answer) {
-                Ok(kept) => self.stop(&error, Some(kept)),
-                Err(stop) => stop,
-            },
-        })
+        match runner::run(job.executor, &shorter, surroundings, &mut heard) {
+            Ok(answer) => Ok(Asked {
+                answer,
+                whole: Some(json!({"sha256": kept, "summary_bytes": bytes})),
+                tokens_before: long.tokens_used,
+            }),
+            Err(error) => Err(match too_long(&error) {
+                None => self.stop(&error, None),
+                Some((_, answer)) => match self.keep(answer) {
+                    Ok(kept) => self.stop(&error, Some(kept)),
+                    Err(stop) => stop,
+                },
+            }),
+        }
     }
 
     fn stop(&self, error: &RunError, kept_answer: Option<Checksum>) -> Stop {
@@ -310,6 +364,7 @@ impl Workshop<'_> {
             message: one_line(error),
             details: complaint(error),
             kept_answer,
+            is_final: false,
         })
     }
 
@@ -378,6 +433,22 @@ impl Workshop<'_> {
     fn record(&self, event: AuditEvent) -> Result<(), Stop> {
         Ok(self.means.ledger.record(event)?)
     }
+}
+
+/// What is to be said to the executor, where asking once more may help.
+fn complaint_of(objection: &Objection) -> Option<String> {
+    let Objection::Ungrounded { review, required } = objection else {
+        return None;
+    };
+    let complaints = review.complaints(MOST_TOLD);
+    let listed: String = complaints
+        .iter()
+        .map(|complaint| format!("\n- {complaint}"))
+        .collect();
+    Some(format!(
+        "{review}, and a share of {required} must. A citation is a quote and its place, \
+         `quoted text` [path:line], and holds where the quote stands word for word.{listed}"
+    ))
 }
 
 /// The length and the whole of an answer that failed for its length alone.

@@ -275,10 +275,13 @@ impl<'a> Run<'a> {
                 failure,
                 uncommitted,
             } => {
-                let code = failure.code;
+                let outcome = match failure.code {
+                    Some(code) if failure.is_final => Outcome::Refused(code),
+                    code => Outcome::Failed(code),
+                };
                 record.failures.push(failure);
                 record.uncommitted = uncommitted;
-                Outcome::Failed(code)
+                outcome
             }
             AttemptResult::Cancelled => Outcome::Cancelled,
         };

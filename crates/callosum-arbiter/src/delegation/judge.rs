@@ -4,11 +4,15 @@
 //! before; this is about what it says.
 
 use callosum_agents::protocol::{Answer, ChecksumBy, LONGEST_SUMMARY};
-use callosum_evidence::{citation::Tally, secrets, tokens};
+use callosum_evidence::{citation::Review, secrets, tokens};
 use callosum_ledger::ErrorCode;
 use serde_json::{Map, Value, json};
 
 use super::means::SHORT_SUMMARY;
+use crate::share::Share;
+
+/// Most citations of a kind that an entry, or an executor, is told one by one.
+pub(super) const MOST_TOLD: usize = 20;
 
 /// An answer that may be committed.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,7 +24,7 @@ pub(super) struct Judged {
     /// Tokens of the summary, estimated.
     pub(super) tokens_returned: u64,
     /// How its citations stand.
-    pub(super) citations: Tally,
+    pub(super) citations: Review,
     /// What the entry's metadata says of the answer.
     pub(super) metadata: Map<String, Value>,
 }
@@ -44,42 +48,71 @@ pub(super) enum Objection {
         /// Its length.
         bytes: usize,
     },
+    /// Too few of its citations hold.
+    #[error("{review}, and a share of {required} is demanded{}", told(review))]
+    Ungrounded {
+        /// How they stand.
+        review: Review,
+        /// What is demanded.
+        required: Share,
+    },
+}
+
+/// The first ones that do not hold.
+fn told(review: &Review) -> String {
+    let complaints = review.complaints(2);
+    if complaints.is_empty() {
+        return String::new();
+    }
+    format!(": {}", complaints.join(", "))
 }
 
 impl Objection {
     /// The seed's code.
     pub(super) fn code(&self) -> ErrorCode {
         match self {
-            Self::TooShort { .. } | Self::TooLong { .. } => ErrorCode::MalformedAnswer,
+            Self::TooShort { .. } | Self::TooLong { .. } | Self::Ungrounded { .. } => {
+                ErrorCode::MalformedAnswer
+            }
         }
     }
+}
+
+/// What a project demands of an answer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Demands {
+    /// Whether a short summary is refused.
+    pub(super) strict_summary: bool,
+    /// The share of citations that must hold.
+    pub(super) citations: Option<Share>,
 }
 
 /// Judges an answer whose summary, masked, has these citations.
 pub(super) fn judge(
     answer: &Answer,
     masked: secrets::Masked,
-    citations: Tally,
-    strict_summary: bool,
+    citations: Review,
+    demands: Demands,
 ) -> Result<Judged, Objection> {
     let bytes = masked.text.len();
     if bytes > LONGEST_SUMMARY {
         return Err(Objection::TooLong { bytes });
     }
     let short = bytes < SHORT_SUMMARY;
-    if short && strict_summary {
+    if short && demands.strict_summary {
         return Err(Objection::TooShort { bytes });
     }
+    let tally = citations.tally;
+    if let Some(required) = demands.citations
+        && !required.is_met(tally.verified, tally.total)
+    {
+        return Err(Objection::Ungrounded {
+            review: citations,
+            required,
+        });
+    }
     let mut metadata = Map::new();
-    metadata.insert(
-        "citations".to_owned(),
-        json!({
-            "total": citations.total,
-            "verified": citations.verified,
-            "moved": citations.moved,
-            "missing": citations.missing,
-        }),
-    );
+    metadata.insert("citations".to_owned(), stored(&citations));
     if short {
         metadata.insert("short_summary".to_owned(), true.into());
     }
@@ -101,9 +134,35 @@ pub(super) fn judge(
     })
 }
 
+/// A review as an entry keeps it: the counts, and the first that do not hold.
+fn stored(review: &Review) -> Value {
+    let tally = review.tally;
+    let mut stored = json!({
+        "total": tally.total,
+        "verified": tally.verified,
+        "moved": tally.moved,
+        "missing": tally.missing,
+    });
+    let moved = review.moved.iter().take(MOST_TOLD);
+    let moved: Vec<Value> = moved
+        .map(|(place, line)| json!({"place": place, "line": line}))
+        .collect();
+    let missing = review.missing.iter().take(MOST_TOLD);
+    let missing: Vec<Value> = missing
+        .map(|(place, why)| json!({"place": place, "why": why.to_string()}))
+        .collect();
+    for (key, list) in [("moved_places", moved), ("missing_places", missing)] {
+        if !list.is_empty() {
+            stored[key] = list.into();
+        }
+    }
+    stored
+}
+
 #[cfg(test)]
 mod tests {
     use callosum_agents::{protocol::parse_answer, registry::Capabilities};
+    use callosum_evidence::citation::{self, Standing, Why};
 
     use super::*;
 
@@ -116,8 +175,11 @@ mod tests {
         judge(
             &answer(summary),
             secrets::mask(summary),
-            Tally::default(),
-            strict,
+            Review::default(),
+            Demands {
+                strict_summary: strict,
+                citations: None,
+            },
         )
     }
 
@@ -131,6 +193,32 @@ mod tests {
         assert_eq!(refused.code(), ErrorCode::MalformedAnswer);
         let long = judged(&"x".repeat(SHORT_SUMMARY), true).unwrap();
         assert!(!long.metadata.contains_key("short_summary"));
+    }
+
+    /// LOA-GRD-1: too few that hold is E003; what an entry keeps of the others is bounded.
+    #[test]
+    fn citations_below_the_demanded_share_are_an_objection() {
+        let cited = citation::find(&"`abcd` [a.rs:1] ".repeat(30));
+        let mut standings = vec![Standing::Missing(Why::NoSuchFile); 30];
+        standings[0] = Standing::Verified;
+        let review = Review::of(&cited, &standings);
+        let judged = |share: &str| {
+            let demands = Demands {
+                strict_summary: false,
+                citations: Some(share.parse().unwrap()),
+            };
+            judge(&answer("x"), secrets::mask("x"), review.clone(), demands)
+        };
+        let refused = judged("0.1").unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::MalformedAnswer);
+        assert_eq!(
+            refused.to_string(),
+            "1 of 30 citations hold; 29 invented, and a share of 0.1 is demanded: \
+             a.rs:1 (there is no such file), a.rs:1 (there is no such file)"
+        );
+        let kept = &judged("0.03").unwrap().metadata["citations"];
+        assert_eq!(kept["missing_places"].as_array().unwrap().len(), MOST_TOLD);
+        assert_eq!(kept["missing_places"][0]["place"], "a.rs:1");
     }
 
     /// CAL-COM-1: who computed the checksum is said.

@@ -6,7 +6,7 @@ use callosum_agents::{registry::Registry, runner::Surroundings};
 use callosum_host::{Clock, process::Cancel};
 use callosum_ledger::{Answers, Ledger};
 
-use crate::schedule::Limits;
+use crate::{schedule::Limits, share::Share};
 
 /// Everything that a delegation leans on.
 pub struct Means<'a> {
@@ -46,6 +46,8 @@ pub struct Rules {
     pub io_threshold: u64,
     /// Whether a summary under [`SHORT_SUMMARY`] is refused instead of marked (CAL-SCH-3).
     pub strict_summary: bool,
+    /// The share of citations that must hold, for tasks that do not say themselves.
+    pub require_citations: Option<Share>,
 }
 
 /// Bytes under which a summary counts as short (Seed CAL §3.2).

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callosum_evidence::citation::Tally;
+use callosum_evidence::citation::Review;
 use callosum_ledger::{Checksum, Entry, ErrorCode, TaskId, WriteError};
 
 use crate::{mode::Decision, task::Kind};
@@ -47,7 +47,7 @@ pub enum TaskStatus {
         /// The entry, as it is stored.
         entry: Box<Entry>,
         /// How its citations stood when it was committed.
-        citations: Tally,
+        citations: Review,
         /// Tokens of its summary, estimated.
         tokens_returned: u64,
     },
@@ -78,6 +78,8 @@ pub struct Failure {
     pub details: Option<String>,
     /// Where the whole answer is kept that was refused, by its hash.
     pub kept_answer: Option<Checksum>,
+    /// Whether a further try is not worth making, whatever its code says.
+    pub is_final: bool,
 }
 
 impl TaskReport {

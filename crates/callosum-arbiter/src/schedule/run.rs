@@ -200,6 +200,7 @@ impl Schedule {
                 return Ok(self.end(task, Ending::Committed));
             }
             Outcome::Cancelled => return Ok(self.end(task, Ending::Cancelled)),
+            Outcome::Refused(code) => return Ok(self.end(task, Ending::Failed(Some(code)))),
             Outcome::Failed(None) => return Ok(self.end(task, Ending::Failed(None))),
             Outcome::Failed(Some(code)) => code,
         };

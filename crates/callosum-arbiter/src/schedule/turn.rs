@@ -47,6 +47,8 @@ pub enum Outcome {
     Committed,
     /// It failed; a failure without a code is one that a further try would not change.
     Failed(Option<ErrorCode>),
+    /// It was sent back once already, and a further try would not change it.
+    Refused(ErrorCode),
     /// It was interrupted.
     Cancelled,
 }

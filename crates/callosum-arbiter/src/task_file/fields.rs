@@ -3,7 +3,7 @@
 use callosum_ledger::canonical::CanonicalError;
 use serde_json::{Map, Value};
 
-use crate::{excerpt::excerpt, nearest::nearest, submission::SubmissionError};
+use crate::{excerpt::excerpt, nearest::nearest, share::Share, submission::SubmissionError};
 
 /// The keys of one JSON object.
 pub(super) struct Fields {
@@ -89,6 +89,19 @@ impl Fields {
                 value.as_u64().ok_or_else(|| {
                     Problem::not_allowed(key, &value, "a whole number from 0 to 2^64 - 1")
                 })
+            })
+            .transpose()
+    }
+
+    /// Takes a number from 0 to 1, if it is there.
+    pub(super) fn share(&mut self, key: &'static str) -> Result<Option<Share>, Problem> {
+        self.map
+            .remove(key)
+            .map(|value| {
+                value
+                    .as_f64()
+                    .and_then(Share::of_number)
+                    .ok_or_else(|| Problem::not_allowed(key, &value, "a number from 0 to 1"))
             })
             .transpose()
     }

@@ -32,6 +32,7 @@ const TASK_KEYS: &[&str] = &[
     "scope_type",
     "estimated_io_ops",
     "priority",
+    "require_citations",
 ];
 
 /// The longest id of a task in a file, in characters.
@@ -137,6 +138,7 @@ fn draft_of(record: Value, defaults: &Defaults, place: &mut TaskPlace) -> Result
             .one_of("priority", &Priority::ALL, Priority::as_str)?
             .unwrap_or(defaults.priority),
         mode: defaults.mode,
+        require_citations: fields.share("require_citations")?,
         local_id,
         prompt,
         paths,

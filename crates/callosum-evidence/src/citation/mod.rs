@@ -5,9 +5,11 @@
 
 mod grammar;
 mod quote;
+mod review;
 mod verify;
 
 pub use self::{
     grammar::{Citation, cite, find},
+    review::Review,
     verify::{LARGEST_FILE, MOST_LINES, Standing, Tally, Why, verify},
 };

@@ -31,11 +31,13 @@ pub(crate) enum Key {
     IoThreshold,
     /// Whether a short summary is an error.
     StrictSummary,
+    /// The share of citations that must hold.
+    RequireCitations,
 }
 
 impl Key {
     /// All of them, in the order in which they are shown.
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::ConcurrencyLimit,
         Self::LedgerPath,
         Self::AuditPath,
@@ -46,6 +48,7 @@ impl Key {
         Self::StaggerDelayMs,
         Self::IoThreshold,
         Self::StrictSummary,
+        Self::RequireCitations,
     ];
 
     /// The name in `.calrc`.
@@ -61,6 +64,7 @@ impl Key {
             Self::StaggerDelayMs => "stagger_delay_ms",
             Self::IoThreshold => "io_threshold",
             Self::StrictSummary => "strict_summary",
+            Self::RequireCitations => "require_citations",
         }
     }
 
@@ -77,6 +81,7 @@ impl Key {
             Self::StaggerDelayMs => "CAL_STAGGER_DELAY_MS",
             Self::IoThreshold => "CAL_IO_THRESHOLD",
             Self::StrictSummary => "CAL_STRICT_SUMMARY",
+            Self::RequireCitations => "CAL_REQUIRE_CITATIONS",
         }
     }
 
@@ -95,6 +100,7 @@ impl Key {
             Self::StaggerDelayMs => Takes::Count(0..=60_000),
             Self::IoThreshold => Takes::Count(1..=1_000_000_000),
             Self::StrictSummary => Takes::Switch,
+            Self::RequireCitations => Takes::Decimal(0..=10_000),
         }
     }
 
@@ -112,6 +118,7 @@ impl Key {
             Self::BackoffBaseMs | Self::StaggerDelayMs => Value::Count(500),
             Self::IoThreshold => Value::Count(DEFAULT_IO_THRESHOLD),
             Self::StrictSummary => Value::Switch(false),
+            Self::RequireCitations => Value::Decimal(0),
         }
     }
 
@@ -133,6 +140,9 @@ impl Key {
             Self::IoThreshold => "Expected file reads above which a task is staggered",
             Self::StrictSummary => {
                 "Whether a summary under 2 KB is refused (E003) instead of marked"
+            }
+            Self::RequireCitations => {
+                "Share of an answer's citations that must hold, or it is refused (E003); 0 asks for nothing"
             }
         }
     }

@@ -3,7 +3,9 @@
 
 use std::{collections::BTreeMap, ffi::OsString, fmt, path::PathBuf, time::Duration};
 
-use callosum_arbiter::{Concurrency, Limits, RecoveryPolicy, excerpt::excerpt, nearest::nearest};
+use callosum_arbiter::{
+    Concurrency, Limits, RecoveryPolicy, Share, excerpt::excerpt, nearest::nearest,
+};
 
 use callosum_ledger::LedgerOptions;
 
@@ -176,6 +178,11 @@ impl Settings {
         }
     }
 
+    /// The share of citations that must hold, where one is demanded.
+    pub(crate) fn require_citations(&self) -> Option<Share> {
+        Share::of_parts(self.decimal(Key::RequireCitations)).filter(|share| *share > Share::NONE)
+    }
+
     /// The path of a key that takes one, as it was written.
     pub(crate) fn path(&self, key: Key) -> &PathBuf {
         match &self.get(key).value {
@@ -187,6 +194,14 @@ impl Settings {
     fn count(&self, key: Key) -> u64 {
         match self.get(key).value {
             Value::Count(count) => count,
+            ref other => unreachable!("a number is {other}"),
+        }
+    }
+
+    /// In ten-thousandths.
+    fn decimal(&self, key: Key) -> u64 {
+        match self.get(key).value {
+            Value::Decimal(parts) => parts,
             ref other => unreachable!("a number is {other}"),
         }
     }

@@ -15,6 +15,8 @@ use serde_json::Value as Json;
 pub(crate) enum Value {
     /// A whole number.
     Count(u64),
+    /// A number in ten-thousandths.
+    Decimal(u64),
     /// On or off.
     Switch(bool),
     /// A place, as it was written: usually seen from the root.
@@ -26,6 +28,7 @@ impl Value {
     pub(crate) fn to_json(&self) -> Option<Json> {
         Some(match self {
             Self::Count(count) => (*count).into(),
+            Self::Decimal(parts) => (*parts as f64 / PARTS).into(),
             Self::Switch(on) => (*on).into(),
             Self::Path(path) => path.to_str()?.into(),
         })
@@ -36,6 +39,7 @@ impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Count(count) => count.fmt(f),
+            Self::Decimal(parts) => (*parts as f64 / PARTS).fmt(f),
             Self::Switch(on) => on.fmt(f),
             Self::Path(path) => path.display().fmt(f),
         }
@@ -47,6 +51,8 @@ impl fmt::Display for Value {
 pub(crate) enum Takes {
     /// A whole number within a range.
     Count(RangeInclusive<u64>),
+    /// A number within a range that is given in ten-thousandths.
+    Decimal(RangeInclusive<u64>),
     /// `true` or `false`.
     Switch,
     /// A path of a file.
@@ -61,6 +67,9 @@ impl Takes {
         match (self, value) {
             (Self::Count(range), Json::Number(number)) => {
                 counted(number.as_u64().filter(|count| range.contains(count)))
+            }
+            (Self::Decimal(range), Json::Number(number)) => {
+                decimal(number.as_f64()?, range).map(Value::Decimal)
             }
             (Self::Switch, Json::Bool(on)) => Some(Value::Switch(*on)),
             (Self::File | Self::Folder, Json::String(text)) => self.place(Path::new(text)),
@@ -78,6 +87,12 @@ impl Takes {
                     .and_then(|digits| digits.parse().ok())
                     .filter(|count| range.contains(count)),
             ),
+            Self::Decimal(range) => text
+                .to_str()
+                .filter(|digits| digits.bytes().all(|byte| b"0123456789.".contains(&byte)))
+                .and_then(|digits| digits.parse().ok())
+                .and_then(|number| decimal(number, range))
+                .map(Value::Decimal),
             Self::Switch => match text.to_str() {
                 Some("true") => Some(Value::Switch(true)),
                 Some("false") => Some(Value::Switch(false)),
@@ -110,6 +125,17 @@ impl Takes {
     }
 }
 
+/// Parts of one in a decimal number.
+const PARTS: f64 = 10_000.0;
+
+/// A number in ten-thousandths, where it is one and in the range.
+fn decimal(number: f64, range: &RangeInclusive<u64>) -> Option<u64> {
+    let parts = (number * PARTS).round();
+    let fits = parts >= 0.0 && parts <= *range.end() as f64;
+    fits.then_some(parts as u64)
+        .filter(|parts| range.contains(parts))
+}
+
 fn counted(count: Option<u64>) -> Option<Value> {
     count.map(Value::Count)
 }
@@ -125,6 +151,12 @@ impl fmt::Display for Takes {
                     range.end()
                 )
             }
+            Self::Decimal(range) => write!(
+                f,
+                "a number from {} to {}",
+                Value::Decimal(*range.start()),
+                Value::Decimal(*range.end())
+            ),
             Self::Switch => f.write_str("true or false"),
             Self::File => f.write_str("the path of a file, not in .git"),
             Self::Folder => f.write_str("the path of a folder, not in .git"),
@@ -157,6 +189,18 @@ mod tests {
         check(&takes, json!("5"), "+5", None);
         check(&takes, json!(1e300), "99999999999999999999999", None);
         check(&takes, json!(null), "", None);
+    }
+
+    #[test]
+    fn a_decimal_is_read_to_the_ten_thousandth() {
+        let takes = Takes::Decimal(0..=10_000);
+        check(&takes, json!(0.95), "0.95", Some(Value::Decimal(9_500)));
+        check(&takes, json!(1), "1", Some(Value::Decimal(10_000)));
+        check(&takes, json!(1.1), "1.1", None);
+        check(&takes, json!(-0.1), "-0.1", None);
+        check(&takes, json!("1"), "1e0", None);
+        check(&takes, json!(null), "NaN", None);
+        assert_eq!(Value::Decimal(9_500).to_string(), "0.95");
     }
 
     #[test]

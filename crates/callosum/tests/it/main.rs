@@ -9,6 +9,8 @@
 )]
 #![expect(clippy::unwrap_used, reason = "what a test cannot unwrap has failed")]
 
+/// Answers are checked before they are believed, and again when they are asked for.
+mod checking;
 /// The main job: a prompt or a task file in, committed summaries out.
 mod delegate;
 /// What `doctor` and `status` say is wrong, and how to mend it.

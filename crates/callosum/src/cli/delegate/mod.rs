@@ -11,7 +11,7 @@ use std::{ffi::OsString, path::PathBuf};
 
 use callosum_agents::registry::{Executor, Status};
 use callosum_arbiter::{
-    Submission,
+    Share, Submission,
     delegation::{self, Means, Report, Rules, TaskReport, TaskStatus},
     priority::assign_executors,
 };
@@ -67,7 +67,13 @@ pub(crate) struct DelegateArgs {
     /// How waiting tasks are ordered
     #[arg(long, value_enum, value_name = "PRIORITY")]
     priority: Option<PriorityArg>,
+    /// Refuse an answer of whose citations less than this share holds, from 0 to 1
+    #[arg(long, value_name = "SHARE")]
+    require_citations: Option<Share>,
 }
+
+/// Most citations of a kind that do not hold and are shown.
+const MOST_SHOWN: usize = 5;
 
 /// The kinds of analysis of Seed CAL §9.4.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -175,6 +181,9 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
             .limits(context.clock.now().as_millisecond().cast_unsigned()),
         io_threshold: context.project.settings.io_threshold(),
         strict_summary: context.project.settings.strict_summary(),
+        require_citations: args
+            .require_citations
+            .or(context.project.settings.require_citations()),
     };
     let shown = Shown::start(context.ui, &submission);
     let ran = witness::during(context, &ledger, || {
@@ -313,15 +322,16 @@ fn tell_task(context: &Context, task: &TaskReport, named: bool) -> Result<(), Co
         ui.foreign(&format!("{}\n", entry.summary.trim_end()))?;
         let mode = task.decision.map_or("-", |decision| decision.mode.as_str());
         ui.say(&format!(
-            "{name}{} by {}, {mode}, {:.1} s: {} tokens read, {tokens_returned} handed back, {} of \
-             {} citations hold",
+            "{name}{} by {}, {mode}, {:.1} s: {} tokens read, {tokens_returned} handed back, \
+             {citations}",
             entry.task_id,
             entry.executor,
             task.elapsed.as_secs_f64(),
             entry.tokens_used,
-            citations.verified,
-            citations.total,
         ));
+        for complaint in citations.complaints(MOST_SHOWN) {
+            ui.say(&format!("{name}  {}", complaint.escape_debug()));
+        }
         ui.say(&format!("{name}callosum ledger show {}", entry.task_id));
         return Ok(());
     }

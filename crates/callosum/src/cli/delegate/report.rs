@@ -36,13 +36,22 @@ pub(crate) struct DelegateOutput {
 }
 
 /// How many citations there are and how many hold.
-#[derive(Clone, Copy, Debug, Default, JsonSchema, Serialize)]
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
 pub(crate) struct CitationCounts {
     /// All citations of the summary.
     pub(crate) total: u64,
     /// Those whose quote stands word for word where it should.
     pub(crate) verified: u64,
+    /// Those whose quote stands elsewhere in its file.
+    pub(crate) moved: u64,
+    /// Those that nothing confirms.
+    pub(crate) missing: u64,
+    /// The first of those that do not hold, in words, 20 of each kind.
+    pub(crate) failing: Vec<String>,
 }
+
+/// Most failing citations of a kind that are told.
+const MOST_TOLD: usize = 20;
 
 /// `callosum delegate --tasks FILE --json`.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -98,8 +107,11 @@ impl DelegateOutput {
                 output.tokens_used = entry.tokens_used;
                 output.tokens_returned = *tokens_returned;
                 output.citations = CitationCounts {
-                    total: citations.total,
-                    verified: citations.verified,
+                    total: citations.tally.total,
+                    verified: citations.tally.verified,
+                    moved: citations.tally.moved,
+                    missing: citations.tally.missing,
+                    failing: citations.complaints(MOST_TOLD),
                 };
             }
             TaskStatus::Failed => output.error = Some(error_of(&report.failures)),
@@ -201,6 +213,7 @@ mod tests {
             message: message.to_owned(),
             details: details.map(str::to_owned),
             kept_answer: None,
+            is_final: false,
         }
     }
 

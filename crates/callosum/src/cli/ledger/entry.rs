@@ -40,6 +40,22 @@ pub(super) fn heading(found: &Found) -> String {
             "citations",
             &format!("{verified} of {total} held when it was committed"),
         );
+        for (key, line_or_why) in [("missing_places", "why"), ("moved_places", "line")] {
+            let places = tally.get(key).and_then(Value::as_array);
+            for place in places.into_iter().flatten() {
+                let text = |key: &str| place.get(key).and_then(Value::as_str).unwrap_or_default();
+                let said = match place.get(line_or_why).and_then(Value::as_u64) {
+                    Some(line) => format!("moved to line {line}"),
+                    None => format!("invented: {}", text(line_or_why)),
+                };
+                line(
+                    "",
+                    &format!("{} {said}", text("place"))
+                        .escape_debug()
+                        .to_string(),
+                );
+            }
+        }
     }
     let place = &found.place;
     if place.is_archived {

@@ -79,6 +79,7 @@ fn main() {
         clock: &clock,
         cancel: &cancel,
         provenance: Provenance::default(),
+        reuse: None,
     };
     let rules = Rules {
         limits,

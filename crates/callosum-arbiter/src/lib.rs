@@ -22,6 +22,7 @@ pub mod share;
 pub mod submission;
 pub mod task;
 pub mod task_file;
+pub mod tree_print;
 
 pub use crate::{
     lifecycle::{IllegalTransition, State, Trigger},

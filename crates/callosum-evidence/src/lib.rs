@@ -1,7 +1,7 @@
 //! What a statement leans on: the places it cites, what it cost to make, what it must not carry.
 //!
 //! Start with [`citation`], which finds the places that a text cites and says where their quotes
-//! stand now. [`tokens`] estimates how much of a context window a text takes, [`secrets`] masks
+//! stand now. [`digest()`](digest::digest) cuts a text at the ends of its statements. [`tokens`] estimates how much of a context window a text takes, [`secrets`] masks
 //! keys and passwords before a text is kept, and [`terminal`] makes visible what a terminal would
 //! obey before one is shown.
 //!
@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 pub mod citation;
+pub mod digest;
 pub mod secrets;
 pub mod terminal;
 pub mod tokens;

@@ -1,6 +1,9 @@
 //! One attempt at a task: ask the executor, judge the answer, commit the entry.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    time::Duration,
+};
 
 use callosum_agents::{
     health::Health,
@@ -23,6 +26,7 @@ use super::{
     means::{Means, Rules},
     record::{self, About, KeptPrompt},
     report::Failure,
+    reuse::{REQUEST_KEY, TREE_KEY},
     watch::{Notice, Watch},
 };
 use crate::{
@@ -55,7 +59,12 @@ pub(super) struct Attempted {
 /// What an attempt led to.
 pub(super) enum AttemptResult {
     /// The entry is on disk.
-    Committed { entry: Box<Entry>, judged: Judged },
+    Committed {
+        entry: Box<Entry>,
+        judged: Judged,
+        /// How old it was, where it was there already.
+        reused: Option<Duration>,
+    },
     /// It failed; a judged answer that only the ledger did not take is not lost.
     Failed {
         failure: Failure,
@@ -72,6 +81,14 @@ struct Asked {
     whole: Option<Value>,
     /// Tokens of the answer that was too long.
     tokens_before: u64,
+}
+
+/// An entry that is in the ledger.
+struct Done {
+    entry: Entry,
+    judged: Judged,
+    /// How old it was, where it was there already.
+    reused: Option<Duration>,
 }
 
 /// Why an attempt ended early.
@@ -134,9 +151,10 @@ impl Workshop<'_> {
         let mut uncommitted = job.uncommitted.take();
         let worked = catch_unwind(AssertUnwindSafe(|| self.work(&mut job, &mut uncommitted)));
         let result = match worked {
-            Ok(Ok((entry, judged))) => AttemptResult::Committed {
-                entry: Box::new(entry),
-                judged,
+            Ok(Ok(done)) => AttemptResult::Committed {
+                entry: Box::new(done.entry),
+                judged: done.judged,
+                reused: done.reused,
             },
             Ok(Err(Stop::Failed(failure))) => AttemptResult::Failed {
                 failure,
@@ -161,13 +179,15 @@ impl Workshop<'_> {
         }
     }
 
-    fn work(
-        &self,
-        job: &mut Job<'_>,
-        uncommitted: &mut Option<Judged>,
-    ) -> Result<(Entry, Judged), Stop> {
+    fn work(&self, job: &mut Job<'_>, uncommitted: &mut Option<Judged>) -> Result<Done, Stop> {
         if self.means.cancel.is_cancelled() {
             return Err(Stop::Cancelled);
+        }
+        if job.id.is_none()
+            && let Some(done) = self.answered_before(job)?
+        {
+            job.id = Some(done.entry.task_id.clone());
+            return Ok(done);
         }
         let id = self.identify(job)?;
         let about = About {
@@ -185,7 +205,54 @@ impl Workshop<'_> {
         let judged = judged.clone();
         self.record(about.state(Trigger::Judged, State::Terminated))?;
         self.record(about.state(Trigger::CleanedUp, State::Idle))?;
-        Ok((entry, judged))
+        self.remember(job, &entry);
+        Ok(Done {
+            entry,
+            judged,
+            reused: None,
+        })
+    }
+
+    /// The entry that answers this very request over this very tree, where there is one that also
+    /// meets what is demanded now.
+    fn answered_before(&self, job: &Job<'_>) -> Result<Option<Done>, Stop> {
+        let Some(reuse) = &self.means.reuse else {
+            return Ok(None);
+        };
+        let disk = &self.means.surroundings.disk;
+        let key = reuse.key(job.task, job.executor, &job.linked);
+        let ledger = Reader::open(disk.clone(), self.means.ledger.paths().clone())?;
+        let Some(entry) = reuse.find(disk, &key, &ledger)? else {
+            return Ok(None);
+        };
+        let review = self.review(&entry.summary);
+        let Some(judged) = judge::judge_again(&entry, review, self.demands(job.task)) else {
+            return Ok(None);
+        };
+        let age = self.means.clock.now().duration_since(entry.timestamp);
+        let age = Duration::try_from(age).unwrap_or_default();
+        let about = About {
+            id: &entry.task_id,
+            executor: &entry.executor,
+        };
+        self.record(about.reused(age, key))?;
+        Ok(Some(Done {
+            entry,
+            judged,
+            reused: Some(age),
+        }))
+    }
+
+    /// Remembers what a new entry answers, if the entry says that it may be used again.
+    fn remember(&self, job: &Job<'_>, entry: &Entry) {
+        if let Some(reuse) = &self.means.reuse
+            && entry.metadata.contains_key(REQUEST_KEY)
+        {
+            let key = reuse.key(job.task, job.executor, &job.linked);
+            // What is not remembered is asked anew: nothing is lost but time.
+            let disk = &self.means.surroundings.disk;
+            drop(reuse.remember(disk, &key, &entry.task_id));
+        }
     }
 
     /// A commit that failed, told to the journal as soon as that can be written again.
@@ -297,14 +364,22 @@ impl Workshop<'_> {
     /// Looks an answer's citations up and says whether it may be committed.
     fn judge(&self, task: &Task, answer: &Answer) -> Result<Judged, Objection> {
         // Looked up as it was said: a quote in which a secret is masked would not be found.
-        let cited = citation::find(&answer.summary);
+        let review = self.review(&answer.summary);
         let masked = secrets::mask(&answer.summary);
+        judge::judge(answer, masked, review, self.demands(task))
+    }
+
+    fn review(&self, summary: &str) -> Review {
+        let cited = citation::find(summary);
         let standings = citation::verify(&self.means.surroundings.disk, self.means.tree, &cited);
-        let demands = Demands {
+        Review::of(&cited, &standings)
+    }
+
+    fn demands(&self, task: &Task) -> Demands {
+        Demands {
             strict_summary: self.rules.strict_summary,
             citations: task.require_citations.or(self.rules.require_citations),
-        };
-        judge::judge(answer, masked, Review::of(&cited, &standings), demands)
+        }
     }
 
     /// Asks the executor, once more where its summary is too long (CAL-SCH-3).
@@ -418,6 +493,15 @@ impl Workshop<'_> {
             if let Some(value) = value {
                 put(key, value.as_str().into());
             }
+        }
+        if let Some(reuse) = &self.means.reuse
+            && reuse
+                .tree
+                .still_holds(&self.means.surroundings.disk, self.means.tree)
+        {
+            let key = reuse.key(job.task, job.executor, &job.linked);
+            put(REQUEST_KEY, key.to_string().into());
+            put(TREE_KEY, reuse.tree.content.to_string().into());
         }
         NewEntry {
             task_id: id.clone(),

@@ -263,11 +263,16 @@ impl<'a> Run<'a> {
         record.id = attempted.id;
         let now = self.started.elapsed();
         let outcome = match attempted.result {
-            AttemptResult::Committed { entry, judged } => {
+            AttemptResult::Committed {
+                entry,
+                judged,
+                reused,
+            } => {
                 record.status = Some(TaskStatus::Committed {
                     entry,
                     citations: judged.citations,
                     tokens_returned: judged.tokens_returned,
+                    reused,
                 });
                 Outcome::Committed
             }

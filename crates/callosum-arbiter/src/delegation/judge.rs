@@ -5,7 +5,7 @@
 
 use callosum_agents::protocol::{Answer, ChecksumBy, LONGEST_SUMMARY};
 use callosum_evidence::{citation::Review, secrets, tokens};
-use callosum_ledger::ErrorCode;
+use callosum_ledger::{Entry, ErrorCode};
 use serde_json::{Map, Value, json};
 
 use super::means::SHORT_SUMMARY;
@@ -131,6 +131,23 @@ pub(super) fn judge(
         summary: masked.text,
         citations,
         metadata,
+    })
+}
+
+/// Whether an entry that was committed before meets what is demanded now, and what is said of it.
+pub(super) fn judge_again(entry: &Entry, citations: Review, demands: Demands) -> Option<Judged> {
+    let tally = citations.tally;
+    let is_short = entry.summary.len() < SHORT_SUMMARY;
+    let is_grounded = |share: Share| share.is_met(tally.verified, tally.total);
+    if is_short && demands.strict_summary || !demands.citations.is_none_or(is_grounded) {
+        return None;
+    }
+    Some(Judged {
+        tokens_used: entry.tokens_used,
+        tokens_returned: tokens::estimate(&entry.summary),
+        summary: entry.summary.clone(),
+        citations,
+        metadata: entry.metadata.clone(),
     })
 }
 

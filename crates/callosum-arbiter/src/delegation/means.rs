@@ -6,6 +6,7 @@ use callosum_agents::{registry::Registry, runner::Surroundings};
 use callosum_host::{Clock, process::Cancel};
 use callosum_ledger::{Answers, Ledger};
 
+use super::reuse::Reuse;
 use crate::{schedule::Limits, share::Share};
 
 /// Everything that a delegation leans on.
@@ -26,6 +27,8 @@ pub struct Means<'a> {
     pub cancel: &'a Cancel,
     /// What is known of the checkout that the tree is.
     pub provenance: Provenance,
+    /// Answers that may be used again; `None` where none may.
+    pub reuse: Option<Reuse>,
 }
 
 /// Where a tree comes from, as entries name it (Seed CAL §3.1, `metadata`).

@@ -14,11 +14,13 @@ mod judge;
 mod means;
 mod record;
 mod report;
+mod reuse;
 
 pub use self::{
     driver::{RunError, run},
     means::{Means, Provenance, Rules},
     report::{Failure, Report, TaskReport, TaskStatus},
+    reuse::Reuse,
 };
 pub use watch::{Notice, Watch};
 

@@ -92,6 +92,13 @@ impl About<'_> {
             )
     }
 
+    /// It is answered by an entry that is there already.
+    pub(super) fn reused(self, age: Duration, request: Checksum) -> AuditEvent {
+        self.event(Event::Decision, "reused")
+            .with("age_seconds", age.as_secs())
+            .with("request_sha256", request.to_string())
+    }
+
     /// Its process went from one state to the next.
     pub(super) fn state(self, trigger: Trigger, to: State) -> AuditEvent {
         self.event(Event::State, to.as_str())
@@ -116,7 +123,10 @@ impl About<'_> {
 
     /// A try failed.
     pub(super) fn error(self, failure: &Failure) -> AuditEvent {
-        failed(self.event(Event::Error, "error"), failure)
+        AuditEvent {
+            hash: failure.kept_answer,
+            ..failed(self.event(Event::Error, "error"), failure)
+        }
     }
 
     /// Somebody cancelled while it ran.

@@ -50,6 +50,8 @@ pub enum TaskStatus {
         citations: Review,
         /// Tokens of its summary, estimated.
         tokens_returned: u64,
+        /// How old it was where it was answered from the ledger, and not anew.
+        reused: Option<Duration>,
     },
     /// Its last try failed.
     Failed,

@@ -50,6 +50,13 @@ impl Homes {
             .join(format!("{name}.jsonl"))
     }
 
+    /// Where it stands which entries answer which requests of the project at `root`
+    /// (`docs/formats/reuse.md`).
+    pub(crate) fn reuse(&self, root: &Path) -> PathBuf {
+        let name = Checksum::of(root.as_os_str().as_bytes());
+        self.machine.join("reuse").join(name.to_string())
+    }
+
     /// Creates the machine's home where it is missing, for this user alone.
     pub(crate) fn create_machine(&self, disk: &Disk) -> Result<bool, DiskError> {
         disk.create_private_dir(&self.machine)

@@ -33,11 +33,13 @@ pub(crate) enum Key {
     StrictSummary,
     /// The share of citations that must hold.
     RequireCitations,
+    /// Whether an answer is used again.
+    ReuseAnswers,
 }
 
 impl Key {
     /// All of them, in the order in which they are shown.
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::ConcurrencyLimit,
         Self::LedgerPath,
         Self::AuditPath,
@@ -49,6 +51,7 @@ impl Key {
         Self::IoThreshold,
         Self::StrictSummary,
         Self::RequireCitations,
+        Self::ReuseAnswers,
     ];
 
     /// The name in `.calrc`.
@@ -65,6 +68,7 @@ impl Key {
             Self::IoThreshold => "io_threshold",
             Self::StrictSummary => "strict_summary",
             Self::RequireCitations => "require_citations",
+            Self::ReuseAnswers => "reuse_answers",
         }
     }
 
@@ -82,6 +86,7 @@ impl Key {
             Self::IoThreshold => "CAL_IO_THRESHOLD",
             Self::StrictSummary => "CAL_STRICT_SUMMARY",
             Self::RequireCitations => "CAL_REQUIRE_CITATIONS",
+            Self::ReuseAnswers => "CAL_REUSE_ANSWERS",
         }
     }
 
@@ -101,6 +106,7 @@ impl Key {
             Self::IoThreshold => Takes::Count(1..=1_000_000_000),
             Self::StrictSummary => Takes::Switch,
             Self::RequireCitations => Takes::Decimal(0..=10_000),
+            Self::ReuseAnswers => Takes::Switch,
         }
     }
 
@@ -119,6 +125,7 @@ impl Key {
             Self::IoThreshold => Value::Count(DEFAULT_IO_THRESHOLD),
             Self::StrictSummary => Value::Switch(false),
             Self::RequireCitations => Value::Decimal(0),
+            Self::ReuseAnswers => Value::Switch(true),
         }
     }
 
@@ -143,6 +150,9 @@ impl Key {
             }
             Self::RequireCitations => {
                 "Share of an answer's citations that must hold, or it is refused (E003); 0 asks for nothing"
+            }
+            Self::ReuseAnswers => {
+                "Whether the same request over an unchanged tree is answered from the ledger"
             }
         }
     }

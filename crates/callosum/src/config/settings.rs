@@ -172,10 +172,12 @@ impl Settings {
 
     /// Whether a summary under 2 KB is refused instead of marked (CAL-SCH-3).
     pub(crate) fn strict_summary(&self) -> bool {
-        match self.get(Key::StrictSummary).value {
-            Value::Switch(on) => on,
-            ref other => unreachable!("a switch is {other}"),
-        }
+        self.switch(Key::StrictSummary)
+    }
+
+    /// Whether the same request over an unchanged tree is answered from the ledger.
+    pub(crate) fn reuse_answers(&self) -> bool {
+        self.switch(Key::ReuseAnswers)
     }
 
     /// The share of citations that must hold, where one is demanded.
@@ -195,6 +197,13 @@ impl Settings {
         match self.get(key).value {
             Value::Count(count) => count,
             ref other => unreachable!("a number is {other}"),
+        }
+    }
+
+    fn switch(&self, key: Key) -> bool {
+        match self.get(key).value {
+            Value::Switch(on) => on,
+            ref other => unreachable!("a switch is {other}"),
         }
     }
 

@@ -3,7 +3,7 @@
 use callosum_testkit::fakes;
 use serde_json::json;
 
-use crate::projects::with_executor;
+use crate::projects::{two_languages, with_executor};
 
 /// Three citations, of which the first holds, the second moved and the third is invented.
 const CITING: &str = "`pub fn total(text: &str) -> i64` [src/sum.rs:4], `pub fn total` [src/sum.rs:1], \
@@ -56,4 +56,100 @@ fn a_demanded_share_refuses_an_answer_after_one_more_chance() {
         json!({"tasks": [{"id": "a", "prompt": CITING, "require_citations": 1}]}).to_string(),
     );
     env.run(["delegate", "--tasks", "tasks.json"]).ended_with(1);
+}
+
+/// CAL-SCH-3: the long answer that an executor was asked to shorten is not lost.
+#[test]
+fn an_answer_that_was_shortened_can_be_shown_whole() {
+    let env = with_executor(&fakes::fake("--long"));
+    let id = "cal_2026_01_02_0001";
+    let output = env.run(["delegate", "tell all"]).success();
+    assert!(output.stderr.contains("--answer"), "{}", output.stderr);
+    let whole = env.run(["ledger", "show", id, "--answer"]).success();
+    assert!(whole.stdout.len() > 20_000, "{}", whole.stdout.len());
+    let entry = env.run(["ledger", "show", id, "--json"]).success().json();
+    let hash = entry["metadata"]["answer"]["sha256"].as_str().unwrap();
+    assert!(whole.stderr.contains(hash), "{}", whole.stderr);
+}
+
+/// CAL-SCH-3: so is one that was refused.
+#[test]
+fn an_answer_that_was_refused_can_be_shown_whole() {
+    let env = with_executor(&fakes::fake("--always-long"));
+    env.callosum()
+        .arguments(["delegate", "tell all"])
+        .env("CAL_RETRY_MAX", "0")
+        .run()
+        .ended_with(1);
+    let id = "cal_2026_01_02_0001";
+    let whole = env.run(["ledger", "show", id, "--answer"]).success();
+    assert!(whole.stdout.len() > 20_000, "{}", whole.stdout.len());
+}
+
+/// CAL-PERF-1: what is handed back is bounded and says what it lacks; the ledger has all.
+#[test]
+fn a_budget_bounds_what_is_handed_back_and_not_what_is_kept() {
+    let env = two_languages();
+    let whole = env.run(["delegate", "map", "--json"]).success().json();
+    let cut = env
+        .run(["delegate", "map", "--budget", "100", "--fresh", "--json"])
+        .success()
+        .json();
+    assert!(cut["tokens_returned"].as_u64().unwrap() <= 100, "{cut}");
+    assert!(cut["left_out"]["statements"].as_u64().unwrap() > 0, "{cut}");
+    let id = cut["task_id"].as_str().unwrap();
+    let entry = env.run(["ledger", "show", id, "--json"]).success().json();
+    assert_eq!(entry["summary"], whole["summary"]);
+    assert_eq!(whole["left_out"], json!(null));
+}
+
+/// REQ-GOV-004: the same request over an unchanged tree is answered from the ledger, and says so.
+#[test]
+fn the_same_request_over_the_same_tree_is_answered_from_the_ledger() {
+    let env = two_languages();
+    let ask = |more: &[&str]| {
+        let words = ["delegate", "map", "--json"].iter().chain(more);
+        env.run(words).success().json()
+    };
+    let first = ask(&[]);
+    assert_eq!(first["cached_from"], json!(null));
+    let again = ask(&[]);
+    assert_eq!(again["cached_from"]["task_id"], first["task_id"]);
+    assert_eq!(again["cached_from"]["age_seconds"], 0);
+    assert_eq!(again["summary"], first["summary"]);
+    let told = env.run(["delegate", "map"]).success();
+    assert!(told.stderr.contains("answered 0 s ago"), "{}", told.stderr);
+    assert_eq!(ask(&["--fresh"])["cached_from"], json!(null));
+    assert_eq!(ask(&["--kind", "deps"])["cached_from"], json!(null));
+    env.write("src/new.rs", "pub fn new() {}\n");
+    assert_eq!(ask(&[])["cached_from"], json!(null));
+    let off = env
+        .callosum()
+        .arguments(["delegate", "map", "--json"])
+        .env("CAL_REUSE_ANSWERS", "false")
+        .run()
+        .success()
+        .json();
+    assert_eq!(off["cached_from"], json!(null));
+    let decisions = env.run(["audit", "query", "--event", "decision"]).success();
+    assert!(decisions.stdout.contains("reused"), "{}", decisions.stdout);
+    env.run(["replay"]).success();
+    env.run(["ledger", "verify"]).success();
+}
+
+/// A failed task answers nobody.
+#[test]
+fn a_failed_answer_is_never_used_again() {
+    let env = with_executor(&fakes::fake("--garbage"));
+    for _ in 0..2 {
+        let failed = env
+            .callosum()
+            .arguments(["delegate", "map", "--json"])
+            .env("CAL_RETRY_MAX", "0")
+            .run()
+            .ended_with(1)
+            .json();
+        assert_eq!(failed["error"]["code"], "E003");
+        assert_eq!(failed["cached_from"], json!(null));
+    }
 }

@@ -63,7 +63,10 @@ fn the_same_task_twice_gives_the_same_entry() {
     let env = two_languages();
     let mut entries = Vec::new();
     for _ in 0..2 {
-        let task = env.run(["delegate", "map", "--json"]).success().json();
+        let task = env
+            .run(["delegate", "map", "--fresh", "--json"])
+            .success()
+            .json();
         let id = task["task_id"].as_str().unwrap().to_owned();
         let mut entry = env.run(["ledger", "show", &id, "--json"]).success().json();
         for field in ["task_id", "timestamp", "checksum"] {

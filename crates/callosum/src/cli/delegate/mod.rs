@@ -7,19 +7,25 @@ mod progress;
 mod report;
 mod submission;
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use callosum_agents::registry::{Executor, Status};
 use callosum_arbiter::{
     Share, Submission,
-    delegation::{self, Means, Report, Rules, TaskReport, TaskStatus},
+    delegation::{self, Means, Report, Reuse, Rules, TaskReport, TaskStatus},
     priority::assign_executors,
+    tree_print::TreePrint,
 };
-use callosum_ledger::{Answers, AuditEvent, ErrorCode, Event, Ledger};
+use callosum_evidence::{citation::Review, digest::LeftOut};
+use callosum_ledger::{Answers, AuditEvent, Entry, ErrorCode, Event, Ledger};
 use clap::{Args, ValueEnum};
 
 pub(super) use self::report::{DelegateOutput, TasksOutput};
-use self::{progress::Shown, report::NamedOutput, submission::Asking};
+use self::{
+    progress::Shown,
+    report::{Handed, NamedOutput},
+    submission::Asking,
+};
 use super::{context::Context, failure::ErrorOutput, roster::Roster, store, witness};
 use crate::ui::{CommandError, Exit, Ui};
 
@@ -70,7 +76,16 @@ pub(crate) struct DelegateArgs {
     /// Refuse an answer of whose citations less than this share holds, from 0 to 1
     #[arg(long, value_name = "SHARE")]
     require_citations: Option<Share>,
+    /// Hand back at most so many tokens, estimated; the ledger keeps all
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(LEAST_BUDGET..))]
+    budget: Option<u64>,
+    /// Have it answered anew, also where the ledger has an answer over the same tree
+    #[arg(long)]
+    fresh: bool,
 }
+
+/// The fewest tokens that a summary can be cut to and still say something.
+const LEAST_BUDGET: u64 = 64;
 
 /// Most citations of a kind that do not hold and are shown.
 const MOST_SHOWN: usize = 5;
@@ -172,6 +187,7 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
         clock: &context.clock,
         cancel: &context.cancel,
         provenance: context.provenance(),
+        reuse: reuse(context, args),
     };
     let rules = Rules {
         // Two runs that fail together must not try again together.
@@ -202,6 +218,19 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
         );
     }
     Ok(report)
+}
+
+/// Which answers may be used again, over the tree as it is now; none where it is turned off, or
+/// where the tree cannot be told from another.
+fn reuse(context: &Context, args: &DelegateArgs) -> Option<Reuse> {
+    if !context.project.settings.reuse_answers() {
+        return None;
+    }
+    Some(Reuse {
+        folder: context.project.homes.reuse(context.state()),
+        tree: TreePrint::read(&context.disk, context.tree())?,
+        is_looked_for: !args.fresh,
+    })
 }
 
 /// The record of a delegation that was refused before any task had an id.
@@ -283,27 +312,36 @@ fn assigned(
 }
 
 fn tell(context: &Context, args: &DelegateArgs, report: &Report) -> Result<(), CommandError> {
+    let committed = report.tasks.iter().filter(|task| task.is_committed());
+    let share = args
+        .budget
+        .map(|budget| budget / (committed.count().max(1) as u64));
     if context.ui.json {
         if args.tasks.is_some() {
             let named = |task: &TaskReport| NamedOutput {
                 id: task.local_id.clone(),
-                output: DelegateOutput::of(task),
+                output: DelegateOutput::of(task, share),
             };
             let tasks = report.tasks.iter().map(named).collect();
             context.ui.json_data(&TasksOutput { tasks, error: None })?;
         } else if let Some(task) = report.tasks.first() {
-            context.ui.json_data(&DelegateOutput::of(task))?;
+            context.ui.json_data(&DelegateOutput::of(task, share))?;
         }
     } else {
         for task in &report.tasks {
-            tell_task(context, task, args.tasks.is_some())?;
+            tell_task(context, task, args.tasks.is_some(), share)?;
         }
     }
     outcome(report)
 }
 
 /// The summary on stdout, everything else on stderr.
-fn tell_task(context: &Context, task: &TaskReport, named: bool) -> Result<(), CommandError> {
+fn tell_task(
+    context: &Context,
+    task: &TaskReport,
+    named: bool,
+    budget: Option<u64>,
+) -> Result<(), CommandError> {
     let ui = context.ui;
     let name = if named {
         format!("{}: ", task.local_id)
@@ -314,12 +352,25 @@ fn tell_task(context: &Context, task: &TaskReport, named: bool) -> Result<(), Co
         entry,
         citations,
         tokens_returned,
+        reused,
     } = &task.status
     {
         if named {
             ui.data(&format!("== {} ({})\n", task.local_id, entry.task_id))?;
         }
-        ui.foreign(&format!("{}\n", entry.summary.trim_end()))?;
+        let handed = Handed::of(entry, *tokens_returned, budget);
+        let tokens_returned = handed.tokens;
+        ui.foreign(&format!("{}\n", handed.text.trim_end()))?;
+        if let Some(age) = reused {
+            ui.say(&format!(
+                "{name}{} by {}, answered {} ago over the same tree: {tokens_returned} handed back, \
+                 {citations} (--fresh asks anew)",
+                entry.task_id,
+                entry.executor,
+                spelled(*age),
+            ));
+            return tell_rest(ui, &name, entry, citations, handed.left_out);
+        }
         let mode = task.decision.map_or("-", |decision| decision.mode.as_str());
         ui.say(&format!(
             "{name}{} by {}, {mode}, {:.1} s: {} tokens read, {tokens_returned} handed back, \
@@ -329,13 +380,9 @@ fn tell_task(context: &Context, task: &TaskReport, named: bool) -> Result<(), Co
             task.elapsed.as_secs_f64(),
             entry.tokens_used,
         ));
-        for complaint in citations.complaints(MOST_SHOWN) {
-            ui.say(&format!("{name}  {}", complaint.escape_debug()));
-        }
-        ui.say(&format!("{name}callosum ledger show {}", entry.task_id));
-        return Ok(());
+        return tell_rest(ui, &name, entry, citations, handed.left_out);
     }
-    let output = DelegateOutput::of(task);
+    let output = DelegateOutput::of(task, None);
     let error = output
         .error
         .unwrap_or_else(|| ErrorOutput::plain("it failed".to_owned()));
@@ -355,6 +402,40 @@ fn tell_task(context: &Context, task: &TaskReport, named: bool) -> Result<(), Co
         }
     }
     Ok(())
+}
+
+/// What else is to be said of an answer: what does not hold, what was left out, where all of it is.
+fn tell_rest(
+    ui: Ui,
+    name: &str,
+    entry: &Entry,
+    citations: &Review,
+    left_out: Option<LeftOut>,
+) -> Result<(), CommandError> {
+    for complaint in citations.complaints(MOST_SHOWN) {
+        ui.say(&format!("{name}  {}", complaint.escape_debug()));
+    }
+    if let Some(left_out) = left_out {
+        ui.say(&format!("{name}left out: {left_out}"));
+    }
+    if entry.metadata.contains_key("answer") {
+        let id = &entry.task_id;
+        ui.say(&format!("{name}callosum ledger show {id} --answer"));
+    }
+    ui.say(&format!("{name}callosum ledger show {}", entry.task_id));
+    Ok(())
+}
+
+/// A span of time as a person says it, in its largest unit.
+fn spelled(age: Duration) -> String {
+    let seconds = age.as_secs();
+    let (count, unit) = match seconds {
+        0..60 => (seconds, "s"),
+        60..3_600 => (seconds / 60, "min"),
+        3_600..86_400 => (seconds / 3_600, "h"),
+        _ => (seconds / 86_400, "d"),
+    };
+    format!("{count} {unit}")
 }
 
 /// What to do about a task that failed with this code.

@@ -1,6 +1,11 @@
 //! What a delegation prints: the summary alone, or one JSON object per task.
 
 use callosum_arbiter::delegation::{Failure, TaskReport, TaskStatus};
+use callosum_evidence::{
+    digest::{LeftOut, digest},
+    tokens::estimate,
+};
+use callosum_ledger::Entry;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -25,14 +30,80 @@ pub(crate) struct DelegateOutput {
     pub(crate) checksum: Option<String>,
     /// Tokens that the executor says it used.
     pub(crate) tokens_used: u64,
-    /// Estimated tokens of the summary.
+    /// Estimated tokens of the summary, as it is handed back.
     pub(crate) tokens_returned: u64,
+    /// What `--budget` left out of the summary; the ledger has all of it.
+    pub(crate) left_out: Option<LeftOutOutput>,
+    /// The entry that answered, where nobody was asked anew; else null.
+    pub(crate) cached_from: Option<CachedFrom>,
     /// Milliseconds from the task's start to its end, retries included.
     pub(crate) elapsed_ms: u64,
     /// How many citations the summary has, and how many hold.
     pub(crate) citations: CitationCounts,
     /// What went wrong; null on success.
     pub(crate) error: Option<ErrorOutput>,
+}
+
+/// The entry that answered a request once more.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub(crate) struct CachedFrom {
+    /// The task that it was made for.
+    pub(crate) task_id: String,
+    /// Its age.
+    pub(crate) age_seconds: u64,
+}
+
+/// What is not in a summary that was cut.
+#[derive(Clone, Copy, Debug, JsonSchema, Serialize)]
+pub(crate) struct LeftOutOutput {
+    /// Statements that are not in it.
+    pub(crate) statements: usize,
+    /// Statements of the whole summary.
+    pub(crate) of: usize,
+    /// Citations that are not in it.
+    pub(crate) citations: usize,
+    /// Estimated tokens of what is not in it.
+    pub(crate) tokens: u64,
+}
+
+impl LeftOutOutput {
+    fn of(left_out: LeftOut) -> Self {
+        Self {
+            statements: left_out.statements,
+            of: left_out.of,
+            citations: left_out.citations,
+            tokens: left_out.tokens,
+        }
+    }
+}
+
+/// What is handed back of a summary.
+pub(super) struct Handed {
+    /// The summary, or as much of it as the budget allows.
+    pub(super) text: String,
+    /// Its tokens, estimated.
+    pub(super) tokens: u64,
+    /// What it lacks.
+    pub(super) left_out: Option<LeftOut>,
+}
+
+impl Handed {
+    /// Cuts an entry's summary, of which the tokens are known, where there is a budget.
+    pub(super) fn of(entry: &Entry, tokens: u64, budget: Option<u64>) -> Self {
+        let Some(budget) = budget else {
+            return Self {
+                text: entry.summary.clone(),
+                tokens,
+                left_out: None,
+            };
+        };
+        let cut = digest(&entry.summary, budget);
+        Self {
+            tokens: estimate(&cut.text),
+            text: cut.text,
+            left_out: cut.left_out,
+        }
+    }
 }
 
 /// How many citations there are and how many hold.
@@ -84,7 +155,7 @@ impl TasksOutput {
 
 impl DelegateOutput {
     /// What came of a task that ran, or was passed over.
-    pub(crate) fn of(report: &TaskReport) -> Self {
+    pub(crate) fn of(report: &TaskReport, budget: Option<u64>) -> Self {
         let mut output = Self {
             task_id: report.task_id.as_ref().map(ToString::to_string),
             executor: Some(report.executor.clone()),
@@ -100,12 +171,19 @@ impl DelegateOutput {
                 entry,
                 citations,
                 tokens_returned,
+                reused,
             } => {
+                output.cached_from = reused.map(|age| CachedFrom {
+                    task_id: entry.task_id.to_string(),
+                    age_seconds: age.as_secs(),
+                });
                 "success".clone_into(&mut output.status);
-                output.summary = Some(entry.summary.clone());
+                let handed = Handed::of(entry, *tokens_returned, budget);
+                output.summary = Some(handed.text);
+                output.left_out = handed.left_out.map(LeftOutOutput::of);
                 output.checksum = Some(entry.checksum.to_string());
                 output.tokens_used = entry.tokens_used;
-                output.tokens_returned = *tokens_returned;
+                output.tokens_returned = handed.tokens;
                 output.citations = CitationCounts {
                     total: citations.tally.total,
                     verified: citations.tally.verified,
@@ -156,6 +234,8 @@ impl DelegateOutput {
             checksum: None,
             tokens_used: 0,
             tokens_returned: 0,
+            left_out: None,
+            cached_from: None,
             elapsed_ms: 0,
             citations: CitationCounts::default(),
             error: None,

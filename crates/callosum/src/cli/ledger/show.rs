@@ -1,6 +1,10 @@
 //! `callosum ledger show`: one entry, from the active ledger or an archive.
 
-use callosum_ledger::{Found, Reader, TaskId};
+use std::ops::ControlFlow;
+
+use callosum_ledger::{
+    Answers, AuditQuery, AuditReader, Checksum, Entry, ErrorCode, Event, Found, Reader, TaskId,
+};
 use clap::Args;
 
 use super::entry;
@@ -14,15 +18,23 @@ use crate::{
 #[command(after_long_help = "\
 Examples:
   $ callosum ledger show cal_2026_01_02_0001
-  $ callosum ledger show cal_2026_01_02_0001 --json")]
+  $ callosum ledger show cal_2026_01_02_0001 --json
+  $ callosum ledger show cal_2026_01_02_0001 --answer")]
 pub(crate) struct ShowArgs {
     /// The task whose result it is
     #[arg(value_name = "TASK_ID")]
     task: TaskId,
+    /// Print the whole answer of which the entry has a shorter one, or that was refused
+    #[arg(long)]
+    answer: bool,
 }
 
 pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError> {
-    let found = find(&store::reader(context)?, &args.task)?;
+    let reader = store::reader(context)?;
+    if args.answer {
+        return show_answer(context, &reader, &args.task);
+    }
+    let found = find(&reader, &args.task)?;
     if context.ui.json {
         context.ui.json_data(&entry::as_value(&found.entry)?)
     } else {
@@ -31,6 +43,77 @@ pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError
             .ui
             .foreign(&format!("{}\n", found.entry.summary.trim_end()))
     }
+}
+
+/// Prints an answer that is kept whole beside the ledger. Where the entry's summary is all that
+/// there was, it is printed.
+fn show_answer(context: &Context, reader: &Reader, task: &TaskId) -> Result<(), CommandError> {
+    let found = reader
+        .find(task)
+        .map_err(|error| store::unreadable(&error))?;
+    let kept = match &found {
+        Some(found) => kept_with(&found.entry),
+        None => refused_of(context, task)?,
+    };
+    let Some(hash) = kept else {
+        let Some(found) = found else {
+            let what = format!("no answer of task `{task}` is kept");
+            return Err(CommandError::new(Exit::No, what).hint("callosum ledger query"));
+        };
+        context.ui.say("the summary is the whole answer");
+        return context
+            .ui
+            .foreign(&format!("{}\n", found.entry.summary.trim_end()));
+    };
+    let answers = Answers::new(context.disk.clone(), &context.ledger_paths());
+    let answer = answers.get(&hash).map_err(|error| {
+        let exit = match error.code() {
+            ErrorCode::ChecksumMismatch => Exit::No,
+            _ => Exit::Environment,
+        };
+        CommandError::from_error(exit, &error).coded(Some(error.code()))
+    })?;
+    let answer = answer.ok_or_else(|| {
+        let what = format!("the answer of task `{task}`, {hash}, is not kept here any more");
+        CommandError::new(Exit::No, what)
+    })?;
+    context.ui.say(&format!("sha256:{hash}"));
+    context.ui.foreign(&format!(
+        "{}\n",
+        String::from_utf8_lossy(&answer).trim_end()
+    ))
+}
+
+/// The hash of the answer that an entry's summary is the short form of.
+fn kept_with(entry: &Entry) -> Option<Checksum> {
+    let answer = entry.metadata.get("answer")?;
+    answer.get("sha256")?.as_str()?.parse().ok()
+}
+
+/// The hash of the last answer of a task that was refused.
+fn refused_of(context: &Context, task: &TaskId) -> Result<Option<Checksum>, CommandError> {
+    let mut last = None;
+    let journal = AuditReader::new(context.disk.clone(), context.ledger_paths());
+    let query = AuditQuery {
+        task_id: Some(task.clone()),
+        ..AuditQuery::default()
+    };
+    journal
+        .query(&query, |record| {
+            let is_refusal = [Event::Rejected, Event::Error]
+                .iter()
+                .any(|event| record.event == event.as_str());
+            let hash = record.hash.as_deref().and_then(|hash| {
+                let hex = hash.strip_prefix("sha256:").unwrap_or(hash);
+                hex.parse().ok()
+            });
+            if is_refusal && hash.is_some() {
+                last = hash;
+            }
+            ControlFlow::Continue(())
+        })
+        .map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
+    Ok(last)
 }
 
 /// A task's entry, wherever it is.

@@ -1,0 +1,91 @@
+//! [`Reuse`]: whether a request was answered before, over the very same tree.
+//!
+//! The ledger has the answers. Which entry answers which request stands in the machine's home, one
+//! small file for each: so only what this machine asked itself is used again, whatever ledger a
+//! cloned repository brings, and looking needs no search through the ledger. A file that is lost
+//! costs an answer made anew.
+
+use std::path::PathBuf;
+
+use callosum_agents::registry::Executor;
+use callosum_host::{Disk, DiskError};
+use callosum_ledger::{Checksum, Entry, ReadError, Reader, TaskId};
+use serde_json::json;
+
+use crate::{
+    task::{Kind, Task},
+    tree_print::TreePrint,
+};
+
+/// The key of an entry's metadata that has the request's hash.
+pub(super) const REQUEST_KEY: &str = "request_sha256";
+
+/// The key of an entry's metadata that has the tree's hash.
+pub(super) const TREE_KEY: &str = "tree_sha256";
+
+/// Answers that may be used again, over one tree.
+#[derive(Clone, Debug)]
+pub struct Reuse {
+    /// Where it stands which entry answers which request.
+    pub folder: PathBuf,
+    /// The tree that is asked about.
+    pub tree: TreePrint,
+    /// Whether answers are looked for, and not only kept for later.
+    pub is_looked_for: bool,
+}
+
+impl Reuse {
+    /// Identifies a request: whoever answers it is asked the same, about the same.
+    pub(super) fn key(&self, task: &Task, executor: &Executor, linked: &[TaskId]) -> Checksum {
+        let kind: Kind = task.kind;
+        let request = json!({
+            "program": env!("CARGO_PKG_VERSION"),
+            "prompt": task.prompt,
+            "kind": kind.as_str(),
+            "paths": task.paths,
+            "executor": executor.id,
+            "executor_version": executor.version,
+            "executor_entry": executor.fingerprint(),
+            "linked_tasks": linked,
+            "tree": self.tree.content,
+        });
+        Checksum::of(request.to_string().as_bytes())
+    }
+
+    /// The entry that answers a request, where the ledger still has it as it was.
+    pub(super) fn find(
+        &self,
+        disk: &Disk,
+        key: &Checksum,
+        ledger: &Reader,
+    ) -> Result<Option<Entry>, ReadError> {
+        if !self.is_looked_for {
+            return Ok(None);
+        }
+        let hint = disk.read_if_there(&self.path(key))?;
+        let id = hint.and_then(|hint| String::from_utf8(hint).ok()?.trim_end().parse().ok());
+        let Some(id): Option<TaskId> = id else {
+            return Ok(None);
+        };
+        let found = ledger.find(&id)?.map(|found| found.entry);
+        Ok(found.filter(|entry| {
+            let said = entry.metadata.get(REQUEST_KEY).and_then(|key| key.as_str());
+            said == Some(key.to_string().as_str())
+        }))
+    }
+
+    /// Remembers which entry answers a request.
+    pub(super) fn remember(
+        &self,
+        disk: &Disk,
+        key: &Checksum,
+        id: &TaskId,
+    ) -> Result<(), DiskError> {
+        disk.create_private_dir(&self.folder)?;
+        disk.replace(&self.path(key), format!("{id}\n").as_bytes(), 0o600)
+    }
+
+    fn path(&self, key: &Checksum) -> PathBuf {
+        self.folder.join(key.to_string())
+    }
+}

@@ -22,6 +22,7 @@ use crate::{
         Archived, Followed, JournalError, StoredEntry, Torn, Until, day_files, day_of, follow,
         follow_segments, path_of_day,
     },
+    ledger::is_unwritable,
     ledger_file::{
         LedgerFile, LedgerFileError, LedgerVersion, NotToWrite, have_same_other_fields,
         refuse_to_write,
@@ -106,6 +107,9 @@ pub enum OpenError {
     /// The journal cannot be followed.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// The journal could not be written: told what was done, or cut where a crash had torn it.
+    #[error("the audit journal cannot be written")]
+    Unrecorded(#[source] DiskError),
     /// No ledger was begun here.
     #[error("there is no ledger in `{}` yet", root.display())]
     NotCreated {
@@ -162,7 +166,9 @@ impl OpenError {
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Lock(LockError::Timeout { .. }) => Some(ErrorCode::LockTimeout),
+            Self::Unrecorded(error) if is_unwritable(error) => Some(ErrorCode::AuditFailure),
             Self::Disk(_)
+            | Self::Unrecorded(_)
             | Self::Lock(LockError::Disk(_))
             | Self::Journal(JournalError::Disk(_)) => Some(ErrorCode::DiskFailure),
             Self::Journal(JournalError::Damaged { .. }) => Some(ErrorCode::ChecksumMismatch),
@@ -180,6 +186,7 @@ impl OpenError {
     pub fn disk_error(&self) -> Option<&DiskError> {
         match self {
             Self::Disk(error)
+            | Self::Unrecorded(error)
             | Self::Lock(LockError::Disk(error))
             | Self::Journal(JournalError::Disk(error)) => Some(error),
             _ => None,
@@ -623,11 +630,14 @@ pub(crate) fn cut_torn(
     let Some(Torn { path, offset }) = torn else {
         return Ok(Vec::new());
     };
-    let file = disk.open(path, OpenHow::READ_WRITE)?;
+    let file = disk
+        .open(path, OpenHow::READ_WRITE)
+        .map_err(OpenError::Unrecorded)?;
     let bytes = file.read_from(*offset)?;
     let kept = quarantine::keep(disk, paths, path, &bytes)?;
-    file.set_len(*offset)?;
-    file.sync_all().inspect_err(|_| drop(file.write_again()))?;
+    file.set_len(*offset)
+        .and_then(|()| file.sync_all().inspect_err(|_| drop(file.write_again())))
+        .map_err(OpenError::Unrecorded)?;
     Ok(vec![Repair {
         path: path.clone(),
         what: RepairKind::Cut {

@@ -182,7 +182,7 @@ pub(crate) fn begin_with(
     start: Start,
     entries: &[Entry],
     now: Timestamp,
-) -> Result<(), DiskError> {
+) -> Result<(), OpenError> {
     let begun = start.begun;
     let is_first = start.position.seq == 0;
     let mut batch = Batch::begin(start.position, now);
@@ -204,10 +204,12 @@ pub(crate) fn begin_with(
     }
     if is_first {
         // Entries of which only some are in the journal would be somebody's doing ever after.
-        batch.write_whole(disk, paths)?;
+        batch.write_whole(disk, paths)
     } else {
-        batch.write(disk, paths, &mut OpenFiles::default(), true)?;
+        let written = batch.write(disk, paths, &mut OpenFiles::default(), true);
+        written.map(drop)
     }
+    .map_err(OpenError::Unrecorded)?;
 
     let stored: Vec<_> = entries.iter().map(StoredEntry::of).collect();
     let view = View::after(begun, start.hashlog);
@@ -223,7 +225,8 @@ pub(crate) fn begin_with(
     {
         quarantine::keep(disk, paths, &paths.hashlog, &hashlog)?;
     }
-    disk.rewrite(&paths.hashlog, &expected.hashlog, 0o644)
+    disk.rewrite(&paths.hashlog, &expected.hashlog, 0o644)?;
+    Ok(())
 }
 
 /// What a ledger without a journal holds, every entry checked and brought into canonical form.

@@ -23,7 +23,7 @@ use crate::{
     position::{Position, View},
     reader::{ReadError, stored_among},
     recovery::rollback_event,
-    rotation::{self, Rotated},
+    rotation::{self, RotateError, Rotated},
     task_id::TaskId,
     watermark,
 };
@@ -193,7 +193,7 @@ impl Writer {
                     self.forget_position();
                     return Ok(repairs);
                 }
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(OpenError::Unrecorded(error)),
             }
         }
         if matches!(news, News::All(_)) || !repairs.is_empty() {
@@ -284,7 +284,13 @@ impl Writer {
         let mut rotated = None;
         if view.entries > 0 && (is_asked_to_rotate || view.ledger_len() >= options.rotate_at) {
             let done = rotation::rotate(disk, paths, &mut self.files, position, &view, now);
-            let (after, archived) = done.map_err(|error| self.fail(requests, error))?;
+            let (after, archived) = done.map_err(|error| match error {
+                RotateError::Journal(error) => self.fail(requests, error),
+                RotateError::Disk(error) => {
+                    self.undo(requests);
+                    WriteError::Disk(Arc::new(error))
+                }
+            })?;
             position = after;
             self.mark(disk, paths, &mut position);
             view = position.view.clone().unwrap_or(view);
@@ -486,11 +492,16 @@ impl Writer {
     }
 
     /// Undoes what a group left in mind that was not written.
-    fn fail(&mut self, requests: &[Request], error: DiskError) -> WriteError {
+    fn undo(&mut self, requests: &[Request]) {
         for entry in requests.iter().filter_map(Request::entry) {
             self.seen.remove(&entry.task_id);
         }
         self.files.close();
+    }
+
+    /// Undoes a group that the journal did not take, and writes nothing more after a failed sync.
+    fn fail(&mut self, requests: &[Request], error: DiskError) -> WriteError {
+        self.undo(requests);
         let is_sync = error.operation == Operation::Sync;
         let error = Arc::new(error);
         if is_sync {

@@ -73,6 +73,9 @@ pub enum WriteError {
     /// The audit journal could not be written.
     #[error(transparent)]
     Journal(Arc<DiskError>),
+    /// A file beside the journal could not be written on the way to a new ledger.
+    #[error(transparent)]
+    Disk(Arc<DiskError>),
     /// The entries that are there could not be read.
     #[error(transparent)]
     Read(Arc<ReadError>),
@@ -119,12 +122,22 @@ impl WriteError {
                 LockError::Disk(_) => ErrorCode::DiskFailure,
             }),
             Self::Journal(error) if is_unwritable(error) => Some(ErrorCode::AuditFailure),
-            Self::Journal(_) | Self::Halted(_) => Some(ErrorCode::DiskFailure),
+            Self::Journal(_) | Self::Disk(_) | Self::Halted(_) => Some(ErrorCode::DiskFailure),
             Self::Read(error) => error.code(),
             Self::Open(error) => error.code(),
             Self::Interrupted | Self::UnknownLinks { .. } | Self::Taken { .. } | Self::Entry(_) => {
                 None
             }
+        }
+    }
+
+    /// Whether the handle writes nothing any more, so that trying again on it is in vain: a sync of
+    /// the journal failed.
+    pub fn has_halted(&self) -> bool {
+        match self {
+            Self::Halted(_) => true,
+            Self::Journal(error) => error.operation == Operation::Sync,
+            _ => false,
         }
     }
 }

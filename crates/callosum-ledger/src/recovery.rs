@@ -245,7 +245,9 @@ impl Project<'_> {
             let event = stored_event(Event::Adopted, "adopted", entry);
             batch.push(&event, now, Some(entry.as_json()));
         }
-        batch.write(disk, paths, &mut OpenFiles::default(), true)?;
+        batch
+            .write(disk, paths, &mut OpenFiles::default(), true)
+            .map_err(OpenError::Unrecorded)?;
         Ok(Recovered {
             taken_in: appended.len() as u64,
             ..Recovered::default()

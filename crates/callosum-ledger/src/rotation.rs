@@ -38,6 +38,21 @@ pub struct Rotated {
     pub bytes: u64,
 }
 
+/// Why a ledger was not archived, or not wholly.
+#[derive(Debug)]
+pub(crate) enum RotateError {
+    /// The journal did not take the record.
+    Journal(DiskError),
+    /// Something else could not be written.
+    Disk(DiskError),
+}
+
+impl From<DiskError> for RotateError {
+    fn from(error: DiskError) -> Self {
+        Self::Disk(error)
+    }
+}
+
 /// Archives the ledger, which must be in line with the journal and have entries.
 ///
 /// Where it fails before the record is synced, nothing has happened. Where it fails after, it has,
@@ -49,7 +64,7 @@ pub(crate) fn rotate(
     position: Position,
     view: &View,
     now: Timestamp,
-) -> Result<(Position, Rotated), DiskError> {
+) -> Result<(Position, Rotated), RotateError> {
     // Nothing but the journal can bring back what the archive lacks, and it is not read for that
     // on opening: so what gets the archive's name is on disk before.
     for path in [&paths.ledger, &paths.hashlog] {
@@ -67,7 +82,8 @@ pub(crate) fn rotate(
     let next = View::after(view.begun.clone(), view.hashlog_head);
     let mut batch = Batch::begin(position, now);
     batch.push(&event_of(&archived, &next), now, None);
-    let mut position = batch.write(disk, paths, files, true)?;
+    let written = batch.write(disk, paths, files, true);
+    let mut position = written.map_err(RotateError::Journal)?;
     // What is open under the ledger's names is the archive from here on.
     files.close();
     finish(disk, paths, &archived, &next)?;

@@ -3,7 +3,6 @@
 //! Start with [`run`], the workload. The disk is in memory; what a real full disk and a read-only
 //! mount do is in `faults`.
 
-use callosum_host::disk::Operation;
 use callosum_ledger::{Entry, ErrorCode, Ledger, OpenError, Query, WriteError, verify};
 use callosum_testkit::disk::{Crashes, Fault, FaultyDisk, Image, MemoryDisk};
 
@@ -82,7 +81,7 @@ fn run(disk: &callosum_host::Disk) -> Outcome {
                         break;
                     }
                     Err(error) => {
-                        has_halted |= is_failed_sync(&error);
+                        has_halted |= error.has_halted();
                         outcome.writing.push(error);
                     }
                 }
@@ -98,14 +97,6 @@ fn run(disk: &callosum_host::Disk) -> Outcome {
 fn store(project: &Project, ledger: &Ledger, summary: &str) -> Result<Entry, WriteError> {
     let id = ledger.reserve(spawn())?;
     ledger.commit(project.entry(id, summary))
-}
-
-fn is_failed_sync(error: &WriteError) -> bool {
-    match error {
-        WriteError::Halted(_) => true,
-        WriteError::Journal(error) => error.operation == Operation::Sync,
-        _ => false,
-    }
 }
 
 /// Without faults any more: it opens, everything acknowledged is there, nothing else but what was
@@ -157,7 +148,7 @@ fn after_one_failed_call_trying_again_succeeds_or_writing_is_halted() {
             "{context}"
         );
         assert!(outcome.opening.len() <= 1, "{context}");
-        let has_halted = outcome.writing.iter().any(is_failed_sync);
+        let has_halted = outcome.writing.iter().any(WriteError::has_halted);
         assert!(has_halted || outcome.writing.len() <= 1, "{context}");
         assert!(has_halted || outcome.stored.len() == 4, "{context}");
     });
@@ -204,8 +195,10 @@ fn after_a_failed_sync_nothing_is_acknowledged_on_that_handle() {
         at_every_call(fault, |outcome, context| {
             for error in &outcome.writing {
                 // What belongs to an archive is synced too, and fails without a halt.
-                let is_told = is_failed_sync(error) || error.code().is_some();
+                let is_of_archive = matches!(error, WriteError::Disk(_) | WriteError::Open(_));
+                let is_told = error.has_halted() || is_of_archive;
                 assert!(is_told, "{context}: {error}");
+                assert_eq!(error.code(), Some(ErrorCode::DiskFailure), "{context}");
             }
         });
     }
@@ -249,7 +242,7 @@ fn a_crash_after_a_killed_writer_loses_nothing_that_was_acknowledged() {
         let faulty = FaultyDisk::new(memory.clone(), Fault::ForGood, calls);
         let stored = run(&faulty.disk()).stored;
         let context = format!("killed after {calls} calls");
-        go_on_and_crash(&memory, stored, &before, 30, &context);
+        go_on_and_crash(&memory, stored, &before, 150, &context);
         if !faulty.has_failed() {
             break;
         }

@@ -297,6 +297,16 @@ fn a_journal_that_cannot_be_written_is_e008_and_a_full_disk_e005() {
     assert_eq!(error.code(), Some(ErrorCode::AuditFailure));
     project.disk.remove_dir(&tomorrow).unwrap();
     project.store(&next_day, "and then it can");
+    drop(next_day);
+    // So it is where opening has repaired something, and cannot tell of it.
+    let project = project.at("2026-11-04T00:00:00Z");
+    let tomorrow = project.paths.audit.join("2026-11-04.jsonl");
+    project.disk.create_dir_all(&tomorrow).unwrap();
+    project.disk.remove_file(&project.paths.hashlog).unwrap();
+    let error = project.try_open().unwrap_err();
+    assert_eq!(error.code(), Some(ErrorCode::AuditFailure));
+    project.disk.remove_dir(&tomorrow).unwrap();
+    drop(project.open());
 
     let mut project = Project::new();
     let (disk, calls_left) = Faulty::disk(i64::MAX, Failure::Full);

@@ -70,6 +70,8 @@ pub(super) enum AttemptResult {
         failure: Failure,
         uncommitted: Option<Judged>,
     },
+    /// It failed because the ledger takes nothing any more in this run.
+    Unstorable(Failure),
     /// Somebody cancelled.
     Cancelled,
 }
@@ -94,18 +96,24 @@ struct Done {
 /// Why an attempt ended early.
 enum Stop {
     Failed(Failure),
+    Unstorable(Failure),
     Cancelled,
 }
 
 impl From<WriteError> for Stop {
     fn from(error: WriteError) -> Self {
-        Self::Failed(Failure {
+        let failure = Failure {
             code: error.code(),
             message: one_line(&error),
             details: None,
             kept_answer: None,
             is_final: false,
-        })
+        };
+        if error.has_halted() {
+            Self::Unstorable(failure)
+        } else {
+            Self::Failed(failure)
+        }
     }
 }
 
@@ -160,6 +168,7 @@ impl Workshop<'_> {
                 failure,
                 uncommitted,
             },
+            Ok(Err(Stop::Unstorable(failure))) => AttemptResult::Unstorable(failure),
             Ok(Err(Stop::Cancelled)) => AttemptResult::Cancelled,
             Err(_) => AttemptResult::Failed {
                 failure: Failure {
@@ -258,7 +267,7 @@ impl Workshop<'_> {
     /// A commit that failed, told to the journal as soon as that can be written again.
     fn unstored(&self, about: About<'_>, error: WriteError) -> Stop {
         let stop = Stop::from(error);
-        if let Stop::Failed(failure) = &stop
+        if let Stop::Failed(failure) | Stop::Unstorable(failure) = &stop
             && let Err(unrecorded) = self.record(about.error(failure))
         {
             return unrecorded;
@@ -318,7 +327,7 @@ impl Workshop<'_> {
                 Ok(asked) => asked,
                 Err(stop) => {
                     self.record(match &stop {
-                        Stop::Failed(failure) => about.error(failure),
+                        Stop::Failed(failure) | Stop::Unstorable(failure) => about.error(failure),
                         Stop::Cancelled => about.cancelled(),
                     })?;
                     step(Trigger::Broke)?;

@@ -288,6 +288,11 @@ impl<'a> Run<'a> {
                 record.uncommitted = uncommitted;
                 outcome
             }
+            AttemptResult::Unstorable(failure) => {
+                let code = failure.code.unwrap_or(ErrorCode::DiskFailure);
+                record.failures.push(failure);
+                Outcome::Unstorable(code)
+            }
             AttemptResult::Cancelled => Outcome::Cancelled,
         };
         match self.schedule.finished(task, now, outcome)? {

@@ -202,6 +202,7 @@ impl Schedule {
             Outcome::Cancelled => return Ok(self.end(task, Ending::Cancelled)),
             Outcome::Refused(code) => return Ok(self.end(task, Ending::Failed(Some(code)))),
             Outcome::Failed(None) => return Ok(self.end(task, Ending::Failed(None))),
+            Outcome::Unstorable(code) => return Ok(self.halt(task, code)),
             Outcome::Failed(Some(code)) => code,
         };
         if code == ErrorCode::MemoryOverflow {
@@ -221,12 +222,15 @@ impl Schedule {
                 })
             }
             Remedy::Retry { .. } | Remedy::GiveUp => Ok(self.end(task, Ending::Failed(Some(code)))),
-            Remedy::Halt => {
-                let consequence = self.end(task, Ending::Failed(Some(code)));
-                self.stop(Ending::Halted { by: task });
-                Ok(consequence)
-            }
+            Remedy::Halt => Ok(self.halt(task, code)),
         }
+    }
+
+    /// Ends a task whose failure shows that nothing can be stored, and drops what is not running.
+    fn halt(&mut self, task: TaskIndex, code: ErrorCode) -> Consequence {
+        let consequence = self.end(task, Ending::Failed(Some(code)));
+        self.stop(Ending::Halted { by: task });
+        consequence
     }
 
     /// Drops everything that is not running. What runs is for the caller to interrupt; its

@@ -241,6 +241,20 @@ fn a_disk_that_keeps_failing_halts_the_run() {
     assert_eq!(commit(&mut run, 4, now).then, Then::Done);
 }
 
+/// CAL-ERR-5: once the ledger takes nothing any more, nothing is tried again.
+#[test]
+fn a_ledger_that_has_halted_halts_the_run_at_once() {
+    let mut run = schedule(in_mode(Mode::Concurrent, 2));
+    run.next(ms(0), &Facts::IDLE);
+    let outcome = Outcome::Unstorable(ErrorCode::DiskFailure);
+    assert_eq!(
+        run.finished(TaskIndex(0), ms(1), outcome).unwrap(),
+        Consequence::Ended(Ending::Failed(Some(ErrorCode::DiskFailure)))
+    );
+    assert_eq!(started(&run.next(ms(1), &Facts::IDLE)), NONE);
+    assert_eq!(commit(&mut run, 1, ms(2)).then, Then::Done);
+}
+
 /// CAL-ERR-6: "adaptive" means fewer at once while memory is short.
 #[test]
 fn a_memory_overflow_halves_what_runs_at_once() {
@@ -320,6 +334,7 @@ fn outcome() -> impl Strategy<Value = Outcome> {
     prop_oneof![
         6 => Just(Outcome::Committed),
         1 => Just(Outcome::Failed(None)),
+        1 => Just(Outcome::Unstorable(ErrorCode::DiskFailure)),
         1 => Just(Outcome::Cancelled),
         4 => prop::sample::select(&ErrorCode::ALL[..]).prop_map(|code| Outcome::Failed(Some(code))),
     ]

@@ -49,6 +49,8 @@ pub enum Outcome {
     Failed(Option<ErrorCode>),
     /// It was sent back once already, and a further try would not change it.
     Refused(ErrorCode),
+    /// It failed because the ledger takes nothing any more in this run; to try again is in vain.
+    Unstorable(ErrorCode),
     /// It was interrupted.
     Cancelled,
 }

@@ -24,3 +24,40 @@ pub(crate) fn keep(
     disk.create(&kept, bytes, 0o600)?;
     Ok(kept)
 }
+
+/// Moves a folder, with all that is in it, durably, and says where it is now.
+///
+/// Its name is followed by the first number that is free. It stays beside where it was where the
+/// quarantine is on another file system.
+pub(crate) fn move_folder(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    folder: &Path,
+) -> Result<PathBuf, DiskError> {
+    disk.create_dir_all(&paths.quarantine)?;
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let parent = folder.parent().unwrap_or(&paths.root);
+    let kept = free_name(disk, &paths.quarantine, &name)?;
+    let kept = match disk.rename(folder, &kept) {
+        Ok(()) => kept,
+        Err(_) => {
+            let beside = free_name(disk, parent, &name)?;
+            disk.rename(folder, &beside)?;
+            beside
+        }
+    };
+    disk.sync_dir(kept.parent().unwrap_or(parent))?;
+    disk.sync_dir(parent)?;
+    Ok(kept)
+}
+
+fn free_name(disk: &Disk, folder: &Path, name: &str) -> Result<PathBuf, DiskError> {
+    let mut count = 1;
+    loop {
+        let path = folder.join(format!("{name}.{count}"));
+        if !disk.exists(&path)? {
+            return Ok(path);
+        }
+        count += 1;
+    }
+}

@@ -259,15 +259,12 @@ impl Project<'_> {
         let bytes = disk.read(&paths.ledger)?;
         let (begun, entries) = take_over(&paths.ledger, &bytes)?;
         let mut set_aside = vec![quarantine::keep(disk, paths, &paths.ledger, &bytes)?];
-        for day in day_files(disk, &paths.audit)? {
-            let bytes = disk.read(&day.path)?;
-            set_aside.push(quarantine::keep(disk, paths, &day.path, &bytes)?);
-        }
-        for day in day_files(disk, &paths.audit)?.into_iter().rev() {
-            disk.remove_file(&day.path)?;
+        if !day_files(disk, &paths.audit)?.is_empty() {
+            // As a whole: some of a journal's days would pass for a journal. Without any there is
+            // none, and nothing but this begins one.
+            set_aside.push(quarantine::move_folder(disk, paths, &paths.audit)?);
         }
         disk.create_dir_all(&paths.audit)?;
-        disk.sync_dir(&paths.audit)?;
         let start = Start {
             position: Position::start(),
             begun,

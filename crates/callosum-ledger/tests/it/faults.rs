@@ -19,7 +19,7 @@ use crate::project::{Project, spawn};
 
 /// How the disk fails.
 #[derive(Clone, Copy, Debug)]
-enum Failure {
+pub(crate) enum Failure {
     /// One call fails with an input/output error.
     Once,
     /// One call, and every one after it, fails with an input/output error.
@@ -29,14 +29,14 @@ enum Failure {
 }
 
 /// The real disk, until a given number of calls was made.
-struct Faulty {
+pub(crate) struct Faulty {
     real: Disk,
     calls_left: Arc<AtomicI64>,
     failure: Failure,
 }
 
 impl Faulty {
-    fn disk(calls: i64, failure: Failure) -> (Disk, Arc<AtomicI64>) {
+    pub(crate) fn disk(calls: i64, failure: Failure) -> (Disk, Arc<AtomicI64>) {
         let calls_left = Arc::new(AtomicI64::new(calls));
         let faulty = Self {
             real: Disk::real(),

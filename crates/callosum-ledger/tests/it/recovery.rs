@@ -1,11 +1,16 @@
 //! Backups, and the ways back: from a backup, from the journal, from the ledger alone.
 
+use std::sync::atomic::Ordering;
+
 use callosum_ledger::{
     CreateError, ErrorCode, Ledger, OpenError, RecoverError, RecoverFrom, Recovered, replay, verify,
 };
 use serde_json::Value;
 
-use crate::project::Project;
+use crate::{
+    faults::{Failure, Faulty},
+    project::Project,
+};
 
 fn recover(project: &Project, from: RecoverFrom<'_>) -> Result<Recovered, RecoverError> {
     Ledger::recover(&project.disk, &project.paths, &project.clock, from)
@@ -214,4 +219,40 @@ fn a_lost_journal_is_begun_anew_only_when_asked_for() {
     assert_eq!(project.views(), views);
     assert!(project.reader().find(&ids[0]).unwrap().is_some());
     check(&project, 3);
+}
+
+/// CAL-GOV-1: wherever a journal's replacement is interrupted, there is the old one whole, or none,
+/// or the new one whole; and doing it again does the rest.
+#[test]
+fn a_journal_begun_anew_is_never_a_part_of_the_old_one() {
+    for calls in 0.. {
+        let (project, _) = Project::with_entries(2);
+        let project = project.at("2026-11-03T10:00:00Z");
+        project.store(&project.open(), "on another day");
+        let tuesday = project.paths.audit.join("2026-11-03.jsonl");
+        let old = [project.read(&project.journal()), project.read(&tuesday)];
+        let (disk, calls_left) = Faulty::disk(calls, Failure::ForGood);
+        let recovered = Ledger::recover(
+            &disk,
+            &project.paths,
+            &project.clock,
+            RecoverFrom::LedgerAlone,
+        );
+        let is_done = recovered.is_ok() && calls_left.load(Ordering::SeqCst) >= 0;
+        let monday = project.disk.read_if_there(&project.journal()).unwrap();
+        match monday {
+            Some(monday) => assert_eq!([monday, project.read(&tuesday)], old, "{calls}"),
+            None => {
+                let kept = project.paths.quarantine.join("cal_audit.1");
+                let kept_days = ["2026-11-02.jsonl", "2026-11-03.jsonl"]
+                    .map(|day| project.read(&kept.join(day)));
+                assert_eq!(kept_days, old, "{calls}");
+            }
+        }
+        recover(&project, RecoverFrom::LedgerAlone).unwrap();
+        check(&project, 3);
+        if is_done {
+            return;
+        }
+    }
 }

@@ -7,7 +7,7 @@ use crate::{
     align::{Expected, OpenError},
     entry::{Entry, EntryError},
     error_code::ErrorCode,
-    journal::{Until, follow_segments},
+    journal::{StoredEntry, Until, follow_segments},
     locks,
     paths::LedgerPaths,
 };
@@ -19,10 +19,10 @@ pub struct Past {
     pub ledger: Vec<u8>,
     /// Its entries, in the order in which they were committed.
     pub entries: Vec<Entry>,
+    /// The entries that were archived by then, in the order in which they were committed.
+    pub archived: Vec<Entry>,
     /// How many archives there were.
     pub archives: u64,
-    /// How many entries they had.
-    pub archived_entries: u64,
     /// How many records the journal had.
     pub records: u64,
 }
@@ -42,7 +42,7 @@ pub enum PastError {
     /// An entry in the journal is not what the schema says.
     #[error("entry {number} in the audit journal cannot be read")]
     Entry {
-        /// The entry's number in the ledger of then, from 1.
+        /// The entry's number among all that were committed by then, from 1.
         number: usize,
         /// Why.
         source: EntryError,
@@ -67,24 +67,23 @@ impl PastError {
 /// checksum, and changes nothing. Takes the audit lock meanwhile where the project can be written.
 pub fn past(disk: &Disk, paths: &LedgerPaths, time: Timestamp) -> Result<Past, PastError> {
     let _still = locks::take_stock(disk, paths).map_err(OpenError::from)?;
-    let followed = follow_segments(disk, paths, Until::Time(time), |_| Ok(()));
+    let mut archived = Ok(Vec::new());
+    let followed = follow_segments(disk, paths, Until::Time(time), |passed| {
+        if let Ok(entries) = &mut archived
+            && let Err(error) = read_into(entries, passed.entries)
+        {
+            archived = Err(error);
+        }
+        Ok(())
+    });
     let followed = followed.map_err(OpenError::from)?;
     let Some(view) = &followed.position.view else {
         return Err(PastError::NotYet { time });
     };
-    let entries = followed
-        .entries
-        .iter()
-        .enumerate()
-        .map(|(index, stored)| {
-            let read = Entry::read(stored.json.as_bytes());
-            read.and_then(|entry| entry.check().map(|()| entry))
-                .map_err(|source| PastError::Entry {
-                    number: index + 1,
-                    source,
-                })
-        })
-        .collect::<Result<_, _>>()?;
+    let mut entries = archived?;
+    let count = entries.len();
+    read_into(&mut entries, &followed.entries)?;
+    let active = entries.split_off(count);
     let expected = Expected::after(view, &followed.entries);
     let begun = &view.begun;
     let ledger = [
@@ -94,9 +93,22 @@ pub fn past(disk: &Disk, paths: &LedgerPaths, time: Timestamp) -> Result<Past, P
     ];
     Ok(Past {
         ledger: ledger.concat(),
-        entries,
+        entries: active,
+        archived: entries,
         archives: followed.archived.len() as u64,
-        archived_entries: followed.archived.iter().map(|of| of.entries).sum(),
         records: followed.position.seq,
     })
+}
+
+/// Reads entries of the journal, each of which must be what its checksum says.
+fn read_into(entries: &mut Vec<Entry>, stored: &[StoredEntry]) -> Result<(), PastError> {
+    for stored in stored {
+        let read = Entry::read(stored.json.as_bytes());
+        let checked = read.and_then(|entry| entry.check().map(|()| entry));
+        entries.push(checked.map_err(|source| PastError::Entry {
+            number: entries.len() + 1,
+            source,
+        })?);
+    }
+    Ok(())
 }

@@ -239,7 +239,7 @@ fn the_past_is_rebuilt_as_it_stood() {
         let time = format!("2026-11-02T{hour}:30:00Z").parse().unwrap();
         let then = past(&project.disk, &project.paths, time).unwrap();
         assert_eq!(then.ledger, bytes, "{hour}");
-        assert_eq!(then.entries.len() as u64 + then.archived_entries, hour - 10);
+        assert_eq!((then.entries.len() + then.archived.len()) as u64, hour - 10);
     }
     let before = past(
         &project.disk,

@@ -16,8 +16,8 @@ use crate::{
 
 /// Show the ledger as it stood at a time, rebuilt from the audit journal
 ///
-/// The time is a date, whose end is meant, a time in UTC, or how long ago (2h, 7d). Nothing is
-/// changed.
+/// The time is a date, whose end is meant, a time in UTC, or how long ago (2h, 7d). All entries of
+/// then are listed, archived ones too. Nothing is changed.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -28,7 +28,7 @@ pub(crate) struct AtArgs {
     /// The time
     #[arg(value_name = "TIME", value_parser = Moment::read)]
     time: Moment,
-    /// Write the ledger file of then to FILE, which must not be there yet
+    /// Write the ledger file that was active then to FILE, which must not be there yet
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -44,7 +44,7 @@ pub(crate) struct AtOutput {
     pub(crate) archives: u64,
     /// Entries that they had.
     pub(crate) archived_entries: u64,
-    /// The entries of the ledger that was active then, newest first.
+    /// The entries of then, those of the archives too, newest first.
     pub(crate) entries: Vec<Value>,
 }
 
@@ -69,29 +69,27 @@ pub(super) fn run(context: &Context, args: &AtArgs) -> Result<(), CommandError> 
             return Err(CommandError::new(Exit::Usage, what));
         }
     }
-    then.entries.reverse();
+    let active = then.entries.len();
+    let mut all = then.archived;
+    all.append(&mut then.entries);
+    all.reverse();
+    let archived = all.len() - active;
     if context.ui.json {
-        let entries = then
-            .entries
-            .iter()
-            .map(entry::as_value)
-            .collect::<Result<_, _>>()?;
+        let entries = all.iter().map(entry::as_value).collect::<Result<_, _>>()?;
         return context.ui.json_data(&AtOutput {
             time: time.to_string(),
             records: then.records,
             archives: then.archives,
-            archived_entries: then.archived_entries,
+            archived_entries: archived as u64,
             entries,
         });
     }
     context.ui.say(&format!(
-        "{} entries at {time}, and {} in {} archives",
-        then.entries.len(),
-        then.archived_entries,
+        "{active} entries at {time}, and {archived} in {} archives",
         then.archives
     ));
-    if args.output.is_some() || then.entries.is_empty() {
+    if args.output.is_some() || all.is_empty() {
         return Ok(());
     }
-    context.ui.data(&query::table(&then.entries))
+    context.ui.data(&query::table(&all))
 }

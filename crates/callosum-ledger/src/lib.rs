@@ -67,7 +67,9 @@ pub use crate::{
     ledger_file::{LedgerFileError, LedgerVersion},
     past::{Past, PastError, past},
     paths::LedgerPaths,
-    reader::{ExecutorStats, Found, Place, Query, ReadError, Reader, Stats},
+    reader::{
+        ExecutorStats, Found, LedgerState, Place, Query, ReadError, Reader, StateStats, Stats,
+    },
     recovery::{RecoverError, RecoverFrom, Recovered},
     replay::{Difference, Replay, ReplayError, replay},
     rotation::Rotated,

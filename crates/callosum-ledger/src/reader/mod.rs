@@ -14,7 +14,7 @@ pub(crate) use self::place::{archived_among, archives, stored_among};
 pub use self::{
     place::{Found, Place, ReadError},
     query::Query,
-    stats::{ExecutorStats, Stats},
+    stats::{ExecutorStats, LedgerState, StateStats, Stats},
 };
 
 use std::path::PathBuf;
@@ -92,16 +92,18 @@ impl Reader {
         Ok(entries)
     }
 
-    /// Counts entries and tokens over the active ledger and the archives. Reads all of them, and
-    /// checks no checksum.
+    /// Counts entries and tokens over the active ledger and the archives. Reads all of them and
+    /// checks every checksum, which says what state an archive is in.
     pub fn stats(&self) -> Result<Stats, ReadError> {
-        let mut stats = Stats::default().with(&self.active)?;
+        let mut stats = Stats::default().with_active(&self.active)?;
         stats.ledger_bytes = self.size()?;
-        for path in self.archives()? {
-            let before = stats.entries;
-            stats = stats.with(&Source::archive(&self.disk, &self.paths, &path)?)?;
-            stats.archived_entries += stats.entries - before;
-            stats.archives += 1;
+        let active = stats.entries;
+        for path in archives(&self.disk, &self.paths)? {
+            if self.active.has_become(&self.disk, &path)? {
+                stats.note_rotating(active);
+                continue;
+            }
+            stats = stats.with_archive(&Source::archive(&self.disk, &self.paths, &path)?)?;
         }
         Ok(stats)
     }

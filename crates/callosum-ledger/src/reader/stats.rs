@@ -19,6 +19,8 @@ pub struct Stats {
     pub archives: u64,
     /// The size of the active ledger.
     pub ledger_bytes: u64,
+    /// How many ledgers are in each state, and how many entries they have.
+    pub states: BTreeMap<LedgerState, StateStats>,
     /// What all entries say that they used.
     pub tokens_used: u64,
     /// The same for each executor.
@@ -27,6 +29,50 @@ pub struct Stats {
     pub first: Option<Timestamp>,
     /// The time of the latest entry.
     pub last: Option<Timestamp>,
+}
+
+/// What becomes of a ledger (Seed CAL §10.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LedgerState {
+    /// It is written to.
+    Active,
+    /// It has its archive's name, and is active still: a rotation was interrupted.
+    Rotating,
+    /// It is an archive, in which an entry is not what its checksum says.
+    Archived,
+    /// It is an archive, and every checksum in it was found right just now.
+    Validated,
+}
+
+impl LedgerState {
+    /// All of them, in their order.
+    pub const ALL: [Self; 4] = [
+        Self::Active,
+        Self::Rotating,
+        Self::Archived,
+        Self::Validated,
+    ];
+}
+
+impl std::fmt::Display for LedgerState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Self::Active => "active",
+            Self::Rotating => "rotating",
+            Self::Archived => "archived",
+            Self::Validated => "validated",
+        })
+    }
+}
+
+/// The ledgers of one state in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct StateStats {
+    /// How many there are.
+    pub ledgers: u64,
+    /// How many entries they have.
+    pub entries: u64,
 }
 
 /// One executor in numbers.
@@ -39,12 +85,52 @@ pub struct ExecutorStats {
 }
 
 impl Stats {
-    /// The same with a file's entries.
-    pub(super) fn with(&self, source: &Source) -> Result<Self, ReadError> {
+    /// The same with the active ledger.
+    pub(super) fn with_active(&self, source: &Source) -> Result<Self, ReadError> {
+        let (mut stats, _) = self.with(source)?;
+        if source.version().is_some() {
+            let entries = stats.entries;
+            stats.note(LedgerState::Active, entries);
+        }
+        Ok(stats)
+    }
+
+    /// The same with an archive.
+    pub(super) fn with_archive(&self, source: &Source) -> Result<Self, ReadError> {
+        let (mut stats, is_right) = self.with(source)?;
+        let entries = stats.entries - self.entries;
+        stats.archives += 1;
+        stats.archived_entries += entries;
+        let state = if is_right {
+            LedgerState::Validated
+        } else {
+            LedgerState::Archived
+        };
+        stats.note(state, entries);
+        Ok(stats)
+    }
+
+    /// The same with the ledger that an interrupted rotation left under two names; its entries are
+    /// counted already.
+    pub(super) fn note_rotating(&mut self, entries: u64) {
+        self.note(LedgerState::Rotating, entries);
+    }
+
+    fn note(&mut self, state: LedgerState, entries: u64) {
+        let of_state = self.states.entry(state).or_default();
+        of_state.ledgers += 1;
+        of_state.entries += entries;
+    }
+
+    /// The same with a file's entries, and whether every checksum in it is right.
+    fn with(&self, source: &Source) -> Result<(Self, bool), ReadError> {
         source.ask(|source| {
-            let mut stats = self.clone();
-            source.each(|entry| stats.count(entry))?;
-            Ok(stats)
+            let (mut stats, mut is_right) = (self.clone(), true);
+            source.each(|entry| {
+                is_right &= entry.check().is_ok();
+                stats.count(entry);
+            })?;
+            Ok((stats, is_right))
         })
     }
 

@@ -60,7 +60,10 @@ pub(super) fn heading(found: &Found) -> String {
     let place = &found.place;
     if place.is_archived {
         let name = place.path.file_name().unwrap_or_default();
-        line("state", &format!("archived in {}", name.display()));
+        line(
+            "state",
+            &format!("archived in {}, validated", name.display()),
+        );
     } else {
         line("state", "active");
     }

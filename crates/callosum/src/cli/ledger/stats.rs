@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use std::collections::BTreeMap;
 
+use callosum_ledger::LedgerState;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -32,6 +33,10 @@ pub(crate) struct StatsOutput {
     pub(crate) archives: u64,
     /// Bytes of the active ledger.
     pub(crate) ledger_bytes: u64,
+    /// How many ledgers are in each state, and how many entries they have: `active`, `rotating`,
+    /// `archived` (a checksum in it is wrong) and `validated` (an archive whose every checksum is
+    /// right).
+    pub(crate) states: BTreeMap<String, StateStatsOutput>,
     /// Tokens that executors say they used.
     pub(crate) tokens_used: u64,
     /// The same for each executor.
@@ -40,6 +45,15 @@ pub(crate) struct StatsOutput {
     pub(crate) first: Option<String>,
     /// The time of the latest entry.
     pub(crate) last: Option<String>,
+}
+
+/// The ledgers of one state in numbers.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct StateStatsOutput {
+    /// How many there are.
+    pub(crate) ledgers: u64,
+    /// How many entries they have.
+    pub(crate) entries: u64,
 }
 
 /// One executor in numbers.
@@ -62,11 +76,20 @@ pub(super) fn run(context: &Context) -> Result<(), CommandError> {
         };
         (id, numbers)
     });
+    let states = LedgerState::ALL.map(|state| {
+        let of = stats.states.get(&state).copied().unwrap_or_default();
+        let numbers = StateStatsOutput {
+            ledgers: of.ledgers,
+            entries: of.entries,
+        };
+        (state.to_string(), numbers)
+    });
     let output = StatsOutput {
         entries: stats.entries,
         archived_entries: stats.archived_entries,
         archives: stats.archives,
         ledger_bytes: stats.ledger_bytes,
+        states: states.into(),
         tokens_used: stats.tokens_used,
         executors: executors.collect(),
         first: stats.first.map(|time| time.to_string()),
@@ -87,6 +110,16 @@ pub(super) fn run(context: &Context) -> Result<(), CommandError> {
         let _ = write!(text, "\nfrom {first} to {last}");
     }
     text.push('\n');
+    for state in LedgerState::ALL {
+        let of = &output.states[&state.to_string()];
+        if of.ledgers > 0 {
+            let _ = writeln!(
+                text,
+                "{state}: {} ledgers, {} entries",
+                of.ledgers, of.entries
+            );
+        }
+    }
     if !output.executors.is_empty() {
         let mut table = Table::new(&["executor", "entries", "tokens"]);
         for (id, of) in &output.executors {

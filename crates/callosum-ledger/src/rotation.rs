@@ -38,6 +38,17 @@ pub struct Rotated {
     pub bytes: u64,
 }
 
+impl std::fmt::Display for Rotated {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let path = self.archive.display();
+        write!(
+            f,
+            "{} entries, {} bytes, in `{path}`",
+            self.entries, self.bytes
+        )
+    }
+}
+
 /// Why a ledger was not archived, or not wholly.
 #[derive(Debug)]
 pub(crate) enum RotateError {

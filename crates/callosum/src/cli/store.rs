@@ -135,8 +135,8 @@ pub(super) fn unopened(error: &OpenError) -> CommandError {
         OpenError::Newer { .. } => explained
             .hint("a newer callosum wrote it; this one can still read it: callosum ledger query"),
         OpenError::Foreign { .. } => explained.hint(
-            "callosum ledger verify says what differs; callosum ledger recover --help says what \
-             can be done",
+            "callosum ledger recover --from-audit puts back what the journal says and sets this aside; \
+             --appended takes in what was added; callosum ledger verify names it",
         ),
         OpenError::NotALedger { .. } => {
             explained.hint("mend the file, or move it away: the next opening writes it anew")

@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
-use callosum_ledger::{verify::Scope, verify_within};
+use callosum_ledger::{
+    verify::{Problem, Scope},
+    verify_within,
+};
 use owo_colors::OwoColorize as _;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -100,6 +103,17 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
     if output.sound {
         Ok(())
     } else {
+        let paths = context.ledger_paths();
+        let is_restored = |problem: &Problem| {
+            [&paths.ledger, &paths.hashlog].contains(&&problem.path)
+                || problem.path.starts_with(&paths.history)
+        };
+        if found.problems.iter().all(is_restored) {
+            context.ui.hint(
+                "callosum ledger recover --from-audit puts back what the journal says, and sets \
+                 aside what is there",
+            );
+        }
         Err(CommandError::told(Exit::No))
     }
 }

@@ -94,8 +94,14 @@ impl Ui {
         use owo_colors::OwoColorize as _;
         self.say(&format!("{}: {what}", "warning".yellow().bold()));
         if let Some(hint) = hint {
-            self.say(&format!("{}: {hint}", "hint".cyan().bold()));
+            self.hint(hint);
         }
+    }
+
+    /// Says what can be done, on stderr.
+    pub(crate) fn hint(self, hint: &str) {
+        use owo_colors::OwoColorize as _;
+        self.say(&format!("{}: {hint}", "hint".cyan().bold()));
     }
 
     /// Whether a person is looking at stderr.

@@ -286,6 +286,65 @@ fn a_ledger_is_archived_backed_up_and_recovered() {
     env.run(["ledger", "recover", "README.md"]).ended_with(1);
 }
 
+/// CAL-ERR-4, CAL-LED-2, REQ-ERR-004: an entry that was edited by hand stops everything that writes,
+/// until it is rolled back as the hint says; what was edited is kept.
+#[test]
+fn an_entry_edited_by_hand_is_rolled_back() {
+    let env = three_entries();
+    let right = env.read(".cal_memory.json");
+    let edited = right.replacen("about deps", "about DEPS", 1);
+    env.write(".cal_memory.json", &edited);
+    let refused = env.run(["delegate", "map"]).ended_with(3);
+    let hint = "callosum ledger recover --from-audit";
+    assert!(refused.stderr.contains(hint), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("cal_2026_01_02_0002"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(env.read(".cal_memory.json"), edited);
+    let found = env.run(["ledger", "verify"]).ended_with(1);
+    assert!(found.stderr.contains(hint), "{}", found.stderr);
+
+    let output = env
+        .run(["ledger", "recover", "--from-audit", "--json"])
+        .success()
+        .json();
+    let kept = output["set_aside"][0].as_str().unwrap();
+    assert!(kept.starts_with(".cal_quarantine/"), "{output}");
+    assert_eq!(env.read(kept), edited);
+    assert_eq!(env.read(".cal_memory.json"), right);
+    env.run(["ledger", "verify"]).success();
+    env.run(["delegate", "map"]).success();
+}
+
+/// CAL-LED-1, REQ-LED-002: the states of the seed's life cycle are counted, and those who commit
+/// are told when the ledger is archived.
+#[test]
+fn the_states_of_ledgers_are_shown() {
+    let env = three_entries();
+    env.run(["ledger", "rotate"]).success();
+    env.run(["delegate", "after the rotation"]).success();
+    let states = || env.run(["ledger", "stats", "--json"]).success().json()["states"].clone();
+    let of =
+        |ledgers: u64, entries: u64| serde_json::json!({"ledgers": ledgers, "entries": entries});
+    assert_eq!(states()["active"], of(1, 1));
+    assert_eq!(states()["validated"], of(1, 3));
+    assert_eq!(states()["archived"], of(0, 0));
+    let text = env.run(["ledger", "stats"]).success().stdout;
+    assert!(text.contains("validated: 1 ledgers, 3 entries"), "{text}");
+    let folder = env.project().join(".cal_memory_history");
+    let archive = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .find(|name| name.strip_suffix(".json").is_some())
+        .unwrap();
+    let name = format!(".cal_memory_history/{archive}");
+    let text = env.read(&name).replacen("about deps", "about DEPS", 1);
+    env.write(&name, &text);
+    assert_eq!(states()["archived"], of(1, 3));
+}
+
 /// CAL-FLOW-2: two entries compared, entries for other programs, and the ledger of a time.
 #[test]
 fn entries_are_compared_exported_and_shown_as_of_then() {

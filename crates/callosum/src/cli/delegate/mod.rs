@@ -207,6 +207,9 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
     });
     let report = ran.map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
     drop(shown);
+    for rotated in ledger.rotations() {
+        context.ui.say(&format!("archived the ledger: {rotated}"));
+    }
     // What came of the tasks is told, whatever comes of the registry.
     if let Err(error) = deactivate(context, &report, &ledger) {
         error.tell();

@@ -30,6 +30,7 @@ use crate::{
     lines::Lines,
     locks::ExclusiveLedger,
     open_files::OpenFiles,
+    open_ledger::{is_corrupt, read_archive},
     paths::LedgerPaths,
     position::{Position, View},
     quarantine, rotation, watermark,
@@ -251,15 +252,33 @@ pub(crate) fn rebuild(disk: &Disk, paths: &LedgerPaths) -> Result<Aligned, OpenE
     follow_segments(disk, paths, Until::End, |passed| {
         let name = &passed.archived.archive;
         let (ledger, hashlog) = rotation::files_of(&passed);
-        for (path, right) in [
-            (paths.archive(name), ledger),
-            (paths.archived_hashlog(name), hashlog),
-        ] {
+        let is_right = match read_archive(disk, paths, name) {
+            Err(error) if is_corrupt(&error) => false,
+            found => found?.as_ref() == Some(&ledger),
+        };
+        let compressed = paths.compressed_archive(name);
+        let hashlog_path = paths.archived_hashlog(name);
+        let mut wrong = Vec::new();
+        if !is_right {
+            wrong.push((paths.archive(name), ledger));
+        }
+        if disk.read_if_there(&hashlog_path)?.as_ref() != Some(&hashlog) {
+            wrong.push((hashlog_path, hashlog));
+        }
+        for (path, right) in wrong {
             let found = disk.read_if_there(&path)?;
-            if found.as_ref().is_some_and(|found| *found != right) {
-                let repair = rewrite(disk, paths, &path, found.as_deref(), &right)?;
-                aligned.repairs.push(repair);
-            }
+            let repair = rewrite(disk, paths, &path, found.as_deref(), &right)?;
+            aligned.repairs.push(repair);
+        }
+        if !is_right && let Some(found) = disk.read_if_there(&compressed)? {
+            let kept = quarantine::keep(disk, paths, &compressed, &found)?;
+            disk.remove_file(&compressed)?;
+            disk.sync_dir(&paths.history)?;
+            aligned.repairs.push(Repair {
+                path: compressed,
+                what: RepairKind::Rewritten,
+                kept: Some(kept),
+            });
         }
         Ok(())
     })?;

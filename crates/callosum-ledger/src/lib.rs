@@ -24,6 +24,7 @@ pub mod canonical;
 mod chain;
 pub mod checkpoint;
 mod checksum;
+mod compression;
 mod creation;
 mod entry;
 mod error_code;
@@ -37,6 +38,7 @@ mod lines;
 pub mod locks;
 pub mod merkle;
 mod open_files;
+mod open_ledger;
 mod past;
 mod paths;
 mod position;
@@ -58,6 +60,7 @@ pub use crate::{
     audit::{AuditQuery, AuditReadError, AuditReader, UnreadableLine},
     backup::{Backup, BackupError},
     checksum::{Checksum, InvalidChecksum},
+    compression::Compression,
     creation::{Adoption, CreateError, Creation},
     entry::{Entry, EntryError, NewEntry},
     error_code::{ErrorCode, UnknownErrorCode},

@@ -59,6 +59,11 @@ impl LedgerPaths {
         self.history.join(name.ledger())
     }
 
+    /// Where an archived ledger stands that is compressed.
+    pub(crate) fn compressed_archive(&self, name: &ArchiveName) -> PathBuf {
+        self.history.join(name.compressed())
+    }
+
     /// Where the hashlog of an archived ledger stands.
     pub(crate) fn archived_hashlog(&self, name: &ArchiveName) -> PathBuf {
         self.history.join(name.hashlog())

@@ -12,6 +12,7 @@ use crate::{
     error_code::ErrorCode,
     journal::{JournalError, Passed, Until, day_of_path, follow_segments},
     locks,
+    open_ledger::read_archive,
     paths::LedgerPaths,
     rotation,
 };
@@ -265,7 +266,7 @@ fn compare_archive(
     is_part: bool,
 ) -> Result<Option<Difference>, DiskError> {
     let path = paths.archive(name);
-    let found = disk.read_if_there(&path)?;
+    let found = read_archive(disk, paths, name)?;
     Ok(compare(&path, found, expected, is_part))
 }
 

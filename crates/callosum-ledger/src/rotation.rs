@@ -23,6 +23,7 @@ use crate::{
     ledger_file::LedgerVersion,
     lines::last_line,
     open_files::OpenFiles,
+    open_ledger::compressed_beside,
     paths::LedgerPaths,
     position::{Position, View},
 };
@@ -36,6 +37,20 @@ pub struct Rotated {
     pub entries: u64,
     /// Its size.
     pub bytes: u64,
+}
+
+impl Rotated {
+    /// Where it stands now, compressed or not.
+    pub fn place(&self, disk: &Disk) -> Result<PathBuf, DiskError> {
+        let compressed = compressed_beside(&self.archive);
+        Ok(
+            if disk.exists(&compressed)? && !disk.exists(&self.archive)? {
+                compressed
+            } else {
+                self.archive.clone()
+            },
+        )
+    }
 }
 
 impl std::fmt::Display for Rotated {
@@ -184,10 +199,7 @@ pub(crate) fn is_kept(
     paths: &LedgerPaths,
     name: &ArchiveName,
 ) -> Result<bool, DiskError> {
-    Ok(
-        disk.exists(&paths.archive(name))?
-            || disk.exists(&paths.history.join(name.compressed()))?,
-    )
+    Ok(disk.exists(&paths.archive(name))? || disk.exists(&paths.compressed_archive(name))?)
 }
 
 /// Whether an archive and its hashlog are there.

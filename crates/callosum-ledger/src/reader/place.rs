@@ -9,15 +9,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use callosum_host::{Disk, DiskError, DiskFile, OpenHow, disk::EntryKind};
+use callosum_host::{Disk, DiskError, OpenHow, disk::EntryKind};
 use jiff::Timestamp;
 
 use crate::{
-    archive_name::ArchiveName,
     entry::{Entry, EntryError, checksum_at_head, read_timestamp},
     error_code::ErrorCode,
-    hashlog::{Asked, Hashlog, HashlogLine, Row},
+    hashlog::{Asked, Hashlog, HashlogLine, ReadRange as _, Row},
     ledger_file::{LedgerFile, LedgerFileError, LedgerVersion},
+    open_ledger::{OpenLedger, name_of},
     paths::LedgerPaths,
     task_id::TaskId,
 };
@@ -120,7 +120,7 @@ pub(super) enum Source {
     /// A ledger by its hashlog.
     Indexed {
         hashlog: Hashlog,
-        ledger: DiskFile,
+        ledger: OpenLedger,
         version: LedgerVersion,
         is_archived: bool,
     },
@@ -156,7 +156,7 @@ impl Source {
             return Ok(Self::Missing);
         };
         let hashlog = Hashlog::open(disk, &paths.hashlog, &paths.index())?;
-        Self::of(ledger, hashlog, false)
+        Self::of(OpenLedger::Plain(ledger), hashlog, false)
     }
 
     /// An archive, by its hashlog where it has one.
@@ -165,9 +165,8 @@ impl Source {
         paths: &LedgerPaths,
         path: &Path,
     ) -> Result<Self, ReadError> {
-        let ledger = disk.open(path, OpenHow::READ)?;
-        let name = path.file_name().and_then(|name| name.to_str());
-        let hashlog = match name.and_then(|name| name.parse::<ArchiveName>().ok()) {
+        let ledger = OpenLedger::open(disk, path)?;
+        let hashlog = match name_of(path) {
             Some(name) => Hashlog::open(
                 disk,
                 &paths.archived_hashlog(&name),
@@ -179,7 +178,7 @@ impl Source {
     }
 
     fn of(
-        ledger: DiskFile,
+        ledger: OpenLedger,
         hashlog: Option<Hashlog>,
         is_archived: bool,
     ) -> Result<Self, ReadError> {
@@ -259,8 +258,9 @@ impl Source {
             }
             Self::Missing | Self::Scanned { .. } => return Ok(false),
         };
-        let Some(archive) = disk.open_if_there(archive, OpenHow::READ)? else {
-            return Ok(false);
+        let archive = match OpenLedger::open(disk, archive) {
+            Err(error) if error.is_absent() => return Ok(false),
+            opened => opened?,
         };
         Ok(archive.size()? == size
             && archive.read_range(size - end.len() as u64, end.len())? == end)
@@ -457,7 +457,7 @@ impl<'s> Candidate<'s> {
 /// Whether the hashlog's ends fit the ledger; then the version at the ledger's head.
 fn version_if_indexed(
     hashlog: &Hashlog,
-    ledger: &DiskFile,
+    ledger: &OpenLedger,
 ) -> Result<Option<LedgerVersion>, DiskError> {
     let Some([first, last]) = hashlog.ends()? else {
         return Ok(None);
@@ -485,10 +485,17 @@ pub(crate) fn archives(disk: &Disk, paths: &LedgerPaths) -> Result<Vec<PathBuf>,
         .into_iter()
         .filter(|entry| entry.kind == EntryKind::File)
         .filter_map(|entry| entry.name.into_string().ok())
-        .filter(|name| name.strip_suffix(".json").is_some())
+        .filter(|name| {
+            name.strip_suffix(".gz")
+                .unwrap_or(name)
+                .strip_suffix(".json")
+                .is_some()
+        })
         .collect();
-    // Our own by their age, before those of other programs by their names.
-    archives.sort_by_cached_key(|name| (name.parse::<ArchiveName>().ok(), name.clone()));
+    // Our own by their age, before those of other programs by their names; one that is compressed
+    // just now after itself.
+    archives.sort_by_cached_key(|name| (name_of(Path::new(name)), name.clone()));
+    archives.dedup_by(|later, name| later.strip_suffix(".gz") == Some(name.as_str()));
     Ok(archives
         .into_iter()
         .rev()

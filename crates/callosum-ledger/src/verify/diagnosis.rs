@@ -12,6 +12,7 @@ use crate::{
     entry::{Entry, seal},
     journal::{Until, follow, follow_segments},
     ledger_file::{LedgerFile, begun_like},
+    open_ledger::OpenLedger,
     paths::LedgerPaths,
     position::Position,
     task_id::TaskId,
@@ -94,7 +95,7 @@ pub(super) fn compare_archive(
     path: &Path,
     archive: ArchiveName,
 ) -> Result<Option<Problem>, DiskError> {
-    let bytes = disk.read(path)?;
+    let bytes = OpenLedger::open(disk, path)?.read_all()?;
     let Ok(file) = LedgerFile::scan(&bytes) else {
         return Ok(None);
     };

@@ -15,6 +15,7 @@ use crate::{
     hashlog::{self, HashlogLine},
     ledger_file::{LedgerFile, OWN_TAIL, own_entry, own_head_len},
     lines::Lines,
+    open_ledger::{OpenLedger, is_corrupt},
     paths::LedgerPaths,
     task_id::TaskId,
 };
@@ -80,8 +81,28 @@ pub(super) fn check_archive(
     path: &Path,
     told: Option<&ArchivedCheck>,
 ) -> Result<LedgerCheck, DiskError> {
-    let len = disk.stat(path)?.map_or(0, |stat| stat.len);
-    let mut check = check_file(disk, path, len, &end_of(disk, path, len)?)?;
+    let checked = match OpenLedger::open(disk, path) {
+        Ok(OpenLedger::Plain(file)) => {
+            let len = file.size()?;
+            check_file(disk, file.path(), len, &end_of(disk, file.path(), len)?)
+        }
+        opened => opened
+            .and_then(|ledger| ledger.read_all())
+            .map(|bytes| LedgerCheck {
+                bytes: bytes.len() as u64,
+                ..check_any_layout(path, &bytes)
+            }),
+    };
+    let mut check = match checked {
+        Err(error) if is_corrupt(&error) => {
+            let text = error.source.to_string();
+            return Ok(LedgerCheck {
+                problem: Some(whole_file(path, Fault::Unreadable, &text)),
+                ..LedgerCheck::default()
+            });
+        }
+        checked => checked?,
+    };
     let Some(told) = told else {
         return Ok(check);
     };

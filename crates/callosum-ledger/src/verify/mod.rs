@@ -39,6 +39,7 @@ use crate::{
     journal::{DayFile, day_files},
     ledger_file::LedgerFileError,
     locks,
+    open_ledger::name_of,
     paths::LedgerPaths,
     reader::archives,
     task_id::TaskId,
@@ -332,15 +333,16 @@ fn check_archives(
     for path in &found {
         let of_it = told
             .iter()
-            .find(|told| paths.archive(&told.archived.archive) == *path);
+            .find(|told| name_of(path) == Some(told.archived.archive));
         let of_archive = ledger::check_archive(disk, paths, path, of_it)?;
         verification.archived_entries += of_archive.entries;
         verification.problems.extend(of_archive.problem);
         verification.bytes += of_archive.bytes;
     }
     for told in told {
-        let path = paths.archive(&told.archived.archive);
-        if !found.contains(&path) {
+        let archive = told.archived.archive;
+        if !found.iter().any(|path| name_of(path) == Some(archive)) {
+            let path = paths.archive(&archive);
             let detail = "the audit journal tells of this archive, and it is not there";
             let missing = ledger::whole_file(&path, Fault::Missing, detail);
             verification.problems.push(missing);

@@ -462,6 +462,24 @@ fn archiving_survives_every_crash() {
     assert!(count > 500, "{count}");
 }
 
+/// CAL-LED-1: compressing what was archived, and doing the rest of it the next time.
+#[test]
+fn compressing_archives_survives_every_crash() {
+    let workload = Workload::on_entries(2);
+    let project = workload.project();
+    let ledger = project.open();
+    assert!(ledger.rotate().unwrap().is_some());
+    workload.store(&project, &ledger, "the first of the second");
+    let compress = || Ledger::compress_archives(&project.disk, &project.paths).unwrap();
+    assert_eq!(compress(), 1);
+    assert!(ledger.rotate().unwrap().is_some());
+    assert_eq!((compress(), compress()), (1, 0));
+    workload.store(&project, &ledger, "the first of the third");
+    drop(ledger);
+    let count = workload.check_every_crash(MONDAY);
+    assert!(count > 300, "{count}");
+}
+
 /// CAL-SUM-2: setting the watermark anew, and going on from it.
 #[test]
 fn setting_the_watermark_survives_every_crash() {

@@ -1,7 +1,10 @@
 //! Archiving the ledger: at its size, on demand, interrupted, and over many days.
 
+use std::io::Write as _;
+
 use callosum_host::{Disk, OpenHow};
-use callosum_ledger::{Query, Replay, Verification, past, replay, verify};
+use callosum_ledger::{Ledger, Query, RecoverFrom, Replay, Verification, past, replay, verify};
+use flate2::write::GzEncoder;
 use serde_json::Value;
 
 use crate::project::{Project, id};
@@ -250,6 +253,70 @@ fn the_past_is_rebuilt_as_it_stood() {
         before.unwrap_err().to_string(),
         "there was no ledger at 2026-11-01T00:00:00Z"
     );
+}
+
+/// CAL-LED-1, CAL-GOV-2: a compressed archive is read, verified and replayed by what it says, also
+/// where another program compressed it, and by whoever was reading meanwhile.
+#[test]
+fn compressed_archives_say_what_they_said() {
+    let (project, ids) = Project::with_entries(3);
+    let early = project.reader();
+    let rotated = project.open().rotate().unwrap().unwrap();
+    let later = project.reader();
+    let plain = project.read(&rotated.archive);
+    project.store(&project.open(), "after the rotation");
+    let compress = || Ledger::compress_archives(&project.disk, &project.paths).unwrap();
+    assert_eq!(compress(), 1);
+    let place = rotated.place(&project.disk).unwrap();
+    assert!(project.read(&place).len() < plain.len());
+    assert!(place.to_str().unwrap().ends_with("_100000.json.gz"));
+    assert!(!project.disk.exists(&rotated.archive).unwrap());
+
+    // Any other gzip file will do as well.
+    let of_others = {
+        let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(&plain).unwrap();
+        encoder.finish().unwrap()
+    };
+    for bytes in [project.read(&place), of_others] {
+        project.write(&place, &bytes);
+        for reader in [&early, &later, &project.reader()] {
+            let found = reader.find(&ids[1]).unwrap().unwrap();
+            assert_eq!(found.entry.summary, "summary 1");
+        }
+        assert_eq!(early.query(&Query::default()).unwrap().len(), 3);
+        assert_eq!(project.reader().query(&Query::default()).unwrap().len(), 4);
+        let stats = project.reader().stats().unwrap();
+        assert_eq!((stats.entries, stats.archives), (4, 1));
+        assert_eq!(verified(&project).archived_entries, 3);
+        replayed(&project);
+    }
+    project
+        .disk
+        .remove_file(&project.paths.watermark())
+        .unwrap();
+    let taken = project
+        .open()
+        .commit(project.entry(ids[0].clone(), "again"));
+    assert!(taken.is_err());
+    assert_eq!(project.open().repairs(), []);
+
+    // Both files, as a crash may leave them: the plain one is read, and removed the next time.
+    project.write(&rotated.archive, &plain);
+    project.write(&place, b"not what it should be");
+    assert_eq!(verified(&project).archived_entries, 3);
+    assert_eq!(compress(), 1);
+    assert_eq!(verified(&project).archived_entries, 3);
+    assert!(!project.disk.exists(&rotated.archive).unwrap());
+
+    // One that is damaged is named, and restored from the journal.
+    project.write(&place, b"not what it should be");
+    let found = verify(&project.disk, &project.paths).unwrap();
+    assert_eq!(found.problems[0].path, place);
+    let from = RecoverFrom::Audit;
+    Ledger::recover(&project.disk, &project.paths, &project.clock, from).unwrap();
+    assert_eq!(project.read(&rotated.archive), plain);
+    assert_eq!(verified(&project).archived_entries, 3);
 }
 
 /// CAL-LED-1: what is archived while somebody reads is given once.

@@ -9,7 +9,7 @@ use callosum_ledger::{
 };
 
 use super::context::Context;
-use crate::ui::{CommandError, Exit};
+use crate::ui::{CommandError, Exit, Progress};
 
 /// How long another process that changes the same file is waited for (Seed CAL §5.3).
 const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
@@ -91,6 +91,21 @@ pub(super) fn is_gone(context: &Context) -> bool {
 /// What to say where [`is_gone`]: nothing is lost, and how to have it back.
 pub(super) const GONE: &str = "the ledger's file is gone, and its audit journal is there: the next \
                                command that can write here rebuilds it (`callosum init`)";
+
+/// Compresses what was archived, where the configuration says so. Where that fails, the archive
+/// is as good as it was.
+pub(super) fn compress_archives(context: &Context) {
+    if !context.project.settings.compresses_archives() {
+        return;
+    }
+    let progress = Progress::start(context.ui, "compressing archives");
+    let compressed = Ledger::compress_archives(&context.disk, &context.ledger_paths());
+    drop(progress);
+    if let Err(error) = compressed {
+        let what = format!("an archive was not compressed: {error}");
+        context.ui.warn(&what, None);
+    }
+}
 
 fn tell_repairs(context: &Context, ledger: &Ledger) {
     for repair in ledger.repairs() {

@@ -8,6 +8,9 @@ use callosum_arbiter::{Concurrency, mode::DEFAULT_IO_THRESHOLD, recovery::DEFAUL
 
 use super::value::{Takes, Value};
 
+/// The word for archives that are compressed.
+pub(crate) const GZIP: &str = "gzip";
+
 /// A setting of one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
@@ -19,6 +22,8 @@ pub(crate) enum Key {
     AuditPath,
     /// The size at which a ledger is archived.
     RotationThresholdMb,
+    /// Whether an archive is compressed.
+    ArchiveCompression,
     /// The silence after which an executor counts as hanging.
     ExecutorTimeoutMs,
     /// How often a failed task is tried again.
@@ -39,11 +44,12 @@ pub(crate) enum Key {
 
 impl Key {
     /// All of them, in the order in which they are shown.
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::ConcurrencyLimit,
         Self::LedgerPath,
         Self::AuditPath,
         Self::RotationThresholdMb,
+        Self::ArchiveCompression,
         Self::ExecutorTimeoutMs,
         Self::RetryMax,
         Self::BackoffBaseMs,
@@ -61,6 +67,7 @@ impl Key {
             Self::LedgerPath => "ledger_path",
             Self::AuditPath => "audit_path",
             Self::RotationThresholdMb => "rotation_threshold_mb",
+            Self::ArchiveCompression => "archive_compression",
             Self::ExecutorTimeoutMs => "executor_timeout_ms",
             Self::RetryMax => "retry_max",
             Self::BackoffBaseMs => "backoff_base_ms",
@@ -79,6 +86,7 @@ impl Key {
             Self::LedgerPath => "CAL_LEDGER_PATH",
             Self::AuditPath => "CAL_AUDIT_PATH",
             Self::RotationThresholdMb => "CAL_ROTATION_THRESHOLD_MB",
+            Self::ArchiveCompression => "CAL_ARCHIVE_COMPRESSION",
             Self::ExecutorTimeoutMs => "CAL_EXECUTOR_TIMEOUT_MS",
             Self::RetryMax => "CAL_RETRY_MAX",
             Self::BackoffBaseMs => "CAL_BACKOFF_BASE_MS",
@@ -99,6 +107,7 @@ impl Key {
             Self::LedgerPath => Takes::File,
             Self::AuditPath => Takes::Folder,
             Self::RotationThresholdMb => Takes::Count(1..=4096),
+            Self::ArchiveCompression => Takes::Choice(&["none", GZIP]),
             Self::ExecutorTimeoutMs => Takes::Count(100..=3_600_000),
             Self::RetryMax => Takes::Count(0..=5),
             Self::BackoffBaseMs => Takes::Count(0..=10_000),
@@ -118,6 +127,7 @@ impl Key {
             Self::AuditPath => Value::Path(PathBuf::from("cal_audit")),
             // Seed CAL §9.3.
             Self::RotationThresholdMb => Value::Count(250),
+            Self::ArchiveCompression => Value::Choice("none"),
             // Seed CAL §14.2.
             Self::ExecutorTimeoutMs => Value::Count(5_000),
             Self::RetryMax => Value::Count(u64::from(DEFAULT_RETRY_MAX)),
@@ -136,6 +146,9 @@ impl Key {
             Self::LedgerPath => "The ledger, from the root",
             Self::AuditPath => "The folder of the audit journal, from the root",
             Self::RotationThresholdMb => "Size in MB at which the ledger is archived",
+            Self::ArchiveCompression => {
+                "Whether archives are compressed, in a form that `zcat` reads"
+            }
             Self::ExecutorTimeoutMs => {
                 "Silence in ms after which an executor is ended (E002), where its registry entry says nothing else"
             }

@@ -13,7 +13,7 @@ use super::{
     address::{Address, NotAllowed},
     calrc::Calrc,
     environment::Environment,
-    key::Key,
+    key::{GZIP, Key},
     setting::{Origin, Setting},
     value::Value,
 };
@@ -158,6 +158,11 @@ impl Settings {
         LedgerOptions {
             rotate_at: self.count(Key::RotationThresholdMb) * 1_000_000,
         }
+    }
+
+    /// Whether archives are compressed.
+    pub(crate) fn compresses_archives(&self) -> bool {
+        self.get(Key::ArchiveCompression).value == Value::Choice(GZIP)
     }
 
     /// The silence after which an executor is ended, where its entry says nothing else.

@@ -19,6 +19,8 @@ pub(crate) enum Value {
     Decimal(u64),
     /// On or off.
     Switch(bool),
+    /// One of a few words.
+    Choice(&'static str),
     /// A place, as it was written: usually seen from the root.
     Path(PathBuf),
 }
@@ -30,6 +32,7 @@ impl Value {
             Self::Count(count) => (*count).into(),
             Self::Decimal(parts) => (*parts as f64 / PARTS).into(),
             Self::Switch(on) => (*on).into(),
+            Self::Choice(word) => (*word).into(),
             Self::Path(path) => path.to_str()?.into(),
         })
     }
@@ -41,6 +44,7 @@ impl fmt::Display for Value {
             Self::Count(count) => count.fmt(f),
             Self::Decimal(parts) => (*parts as f64 / PARTS).fmt(f),
             Self::Switch(on) => on.fmt(f),
+            Self::Choice(word) => word.fmt(f),
             Self::Path(path) => path.display().fmt(f),
         }
     }
@@ -55,6 +59,8 @@ pub(crate) enum Takes {
     Decimal(RangeInclusive<u64>),
     /// `true` or `false`.
     Switch,
+    /// One of these words.
+    Choice(&'static [&'static str]),
     /// A path of a file.
     File,
     /// A path of a folder.
@@ -72,6 +78,7 @@ impl Takes {
                 decimal(number.as_f64()?, range).map(Value::Decimal)
             }
             (Self::Switch, Json::Bool(on)) => Some(Value::Switch(*on)),
+            (Self::Choice(words), Json::String(text)) => chosen(words, text),
             (Self::File | Self::Folder, Json::String(text)) => self.place(Path::new(text)),
             _ => None,
         }
@@ -98,6 +105,7 @@ impl Takes {
                 Some("false") => Some(Value::Switch(false)),
                 _ => None,
             },
+            Self::Choice(words) => chosen(words, text.to_str()?),
             Self::File | Self::Folder => self.place(Path::new(text)),
         }
     }
@@ -136,6 +144,13 @@ fn decimal(number: f64, range: &RangeInclusive<u64>) -> Option<u64> {
         .filter(|parts| range.contains(parts))
 }
 
+fn chosen(words: &[&'static str], text: &str) -> Option<Value> {
+    words
+        .iter()
+        .find(|word| **word == text)
+        .map(|word| Value::Choice(word))
+}
+
 fn counted(count: Option<u64>) -> Option<Value> {
     count.map(Value::Count)
 }
@@ -158,6 +173,7 @@ impl fmt::Display for Takes {
                 Value::Decimal(*range.end())
             ),
             Self::Switch => f.write_str("true or false"),
+            Self::Choice(words) => f.write_str(&words.join(" or ")),
             Self::File => f.write_str("the path of a file, not in .git"),
             Self::Folder => f.write_str("the path of a folder, not in .git"),
         }
@@ -213,6 +229,14 @@ mod tests {
         );
         check(&Takes::Switch, json!(1), "1", None);
         check(&Takes::Switch, json!("yes"), "yes", None);
+    }
+
+    #[test]
+    fn a_choice_is_one_of_its_words() {
+        let takes = Takes::Choice(&["none", "gzip"]);
+        check(&takes, json!("gzip"), "gzip", Some(Value::Choice("gzip")));
+        check(&takes, json!("GZIP"), "GZIP", None);
+        check(&takes, json!(true), "", None);
     }
 
     /// CAL-CFG-1: the seed's leading slash means the project's folder; other absolute paths are

@@ -345,6 +345,63 @@ fn the_states_of_ledgers_are_shown() {
     assert_eq!(states()["archived"], of(1, 3));
 }
 
+/// CAL-LED-1, CAL-CFG-1: where archives are compressed, every command reads them as it did before.
+#[test]
+fn compressed_archives_are_read_like_others() {
+    let env = three_entries();
+    let whole = env.read(".cal_memory.json");
+    let gzip = ("CAL_ARCHIVE_COMPRESSION", "gzip");
+    let rotated = env
+        .callosum()
+        .arguments(["ledger", "rotate"])
+        .env(gzip.0, gzip.1)
+        .run();
+    rotated.success();
+    let folder = env.project().join(".cal_memory_history");
+    let names = || {
+        let listed = std::fs::read_dir(&folder).unwrap();
+        let mut names: Vec<_> = listed
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    };
+    let archive = "cal_memory_20260102_030405.json.gz";
+    assert_eq!(names(), ["cal_memory_20260102_030405.hashlog", archive]);
+    let inflated = std::process::Command::new("gzip")
+        .arg("-dc")
+        .arg(folder.join(archive))
+        .output();
+    if let Ok(inflated) = inflated {
+        assert_eq!(String::from_utf8(inflated.stdout).unwrap(), whole);
+    }
+    env.run(["delegate", "after the rotation"]).success();
+    let shown = env.run(["ledger", "show", "cal_2026_01_02_0002"]).success();
+    assert!(shown.stdout.contains(archive), "{}", shown.stdout);
+    let found = env.run(["ledger", "query", "--json"]).success().json();
+    assert_eq!(found["entries"].as_array().unwrap().len(), 4);
+    env.run(["ledger", "verify", "--all"]).success();
+    env.run(["replay"]).success();
+    let then = env.run(["ledger", "at", "2026-01-02", "--json"]).success();
+    assert_eq!(then.json()["entries"].as_array().unwrap().len(), 4);
+    assert_eq!(
+        env.run(["ledger", "export"])
+            .success()
+            .stdout
+            .lines()
+            .count(),
+        4
+    );
+
+    let mut bytes = std::fs::read(folder.join(archive)).unwrap();
+    bytes[40] ^= 1;
+    std::fs::write(folder.join(archive), &bytes).unwrap();
+    env.run(["ledger", "verify", "--all"]).ended_with(1);
+    env.run(["ledger", "recover", "--from-audit"]).success();
+    env.run(["ledger", "verify", "--all"]).success();
+    assert!(!names().contains(&archive.to_owned()));
+}
+
 /// CAL-FLOW-2: two entries compared, entries for other programs, and the ledger of a time.
 #[test]
 fn entries_are_compared_exported_and_shown_as_of_then() {

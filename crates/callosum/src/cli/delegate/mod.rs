@@ -210,6 +210,9 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
     for rotated in ledger.rotations() {
         context.ui.say(&format!("archived the ledger: {rotated}"));
     }
+    if !ledger.rotations().is_empty() {
+        store::compress_archives(context);
+    }
     // What came of the tasks is told, whatever comes of the registry.
     if let Err(error) = deactivate(context, &report, &ledger) {
         error.tell();

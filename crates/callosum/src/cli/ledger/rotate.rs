@@ -33,10 +33,16 @@ pub(crate) struct RotateOutput {
 pub(super) fn run(context: &Context) -> Result<(), CommandError> {
     let ledger = store::open(context)?;
     let rotated = ledger.rotate().map_err(|error| store::unwritten(&error))?;
+    store::compress_archives(context);
     let output = RotateOutput {
-        archive: rotated
-            .as_ref()
-            .map(|rotated| rotated.archive.display().to_string()),
+        archive: match &rotated {
+            Some(rotated) => {
+                let place = rotated.place(&context.disk);
+                let place = place.map_err(|error| store::disk_failed(&error))?;
+                Some(place.display().to_string())
+            }
+            None => None,
+        },
         entries: rotated.as_ref().map_or(0, |rotated| rotated.entries),
         bytes: rotated.as_ref().map_or(0, |rotated| rotated.bytes),
     };

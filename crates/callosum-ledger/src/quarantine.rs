@@ -37,15 +37,11 @@ pub(crate) fn move_folder(
     disk.create_dir_all(&paths.quarantine)?;
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let parent = folder.parent().unwrap_or(&paths.root);
-    let kept = free_name(disk, &paths.quarantine, &name)?;
-    let kept = match disk.rename(folder, &kept) {
-        Ok(()) => kept,
-        Err(_) => {
-            let beside = free_name(disk, parent, &name)?;
-            disk.rename(folder, &beside)?;
-            beside
-        }
-    };
+    let mut kept = free_name(disk, &paths.quarantine, &name)?;
+    if disk.rename(folder, &kept).is_err() {
+        kept = free_name(disk, parent, &name)?;
+        disk.rename(folder, &kept)?;
+    }
     disk.sync_dir(kept.parent().unwrap_or(parent))?;
     disk.sync_dir(parent)?;
     Ok(kept)

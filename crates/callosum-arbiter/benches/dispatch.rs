@@ -70,6 +70,15 @@ fn main() {
             ..Task::new(format!("t{number}"), "nothing")
         })
         .collect();
+    let budget = Budget::begin(
+        disk.clone(),
+        folder.path().join("budgets"),
+        (clock.clone(), &Ids::random()),
+        None,
+        Bounds::default(),
+        1,
+    )
+    .unwrap();
     let means = Means {
         ledger: &ledger,
         answers: &Answers::new(disk, &paths),
@@ -80,6 +89,7 @@ fn main() {
         cancel: &cancel,
         provenance: Provenance::default(),
         reuse: None,
+        budget: &budget,
     };
     let rules = Rules {
         limits,

@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod budget;
 pub mod delegation;
 pub mod excerpt;
 pub mod lifecycle;

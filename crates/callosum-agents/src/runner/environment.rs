@@ -2,8 +2,9 @@
 
 use std::{ffi::OsString, path::Path};
 
-/// What every executor gets, besides `PWD` and `TMPDIR` (seed CAL §8.3).
-const COMMON: [&str; 2] = ["PATH", "HOME"];
+/// What every executor gets, besides `PWD` and `TMPDIR` (seed CAL §8.3). `CAL_BUDGET` names the
+/// budget that its own delegations count against; it is no secret.
+const COMMON: [&str; 3] = ["PATH", "HOME", "CAL_BUDGET"];
 
 /// A name that holds one of these passes only where it is listed itself (seed CAL §8.3).
 const SENSITIVE: [&str; 4] = ["API_KEY", "SECRET", "TOKEN", "PASSWORD"];

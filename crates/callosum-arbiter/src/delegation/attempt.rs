@@ -30,10 +30,14 @@ use super::{
     watch::{Notice, Watch},
 };
 use crate::{
+    budget::{Bound, BudgetError, Money},
     lifecycle::{State, Trigger},
     mode::Decision,
     task::{Task, TaskIndex},
 };
+
+/// The key of an answer's metadata that has what it cost, in US dollars.
+const COST_KEY: &str = "cost_usd";
 
 /// What a worker is given.
 pub(super) struct Job<'a> {
@@ -72,6 +76,8 @@ pub(super) enum AttemptResult {
     },
     /// It failed because the ledger takes nothing any more in this run.
     Unstorable(Failure),
+    /// It was not made: a bound of the tree of tasks was reached.
+    OverBudget(Bound),
     /// Somebody cancelled.
     Cancelled,
 }
@@ -97,7 +103,25 @@ struct Done {
 enum Stop {
     Failed(Failure),
     Unstorable(Failure),
+    OverBudget(Bound),
     Cancelled,
+}
+
+impl From<BudgetError> for Stop {
+    fn from(error: BudgetError) -> Self {
+        let code = match error {
+            BudgetError::Lock(_) => Some(ErrorCode::LockTimeout),
+            BudgetError::Disk(_) => Some(ErrorCode::DiskFailure),
+            _ => None,
+        };
+        Self::Failed(Failure {
+            code,
+            message: one_line(&error),
+            details: None,
+            kept_answer: None,
+            is_final: false,
+        })
+    }
 }
 
 impl From<WriteError> for Stop {
@@ -169,6 +193,7 @@ impl Workshop<'_> {
                 uncommitted,
             },
             Ok(Err(Stop::Unstorable(failure))) => AttemptResult::Unstorable(failure),
+            Ok(Err(Stop::OverBudget(bound))) => AttemptResult::OverBudget(bound),
             Ok(Err(Stop::Cancelled)) => AttemptResult::Cancelled,
             Err(_) => AttemptResult::Failed {
                 failure: Failure {
@@ -197,6 +222,11 @@ impl Workshop<'_> {
         {
             job.id = Some(done.entry.task_id.clone());
             return Ok(done);
+        }
+        if uncommitted.is_none()
+            && let Some(bound) = self.means.budget.take_spawn()?
+        {
+            return Err(Stop::OverBudget(bound));
         }
         let id = self.identify(job)?;
         let about = About {
@@ -328,7 +358,7 @@ impl Workshop<'_> {
                 Err(stop) => {
                     self.record(match &stop {
                         Stop::Failed(failure) | Stop::Unstorable(failure) => about.error(failure),
-                        Stop::Cancelled => about.cancelled(),
+                        Stop::OverBudget(_) | Stop::Cancelled => about.cancelled(),
                     })?;
                     step(Trigger::Broke)?;
                     step(Trigger::CleanedUp)?;
@@ -337,6 +367,8 @@ impl Workshop<'_> {
             };
             step(Trigger::Answered)?;
             let answer = &asked.answer;
+            let tokens = asked.tokens_before + answer.tokens_used;
+            self.means.budget.charge(tokens, cost_of(answer))?;
             let objection = match self.judge(job.task, answer) {
                 Ok(mut judged) => {
                     self.record(about.validated(answer.checksum))?;
@@ -361,6 +393,9 @@ impl Workshop<'_> {
             step(Trigger::CleanedUp)?;
             match complaint {
                 Some(complaint) if !was_sent_back => {
+                    if let Some(bound) = self.means.budget.take_spawn()? {
+                        return Err(Stop::OverBudget(bound));
+                    }
                     was_sent_back = true;
                     tokens_before += asked.tokens_before + answer.tokens_used;
                     request = request.sent_back(&complaint);
@@ -526,6 +561,12 @@ impl Workshop<'_> {
     fn record(&self, event: AuditEvent) -> Result<(), Stop> {
         Ok(self.means.ledger.record(event)?)
     }
+}
+
+/// What an executor says that its answer cost, in US dollars.
+fn cost_of(answer: &Answer) -> Money {
+    let cost = answer.metadata.get(COST_KEY).and_then(Value::as_f64);
+    cost.map_or(Money(0), Money::of_dollars)
 }
 
 /// What is to be said to the executor, where asking once more may help.

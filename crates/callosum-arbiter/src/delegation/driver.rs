@@ -21,7 +21,7 @@ use super::{
     attempt::{AttemptResult, Attempted, Job, Workshop},
     judge::Judged,
     means::{Means, Rules},
-    record::About,
+    record::{About, over_budget},
     report::{Failure, Report, TaskReport, TaskStatus},
     watch::{Notice, Watch},
 };
@@ -293,6 +293,10 @@ impl<'a> Run<'a> {
                 record.failures.push(failure);
                 Outcome::Unstorable(code)
             }
+            AttemptResult::OverBudget(bound) => {
+                record.status = Some(TaskStatus::OverBudget { bound });
+                Outcome::OverBudget(bound)
+            }
             AttemptResult::Cancelled => Outcome::Cancelled,
         };
         match self.schedule.finished(task, now, outcome)? {
@@ -334,6 +338,10 @@ impl<'a> Run<'a> {
         let record = &mut self.records[task.0];
         let status = &*record.status.get_or_insert(status);
         record.elapsed = record.began.map_or(Duration::ZERO, |began| began.elapsed());
+        let over = match status {
+            TaskStatus::OverBudget { bound } => Some(*bound),
+            _ => None,
+        };
         let recovered = matches!(status, TaskStatus::Committed { .. });
         if let Some(id) = record.id.clone()
             && !record.failures.is_empty()
@@ -344,6 +352,11 @@ impl<'a> Run<'a> {
             };
             self.record(about.recovery(recovered));
         }
+        if let Some(bound) = over {
+            let id = self.records[task.0].id.as_ref();
+            let executor = &self.assigned[task.0].id;
+            self.record(over_budget(id, executor, &self.tasks[task.0], bound));
+        }
         self.watch.notice(task, Notice::Ended);
     }
 
@@ -353,6 +366,7 @@ impl<'a> Run<'a> {
             // The attempt has said so already, with the entry.
             Ending::Committed | Ending::Failed(_) => TaskStatus::Failed,
             Ending::DependencyFailed { on } => TaskStatus::DependencyFailed { on: name(on) },
+            Ending::OverBudget(bound) => TaskStatus::OverBudget { bound },
             Ending::Cancelled => TaskStatus::Cancelled,
             Ending::Halted { by } => TaskStatus::Halted { by: name(by) },
         }

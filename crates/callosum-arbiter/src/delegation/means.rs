@@ -7,7 +7,7 @@ use callosum_host::{Clock, process::Cancel};
 use callosum_ledger::{Answers, Ledger};
 
 use super::reuse::Reuse;
-use crate::{schedule::Limits, share::Share};
+use crate::{budget::Budget, schedule::Limits, share::Share};
 
 /// Everything that a delegation leans on.
 pub struct Means<'a> {
@@ -29,6 +29,8 @@ pub struct Means<'a> {
     pub provenance: Provenance,
     /// Answers that may be used again; `None` where none may.
     pub reuse: Option<Reuse>,
+    /// What may be started, together with the runs above and below.
+    pub budget: &'a Budget,
 }
 
 /// Where a tree comes from, as entries name it (Seed CAL §3.1, `metadata`).

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::report::Failure;
 use crate::{
+    budget::Bound,
     lifecycle::{State, Trigger},
     mode::Decision,
     task::{Link, Task},
@@ -158,6 +159,23 @@ impl About<'_> {
             },
         )
     }
+}
+
+/// A task is not started, or not again, because a bound was reached.
+pub(super) fn over_budget(
+    id: Option<&TaskId>,
+    executor: &str,
+    task: &Task,
+    bound: Bound,
+) -> AuditEvent {
+    AuditEvent {
+        task_id: id.cloned(),
+        executor: Some(executor.to_owned()),
+        status: Some("over_budget".to_owned()),
+        ..AuditEvent::new(Event::Decision)
+    }
+    .with("bound", bound.to_string())
+    .with("task", task.local_id.as_str())
 }
 
 fn failed(event: AuditEvent, failure: &Failure) -> AuditEvent {

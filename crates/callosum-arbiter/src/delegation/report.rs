@@ -5,7 +5,7 @@ use std::time::Duration;
 use callosum_evidence::citation::Review;
 use callosum_ledger::{Checksum, Entry, ErrorCode, TaskId, WriteError};
 
-use crate::{mode::Decision, task::Kind};
+use crate::{budget::Bound, mode::Decision, task::Kind};
 
 /// What came of a submission.
 #[derive(Debug)]
@@ -59,6 +59,11 @@ pub enum TaskStatus {
     DependencyFailed {
         /// That task's name in the submission.
         on: String,
+    },
+    /// It was not started, or not again, because a bound of its tree of tasks was reached.
+    OverBudget {
+        /// Which.
+        bound: Bound,
     },
     /// It was interrupted, or never began because the run was.
     Cancelled,

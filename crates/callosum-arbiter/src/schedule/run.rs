@@ -200,6 +200,11 @@ impl Schedule {
                 return Ok(self.end(task, Ending::Committed));
             }
             Outcome::Cancelled => return Ok(self.end(task, Ending::Cancelled)),
+            Outcome::OverBudget(bound) => {
+                let consequence = self.end(task, Ending::OverBudget(bound));
+                self.stop(Ending::OverBudget(bound));
+                return Ok(consequence);
+            }
             Outcome::Refused(code) => return Ok(self.end(task, Ending::Failed(Some(code)))),
             Outcome::Failed(None) => return Ok(self.end(task, Ending::Failed(None))),
             Outcome::Unstorable(code) => return Ok(self.halt(task, code)),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use callosum_ledger::ErrorCode;
 
-use crate::{mode::Decision, task::TaskIndex};
+use crate::{budget::Bound, mode::Decision, task::TaskIndex};
 
 /// What is to be done now, and what to wait for afterwards.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +51,8 @@ pub enum Outcome {
     Refused(ErrorCode),
     /// It failed because the ledger takes nothing any more in this run; to try again is in vain.
     Unstorable(ErrorCode),
+    /// It was not started: a bound of the tree of tasks was reached, for it and all others.
+    OverBudget(Bound),
     /// It was interrupted.
     Cancelled,
 }
@@ -83,6 +85,8 @@ pub enum Ending {
     },
     /// It was interrupted, or never started because the whole run was.
     Cancelled,
+    /// It was never started, or not again, because a bound of the tree of tasks was reached.
+    OverBudget(Bound),
     /// It was never started, or not again, because results can no longer be stored.
     Halted {
         /// The task whose failure showed it.

@@ -40,11 +40,21 @@ pub(crate) enum Key {
     RequireCitations,
     /// Whether an answer is used again.
     ReuseAnswers,
+    /// The most starts in a tree of tasks.
+    MaxSpawns,
+    /// The most tokens of a tree of tasks.
+    MaxTokens,
+    /// The most money of a tree of tasks.
+    MaxCost,
+    /// The most time of a tree of tasks.
+    MaxSeconds,
+    /// How deep tasks may beget tasks.
+    MaxDepth,
 }
 
 impl Key {
     /// All of them, in the order in which they are shown.
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 18] = [
         Self::ConcurrencyLimit,
         Self::LedgerPath,
         Self::AuditPath,
@@ -58,6 +68,11 @@ impl Key {
         Self::StrictSummary,
         Self::RequireCitations,
         Self::ReuseAnswers,
+        Self::MaxSpawns,
+        Self::MaxTokens,
+        Self::MaxCost,
+        Self::MaxSeconds,
+        Self::MaxDepth,
     ];
 
     /// The name in `.calrc`.
@@ -76,6 +91,11 @@ impl Key {
             Self::StrictSummary => "strict_summary",
             Self::RequireCitations => "require_citations",
             Self::ReuseAnswers => "reuse_answers",
+            Self::MaxSpawns => "max_spawns",
+            Self::MaxTokens => "max_tokens",
+            Self::MaxCost => "max_cost",
+            Self::MaxSeconds => "max_seconds",
+            Self::MaxDepth => "max_depth",
         }
     }
 
@@ -95,6 +115,11 @@ impl Key {
             Self::StrictSummary => "CAL_STRICT_SUMMARY",
             Self::RequireCitations => "CAL_REQUIRE_CITATIONS",
             Self::ReuseAnswers => "CAL_REUSE_ANSWERS",
+            Self::MaxSpawns => "CAL_MAX_SPAWNS",
+            Self::MaxTokens => "CAL_MAX_TOKENS",
+            Self::MaxCost => "CAL_MAX_COST",
+            Self::MaxSeconds => "CAL_MAX_SECONDS",
+            Self::MaxDepth => "CAL_MAX_DEPTH",
         }
     }
 
@@ -116,6 +141,11 @@ impl Key {
             Self::StrictSummary => Takes::Switch,
             Self::RequireCitations => Takes::Decimal(0..=10_000),
             Self::ReuseAnswers => Takes::Switch,
+            Self::MaxSpawns => Takes::Count(0..=1_000_000),
+            Self::MaxTokens => Takes::Count(0..=1_000_000_000_000),
+            Self::MaxCost => Takes::Decimal(0..=10_000_000_000),
+            Self::MaxSeconds => Takes::Count(0..=604_800),
+            Self::MaxDepth => Takes::Count(1..=16),
         }
     }
 
@@ -136,6 +166,11 @@ impl Key {
             Self::StrictSummary => Value::Switch(false),
             Self::RequireCitations => Value::Decimal(0),
             Self::ReuseAnswers => Value::Switch(true),
+            Self::MaxSpawns => Value::Count(0),
+            Self::MaxTokens => Value::Count(0),
+            Self::MaxCost => Value::Decimal(0),
+            Self::MaxSeconds => Value::Count(0),
+            Self::MaxDepth => Value::Count(3),
         }
     }
 
@@ -167,6 +202,17 @@ impl Key {
             Self::ReuseAnswers => {
                 "Whether the same request over an unchanged tree is answered from the ledger"
             }
+            Self::MaxSpawns => {
+                "Most starts of an executor in one tree of tasks, further tries included; 0 sets no bound"
+            }
+            Self::MaxTokens => {
+                "Tokens that executors say they used after which nothing more is started; 0 sets no bound"
+            }
+            Self::MaxCost => {
+                "US dollars that executors say they cost after which nothing more is started; 0 sets no bound"
+            }
+            Self::MaxSeconds => "Seconds after which nothing more is started; 0 sets no bound",
+            Self::MaxDepth => "How deep executors may delegate to executors; 1 lets none of them",
         }
     }
 }

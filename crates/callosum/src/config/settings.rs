@@ -4,7 +4,10 @@
 use std::{collections::BTreeMap, ffi::OsString, fmt, path::PathBuf, time::Duration};
 
 use callosum_arbiter::{
-    Concurrency, Limits, RecoveryPolicy, Share, excerpt::excerpt, nearest::nearest,
+    Concurrency, Limits, RecoveryPolicy, Share,
+    budget::{Bounds, Money},
+    excerpt::excerpt,
+    nearest::nearest,
 };
 
 use callosum_ledger::LedgerOptions;
@@ -210,6 +213,22 @@ impl Settings {
             Value::Switch(on) => on,
             ref other => unreachable!("a switch is {other}"),
         }
+    }
+
+    /// What a tree of tasks may take.
+    pub(crate) fn bounds(&self) -> Bounds {
+        let bound = |number: u64| Some(number).filter(|number| *number > 0);
+        Bounds {
+            spawns: bound(self.count(Key::MaxSpawns)),
+            tokens: bound(self.count(Key::MaxTokens)),
+            cost: bound(self.decimal(Key::MaxCost)).map(Money),
+            seconds: bound(self.count(Key::MaxSeconds)),
+        }
+    }
+
+    /// How deep executors may delegate to executors; the first run's depth is 1.
+    pub(crate) fn max_depth(&self) -> u64 {
+        self.count(Key::MaxDepth)
     }
 
     /// In ten-thousandths.

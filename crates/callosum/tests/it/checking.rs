@@ -153,3 +153,52 @@ fn a_failed_answer_is_never_used_again() {
         assert_eq!(failed["cached_from"], json!(null));
     }
 }
+
+/// At a bound the remaining tasks are not started, and each says which bound it was.
+#[test]
+fn a_bound_of_the_tree_keeps_the_rest_from_being_started() {
+    let env = two_languages();
+    let tasks: Vec<_> = (0..4)
+        .map(|number| json!({"id": format!("t{number}"), "prompt": format!("map {number}")}))
+        .collect();
+    env.write("tasks.json", json!({"tasks": tasks}).to_string());
+    let output = env
+        .run([
+            "delegate",
+            "--tasks",
+            "tasks.json",
+            "--max-spawns",
+            "2",
+            "--json",
+        ])
+        .ended_with(1)
+        .json();
+    let tasks = output["tasks"].as_array().unwrap();
+    let skipped: Vec<_> = tasks
+        .iter()
+        .filter(|task| task["status"] == "skipped")
+        .collect();
+    assert_eq!(skipped.len(), 2, "{output}");
+    let message = skipped[0]["error"]["message"].as_str().unwrap();
+    assert!(message.contains("max_spawns of 2"), "{message}");
+    let decisions = env.run(["audit", "query", "--event", "decision"]).success();
+    assert!(decisions.stdout.contains("over_budget"));
+}
+
+/// An executor that delegates again is counted, and held at the depth that is allowed.
+#[test]
+fn a_delegation_of_an_executor_is_one_deeper() {
+    let env = two_languages();
+    let deeper = |token: &str| {
+        let run = env.callosum().arguments(["delegate", "map", "--fresh"]);
+        run.env("CAL_BUDGET", token).run()
+    };
+    deeper("2").success();
+    let refused = deeper("3").ended_with(1);
+    assert!(refused.stderr.contains("max_depth") || refused.stderr.contains("deep"));
+    deeper("1.0000").ended_with(3);
+    deeper("nonsense").ended_with(3);
+    let env = with_executor(&fakes::fake("--env"));
+    let heard = env.run(["delegate", "env"]).success();
+    assert!(heard.stdout.contains("CAL_BUDGET=1"), "{}", heard.stdout);
+}

@@ -12,6 +12,7 @@ use std::{ffi::OsString, path::PathBuf, time::Duration};
 use callosum_agents::registry::{Executor, Status};
 use callosum_arbiter::{
     Share, Submission,
+    budget::{Bounds, Budget, BudgetError, Money, TOKEN_VARIABLE},
     delegation::{self, Means, Report, Reuse, Rules, TaskReport, TaskStatus},
     priority::assign_executors,
     tree_print::TreePrint,
@@ -82,6 +83,26 @@ pub(crate) struct DelegateArgs {
     /// Have it answered anew, also where the ledger has an answer over the same tree
     #[arg(long)]
     fresh: bool,
+    /// Start executors at most N times, those that executors start included
+    #[arg(long, value_name = "N", help_heading = "Budget of the tree of tasks")]
+    max_spawns: Option<u64>,
+    /// Start nothing more once executors have used so many tokens
+    #[arg(
+        long,
+        value_name = "TOKENS",
+        help_heading = "Budget of the tree of tasks"
+    )]
+    max_tokens: Option<u64>,
+    /// Start nothing more once executors have cost so many US dollars
+    #[arg(
+        long,
+        value_name = "DOLLARS",
+        help_heading = "Budget of the tree of tasks"
+    )]
+    max_cost: Option<f64>,
+    /// Start nothing more after so many seconds
+    #[arg(long, value_name = "S", help_heading = "Budget of the tree of tasks")]
+    max_seconds: Option<u64>,
 }
 
 /// The fewest tokens that a summary can be cut to and still say something.
@@ -178,16 +199,24 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
     let roster = Roster::load(context)?;
     let executors = assigned(args, &submission, &roster)
         .inspect_err(|error| tell_unrecorded(context, &store::record(&ledger, refusal(error))))?;
+    let budget = budget(context, args)?;
+    let mut surroundings = context.surroundings()?;
+    let token = (TOKEN_VARIABLE.into(), budget.token().into());
+    surroundings
+        .environment
+        .retain(|(name, _)| name != TOKEN_VARIABLE);
+    surroundings.environment.push(token);
     let means = Means {
         ledger: &ledger,
         answers: &Answers::new(context.disk.clone(), &context.ledger_paths()),
         registry: roster.registry(),
-        surroundings: &context.surroundings()?,
+        surroundings: &surroundings,
         tree: context.tree(),
         clock: &context.clock,
         cancel: &context.cancel,
         provenance: context.provenance(),
         reuse: reuse(context, args),
+        budget: &budget,
     };
     let rules = Rules {
         // Two runs that fail together must not try again together.
@@ -224,6 +253,42 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
         );
     }
     Ok(report)
+}
+
+/// What may be started: the bounds of the command line or of `.calrc`, below those of the run that
+/// this one is a part of.
+fn budget(context: &Context, args: &DelegateArgs) -> Result<Budget, CommandError> {
+    let set = context.project.settings.bounds();
+    let bounds = Bounds {
+        spawns: args.max_spawns.or(set.spawns),
+        tokens: args.max_tokens.or(set.tokens),
+        cost: args.max_cost.map(Money::of_dollars).or(set.cost),
+        seconds: args.max_seconds.or(set.seconds),
+    };
+    context
+        .project
+        .homes
+        .create_machine(&context.disk)
+        .map_err(|error| store::disk_failed(&error))?;
+    Budget::begin(
+        context.disk.clone(),
+        context.project.homes.machine.join("budgets"),
+        (context.clock.clone(), &context.ids),
+        context
+            .environment
+            .get(TOKEN_VARIABLE)
+            .map(|token| token.to_string_lossy())
+            .as_deref(),
+        bounds,
+        context.project.settings.max_depth(),
+    )
+    .map_err(|error| {
+        let exit = match error {
+            BudgetError::TooDeep { .. } => Exit::No,
+            _ => Exit::Environment,
+        };
+        CommandError::because(exit, "nothing may be started here", &error)
+    })
 }
 
 /// Which answers may be used again, over the tree as it is now; none where it is turned off, or

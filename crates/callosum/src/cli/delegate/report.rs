@@ -22,7 +22,7 @@ pub(crate) struct DelegateOutput {
     pub(crate) kind: String,
     /// `sequential`, `concurrent`, `staggered` or `queued`; null where it was not decided.
     pub(crate) mode: Option<String>,
-    /// `success`, `error`, `skipped` (a task that it links to failed) or `cancelled`.
+    /// `success`, `error`, `skipped` (a task that it links to failed, or a bound is reached) or `cancelled`.
     pub(crate) status: String,
     /// The committed summary.
     pub(crate) summary: Option<String>,
@@ -197,6 +197,12 @@ impl DelegateOutput {
                 "skipped".clone_into(&mut output.status);
                 output.error = Some(ErrorOutput::plain(format!(
                     "task `{on}`, which it builds on, did not succeed"
+                )));
+            }
+            TaskStatus::OverBudget { bound } => {
+                "skipped".clone_into(&mut output.status);
+                output.error = Some(ErrorOutput::plain(format!(
+                    "not started: the {bound} for this tree of tasks is reached"
                 )));
             }
             TaskStatus::Cancelled => {

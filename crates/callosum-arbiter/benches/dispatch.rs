@@ -79,6 +79,15 @@ fn main() {
         1,
     )
     .unwrap();
+    let circuits = Circuits {
+        disk: disk.clone(),
+        file: folder.path().join("circuits.json"),
+        clock: clock.clone(),
+        rules: circuit::Rules {
+            failures: 0,
+            pause: Duration::ZERO,
+        },
+    };
     let means = Means {
         ledger: &ledger,
         answers: &Answers::new(disk, &paths),
@@ -90,11 +99,15 @@ fn main() {
         provenance: Provenance::default(),
         reuse: None,
         budget: &budget,
+        circuits: &circuits,
+        fallbacks: &[],
+        caps: std::collections::BTreeMap::new(),
     };
     let rules = Rules {
         limits,
         io_threshold: u64::MAX,
         strict_summary: false,
+        memory_limit: None,
         require_citations: None,
     };
     let executors = vec!["noop".to_owned(); TASKS];

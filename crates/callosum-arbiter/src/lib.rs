@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 pub mod budget;
+pub mod circuit;
 pub mod delegation;
 pub mod excerpt;
 pub mod lifecycle;

@@ -123,6 +123,8 @@ pub struct Facts {
     pub disk_utilisation: Option<f64>,
     /// File reads above which a task counts as a load by itself.
     pub io_threshold: u64,
+    /// Whether this program holds more memory than it may.
+    pub memory_short: bool,
 }
 
 impl Facts {
@@ -131,6 +133,7 @@ impl Facts {
         ledger_busy: false,
         disk_utilisation: None,
         io_threshold: DEFAULT_IO_THRESHOLD,
+        memory_short: false,
     };
 }
 
@@ -187,6 +190,7 @@ mod tests {
             ledger_busy: true,
             disk_utilisation: Some(0.9),
             io_threshold: 10,
+            memory_short: false,
         };
         let free = Facts {
             ledger_busy: false,

@@ -8,6 +8,23 @@ pub fn free_bytes(path: &Path) -> io::Result<u64> {
     Ok(found.f_bavail.saturating_mul(found.f_frsize))
 }
 
+/// Bytes of memory that this process holds; `None` where the system does not say (off Linux).
+pub fn resident_bytes() -> Option<u64> {
+    let status = crate::Disk::real()
+        .read(Path::new("/proc/self/status"))
+        .ok()?;
+    resident_in(&String::from_utf8_lossy(&status))
+}
+
+/// Reads the line `VmRSS` of a process's status, which counts in units of 1,024 bytes.
+fn resident_in(status: &str) -> Option<u64> {
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let units: u64 = line.trim().strip_suffix("kB")?.trim_end().parse().ok()?;
+    units.checked_mul(1024)
+}
+
 /// The share of time (0 to 1) in which the disk under `path` was busy, measured over `span`.
 ///
 /// Blocks for `span`. `None` where the system does not say: off Linux, and for file systems
@@ -63,6 +80,13 @@ mod tests {
         let table = "   7  0 loop0 1 2 3 4 5 6 7 8 9 10 11\n 254 0 vda 11 12 13 14 15 16 17 18 19 4242 21\n";
         assert_eq!(busy_millis_in(table, 254, 0), Some(4242));
         assert_eq!(busy_millis_in(table, 8, 0), None);
+    }
+
+    #[test]
+    fn held_memory_is_read_from_its_line() {
+        let status = "Name:\tx\nVmHWM:\t  99 kB\nVmRSS:\t    2048 kB\n";
+        assert_eq!(resident_in(status), Some(2 << 20));
+        assert_eq!(resident_in("Name:\tx\n"), None);
     }
 
     #[test]

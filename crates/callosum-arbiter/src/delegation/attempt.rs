@@ -31,6 +31,7 @@ use super::{
 };
 use crate::{
     budget::{Bound, BudgetError, Money},
+    circuit::{Admission, CircuitsError},
     lifecycle::{State, Trigger},
     mode::Decision,
     task::{Task, TaskIndex},
@@ -105,6 +106,37 @@ enum Stop {
     Unstorable(Failure),
     OverBudget(Bound),
     Cancelled,
+}
+
+impl From<CircuitsError> for Stop {
+    fn from(error: CircuitsError) -> Self {
+        let code = match error {
+            CircuitsError::Lock(_) => Some(ErrorCode::LockTimeout),
+            CircuitsError::Disk(_) => Some(ErrorCode::DiskFailure),
+            CircuitsError::Unreadable { .. } => None,
+        };
+        Self::Failed(Failure {
+            code,
+            message: one_line(&error),
+            details: None,
+            kept_answer: None,
+            is_final: false,
+        })
+    }
+}
+
+/// Whether it was the executor that failed, and not its answer's content, the machine or we.
+fn blames_executor(failure: &Failure) -> bool {
+    let is_its = matches!(
+        failure.code,
+        Some(
+            ErrorCode::ExecutorCrash
+                | ErrorCode::Timeout
+                | ErrorCode::MalformedAnswer
+                | ErrorCode::ChecksumMismatch
+        )
+    );
+    is_its && !failure.is_final
 }
 
 impl From<BudgetError> for Stop {
@@ -206,6 +238,7 @@ impl Workshop<'_> {
                 uncommitted: None,
             },
         };
+        self.tell_circuit(&job, &result);
         Attempted {
             index,
             id: job.id,
@@ -227,6 +260,9 @@ impl Workshop<'_> {
             && let Some(bound) = self.means.budget.take_spawn()?
         {
             return Err(Stop::OverBudget(bound));
+        }
+        if uncommitted.is_none() {
+            self.pass_circuit(job.executor)?;
         }
         let id = self.identify(job)?;
         let about = About {
@@ -291,6 +327,42 @@ impl Workshop<'_> {
             // What is not remembered is asked anew: nothing is lost but time.
             let disk = &self.means.surroundings.disk;
             drop(reuse.remember(disk, &key, &entry.task_id));
+        }
+    }
+
+    /// Refuses an executor that is left alone for a while.
+    fn pass_circuit(&self, executor: &Executor) -> Result<(), Stop> {
+        let Admission::Open { left } = self.means.circuits.admit(&executor.id)? else {
+            return Ok(());
+        };
+        Err(Stop::Failed(Failure {
+            code: None,
+            message: format!(
+                "executor `{}` failed again and again, and is left alone for {} s more",
+                executor.id,
+                left.as_secs().max(1)
+            ),
+            details: None,
+            kept_answer: None,
+            is_final: true,
+        }))
+    }
+
+    /// Takes note of what a try says about its executor.
+    fn tell_circuit(&self, job: &Job<'_>, result: &AttemptResult) {
+        let succeeded = match result {
+            AttemptResult::Committed { reused: None, .. } => true,
+            AttemptResult::Failed { failure, .. } if blames_executor(failure) => false,
+            _ => return,
+        };
+        // A circuit that is not kept costs a try of an executor that fails: nothing is lost.
+        let is_open = self.means.circuits.tell(&job.executor.id, succeeded);
+        if let (Ok(true), Some(id)) = (is_open, &job.id) {
+            let about = About {
+                id,
+                executor: &job.executor.id,
+            };
+            drop(self.record(about.circuit_opened()));
         }
     }
 

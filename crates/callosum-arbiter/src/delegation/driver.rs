@@ -21,11 +21,12 @@ use super::{
     attempt::{AttemptResult, Attempted, Job, Workshop},
     judge::Judged,
     means::{Means, Rules},
-    record::{About, over_budget},
+    record::{About, not_started, over_budget},
     report::{Failure, Report, TaskReport, TaskStatus},
     watch::{Notice, Watch},
 };
 use crate::{
+    circuit::Admission,
     mode::{Decision, Facts},
     schedule::{Consequence, Ending, NotRunning, Outcome, Schedule, Start, Then},
     submission::Submission,
@@ -53,6 +54,9 @@ pub enum RunError {
     #[error(transparent)]
     Schedule(#[from] NotRunning),
 }
+
+/// As the configuration counts.
+const MEGABYTE: u64 = 1_000_000;
 
 enum Event {
     Finished(Box<Attempted>),
@@ -86,7 +90,7 @@ pub fn run(
     let (event_sender, events) = channel();
     let workers = rules.limits.concurrency.get().min(tasks.len());
 
-    let (records, mut unrecorded) = thread::scope(|scope| {
+    let (records, assigned, mut unrecorded) = thread::scope(|scope| {
         for _ in 0..workers {
             let event_sender = event_sender.clone();
             let (workshop, jobs) = (&workshop, &jobs);
@@ -110,19 +114,21 @@ pub fn run(
         }
         drop(event_sender);
         let run = Run {
-            schedule: Schedule::new(submission, rules.limits),
+            schedule: in_lanes(Schedule::new(submission, rules.limits), &assigned, means),
             records: tasks.iter().map(|_| TaskRecord::default()).collect(),
             facts: Facts {
                 ledger_busy: false,
                 disk_utilisation: None,
                 io_threshold: rules.io_threshold,
+                memory_short: false,
             },
             started: Instant::now(),
             tasks: &tasks,
-            assigned: &assigned,
+            assigned,
             means,
             watch,
             unrecorded: None,
+            memory_limit: rules.memory_limit,
         };
         let records = run.drive(&events, job_sender);
         over.cancel();
@@ -160,6 +166,24 @@ fn assigned<'a>(
         .collect()
 }
 
+/// Puts the tasks of each executor in a lane of their own.
+fn in_lanes(schedule: Schedule, assigned: &[&Executor], means: &Means<'_>) -> Schedule {
+    let mut ids: Vec<&str> = Vec::new();
+    let lane_of = assigned
+        .iter()
+        .map(|executor| {
+            let known = ids.iter().position(|id| *id == executor.id);
+            known.unwrap_or_else(|| {
+                ids.push(&executor.id);
+                ids.len() - 1
+            })
+        })
+        .collect();
+    let cap = |id: &&str| means.caps.get(*id).copied().unwrap_or(usize::MAX);
+    let caps = ids.iter().map(cap).collect();
+    schedule.in_lanes(lane_of, caps)
+}
+
 fn work(workshop: &Workshop<'_>, jobs: &Mutex<Receiver<Job<'_>>>, events: &Sender<Event>) {
     loop {
         // The lock is held while waiting: whoever has it takes the next job, the others queue.
@@ -186,16 +210,20 @@ struct TaskRecord {
     status: Option<TaskStatus>,
 }
 
+/// What is known at the end: of each task, who worked on it last, and what was not recorded.
+type Driven<'a> = (Vec<TaskRecord>, Vec<&'a Executor>, Option<WriteError>);
+
 struct Run<'a> {
     schedule: Schedule,
     records: Vec<TaskRecord>,
     facts: Facts,
     started: Instant,
     tasks: &'a [Task],
-    assigned: &'a [&'a Executor],
+    assigned: Vec<&'a Executor>,
     means: &'a Means<'a>,
     watch: &'a dyn Watch,
     unrecorded: Option<WriteError>,
+    memory_limit: Option<u64>,
 }
 
 impl<'a> Run<'a> {
@@ -204,9 +232,11 @@ impl<'a> Run<'a> {
         mut self,
         events: &Receiver<Event>,
         jobs: Sender<Job<'a>>,
-    ) -> Result<(Vec<TaskRecord>, Option<WriteError>), RunError> {
+    ) -> Result<Driven<'a>, RunError> {
         loop {
             self.facts.ledger_busy = self.means.ledger.another_process_is_writing();
+            let held = self.memory_limit.and_then(|_| machine::resident_bytes());
+            self.facts.memory_short = held > self.memory_limit;
             let turn = self.schedule.next(self.started.elapsed(), &self.facts);
             for start in turn.starts {
                 let job = self.job(start);
@@ -214,10 +244,13 @@ impl<'a> Run<'a> {
                 drop(jobs.send(job));
             }
             for (task, ending) in turn.dropped {
+                if let Ending::Failed(code) = ending {
+                    self.lacks_memory(task, code, held.unwrap_or_default());
+                }
                 self.ended(task, ending);
             }
             let event = match turn.then {
-                Then::Done => return Ok((self.records, self.unrecorded)),
+                Then::Done => return Ok((self.records, self.assigned, self.unrecorded)),
                 Then::WaitForEvent => events.recv().ok(),
                 Then::WaitUntil(at) => {
                     let left = at.saturating_sub(self.started.elapsed());
@@ -233,8 +266,55 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// A task was never started, because this process holds too much memory.
+    fn lacks_memory(&mut self, task: TaskIndex, code: Option<ErrorCode>, held: u64) {
+        let failure = Failure {
+            code,
+            message: format!(
+                "not started: this program holds {} MB, at most {} are allowed (`memory_limit_mb`)",
+                held / MEGABYTE,
+                self.memory_limit.unwrap_or_default() / MEGABYTE
+            ),
+            details: None,
+            kept_answer: None,
+            is_final: true,
+        };
+        self.record(not_started(
+            &self.assigned[task.0].id,
+            &self.tasks[task.0],
+            &failure,
+        ));
+        self.records[task.0].failures.push(failure);
+    }
+
+    /// Gives a task that names nobody to the next executor whose circuit is not open, where that
+    /// of its own is.
+    fn fall_back(&mut self, task: TaskIndex) {
+        let means = self.means;
+        let is_open = |id: &str| matches!(means.circuits.look(id), Ok(Admission::Open { .. }));
+        let from = self.assigned[task.0];
+        if self.tasks[task.0].executor.is_some() || !is_open(&from.id) {
+            return;
+        }
+        let next = means
+            .fallbacks
+            .iter()
+            .filter(|id| **id != from.id && !is_open(id))
+            .find_map(|id| means.registry.get(id));
+        let Some(next) = next else { return };
+        self.assigned[task.0] = next;
+        if let Some(id) = self.records[task.0].id.clone() {
+            let about = About {
+                id: &id,
+                executor: &next.id,
+            };
+            self.record(about.fallback(&from.id));
+        }
+    }
+
     fn job(&mut self, start: Start) -> Job<'a> {
         let at = start.task.0;
+        self.fall_back(start.task);
         let linked = self.tasks[at]
             .links
             .iter()

@@ -1,13 +1,13 @@
 //! What a delegation works with and keeps to, all of it handed in.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use callosum_agents::{registry::Registry, runner::Surroundings};
 use callosum_host::{Clock, process::Cancel};
 use callosum_ledger::{Answers, Ledger};
 
 use super::reuse::Reuse;
-use crate::{budget::Budget, schedule::Limits, share::Share};
+use crate::{budget::Budget, circuit::Circuits, schedule::Limits, share::Share};
 
 /// Everything that a delegation leans on.
 pub struct Means<'a> {
@@ -31,6 +31,12 @@ pub struct Means<'a> {
     pub reuse: Option<Reuse>,
     /// What may be started, together with the runs above and below.
     pub budget: &'a Budget,
+    /// Which executors are left alone for a while.
+    pub circuits: &'a Circuits,
+    /// Who gets a task that names nobody where its executor's circuit is open, in this order.
+    pub fallbacks: &'a [String],
+    /// How many tasks an executor may have at once, by its id; others as many as run.
+    pub caps: BTreeMap<String, usize>,
 }
 
 /// Where a tree comes from, as entries name it (Seed CAL §3.1, `metadata`).
@@ -51,6 +57,8 @@ pub struct Rules {
     pub io_threshold: u64,
     /// Whether a summary under [`SHORT_SUMMARY`] is refused instead of marked (CAL-SCH-3).
     pub strict_summary: bool,
+    /// Bytes of memory that this process may hold before it starts nothing more.
+    pub memory_limit: Option<u64>,
     /// The share of citations that must hold, for tasks that do not say themselves.
     pub require_citations: Option<Share>,
 }

@@ -100,6 +100,16 @@ impl About<'_> {
             .with("request_sha256", request.to_string())
     }
 
+    /// Its executor failed again and again, and is left alone for a while.
+    pub(super) fn circuit_opened(self) -> AuditEvent {
+        self.event(Event::Decision, "circuit_open")
+    }
+
+    /// It goes to another executor, because the circuit of the one before is open.
+    pub(super) fn fallback(self, from: &str) -> AuditEvent {
+        self.event(Event::Decision, "fallback").with("from", from)
+    }
+
     /// Its process went from one state to the next.
     pub(super) fn state(self, trigger: Trigger, to: State) -> AuditEvent {
         self.event(Event::State, to.as_str())
@@ -159,6 +169,16 @@ impl About<'_> {
             },
         )
     }
+}
+
+/// A task failed without having been started.
+pub(super) fn not_started(executor: &str, task: &Task, failure: &Failure) -> AuditEvent {
+    let event = AuditEvent {
+        executor: Some(executor.to_owned()),
+        status: Some("not_started".to_owned()),
+        ..AuditEvent::new(Event::Error)
+    };
+    failed(event, failure).with("task", task.local_id.as_str())
 }
 
 /// A task is not started, or not again, because a bound was reached.

@@ -24,6 +24,12 @@ const QUEUE_PATIENCE: Duration = Duration::from_millis(1500);
 /// When to look at a held ledger again: no event tells that another process gave it back.
 const LEDGER_LOOK: Duration = Duration::from_millis(20);
 
+/// How long tasks wait for memory to become free before they fail with E006 (Seed CAL §7.1).
+const MEMORY_PATIENCE: Duration = Duration::from_secs(3);
+
+/// When to look at our own memory again: no event tells that it was given back.
+const MEMORY_LOOK: Duration = Duration::from_millis(100);
+
 /// The state of a run of one submission.
 ///
 /// Ask [`next`](Self::next) at the start, after each [`finished`](Self::finished) or
@@ -48,6 +54,9 @@ pub struct Schedule {
     /// How many of the running ones the caller wants one at a time.
     running_in_line: usize,
     last_staggered: Option<Duration>,
+    /// Since when memory is short.
+    memory_short_since: Option<Duration>,
+    lanes: Lanes,
     open: usize,
     dropped: Vec<(TaskIndex, Ending)>,
     stopped: Option<Ending>,
@@ -69,6 +78,35 @@ enum Phase {
     Waiting,
     Running,
     Ended(Ending),
+}
+
+/// Tasks that share what only so many may use at once: an executor.
+#[derive(Debug, Default)]
+struct Lanes {
+    /// For each task, its lane; tasks beyond the list are in none.
+    lane_of: Vec<usize>,
+    caps: Vec<usize>,
+    running: Vec<usize>,
+}
+
+impl Lanes {
+    fn is_full(&self, task: TaskIndex) -> bool {
+        self.lane_of
+            .get(task.0)
+            .is_some_and(|&lane| self.running[lane] >= self.caps[lane])
+    }
+
+    fn enter(&mut self, task: TaskIndex) {
+        if let Some(&lane) = self.lane_of.get(task.0) {
+            self.running[lane] += 1;
+        }
+    }
+
+    fn leave(&mut self, task: TaskIndex) {
+        if let Some(&lane) = self.lane_of.get(task.0) {
+            self.running[lane] -= 1;
+        }
+    }
 }
 
 /// A priority's weight with a total order.
@@ -124,6 +162,8 @@ impl Schedule {
             running: 0,
             running_in_line: 0,
             last_staggered: None,
+            memory_short_since: None,
+            lanes: Lanes::default(),
             dropped: Vec::new(),
             stopped: None,
         };
@@ -133,6 +173,19 @@ impl Schedule {
             }
         }
         schedule
+    }
+
+    /// The same, with each task in a lane, and at most so many tasks of a lane at once.
+    ///
+    /// `lane_of` has a place of `caps` for each task, in the submission's order.
+    #[must_use]
+    pub fn in_lanes(mut self, lane_of: Vec<usize>, caps: Vec<usize>) -> Self {
+        self.lanes = Lanes {
+            running: vec![0; caps.len()],
+            lane_of,
+            caps,
+        };
+        self
     }
 
     /// The tasks that are run.
@@ -163,7 +216,11 @@ impl Schedule {
             self.delayed.pop_first();
             self.make_ready(task);
         }
-        let (starts, look_again) = self.start_what_may(now, facts);
+        let (starts, look_again) = if self.waits_for_memory(now, facts) {
+            (Vec::new(), Some(now.saturating_add(MEMORY_LOOK)))
+        } else {
+            self.start_what_may(now, facts)
+        };
         let wake = look_again
             .into_iter()
             .chain(self.delayed.first().map(|&(at, _)| at))
@@ -194,6 +251,7 @@ impl Schedule {
         self.standings[task.0].phase = Phase::Waiting;
         self.running -= 1;
         self.running_in_line -= usize::from(self.is_in_line(task));
+        self.lanes.leave(task);
         let code = match outcome {
             Outcome::Committed => {
                 self.slots = (self.slots + 1).min(self.limits.concurrency.get());
@@ -242,6 +300,24 @@ impl Schedule {
     /// outcomes are still to be told.
     pub fn cancel(&mut self) {
         self.stop(Ending::Cancelled);
+    }
+
+    /// Whether nothing is started because memory is short. Where that has lasted and nothing runs
+    /// that could give any back, what is ready fails.
+    fn waits_for_memory(&mut self, now: Duration, facts: &Facts) -> bool {
+        if !facts.memory_short || self.open == 0 {
+            self.memory_short_since = None;
+            return false;
+        }
+        let since = *self.memory_short_since.get_or_insert(now);
+        if self.running == 0 && now >= since.saturating_add(MEMORY_PATIENCE) {
+            let failed = Ending::Failed(Some(ErrorCode::MemoryOverflow));
+            while let Some((_, task)) = self.ready.pop_first() {
+                self.end(task, failed);
+                self.dropped.push((task, failed));
+            }
+        }
+        true
     }
 
     /// Starts ready tasks in order of weight while there are slots. Also says when to look again
@@ -302,6 +378,9 @@ impl Schedule {
         now: Duration,
         facts: &Facts,
     ) -> Hold {
+        if self.lanes.is_full(task) {
+            return Hold::UntilEvent;
+        }
         match decision.mode {
             Mode::Sequential if self.is_in_line(task) && self.running_in_line > 0 => {
                 Hold::UntilEvent
@@ -333,6 +412,7 @@ impl Schedule {
         self.standings[task.0].phase = Phase::Running;
         self.running += 1;
         self.running_in_line += usize::from(self.is_in_line(task));
+        self.lanes.enter(task);
         if decision.mode == Mode::Staggered {
             self.last_staggered = Some(now);
         }

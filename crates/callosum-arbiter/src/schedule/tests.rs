@@ -485,3 +485,72 @@ proptest! {
         prop_assert_eq!(played, play(&parts, concurrency, cancel_after));
     }
 }
+
+/// CAL-ARB-2: an executor at its cap lets others pass, and its own tasks queue.
+#[test]
+fn a_full_lane_queues_its_own_tasks_and_nobody_elses() {
+    let mut run = schedule(in_mode(Mode::Concurrent, 4)).in_lanes(vec![0, 0, 0, 1], vec![1, 12]);
+    assert_eq!(started(&run.next(ms(0), &Facts::IDLE)), [0, 3]);
+    let turn = commit(&mut run, 3, ms(10));
+    assert_eq!(started(&turn), NONE);
+    assert_eq!(turn.then, Then::WaitForEvent);
+    assert_eq!(started(&commit(&mut run, 0, ms(20))), [1]);
+    assert_eq!(started(&commit(&mut run, 1, ms(30))), [2]);
+    assert_eq!(commit(&mut run, 2, ms(40)).then, Then::Done);
+}
+
+/// CAL-ERR-6: while memory is short nothing is started; where that lasts, what waits fails.
+#[test]
+fn short_memory_pauses_and_then_fails_what_waits() {
+    let short = Facts {
+        memory_short: true,
+        ..Facts::IDLE
+    };
+    let mut run = schedule(in_mode(Mode::Concurrent, 2));
+    let turn = run.next(ms(0), &short);
+    assert_eq!(started(&turn), NONE);
+    assert!(matches!(turn.then, Then::WaitUntil(at) if at > ms(0)));
+    assert_eq!(started(&run.next(ms(2_000), &Facts::IDLE)), [0, 1]);
+
+    let mut run = schedule(in_mode(Mode::Concurrent, 2));
+    run.next(ms(0), &short);
+    let turn = run.next(ms(3_000), &short);
+    let failed = Ending::Failed(Some(ErrorCode::MemoryOverflow));
+    assert_eq!(
+        turn.dropped,
+        [(TaskIndex(0), failed), (TaskIndex(1), failed)]
+    );
+    assert_eq!(turn.then, Then::Done);
+}
+
+/// A bound that is reached ends everything that waits; what runs goes on.
+#[test]
+fn a_reached_bound_ends_what_waits() {
+    let mut tasks = in_mode(Mode::Concurrent, 6);
+    tasks.push(linked_to("after", &[0]));
+    let mut run = schedule(tasks);
+    assert_eq!(run.next(ms(0), &Facts::IDLE).starts.len(), 5);
+    let bound = crate::budget::Bound::Spawns(4);
+    run.finished(TaskIndex(4), ms(1), Outcome::OverBudget(bound))
+        .unwrap();
+    let turn = run.next(ms(1), &Facts::IDLE);
+    let over = Ending::OverBudget(bound);
+    assert_eq!(turn.dropped, [(TaskIndex(5), over), (TaskIndex(6), over)]);
+    assert_eq!(run.ending(TaskIndex(4)), Some(over));
+    for task in 0..4 {
+        commit(&mut run, task, ms(2));
+    }
+    assert_eq!(run.next(ms(3), &Facts::IDLE).then, Then::Done);
+}
+
+/// CAL-ERR-3: an answer that was sent back once is not asked for once more.
+#[test]
+fn a_refused_answer_is_not_tried_again() {
+    let mut run = schedule(in_mode(Mode::Concurrent, 1));
+    run.next(ms(0), &Facts::IDLE);
+    let code = ErrorCode::MalformedAnswer;
+    let ended = run
+        .finished(TaskIndex(0), ms(1), Outcome::Refused(code))
+        .unwrap();
+    assert_eq!(ended, Consequence::Ended(Ending::Failed(Some(code))));
+}

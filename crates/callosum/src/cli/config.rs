@@ -176,6 +176,12 @@ fn executors(context: &Context) -> Vec<SettingOutput> {
             &of.priority.origin,
             "its place in the order of preference, lowest first",
         );
+        push(
+            Address::MaxConcurrent(id.clone()),
+            of.max_concurrent.value.into(),
+            &of.max_concurrent.origin,
+            "how many tasks it may have at once",
+        );
     }
     outputs
 }
@@ -221,7 +227,8 @@ fn set(context: &mut Context, args: &SetArgs) -> Result<(), CommandError> {
 
 /// Says so where a setting is about an executor that nobody registered.
 fn warn_of_nobody(context: &Context, address: &Address) -> Result<(), CommandError> {
-    let (Address::Enabled(id) | Address::Priority(id)) = address else {
+    let (Address::Enabled(id) | Address::Priority(id) | Address::MaxConcurrent(id)) = address
+    else {
         return Ok(());
     };
     let roster = Roster::load(context)?;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use callosum_agents::runner::{Patience, Surroundings};
-use callosum_arbiter::delegation::Provenance;
+use callosum_arbiter::{circuit::Circuits, delegation::Provenance};
 use callosum_host::{
     Clock, Disk, Ids,
     disk::{EntryKind, HeldScratch, Scratch},
@@ -122,6 +122,16 @@ impl Context {
     /// Where the ledger's files stand.
     pub(super) fn ledger_paths(&self) -> LedgerPaths {
         self.project.places.ledger.clone()
+    }
+
+    /// Which executors of the project are left alone for a while.
+    pub(super) fn circuits(&self) -> Circuits {
+        Circuits {
+            disk: self.disk.clone(),
+            file: self.project.homes.circuits(self.state()),
+            clock: self.clock.clone(),
+            rules: self.project.settings.circuit_rules(),
+        }
     }
 
     /// What executors run in.

@@ -3,9 +3,10 @@
 //! A registry may come with a cloned repository. Only an entry that was registered or trusted on
 //! this machine is ever started, and `scout` only as this program carries it.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use callosum_agents::registry::{EMBEDDED_ID, Executor, LoadError, Registry, Status};
+use callosum_arbiter::circuit::Admission;
 use callosum_host::FileLock;
 
 use super::{context::Context, explain, store};
@@ -151,6 +152,25 @@ impl<'a> Roster<'a> {
             .into_iter()
             .map(|(_, id)| id.to_owned())
             .collect()
+    }
+
+    /// The candidates whose circuit is not open; all of them where each one's is.
+    pub(super) fn ready_candidates(&self) -> Vec<String> {
+        let all = self.candidates();
+        let ready: Vec<String> = all
+            .iter()
+            .filter(|id| self.left_alone(id).is_none())
+            .cloned()
+            .collect();
+        if ready.is_empty() { all } else { ready }
+    }
+
+    /// How long an executor that failed again and again is still left alone.
+    pub(super) fn left_alone(&self, id: &str) -> Option<Duration> {
+        match self.context.circuits().look(id) {
+            Ok(Admission::Open { left }) => Some(left),
+            _ => None,
+        }
     }
 
     /// Adds or replaces an entry.

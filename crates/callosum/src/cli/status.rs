@@ -53,7 +53,7 @@ pub(crate) struct StatusOutput {
 pub(crate) struct ExecutorStatus {
     /// Its name.
     pub(crate) id: String,
-    /// `active`, `inactive`, `disabled` or `not trusted`.
+    /// `active`, `inactive`, `disabled`, `not trusted`, or `left alone` while its circuit is open.
     pub(crate) standing: String,
 }
 
@@ -111,6 +111,13 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
             "not trusted".to_owned()
         } else if !roster.preference(&executor.id).enabled.value {
             "disabled".to_owned()
+        } else if let Some(left) = roster.left_alone(&executor.id) {
+            attention.push(format!(
+                "executor {} failed again and again, and is left alone for {} s more",
+                executor.id,
+                left.as_secs().max(1)
+            ));
+            "left alone".to_owned()
         } else {
             executor.status.to_string()
         };
@@ -147,7 +154,7 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
         ledger_version: version.map(|version| version.to_string()),
         executors,
         next_executor: roster
-            .candidates()
+            .ready_candidates()
             .into_iter()
             .find(|id| roster.usable(id).is_ok())
             .unwrap_or_else(|| "nobody".to_owned()),

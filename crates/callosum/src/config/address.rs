@@ -13,7 +13,10 @@ use super::{
 /// The range of an executor's priority. The lowest goes first.
 const PRIORITIES: RangeInclusive<u64> = 0..=1000;
 
-/// One value of `.calrc`: a key of the table, or one of the two that each executor has.
+/// The range of how many tasks an executor may have at once.
+const CAPS: RangeInclusive<u64> = 1..=12;
+
+/// One value of `.calrc`: a key of the table, or one of those that each executor has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Address {
     /// A key of the table.
@@ -22,6 +25,8 @@ pub(crate) enum Address {
     Enabled(String),
     /// In which order executors are chosen: `executors.ID.priority`.
     Priority(String),
+    /// How many tasks an executor may have at once: `executors.ID.max_concurrent`.
+    MaxConcurrent(String),
 }
 
 impl Address {
@@ -35,6 +40,7 @@ impl Address {
         match field {
             "enabled" if !id.is_empty() => Some(Self::Enabled(id.to_owned())),
             "priority" if !id.is_empty() => Some(Self::Priority(id.to_owned())),
+            "max_concurrent" if !id.is_empty() => Some(Self::MaxConcurrent(id.to_owned())),
             _ => None,
         }
     }
@@ -45,6 +51,7 @@ impl Address {
             Self::Key(key) => vec![key.name()],
             Self::Enabled(id) => vec!["executors", id, "enabled"],
             Self::Priority(id) => vec!["executors", id, "priority"],
+            Self::MaxConcurrent(id) => vec!["executors", id, "max_concurrent"],
         }
     }
 
@@ -54,6 +61,7 @@ impl Address {
             Self::Key(key) => key.takes(),
             Self::Enabled(_) => Takes::Switch,
             Self::Priority(_) => Takes::Count(PRIORITIES),
+            Self::MaxConcurrent(_) => Takes::Count(CAPS),
         }
     }
 

@@ -57,6 +57,13 @@ impl Homes {
         self.machine.join("reuse").join(name.to_string())
     }
 
+    /// Where the circuits of the executors of the project at `root` are kept
+    /// (`docs/formats/circuits.md`).
+    pub(crate) fn circuits(&self, root: &Path) -> PathBuf {
+        let name = Checksum::of(root.as_os_str().as_bytes());
+        self.machine.join("circuits").join(format!("{name}.json"))
+    }
+
     /// Creates the machine's home where it is missing, for this user alone.
     pub(crate) fn create_machine(&self, disk: &Disk) -> Result<bool, DiskError> {
         disk.create_private_dir(&self.machine)

@@ -50,11 +50,17 @@ pub(crate) enum Key {
     MaxSeconds,
     /// How deep tasks may beget tasks.
     MaxDepth,
+    /// The memory that this program may hold.
+    MemoryLimitMb,
+    /// The failures in a row that open a circuit.
+    CircuitFailures,
+    /// The time for which a circuit is open.
+    CircuitPauseSeconds,
 }
 
 impl Key {
     /// All of them, in the order in which they are shown.
-    pub(crate) const ALL: [Self; 18] = [
+    pub(crate) const ALL: [Self; 21] = [
         Self::ConcurrencyLimit,
         Self::LedgerPath,
         Self::AuditPath,
@@ -73,6 +79,9 @@ impl Key {
         Self::MaxCost,
         Self::MaxSeconds,
         Self::MaxDepth,
+        Self::MemoryLimitMb,
+        Self::CircuitFailures,
+        Self::CircuitPauseSeconds,
     ];
 
     /// The name in `.calrc`.
@@ -96,6 +105,9 @@ impl Key {
             Self::MaxCost => "max_cost",
             Self::MaxSeconds => "max_seconds",
             Self::MaxDepth => "max_depth",
+            Self::MemoryLimitMb => "memory_limit_mb",
+            Self::CircuitFailures => "circuit_failures",
+            Self::CircuitPauseSeconds => "circuit_pause_seconds",
         }
     }
 
@@ -120,6 +132,9 @@ impl Key {
             Self::MaxCost => "CAL_MAX_COST",
             Self::MaxSeconds => "CAL_MAX_SECONDS",
             Self::MaxDepth => "CAL_MAX_DEPTH",
+            Self::MemoryLimitMb => "CAL_MEMORY_LIMIT_MB",
+            Self::CircuitFailures => "CAL_CIRCUIT_FAILURES",
+            Self::CircuitPauseSeconds => "CAL_CIRCUIT_PAUSE_SECONDS",
         }
     }
 
@@ -146,6 +161,9 @@ impl Key {
             Self::MaxCost => Takes::Decimal(0..=10_000_000_000),
             Self::MaxSeconds => Takes::Count(0..=604_800),
             Self::MaxDepth => Takes::Count(1..=16),
+            Self::MemoryLimitMb => Takes::Count(0..=1_048_576),
+            Self::CircuitFailures => Takes::Count(0..=100),
+            Self::CircuitPauseSeconds => Takes::Count(1..=86_400),
         }
     }
 
@@ -171,6 +189,9 @@ impl Key {
             Self::MaxCost => Value::Decimal(0),
             Self::MaxSeconds => Value::Count(0),
             Self::MaxDepth => Value::Count(3),
+            Self::MemoryLimitMb => Value::Count(1024),
+            Self::CircuitFailures => Value::Count(5),
+            Self::CircuitPauseSeconds => Value::Count(60),
         }
     }
 
@@ -213,6 +234,15 @@ impl Key {
             }
             Self::MaxSeconds => "Seconds after which nothing more is started; 0 sets no bound",
             Self::MaxDepth => "How deep executors may delegate to executors; 1 lets none of them",
+            Self::MemoryLimitMb => {
+                "Memory in MB that this program may hold before it starts nothing more, and then fails what waits (E006); 0 sets no limit"
+            }
+            Self::CircuitFailures => {
+                "Failures of an executor in a row (E001 to E004) after which it is left alone for a while; 0 never does"
+            }
+            Self::CircuitPauseSeconds => {
+                "Seconds for which it is left alone before one task may try it"
+            }
         }
     }
 }

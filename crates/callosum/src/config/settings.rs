@@ -6,6 +6,7 @@ use std::{collections::BTreeMap, ffi::OsString, fmt, path::PathBuf, time::Durati
 use callosum_arbiter::{
     Concurrency, Limits, RecoveryPolicy, Share,
     budget::{Bounds, Money},
+    circuit,
     excerpt::excerpt,
     nearest::nearest,
 };
@@ -43,7 +44,12 @@ pub(crate) struct ExecutorSettings {
     pub(crate) enabled: Setting<bool>,
     /// Its place in the order; the lowest goes first.
     pub(crate) priority: Setting<u64>,
+    /// How many tasks it may have at once.
+    pub(crate) max_concurrent: Setting<u64>,
 }
+
+/// As many tasks as an executor may have of which `.calrc` says nothing: all that run.
+const DEFAULT_CAP: u64 = 12;
 
 impl Settings {
     /// Asks all four layers for each key. `flags` are what the command line sets, as typed.
@@ -100,6 +106,7 @@ impl Settings {
                 let settings = ExecutorSettings {
                     enabled: said_or(said.enabled, true, calrc),
                     priority: said_or(said.priority, DEFAULT_PRIORITY, calrc),
+                    max_concurrent: said_or(said.max_concurrent, DEFAULT_CAP, calrc),
                 };
                 (id.clone(), settings)
             })
@@ -136,6 +143,7 @@ impl Settings {
         let unsaid = || ExecutorSettings {
             enabled: by_default(true),
             priority: by_default(DEFAULT_PRIORITY),
+            max_concurrent: by_default(DEFAULT_CAP),
         };
         self.executors.get(id).cloned().unwrap_or_else(unsaid)
     }
@@ -212,6 +220,29 @@ impl Settings {
         match self.get(key).value {
             Value::Switch(on) => on,
             ref other => unreachable!("a switch is {other}"),
+        }
+    }
+
+    /// How many tasks each executor of which `.calrc` speaks may have at once.
+    pub(crate) fn caps(&self) -> BTreeMap<String, usize> {
+        let cap = |settings: &ExecutorSettings| settings.max_concurrent.value as usize;
+        self.executors
+            .iter()
+            .map(|(id, settings)| (id.clone(), cap(settings)))
+            .collect()
+    }
+
+    /// Bytes of memory that this program may hold; a megabyte is 1,000,000 bytes.
+    pub(crate) fn memory_limit(&self) -> Option<u64> {
+        let megabytes = self.count(Key::MemoryLimitMb);
+        (megabytes > 0).then_some(megabytes * 1_000_000)
+    }
+
+    /// When an executor that fails is left alone, and for how long.
+    pub(crate) fn circuit_rules(&self) -> circuit::Rules {
+        circuit::Rules {
+            failures: self.count(Key::CircuitFailures),
+            pause: Duration::from_secs(self.count(Key::CircuitPauseSeconds)),
         }
     }
 

@@ -202,3 +202,46 @@ fn a_delegation_of_an_executor_is_one_deeper() {
     let heard = env.run(["delegate", "env"]).success();
     assert!(heard.stdout.contains("CAL_BUDGET=1"), "{}", heard.stdout);
 }
+
+/// CAL-ERR-6: what our own memory does not allow is not started, and says so.
+#[test]
+fn a_program_above_its_memory_limit_starts_nothing() {
+    let env = two_languages();
+    let refused = env
+        .callosum()
+        .arguments(["delegate", "map", "--json"])
+        .env("CAL_MEMORY_LIMIT_MB", "1")
+        .run()
+        .ended_with(1)
+        .json();
+    assert_eq!(refused["error"]["code"], "E006");
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(message.contains("memory_limit_mb"), "{message}");
+}
+
+/// An executor that fails again and again is left alone, and the next one is asked.
+#[test]
+fn an_executor_that_fails_again_and_again_is_left_alone() {
+    let env = with_executor(&fakes::fake("--garbage"));
+    let ask = |more: &[&str]| {
+        let words = ["delegate", "map", "--json"].iter().chain(more);
+        env.callosum()
+            .arguments(words)
+            .env("CAL_RETRY_MAX", "0")
+            .env("CAL_CIRCUIT_FAILURES", "2")
+            .run()
+    };
+    for _ in 0..2 {
+        let failed = ask(&["--executor", "fake"]).ended_with(1).json();
+        assert_eq!(failed["error"]["code"], "E003");
+    }
+    let refused = ask(&["--executor", "fake"]).ended_with(1).json();
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(message.contains("left alone"), "{message}");
+    assert_eq!(refused["task_id"], json!(null));
+    let status = env.run(["status"]).success();
+    assert!(status.stdout.contains("left alone"), "{}", status.stdout);
+    crate::projects::register(&env, "second", &fakes::fake(""));
+    let other = ask(&[]).success().json();
+    assert_eq!(other["executor"], "second");
+}

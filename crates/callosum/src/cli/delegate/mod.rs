@@ -206,6 +206,8 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
         .environment
         .retain(|(name, _)| name != TOKEN_VARIABLE);
     surroundings.environment.push(token);
+    let circuits = context.circuits();
+    let fallbacks = roster.candidates();
     let means = Means {
         ledger: &ledger,
         answers: &Answers::new(context.disk.clone(), &context.ledger_paths()),
@@ -217,6 +219,9 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
         provenance: context.provenance(),
         reuse: reuse(context, args),
         budget: &budget,
+        circuits: &circuits,
+        fallbacks: &fallbacks,
+        caps: context.project.settings.caps(),
     };
     let rules = Rules {
         // Two runs that fail together must not try again together.
@@ -225,6 +230,7 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
             .settings
             .limits(context.clock.now().as_millisecond().cast_unsigned()),
         io_threshold: context.project.settings.io_threshold(),
+        memory_limit: context.project.settings.memory_limit(),
         strict_summary: context.project.settings.strict_summary(),
         require_citations: args
             .require_citations
@@ -367,7 +373,7 @@ fn assigned(
     submission: &Submission,
     roster: &Roster<'_>,
 ) -> Result<Vec<String>, CommandError> {
-    let candidates = roster.candidates();
+    let candidates = roster.ready_candidates();
     let assigned = assign_executors(submission.tasks(), &candidates);
     submission
         .tasks()

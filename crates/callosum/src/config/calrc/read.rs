@@ -29,7 +29,7 @@ const LARGEST: u64 = 1 << 20;
 const EXECUTORS: &str = "executors";
 
 /// The keys of an executor's entry.
-const EXECUTOR_KEYS: [&str; 2] = ["enabled", "priority"];
+const EXECUTOR_KEYS: [&str; 3] = ["enabled", "priority", "max_concurrent"];
 
 /// What a project's `.calrc` says.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -55,6 +55,8 @@ pub(crate) struct CalrcExecutor {
     pub(crate) enabled: Option<bool>,
     /// Its place in the order.
     pub(crate) priority: Option<u64>,
+    /// How many tasks it may have at once.
+    pub(crate) max_concurrent: Option<u64>,
 }
 
 /// A key that nobody reads.
@@ -137,6 +139,10 @@ impl Calrc {
                     "priority" => {
                         let read = self.taken(Address::Priority(id.clone()).read_json(value));
                         executor.priority = read.and(value.as_u64());
+                    }
+                    "max_concurrent" => {
+                        let read = self.taken(Address::MaxConcurrent(id.clone()).read_json(value));
+                        executor.max_concurrent = read.and(value.as_u64());
                     }
                     _ => self.unknown.push(UnknownKey {
                         key: excerpt(&format!("{EXECUTORS}.{id}.{field}")),

@@ -1,0 +1,169 @@
+//! [`Circuits`]: the circuits of a project's executors, as this machine keeps them.
+
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+
+use callosum_host::{Clock, Disk, DiskError, FileLock, LockError};
+use serde::{Deserialize, Serialize};
+
+use super::breaker::{Admission, Circuit, Rules};
+
+/// How long another process that keeps a circuit is waited for (Seed CAL §5.3).
+const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
+
+/// The format that this version writes.
+const FORMAT: u32 = 1;
+
+/// The circuits of a project's executors (`docs/formats/circuits.md`).
+#[derive(Clone, Debug)]
+pub struct Circuits {
+    /// The disk.
+    pub disk: Disk,
+    /// The file, in a folder of the machine's home.
+    pub file: PathBuf,
+    /// Tells the time of day.
+    pub clock: Clock,
+    /// When a circuit opens.
+    pub rules: Rules,
+}
+
+/// The file's content.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Kept {
+    format: u32,
+    circuits: BTreeMap<String, Circuit>,
+}
+
+/// Why a circuit is not known, or not kept.
+#[derive(Debug, thiserror::Error)]
+pub enum CircuitsError {
+    /// The file is not one that this version reads.
+    #[error("`{}` does not say how the circuits stand", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// Somebody else keeps one.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The disk does not take it.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+}
+
+impl Circuits {
+    /// How a circuit stands now. Changes nothing.
+    pub fn look(&self, executor: &str) -> Result<Admission, CircuitsError> {
+        let kept = self.read()?;
+        let circuit = kept.circuits.get(executor).copied().unwrap_or_default();
+        Ok(circuit.admits(self.clock.now(), self.rules))
+    }
+
+    /// Asks for a task to be handed over. Of several that ask while it is half open, one is let
+    /// through.
+    pub fn admit(&self, executor: &str) -> Result<Admission, CircuitsError> {
+        let seen = self.look(executor)?;
+        if seen != Admission::HalfOpen {
+            return Ok(seen);
+        }
+        let mut admission = Admission::Closed;
+        self.change(executor, |circuit| {
+            let now = self.clock.now();
+            admission = circuit.admits(now, self.rules);
+            circuit.trying(now, self.rules)
+        })?;
+        Ok(admission)
+    }
+
+    /// Takes note of how a try went. Says whether the circuit is open now.
+    pub fn tell(&self, executor: &str, succeeded: bool) -> Result<bool, CircuitsError> {
+        if self.rules.failures == 0 {
+            return Ok(false);
+        }
+        let known = self.read()?.circuits.contains_key(executor);
+        if succeeded && !known {
+            return Ok(false);
+        }
+        let mut is_open = false;
+        self.change(executor, |circuit| {
+            let after = circuit.after(succeeded, self.clock.now(), self.rules);
+            is_open = after.opened.is_some();
+            after
+        })?;
+        Ok(is_open)
+    }
+
+    fn change(
+        &self,
+        executor: &str,
+        change: impl FnOnce(Circuit) -> Circuit,
+    ) -> Result<(), CircuitsError> {
+        if let Some(folder) = self.file.parent() {
+            self.disk.create_private_dir(folder)?;
+        }
+        let lock = self.file.with_extension("lock");
+        let _held = FileLock::acquire(&self.disk, &lock, LOCK_TIMEOUT)?;
+        let mut kept = self.read()?;
+        let before = kept.circuits.remove(executor).unwrap_or_default();
+        let after = change(before);
+        if after != Circuit::default() {
+            kept.circuits.insert(executor.to_owned(), after);
+        }
+        if after != before {
+            kept.format = FORMAT;
+            let bytes = serde_json::to_vec(&kept).expect("numbers and texts are JSON");
+            self.disk.replace(&self.file, &bytes, 0o600)?;
+        }
+        Ok(())
+    }
+
+    fn read(&self) -> Result<Kept, CircuitsError> {
+        let Some(bytes) = self.disk.read_if_there(&self.file)? else {
+            return Ok(Kept::default());
+        };
+        serde_json::from_slice(&bytes).map_err(|source| CircuitsError::Unreadable {
+            path: self.file.clone(),
+            source,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What one process learns, the next one knows.
+    #[test]
+    fn a_circuit_is_kept_from_one_run_to_the_next() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = |second: i64| Circuits {
+            disk: Disk::real(),
+            file: folder.path().join("circuits/p.json"),
+            clock: Clock::fixed(
+                jiff::Timestamp::from_second(1_000 + second).unwrap(),
+                Duration::ZERO,
+            ),
+            rules: Rules {
+                failures: 2,
+                pause: Duration::from_secs(60),
+            },
+        };
+        assert!(!run(0).tell("x", true).unwrap());
+        assert!(!run(0).file.exists());
+        assert!(!run(0).tell("x", false).unwrap());
+        assert!(run(0).tell("x", false).unwrap());
+        assert!(matches!(
+            run(10).admit("x").unwrap(),
+            Admission::Open { .. }
+        ));
+        assert_eq!(run(10).admit("y").unwrap(), Admission::Closed);
+        assert_eq!(run(60).admit("x").unwrap(), Admission::HalfOpen);
+        assert!(matches!(
+            run(61).admit("x").unwrap(),
+            Admission::Open { .. }
+        ));
+        assert!(!run(62).tell("x", true).unwrap());
+        assert_eq!(run(62).admit("x").unwrap(), Admission::Closed);
+    }
+}

@@ -4,6 +4,7 @@
 //! hidden files do not count, nor does what Callosum keeps itself.
 
 use std::{
+    fmt::Write as _,
     path::Path,
     sync::{
         Mutex, PoisonError,
@@ -45,10 +46,10 @@ impl TreePrint {
         let contents = contents(disk, root, &tree)?;
         let mut text = head(disk, root);
         for (file, content) in tree.files.iter().zip(contents) {
-            text.push_str(&format!("{:?} {content}\n", file.path));
+            let _ = writeln!(text, "{:?} {content}", file.path);
         }
         for skipped in &tree.skipped {
-            text.push_str(&format!("{:?} {}\n", skipped.path, skipped.why));
+            let _ = writeln!(text, "{:?} {}", skipped.path, skipped.why);
         }
         let print = Self {
             content: Checksum::of(text.as_bytes()),
@@ -71,7 +72,7 @@ fn looks(disk: &Disk, root: &Path, tree: &SourceTree) -> Checksum {
     let files = tree.files.iter().map(|file| &file.path);
     for path in files.chain(tree.skipped.iter().map(|skipped| &skipped.path)) {
         let found = disk.stat(&root.join(path)).ok().flatten();
-        text.push_str(&format!("{path:?} {:?}\n", found.map(look)));
+        let _ = writeln!(text, "{path:?} {:?}", found.map(look));
     }
     Checksum::of(text.as_bytes())
 }
@@ -91,10 +92,11 @@ fn contents(disk: &Disk, root: &Path, tree: &SourceTree) -> Option<Vec<Checksum>
         for _ in 0..workers.min(tree.files.len()) {
             scope.spawn(|| {
                 let mut mine = Vec::new();
-                while let Some((at, file)) = {
+                loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
-                    tree.files.get(at).map(|file| (at, file))
-                } {
+                    let Some(file) = tree.files.get(at) else {
+                        break;
+                    };
                     mine.push((at, content(disk, &root.join(&file.path))));
                 }
                 hashed

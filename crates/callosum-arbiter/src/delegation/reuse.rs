@@ -12,10 +12,7 @@ use callosum_host::{Disk, DiskError};
 use callosum_ledger::{Checksum, Entry, ReadError, Reader, TaskId};
 use serde_json::json;
 
-use crate::{
-    task::{Kind, Task},
-    tree_print::TreePrint,
-};
+use crate::{task::Task, tree_print::TreePrint};
 
 /// The key of an entry's metadata that has the request's hash.
 pub(super) const REQUEST_KEY: &str = "request_sha256";
@@ -37,11 +34,10 @@ pub struct Reuse {
 impl Reuse {
     /// Identifies a request: whoever answers it is asked the same, about the same.
     pub(super) fn key(&self, task: &Task, executor: &Executor, linked: &[TaskId]) -> Checksum {
-        let kind: Kind = task.kind;
         let request = json!({
             "program": env!("CARGO_PKG_VERSION"),
             "prompt": task.prompt,
-            "kind": kind.as_str(),
+            "kind": task.kind.as_str(),
             "paths": task.paths,
             "executor": executor.id,
             "executor_version": executor.version,

@@ -320,6 +320,13 @@ fn check_executors(context: &Context, checks: &mut Checks) {
                 found,
                 Some("callosum trust --list"),
             );
+        } else if let Some(left) = roster.left_alone(&executor.id) {
+            let found = format!(
+                "failed again and again, left alone for {} s more{place}",
+                left.as_secs().max(1)
+            );
+            let hint = format!("callosum executor check {}", executor.id);
+            checks.add(&name, Outcome::Warning, found, Some(&hint));
         } else if executor.status == Status::Active {
             checks.add(&name, Outcome::Ok, format!("active{place}"), None);
         } else {

@@ -244,4 +244,9 @@ fn an_executor_that_fails_again_and_again_is_left_alone() {
     crate::projects::register(&env, "second", &fakes::fake(""));
     let other = ask(&[]).success().json();
     assert_eq!(other["executor"], "second");
+    let doctor = env.run(["doctor"]).success();
+    assert!(doctor.stdout.contains("left alone"), "{}", doctor.stdout);
+    env.run(["executor", "check", "fake"]).success();
+    let status = env.run(["status"]).success();
+    assert!(!status.stdout.contains("left alone"), "{}", status.stdout);
 }

@@ -125,6 +125,13 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
         let executor = roster.startable(id)?.clone();
         let (handshake, executor, output) = shake_hands(context, executor)?;
         all_passed &= handshake.passed();
+        if handshake.passed() {
+            // Whoever asks by hand and is answered need not wait for the pause to end.
+            let circuits = context.circuits();
+            circuits
+                .tell(id, true)
+                .map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
+        }
         enter(context, &ledger, executor, "handshake")?;
         checks.push(output);
     }

@@ -11,7 +11,7 @@ use std::{
 use callosum_host::{Disk, disk::EntryKind};
 use serde_json::Value;
 
-use crate::registry::Executor;
+use crate::{client::Client, dialect::Dialect, registry::Executor};
 
 /// An executor that we have heard of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,76 +31,56 @@ pub struct Known {
 pub enum Speaks {
     /// The seed's protocol, as far as its makers say; the handshake finds out.
     Seed,
-    /// JSON of its own, which needs a dialect that this version does not have.
-    Dialect(&'static str),
-    /// Plain text only.
-    Text,
+    /// JSON of its own, or plain text.
+    Dialect(Dialect),
+    /// Plain text, from a model that its template can only guess.
+    Guess,
 }
 
 /// All of them. The first three are the seed's own (CAL §11.3).
 pub const KNOWN: [Known; 10] = [
-    Known {
-        id: "ollama-code",
-        program: "ollama-code",
-        command_template: "ollama-code -p {prompt}",
-        speaks: Speaks::Seed,
-    },
-    Known {
-        id: "gemini-cli",
-        program: "gemini-cli",
-        command_template: "gemini-cli -p {prompt}",
-        speaks: Speaks::Seed,
-    },
-    Known {
-        id: "forgecode",
-        program: "forgecode",
-        command_template: "forgecode -p {prompt}",
-        speaks: Speaks::Seed,
-    },
-    Known {
-        id: "claude",
-        program: "claude",
-        command_template: "claude -p {prompt} --output-format json",
-        speaks: Speaks::Dialect("claude"),
-    },
-    Known {
-        id: "codex",
-        program: "codex",
-        command_template: "codex exec --json {prompt}",
-        speaks: Speaks::Dialect("codex"),
-    },
-    Known {
-        id: "gemini",
-        program: "gemini",
-        command_template: "gemini -p {prompt} --output-format json",
-        speaks: Speaks::Dialect("gemini"),
-    },
-    Known {
-        id: "opencode",
-        program: "opencode",
-        command_template: "opencode run --format json {prompt}",
-        speaks: Speaks::Dialect("opencode"),
-    },
-    Known {
-        id: "qwen",
-        program: "qwen",
-        command_template: "qwen -p {prompt} --output-format json",
-        speaks: Speaks::Dialect("qwen"),
-    },
+    seed("ollama-code", "ollama-code -p {prompt}"),
+    seed("gemini-cli", "gemini-cli -p {prompt}"),
+    seed("forgecode", "forgecode -p {prompt}"),
+    client(Dialect::Claude),
+    client(Dialect::Codex),
+    client(Dialect::Gemini),
+    client(Dialect::Opencode),
+    client(Dialect::Qwen),
     Known {
         id: "ollama",
         program: "ollama",
-        // The model is a guess that a person has to confirm, by registering it.
-        command_template: "ollama run llama3.2 {prompt}",
-        speaks: Speaks::Text,
+        command_template: "ollama run llama3.2",
+        speaks: Speaks::Guess,
     },
     Known {
         id: "forge",
         program: "forge",
         command_template: "forge -p {prompt}",
-        speaks: Speaks::Text,
+        speaks: Speaks::Dialect(Dialect::Text),
     },
 ];
+
+const fn seed(program: &'static str, command_template: &'static str) -> Known {
+    Known {
+        id: program,
+        program,
+        command_template,
+        speaks: Speaks::Seed,
+    }
+}
+
+const fn client(dialect: Dialect) -> Known {
+    let Some(client) = Client::of(dialect) else {
+        panic!("plain text has no client");
+    };
+    Known {
+        id: client.program,
+        program: client.program,
+        command_template: client.command_template,
+        speaks: Speaks::Dialect(dialect),
+    }
+}
 
 /// A known executor and where it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,21 +94,24 @@ pub struct Discovered {
 impl Known {
     /// Why it cannot be active, whatever a handshake would say; `None` where one may be tried.
     pub fn cannot_be_active(&self) -> Option<String> {
-        match self.speaks {
-            Speaks::Seed => None,
-            Speaks::Dialect(dialect) => Some(format!(
-                "it answers in the JSON of `{dialect}`, which this version does not read"
-            )),
-            Speaks::Text => Some("it answers in plain text, not in JSON".to_owned()),
-        }
+        (self.speaks == Speaks::Guess).then(|| {
+            format!(
+                "which model it runs is for a person to say: callosum executor register {} \
+                 --protocol text --command '{}'",
+                self.id, self.command_template
+            )
+        })
     }
 
     /// Its entry, inactive; with the reason in `inactive_reason` where no handshake can help.
     pub fn entry(&self) -> Executor {
         let mut executor = Executor::cli(self.id, self.command_template);
-        if let Speaks::Dialect(dialect) = self.speaks {
-            executor.protocol = Some(dialect.to_owned());
-        }
+        let dialect = match self.speaks {
+            Speaks::Seed => None,
+            Speaks::Dialect(dialect) => Some(dialect),
+            Speaks::Guess => Some(Dialect::Text),
+        };
+        executor.protocol = dialect.map(|dialect| dialect.as_str().to_owned());
         if let Some(reason) = self.cannot_be_active() {
             executor
                 .extra
@@ -179,12 +162,11 @@ mod tests {
             let entry = known.entry();
             Executor::check_id(&entry.id).unwrap();
             assert_eq!(entry.status, Status::Inactive);
-            let template = Template::parse(&entry.command_template).unwrap();
+            let template = Template::parse_for_client(&entry.command_template).unwrap();
             assert_eq!(template.program(), known.program);
-            assert!(template.takes_prompt());
             assert_eq!(
                 entry.extra.contains_key("inactive_reason"),
-                known.speaks != Speaks::Seed
+                known.speaks == Speaks::Guess
             );
         }
     }

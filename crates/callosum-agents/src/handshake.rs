@@ -9,6 +9,8 @@ use callosum_ledger::ErrorCode;
 use jiff::Timestamp;
 
 use crate::{
+    client::Version,
+    dialect::{self, Dialect},
     protocol::{AnswerError, Request, Unreadable, parse_answer, parse_capabilities},
     registry::{Capabilities, Executor, Status},
     runner::{Patience, Reply, RunError, Surroundings, exchange},
@@ -95,6 +97,25 @@ pub enum Fault {
     /// It promises checksums, but its answer to `ping` had none.
     #[error("it says that it has `checksum_support`, but its answer to `ping` had no checksum")]
     NoChecksum,
+    /// A client does not say which version it is.
+    #[error("it does not say which version it is")]
+    NoVersion,
+    /// A client is older than what is understood.
+    #[error("it is version {found}, and the oldest that is understood is {oldest}")]
+    TooOld {
+        /// Its version.
+        found: Version,
+        /// The oldest that will do.
+        oldest: Version,
+    },
+    /// A client has no such option.
+    #[error(
+        "its description of its options does not have `{option}`, which its command template uses"
+    )]
+    NoOption {
+        /// The option.
+        option: String,
+    },
 }
 
 impl Fault {
@@ -104,7 +125,11 @@ impl Fault {
             Self::Run(error) => error.code(),
             Self::Answer(error) => Some(error.code()),
             Self::Description(_) => Some(ErrorCode::MalformedAnswer),
-            Self::Lacks { .. } | Self::NoChecksum => None,
+            Self::Lacks { .. }
+            | Self::NoChecksum
+            | Self::NoVersion
+            | Self::TooOld { .. }
+            | Self::NoOption { .. } => None,
         }
     }
 }
@@ -127,13 +152,14 @@ impl Handshake {
     ///
     /// The embedded executor stays active whatever happened: it is this program itself.
     pub fn apply(&self, executor: &mut Executor, now: Timestamp) {
+        if let Some(version) = &self.version {
+            executor.version.clone_from(version);
+        }
         if self.passed() {
             executor.status = Status::Active;
             executor.capabilities = self.capabilities;
-            if let Some(version) = &self.version {
-                executor.version.clone_from(version);
-            }
             executor.last_validated = Some(now.to_string());
+            executor.extra.shift_remove("inactive_reason");
         } else if !executor.is_embedded() {
             executor.status = Status::Inactive;
         }
@@ -141,7 +167,12 @@ impl Handshake {
 }
 
 /// Shakes hands with an executor: two short runs, at most [`ANSWER_WITHIN`] each.
+///
+/// A client with a dialect is asked for its version and its options instead.
 pub fn handshake(executor: &Executor, surroundings: &Surroundings) -> Handshake {
+    if let Some(dialect) = Dialect::of(executor) {
+        return dialect::handshake(dialect, executor, surroundings);
+    }
     let ping = ask(executor, surroundings, "ping");
     let capabilities = ping
         .is_ok()
@@ -151,6 +182,9 @@ pub fn handshake(executor: &Executor, surroundings: &Surroundings) -> Handshake 
 
 /// Pings an executor: the health check (seed CAL §11.3). Says how long it took.
 pub fn ping(executor: &Executor, surroundings: &Surroundings) -> Result<Duration, Fault> {
+    if Dialect::of(executor).is_some() {
+        return dialect::ping(executor, surroundings);
+    }
     let reply = ask(executor, surroundings, "ping")?;
     parse_answer(&reply.output, executor.capabilities)?;
     Ok(reply.elapsed)

@@ -10,6 +10,8 @@
 
 #![forbid(unsafe_code)]
 
+pub mod client;
+pub mod dialect;
 pub mod discover;
 pub mod handshake;
 pub mod health;

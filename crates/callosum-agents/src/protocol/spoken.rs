@@ -19,8 +19,21 @@ impl Request {
     /// The question comes first, as it was asked. A request without a context, as in the handshake,
     /// is its question alone.
     pub fn spoken(&self) -> String {
-        let context = self.metadata.as_ref().and_then(|of| of.context.as_ref());
-        let Some(context) = context else {
+        let mut text = self.spoken_plainly();
+        if self.context().is_some() {
+            let _ = writeln!(
+                text,
+                "Answer with one JSON object and nothing around it: {{\"status\": \"success\", \
+                 \"summary\": \"…\", \"tokens_used\": 0}}, where tokens_used is how many tokens you \
+                 read; or {{\"status\": \"error\", \"error\": \"…\"}} if you cannot answer."
+            );
+        }
+        text
+    }
+
+    /// The same for a client that has a form of its own for answers: the summary is the answer.
+    pub fn spoken_plainly(&self) -> String {
+        let Some(context) = self.context() else {
             return self.prompt.clone();
         };
         let mut text = format!("{}\n", self.prompt);
@@ -47,12 +60,14 @@ impl Request {
             text,
             "\nWrite a summary of {SHORTEST_SUMMARY} to {LONGEST_SUMMARY} bytes, what matters most \
              first. Cite each statement: a quote that stands word for word on the line, then the \
-             place, as in `fn main()` [src/main.rs:12], with paths from the root.\n\
-             Answer with one JSON object and nothing around it: {{\"status\": \"success\", \
-             \"summary\": \"…\", \"tokens_used\": 0}}, where tokens_used is how many tokens you \
-             read; or {{\"status\": \"error\", \"error\": \"…\"}} if you cannot answer.\n"
+             place, as in `fn main()` [src/main.rs:12], with paths from the root. \
+             Open each file that you cite: quotes are checked.\n"
         );
         text
+    }
+
+    fn context(&self) -> Option<&Map<String, Value>> {
+        self.metadata.as_ref()?.context.as_ref()
     }
 }
 
@@ -126,7 +141,7 @@ Look only below these paths: src, lib.
 What task cal_2026_01_02_0001 found, on which this one builds:
 It has two parts.
 
-Write a summary of 2048 to 10240 bytes, what matters most first. Cite each statement: a quote that stands word for word on the line, then the place, as in `fn main()` [src/main.rs:12], with paths from the root.
+Write a summary of 2048 to 10240 bytes, what matters most first. Cite each statement: a quote that stands word for word on the line, then the place, as in `fn main()` [src/main.rs:12], with paths from the root. Open each file that you cite: quotes are checked.
 Answer with one JSON object and nothing around it: {"status": "success", "summary": "…", "tokens_used": 0}, where tokens_used is how many tokens you read; or {"status": "error", "error": "…"} if you cannot answer.
 "#);
     }

@@ -14,5 +14,10 @@ pub use self::{
     run::{LARGEST_ANSWER, Patience, QUIET, Reply, RunError, Sign, Surroundings, exchange, run},
 };
 
+pub(crate) use self::{
+    run::{Signs, exit_of, last_words},
+    start::{Errand, own_folder, start},
+};
+
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ use callosum_ledger::ErrorCode;
 
 use super::start::{Errand, own_folder, start};
 use crate::{
+    dialect::{self, ClientFault, Dialect},
     protocol::{Answer, AnswerError, Request, parse_answer},
     registry::{Executor, Kind},
     template::{Template, TemplateError},
@@ -168,6 +169,20 @@ pub enum RunError {
         /// The executor.
         executor: String,
     },
+    /// A client says why it has no answer, or broke off.
+    #[error("`{executor}` {fault}{}", helped(advice.as_deref()))]
+    Client {
+        /// The executor.
+        executor: String,
+        /// Why.
+        fault: Box<ClientFault>,
+        /// What a person can do about it.
+        advice: Option<String>,
+        /// What it said last on standard error; masked.
+        complaint: String,
+        /// What had come of an answer, as it came.
+        partial: Option<String>,
+    },
     /// What it wrote is not a valid answer.
     #[error("`{executor}` gave no valid answer{}", quoted(complaint))]
     Answer {
@@ -194,7 +209,24 @@ impl RunError {
             Self::Crashed { .. } => Some(ErrorCode::ExecutorCrash),
             Self::Quiet { .. } | Self::Deadline { .. } => Some(ErrorCode::Timeout),
             Self::TooMuchOutput { .. } => Some(ErrorCode::MemoryOverflow),
+            Self::Client { fault, .. } => Some(fault.code()),
             Self::Answer { source, .. } => Some(source.code()),
+        }
+    }
+
+    /// Whether trying again within a minute may help.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::Client { fault, .. } => fault.may_pass(),
+            other => other.code().is_some(),
+        }
+    }
+
+    /// What had come of an answer before it broke off: no answer, but worth keeping.
+    pub fn partial(&self) -> Option<&str> {
+        match self {
+            Self::Client { partial, .. } => partial.as_deref(),
+            _ => None,
         }
     }
 }
@@ -205,6 +237,12 @@ fn crash(ending: Ending) -> String {
         Ending::Exited(code) => format!("ended with exit code {code}"),
         other => format!("ended: {other:?}"),
     }
+}
+
+fn helped(advice: Option<&str>) -> String {
+    advice
+        .map(|advice| format!("; what helps: {advice}"))
+        .unwrap_or_default()
 }
 
 fn quoted(complaint: &str) -> String {
@@ -229,6 +267,9 @@ pub fn run(
     surroundings: &Surroundings,
     heard: &mut dyn FnMut(Sign<'_>),
 ) -> Result<Answer, RunError> {
+    if let Some(dialect) = Dialect::of(executor) {
+        return dialect::ask(dialect, executor, request, surroundings, heard);
+    }
     let patience = patience_with(executor, surroundings.patience);
     let reply = exchange(executor, request, surroundings, patience, heard)?;
     parse_answer(&reply.output, executor.capabilities).map_err(|source| RunError::Answer {
@@ -283,7 +324,7 @@ fn refuse_unsupported(executor: &Executor) -> Result<(), RunError> {
     })
 }
 
-pub(crate) fn patience_with(executor: &Executor, common: Patience) -> Patience {
+fn patience_with(executor: &Executor, common: Patience) -> Patience {
     Patience {
         quiet: executor.quiet().unwrap_or(common.quiet),
         total: executor.total().or(common.total),

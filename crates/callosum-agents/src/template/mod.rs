@@ -9,4 +9,4 @@
 mod interpreter;
 mod text;
 
-pub use self::text::{Command, LONGEST_ARGUMENT, Template, TemplateError};
+pub use self::text::{Command, Filling, LONGEST_ARGUMENT, Template, TemplateError};

@@ -1,7 +1,7 @@
 //! [`Template`]: a line split into words, checked, and filled in.
 
 use std::{
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     path::{Path, PathBuf},
 };
 
@@ -10,6 +10,8 @@ use crate::words::fit_shortly;
 
 const PROMPT: &str = "{prompt}";
 const SELF: &str = "{self}";
+const SCHEMA: &str = "{schema}";
+const SCHEMA_FILE: &str = "{schema_file}";
 
 /// Longest argument in bytes: the system takes 128 KiB, of which one is its end mark.
 pub const LONGEST_ARGUMENT: usize = 128 * 1024 - 1;
@@ -28,6 +30,19 @@ pub struct Command {
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
+}
+
+/// What is put in the places of a client's template.
+#[derive(Clone, Copy, Debug)]
+pub struct Filling<'a> {
+    /// This program.
+    pub self_program: &'a Path,
+    /// The prompt, in words.
+    pub prompt: &'a str,
+    /// The JSON schema of an answer.
+    pub schema: &'a str,
+    /// A file that holds it.
+    pub schema_file: &'a Path,
 }
 
 /// Why a template cannot be used, or not with this prompt.
@@ -96,6 +111,16 @@ pub enum TemplateError {
 impl Template {
     /// Splits a template into words and checks that no prompt could do harm in it.
     pub fn parse(text: &str) -> Result<Self, TemplateError> {
+        Self::parse_knowing(text, &[PROMPT, SELF])
+    }
+
+    /// The same for a client with a dialect, whose template may also have `{schema}`, the JSON
+    /// schema of an answer, and `{schema_file}`, a file that holds it.
+    pub fn parse_for_client(text: &str) -> Result<Self, TemplateError> {
+        Self::parse_knowing(text, &[PROMPT, SELF, SCHEMA, SCHEMA_FILE])
+    }
+
+    fn parse_knowing(text: &str, known: &[&str]) -> Result<Self, TemplateError> {
         let template = || fit_shortly(text);
         let words = shlex::split(text).ok_or_else(|| TemplateError::Unfinished {
             template: template(),
@@ -104,7 +129,7 @@ impl Template {
             return Err(TemplateError::Empty);
         };
         for word in &words {
-            if let Some(placeholder) = unknown_placeholder(word) {
+            if let Some(placeholder) = unknown_placeholder(word, known) {
                 return Err(TemplateError::UnknownPlaceholder {
                     template: template(),
                     placeholder: placeholder.to_owned(),
@@ -143,11 +168,66 @@ impl Template {
         self.words.iter().any(|word| word.contains(PROMPT))
     }
 
+    /// Whether it wants the schema of an answer in a file.
+    pub fn takes_schema_file(&self) -> bool {
+        self.words.iter().any(|word| word.contains(SCHEMA_FILE))
+    }
+
+    /// The options that it uses, without their values: words that begin with `-` after the program,
+    /// which may itself be started by another.
+    pub fn options(&self) -> Vec<&str> {
+        let words = self.words.iter().skip(self.program_words());
+        let options = words.filter(|word| word.starts_with('-') && word.len() > 1 && *word != "--");
+        options
+            .map(|word| {
+                word.split_once('=')
+                    .map_or(word.as_str(), |(option, _)| option)
+            })
+            .collect()
+    }
+
+    /// The program with what it takes to start it, and without any argument of its own.
+    pub fn program_alone(&self, self_program: &Path) -> Command {
+        let mut words = self.words[..self.program_words()].iter().map(|word| {
+            fill_word(
+                word,
+                &Filling {
+                    self_program,
+                    prompt: "",
+                    schema: "",
+                    schema_file: Path::new(""),
+                },
+            )
+        });
+        Command {
+            program: words.next().map(PathBuf::from).unwrap_or_default(),
+            arguments: words.collect(),
+        }
+    }
+
+    /// How many words name the program: one, or an interpreter and a file.
+    fn program_words(&self) -> usize {
+        let second = self.words.get(1);
+        let is_file = second.is_some_and(|word| word.contains('/') && !word.starts_with('-'));
+        if is_file { 2 } else { 1 }
+    }
+
     /// Fills the template in.
     ///
     /// A prompt that begins with `-` gets a blank before it where it stands at the beginning of a
     /// word, so that no program takes it for an option.
     pub fn fill(&self, self_program: &Path, prompt: &str) -> Result<Command, TemplateError> {
+        self.fill_for_client(&Filling {
+            self_program,
+            prompt,
+            schema: SCHEMA,
+            schema_file: Path::new(SCHEMA_FILE),
+        })
+    }
+
+    /// The same for a client with a dialect.
+    pub fn fill_for_client(&self, filling: &Filling<'_>) -> Result<Command, TemplateError> {
+        let prompt = filling.prompt;
         if self.takes_prompt()
             && let Some(at) = prompt.bytes().position(|byte| byte == 0)
         {
@@ -156,10 +236,7 @@ impl Template {
                 at,
             });
         }
-        let mut words = self
-            .words
-            .iter()
-            .map(|word| fill_word(word, self_program, prompt));
+        let mut words = self.words.iter().map(|word| fill_word(word, filling));
         let program = words.next().map(PathBuf::from).unwrap_or_default();
         let arguments: Vec<OsString> = words.collect();
         match arguments.iter().map(|word| word.len()).max() {
@@ -172,20 +249,26 @@ impl Template {
     }
 }
 
-fn fill_word(word: &str, self_program: &Path, prompt: &str) -> OsString {
-    let mut filled = OsString::with_capacity(word.len() + prompt.len());
-    if word.starts_with(PROMPT) && prompt.starts_with('-') {
+fn fill_word(word: &str, filling: &Filling<'_>) -> OsString {
+    let mut filled = OsString::with_capacity(word.len() + filling.prompt.len());
+    if word.starts_with(PROMPT) && filling.prompt.starts_with('-') {
         filled.push(" ");
     }
+    let places: [(&str, &OsStr); 4] = [
+        (PROMPT, filling.prompt.as_ref()),
+        (SELF, filling.self_program.as_ref()),
+        (SCHEMA, filling.schema.as_ref()),
+        (SCHEMA_FILE, filling.schema_file.as_ref()),
+    ];
     let mut rest = word;
-    while let Some(at) = rest.find(['{']) {
+    while let Some(at) = rest.find('{') {
         filled.push(&rest[..at]);
         rest = &rest[at..];
-        if let Some(after) = rest.strip_prefix(PROMPT) {
-            filled.push(prompt);
-            rest = after;
-        } else if let Some(after) = rest.strip_prefix(SELF) {
-            filled.push(self_program);
+        let place = places
+            .iter()
+            .find_map(|(name, value)| Some((rest.strip_prefix(name)?, value)));
+        if let Some((after, value)) = place {
+            filled.push(value);
             rest = after;
         } else {
             filled.push("{");
@@ -197,14 +280,14 @@ fn fill_word(word: &str, self_program: &Path, prompt: &str) -> OsString {
 }
 
 /// The first `{word}` that looks like a placeholder and is none; JSON in a template does not.
-fn unknown_placeholder(word: &str) -> Option<&str> {
+fn unknown_placeholder<'w>(word: &'w str, known: &[&str]) -> Option<&'w str> {
     word.match_indices('{').find_map(|(at, _)| {
         let end = at + word[at..].find('}')? + 1;
         let inner = &word[at + 1..end - 1];
         let looks_like_one =
             !inner.is_empty() && inner.chars().all(|c| c.is_ascii_lowercase() || c == '_');
         let placeholder = &word[at..end];
-        (looks_like_one && placeholder != PROMPT && placeholder != SELF).then_some(placeholder)
+        (looks_like_one && !known.contains(&placeholder)).then_some(placeholder)
     })
 }
 

@@ -1,0 +1,41 @@
+//! Claude Code.
+
+use super::{Client, Home, Login, Version};
+
+pub(super) const CLIENT: Client = Client {
+    program: "claude",
+    // Reading inside the root needs no permission there, and what does is denied without a person.
+    command_template: "claude -p --output-format stream-json --verbose --json-schema {schema}",
+    help: &["--help"],
+    oldest: Version(2, 0, 0),
+    passed: &[
+        "CLAUDE_CONFIG_DIR",
+        "ANTHROPIC_BASE_URL",
+        "ANTHROPIC_MODEL",
+        "CLAUDE_CODE_USE_BEDROCK",
+        "CLAUDE_CODE_USE_VERTEX",
+        "LANG",
+    ],
+    set: &[
+        // By itself it tries a refused login for two minutes; trying again is ours.
+        ("CLAUDE_CODE_MAX_RETRIES", "2"),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+        ("DISABLE_AUTOUPDATER", "1"),
+    ],
+    home: Home {
+        variable: Some("CLAUDE_CONFIG_DIR"),
+        folder: ".claude",
+    },
+    login: Login {
+        files: &[".credentials.json"],
+        variables: &[
+            "ANTHROPIC_API_KEY",
+            "ANTHROPIC_AUTH_TOKEN",
+            "CLAUDE_CODE_OAUTH_TOKEN",
+        ],
+        command: "claude /login",
+    },
+    settings: "settings.json",
+    transcripts: "projects/*/*.jsonl",
+    hooks_to_trust: None,
+};

@@ -1,0 +1,25 @@
+//! Codex.
+
+use super::{Client, Home, Login, Version};
+
+pub(super) const CLIENT: Client = Client {
+    program: "codex",
+    command_template: "codex exec --json --skip-git-repo-check --sandbox read-only \
+                       --output-schema {schema_file} -",
+    help: &["exec", "--help"],
+    oldest: Version(0, 46, 0),
+    passed: &["CODEX_HOME", "LANG"],
+    set: &[("NO_COLOR", "1")],
+    home: Home {
+        variable: Some("CODEX_HOME"),
+        folder: ".codex",
+    },
+    login: Login {
+        files: &["auth.json"],
+        variables: &["CODEX_API_KEY", "OPENAI_API_KEY"],
+        command: "codex login",
+    },
+    settings: "config.toml",
+    transcripts: "sessions/*/*/*/rollout-*.jsonl",
+    hooks_to_trust: Some("hooks.json"),
+};

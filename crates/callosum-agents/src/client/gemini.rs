@@ -1,0 +1,33 @@
+//! Gemini CLI.
+
+use super::{Client, Home, Login, Version};
+
+pub(super) const CLIENT: Client = Client {
+    program: "gemini",
+    // Without `--skip-trust` it refuses a folder that nobody trusted; with it, no hook of the
+    // project runs. Tools that only read are offered without an approval mode.
+    command_template: "gemini --skip-trust --output-format stream-json",
+    help: &["--help"],
+    oldest: Version(0, 12, 0),
+    passed: &[
+        "GOOGLE_GEMINI_BASE_URL",
+        "GEMINI_MODEL",
+        "GOOGLE_CLOUD_PROJECT",
+        "GOOGLE_CLOUD_LOCATION",
+        "GOOGLE_GENAI_USE_VERTEXAI",
+        "LANG",
+    ],
+    set: &[("NO_BROWSER", "1"), ("NO_COLOR", "1")],
+    home: Home {
+        variable: None,
+        folder: ".gemini",
+    },
+    login: Login {
+        files: &["oauth_creds.json", "google_accounts.json"],
+        variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        command: "gemini",
+    },
+    settings: "settings.json",
+    transcripts: "tmp/*/chats/session-*.jsonl",
+    hooks_to_trust: None,
+};

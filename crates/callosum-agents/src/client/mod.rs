@@ -1,0 +1,116 @@
+//! What is known of each coding agent, as data: how it is started, what it keeps where, what it
+//! needs.
+//!
+//! One file per client, each a single [`Client`]. Start with [`Client::of`]. What a client writes
+//! and how it is read is [`dialect`](crate::dialect)'s; nothing here runs or opens anything, and no
+//! content of a credential file is ever read: whether it is there is all that is asked.
+
+mod claude;
+mod codex;
+mod gemini;
+mod opencode;
+mod qwen;
+mod standing;
+mod version;
+
+pub use self::{standing::Standing, version::Version};
+use crate::dialect::Dialect;
+
+/// A coding agent that can be asked once and answers in JSON of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Client {
+    /// Its id in the registry, and the program to look for.
+    pub program: &'static str,
+    /// How it is started: it takes the prompt on standard input, where no length is too much and
+    /// nothing in it can become an option.
+    pub command_template: &'static str,
+    /// What makes it print its options, without asking a model.
+    pub help: &'static [&'static str],
+    /// The first version whose output has the form that we read, as far as that is known; whether
+    /// the options that we use are there is asked of the program itself.
+    pub oldest: Version,
+    /// Variables that are passed on to it. None of them is a secret: those pass only where the
+    /// entry lists them.
+    pub passed: &'static [&'static str],
+    /// Variables that it is given: no update, no browser, few retries of its own.
+    pub set: &'static [(&'static str, &'static str)],
+    /// Where it keeps its own files.
+    pub home: Home,
+    /// How it is logged in.
+    pub login: Login,
+    /// Its settings, in its own folder.
+    pub settings: &'static str,
+    /// Its transcripts, in its own folder, with `*` for what varies.
+    pub transcripts: &'static str,
+    /// Its hooks, in its own folder, where it passes over them in silence until a person has
+    /// trusted them.
+    pub hooks_to_trust: Option<&'static str>,
+}
+
+/// Where a client keeps its own files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Home {
+    /// The variable that names the folder, where there is one.
+    pub variable: Option<&'static str>,
+    /// The folder below `HOME` where that is not set.
+    pub folder: &'static str,
+}
+
+/// How a client is logged in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Login {
+    /// Files below its own folder of which one is there once somebody has logged in.
+    pub files: &'static [&'static str],
+    /// Variables of which one does instead. They are secrets, so an entry has to list them.
+    pub variables: &'static [&'static str],
+    /// What a person types to log in.
+    pub command: &'static str,
+}
+
+impl Client {
+    /// The client behind a dialect; plain text may come from anybody.
+    pub const fn of(dialect: Dialect) -> Option<&'static Self> {
+        Some(match dialect {
+            Dialect::Claude => &claude::CLIENT,
+            Dialect::Codex => &codex::CLIENT,
+            Dialect::Gemini => &gemini::CLIENT,
+            Dialect::Opencode => &opencode::CLIENT,
+            Dialect::Qwen => &qwen::CLIENT,
+            Dialect::Text => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::template::Template;
+
+    /// CAL-SEC-1: what is passed on unasked is no secret.
+    #[test]
+    fn no_secret_is_passed_on_by_default() {
+        for dialect in Dialect::ALL {
+            let Some(client) = Client::of(dialect) else {
+                continue;
+            };
+            for name in client.passed {
+                let secret = ["KEY", "SECRET", "TOKEN", "PASSWORD"];
+                assert!(!secret.iter().any(|part| name.contains(part)), "{name}");
+                assert!(!client.login.variables.contains(name), "{name}");
+            }
+        }
+    }
+
+    /// A prompt of any length, beginning with anything, arrives as a prompt.
+    #[test]
+    fn every_client_takes_the_prompt_on_standard_input() {
+        for dialect in Dialect::ALL {
+            let Some(client) = Client::of(dialect) else {
+                continue;
+            };
+            let template = Template::parse_for_client(client.command_template).unwrap();
+            assert_eq!(template.program(), client.program);
+            assert!(!template.takes_prompt());
+        }
+    }
+}

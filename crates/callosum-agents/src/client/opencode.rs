@@ -1,0 +1,31 @@
+//! opencode.
+
+use super::{Client, Home, Login, Version};
+
+pub(super) const CLIENT: Client = Client {
+    program: "opencode",
+    command_template: "opencode run --format json",
+    help: &["run", "--help"],
+    oldest: Version(1, 0, 0),
+    passed: &[
+        "OPENCODE_CONFIG",
+        "OPENCODE_CONFIG_DIR",
+        "XDG_CONFIG_HOME",
+        "XDG_DATA_HOME",
+        "XDG_CACHE_HOME",
+        "LANG",
+    ],
+    set: &[("OPENCODE_DISABLE_AUTOUPDATE", "true"), ("NO_COLOR", "1")],
+    home: Home {
+        variable: None,
+        folder: ".local/share/opencode",
+    },
+    login: Login {
+        files: &["auth.json"],
+        variables: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY"],
+        command: "opencode auth login",
+    },
+    settings: "../../../.config/opencode/opencode.json",
+    transcripts: "storage/message/*/*.json",
+    hooks_to_trust: None,
+};

@@ -1,0 +1,260 @@
+//! [`ask`]: runs a client once and makes an answer of what it wrote.
+
+use std::time::Duration;
+
+use callosum_evidence::tokens;
+use callosum_host::{disk::Scratch, process::Stream};
+use serde_json::{Map, Value, json};
+
+use super::{
+    events::Events,
+    fault::ClientFault,
+    hearing::{Heard, Hearing},
+    name::Dialect,
+};
+use crate::{
+    client::Client,
+    protocol::{Answer, LONGEST_SUMMARY, Request, parse_answer},
+    registry::{Capabilities, Executor},
+    runner::{
+        Errand, Patience, RunError, Sign, Signs, Surroundings, exit_of, last_words, own_folder,
+        start,
+    },
+    template::{Filling, Template},
+    words::fit_shortly,
+};
+
+/// Longest silence of a client whose entry says nothing else: a model may think for a minute
+/// before its first word.
+pub const DIALECT_QUIET: Duration = Duration::from_mins(2);
+
+/// Longest time in all of a client whose entry says nothing else.
+pub const DIALECT_TOTAL: Duration = Duration::from_mins(15);
+
+/// Most bytes on a client's standard output: what its tools read is in it, too.
+pub const LARGEST_STREAM: usize = 64 * 1024 * 1024;
+
+/// Longest text of an answer that is looked at, in bytes.
+const LONGEST_TEXT: usize = 4 * 1024 * 1024;
+
+/// Longest line that says what a client is doing, in bytes.
+const LONGEST_DOING: usize = 100;
+
+/// Runs a client once and judges its answer.
+pub(crate) fn ask(
+    dialect: Dialect,
+    executor: &Executor,
+    request: &Request,
+    surroundings: &Surroundings,
+    heard: &mut dyn FnMut(Sign<'_>),
+) -> Result<Answer, RunError> {
+    let prompt = request.spoken_plainly();
+    let temporary = own_folder(executor, surroundings)?;
+    let errand = errand(dialect, executor, &prompt, surroundings, &temporary)?;
+    let patience = patience(executor, surroundings.patience);
+    let mut ear = Ear::new(dialect);
+    let mut signs = Signs::default();
+    let run = start(
+        executor,
+        errand,
+        surroundings,
+        &temporary,
+        patience,
+        &mut |stream, bytes| {
+            if stream == Stream::Output {
+                ear.hear(bytes, heard);
+            } else {
+                signs.pass_on(stream, bytes, heard);
+            }
+        },
+    )?;
+    let ending = exit_of(executor, &run, patience)?;
+    let complaint = last_words(&run.error);
+    let hearing = ear.finish(&run.error);
+    let partial = hearing.text.clone();
+    let client_failed = |fault: ClientFault| RunError::Client {
+        executor: executor.id.clone(),
+        advice: fault.advice(&executor.id, Client::of(dialect)),
+        fault: Box::new(fault),
+        complaint: complaint.clone(),
+        partial: (!partial.trim().is_empty()).then(|| partial.clone()),
+    };
+    let told = hearing
+        .conclude(ending, &complaint)
+        .map_err(client_failed)?;
+    let bytes = as_answer(dialect, &prompt, told);
+    parse_answer(&bytes, Capabilities::default()).map_err(|source| RunError::Answer {
+        executor: executor.id.clone(),
+        source,
+        complaint,
+    })
+}
+
+/// How long a client may take. The common quiet time holds where it is the longer one: it is made
+/// for programs that answer at once.
+fn patience(executor: &Executor, common: Patience) -> Patience {
+    Patience {
+        quiet: executor.quiet().unwrap_or(common.quiet.max(DIALECT_QUIET)),
+        total: executor.total().or(common.total).or(Some(DIALECT_TOTAL)),
+    }
+}
+
+fn errand(
+    dialect: Dialect,
+    executor: &Executor,
+    prompt: &str,
+    surroundings: &Surroundings,
+    temporary: &Scratch,
+) -> Result<Errand, RunError> {
+    let template = Template::parse_for_client(&executor.command_template)?;
+    let schema = schema().to_string();
+    let schema_file = temporary.path().join("answer.schema.json");
+    if template.takes_schema_file() {
+        surroundings
+            .disk
+            .replace(&schema_file, schema.as_bytes(), 0o600)
+            .map_err(|source| RunError::Temporary {
+                executor: executor.id.clone(),
+                source,
+            })?;
+    }
+    let command = template.fill_for_client(&Filling {
+        self_program: &surroundings.self_program,
+        prompt,
+        schema: &schema,
+        schema_file: &schema_file,
+    })?;
+    let client = Client::of(dialect);
+    Ok(Errand {
+        input: if template.takes_prompt() {
+            Vec::new()
+        } else {
+            prompt.as_bytes().to_vec()
+        },
+        passed: client.map_or(&[], |client| client.passed),
+        set: client.map_or(&[], |client| client.set),
+        output_bytes: LARGEST_STREAM,
+        ..Errand::plain(command)
+    })
+}
+
+/// The form of an answer, for clients that hold their model to one.
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "summary": {
+                "type": "string",
+                "description": format!(
+                    "The summary in Markdown with its citations, at most {LONGEST_SUMMARY} bytes"
+                ),
+            },
+        },
+        "required": ["summary"],
+        "additionalProperties": false,
+    })
+}
+
+/// Listens to a client's standard output.
+struct Ear {
+    dialect: Dialect,
+    events: Events,
+    hearing: Hearing,
+    bytes: usize,
+    /// What was written, where it is the answer itself.
+    plain: Vec<u8>,
+}
+
+impl Ear {
+    fn new(dialect: Dialect) -> Self {
+        Self {
+            dialect,
+            events: Events::default(),
+            hearing: Hearing::default(),
+            bytes: 0,
+            plain: Vec::new(),
+        }
+    }
+
+    fn hear(&mut self, bytes: &[u8], heard: &mut dyn FnMut(Sign<'_>)) {
+        self.bytes += bytes.len();
+        if self.dialect == Dialect::Text {
+            let room = LONGEST_TEXT.saturating_sub(self.plain.len());
+            self.plain
+                .extend_from_slice(&bytes[..bytes.len().min(room)]);
+        } else {
+            let (dialect, hearing) = (self.dialect, &mut self.hearing);
+            self.events
+                .push(bytes, &mut |event| hearing.take(dialect, event));
+        }
+        match self.hearing.doing.take() {
+            Some(doing) => {
+                let line: String = doing.split_whitespace().collect::<Vec<_>>().join(" ");
+                let mut line = fit_shortly(&line);
+                if line.len() > LONGEST_DOING {
+                    line.truncate(line.floor_char_boundary(LONGEST_DOING));
+                    line.push('…');
+                }
+                heard(Sign::Doing(&line));
+            }
+            None => heard(Sign::Answering { bytes: self.bytes }),
+        }
+    }
+
+    /// What was heard in all; some clients write their last word to standard error.
+    fn finish(mut self, error: &[u8]) -> Hearing {
+        let (dialect, hearing) = (self.dialect, &mut self.hearing);
+        if dialect == Dialect::Text {
+            hearing.text = String::from_utf8_lossy(&self.plain).into_owned();
+            hearing.finished = true;
+            return self.hearing;
+        }
+        self.events
+            .finish(&mut |event| hearing.take(dialect, event));
+        if dialect == Dialect::Gemini && !hearing.finished && hearing.failure.is_none() {
+            let mut complaints = Events::default();
+            complaints.push(error, &mut |event| hearing.take(dialect, event));
+            complaints.finish(&mut |event| hearing.take(dialect, event));
+        }
+        self.hearing
+    }
+}
+
+/// The answer in the seed's form, as it is judged and kept.
+fn as_answer(dialect: Dialect, prompt: &str, heard: Heard) -> Vec<u8> {
+    let mut metadata = Map::new();
+    let mut put = |key: &str, value: Value| metadata.insert(key.to_owned(), value);
+    let tokens_used = if let Some(counted) = heard.hearing.tokens {
+        put("token_method", format!("reported by {dialect}").into());
+        put(
+            "tokens",
+            json!({"input": counted.input, "cached": counted.cached, "output": counted.output}),
+        );
+        counted.used()
+    } else {
+        put("token_method", tokens::METHOD.into());
+        tokens::estimate(prompt).saturating_add(tokens::estimate(&heard.summary))
+    };
+    put("client", dialect.as_str().into());
+    for (key, value) in [
+        ("model", heard.hearing.model),
+        ("client_session", heard.hearing.session),
+    ] {
+        if let Some(value) = value {
+            put(key, fit_shortly(&value).into());
+        }
+    }
+    if let Some(cost) = heard.hearing.cost_usd {
+        put("cost_usd", cost.into());
+    }
+    let answer = json!({
+        "status": "success",
+        "summary": heard.summary,
+        "tokens_used": tokens_used,
+        "metadata": metadata,
+    });
+    answer.to_string().into_bytes()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,323 @@
+//! What clients wrote, recorded, and what is made of it.
+
+use callosum_host::{Disk, process::Ending};
+use proptest::prelude::*;
+
+use super::*;
+
+fn recorded(name: &str) -> Vec<u8> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/outputs/");
+    Disk::real()
+        .read(format!("{folder}{name}").as_ref())
+        .unwrap()
+}
+
+fn read(dialect: Dialect, output: &[u8], error: &[u8], code: i32) -> Result<Heard, ClientFault> {
+    let mut ear = Ear::new(dialect);
+    for piece in output.chunks(100) {
+        ear.hear(piece, &mut |_| {});
+    }
+    let words = last_words(error);
+    ear.finish(error).conclude(Ending::Exited(code), &words)
+}
+
+/// Input, cached and output tokens, the summary, the model.
+fn check(dialect: Dialect, name: &str, tokens: [u64; 3], summary: &str, model: &str) {
+    let heard = read(dialect, &recorded(name), b"", 0).unwrap();
+    let counted = heard.hearing.tokens.unwrap();
+    assert_eq!(
+        [counted.input, counted.cached, counted.output],
+        tokens,
+        "{name}"
+    );
+    assert_eq!(heard.summary, summary, "{name}");
+    assert_eq!(
+        heard.hearing.model.as_deref().unwrap_or(""),
+        model,
+        "{name}"
+    );
+}
+
+/// CAL-COM-1: summary, tokens and model of every client, in each form that it has.
+#[test]
+fn recorded_answers_are_read() {
+    use Dialect::{Claude, Codex, Gemini, Opencode, Qwen};
+    let opus = "claude-opus-5-5";
+    check(
+        Claude,
+        "claude.json",
+        [4100, 1400, 65],
+        "SUMMARY: one file a.txt",
+        opus,
+    );
+    check(
+        Claude,
+        "claude.tool.jsonl",
+        [4100, 1400, 65],
+        "SUMMARY: one file a.txt",
+        opus,
+    );
+    check(
+        Claude,
+        "claude.ok.jsonl",
+        [140, 40, 20],
+        "SUMMARY: fine",
+        opus,
+    );
+    check(
+        Claude,
+        "claude.schema.jsonl",
+        [12577, 0, 18],
+        "SUMMARY: by schema",
+        opus,
+    );
+    check(
+        Codex,
+        "codex.tool.jsonl",
+        [2700, 1400, 65],
+        "SUMMARY: two files",
+        "",
+    );
+    check(Codex, "codex.ok.jsonl", [100, 40, 20], "SUMMARY: fine", "");
+    check(
+        Codex,
+        "codex.schema.jsonl",
+        [9604, 0, 12],
+        "SUMMARY: by schema",
+        "",
+    );
+    let flash = "gemini-2.5-flash";
+    check(
+        Gemini,
+        "gemini.json",
+        [2700, 1400, 65],
+        "SUMMARY: two files",
+        flash,
+    );
+    check(
+        Gemini,
+        "gemini.tool.jsonl",
+        [38173, 0, 48],
+        "All done.",
+        flash,
+    );
+    check(
+        Gemini,
+        "gemini.ok.jsonl",
+        [100, 40, 20],
+        "SUMMARY: fine",
+        flash,
+    );
+    check(
+        Opencode,
+        "opencode.tool.jsonl",
+        [23837, 0, 42],
+        "All done.",
+        "",
+    );
+    check(
+        Opencode,
+        "opencode.ok.jsonl",
+        [100, 40, 20],
+        "SUMMARY: fine",
+        "",
+    );
+    check(Qwen, "qwen.json", [59726, 0, 54], "All done.", "fake-model");
+    check(
+        Qwen,
+        "qwen.ok.jsonl",
+        [11168, 40, 27],
+        "SUMMARY: fine",
+        "fake-model",
+    );
+    check(
+        Qwen,
+        "qwen.schema.jsonl",
+        [15781, 0, 18],
+        "SUMMARY: by schema",
+        "fake-model",
+    );
+}
+
+/// CAL-ERR-1, CAL-ERR-2, CAL-ERR-3: each client's own way of failing has one name.
+#[test]
+fn recorded_failures_are_named() {
+    use Dialect::{Claude, Codex, Gemini, Opencode, Qwen};
+    let logged_out = "is not logged in: ";
+    let limited = "has reached its rate limit";
+    let overloaded = "reached a server that is overloaded: ";
+    let too_long = "found the prompt too long: ";
+    let cut = "was cut off in the middle of its answer";
+    for (dialect, name, code, expected) in [
+        (Claude, "claude.401.jsonl", 1, logged_out),
+        (Codex, "codex.401.jsonl", 1, logged_out),
+        (Gemini, "gemini.401.jsonl", 145, logged_out),
+        (Qwen, "qwen.401.jsonl", 1, logged_out),
+        (Opencode, "opencode.401.jsonl", 1, logged_out),
+        (
+            Claude,
+            "claude.429.jsonl",
+            1,
+            "has reached its rate limit, which is lifted in 20s: ",
+        ),
+        (Codex, "codex.429.jsonl", 1, limited),
+        (
+            Gemini,
+            "gemini.429.jsonl",
+            173,
+            "has reached its rate limit, which is lifted in 20s: ",
+        ),
+        (
+            Opencode,
+            "opencode.429.jsonl",
+            1,
+            "has reached its rate limit, which is lifted in 20s: ",
+        ),
+        (Claude, "claude.529.jsonl", 1, overloaded),
+        (Codex, "codex.529.jsonl", 1, overloaded),
+        (Gemini, "gemini.529.jsonl", 17, overloaded),
+        (Claude, "claude.400.jsonl", 1, too_long),
+        (Codex, "codex.400.jsonl", 1, too_long),
+        (Gemini, "gemini.400.jsonl", 144, too_long),
+        (Qwen, "qwen.400.jsonl", 1, too_long),
+        (Opencode, "opencode.400.jsonl", 1, too_long),
+        (Codex, "codex.cut.jsonl", 1, cut),
+        (Gemini, "gemini.cut.jsonl", 0, cut),
+        (Qwen, "qwen.cut.jsonl", 1, cut),
+        (Opencode, "opencode.cut.jsonl", 0, cut),
+    ] {
+        let fault = read(dialect, &recorded(name), b"", code).unwrap_err();
+        assert!(fault.to_string().starts_with(expected), "{name}: {fault}");
+    }
+}
+
+/// Gemini's `-o json` tells its error on standard error, and exits with the status modulo 256.
+#[test]
+fn an_error_on_standard_error_is_read() {
+    let error = b"Warning: no colour\n{\n  \"session_id\": \"x\",\n  \"error\": {\n    \"type\": \"Error\",\n    \
+        \"message\": \"Overloaded\",\n    \"code\": 529\n  }\n}\n";
+    let fault = read(Dialect::Gemini, b"", error, 17).unwrap_err();
+    assert_eq!(
+        fault.to_string(),
+        "reached a server that is overloaded: Overloaded"
+    );
+}
+
+/// CAL-ERR-3: whatever an answer is cut to, it is not taken for one.
+#[test]
+fn no_beginning_of_an_answer_is_an_answer() {
+    for (dialect, name) in [
+        (Dialect::Claude, "claude.tool.jsonl"),
+        (Dialect::Codex, "codex.tool.jsonl"),
+        (Dialect::Gemini, "gemini.tool.jsonl"),
+        (Dialect::Opencode, "opencode.tool.jsonl"),
+        (Dialect::Qwen, "qwen.json"),
+    ] {
+        let whole = recorded(name);
+        let whole = whole.trim_ascii_end();
+        let lines: Vec<usize> = (0..whole.len()).filter(|at| whole[*at] == b'\n').collect();
+        for cut in lines.into_iter().chain([whole.len() / 2, whole.len() - 1]) {
+            let fault = read(dialect, &whole[..cut], b"", 0);
+            assert!(
+                matches!(
+                    fault,
+                    Err(ClientFault::NoAnswer | ClientFault::CutStream { .. })
+                ),
+                "{name} at {cut}: {fault:?}"
+            );
+        }
+        assert!(read(dialect, whole, b"", 0).is_ok());
+    }
+}
+
+/// CAL-ERR-1: what ends badly without a word of its own is told by its last words.
+#[test]
+fn a_crash_is_told_with_its_last_words() {
+    let fault = read(Dialect::Codex, b"", b"thread panicked\n", 101).unwrap_err();
+    assert_eq!(
+        fault.to_string(),
+        "ended with exit code 101: thread panicked"
+    );
+    assert_eq!(fault.code(), callosum_ledger::ErrorCode::ExecutorCrash);
+    let fault = read(
+        Dialect::Claude,
+        b"",
+        b"Not logged in. Please run /login\n",
+        1,
+    )
+    .unwrap_err();
+    assert!(matches!(fault, ClientFault::NotLoggedIn { .. }));
+    assert!(matches!(
+        read(Dialect::Text, b" \n", b"", 0),
+        Err(ClientFault::NoAnswer)
+    ));
+}
+
+/// A model that answers in the form for programs is understood all the same.
+#[test]
+fn a_summary_in_json_is_taken_out_of_it() {
+    let said = |text: &str| read(Dialect::Text, text.as_bytes(), b"", 0);
+    let fenced = "```json\n{\"status\": \"success\", \"summary\": \"S\"}\n```";
+    assert_eq!(said(fenced).unwrap().summary, "S");
+    assert_eq!(said("{\"other\": 1}").unwrap().summary, "{\"other\": 1}");
+    let declined = said("{\"status\": \"error\", \"error\": \"no such folder\"}").unwrap_err();
+    assert_eq!(
+        declined.to_string(),
+        "says that it cannot answer: no such folder"
+    );
+}
+
+#[test]
+fn what_a_client_does_is_told_on_one_harmless_line() {
+    let mut told = Vec::new();
+    let mut ear = Ear::new(Dialect::Codex);
+    let event = json!({"type": "item.started", "item": {"type": "command_execution",
+        "command": format!("cat a\n\u{1b}[2Jb AKIAQWERTYUIOPASDFGH {}", "x".repeat(400))}});
+    ear.hear(format!("{event}\n").as_bytes(), &mut |sign| {
+        if let Sign::Doing(what) = sign {
+            told.push(what.to_owned());
+        }
+    });
+    assert_eq!(told.len(), 1);
+    assert!(
+        told[0].starts_with("runs cat a b [secret: aws access key]"),
+        "{told:?}"
+    );
+    assert!(told[0].len() <= LONGEST_DOING + 3);
+}
+
+/// The counts and their source stand in the answer, under a checksum of ours.
+#[test]
+fn an_answer_says_who_counted() {
+    let heard = read(Dialect::Claude, &recorded("claude.json"), b"", 0).unwrap();
+    let answer = parse_answer(
+        &as_answer(Dialect::Claude, "p", heard),
+        Capabilities::default(),
+    );
+    let answer = answer.unwrap();
+    assert_eq!(answer.tokens_used, 4165);
+    assert_eq!(answer.metadata["token_method"], "reported by claude");
+    assert_eq!(answer.metadata["tokens"]["cached"], 1400);
+    assert_eq!(answer.metadata["cost_usd"], 0.01238);
+    let heard = read(Dialect::Text, b"plain words", b"", 0).unwrap();
+    let answer = parse_answer(
+        &as_answer(Dialect::Text, "p", heard),
+        Capabilities::default(),
+    );
+    assert_eq!(answer.unwrap().metadata["token_method"], tokens::METHOD);
+}
+
+proptest! {
+    /// Bytes that a client might write are read or refused, never feared.
+    #[test]
+    fn foreign_events_are_answered(
+        kind in "(system|assistant|result|error|item.completed|turn.failed|step_finish|text)",
+        value in "(null|1|\"x\"|\\[\\]|\\{\\}|\\{\"message\":\\{\"content\":[1,\\{\\}]\\}\\}|-1|1e300)",
+        key in "(message|part|item|usage|modelUsage|error|stats|result|response|is_error)",
+    ) {
+        let text = format!("{{\"type\":\"{kind}\",\"{key}\":{value}}}\n{{\"{key}\":{value}}}\n");
+        for dialect in Dialect::ALL {
+            let _outcome = read(dialect, text.as_bytes(), text.as_bytes(), 0);
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! What Claude Code writes: `--output-format stream-json --verbose`, or `json`.
+//!
+//! Input tokens count without what came from the cache, so that is added. The counts by model
+//! include those of sub-agents, the plain ones don't.
+
+use serde_json::Value;
+
+use super::{
+    fault::Complaint,
+    hearing::{Hearing, Tokens, at, busiest, count, text},
+};
+
+pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
+    match text(event, &["type"]) {
+        Some("system") => system(hearing, event),
+        Some("assistant") => message(hearing, event),
+        Some("result") => result(hearing, event),
+        _ => {}
+    }
+}
+
+pub(super) fn system(hearing: &mut Hearing, event: &Value) {
+    match text(event, &["subtype"]) {
+        Some("init") => {
+            hearing.model = text(event, &["model"]).map(str::to_owned);
+            hearing.session = text(event, &["session_id"]).map(str::to_owned);
+        }
+        Some("api_retry") => {
+            let error = text(event, &["error"]).unwrap_or("an error");
+            let status = count(event, &["error_status"]);
+            let status = if status == 0 {
+                String::new()
+            } else {
+                format!(" {status}")
+            };
+            hearing.doing = Some(format!("tries again after {error}{status}"));
+        }
+        _ => {}
+    }
+}
+
+pub(super) fn message(hearing: &mut Hearing, event: &Value) {
+    // A sub-agent's words are not the answer's.
+    if text(event, &["parent_tool_use_id"]).is_some() {
+        return;
+    }
+    let content = at(event, &["message", "content"]).and_then(Value::as_array);
+    for block in content.into_iter().flatten() {
+        match text(block, &["type"]) {
+            Some("text") => {
+                text(block, &["text"])
+                    .unwrap_or_default()
+                    .clone_into(&mut hearing.text);
+            }
+            Some("tool_use") => {
+                hearing.doing = text(block, &["name"]).map(|name| format!("uses {name}"));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn result(hearing: &mut Hearing, event: &Value) {
+    end(hearing, event);
+    hearing.cost_usd = at(event, &["total_cost_usd"]).and_then(Value::as_f64);
+    let models = at(event, &["modelUsage"]).and_then(Value::as_object);
+    let by_model: Option<Tokens> = models
+        .into_iter()
+        .flatten()
+        .map(|(_, of)| {
+            tokens(
+                of,
+                [
+                    "inputTokens",
+                    "cacheReadInputTokens",
+                    "cacheCreationInputTokens",
+                    "outputTokens",
+                ],
+            )
+        })
+        .reduce(Tokens::and);
+    hearing.tokens = by_model.or_else(|| {
+        let usage = event.get("usage")?;
+        Some(tokens(
+            usage,
+            [
+                "input_tokens",
+                "cache_read_input_tokens",
+                "cache_creation_input_tokens",
+                "output_tokens",
+            ],
+        ))
+    });
+    if let Some(model) = busiest(event.get("modelUsage"), &["outputTokens"]) {
+        hearing.model = Some(model);
+    }
+    // A prompt that a hook refused reached no model, and the refusal stands where answers stand.
+    if by_model.is_none() && hearing.text.contains("operation blocked by hook") {
+        hearing.failure = Some(Complaint::words(&hearing.text));
+    }
+}
+
+/// How a run ended, as `result` says it.
+pub(super) fn end(hearing: &mut Hearing, event: &Value) {
+    hearing.finished = true;
+    let structured = event
+        .get("structured_output")
+        .or_else(|| event.get("structured_result"));
+    hearing.structured = structured.filter(|value| value.is_object()).cloned();
+    let reason = text(event, &["terminal_reason"]).filter(|reason| *reason != "completed");
+    let is_error = at(event, &["is_error"])
+        .and_then(Value::as_bool)
+        .unwrap_or(false);
+    if is_error || reason.is_some() {
+        let words = text(event, &["error", "message"])
+            .or_else(|| text(event, &["result"]))
+            .filter(|words| !words.trim().is_empty())
+            .or_else(|| text(event, &["subtype"]).filter(|subtype| *subtype != "success"))
+            .or(reason)
+            .unwrap_or("it says that it failed, not why");
+        hearing.failure = Some(Complaint {
+            words: words.to_owned(),
+            status: at(event, &["api_error_status"]).and_then(Value::as_u64),
+            kind: text(event, &["api_error_type"])
+                .or(reason)
+                .map(str::to_owned),
+        });
+    } else if let Some(result) = text(event, &["result"]) {
+        result.clone_into(&mut hearing.text);
+    }
+}
+
+fn tokens(usage: &Value, [input, read, written, output]: [&str; 4]) -> Tokens {
+    let cached = count(usage, &[read]);
+    Tokens {
+        input: count(usage, &[input])
+            .saturating_add(cached)
+            .saturating_add(count(usage, &[written])),
+        cached,
+        output: count(usage, &[output]),
+    }
+}

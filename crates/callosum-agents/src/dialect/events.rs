@@ -1,0 +1,151 @@
+//! [`Events`]: the JSON values in a stream of bytes, whatever else is in it.
+//!
+//! A client writes one value a line, or one document over many lines; a library that it loads
+//! writes a warning between. What is JSON is handed on, what is not is passed over.
+
+use serde_json::Value;
+
+/// Longest event in bytes: a line or a document beyond it is passed over. A client that shows what
+/// its tools read may write long ones.
+pub(super) const LONGEST_EVENT: usize = 8 * 1024 * 1024;
+
+/// Finds JSON values in pieces of bytes, in time linear to their length.
+#[derive(Debug, Default)]
+pub(super) struct Events {
+    line: Vec<u8>,
+    /// Whether the line grew too long and its rest is to be dropped.
+    overlong: bool,
+    /// The beginning of a document that goes over several lines.
+    document: Vec<u8>,
+}
+
+impl Events {
+    /// Takes in the next bytes and hands on each value that is complete.
+    pub(super) fn push(&mut self, bytes: &[u8], each: &mut dyn FnMut(&Value)) {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            if self.line.len() + piece.len() > LONGEST_EVENT {
+                self.overlong = true;
+                self.line.clear();
+            }
+            if !self.overlong {
+                self.line.extend_from_slice(piece);
+            }
+            if piece.ends_with(b"\n") {
+                self.end_line(each);
+            }
+        }
+    }
+
+    /// Takes the end of the stream for the end of a line.
+    pub(super) fn finish(&mut self, each: &mut dyn FnMut(&Value)) {
+        self.end_line(each);
+        self.document.clear();
+    }
+
+    fn end_line(&mut self, each: &mut dyn FnMut(&Value)) {
+        let line = std::mem::take(&mut self.line);
+        if std::mem::take(&mut self.overlong) {
+            self.document.clear();
+            return;
+        }
+        let begins = line.first().is_some_and(|byte| matches!(byte, b'{' | b'['));
+        if begins && hand_on(&line, each) {
+            self.document.clear();
+            return;
+        }
+        if !self.document.is_empty() {
+            self.document.extend_from_slice(&line);
+            if self.document.len() > LONGEST_EVENT {
+                self.document.clear();
+            } else if line.first().is_some_and(|byte| matches!(byte, b'}' | b']'))
+                && hand_on(&self.document, each)
+            {
+                self.document.clear();
+            }
+        } else if begins {
+            self.document = line;
+        }
+    }
+}
+
+/// Hands on the values that some bytes consist of; `false` where they begin with none.
+fn hand_on(bytes: &[u8], each: &mut dyn FnMut(&Value)) -> bool {
+    let mut any = false;
+    for value in serde_json::Deserializer::from_slice(bytes).into_iter::<Value>() {
+        let Ok(value) = value else {
+            break;
+        };
+        any = true;
+        // A client that writes all its events at the end writes them as one array.
+        match &value {
+            Value::Array(values) => values.iter().for_each(&mut *each),
+            value => each(value),
+        }
+    }
+    any
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn events(pieces: &[&[u8]]) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut events = Events::default();
+        for piece in pieces {
+            events.push(piece, &mut |value| found.push(value.to_string()));
+        }
+        events.finish(&mut |value| found.push(value.to_string()));
+        found
+    }
+
+    #[test]
+    fn events_are_found_among_noise() {
+        let text = b"warning: x\n{\"a\":1}\n{torn\n\xff\xfe\n{\"b\":2}{\"c\":3}\r\n\n[{\"d\":4},5]\n{\"e\":";
+        assert_eq!(
+            events(&[text]),
+            ["{\"a\":1}", "{\"b\":2}", "{\"c\":3}", "{\"d\":4}", "5"]
+        );
+    }
+
+    #[test]
+    fn a_document_over_many_lines_is_one_event() {
+        let text = b"Loading\n{\n  \"a\": {\n    \"b\": [\n      1\n    ]\n  }\n}";
+        assert_eq!(events(&[text]), ["{\"a\":{\"b\":[1]}}"]);
+        // What only looks like one swallows nothing.
+        assert_eq!(
+            events(&[b"{\n{\"a\":1}\n}\n{\"b\":2}\n"]),
+            ["{\"a\":1}", "{\"b\":2}"]
+        );
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_not_kept() {
+        let mut events = Events::default();
+        let long = vec![b'['; LONGEST_EVENT / 2 + 1];
+        events.push(&long, &mut |_| unreachable!());
+        events.push(&long, &mut |_| unreachable!());
+        assert!(events.line.is_empty());
+        let mut found = 0;
+        events.push(b"\n{\"a\":1}\n", &mut |_| found += 1);
+        assert_eq!(found, 1);
+    }
+
+    proptest! {
+        /// How the bytes are torn does not matter, and none of them is feared.
+        #[test]
+        fn the_pieces_do_not_matter(
+            lines in prop::collection::vec("(\\{\"a\":[0-9]{1,3}\\}|[\\[\\]{}\"a1,: ]{0,12}|\\PC{0,8})", 0..12),
+            at in prop::collection::vec(any::<prop::sample::Index>(), 0..4),
+        ) {
+            let text = lines.join("\n").into_bytes();
+            let mut cuts: Vec<usize> = at.iter().map(|at| at.index(text.len() + 1)).collect();
+            cuts.extend([0, text.len()]);
+            cuts.sort_unstable();
+            let pieces: Vec<&[u8]> = cuts.windows(2).map(|cut| &text[cut[0]..cut[1]]).collect();
+            prop_assert_eq!(events(&pieces), events(&[&text]));
+        }
+    }
+}

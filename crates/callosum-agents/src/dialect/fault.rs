@@ -1,0 +1,423 @@
+//! [`ClientFault`]: why a client gave no answer, in one vocabulary for all of them.
+//!
+//! What clients say is for people and changes with every version, so a status and a kind decide
+//! where there are any, and words only where there are none.
+
+use callosum_host::process::Ending;
+use callosum_ledger::ErrorCode;
+use jiff::Timestamp;
+
+use crate::{client::Client, words::fit_shortly};
+
+/// Longest phrase that tells when a limit is lifted, in bytes.
+const LONGEST_RESET: usize = 60;
+
+/// Why a client gave no answer. All words are masked, cut short and harmless to a terminal.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ClientFault {
+    /// Nobody is logged in, or the login is not accepted.
+    #[error("is not logged in: {words}")]
+    NotLoggedIn {
+        /// Its words.
+        words: String,
+    },
+    /// Its limit is used up.
+    #[error("has reached its rate limit{}: {words}", until(resets.as_deref()))]
+    RateLimited {
+        /// Its words.
+        words: String,
+        /// When the limit is lifted, in its words or as a time in UTC.
+        resets: Option<String>,
+    },
+    /// The model's server is overloaded or away.
+    #[error("reached a server that is overloaded: {words}")]
+    Overloaded {
+        /// Its words.
+        words: String,
+    },
+    /// The prompt, with what the client adds to it, is longer than the model takes.
+    #[error("found the prompt too long: {words}")]
+    PromptTooLong {
+        /// Its words.
+        words: String,
+    },
+    /// The answer broke off; what came of it is no answer.
+    #[error("was cut off in the middle of its answer{}", after_colon(words))]
+    CutStream {
+        /// Its words, if any.
+        words: String,
+    },
+    /// A hook, a policy or the model itself refused.
+    #[error("refused: {words}")]
+    Refused {
+        /// Its words.
+        words: String,
+    },
+    /// The model says, in the form that was asked for, that it cannot answer.
+    #[error("says that it cannot answer: {words}")]
+    Declined {
+        /// Its words.
+        words: String,
+    },
+    /// It ended well and said nothing.
+    #[error("ended well without an answer")]
+    NoAnswer,
+    /// It ended badly, for none of the reasons above.
+    #[error("{}{}", ended(*ending), after_colon(words))]
+    Ended {
+        /// How.
+        ending: Ending,
+        /// What it said last.
+        words: String,
+    },
+    /// It says that it failed, for none of the reasons above.
+    #[error("failed: {words}")]
+    Other {
+        /// Its words.
+        words: String,
+    },
+}
+
+impl ClientFault {
+    /// The seed's code that comes nearest.
+    ///
+    /// A limit and an overload are answers that did not come in time; a crash is what ends without
+    /// one of its own accord.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::NotLoggedIn { .. } | Self::Ended { .. } | Self::Other { .. } => {
+                ErrorCode::ExecutorCrash
+            }
+            Self::RateLimited { .. } | Self::Overloaded { .. } => ErrorCode::Timeout,
+            Self::PromptTooLong { .. }
+            | Self::CutStream { .. }
+            | Self::Refused { .. }
+            | Self::Declined { .. }
+            | Self::NoAnswer => ErrorCode::MalformedAnswer,
+        }
+    }
+
+    /// Whether the same question may fare better within a minute.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            // Clients wait for a limit themselves, as long as that makes sense.
+            Self::NotLoggedIn { .. }
+            | Self::RateLimited { .. }
+            | Self::PromptTooLong { .. }
+            | Self::Refused { .. }
+            | Self::Declined { .. } => false,
+            Self::Overloaded { .. }
+            | Self::CutStream { .. }
+            | Self::NoAnswer
+            | Self::Ended { .. }
+            | Self::Other { .. } => true,
+        }
+    }
+
+    /// What a person can do about it, where there is one thing.
+    pub fn advice(&self, executor: &str, client: Option<&Client>) -> Option<String> {
+        Some(match (self, client) {
+            (Self::NotLoggedIn { .. }, Some(client)) => client.login.command.to_owned(),
+            (Self::RateLimited { .. } | Self::Overloaded { .. }, _) => {
+                "try again later, or name another executor: --executor scout".to_owned()
+            }
+            (Self::PromptTooLong { .. }, _) => {
+                format!("ask {executor} for less: --path, --kind")
+            }
+            (Self::Refused { .. }, Some(client)) => {
+                format!(
+                    "look at the hooks and rules in {} of {}",
+                    client.settings, client.program
+                )
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// What a client complains about, before it is named.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Complaint {
+    /// Its words, as they came.
+    pub(super) words: String,
+    /// The status of the HTTP answer, where it says one.
+    pub(super) status: Option<u64>,
+    /// Its own or its provider's name for the kind of error.
+    pub(super) kind: Option<String>,
+}
+
+impl Complaint {
+    /// A complaint that is words alone.
+    pub(super) fn words(words: &str) -> Self {
+        Self {
+            words: words.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// Names it.
+    pub(super) fn fault(&self) -> ClientFault {
+        let lower = self.words.to_lowercase();
+        let kind = self.kind.as_deref().unwrap_or_default();
+        let words = fit_shortly(&self.words);
+        let status = self.status.or_else(|| status_in(&lower));
+        if kind == "prompt_too_long" || says(&lower, &TOO_LONG) {
+            return ClientFault::PromptTooLong { words };
+        }
+        let names_kind = |kinds: &[&str]| {
+            let inside = |name: &&str| lower.contains(*name);
+            kinds.contains(&kind) || kinds.iter().any(inside)
+        };
+        match status {
+            Some(401 | 403) => return ClientFault::NotLoggedIn { words },
+            Some(429) => {
+                return ClientFault::RateLimited {
+                    words,
+                    resets: reset_in(&self.words),
+                };
+            }
+            Some(500 | 502..=504 | 529) => return ClientFault::Overloaded { words },
+            _ => {}
+        }
+        if names_kind(&["authentication_error", "permission_error"]) || says(&lower, &LOGGED_OUT) {
+            ClientFault::NotLoggedIn { words }
+        } else if names_kind(&["rate_limit_error", "resource_exhausted"]) || says(&lower, &LIMITED)
+        {
+            ClientFault::RateLimited {
+                words,
+                resets: reset_in(&self.words),
+            }
+        } else if names_kind(&["overloaded_error"]) || says(&lower, &OVERLOADED) {
+            ClientFault::Overloaded { words }
+        } else if says(&lower, &CUT) {
+            ClientFault::CutStream { words }
+        } else if matches!(kind, "hook_stopped" | "refusal") || says(&lower, &REFUSED) {
+            ClientFault::Refused { words }
+        } else {
+            ClientFault::Other { words }
+        }
+    }
+}
+
+const TOO_LONG: [&str; 5] = [
+    "prompt is too long",
+    "context_length_exceeded",
+    "maximum context length",
+    "exceeds the context window",
+    "input token count exceeds",
+];
+const LOGGED_OUT: [&str; 9] = [
+    "invalid api key",
+    "api key not valid",
+    "not logged in",
+    "please run /login",
+    "failed to authenticate",
+    "invalid x-api-key",
+    "set an auth method",
+    "no auth type is selected",
+    "missing environment variable",
+];
+const LIMITED: [&str; 5] = [
+    "rate limit",
+    "usage limit",
+    "quota exceeded",
+    "too many requests",
+    "hit your limit",
+];
+const OVERLOADED: [&str; 3] = ["overloaded", "high demand", "service unavailable"];
+const CUT: [&str; 6] = [
+    "stream disconnected",
+    "stream closed",
+    "stream ended without",
+    "connection closed",
+    "connection reset",
+    "socket hang up",
+];
+const REFUSED: [&str; 5] = [
+    "blocked by hook",
+    "execution blocked",
+    "blocked by policy",
+    "usage policy",
+    "content policy",
+];
+
+fn says(lower: &str, phrases: &[&str]) -> bool {
+    phrases.iter().any(|phrase| lower.contains(phrase))
+}
+
+/// A status in words: `status 401`, `last status: 429`, `api error: 529`, `"code":400`, `(429)`.
+fn status_in(lower: &str) -> Option<u64> {
+    let places = [
+        "status ",
+        "status: ",
+        "api error: ",
+        "\"code\":",
+        "\"code\": ",
+        "(",
+    ];
+    places.into_iter().find_map(|place| {
+        lower.match_indices(place).find_map(|(at, _)| {
+            let rest = &lower[at + place.len()..];
+            let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
+            let status: u64 = digits.parse().ok()?;
+            (digits.len() == 3 && (400..600).contains(&status)).then_some(status)
+        })
+    })
+}
+
+/// When a limit is lifted: `limit reached|1735689600`, `resets 3pm (UTC)`, `try again in 20s`.
+fn reset_in(words: &str) -> Option<String> {
+    if let Some((_, after)) = words.rsplit_once('|')
+        && let Ok(seconds) = after.trim().parse::<i64>()
+        && let Ok(time) = Timestamp::from_second(seconds)
+    {
+        return Some(time.to_string());
+    }
+    let lower = words.to_ascii_lowercase();
+    let phrase = [
+        "resets ",
+        "try again in ",
+        "try again at ",
+        "retry in ",
+        "retry after ",
+    ]
+    .into_iter()
+    .find_map(|phrase| Some(lower.find(phrase)? + phrase.len() - phrase_tail(phrase)))?;
+    let rest = words[phrase..].lines().next().unwrap_or_default();
+    let end = rest
+        .find(". ")
+        .unwrap_or(rest.len())
+        .min(rest.floor_char_boundary(LONGEST_RESET));
+    let phrase = rest[..end].trim_end_matches(['.', ']', '"']).trim();
+    (!phrase.is_empty()).then(|| fit_shortly(phrase))
+}
+
+/// How much of the end of a phrase belongs to what is told: `in 20s`, `at 3pm`.
+fn phrase_tail(phrase: &str) -> usize {
+    let words = phrase.trim_end();
+    let last = words.rsplit(' ').next().unwrap_or_default();
+    if matches!(last, "in" | "at" | "after") {
+        last.len() + 1
+    } else {
+        0
+    }
+}
+
+fn until(resets: Option<&str>) -> String {
+    resets
+        .map(|when| format!(", which is lifted {when}"))
+        .unwrap_or_default()
+}
+
+fn after_colon(words: &str) -> String {
+    if words.is_empty() {
+        String::new()
+    } else {
+        format!(": {words}")
+    }
+}
+
+fn ended(ending: Ending) -> String {
+    match ending {
+        Ending::Signalled(signal) => format!("was ended by signal {signal}"),
+        Ending::Exited(code) => format!("ended with exit code {code}"),
+        other => format!("ended: {other:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(words: &str) -> String {
+        Complaint::words(words).fault().to_string()
+    }
+
+    /// LOA-SEC-1: what a client says is masked before anybody sees it.
+    #[test]
+    fn a_key_in_a_complaint_is_masked() {
+        let told = told("Incorrect API key provided: AKIAQWERTYUIOPASDFGH\u{1b}[0m\u{7}");
+        assert!(told.contains("[secret: aws access key]"), "{told}");
+    }
+
+    /// CAL-ERR-2: the time at which a limit is lifted is told, however it is said.
+    #[test]
+    fn a_limit_is_told_with_its_reset() {
+        for (words, reset) in [
+            (
+                "Claude AI usage limit reached|1735689600",
+                Some("2025-01-01T00:00:00Z"),
+            ),
+            (
+                "You've hit your limit · resets 3pm (Europe/Berlin)",
+                Some("3pm (Europe/Berlin)"),
+            ),
+            (
+                "Rate limit reached. Please try again in 20s.",
+                Some("in 20s"),
+            ),
+            (
+                "usage limit reached, try again at Nov 3rd, 2026 1:00 PM.",
+                Some("at Nov 3rd, 2026 1:00 PM"),
+            ),
+            (
+                "exceeded retry limit, last status: 429 Too Many Requests",
+                None,
+            ),
+        ] {
+            let ClientFault::RateLimited { resets, .. } = Complaint::words(words).fault() else {
+                panic!("{words}");
+            };
+            assert_eq!(resets.as_deref(), reset, "{words}");
+        }
+    }
+
+    #[test]
+    fn words_alone_are_named_where_they_can_be() {
+        for (words, expected) in [
+            ("Not logged in · Please run /login", "is not logged in: "),
+            (
+                "Please set an Auth method in your settings.json",
+                "is not logged in: ",
+            ),
+            (
+                "API Error (503): upstream away",
+                "reached a server that is overloaded: ",
+            ),
+            (
+                "UserPromptSubmit operation blocked by hook: no",
+                "refused: ",
+            ),
+            ("Agent execution blocked: no", "refused: "),
+            (
+                "stream disconnected before completion",
+                "was cut off in the middle",
+            ),
+            ("it is what it is", "failed: it is what it is"),
+        ] {
+            assert!(
+                told(words).starts_with(expected),
+                "{words}: {}",
+                told(words)
+            );
+        }
+    }
+
+    /// What lasts is not tried again.
+    #[test]
+    fn only_what_may_pass_is_tried_again() {
+        for (words, passes) in [
+            ("401 Unauthorized: not logged in", false),
+            ("prompt is too long", false),
+            ("usage limit reached|1735689600", false),
+            ("Overloaded", true),
+            ("Too Many Requests", false),
+        ] {
+            assert_eq!(
+                Complaint::words(words).fault().may_pass(),
+                passes,
+                "{words}"
+            );
+        }
+    }
+}

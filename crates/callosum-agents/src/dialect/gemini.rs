@@ -1,0 +1,97 @@
+//! What Gemini CLI writes: `--output-format stream-json`, or the one document of `json`, whose error
+//! goes to standard error.
+//!
+//! Input tokens count with what came from the cache; the total includes thoughts and tools.
+
+use serde_json::Value;
+
+use super::{
+    fault::Complaint,
+    hearing::{Hearing, Tokens, at, busiest, count, text},
+};
+
+pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
+    match text(event, &["type"]) {
+        Some("init") => {
+            hearing.model = text(event, &["model"]).map(str::to_owned);
+            hearing.session = text(event, &["session_id"]).map(str::to_owned);
+        }
+        Some("message") if text(event, &["role"]) == Some("assistant") => {
+            let words = text(event, &["content"]).unwrap_or_default();
+            if at(event, &["delta"]).and_then(Value::as_bool) != Some(true) {
+                hearing.text.clear();
+            }
+            hearing.text.push_str(words);
+        }
+        Some("tool_use") => {
+            // What was said before a tool was used is not the answer.
+            hearing.text.clear();
+            hearing.doing = text(event, &["tool_name"]).map(|name| format!("uses {name}"));
+        }
+        Some("error") => hearing.warning = text(event, &["message"]).map(str::to_owned),
+        Some("result") => result(hearing, event),
+        None if event.get("response").is_some() || event.get("error").is_some() => {
+            document(hearing, event);
+        }
+        _ => {}
+    }
+}
+
+fn result(hearing: &mut Hearing, event: &Value) {
+    if text(event, &["status"]) == Some("success") {
+        hearing.finished = true;
+    } else {
+        let warning = hearing.warning.clone();
+        let words = text(event, &["error", "message"])
+            .map(str::to_owned)
+            .or(warning);
+        hearing.failure = Some(complaint(event, words.unwrap_or_default()));
+    }
+    let Some(stats) = event.get("stats") else {
+        return;
+    };
+    let input = count(stats, &["input_tokens"]);
+    hearing.tokens = Some(Tokens {
+        input,
+        cached: count(stats, &["cached"]),
+        output: count(stats, &["total_tokens"]).saturating_sub(input),
+    });
+    let model = busiest(stats.get("models"), &["output_tokens"]);
+    hearing.model = model.or(hearing.model.take());
+}
+
+fn document(hearing: &mut Hearing, event: &Value) {
+    hearing.session = text(event, &["session_id"]).map(str::to_owned);
+    if let Some(words) = text(event, &["error", "message"]) {
+        hearing.failure = Some(complaint(event, words.to_owned()));
+        return;
+    }
+    hearing.finished = true;
+    text(event, &["response"])
+        .unwrap_or_default()
+        .clone_into(&mut hearing.text);
+    let warnings = at(event, &["warnings"]).and_then(Value::as_array);
+    let warning = warnings.and_then(|all| all.last()?.as_str());
+    hearing.warning = warning.map(str::to_owned);
+    let models = at(event, &["stats", "models"]);
+    let counted = models.and_then(Value::as_object).into_iter().flatten();
+    hearing.tokens = counted
+        .map(|(_, of)| {
+            let input = count(of, &["tokens", "prompt"]);
+            Tokens {
+                input,
+                cached: count(of, &["tokens", "cached"]),
+                output: count(of, &["tokens", "total"]).saturating_sub(input),
+            }
+        })
+        .reduce(Tokens::and);
+    hearing.model = busiest(models, &["tokens", "candidates"]);
+}
+
+fn complaint(event: &Value, words: String) -> Complaint {
+    Complaint {
+        words,
+        status: at(event, &["error", "code"]).and_then(Value::as_u64),
+        kind: None,
+    }
+}

@@ -1,0 +1,183 @@
+//! [`Hearing`]: what is known of a client's answer while it is being written, and what it amounts to.
+
+use callosum_host::process::Ending;
+use serde_json::Value;
+
+use super::{
+    claude, codex,
+    fault::{ClientFault, Complaint},
+    gemini,
+    name::Dialect,
+    opencode, qwen,
+};
+use crate::words::fit_shortly;
+
+/// What was heard so far.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Hearing {
+    /// The text of the last message.
+    pub(super) text: String,
+    /// An answer in the form that was asked for, where the client hands that over apart.
+    pub(super) structured: Option<Value>,
+    /// Whether the client said that it is done, and done well.
+    pub(super) finished: bool,
+    /// Why it failed, where it said so.
+    pub(super) failure: Option<Complaint>,
+    /// What it complained about last without failing.
+    pub(super) warning: Option<String>,
+    /// Tokens, where it counted.
+    pub(super) tokens: Option<Tokens>,
+    /// The model that answered.
+    pub(super) model: Option<String>,
+    /// What it cost in US dollars.
+    pub(super) cost_usd: Option<f64>,
+    /// Its own name for this run.
+    pub(super) session: Option<String>,
+    /// What it is doing, on one line.
+    pub(super) doing: Option<String>,
+}
+
+/// Tokens as a client counts them, brought to one meaning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tokens {
+    /// All that the model read, what came from its cache included.
+    pub(super) input: u64,
+    /// How much of that came from its cache.
+    pub(super) cached: u64,
+    /// All that the model wrote, its thinking included.
+    pub(super) output: u64,
+}
+
+/// A client's answer.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Heard {
+    /// What it found out.
+    pub(super) summary: String,
+    /// The rest of what was heard.
+    pub(super) hearing: Hearing,
+}
+
+impl Tokens {
+    /// What counts as used.
+    pub(super) fn used(self) -> u64 {
+        self.input.saturating_add(self.output)
+    }
+
+    /// Both together.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            input: self.input.saturating_add(other.input),
+            cached: self.cached.saturating_add(other.cached),
+            output: self.output.saturating_add(other.output),
+        }
+    }
+}
+
+impl Hearing {
+    /// Takes an event in.
+    pub(super) fn take(&mut self, dialect: Dialect, event: &Value) {
+        match dialect {
+            Dialect::Claude => claude::hear(self, event),
+            Dialect::Codex => codex::hear(self, event),
+            Dialect::Gemini => gemini::hear(self, event),
+            Dialect::Opencode => opencode::hear(self, event),
+            Dialect::Qwen => qwen::hear(self, event),
+            Dialect::Text => {}
+        }
+    }
+
+    /// Says what all of it amounts to, the program having ended like this.
+    pub(super) fn conclude(self, ending: Ending, last_words: &str) -> Result<Heard, ClientFault> {
+        if let Some(complaint) = &self.failure {
+            return Err(complaint.fault());
+        }
+        if ending != Ending::Exited(0) {
+            let words = match &self.warning {
+                Some(warning) => warning.clone(),
+                None => last_words.to_owned(),
+            };
+            return Err(match Complaint::words(&words).fault() {
+                ClientFault::Other { .. } => ClientFault::Ended {
+                    ending,
+                    words: fit_shortly(last_line(&words)),
+                },
+                named => named,
+            });
+        }
+        let answer = self.answer()?;
+        match answer {
+            Some(summary) if self.finished => Ok(Heard {
+                summary,
+                hearing: self,
+            }),
+            Some(_) => Err(ClientFault::CutStream {
+                words: self.warning.as_deref().map(fit_shortly).unwrap_or_default(),
+            }),
+            None => Err(match &self.warning {
+                None => ClientFault::NoAnswer,
+                Some(warning) => match Complaint::words(warning).fault() {
+                    ClientFault::Other { .. } => ClientFault::NoAnswer,
+                    named => named,
+                },
+            }),
+        }
+    }
+
+    /// The summary: in the form that was asked for, or else the text as it is.
+    fn answer(&self) -> Result<Option<String>, ClientFault> {
+        if let Some(summary) = self.structured.as_ref().and_then(summary_in) {
+            return Ok(Some(summary));
+        }
+        let text = self.text.trim();
+        let bare = text
+            .strip_prefix("```json")
+            .and_then(|rest| rest.strip_suffix("```"))
+            .unwrap_or(text);
+        if bare.trim_start().starts_with('{')
+            && let Ok(object) = serde_json::from_str::<Value>(bare)
+        {
+            if object.get("status").and_then(Value::as_str) == Some("error") {
+                let words = object.get("error").and_then(Value::as_str).unwrap_or(text);
+                return Err(ClientFault::Declined {
+                    words: fit_shortly(words),
+                });
+            }
+            if let Some(summary) = summary_in(&object) {
+                return Ok(Some(summary));
+            }
+        }
+        Ok((!text.is_empty()).then(|| text.to_owned()))
+    }
+}
+
+fn summary_in(object: &Value) -> Option<String> {
+    let summary = object.get("summary")?.as_str()?.trim();
+    (!summary.is_empty()).then(|| summary.to_owned())
+}
+
+fn last_line(words: &str) -> &str {
+    let mut lines = words.lines().map(str::trim);
+    lines.rfind(|line| !line.is_empty()).unwrap_or_default()
+}
+
+/// A string in an event, by the names on the way to it.
+pub(super) fn text<'v>(value: &'v Value, way: &[&str]) -> Option<&'v str> {
+    at(value, way)?.as_str()
+}
+
+/// A whole number in an event, 0 where there is none.
+pub(super) fn count(value: &Value, way: &[&str]) -> u64 {
+    at(value, way).and_then(Value::as_u64).unwrap_or(0)
+}
+
+/// A value in an event, by the names on the way to it.
+pub(super) fn at<'v>(value: &'v Value, way: &[&str]) -> Option<&'v Value> {
+    way.iter().try_fold(value, |value, name| value.get(name))
+}
+
+/// The name of the entry in a map by model that counted most.
+pub(super) fn busiest(models: Option<&Value>, way: &[&str]) -> Option<String> {
+    let models = models?.as_object()?;
+    let most = models.iter().max_by_key(|(_, of)| count(of, way))?;
+    Some(most.0.clone())
+}

@@ -1,0 +1,32 @@
+//! Dialects: what coding agents write on their own terms, made into an [`Answer`](crate::protocol::Answer).
+//!
+//! An entry whose `protocol` is a [`Dialect`] is started as its template says and hears the request
+//! in words ([`Request::spoken_plainly`](crate::protocol::Request::spoken_plainly)). What it writes
+//! is read as it comes: `events` finds the JSON in it, one file per client says what an event means
+//! to a `hearing`, and `fault` names what a client complains about. `asking` drives all that, and
+//! `handshake` finds out without a paid call whether a client can be used at all.
+//!
+//! What is deliberately not here: which clients there are and what they keep where, which is
+//! [`client`](crate::client)'s, and any network of our own.
+
+mod asking;
+mod claude;
+mod codex;
+mod events;
+mod fault;
+mod gemini;
+mod handshake;
+mod hearing;
+mod name;
+mod opencode;
+mod qwen;
+
+pub(crate) use self::{
+    asking::ask,
+    handshake::{handshake, ping},
+};
+pub use self::{
+    asking::{DIALECT_QUIET, DIALECT_TOTAL, LARGEST_STREAM},
+    fault::ClientFault,
+    name::Dialect,
+};

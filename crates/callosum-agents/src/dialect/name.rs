@@ -1,0 +1,61 @@
+//! [`Dialect`]: which client's output an entry says that it writes.
+
+use std::fmt;
+
+use crate::registry::{Executor, Kind};
+
+/// A way of answering that is not the seed's protocol (`protocol` in the registry).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// `claude -p --output-format stream-json` or `json`.
+    Claude,
+    /// `codex exec --json`.
+    Codex,
+    /// `gemini --output-format stream-json` or `json`.
+    Gemini,
+    /// `opencode run --format json`.
+    Opencode,
+    /// `qwen --output-format stream-json` or `json`.
+    Qwen,
+    /// Anything that writes its answer as plain text.
+    Text,
+}
+
+impl Dialect {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Claude,
+        Self::Codex,
+        Self::Gemini,
+        Self::Opencode,
+        Self::Qwen,
+        Self::Text,
+    ];
+
+    /// The dialect that an entry names, if it is a program and names one that we read.
+    pub fn of(executor: &Executor) -> Option<Self> {
+        let named = executor.protocol.as_deref()?;
+        let known = Self::ALL
+            .into_iter()
+            .find(|dialect| dialect.as_str() == named);
+        known.filter(|_| executor.kind == Kind::Cli)
+    }
+
+    /// Its name in the registry.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::Opencode => "opencode",
+            Self::Qwen => "qwen",
+            Self::Text => "text",
+        }
+    }
+}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -2,7 +2,7 @@
 //!
 //! Start with [`TestEnv`], in which the built program runs as on a machine where nothing was
 //! configured, with a fixed clock and ids in sequence. [`fakes`] finds the fake executors, which
-//! are real programs. [`disk`] has a file system in memory, all that a crash may leave of it, and
+//! are real programs, and [`FakeClient`] plays a coding agent. [`disk`] has a file system in memory, all that a crash may leave of it, and
 //! one that fails; [`KillLoop`] kills real processes that write a ledger.
 //!
 //! What is deliberately not here: assertions about Callosum. This crate is used by tests only,
@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+mod clients;
 pub mod disk;
 mod env;
 pub mod fakes;
@@ -17,6 +18,7 @@ pub mod kill_loop;
 mod schema;
 
 pub use crate::{
+    clients::FakeClient,
     env::{Output, Run, TestEnv},
     kill_loop::{KillLoop, Killed},
     schema::Schema,

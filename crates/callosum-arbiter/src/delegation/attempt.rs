@@ -550,18 +550,27 @@ impl Workshop<'_> {
         if self.means.cancel.is_cancelled() {
             return Stop::Cancelled;
         }
+        let partial = error.partial().filter(|_| kept_answer.is_none());
+        let kept_answer = match partial.map(|text| self.keep_text(text)).transpose() {
+            Ok(kept) => kept_answer.or(kept),
+            Err(stop) => return stop,
+        };
         Stop::Failed(Failure {
             code: error.code(),
             message: one_line(error),
             details: complaint(error),
             kept_answer,
-            is_final: false,
+            is_final: !error.may_pass(),
         })
     }
 
     /// Keeps a whole answer by its hash, so that refusing it loses nothing.
     fn keep(&self, answer: &Answer) -> Result<Checksum, Stop> {
-        let masked = secrets::mask(&String::from_utf8_lossy(&answer.whole)).text;
+        self.keep_text(&String::from_utf8_lossy(&answer.whole))
+    }
+
+    fn keep_text(&self, text: &str) -> Result<Checksum, Stop> {
+        let masked = secrets::mask(text).text;
         Ok(self.means.answers.put(masked.as_bytes())?)
     }
 
@@ -673,6 +682,7 @@ fn complaint(error: &RunError) -> Option<String> {
     let (RunError::Crashed { complaint, .. }
     | RunError::Quiet { complaint, .. }
     | RunError::Deadline { complaint, .. }
+    | RunError::Client { complaint, .. }
     | RunError::Answer { complaint, .. }) = error
     else {
         return None;

@@ -14,6 +14,20 @@ use crate::share::Share;
 /// Most citations of a kind that an entry, or an executor, is told one by one.
 pub(super) const MOST_TOLD: usize = 20;
 
+/// What an entry keeps of what an executor says of its answer: how tokens were counted and how many
+/// were what, who answered, and what it cost.
+const TOLD_OF_ANSWERS: [&str; 6] = [
+    "token_method",
+    "tokens",
+    "client",
+    "client_session",
+    "model",
+    "cost_usd",
+];
+
+/// Longest of these that is kept, in bytes of JSON.
+const LONGEST_TOLD: usize = 200;
+
 /// An answer that may be committed.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Judged {
@@ -122,8 +136,10 @@ pub(super) fn judge(
     if answer.checksum_by == ChecksumBy::Us {
         metadata.insert("answer_checksum".to_owned(), "computed on arrival".into());
     }
-    if let Some(method) = answer.metadata.get("token_method").and_then(Value::as_str) {
-        metadata.insert("token_method".to_owned(), method.into());
+    for key in TOLD_OF_ANSWERS {
+        if let Some(told) = answer.metadata.get(key).filter(|told| is_short(told)) {
+            metadata.insert(key.to_owned(), told.clone());
+        }
     }
     Ok(Judged {
         tokens_used: answer.tokens_used,
@@ -174,6 +190,10 @@ fn stored(review: &Review) -> Value {
         }
     }
     stored
+}
+
+fn is_short(told: &Value) -> bool {
+    !told.is_null() && told.to_string().len() <= LONGEST_TOLD
 }
 
 #[cfg(test)]

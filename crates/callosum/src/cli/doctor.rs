@@ -1,8 +1,13 @@
 //! `callosum doctor`: what works here, what is missing, and how to mend it.
 
-use std::{fmt::Write as _, ops::ControlFlow};
+use std::{fmt::Write as _, ops::ControlFlow, path::Path};
 
-use callosum_agents::{discover::find_in_path, registry::Status};
+use callosum_agents::{
+    client::Client,
+    dialect::Dialect,
+    discover::find_in_path,
+    registry::{Executor, Status},
+};
 use callosum_host::{OpenHow, machine};
 use callosum_ledger::{Ledger, LedgerVersion, OpenError, verify};
 use clap::Args;
@@ -328,7 +333,9 @@ fn check_executors(context: &Context, checks: &mut Checks) {
             let hint = format!("callosum executor check {}", executor.id);
             checks.add(&name, Outcome::Warning, found, Some(&hint));
         } else if executor.status == Status::Active {
-            checks.add(&name, Outcome::Ok, format!("active{place}"), None);
+            let (outcome, lacks, hint) = lacks(context, executor);
+            let found = format!("active{place}{lacks}");
+            checks.add(&name, outcome, found, hint.as_deref());
         } else {
             let hint = format!("callosum executor check {}", executor.id);
             checks.add(
@@ -346,6 +353,59 @@ fn check_executors(context: &Context, checks: &mut Checks) {
             checks.add(&name, Outcome::Ok, text, Some("callosum executor discover"));
         }
     }
+}
+
+/// What an active executor lacks, as far as its own folder tells, and what helps.
+fn lacks(context: &Context, executor: &Executor) -> (Outcome, String, Option<String>) {
+    let fine = (Outcome::Ok, String::new(), None);
+    let Some(client) = Dialect::of(executor).and_then(Client::of) else {
+        return fine;
+    };
+    let value = |name: &str| context.environment.get(name).map(Path::new);
+    let Some(home) = value("HOME") else {
+        return fine;
+    };
+    let own = client.folder(home, client.home.variable.and_then(value));
+    let standing = match client.standing(&context.disk, &own) {
+        Ok(standing) => standing,
+        Err(error) => {
+            let found = format!("; its own folder cannot be looked at: {error}");
+            return (Outcome::Warning, found, None);
+        }
+    };
+    if let Some(hooks) = standing.untrusted_hooks {
+        let found = format!(
+            "; it passes over {} in silence until trusted",
+            hooks.display()
+        );
+        let hint = format!(
+            "start {} once in a terminal, and look at its hooks",
+            client.program
+        );
+        return (Outcome::Warning, found, Some(hint));
+    }
+    let is_given = |name: &&&str| {
+        value(name).is_some()
+            && executor
+                .pass_environment
+                .iter()
+                .any(|listed| listed == **name)
+    };
+    let variables = client.login.variables;
+    if standing.logged_in || variables.iter().any(|name| is_given(&name)) {
+        return fine;
+    }
+    let found = format!(
+        "; nobody seems to be logged in: {} has no {}, and no {} is passed on",
+        own.display(),
+        client.login.files.join(" or "),
+        variables.join(" or ")
+    );
+    (
+        Outcome::Warning,
+        found,
+        Some(client.login.command.to_owned()),
+    )
 }
 
 fn as_text(output: &DoctorOutput) -> String {

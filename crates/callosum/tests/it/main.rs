@@ -9,6 +9,8 @@
 )]
 #![expect(clippy::unwrap_used, reason = "what a test cannot unwrap has failed")]
 
+/// Coding agents, played by scripts that write what the real ones wrote.
+mod agents;
 /// Answers are checked before they are believed, and again when they are asked for.
 mod checking;
 /// The main job: a prompt or a task file in, committed summaries out.

@@ -463,13 +463,16 @@ fn tell_task(
     let error = output
         .error
         .unwrap_or_else(|| ErrorOutput::plain("it failed".to_owned()));
-    let code = task.failures.last().and_then(|failure| failure.code);
+    let last = task.failures.last();
+    let code = last.and_then(|failure| failure.code);
+    // What lasts says itself what helps.
+    let lasts = last.is_some_and(|failure| failure.is_final);
     let what = match &task.task_id {
         Some(id) => format!("{name}task {id} ({}): {}", task.executor, error.message),
         None => format!("{name}{}", error.message),
     };
     let told = CommandError::new(Exit::No, what).coded(code);
-    match hint_for(code, &task.executor) {
+    match hint_for(code, &task.executor).filter(|_| !lasts) {
         Some(hint) => told.hint(hint).tell(),
         None => told.tell(),
     }

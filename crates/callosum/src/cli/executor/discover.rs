@@ -13,8 +13,8 @@ use crate::{
 
 /// Find known executors in PATH and register those that are new
 ///
-/// A program that speaks the protocol is registered as active once it has shaken hands. One that
-/// needs a dialect of its own is registered as inactive, with the reason.
+/// Each is registered as inactive until it has shaken hands, which asks no model: a coding agent is
+/// asked for its version and its options. What it lacks beyond that, `callosum doctor` says.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:

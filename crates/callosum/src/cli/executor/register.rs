@@ -1,6 +1,7 @@
 //! `callosum executor register`: a new executor, after a handshake.
 
 use callosum_agents::{
+    dialect::Dialect,
     discover::{self, Known},
     registry::{EMBEDDED_ID, Executor},
     template::Template,
@@ -17,18 +18,24 @@ use crate::{
 ///
 /// The command template is split into words as a shell would, but no shell ever runs it. `{prompt}`
 /// stands for the prompt; a template without it gets the request as JSON on standard input.
-/// `{self}` is this program. Registering an executor here also trusts it on this machine.
+/// `{self}` is this program. A coding agent that Callosum knows hears the request in words, and its
+/// template may have `{schema}` and `{schema_file}`, the form of an answer. Registering an executor here also trusts it on this machine.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum executor register mine --command 'python3 tools/answer.py'
-  $ callosum executor register ollama-code")]
+  $ callosum executor register claude
+  $ callosum executor register ollama --protocol text --command 'ollama run qwen3'")]
 pub(crate) struct RegisterArgs {
     /// Its name: letters, digits, `.`, `_` and `-`
     name: String,
     /// How it is started; may be left out for a program that Callosum knows
     #[arg(long, value_name = "TEMPLATE")]
     command: Option<String>,
+    /// What it answers in, where that is not the protocol: claude, codex, gemini, opencode, qwen, or
+    /// text
+    #[arg(long, value_name = "NAME")]
+    protocol: Option<String>,
     /// Longest silence in milliseconds before it is ended (default: executor_timeout_ms)
     #[arg(long, value_name = "MS")]
     quiet_ms: Option<u64>,
@@ -90,8 +97,20 @@ fn entry(args: &RegisterArgs) -> Result<Executor, CommandError> {
             return Err(CommandError::new(Exit::Usage, what).hint(hint));
         }
     };
-    Template::parse(&executor.command_template)
-        .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
+    if let Some(protocol) = &args.protocol {
+        executor.protocol = Some(protocol.clone());
+        if Dialect::of(&executor).is_none() {
+            let known: Vec<&str> = Dialect::ALL.iter().map(|known| known.as_str()).collect();
+            let what = format!("`{protocol}` is not a protocol that Callosum knows");
+            return Err(CommandError::new(Exit::Usage, what).hint(known.join(", ")));
+        }
+    }
+    let template = if Dialect::of(&executor).is_some() {
+        Template::parse_for_client(&executor.command_template)
+    } else {
+        Template::parse(&executor.command_template)
+    };
+    template.map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
     executor.quiet_ms = args.quiet_ms.or(executor.quiet_ms);
     executor.total_ms = args.total_ms.or(executor.total_ms);
     executor

@@ -1,0 +1,230 @@
+//! Coding agents, played by scripts that write what the real ones wrote.
+
+use callosum_testkit::{FakeClient, TestEnv};
+use serde_json::Value;
+
+use crate::projects::two_languages;
+
+/// Their options as far as the templates use them, their versions, and how they were recorded.
+const CLIENTS: [(&str, &str, &str); 5] = [
+    (
+        "claude",
+        "2.1.330 (Claude Code)",
+        "-p, --print\n--output-format <format>\n--verbose\n--json-schema <schema>",
+    ),
+    (
+        "codex",
+        "codex-cli 0.169.0",
+        "--json\n--skip-git-repo-check\n-s, --sandbox <MODE>\n--output-schema <FILE>",
+    ),
+    ("gemini", "0.61.0", "--skip-trust\n-o, --output-format"),
+    ("opencode", "1.18.33", "--format"),
+    ("qwen", "0.24.4", "-o, --output-format\n--json-schema"),
+];
+
+fn recorded(name: &str) -> Vec<u8> {
+    let folder = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../callosum-agents/tests/fixtures/outputs/"
+    );
+    std::fs::read(format!("{folder}{name}")).unwrap()
+}
+
+fn fake(program: &str, case: &str, code: i32) -> FakeClient {
+    let (program, version, help) = CLIENTS
+        .into_iter()
+        .find(|(known, ..)| *known == program)
+        .unwrap();
+    FakeClient {
+        program,
+        version,
+        help,
+        output: recorded(&format!("{program}.{case}.jsonl")),
+        error: "",
+        code,
+    }
+}
+
+fn delegate(env: &TestEnv, executor: &str, code: i32) -> Value {
+    let run = env.run(["delegate", "map it", "--executor", executor, "--json"]);
+    run.ended_with(code).json()
+}
+
+/// CAL-EXE-1, REQ-EXE-005, CAL-COM-1: who is installed is found and active without a paid call, and
+/// its summary and tokens are in the ledger.
+#[test]
+fn discovered_agents_answer_into_the_ledger() {
+    let env = two_languages();
+    for (program, ..) in CLIENTS {
+        fake(program, "ok", 0).install(&env);
+    }
+    let found = env.run(["executor", "discover", "--json"]).success().json();
+    let found = found["found"].as_array().unwrap();
+    assert_eq!(found.len(), CLIENTS.len());
+    for one in found {
+        assert_eq!(one["status"], "active", "{one}");
+    }
+    for (program, tokens) in [
+        ("claude", 160),
+        ("codex", 120),
+        ("gemini", 120),
+        ("opencode", 120),
+        ("qwen", 11_195),
+    ] {
+        let output = delegate(&env, program, 0);
+        assert_eq!(output["summary"], "SUMMARY: fine", "{output}");
+        assert_eq!(output["tokens_used"], tokens, "{output}");
+        let id = output["task_id"].as_str().unwrap();
+        let shown = env
+            .run(["ledger", "show", id, "--json"])
+            .success()
+            .json()
+            .to_string();
+        assert!(shown.contains(&format!("reported by {program}")), "{shown}");
+    }
+}
+
+/// CAL-ERR-1, CAL-ERR-2, CAL-ERR-3: each way of failing has its code, says why, and what helps.
+#[test]
+fn an_agent_that_fails_is_told_with_code_cause_and_hint() {
+    let env = two_languages();
+    for (program, ..) in CLIENTS {
+        fake(program, "ok", 0).install(&env);
+    }
+    env.run(["executor", "discover"]).success();
+    for (program, case, exit, code, says) in [
+        (
+            "claude",
+            "401",
+            1,
+            "E001",
+            ["is not logged in", "what helps: claude /login"],
+        ),
+        (
+            "gemini",
+            "401",
+            145,
+            "E001",
+            ["is not logged in", "what helps: gemini"],
+        ),
+        (
+            "codex",
+            "401",
+            1,
+            "E001",
+            ["is not logged in", "codex login"],
+        ),
+        (
+            "claude",
+            "429",
+            1,
+            "E002",
+            ["rate limit, which is lifted in 20s", "--executor scout"],
+        ),
+        ("qwen", "400", 1, "E003", ["prompt too long", "--path"]),
+    ] {
+        fake(program, case, exit).install(&env);
+        let output = delegate(&env, program, 1);
+        assert_eq!(output["error"]["code"], code, "{output}");
+        let message = output["error"]["message"].as_str().unwrap();
+        assert!(says.iter().all(|part| message.contains(part)), "{message}");
+        // It was not asked again: what lasts is not tried four times.
+        assert!(!output.to_string().contains("tries"), "{output}");
+    }
+}
+
+/// CAL-ERR-3: what came of an answer that broke off is no answer, and is kept.
+#[test]
+fn the_beginning_of_an_answer_is_kept_but_not_committed() {
+    let env = two_languages();
+    fake("opencode", "ok", 0).install(&env);
+    env.run(["executor", "discover"]).success();
+    fake("opencode", "cut", 0).install(&env);
+    let run = env
+        .callosum()
+        .arguments(["delegate", "map it", "--executor", "opencode", "--json"]);
+    let output = run.env("CAL_RETRY_MAX", "0").run().ended_with(1).json();
+    assert_eq!(output["error"]["code"], "E003", "{output}");
+    let details = output["error"]["details"].as_str().unwrap();
+    assert!(details.contains("the whole answer is kept as "), "{output}");
+}
+
+/// REQ-EXE-003: one that is too old, or lacks an option, stays inactive and says why.
+#[test]
+fn an_agent_that_is_too_old_or_lacks_an_option_is_inactive() {
+    let env = two_languages();
+    let mut old = fake("codex", "ok", 0);
+    old.version = "codex-cli 0.2.0";
+    old.install(&env);
+    let mut bare = fake("claude", "ok", 0);
+    bare.help = "-p, --print\n--output-format <format>\n--verbose";
+    bare.install(&env);
+    let found = env.run(["executor", "discover", "--json"]).success().json();
+    let reason = |at: usize| found["found"][at]["reason"].as_str().unwrap().to_owned();
+    assert!(
+        reason(0).contains("does not have `--json-schema`"),
+        "{found}"
+    );
+    assert!(
+        reason(1).contains("version 0.2.0, and the oldest"),
+        "{found}"
+    );
+    assert_eq!(found["found"][0]["status"], "inactive");
+    fake("claude", "ok", 0).install(&env);
+    env.run(["executor", "check", "claude"]).success();
+}
+
+/// `doctor` says what an agent lacks: a login, known by its file alone, and trust in its hooks.
+#[test]
+fn doctor_says_what_an_agent_lacks() {
+    let env = two_languages();
+    fake("codex", "ok", 0).install(&env);
+    env.run(["executor", "discover"]).success();
+    let line = || {
+        let doctor = env.run(["doctor", "--json"]).json();
+        let checks = doctor["checks"].as_array().unwrap();
+        let line = checks
+            .iter()
+            .find(|check| check["name"] == "executor codex");
+        line.unwrap().clone()
+    };
+    assert!(
+        line()["found"]
+            .as_str()
+            .unwrap()
+            .contains("nobody seems to be logged in")
+    );
+    assert_eq!(line()["hint"], "codex login");
+    let own = env.home().join(".codex");
+    std::fs::create_dir_all(&own).unwrap();
+    std::fs::write(own.join("auth.json"), "").unwrap();
+    assert_eq!(line()["outcome"], "ok", "{}", line());
+    std::fs::write(own.join("hooks.json"), "{}").unwrap();
+    assert!(
+        line()["found"]
+            .as_str()
+            .unwrap()
+            .contains("in silence until trusted")
+    );
+}
+
+/// CAL-EXE-2: plain text from any program, which a person registers.
+#[test]
+fn plain_text_is_an_answer_where_the_entry_says_so() {
+    let env = two_languages();
+    let mut plain = fake("claude", "ok", 0);
+    plain.program = "speaker";
+    plain.output = b"It adds numbers.\n".to_vec();
+    plain.install(&env);
+    let register = [
+        "executor",
+        "register",
+        "speaker",
+        "--command",
+        "speaker",
+        "--protocol",
+    ];
+    env.run(register.iter().chain(&["morse"])).ended_with(2);
+    env.run(register.iter().chain(&["text"])).success();
+    assert_eq!(delegate(&env, "speaker", 0)["summary"], "It adds numbers.");
+}

@@ -13,7 +13,7 @@
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use callosum_agents::{
@@ -23,6 +23,8 @@ use callosum_agents::{
 };
 use callosum_arbiter::{
     Limits, Mode, Submission, Task,
+    budget::{Bounds, Budget},
+    circuit::{self, Circuits},
     delegation::{Means, Provenance, Rules, run},
 };
 use callosum_host::{Clock, Disk, Ids, process::Cancel};

@@ -240,14 +240,13 @@ fn a_journal_begun_anew_is_never_a_part_of_the_old_one() {
         );
         let is_done = recovered.is_ok() && calls_left.load(Ordering::SeqCst) >= 0;
         let monday = project.disk.read_if_there(&project.journal()).unwrap();
-        match monday {
-            Some(monday) => assert_eq!([monday, project.read(&tuesday)], old, "{calls}"),
-            None => {
-                let kept = project.paths.quarantine.join("cal_audit.1");
-                let kept_days = ["2026-11-02.jsonl", "2026-11-03.jsonl"]
-                    .map(|day| project.read(&kept.join(day)));
-                assert_eq!(kept_days, old, "{calls}");
-            }
+        if let Some(monday) = monday {
+            assert_eq!([monday, project.read(&tuesday)], old, "{calls}");
+        } else {
+            let kept = project.paths.quarantine.join("cal_audit.1");
+            let kept_days =
+                ["2026-11-02.jsonl", "2026-11-03.jsonl"].map(|day| project.read(&kept.join(day)));
+            assert_eq!(kept_days, old, "{calls}");
         }
         recover(&project, RecoverFrom::LedgerAlone).unwrap();
         check(&project, 3);

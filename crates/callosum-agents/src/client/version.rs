@@ -10,10 +10,10 @@ impl Version {
     /// The first thing in a text that looks like a version: `codex-cli 0.169.0`, `v1.2.3-beta`,
     /// `2.1.330 (Claude Code)`.
     pub fn find(text: &str) -> Option<Self> {
-        let starts = text
+        let mut starts = text
             .split(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '.' | '-' | '+'))
             .map(|word| word.trim_start_matches('v'));
-        starts.filter_map(Self::read).next()
+        starts.find_map(Self::read)
     }
 
     fn read(word: &str) -> Option<Self> {

@@ -109,13 +109,12 @@ fn mentions(help: &str, option: &str) -> bool {
 
 fn recent_enough(client: Option<&Client>, version: Option<Version>) -> Result<(), Fault> {
     match (client, version) {
-        (None, _) => Ok(()),
         (Some(_), None) => Err(Fault::NoVersion),
         (Some(client), Some(found)) if found < client.oldest => Err(Fault::TooOld {
             found,
             oldest: client.oldest,
         }),
-        (Some(_), Some(_)) => Ok(()),
+        (None, _) | (Some(_), Some(_)) => Ok(()),
     }
 }
 

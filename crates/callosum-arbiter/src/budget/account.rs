@@ -223,8 +223,9 @@ impl Budget {
         let mut next = Some(account.clone());
         while let Some(name) = next {
             let account = self.read(&name)?;
-            next = account.parent.clone();
+            let parent = account.parent.clone();
             chain.push((name, account));
+            next = parent;
         }
         if change(&mut chain, self.clock.now()) {
             for (name, account) in &chain {

@@ -49,7 +49,7 @@ impl Circuit {
             Admission::HalfOpen
         } else {
             Admission::Open {
-                left: rules.pause - since,
+                left: rules.pause.saturating_sub(since),
             }
         }
     }

@@ -656,10 +656,11 @@ fn complaint_of(objection: &Objection) -> Option<String> {
         return None;
     };
     let complaints = review.complaints(MOST_TOLD);
-    let listed: String = complaints
-        .iter()
-        .map(|complaint| format!("\n- {complaint}"))
-        .collect();
+    let mut listed = String::new();
+    for complaint in &complaints {
+        listed.push_str("\n- ");
+        listed.push_str(complaint);
+    }
     Some(format!(
         "{review}, and a share of {required} must. A citation is a quote and its place, \
          `quoted text` [path:line], and holds where the quote stands word for word.{listed}"

@@ -119,7 +119,7 @@ pub(super) enum Source {
     Missing,
     /// A ledger by its hashlog.
     Indexed {
-        hashlog: Hashlog,
+        hashlog: Box<Hashlog>,
         ledger: OpenLedger,
         version: LedgerVersion,
         is_archived: bool,
@@ -186,7 +186,7 @@ impl Source {
             && let Some(version) = version_if_indexed(&hashlog, &ledger)?
         {
             return Ok(Self::Indexed {
-                hashlog,
+                hashlog: Box::new(hashlog),
                 ledger,
                 version,
                 is_archived,

@@ -55,9 +55,9 @@ impl Events {
         }
         if !self.document.is_empty() {
             self.document.extend_from_slice(&line);
-            let ends = line.first().is_some_and(|byte| matches!(byte, b'}' | b']'));
-            let is_too_long = self.document.len() > LONGEST_EVENT;
-            if is_too_long || ends && hand_on(&self.document, each) {
+            let closes = line.first().is_some_and(|byte| matches!(byte, b'}' | b']'));
+            let is_overlong = self.document.len() > LONGEST_EVENT;
+            if is_overlong || (closes && hand_on(&self.document, each)) {
                 self.document.clear();
             }
         } else if begins {

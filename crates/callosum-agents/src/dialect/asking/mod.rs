@@ -75,9 +75,11 @@ pub(crate) fn ask(
     let client_failed = |fault: ClientFault| RunError::Client {
         executor: executor.id.clone(),
         advice: fault.advice(&executor.id, Client::of(dialect)),
-        fault: Box::new(fault),
         complaint: complaint.clone(),
-        partial: (!partial.trim().is_empty()).then(|| partial.clone()),
+        // Where it failed otherwise, its last text may be the complaint itself.
+        partial: (matches!(fault, ClientFault::CutStream { .. }) && !partial.trim().is_empty())
+            .then(|| partial.clone()),
+        fault: Box::new(fault),
     };
     let told = hearing
         .conclude(ending, &complaint)

@@ -30,3 +30,6 @@ pub use self::{
     fault::ClientFault,
     name::Dialect,
 };
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,21 @@
 //! What clients wrote, recorded, and what is made of it.
 
+use callosum_evidence::tokens;
 use callosum_host::{Disk, process::Ending};
 use proptest::prelude::*;
+use serde_json::json;
 
-use super::*;
+use super::{
+    asking::{Ear, LONGEST_DOING, as_answer},
+    fault::ClientFault,
+    hearing::Heard,
+    name::Dialect,
+};
+use crate::{
+    protocol::parse_answer,
+    registry::Capabilities,
+    runner::{Sign, last_words},
+};
 
 fn recorded(name: &str) -> Vec<u8> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/outputs/");

@@ -38,7 +38,7 @@ pub const LARGEST_STREAM: usize = 64 * 1024 * 1024;
 const LONGEST_TEXT: usize = 4 * 1024 * 1024;
 
 /// Longest line that says what a client is doing, in bytes.
-const LONGEST_DOING: usize = 100;
+pub(super) const LONGEST_DOING: usize = 100;
 
 /// Runs a client once and judges its answer.
 pub(crate) fn ask(
@@ -158,7 +158,7 @@ fn schema() -> Value {
 }
 
 /// Listens to a client's standard output.
-struct Ear {
+pub(super) struct Ear {
     dialect: Dialect,
     events: Events,
     hearing: Hearing,
@@ -168,7 +168,7 @@ struct Ear {
 }
 
 impl Ear {
-    fn new(dialect: Dialect) -> Self {
+    pub(super) fn new(dialect: Dialect) -> Self {
         Self {
             dialect,
             events: Events::default(),
@@ -178,7 +178,7 @@ impl Ear {
         }
     }
 
-    fn hear(&mut self, bytes: &[u8], heard: &mut dyn FnMut(Sign<'_>)) {
+    pub(super) fn hear(&mut self, bytes: &[u8], heard: &mut dyn FnMut(Sign<'_>)) {
         self.bytes += bytes.len();
         if self.dialect == Dialect::Text {
             let room = LONGEST_TEXT.saturating_sub(self.plain.len());
@@ -204,7 +204,7 @@ impl Ear {
     }
 
     /// What was heard in all; some clients write their last word to standard error.
-    fn finish(mut self, error: &[u8]) -> Hearing {
+    pub(super) fn finish(mut self, error: &[u8]) -> Hearing {
         let (dialect, hearing) = (self.dialect, &mut self.hearing);
         if dialect == Dialect::Text {
             hearing.text = String::from_utf8_lossy(&self.plain).into_owned();
@@ -223,7 +223,7 @@ impl Ear {
 }
 
 /// The answer in the seed's form, as it is judged and kept.
-fn as_answer(dialect: Dialect, prompt: &str, heard: Heard) -> Vec<u8> {
+pub(super) fn as_answer(dialect: Dialect, prompt: &str, heard: Heard) -> Vec<u8> {
     let mut metadata = Map::new();
     let mut put = |key: &str, value: Value| metadata.insert(key.to_owned(), value);
     let tokens_used = if let Some(counted) = heard.hearing.tokens {
@@ -257,6 +257,3 @@ fn as_answer(dialect: Dialect, prompt: &str, heard: Heard) -> Vec<u8> {
     });
     answer.to_string().into_bytes()
 }
-
-#[cfg(test)]
-mod tests;

@@ -459,6 +459,10 @@ fn align_whole(disk: &Disk, paths: &LedgerPaths, foreign: Foreign) -> Result<Ali
     let mut lacks_archive = false;
     for archived in &archived {
         lacks_archive |= !rotation::is_whole(disk, paths, &archived.archive)?;
+        if let Some(path) = rotation::in_the_way(disk, paths, &archived.archive)? {
+            let what = "it is not a file, and an archive belongs there".to_owned();
+            return Err(OpenError::Foreign { path, what });
+        }
     }
     let expected = Expected::after(&view, &entries);
     let head = view.begun.head.as_bytes();

@@ -5,7 +5,11 @@
 
 use std::{fmt, str::FromStr};
 
-use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
+use jiff::{
+    Timestamp, ToSpan,
+    civil::{Date, DateTime},
+    tz::TimeZone,
+};
 use serde::{Deserialize, Serialize};
 
 /// What every archive's name begins with.
@@ -34,8 +38,11 @@ pub struct NotAnArchiveName {
 }
 
 impl ArchiveName {
-    /// The name for what is archived at `now`, after `last`.
-    pub(crate) fn next(now: Timestamp, last: Option<Self>) -> Self {
+    /// The name for what is archived at `now`, after all of `names`.
+    ///
+    /// One of a day to come, which is nobody's, is not counted on from: it would have all names
+    /// after it.
+    pub(crate) fn next(now: Timestamp, names: &[Self]) -> Self {
         let now = now.to_zoned(TimeZone::UTC).datetime();
         let second = DateTime::from_parts(
             now.date(),
@@ -45,13 +52,27 @@ impl ArchiveName {
                 .build()
                 .unwrap_or(now.time()),
         );
+        let last = names.iter().filter(|name| name.has_come(now.date())).max();
         match last {
-            Some(last) if last.at >= second => Self {
-                at: last.at,
-                count: last.count.saturating_add(1),
-            },
+            Some(last) if last.at >= second => last.following(),
             _ => Self {
                 at: second,
+                count: 1,
+            },
+        }
+    }
+
+    /// Whether it can have been given by `today`; clocks differ by a day at most.
+    pub(crate) fn has_come(self, today: Date) -> bool {
+        self.at.date() <= today.saturating_add(1.day())
+    }
+
+    /// The least name after this one.
+    pub(crate) fn following(self) -> Self {
+        match self.count.checked_add(1) {
+            Some(count) => Self { count, ..self },
+            None => Self {
+                at: self.at.saturating_add(1.second()),
                 count: 1,
             },
         }
@@ -137,14 +158,27 @@ mod tests {
     #[test]
     fn every_name_is_greater_than_the_last() {
         let at = |text: &str| text.parse::<Timestamp>().unwrap();
-        let first = ArchiveName::next(at("2026-11-02T10:15:00.9Z"), None);
+        let first = ArchiveName::next(at("2026-11-02T10:15:00.9Z"), &[]);
         assert_eq!(first.to_string(), "cal_memory_20261102_101500.json");
-        let same_second = ArchiveName::next(at("2026-11-02T10:15:00Z"), Some(first));
+        let same_second = ArchiveName::next(at("2026-11-02T10:15:00Z"), &[first]);
         assert_eq!(same_second.to_string(), "cal_memory_20261102_101500_2.json");
-        let back = ArchiveName::next(at("2025-01-01T00:00:00Z"), Some(same_second));
+        let back = ArchiveName::next(at("2026-11-02T01:00:00Z"), &[same_second, first]);
         assert_eq!(back.to_string(), "cal_memory_20261102_101500_3.json");
-        let later = ArchiveName::next(at("2026-11-02T10:15:01Z"), Some(back));
+        let later = ArchiveName::next(at("2026-11-02T10:15:01Z"), &[back]);
         assert!(first < same_second && same_second < back && back < later);
+    }
+
+    /// CAL-LED-1: no name that somebody else put there uses up those after it.
+    #[test]
+    fn the_greatest_names_are_passed_over() {
+        let now = "2026-11-02T10:15:00Z".parse::<Timestamp>().unwrap();
+        let name = |text: &str| text.parse::<ArchiveName>().unwrap();
+        let of_the_end = name("cal_memory_99991231_235959_4294967295.json");
+        let next = ArchiveName::next(now, &[of_the_end]);
+        assert_eq!(next.to_string(), "cal_memory_20261102_101500.json");
+        let last_of_its_second = name("cal_memory_20261102_101500_4294967295.json");
+        let next = ArchiveName::next(now, &[next, last_of_its_second, of_the_end]);
+        assert_eq!(next.to_string(), "cal_memory_20261102_101501.json");
     }
 
     /// CAL-SEC-1: a name from a file leads nowhere else.

@@ -151,9 +151,8 @@ fn write(
 ) -> Result<PathBuf, BackupError> {
     let mut text = serde_json::to_vec_pretty(note).expect("numbers and strings are printed");
     text.push(b'\n');
-    let mut last = rotation::names(disk, &paths.backups)?.pop();
+    let mut name = ArchiveName::next(note.taken, &rotation::names(disk, &paths.backups)?);
     loop {
-        let name = ArchiveName::next(note.taken, last);
         let path = paths.backups.join(name.ledger());
         // Another process may be taking the same name: whose note is there has it.
         if disk.create(&note_of(&path), &text, mode)? {
@@ -161,7 +160,7 @@ fn write(
             disk.create(&path, ledger, mode)?;
             return Ok(path);
         }
-        last = Some(name);
+        name = name.following();
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{
     entry::{Entry, EntryError, is_sealed, seal},
     event::{AuditEvent, Event},
     group::{Writer, stored_event},
-    journal::{Batch, JOURNAL_FORMAT, StoredEntry, follow},
+    journal::{Batch, JOURNAL_FORMAT, StoredEntry, day_of, follow},
     ledger::Ledger,
     ledger_file::{
         LedgerFile, LedgerFileError, LedgerVersion, NotToWrite, begun_like, begun_new,
@@ -152,7 +152,7 @@ fn begin(disk: &Disk, paths: &LedgerPaths, clock: &Clock) -> Result<Option<Adopt
     let start = Start {
         position: start,
         begun,
-        hashlog: rotation::newest_head(disk, paths)?.unwrap_or(Checksum::ZERO),
+        hashlog: rotation::newest_head(disk, paths, day_of(now))?.unwrap_or(Checksum::ZERO),
         details: Vec::new(),
     };
     begin_with(disk, paths, start, &entries, now)?;

@@ -107,6 +107,8 @@ pub(crate) struct Written {
     pub(crate) repairs: Vec<Repair>,
     /// What was archived before the group was written.
     pub(crate) rotated: Option<Rotated>,
+    /// Why it was not archived, where it should have been.
+    pub(crate) not_rotated: Option<WriteError>,
 }
 
 /// What a process keeps in mind between two groups.
@@ -281,20 +283,25 @@ impl Writer {
         let is_asked_to_rotate = requests
             .iter()
             .any(|request| matches!(request, Request::Rotate { .. }));
-        let mut rotated = None;
+        let (mut rotated, mut not_rotated) = (None, None);
         if view.entries > 0 && (is_asked_to_rotate || view.ledger_len() >= options.rotate_at) {
-            let done = rotation::rotate(disk, paths, &mut self.files, position, &view, now);
-            let (after, archived) = done.map_err(|error| match error {
-                RotateError::Journal(error) => self.fail(requests, error),
-                RotateError::Disk(error) => {
-                    self.undo(requests);
-                    WriteError::Disk(Arc::new(error))
+            let from = position.clone();
+            match rotation::rotate(disk, paths, &mut self.files, from, &view, now) {
+                Ok((after, archived)) => {
+                    position = after;
+                    self.mark(disk, paths, &mut position);
+                    view = position.view.clone().unwrap_or(view);
+                    rotated = Some(archived);
                 }
-            })?;
-            position = after;
-            self.mark(disk, paths, &mut position);
-            view = position.view.clone().unwrap_or(view);
-            rotated = Some(archived);
+                Err(RotateError::Refused(error)) if !is_sync(&error) => {
+                    not_rotated = Some(rotation_failed(error));
+                }
+                Err(RotateError::Journal(error)) => return Err(self.fail(requests, error)),
+                Err(RotateError::Refused(error) | RotateError::Unfinished(error)) => {
+                    self.undo(requests);
+                    return Err(rotation_failed(error));
+                }
+            }
         }
 
         let mut batch = Batch::begin(position, now);
@@ -318,7 +325,13 @@ impl Writer {
                 }
                 Request::Rotate { ticket, .. } => {
                     sync = true;
-                    outcomes.push((*ticket, Ok(Done::Rotated(rotated.clone()))));
+                    outcomes.push((
+                        *ticket,
+                        match &not_rotated {
+                            Some(error) => Err(error.clone()),
+                            None => Ok(Done::Rotated(rotated.clone())),
+                        },
+                    ));
                 }
                 Request::Commit { ticket, entry, at } => {
                     let locked = task_locks.get(&entry.task_id);
@@ -377,6 +390,7 @@ impl Writer {
             outcomes,
             repairs: aligned.repairs,
             rotated,
+            not_rotated,
         })
     }
 
@@ -619,6 +633,19 @@ fn repair_event(paths: &LedgerPaths, repair: &Repair) -> AuditEvent {
         event: Event::Repair,
         ..rollback_event(paths, repair)
     }
+}
+
+fn rotation_failed(error: OpenError) -> WriteError {
+    match error {
+        OpenError::Disk(error) => WriteError::Disk(Arc::new(error)),
+        error => open_failed(error),
+    }
+}
+
+/// Whether it is a failed sync, after which nobody can say what is on disk.
+fn is_sync(error: &OpenError) -> bool {
+    let error = error.disk_error();
+    error.is_some_and(|error| error.operation == Operation::Sync)
 }
 
 fn lock_failed(error: LockError) -> WriteError {

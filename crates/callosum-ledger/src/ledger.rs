@@ -62,6 +62,7 @@ struct Queue {
     writer: Option<Box<Writer>>,
     repairs: Vec<Repair>,
     rotations: Vec<Rotated>,
+    not_rotated: Option<WriteError>,
 }
 
 /// Why something was not written.
@@ -189,6 +190,7 @@ impl Ledger {
                 writer: Some(Box::new(writer)),
                 repairs,
                 rotations: Vec::new(),
+                not_rotated: None,
             }),
             turned: Condvar::new(),
         })
@@ -202,6 +204,13 @@ impl Ledger {
     /// What was archived by this handle, for its size or because it was asked for.
     pub fn rotations(&self) -> Vec<Rotated> {
         self.queue().rotations.clone()
+    }
+
+    /// Why the ledger, which has reached its size, was not archived when this handle wrote last.
+    ///
+    /// What was to be written was written to it all the same.
+    pub fn not_rotated(&self) -> Option<WriteError> {
+        self.queue().not_rotated.clone()
     }
 
     /// Where the ledger's files stand.
@@ -362,6 +371,7 @@ impl<'a> Group<'a> {
                 queue.outcomes.extend(written.outcomes);
                 queue.repairs.extend(written.repairs);
                 queue.rotations.extend(written.rotated);
+                queue.not_rotated = written.not_rotated;
             }
             Err(error) => {
                 let is_buffered = self

@@ -15,7 +15,7 @@ use crate::{
     error_code::ErrorCode,
     event::{AuditEvent, Event},
     group::{Writer, stored_event},
-    journal::{Batch, Followed, day_files, follow},
+    journal::{Batch, Followed, day_files, day_of, follow},
     ledger::Ledger,
     ledger_file::have_same_other_fields,
     locks::ExclusiveLedger,
@@ -265,16 +265,18 @@ impl Project<'_> {
             set_aside.push(quarantine::move_folder(disk, paths, &paths.audit)?);
         }
         disk.create_dir_all(&paths.audit)?;
+        let now = self.clock.now();
         let start = Start {
             position: Position::start(),
             begun,
-            hashlog: rotation::newest_head(disk, paths)?.unwrap_or(crate::Checksum::ZERO),
+            hashlog: rotation::newest_head(disk, paths, day_of(now))?
+                .unwrap_or(crate::Checksum::ZERO),
             details: vec![
                 ("recovered_from", self.shown(&paths.ledger)),
                 ("kept", self.shown(&set_aside[0])),
             ],
         };
-        begin_with(disk, paths, start, &entries, self.clock.now())?;
+        begin_with(disk, paths, start, &entries, now)?;
         Ok(Recovered {
             taken_in: entries.len() as u64,
             archived: 0,

@@ -1,7 +1,8 @@
 //! Archiving the active ledger and beginning a new one.
 //!
-//! The journal's `rotation` record is what makes it so: it is synced first, and names the archive.
-//! Then the ledger file and its hashlog get a second name in the folder of archives, and each is
+//! Whether the archive can be there at all is tried beforehand, with a second name for each file that
+//! nobody looks at. The journal's `rotation` record is what makes it so: it is synced, and names the
+//! archive. Then the ledger file and its hashlog get a second name in the folder of archives, and each is
 //! replaced under its first name by an empty one that was written beforehand. So there is no
 //! moment without a ledger file, and a crash in between is finished from the journal by whoever
 //! comes next: [`finish`] looks at what is there and does the rest.
@@ -9,10 +10,10 @@
 use std::path::{Path, PathBuf};
 
 use callosum_host::{Disk, DiskError, OpenHow, disk::EntryKind};
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::Date};
 
 use crate::{
-    align::Expected,
+    align::{Expected, OpenError},
     archive_name::ArchiveName,
     chain::HASHLOG,
     checksum::Checksum,
@@ -67,22 +68,15 @@ impl std::fmt::Display for Rotated {
 /// Why a ledger was not archived, or not wholly.
 #[derive(Debug)]
 pub(crate) enum RotateError {
+    /// It cannot be: nothing has happened.
+    Refused(OpenError),
     /// The journal did not take the record.
     Journal(DiskError),
-    /// Something else could not be written.
-    Disk(DiskError),
-}
-
-impl From<DiskError> for RotateError {
-    fn from(error: DiskError) -> Self {
-        Self::Disk(error)
-    }
+    /// It was told to the journal, and the next alignment does the rest.
+    Unfinished(OpenError),
 }
 
 /// Archives the ledger, which must be in line with the journal and have entries.
-///
-/// Where it fails before the record is synced, nothing has happened. Where it fails after, it has,
-/// and the next alignment finishes it.
 pub(crate) fn rotate(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -91,20 +85,7 @@ pub(crate) fn rotate(
     view: &View,
     now: Timestamp,
 ) -> Result<(Position, Rotated), RotateError> {
-    // Nothing but the journal can bring back what the archive lacks, and it is not read for that
-    // on opening: so what gets the archive's name is on disk before.
-    for path in [&paths.ledger, &paths.hashlog] {
-        let file = disk.open(path, OpenHow::READ_WRITE)?;
-        // Else whoever tries again would sync what the system takes for written.
-        file.sync_data().inspect_err(|_| drop(file.write_again()))?;
-    }
-    disk.create_dir_all(&paths.history)?;
-    let archived = Archived {
-        archive: ArchiveName::next(now, newest(disk, paths)?),
-        bytes: view.ledger_len(),
-        entries: view.entries,
-        hashlog: view.hashlog_head,
-    };
+    let archived = prepare(disk, paths, view, now).map_err(RotateError::Refused)?;
     let next = View::after(view.begun.clone(), view.hashlog_head);
     let mut batch = Batch::begin(position, now);
     batch.push(&event_of(&archived, &next), now, None);
@@ -112,7 +93,11 @@ pub(crate) fn rotate(
     let mut position = written.map_err(RotateError::Journal)?;
     // What is open under the ledger's names is the archive from here on.
     files.close();
-    finish(disk, paths, &archived, &next)?;
+    match finish(disk, paths, &archived, &next) {
+        Ok(Some(_)) => {}
+        Ok(None) => return Err(RotateError::Unfinished(changed(paths))),
+        Err(error) => return Err(RotateError::Unfinished(error.into())),
+    }
     // It is derived: without it, a lookup reads more.
     drop(hashlog::complete(
         disk,
@@ -129,6 +114,102 @@ pub(crate) fn rotate(
         bytes: archived.bytes,
     };
     Ok((position, rotated))
+}
+
+/// Sees to it that nothing but the disk itself can be in the way of a rotation, and gives the
+/// archive its name.
+fn prepare(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    view: &View,
+    now: Timestamp,
+) -> Result<Archived, OpenError> {
+    // Nothing but the journal can bring back what the archive lacks, and it is not read for that
+    // on opening: so what gets the archive's name is on disk before.
+    for path in [&paths.ledger, &paths.hashlog] {
+        let file = disk.open(path, OpenHow::READ_WRITE)?;
+        // Else whoever tries again would sync what the system takes for written.
+        file.sync_data().inspect_err(|_| drop(file.write_again()))?;
+    }
+    disk.create_dir_all(&paths.history)?;
+    let archived = Archived {
+        archive: free_name(disk, paths, now)?,
+        bytes: view.ledger_len(),
+        entries: view.entries,
+        hashlog: view.hashlog_head,
+    };
+    let is_last = match last_line_of(disk, &paths.hashlog, &archived)? {
+        Some(line) => match HashlogLine::read(&line) {
+            Some(line) => has_as_last(disk, &paths.ledger, &archived, &line)?,
+            None => false,
+        },
+        None => false,
+    };
+    if !is_last {
+        return Err(changed(paths));
+    }
+    // Those that a crash left may be copies of an earlier state.
+    remove_parts(disk, paths)?;
+    let kept = paths.archive(&archived.archive);
+    let kept_hashlog = paths.archived_hashlog(&archived.archive);
+    link(disk, &paths.ledger, &part_of(&kept))
+        .and_then(|()| link(disk, &paths.hashlog, &part_of(&kept_hashlog)))
+        .inspect_err(|_| drop(remove_parts(disk, paths)))?;
+    Ok(archived)
+}
+
+fn changed(paths: &LedgerPaths) -> OpenError {
+    OpenError::Foreign {
+        path: paths.ledger.clone(),
+        what: "it does not end with what was committed last".to_owned(),
+    }
+}
+
+/// Removes what a rotation that came to nothing left in the folder of archives.
+fn remove_parts(disk: &Disk, paths: &LedgerPaths) -> Result<(), DiskError> {
+    for entry in disk.list_dir(&paths.history)? {
+        let name = entry.name.to_string_lossy();
+        let Some(name) = name.strip_suffix(PART) else {
+            continue;
+        };
+        let of = name
+            .strip_suffix(".hashlog")
+            .map(|stem| format!("{stem}.json"));
+        if of.as_deref().unwrap_or(name).parse::<ArchiveName>().is_ok() {
+            disk.remove_file(&paths.history.join(&entry.name))?;
+        }
+    }
+    Ok(())
+}
+
+/// The least name after those that are there of which nothing is there yet, whatever it is.
+fn free_name(disk: &Disk, paths: &LedgerPaths, now: Timestamp) -> Result<ArchiveName, DiskError> {
+    let mut name = ArchiveName::next(now, &names(disk, &paths.history)?);
+    loop {
+        let mut is_free = true;
+        for path in [
+            paths.archive(&name),
+            paths.compressed_archive(&name),
+            paths.archived_hashlog(&name),
+            paths.archived_index(&name),
+        ] {
+            is_free &= !disk.exists(&path)?;
+        }
+        if is_free {
+            return Ok(name);
+        }
+        name = name.following();
+    }
+}
+
+/// What is behind the name of a file that is tried.
+const PART: &str = ".part";
+
+/// The name under which a file is tried in the folder of archives.
+fn part_of(archive: &Path) -> PathBuf {
+    let mut name = archive.as_os_str().to_owned();
+    name.push(PART);
+    name.into()
 }
 
 fn event_of(archived: &Archived, next: &View) -> AuditEvent {
@@ -153,6 +234,9 @@ pub(crate) fn finish(
     archived: &Archived,
     next: &View,
 ) -> Result<Option<bool>, DiskError> {
+    if in_the_way(disk, paths, &archived.archive)?.is_some() {
+        return Ok(None);
+    }
     let kept_hashlog = paths.archived_hashlog(&archived.archive);
     let active_line = last_line_of(disk, &paths.hashlog, archived)?;
     let kept_line = last_line_of(disk, &kept_hashlog, archived)?;
@@ -163,19 +247,34 @@ pub(crate) fn finish(
         return Ok(None);
     };
     let is_still_active = has_as_last(disk, &paths.ledger, archived, &line)?;
+    let kept = paths.archive(&archived.archive);
     let mut did = false;
-    if !is_kept(disk, paths, &archived.archive)? {
+    if disk.exists(&kept)? {
+        if !has_as_last(disk, &kept, archived, &line)? {
+            return Ok(None);
+        }
+    } else if !is_kept(disk, paths, &archived.archive)? {
         if !is_still_active {
             return Ok(None);
         }
-        link(disk, &paths.ledger, &paths.archive(&archived.archive))?;
+        let tried = part_of(&kept);
+        if is_file(disk, &tried)? && has_as_last(disk, &tried, archived, &line)? {
+            disk.rename(&tried, &kept)?;
+        } else {
+            link(disk, &paths.ledger, &kept)?;
+        }
         did = true;
     }
     if kept_line.is_none() {
         if disk.exists(&kept_hashlog)? {
             return Ok(None);
         }
-        link(disk, &paths.hashlog, &kept_hashlog)?;
+        let tried = part_of(&kept_hashlog);
+        if is_file(disk, &tried)? && last_line_of(disk, &tried, archived)?.is_some() {
+            disk.rename(&tried, &kept_hashlog)?;
+        } else {
+            link(disk, &paths.hashlog, &kept_hashlog)?;
+        }
         did = true;
     }
     // Also names that whoever was interrupted gave: nobody knows whether they are on disk.
@@ -199,7 +298,26 @@ pub(crate) fn is_kept(
     paths: &LedgerPaths,
     name: &ArchiveName,
 ) -> Result<bool, DiskError> {
-    Ok(disk.exists(&paths.archive(name))? || disk.exists(&paths.compressed_archive(name))?)
+    Ok(is_file(disk, &paths.archive(name))? || is_file(disk, &paths.compressed_archive(name))?)
+}
+
+/// What stands where an archive or its hashlog belongs, and is not a file.
+pub(crate) fn in_the_way(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    name: &ArchiveName,
+) -> Result<Option<PathBuf>, DiskError> {
+    for path in [paths.archive(name), paths.archived_hashlog(name)] {
+        if disk.exists(&path)? && !is_file(disk, &path)? {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
+}
+
+fn is_file(disk: &Disk, path: &Path) -> Result<bool, DiskError> {
+    let stat = disk.stat(path)?;
+    Ok(stat.is_some_and(|stat| stat.kind == EntryKind::File))
 }
 
 /// Whether an archive and its hashlog are there.
@@ -208,7 +326,7 @@ pub(crate) fn is_whole(
     paths: &LedgerPaths,
     name: &ArchiveName,
 ) -> Result<bool, DiskError> {
-    Ok(is_kept(disk, paths, name)? && disk.exists(&paths.archived_hashlog(name))?)
+    Ok(is_kept(disk, paths, name)? && is_file(disk, &paths.archived_hashlog(name))?)
 }
 
 /// What an archived ledger and its hashlog must be.
@@ -254,14 +372,14 @@ pub(crate) fn mode_like(disk: &Disk, path: &Path) -> Result<u32, DiskError> {
     Ok(mode.unwrap_or(0o644))
 }
 
-/// The greatest name that an archive has.
-fn newest(disk: &Disk, paths: &LedgerPaths) -> Result<Option<ArchiveName>, DiskError> {
-    Ok(names(disk, &paths.history)?.pop())
-}
-
 /// The hash of the last line of the newest archive's hashlog, as that says it.
-pub(crate) fn newest_head(disk: &Disk, paths: &LedgerPaths) -> Result<Option<Checksum>, DiskError> {
-    let Some(name) = newest(disk, paths)? else {
+pub(crate) fn newest_head(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    today: Date,
+) -> Result<Option<Checksum>, DiskError> {
+    let names = names(disk, &paths.history)?;
+    let Some(name) = names.into_iter().rev().find(|name| name.has_come(today)) else {
         return Ok(None);
     };
     let Some(file) = disk.open_if_there(&paths.archived_hashlog(&name), OpenHow::READ)? else {

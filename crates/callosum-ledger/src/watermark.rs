@@ -83,7 +83,7 @@ fn is_borne_out(disk: &Disk, paths: &LedgerPaths, at: &Position) -> Result<bool,
         return Ok(false);
     }
     if view.entries == 0 {
-        let archived = rotation::newest_head(disk, paths)?.unwrap_or(Checksum::ZERO);
+        let archived = rotation::newest_head(disk, paths, day)?.unwrap_or(Checksum::ZERO);
         return Ok(*view == View::after(view.begun.clone(), archived));
     }
     let (Some(ledger), Some(hashlog)) = (

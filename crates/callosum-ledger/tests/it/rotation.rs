@@ -396,3 +396,75 @@ fn an_archive_and_the_new_ledger_keep_permissions() {
         assert_eq!(file.mode().unwrap(), Some(0o600), "{}", path.display());
     }
 }
+
+/// CAL-LED-1: whatever stands under a name that would be the next, of any kind, is left alone, and
+/// no entry is lost for it.
+#[test]
+fn a_rotation_takes_a_name_under_which_nothing_stands() {
+    let (project, _) = Project::with_entries(2);
+    let history = &project.paths.history;
+    let taken = ["", "_2", "_3", "_4"].map(|count| format!("cal_memory_20261102_100000{count}"));
+    project.write(&history.join(format!("{}.hashlog", taken[0])), "{}");
+    let folder = history.join(format!("{}.json", taken[1]));
+    project.disk.create_dir_all(&folder).unwrap();
+    project.write(&history.join(format!("{}.json.gz", taken[2])), "{}");
+    project.write(&history.join(format!("{}.index", taken[3])), "{}");
+    for of_the_end in ["99990101_000000.json", "99991231_235959_4294967295.json"] {
+        project.write(&history.join(format!("cal_memory_{of_the_end}")), "{}");
+    }
+    let before = project.views();
+    let ledger = project.open();
+    let rotated = ledger.rotate().unwrap().unwrap();
+    let name = rotated.archive.file_name().unwrap().to_str().unwrap();
+    assert_eq!(name, "cal_memory_20261102_100000_5.json");
+    assert_eq!(project.text(&rotated.archive), before.0);
+    assert_eq!(project.views().1, "");
+    project.store(&ledger, "goes on");
+    drop(ledger);
+    assert_eq!(project.open().repairs(), []);
+    project
+        .disk
+        .remove_file(&project.paths.watermark())
+        .unwrap();
+    assert_eq!(project.open().repairs(), []);
+    assert!(
+        !archives(&project)
+            .iter()
+            .any(|name| name.ends_with(".part"))
+    );
+}
+
+/// CAL-LED-1: a folder that was put where an archive was is not taken for it.
+#[test]
+fn what_is_not_a_file_is_not_an_archive() {
+    let (project, _) = Project::with_entries(2);
+    let rotated = project.open().rotate().unwrap().unwrap();
+    project.disk.remove_file(&rotated.archive).unwrap();
+    project.disk.create_dir_all(&rotated.archive).unwrap();
+    project
+        .disk
+        .remove_file(&project.paths.watermark())
+        .unwrap();
+    let refused = project.open_refused();
+    assert!(refused.contains("an archive belongs there"), "{refused}");
+}
+
+/// CAL-LED-1, REQ-ERR-005: where nothing can be archived, what is committed is stored all the same.
+#[test]
+fn a_folder_of_archives_that_cannot_be_written_keeps_nobody_from_writing() {
+    let (project, _) = Project::with_entries(2);
+    let project = project.rotating_at(10);
+    let ledger = project.open();
+    project.disk.remove_dir(&project.paths.history).unwrap();
+    project.write(&project.paths.history, "not a folder");
+    project.store(&ledger, "stored nevertheless");
+    assert!(ledger.not_rotated().is_some());
+    assert!(ledger.rotate().is_err());
+    assert_eq!(ledger.rotations(), []);
+    project.disk.remove_file(&project.paths.history).unwrap();
+    project.store(&ledger, "after the mending");
+    assert!(ledger.not_rotated().is_none());
+    assert_eq!(ledger.rotations().len(), 1);
+    drop(ledger);
+    assert_eq!(verified(&project).archived_entries, 3);
+}

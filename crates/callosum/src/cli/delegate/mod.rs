@@ -248,6 +248,11 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
     if !ledger.rotations().is_empty() {
         store::compress_archives(context);
     }
+    if let Some(error) = ledger.not_rotated() {
+        let why = store::unwritten(&error).one_line();
+        let what = format!("the ledger has reached its size and was not archived: {why}");
+        context.ui.warn(&what, Some("callosum doctor"));
+    }
     // What came of the tasks is told, whatever comes of the registry.
     if let Err(error) = deactivate(context, &report, &ledger) {
         error.tell();

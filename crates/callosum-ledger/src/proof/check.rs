@@ -30,6 +30,15 @@ pub enum ProofError {
         /// The key.
         key: Box<VerifierKey>,
     },
+    /// The key is that of another log. One machine signs all its logs with the same bytes, so a
+    /// right signature alone does not say which.
+    #[error("the checkpoint is of the log `{origin}`, and the key of `{}`", key.name())]
+    OtherLog {
+        /// The log that was signed.
+        origin: String,
+        /// The key.
+        key: Box<VerifierKey>,
+    },
     /// The signature is wrong.
     #[error("the checkpoint's signature is wrong")]
     Signature,
@@ -59,7 +68,8 @@ pub enum ProofError {
 }
 
 impl Proof {
-    /// Checks signature, path, record and entry. With a key, that it is the one that signed.
+    /// Checks signature, log, path, record and entry. With a key, that it is the one that signed,
+    /// and that of this log.
     pub fn check(&self, trusted: Option<&VerifierKey>) -> Result<Checked, ProofError> {
         let key = trusted.unwrap_or(&self.key);
         match self.note.standing(key) {
@@ -69,6 +79,12 @@ impl Proof {
                 let key = Box::new(key.clone());
                 return Err(ProofError::OtherKey { key });
             }
+        }
+        if self.checkpoint.origin != key.name() {
+            return Err(ProofError::OtherLog {
+                origin: self.checkpoint.origin.clone(),
+                key: Box::new(key.clone()),
+            });
         }
         let size = self.checkpoint.size;
         let root = root_of_inclusion(hash_leaf(&self.record), self.index, size, &self.path);

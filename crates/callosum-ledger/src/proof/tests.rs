@@ -9,7 +9,7 @@ use super::*;
 use crate::{
     Ledger, LedgerPaths, NewEntry, Spawn, TaskId,
     checkpoint::{Begin, Witness},
-    signed_note::SigningKey,
+    signed_note::{SignedNote, SigningKey},
 };
 
 struct Ground {
@@ -141,6 +141,26 @@ fn a_proof_of_another_key_is_told_apart() {
         ..proof
     };
     assert_eq!(forged.check(None), not_signed);
+}
+
+/// CAL-GOV-5: the same key bytes under the name of another log vouch for nothing of this one.
+#[test]
+fn a_proof_of_another_log_of_the_same_key_is_refused() {
+    let ground = Ground::new(1);
+    let proof = ground.prove(&ground.ids[0]).unwrap();
+    let mine = SigningKey::from_seed("callosum.invalid/mine", &[7; 32]).unwrap();
+    let text = proof.checkpoint.text();
+    let signatures = vec![mine.sign(&text)];
+    let forged = Proof {
+        key: mine.verifier(),
+        note: SignedNote::new(text, signatures).unwrap(),
+        ..proof
+    };
+    for trusted in [None, Some(&mine.verifier())] {
+        let refused = forged.check(trusted);
+        let is_other = matches!(&refused, Err(ProofError::OtherLog { .. }));
+        assert!(is_other, "{refused:?}");
+    }
 }
 
 /// CAL-GOV-5: a record that is not covered, not there, or not what was signed has no proof.

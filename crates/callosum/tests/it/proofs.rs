@@ -160,10 +160,18 @@ fn a_proof_holds_for_us_and_for_a_stranger() {
     let key = show_key(&env);
     for number in 1..=3 {
         let id = format!("cal_2026_01_02_000{number}");
-        env.run(["ledger", "prove", &id, "--output", "p.tlog-proof"])
+        let name = format!("{number}.tlog-proof");
+        env.run(["ledger", "prove", &id, "--output", &name])
             .success();
+        // What is there is left alone, be it the ledger.
+        for taken in [&name, ".cal_memory.json"] {
+            let before = env.read(taken);
+            env.run(["ledger", "prove", &id, "--output", taken])
+                .ended_with(2);
+            assert_eq!(env.read(taken), before);
+        }
         let alone = TestEnv::new();
-        alone.write("p.tlog-proof", env.read("p.tlog-proof"));
+        alone.write("p.tlog-proof", env.read(&name));
         let checked = alone
             .run(["ledger", "check-proof", "p.tlog-proof", "--json"])
             .success()

@@ -28,7 +28,7 @@ pub(crate) struct ProveArgs {
     /// The task whose entry is proved
     #[arg(value_name = "TASK_ID")]
     task: TaskId,
-    /// Write it to FILE instead of standard output
+    /// Write it to FILE, which must not be there, instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -46,8 +46,11 @@ pub(super) fn run(context: &Context, args: &ProveArgs) -> Result<(), CommandErro
     match &args.output {
         Some(path) => {
             let path = context.folder.join(path);
-            let written = disk.replace(&path, text.as_bytes(), 0o644);
-            written.map_err(|error| store::disk_failed(&error))?;
+            let created = disk.create(&path, text.as_bytes(), 0o644);
+            if !created.map_err(|error| store::disk_failed(&error))? {
+                let what = format!("`{}` is there already", path.display());
+                return Err(CommandError::new(Exit::Usage, what));
+            }
             context.ui.say(&format!("wrote {}", path.display()));
         }
         None => context.ui.data(&text)?,

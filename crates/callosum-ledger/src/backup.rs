@@ -64,6 +64,14 @@ pub enum BackupError {
     /// What was written is not what was read back, or an entry's checksum is wrong in it.
     #[error("the backup does not verify")]
     Wrong(#[from] CreateError),
+    /// What lies beside it, and says what it is of, cannot be read.
+    #[error("`{}` cannot be read, and says what was backed up: {reason}", path.display())]
+    Note {
+        /// The note.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// The bytes are not those that were backed up.
     #[error("`{}` is not what was backed up: its SHA-256 is {found}, and was {expected}", path.display())]
     Changed {
@@ -81,7 +89,9 @@ impl BackupError {
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Open(error) | Self::Wrong(CreateError::Open(error)) => error.code(),
-            Self::Wrong(_) | Self::Changed { .. } => Some(ErrorCode::ChecksumMismatch),
+            Self::Wrong(_) | Self::Note { .. } | Self::Changed { .. } => {
+                Some(ErrorCode::ChecksumMismatch)
+            }
         }
     }
 }
@@ -176,7 +186,11 @@ pub(crate) fn read(
 ) -> Result<(crate::position::Begun, Vec<crate::entry::Entry>), BackupError> {
     let bytes = disk.read(path)?;
     let note = disk.read_if_there(&note_of(path))?;
-    if let Some(note) = note.and_then(|note| serde_json::from_slice::<Note>(&note).ok()) {
+    if let Some(note) = note {
+        let note: Note = serde_json::from_slice(&note).map_err(|error| BackupError::Note {
+            path: note_of(path),
+            reason: error.to_string(),
+        })?;
         let found = Checksum::of(&bytes);
         if found != note.sha256 {
             return Err(BackupError::Changed {

@@ -103,10 +103,15 @@ fn a_backup_that_does_not_verify_is_refused() {
             assert!(matches!(refused, RecoverError::Backup { .. }), "{refused}");
         }
     }
+    project.write(&backup.path, &whole);
+    // A note that is there and says nothing is not as good as none.
+    project.write(&note, "not a note");
+    let refused = recover(&project, RecoverFrom::Backup(&backup.path)).unwrap_err();
+    assert!(matches!(refused, RecoverError::Backup { .. }), "{refused}");
     assert_eq!(project.views(), views);
     assert_eq!(project.text(&project.journal()), journal);
     // Without its note it is a ledger file like any other.
-    project.write(&backup.path, &whole);
+    project.disk.remove_file(&note).unwrap();
     recover(&project, RecoverFrom::Backup(&backup.path)).unwrap();
     check(&project, 2);
 }

@@ -37,7 +37,7 @@ pub(super) fn run(context: &Context) -> Result<(), CommandError> {
     let backup =
         Ledger::back_up(&context.disk, &paths, &context.clock).map_err(|error| match &error {
             BackupError::Open(error) => store::unopened(error),
-            BackupError::Wrong(_) | BackupError::Changed { .. } => {
+            BackupError::Wrong(_) | BackupError::Note { .. } | BackupError::Changed { .. } => {
                 CommandError::because(Exit::No, "the ledger could not be backed up", &error)
                     .coded(error.code())
                     .hint("callosum ledger verify")

@@ -547,21 +547,27 @@ impl Expected {
     }
 }
 
-/// Refuses to begin a journal where a hashlog of ours shows that there was one.
+/// Refuses to begin a journal where a hashlog of ours, of the ledger or of an archive, shows that
+/// there was one.
 fn refuse_journal_gone(disk: &Disk, paths: &LedgerPaths) -> Result<(), OpenError> {
-    let Some(hashlog) = disk.open_if_there(&paths.hashlog, OpenHow::READ)? else {
-        return Ok(());
-    };
-    let mut lines = Lines::new(&hashlog, 0, hashlog.size()?);
-    match lines.next()? {
-        Some(line) if line.is_whole && HASHLOG.check(line.bytes).is_ok() => {
-            Err(OpenError::JournalGone {
+    let archives = rotation::names(disk, &paths.history)?;
+    let archived = archives.iter().map(|name| paths.archived_hashlog(name));
+    for path in [paths.hashlog.clone()].into_iter().chain(archived) {
+        let Some(hashlog) = disk.open_if_there(&path, OpenHow::READ)? else {
+            continue;
+        };
+        let mut lines = Lines::new(&hashlog, 0, hashlog.size()?);
+        if let Some(line) = lines.next()?
+            && line.is_whole
+            && HASHLOG.check(line.bytes).is_ok()
+        {
+            return Err(OpenError::JournalGone {
                 audit: paths.audit.clone(),
-                hashlog: paths.hashlog.clone(),
-            })
+                hashlog: path,
+            });
         }
-        _ => Ok(()),
     }
+    Ok(())
 }
 
 /// Refuses a ledger file that is not to be written by this version, by its own fields.

@@ -137,6 +137,21 @@ fn a_removed_journal_is_named_and_no_new_one_is_begun() {
     assert_eq!(project.create().adopted.unwrap().entries, 2);
 }
 
+/// CAL-GOV-1: nor where the entries are in an archive, and the ledger has none yet.
+#[test]
+fn a_journal_that_is_removed_after_a_rotation_is_named() {
+    let (project, _) = Project::with_entries(2);
+    project.open().rotate().unwrap().unwrap();
+    project.disk.remove_file(&project.journal()).unwrap();
+    let error = project.try_open().unwrap_err();
+    assert!(matches!(error, OpenError::JournalGone { .. }), "{error}");
+    let created = Ledger::create(&project.disk, &project.paths, &project.clock).unwrap_err();
+    assert!(
+        matches!(created, CreateError::Open(OpenError::JournalGone { .. })),
+        "{created}"
+    );
+}
+
 /// CAL-GOV-2: a removed ledger file does not read as an empty ledger, and opening writes it anew.
 #[test]
 fn a_removed_ledger_file_is_told_to_readers_and_written_anew_by_opening() {

@@ -153,6 +153,7 @@ impl Bench {
             Ids::random(),
             LedgerOptions {
                 rotate_at: u64::MAX,
+                ..LedgerOptions::default()
             },
         )
         .expect("the ledger opens")

@@ -146,6 +146,19 @@ pub enum OpenError {
         /// The hashlog.
         hashlog: PathBuf,
     },
+    /// The journal has fewer records than were signed: it was cut, or put back to an earlier state.
+    #[error(
+        "the audit journal in `{}` has {records} records, and {signed} of it were signed",
+        audit.display()
+    )]
+    Cut {
+        /// The journal's folder.
+        audit: PathBuf,
+        /// How many it has.
+        records: u64,
+        /// How many were signed.
+        signed: u64,
+    },
     /// A day file of the journal is of a day after tomorrow.
     #[error("`{}` is of a day to come: move it away, or set the clock right", path.display())]
     DayToCome {
@@ -178,6 +191,7 @@ impl OpenError {
             | Self::Newer { .. }
             | Self::NotALedger { .. }
             | Self::JournalGone { .. }
+            | Self::Cut { .. }
             | Self::DayToCome { .. }
             | Self::Foreign { .. } => None,
         }

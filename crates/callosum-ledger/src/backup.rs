@@ -111,7 +111,7 @@ impl Ledger {
         let held = ExclusiveLedger::acquire(disk, paths).map_err(OpenError::from)?;
         let audit = held.lock_audit().map_err(OpenError::from)?;
         let mut writer = Writer::default();
-        writer.bring_in_line(disk, paths, clock, &held)?;
+        writer.bring_in_line(disk, paths, clock, &held, 0)?;
         let Some((position, view)) = writer.stands() else {
             return Err(BackupError::Open(OpenError::NotCreated {
                 root: paths.root.clone(),

@@ -115,11 +115,11 @@ impl Ledger {
             .map(|path| Ok((!disk.exists(path)?).then(|| path.clone())))
             .collect::<Result<Vec<_>, DiskError>>()?;
         let mut writer = Writer::default();
-        match writer.bring_in_line(disk, paths, clock, &held) {
+        match writer.bring_in_line(disk, paths, clock, &held, 0) {
             Ok(_) => {}
             Err(OpenError::NotCreated { .. }) => {
                 creation.adopted = begin(disk, paths, clock)?;
-                writer.bring_in_line(disk, paths, clock, &held)?;
+                writer.bring_in_line(disk, paths, clock, &held, 0)?;
             }
             Err(error) => return Err(error.into()),
         }

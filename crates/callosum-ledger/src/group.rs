@@ -135,15 +135,25 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Brings the files in line, tells the journal what had to be done for it, and says so.
+    /// Brings the files in line, tells the journal what had to be done for it, and says so. Refuses
+    /// a journal that has fewer records than were signed.
     pub(crate) fn bring_in_line(
         &mut self,
         disk: &Disk,
         paths: &LedgerPaths,
         clock: &Clock,
         held: &ExclusiveLedger<'_>,
+        signed: u64,
     ) -> Result<Vec<Repair>, OpenError> {
         let aligned = align(disk, paths, held, None, &mut self.files, clock.now())?;
+        let records = aligned.position.seq;
+        if records < signed {
+            return Err(OpenError::Cut {
+                audit: paths.audit.clone(),
+                records,
+                signed,
+            });
+        }
         self.settle(disk, paths, clock, aligned, repair_event)
     }
 

@@ -43,6 +43,10 @@ pub struct Ledger {
 pub struct LedgerOptions {
     /// The size in bytes from which on the ledger file is archived before more is written to it.
     pub rotate_at: u64,
+    /// How many records of the journal were signed, as
+    /// [`Witness::signed_records`](crate::checkpoint::Witness::signed_records) says it. A journal
+    /// that has fewer is not opened: it was cut, or put back to an earlier state.
+    pub signed: u64,
 }
 
 impl Default for LedgerOptions {
@@ -50,6 +54,7 @@ impl Default for LedgerOptions {
     fn default() -> Self {
         Self {
             rotate_at: 250 * 1_000_000,
+            signed: 0,
         }
     }
 }
@@ -175,7 +180,7 @@ impl Ledger {
         let repairs = {
             let held = ExclusiveLedger::acquire(&disk, &paths)?;
             let _audit = held.lock_audit()?;
-            writer.bring_in_line(&disk, &paths, &clock, &held)?
+            writer.bring_in_line(&disk, &paths, &clock, &held, options.signed)?
         };
         Ok(Self {
             disk,

@@ -150,7 +150,7 @@ impl Ledger {
         let mut writer = Writer::default();
         recovered.repairs = match from {
             RecoverFrom::Audit => writer.rebuild(disk, paths, clock)?,
-            _ => writer.bring_in_line(disk, paths, clock, &held)?,
+            _ => writer.bring_in_line(disk, paths, clock, &held, 0)?,
         };
         let kept = recovered
             .repairs

@@ -16,7 +16,8 @@ use super::{
 };
 use crate::{
     checksum::Checksum,
-    journal::{DayFile, Record},
+    journal::{DayFile, Record, day_files},
+    paths::LedgerPaths,
     signed_note::{SignedNote, Standing, VerifierKey},
 };
 
@@ -73,6 +74,25 @@ impl Witness {
     pub fn read(&self, disk: &Disk) -> Result<KeptCheckpoints, KeyError> {
         let keys = self.keys.verifiers(disk, ORIGIN)?;
         Ok(kept::read_all(disk, &self.path(), &keys)?)
+    }
+
+    /// How many records of the journal that is there were signed; 0 where what was signed last is of
+    /// another journal, or nothing was.
+    ///
+    /// Costs the reading of one record and of the last checkpoints. Checks no signature.
+    pub fn signed_records(&self, disk: &Disk, paths: &LedgerPaths) -> Result<u64, DiskError> {
+        let (last, _) = kept::read_last(disk, &self.path())?;
+        let Some((_, checkpoint)) = last else {
+            return Ok(0);
+        };
+        let mut days = Vec::new();
+        for day in day_files(disk, &paths.audit)? {
+            let len = disk.stat(&day.path)?.map_or(0, |stat| stat.len);
+            days.push((day, len));
+        }
+        let first = begin_of_journal(disk, &days)?;
+        let is_of_it = first.is_some_and(|first| self.origin(first) == checkpoint.origin);
+        Ok(if is_of_it { checkpoint.size } else { 0 })
     }
 
     /// The key that others check this log's checkpoints with; `None` before the first.

@@ -2,7 +2,10 @@
 
 use callosum_host::Disk;
 use callosum_ledger::{
-    CreateError, Ledger, OpenError, ReadError, Reader, RepairKind, verify, verify::VerifyError,
+    CreateError, Ledger, OpenError, ReadError, Reader, RepairKind,
+    checkpoint::{Begin, Witness},
+    verify,
+    verify::VerifyError,
 };
 
 use crate::project::Project;
@@ -163,4 +166,45 @@ fn a_removed_ledger_file_is_told_to_readers_and_written_anew_by_opening() {
     assert_eq!(project.open().repairs()[0].what, RepairKind::Rewritten);
     assert_eq!(project.views(), views);
     assert!(project.reader().find(&ids[0]).unwrap().is_some());
+}
+
+/// CAL-GOV-4: a journal that is shorter than what was signed of it is not written on, until somebody
+/// says that it is right.
+#[test]
+fn a_journal_that_was_put_back_to_an_earlier_state_is_not_opened() {
+    let (mut project, _) = Project::with_entries(1);
+    let home = tempfile::tempdir().unwrap();
+    let witness = Witness::in_home(home.path(), &project.paths.root);
+    let sign = |project: &Project, begin| {
+        let made = witness.make(&project.disk, &project.paths, begin, &[7; 32]);
+        made.unwrap();
+    };
+    let (disk, paths) = (project.disk.clone(), project.paths.clone());
+    let signed = || witness.signed_records(&disk, &paths).unwrap();
+    assert_eq!(signed(), 0);
+    let (views, journal) = (project.views(), project.read(&project.journal()));
+    project.store(&project.open(), "signed, and taken away");
+    sign(&project, Begin::GoOn);
+    project.options.signed = signed();
+    assert_eq!(project.open().repairs(), []);
+    project.write(&project.paths.ledger, &views.0);
+    project.write(&project.paths.hashlog, &views.1);
+    project.write(&project.journal(), &journal);
+    project.options.signed = signed();
+    let refused = project.try_open().unwrap_err();
+    assert!(
+        matches!(
+            refused,
+            OpenError::Cut {
+                records: 3,
+                signed: 5,
+                ..
+            }
+        ),
+        "{refused}"
+    );
+    assert_eq!(project.read(&project.journal()), journal);
+    sign(&project, Begin::Anew);
+    project.options.signed = signed();
+    project.store(&project.open(), "goes on");
 }

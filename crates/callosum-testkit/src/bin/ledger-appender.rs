@@ -47,6 +47,7 @@ fn append(paths: &LedgerPaths, name: &str, count: &str) -> Result<(), Box<dyn st
     Ledger::create(&disk, paths, &clock)?;
     let options = LedgerOptions {
         rotate_at: ROTATE_AT,
+        ..LedgerOptions::default()
     };
     let ledger = Ledger::open_with(disk, paths.clone(), clock.clone(), Ids::random(), options)?;
     let mut stdout = io::stdout().lock();

@@ -5,10 +5,11 @@ use std::{error::Error, path::Path, time::Duration};
 use callosum_arbiter::Remedy;
 use callosum_host::{DiskError, FileLock, LockError};
 use callosum_ledger::{
-    AuditEvent, CreateError, ErrorCode, Ledger, OpenError, ReadError, Reader, WriteError,
+    AuditEvent, CreateError, ErrorCode, Ledger, LedgerOptions, OpenError, ReadError, Reader,
+    WriteError,
 };
 
-use super::context::Context;
+use super::{context::Context, witness};
 use crate::ui::{CommandError, Exit, Progress};
 
 /// How long another process that changes the same file is waited for (Seed CAL §5.3).
@@ -19,6 +20,7 @@ const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
 pub(super) fn open(context: &Context) -> Result<Ledger, CommandError> {
     super::init::create_files(context)?.tell(context);
     let recovery = context.project.settings.limits(0).recovery;
+    let options = options(context).map_err(|error| disk_failed(&error))?;
     let mut retries = 0;
     loop {
         let opened = Ledger::open_with(
@@ -26,7 +28,7 @@ pub(super) fn open(context: &Context) -> Result<Ledger, CommandError> {
             context.ledger_paths(),
             context.clock.clone(),
             context.ids.clone(),
-            context.project.settings.ledger_options(),
+            options,
         );
         let error = match opened {
             Ok(ledger) => {
@@ -60,12 +62,13 @@ pub(super) fn open(context: &Context) -> Result<Ledger, CommandError> {
 /// (read-only, a newer version, another process at work), what is there is read as it stands.
 pub(super) fn reader(context: &Context) -> Result<Reader, CommandError> {
     let paths = context.ledger_paths();
+    let options = options(context).map_err(|error| disk_failed(&error))?;
     let mended = Ledger::open_with(
         context.disk.clone(),
         paths.clone(),
         context.clock.clone(),
         context.ids.clone(),
-        context.project.settings.ledger_options(),
+        options,
     );
     match mended {
         Ok(ledger) => tell_repairs(context, &ledger),
@@ -105,6 +108,15 @@ pub(super) fn compress_archives(context: &Context) {
         let what = format!("an archive was not compressed: {error}");
         context.ui.warn(&what, None);
     }
+}
+
+/// How the ledger is written here, and how much of its journal must be there.
+fn options(context: &Context) -> Result<LedgerOptions, DiskError> {
+    let signed = witness::of(context).signed_records(&context.disk, &context.ledger_paths())?;
+    Ok(LedgerOptions {
+        signed,
+        ..context.project.settings.ledger_options()
+    })
 }
 
 fn tell_repairs(context: &Context, ledger: &Ledger) {
@@ -159,6 +171,10 @@ pub(super) fn unopened(error: &OpenError) -> CommandError {
         OpenError::JournalGone { .. } => explained.hint(
             "bring the folder back, from a backup or from version control; or begin a new journal \
              with the entries that the ledger has: callosum ledger recover --new-journal",
+        ),
+        OpenError::Cut { .. } => explained.hint(
+            "callosum audit verify says what is missing: bring it back; or go on with what is there: \
+             callosum audit checkpoint --begin-anew",
         ),
         OpenError::DayToCome { .. } => {
             explained.hint("move the file away, or set the machine's clock right")

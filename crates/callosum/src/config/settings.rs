@@ -168,6 +168,7 @@ impl Settings {
     pub(crate) fn ledger_options(&self) -> LedgerOptions {
         LedgerOptions {
             rotate_at: self.count(Key::RotationThresholdMb) * 1_000_000,
+            ..LedgerOptions::default()
         }
     }
 

@@ -78,14 +78,17 @@ fn a_project_that_was_put_back_to_an_earlier_state_is_named() {
     env.run(["replay"]).success();
     let found = problems(&env);
     assert_eq!(found[0].0, "tail cut", "{found:?}");
-    // What is done from here on is not signed over it, and says so.
-    let warned = env.run(["delegate", "again", "--kind", "deps"]).success();
+    // Nothing is written on to it until somebody says that it is right.
+    let journal = env.read(names[2]);
+    let refused = env
+        .run(["delegate", "again", "--kind", "deps"])
+        .ended_with(3);
     assert!(
-        warned.stderr.contains("nothing was signed"),
+        refused.stderr.contains("--begin-anew"),
         "{}",
-        warned.stderr
+        refused.stderr
     );
-    assert!(!problems(&env).is_empty());
+    assert_eq!(env.read(names[2]), journal);
     env.run(["audit", "checkpoint"]).ended_with(1);
     env.run(["audit", "checkpoint", "--begin-anew"]).success();
     assert_eq!(problems(&env), []);

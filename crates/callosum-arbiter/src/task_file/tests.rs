@@ -101,7 +101,8 @@ fn a_misspelt_key_is_refused_with_the_nearest_name() {
     refuse(
         r#"{"tasks": [{"id": "a", "promt": "p"}]}"#,
         "`tasks.json`, task 1 (`a`): unknown key `promt`, did you mean `prompt`? (known: id, \
-         prompt, kind, paths, executor, links, scope_type, estimated_io_ops, priority)",
+         prompt, kind, paths, executor, links, scope_type, estimated_io_ops, priority, \
+         require_citations)",
     );
     refuse(
         r#"{"task": []}"#,

@@ -215,7 +215,7 @@ mod tests {
     /// CAL-PERF-1: what is handed back fits, is whole statements, and says what it lacks.
     #[test]
     fn a_digest_keeps_what_is_cited_and_its_headings() {
-        let cut = digest(REPORT, 62);
+        let cut = digest(REPORT, 70);
         assert_eq!(
             cut.text,
             "# Map\n\nIt adds numbers. It has no network.\n\n## Parts\n\n- The sum: `fn total` \

@@ -136,7 +136,8 @@ fn blames_executor(failure: &Failure) -> bool {
                 | ErrorCode::ChecksumMismatch
         )
     );
-    is_its && !failure.is_final
+    // What was sent back once and kept was refused for what it says.
+    is_its && !(failure.is_final && failure.kept_answer.is_some())
 }
 
 impl From<BudgetError> for Stop {

@@ -88,7 +88,7 @@ mod tests {
 
     const RULES: Rules = Rules {
         failures: 2,
-        pause: Duration::from_secs(60),
+        pause: Duration::from_mins(1),
     };
 
     fn at(seconds: i64) -> Timestamp {

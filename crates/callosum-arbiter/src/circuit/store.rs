@@ -146,7 +146,7 @@ mod tests {
             ),
             rules: Rules {
                 failures: 2,
-                pause: Duration::from_secs(60),
+                pause: Duration::from_mins(1),
             },
         };
         assert!(!run(0).tell("x", true).unwrap());

@@ -1,6 +1,7 @@
 //! One attempt at a task: ask the executor, judge the answer, commit the entry.
 
 use std::{
+    fmt::Write as _,
     panic::{AssertUnwindSafe, catch_unwind},
     time::Duration,
 };
@@ -658,9 +659,8 @@ fn complaint_of(objection: &Objection) -> Option<String> {
     };
     let complaints = review.complaints(MOST_TOLD);
     let mut listed = String::new();
-    for complaint in &complaints {
-        listed.push_str("\n- ");
-        listed.push_str(complaint);
+    for complaint in complaints {
+        let _ = write!(listed, "\n- {complaint}");
     }
     Some(format!(
         "{review}, and a share of {required} must. A citation is a quote and its place, \

@@ -153,9 +153,7 @@ impl Key {
             Self::BackoffBaseMs => Takes::Count(0..=10_000),
             Self::StaggerDelayMs => Takes::Count(0..=60_000),
             Self::IoThreshold => Takes::Count(1..=1_000_000_000),
-            Self::StrictSummary => Takes::Switch,
             Self::RequireCitations => Takes::Decimal(0..=10_000),
-            Self::ReuseAnswers => Takes::Switch,
             Self::MaxSpawns => Takes::Count(0..=1_000_000),
             Self::MaxTokens => Takes::Count(0..=1_000_000_000_000),
             Self::MaxCost => Takes::Decimal(0..=10_000_000_000),
@@ -164,6 +162,7 @@ impl Key {
             Self::MemoryLimitMb => Takes::Count(0..=1_048_576),
             Self::CircuitFailures => Takes::Count(0..=100),
             Self::CircuitPauseSeconds => Takes::Count(1..=86_400),
+            Self::StrictSummary | Self::ReuseAnswers => Takes::Switch,
         }
     }
 
@@ -182,16 +181,13 @@ impl Key {
             Self::BackoffBaseMs | Self::StaggerDelayMs => Value::Count(500),
             Self::IoThreshold => Value::Count(DEFAULT_IO_THRESHOLD),
             Self::StrictSummary => Value::Switch(false),
-            Self::RequireCitations => Value::Decimal(0),
             Self::ReuseAnswers => Value::Switch(true),
-            Self::MaxSpawns => Value::Count(0),
-            Self::MaxTokens => Value::Count(0),
-            Self::MaxCost => Value::Decimal(0),
-            Self::MaxSeconds => Value::Count(0),
             Self::MaxDepth => Value::Count(3),
             Self::MemoryLimitMb => Value::Count(1024),
             Self::CircuitFailures => Value::Count(5),
             Self::CircuitPauseSeconds => Value::Count(60),
+            Self::RequireCitations | Self::MaxCost => Value::Decimal(0),
+            Self::MaxSpawns | Self::MaxTokens | Self::MaxSeconds => Value::Count(0),
         }
     }
 

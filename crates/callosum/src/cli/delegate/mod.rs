@@ -451,7 +451,8 @@ fn tell_task(
                 entry.executor,
                 spelled(*age),
             ));
-            return tell_rest(ui, &name, entry, citations, handed.left_out);
+            tell_rest(ui, &name, entry, citations, handed.left_out);
+            return Ok(());
         }
         let mode = task.decision.map_or("-", |decision| decision.mode.as_str());
         ui.say(&format!(
@@ -462,7 +463,8 @@ fn tell_task(
             task.elapsed.as_secs_f64(),
             entry.tokens_used,
         ));
-        return tell_rest(ui, &name, entry, citations, handed.left_out);
+        tell_rest(ui, &name, entry, citations, handed.left_out);
+        return Ok(());
     }
     let output = DelegateOutput::of(task, None);
     let error = output
@@ -490,13 +492,7 @@ fn tell_task(
 }
 
 /// What else is to be said of an answer: what does not hold, what was left out, where all of it is.
-fn tell_rest(
-    ui: Ui,
-    name: &str,
-    entry: &Entry,
-    citations: &Review,
-    left_out: Option<LeftOut>,
-) -> Result<(), CommandError> {
+fn tell_rest(ui: Ui, name: &str, entry: &Entry, citations: &Review, left_out: Option<LeftOut>) {
     for complaint in citations.complaints(MOST_SHOWN) {
         ui.say(&format!("{name}  {}", complaint.escape_debug()));
     }
@@ -508,7 +504,6 @@ fn tell_rest(
         ui.say(&format!("{name}callosum ledger show {id} --answer"));
     }
     ui.say(&format!("{name}callosum ledger show {}", entry.task_id));
-    Ok(())
 }
 
 /// A span of time as a person says it, in its largest unit.

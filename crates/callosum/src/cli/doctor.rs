@@ -9,13 +9,13 @@ use callosum_agents::{
     registry::{Executor, Status},
 };
 use callosum_host::{OpenHow, machine};
-use callosum_ledger::{Ledger, LedgerVersion, OpenError, verify};
+use callosum_ledger::{Ledger, LedgerVersion, OpenError, verify::Scope, verify_within};
 use clap::Args;
 use owo_colors::OwoColorize as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{context::Context, init::ROOM_NEEDED, roster::Roster, store};
+use super::{context::Context, init::ROOM_NEEDED, roster::Roster, store, witness};
 use crate::ui::{CommandError, Exit, Progress, many};
 
 /// Say what works here, what is missing, and how to mend it
@@ -242,7 +242,20 @@ fn check_ledger(context: &Context, checks: &mut Checks) {
     if check_writing_ledger(context, checks).is_break() {
         return;
     }
-    match verify(&context.disk, &context.ledger_paths()) {
+    let kept = witness::kept(context);
+    if let Err(error) = &kept {
+        checks.add(
+            "checkpoints",
+            Outcome::Failed,
+            error.one_line(),
+            error.hint_text(),
+        );
+    }
+    let scope = Scope {
+        archives: true,
+        checkpoints: kept.as_ref().ok(),
+    };
+    match verify_within(&context.disk, &context.ledger_paths(), scope) {
         Ok(found) if found.is_sound() => {
             let text = format!(
                 "version {version}, {}, {}, sound",

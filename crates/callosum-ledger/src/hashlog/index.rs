@@ -506,10 +506,10 @@ mod tests {
             .rows()
             .unwrap();
         rows.sort_by_key(|row| row.number);
-        for at in 0..right.len() {
+        for (at, byte) in right.iter().enumerate() {
             let changed = disk.open(&path, OpenHow::READ_WRITE).unwrap();
             let set = |byte: u8| changed.write_at(&[byte], at as u64).unwrap();
-            set(right[at] ^ 1);
+            set(byte ^ 1);
             // It reads the whole hashlog each time. A changed name of the format is another's.
             if at < HEADER || at % 61 == 0 {
                 let is_other = at < MAGIC.len();
@@ -521,7 +521,7 @@ mod tests {
             }
             let Some(index) = Index::open(&disk, &path, &file).unwrap() else {
                 assert!(at < HEADER);
-                set(right[at]);
+                set(*byte);
                 continue;
             };
             assert!(matches!(index.rows(), Err(IndexFault::Damaged)), "{at}");
@@ -531,7 +531,7 @@ mod tests {
                     Err(error) => assert!(matches!(error, IndexFault::Damaged), "{error:?}"),
                 }
             }
-            set(right[at]);
+            set(*byte);
         }
     }
 }

@@ -169,7 +169,7 @@ fn a_proof_holds_for_us_and_for_a_stranger() {
         env.run(["ledger", "prove", &id, "--output", &name])
             .success();
         // What is there is left alone, be it the ledger.
-        for taken in [&name, ".cal_memory.json"] {
+        for taken in [name.as_str(), ".cal_memory.json"] {
             let before = env.read(taken);
             env.run(["ledger", "prove", &id, "--output", taken])
                 .ended_with(2);

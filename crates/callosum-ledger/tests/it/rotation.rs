@@ -427,11 +427,7 @@ fn a_rotation_takes_a_name_under_which_nothing_stands() {
         .remove_file(&project.paths.watermark())
         .unwrap();
     assert_eq!(project.open().repairs(), []);
-    assert!(
-        !archives(&project)
-            .iter()
-            .any(|name| name.contains(".part"))
-    );
+    assert!(!archives(&project).iter().any(|name| name.contains(".part")));
 }
 
 /// CAL-LED-1: a folder that was put where an archive was is not taken for it.

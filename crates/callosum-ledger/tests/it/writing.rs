@@ -433,6 +433,12 @@ fn a_day_file_of_a_day_to_come_is_refused_by_name() {
     project.store(&project.open(), "a clock that is ahead");
 }
 
+/// An error and what caused it, as the program shows it.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(|error| format!("{error}\n")).collect()
+}
+
 /// CAL-SEC-1: a day file that is a link is refused by name, and nothing is written where it leads.
 #[test]
 fn a_linked_day_file_is_refused_by_name() {
@@ -447,7 +453,8 @@ fn a_linked_day_file_is_refused_by_name() {
         symlink(&victim, project.journal()).unwrap();
         for _ in 0..2 {
             let error = Ledger::create(&project.disk, &project.paths, &project.clock).unwrap_err();
-            assert!(error.to_string().contains("2026-11-02.jsonl"), "{error}");
+            let told = with_causes(&error);
+            assert!(told.contains("2026-11-02.jsonl"), "{told}");
         }
         assert!(!project.disk.exists(&project.paths.ledger).unwrap());
 

@@ -109,13 +109,15 @@ fn trust_can_be_given_to_one_item_alone() {
     env.run(["trust", "nobody"]).ended_with(2);
     let refused = env.run(["trust", "--json"]).ended_with(2).json();
     assert_eq!(refused["trusted"], false, "{refused}");
+    // First, so that all of the journal stands in one place.
+    env.run(["trust", ".calrc"]).success();
     let chosen = env.run(["trust", "one", "--json"]).success().json();
     assert_eq!(chosen["executors"][0]["id"], "one", "{chosen}");
     assert_eq!(chosen["executors"][0]["trusted"], true, "{chosen}");
     let left = env.run(["trust", "--list", "--json"]).success().json();
     assert_eq!(left["executors"][0]["id"], "two", "{left}");
-    assert_eq!(left["settings"][0]["key"], "audit_path", "{left}");
-    env.run(["trust", ".calrc", "two"]).success();
+    assert_eq!(left["settings"].as_array().map(Vec::len), Some(0), "{left}");
+    env.run(["trust", "two"]).success();
     let nothing = env.run(["trust"]).success();
     assert!(
         nothing.stderr.contains("nothing waits"),
@@ -124,10 +126,12 @@ fn trust_can_be_given_to_one_item_alone() {
     );
     let told = env.run(["audit", "query", "--event", "trust", "--json"]);
     let told = told.success().json();
-    assert_eq!(
-        told["records"][0]["details"]["settings"][0], "audit_path",
-        "{told}"
-    );
+    let of_settings = told["records"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|record| record["details"]["settings"][0] == "audit_path");
+    assert_eq!(of_settings.count(), 1, "{told}");
 }
 
 /// A cloned `.calrc` that names a file of the repository as the ledger: the file stays as it is,

@@ -5,6 +5,8 @@
 //! are real programs, and [`FakeClient`] plays a coding agent. [`disk`] has a file system in memory, all that a crash may leave of it, and
 //! one that fails; [`KillLoop`] kills real processes that write a ledger.
 //!
+//! Real coding agents are run against [`model`], a server that plays back what it is told to.
+//!
 //! What is deliberately not here: assertions about Callosum. This crate is used by tests only,
 //! and no other crate depends on it otherwise.
 
@@ -15,6 +17,7 @@ pub mod disk;
 mod env;
 pub mod fakes;
 pub mod kill_loop;
+pub mod model;
 mod schema;
 
 pub use crate::{

@@ -1,0 +1,272 @@
+//! The model server over real connections: each dialect, whole and streamed, and each fault.
+
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+};
+
+use callosum_testkit::{
+    TestEnv, fakes,
+    model::{Call, Fault, ModelServer, Options, Turn, Usage},
+};
+use serde_json::{Value, json};
+
+/// The path of each dialect, whether its request streams, and its request for a prompt.
+const PATHS: [&str; 5] = [
+    "/v1/messages?beta=true",
+    "/v1/responses",
+    "/v1/chat/completions",
+    "/v1beta/models/m:streamGenerateContent?alt=sse",
+    "/api/chat",
+];
+
+fn request(path: &str, prompt: &str, stream: bool) -> Value {
+    let messages = json!([{"role": "user", "content": prompt}]);
+    if path.contains("GenerateContent") || path.contains("generateContent") {
+        return json!({"contents": [{"role": "user", "parts": [{"text": prompt}]}]});
+    }
+    if path.ends_with("/responses") {
+        return json!({"model": "m", "stream": stream, "input": messages});
+    }
+    json!({"model": "m", "stream": stream, "messages": messages})
+}
+
+/// Asks, and returns all that came until the connection ended.
+fn ask(server: &ModelServer, path: &str, body: &Value) -> String {
+    let body = body.to_string();
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nx-api-key: k\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    exchange(server, &(head + &body))
+}
+
+fn exchange(server: &ModelServer, text: &str) -> String {
+    let address = server.url().replace("http://", "");
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(text.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+fn status(answer: &str) -> &str {
+    &answer[9..12]
+}
+
+fn body(answer: &str) -> &str {
+    answer.split_once("\r\n\r\n").unwrap().1
+}
+
+/// The texts of a stream's events put together, whatever the dialect calls them.
+fn text(stream: &str) -> String {
+    let mut text = String::new();
+    for line in stream.lines() {
+        let line = line.strip_prefix("data: ").unwrap_or(line);
+        let Ok(event) = serde_json::from_str::<Value>(line) else {
+            continue;
+        };
+        let places = [
+            "/delta/text",
+            "/choices/0/delta/content",
+            "/candidates/0/content/parts/0/text",
+            "/message/content",
+        ];
+        let found = places
+            .iter()
+            .find_map(|place| event.pointer(place)?.as_str());
+        text += found
+            .or_else(|| event["delta"].as_str())
+            .unwrap_or_default();
+    }
+    text
+}
+
+#[test]
+fn every_dialect_streams_the_text_and_its_tokens() {
+    let server = ModelServer::start();
+    let turn = Turn {
+        usage: Some(Usage {
+            input: 4321,
+            output: 765,
+            cached: 21,
+        }),
+        pieces: Some(5),
+        ..Turn::text("two words, \"quoted\"\nand a line")
+    };
+    let prompt = format!("Look. {}", Turn::script(std::slice::from_ref(&turn)));
+    for path in PATHS {
+        let answer = ask(&server, path, &request(path, &prompt, true));
+        assert_eq!(status(&answer), "200", "{answer}");
+        assert_eq!(text(&answer), turn.text, "{path}\n{answer}");
+        assert!(answer.contains("765"), "{path}\n{answer}");
+        assert!(answer.ends_with("0\r\n\r\n"), "{path}");
+        // Anthropic counts what came from a cache beside the rest.
+        let read = if path.contains("messages") {
+            "4300"
+        } else {
+            "4321"
+        };
+        assert!(answer.contains(read), "{path}\n{answer}");
+    }
+    let heard = server.heard();
+    assert_eq!(heard.len(), PATHS.len());
+    assert!(
+        heard
+            .iter()
+            .all(|heard| heard.streamed && heard.authorized && heard.model == "m")
+    );
+    let keys = heard.iter().flat_map(|heard| &heard.headers);
+    assert!(keys.clone().all(|(name, _)| name != "x-api-key"));
+}
+
+#[test]
+fn every_dialect_answers_whole_where_no_stream_is_asked_for() {
+    let server = ModelServer::start();
+    let prompt = Turn::script(&[Turn {
+        calls: vec![Call {
+            name: "look".into(),
+            input: json!({"at": "x"}),
+        }],
+        ..Turn::text("done")
+    }]);
+    for path in PATHS {
+        let path = path.replace("streamGenerateContent?alt=sse", "generateContent");
+        let answer = ask(&server, &path, &request(&path, &prompt, false));
+        let value: Value = serde_json::from_str(body(&answer)).unwrap();
+        let printed = value.to_string();
+        assert!(printed.contains("\"done\""), "{path} {printed}");
+        assert!(printed.contains("\"look\""), "{path} {printed}");
+    }
+}
+
+#[test]
+fn a_script_goes_on_where_the_conversation_stands() {
+    let server = ModelServer::start();
+    let script = Turn::script(&[Turn::text("one"), Turn::text("two")]);
+    let body = json!({"model": "m", "messages": [
+        {"role": "user", "content": script},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "x", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "y"}]},
+    ]});
+    assert!(ask(&server, "/v1/messages", &body).contains("\"two\""));
+    assert_eq!(server.heard()[0].turn, Some(1));
+}
+
+#[test]
+fn every_fault_is_refused_as_the_service_does() {
+    let server = ModelServer::start();
+    let check = |path: &str, fault: Fault, expected: &str, words: &str| {
+        let turn = Turn {
+            fault: Some(fault),
+            retry_after: Some(7),
+            ..Turn::default()
+        };
+        let prompt = Turn::script(&[turn]);
+        let answer = ask(&server, path, &request(path, &prompt, true));
+        assert_eq!(status(&answer), expected, "{path} {fault:?}");
+        assert!(answer.contains(words), "{path} {fault:?}\n{answer}");
+        assert!(answer.contains("retry-after: 7\r\n"), "{answer}");
+    };
+    for path in PATHS {
+        check(path, Fault::Unauthorized, "401", "error");
+        check(path, Fault::RateLimit, "429", "error");
+        check(path, Fault::ServerError, "500", "error");
+        check(path, Fault::PromptTooLong, "400", "error");
+    }
+    check(PATHS[0], Fault::Overloaded, "529", "overloaded_error");
+    check(PATHS[1], Fault::Overloaded, "503", "server_is_overloaded");
+    check(PATHS[3], Fault::Overloaded, "503", "UNAVAILABLE");
+    check(PATHS[0], Fault::PromptTooLong, "400", "prompt is too long");
+    check(
+        PATHS[2],
+        Fault::PromptTooLong,
+        "400",
+        "context_length_exceeded",
+    );
+    assert_eq!(server.heard().last().map(|heard| heard.status), Some(400));
+}
+
+#[test]
+fn a_fault_with_times_is_followed_by_the_answer() {
+    let server = ModelServer::start();
+    let turn = Turn {
+        fault: Some(Fault::RateLimit),
+        times: Some(1),
+        ..Turn::text("after all")
+    };
+    let body = request(PATHS[2], &Turn::script(&[turn]), false);
+    assert_eq!(status(&ask(&server, PATHS[2], &body)), "429");
+    assert!(ask(&server, PATHS[2], &body).contains("after all"));
+}
+
+#[test]
+fn a_cut_stream_has_the_first_half_and_no_end() {
+    let server = ModelServer::start();
+    let turn = Turn {
+        cut: true,
+        ..Turn::text("abcdef")
+    };
+    let prompt = Turn::script(&[turn]);
+    for path in PATHS {
+        let answer = ask(&server, path, &request(path, &prompt, true));
+        assert_eq!(text(&answer), "abc", "{path}\n{answer}");
+        assert!(!answer.ends_with("0\r\n\r\n"), "{path}");
+    }
+}
+
+#[test]
+fn a_script_that_cannot_be_read_is_refused_with_what_is_wrong() {
+    let server = ModelServer::start();
+    let body = request(PATHS[0], "SCRIPT:[{\"txt\":\"x\"}]", true);
+    let answer = ask(&server, PATHS[0], &body);
+    assert_eq!(status(&answer), "400");
+    assert!(answer.contains("unknown field `txt`"), "{answer}");
+    let garbage = "POST /v1/messages HTTP/1.1\r\ncontent-length: 3\r\n\r\n{x}";
+    assert_eq!(status(&exchange(&server, garbage)), "400");
+}
+
+#[test]
+fn what_clients_ask_beside_answers_is_answered() {
+    let server = ModelServer::with(Options {
+        models: vec!["a-model".into()],
+        ..Options::default()
+    })
+    .unwrap();
+    for (path, expected) in [
+        ("/v1/models", "a-model"),
+        ("/api/tags", "a-model"),
+        ("/api/version", "version"),
+        ("/", "ok"),
+    ] {
+        let answer = exchange(&server, &format!("GET {path} HTTP/1.1\r\n\r\n"));
+        assert_eq!(status(&answer), "200");
+        assert!(body(&answer).contains(expected), "{path} {answer}");
+    }
+    let answer = exchange(&server, "GET /nothing HTTP/1.1\r\n\r\n");
+    assert_eq!(status(&answer), "404");
+    assert_eq!(
+        exchange(&server, "HEAD / HTTP/1.1\r\n\r\n")
+            .split("\r\n\r\n")
+            .nth(1),
+        Some("")
+    );
+}
+
+#[test]
+fn a_server_that_was_dropped_listens_no_more() {
+    let server = ModelServer::start();
+    let address = server.url().replace("http://", "");
+    drop(server);
+    assert!(TcpStream::connect(address).is_err());
+}
+
+#[test]
+fn the_program_says_how_it_is_used() {
+    let wrong = TestEnv::new()
+        .program(fakes::program("model-server"))
+        .arguments(["--prot", "1"])
+        .run()
+        .ended_with(2);
+    assert!(wrong.stderr.starts_with("usage: model-server"));
+}

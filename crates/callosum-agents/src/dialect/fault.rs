@@ -199,12 +199,14 @@ impl Complaint {
     }
 }
 
-const TOO_LONG: [&str; 5] = [
+const TOO_LONG: [&str; 7] = [
     "prompt is too long",
     "context_length_exceeded",
     "maximum context length",
     "exceeds the context window",
     "input token count exceeds",
+    "exceeds the maximum number of tokens",
+    "ran out of room in the model's context window",
 ];
 const LOGGED_OUT: [&str; 9] = [
     "invalid api key",

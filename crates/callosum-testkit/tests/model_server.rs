@@ -1,5 +1,10 @@
 //! The model server over real connections: each dialect, whole and streamed, and each fault.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests fail as the tests themselves do"
+)]
+
 use std::{
     io::{Read, Write},
     net::TcpStream,

@@ -436,7 +436,10 @@ fn a_day_file_of_a_day_to_come_is_refused_by_name() {
 /// An error and what caused it, as the program shows it.
 fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
-    causes.map(|error| format!("{error}\n")).collect()
+    causes
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(": ")
 }
 
 /// CAL-SEC-1: a day file that is a link is refused by name, and nothing is written where it leads.

@@ -6,6 +6,8 @@
 
 #![forbid(unsafe_code)]
 
+mod scheduling;
+
 use std::{
     path::PathBuf,
     process::{Command, ExitCode},
@@ -17,6 +19,9 @@ const COVERED: [&str; 2] = ["callosum-ledger", "callosum-arbiter"];
 /// So many writers are killed where no other number is asked for.
 const KILLS: u64 = 5000;
 
+/// So many jobs are scheduled where no other number is asked for.
+const JOBS: usize = 1000;
+
 /// What can be asked for on the command line.
 #[derive(Debug, PartialEq, Eq)]
 enum Chore {
@@ -24,6 +29,8 @@ enum Chore {
     Coverage,
     /// Kills writing processes, at moments drawn from the seed, and looks for what they stored.
     KillLoop { kills: u64, seed: u64 },
+    /// Runs jobs that do nothing, by us and by other programs, and prints how many a second.
+    Scheduling { jobs: usize },
 }
 
 impl Chore {
@@ -41,6 +48,11 @@ impl Chore {
                 }
                 Some(Chore::KillLoop { kills, seed })
             }
+            ["scheduling"] => Some(Chore::Scheduling { jobs: JOBS }),
+            ["scheduling", "--jobs", number] => {
+                let jobs = number.parse().ok().filter(|&jobs| jobs > 0)?;
+                Some(Chore::Scheduling { jobs })
+            }
             _ => None,
         }
     }
@@ -52,8 +64,12 @@ fn main() -> ExitCode {
     match Chore::asked(&arguments) {
         Some(Chore::Coverage) => coverage(),
         Some(Chore::KillLoop { kills, seed }) => kill_loop(kills, seed),
+        Some(Chore::Scheduling { jobs }) => scheduling::scheduling(jobs),
         None => {
-            say("usage: cargo xtask coverage | kill-loop [--kills N] [--seed S]");
+            say(
+                "usage: cargo xtask coverage | kill-loop [--kills N] [--seed S] | \
+                 scheduling [--jobs N]",
+            );
             ExitCode::from(2)
         }
     }
@@ -231,6 +247,15 @@ mod tests {
         check(&["--kills"], None);
         check(&["--kills", "many"], None);
         check(&["20"], None);
+    }
+
+    #[test]
+    fn scheduling_takes_a_number_of_jobs_and_has_its_own() {
+        let jobs = |jobs| Some(Chore::Scheduling { jobs });
+        assert_eq!(Chore::asked(&["scheduling"]), jobs(JOBS));
+        assert_eq!(Chore::asked(&["scheduling", "--jobs", "20"]), jobs(20));
+        assert_eq!(Chore::asked(&["scheduling", "--jobs", "0"]), None);
+        assert_eq!(Chore::asked(&["scheduling", "--jobs"]), None);
     }
 
     #[test]

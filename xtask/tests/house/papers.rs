@@ -203,7 +203,7 @@ fn every_schema_is_explained_by_a_page_and_carries_its_draft() {
 
 /// The command that README shows is the one that is run for every change.
 #[test]
-fn the_test_command_of_the_readme_is_the_last_line_of_the_ci_script() {
+fn the_test_command_of_the_readme_is_a_line_of_the_ci_script() {
     let tree = Tree::read();
     let readme = tree.text("README.md");
     let shown: Vec<&str> = markdown::code(&readme)
@@ -215,7 +215,7 @@ fn the_test_command_of_the_readme_is_the_last_line_of_the_ci_script() {
         1,
         "README.md shows one test command: {shown:?}"
     );
-    assert_eq!(tree.text(".ci/run").lines().last(), Some(shown[0]));
+    assert!(tree.text(".ci/run").lines().any(|line| line == shown[0]));
 }
 
 #[test]

@@ -1,0 +1,249 @@
+//! What is tried with each client, one function each.
+
+use callosum_testkit::{
+    Run, TestEnv,
+    model::{Call, Fault, ModelServer, Options, Turn, Usage},
+};
+use serde_json::{Value, json};
+
+use crate::{client::Client, install::Installed};
+
+/// A case, by its name.
+pub(crate) type Case = (&'static str, fn(&Client, &Installed));
+
+/// All of them.
+pub(crate) static ALL: &[Case] = &[
+    ("is_the_pinned_version", is_the_pinned_version),
+    ("answers_without_a_network", answers_without_a_network),
+    (
+        "fails_where_the_key_is_refused",
+        fails_where_the_key_is_refused,
+    ),
+    ("delegates_and_counts", delegates_and_counts),
+    ("names_a_refused_key", names_a_refused_key),
+    (
+        "names_a_prompt_that_is_too_long",
+        names_a_prompt_that_is_too_long,
+    ),
+    ("outlives_a_rate_limit", outlives_a_rate_limit),
+];
+
+/// A clean home with the client settled in it, and a server.
+struct Stage<'a> {
+    client: &'a Client,
+    installed: &'a Installed,
+    env: TestEnv,
+    server: ModelServer,
+}
+
+impl<'a> Stage<'a> {
+    fn new(client: &'a Client, installed: &'a Installed) -> Self {
+        let env = TestEnv::new();
+        let server = ModelServer::with(Options {
+            // Agents ask for titles and summaries of their own; those have no tools.
+            side_calls: true,
+            ..Options::default()
+        })
+        .unwrap();
+        client.settle(&env, &server.url());
+        env.write("src/main.rs", "fn main() {}\n");
+        env.git_init();
+        Self {
+            client,
+            installed,
+            env,
+            server,
+        }
+    }
+
+    /// The client itself, in its environment.
+    fn client(&self) -> Run {
+        self.dressed(self.env.program(self.installed.program.clone()))
+    }
+
+    /// Registers the client with the project, as a person would who has its keys in variables.
+    fn register(&self) {
+        let names = self.client.environment.iter().map(|(name, _)| *name);
+        let passed = names.flat_map(|name| ["--pass-env", name]);
+        self.callosum()
+            .arguments(["executor", "register", self.client.name])
+            .arguments(passed)
+            .run()
+            .success();
+    }
+
+    /// Delegates a prompt with this script to the client.
+    fn delegate(&self, turns: &[Turn]) -> (i32, Value) {
+        let prompt = format!("Say what is there. {}", Turn::script(turns));
+        let output = self
+            .callosum()
+            .arguments([
+                "delegate",
+                &prompt,
+                "--json",
+                "--executor",
+                self.client.name,
+            ])
+            .run();
+        (output.code, output.json())
+    }
+
+    /// The turns by which a model answers in the form that the client asks for.
+    fn answer(&self, summary: &str) -> Vec<Turn> {
+        let usage = |input, output| {
+            Some(Usage {
+                input,
+                output,
+                cached: 0,
+            })
+        };
+        let Some(tool) = self.client.answers_by else {
+            return vec![Turn {
+                usage: usage(5000, 300),
+                ..Turn::text(summary)
+            }];
+        };
+        let call = Call {
+            name: tool.to_owned(),
+            input: json!({"summary": summary}),
+        };
+        vec![
+            Turn {
+                usage: usage(5000, 300),
+                calls: vec![call],
+                ..Turn::default()
+            },
+            Turn {
+                usage: usage(0, 0),
+                ..Turn::text("done")
+            },
+        ]
+    }
+
+    /// Our program, with the client in its `PATH` and environment.
+    fn callosum(&self) -> Run {
+        self.dressed(self.env.callosum())
+    }
+
+    fn dressed(&self, run: Run) -> Run {
+        let path = format!(
+            "{}:{}:/usr/bin:/bin",
+            self.installed.node.display(),
+            self.installed.program.parent().unwrap().display()
+        );
+        self.client
+            .environment(run.env("PATH", path), &self.server.url())
+    }
+}
+
+fn is_the_pinned_version(client: &Client, installed: &Installed) {
+    let stage = Stage::new(client, installed);
+    let said = stage.client().arguments(["--version"]).run().success();
+    assert!(said.stdout.contains(client.version), "{}", said.stdout);
+}
+
+fn answers_without_a_network(client: &Client, installed: &Installed) {
+    let stage = Stage::new(client, installed);
+    let prompt = format!(
+        "Answer. {}",
+        Turn::script(&[Turn::text("the answer of the script")])
+    );
+    let said = stage
+        .client()
+        .arguments(client.arguments)
+        .arguments([prompt])
+        .run()
+        .success();
+    assert!(
+        said.stdout.contains("the answer of the script"),
+        "{}",
+        said.stdout
+    );
+    let heard = stage.server.heard();
+    assert!(heard.iter().any(|heard| heard.turn == Some(0)), "{heard:?}");
+}
+
+fn fails_where_the_key_is_refused(client: &Client, installed: &Installed) {
+    let stage = Stage::new(client, installed);
+    let refused = Turn {
+        fault: Some(Fault::Unauthorized),
+        ..Turn::default()
+    };
+    let said = stage
+        .client()
+        .arguments(client.arguments)
+        .arguments([format!("Answer. {}", Turn::script(&[refused]))])
+        .run();
+    assert_ne!(said.code, 0, "{}", said.stdout);
+    let words = said.stdout + &said.stderr;
+    assert!(
+        words.contains("401") || words.contains("API key"),
+        "{words}"
+    );
+}
+
+/// CAL-EXE-1: what the client says is the entry's summary, and what it counts are its tokens.
+fn delegates_and_counts(client: &Client, installed: &Installed) {
+    let stage = Stage::new(client, installed);
+    stage.register();
+    let summary = "One function, main [src/main.rs:1], which does nothing.";
+    let (code, output) = stage.delegate(&stage.answer(summary));
+    assert_eq!(code, 0, "{output:#}");
+    let id = output["task_id"].as_str().unwrap();
+    let entry = stage.env.run(["ledger", "show", id, "--json"]).success();
+    let entry = entry.json();
+    assert_eq!(entry["summary"], summary);
+    assert_eq!(entry["executor"], client.name);
+    let method = format!("reported by {}", client.name);
+    assert_eq!(entry["metadata"]["token_method"], method, "{entry:#}");
+    assert_eq!(entry["tokens_used"], 5300, "{entry:#}");
+    stage.env.run(["ledger", "verify"]).success();
+}
+
+fn check_fault(client: &Client, installed: &Installed, fault: Fault, code: &str, words: &str) {
+    let stage = Stage::new(client, installed);
+    stage.register();
+    let (ended, output) = stage.delegate(&[Turn {
+        fault: Some(fault),
+        ..Turn::default()
+    }]);
+    assert_eq!(ended, 1, "{output:#}");
+    assert_eq!(output["error"]["code"], code, "{output:#}");
+    let said = output["error"]["message"].as_str().unwrap_or_default();
+    assert!(said.contains(words), "{output:#}");
+}
+
+fn names_a_refused_key(client: &Client, installed: &Installed) {
+    check_fault(
+        client,
+        installed,
+        Fault::Unauthorized,
+        "E001",
+        "not logged in",
+    );
+}
+
+fn names_a_prompt_that_is_too_long(client: &Client, installed: &Installed) {
+    check_fault(
+        client,
+        installed,
+        Fault::PromptTooLong,
+        "E003",
+        "prompt too long",
+    );
+}
+
+/// One refusal for asking too often is not the end, whether the client or we try again.
+fn outlives_a_rate_limit(client: &Client, installed: &Installed) {
+    let stage = Stage::new(client, installed);
+    stage.register();
+    let mut turns = stage.answer("All is well.");
+    turns[0].fault = Some(Fault::RateLimit);
+    turns[0].retry_after = Some(1);
+    turns[0].times = Some(1);
+    let (code, output) = stage.delegate(&turns);
+    assert_eq!(code, 0, "{output:#}");
+    assert_eq!(output["summary"], "All is well.");
+    let heard = stage.server.heard();
+    assert!(heard.iter().any(|heard| heard.status == 429));
+}

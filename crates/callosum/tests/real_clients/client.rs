@@ -1,0 +1,133 @@
+//! [`Client`]: a coding agent as this tier knows it. One table entry each.
+
+use callosum_testkit::{Run, TestEnv};
+
+/// A client, its version, and how it is pointed at a model server.
+#[derive(Debug)]
+pub(crate) struct Client {
+    /// Its name, which is also its program's.
+    pub(crate) name: &'static str,
+    /// Its package in the npm registry, with the version.
+    pub(crate) package: &'static str,
+    /// What it says of its version.
+    pub(crate) version: &'static str,
+    /// Variables; `{url}` is the server's address. None of the keys is one.
+    pub(crate) environment: &'static [(&'static str, &'static str)],
+    /// Files below the home folder; `{url}` likewise.
+    pub(crate) files: &'static [(&'static str, &'static str)],
+    /// The arguments for one question, which follows them.
+    pub(crate) arguments: &'static [&'static str],
+    /// The tool by which its model hands over an answer of a given form, where it is not text.
+    pub(crate) answers_by: Option<&'static str>,
+}
+
+/// All of them, the slowest first, so that no one is waited for alone.
+pub(crate) static ALL: &[Client] = &[
+    Client {
+        name: "gemini",
+        package: "@google/gemini-cli@0.61.0",
+        version: "0.61.0",
+        environment: &[
+            ("GEMINI_API_KEY", "none"),
+            ("GOOGLE_GEMINI_BASE_URL", "{url}"),
+            ("GEMINI_MODEL", "gemini-2.5-flash"),
+            ("NO_BROWSER", "1"),
+        ],
+        files: &[(
+            ".gemini/settings.json",
+            r#"{"security": {"auth": {"selectedType": "gemini-api-key"}},
+"general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false, "maxAttempts": 1},
+"privacy": {"usageStatisticsEnabled": false}, "telemetry": {"enabled": false}}"#,
+        )],
+        arguments: &["--skip-trust", "-o", "json", "-p"],
+        answers_by: None,
+    },
+    Client {
+        name: "opencode",
+        package: "opencode-ai@1.18.33",
+        version: "1.18.33",
+        environment: &[("OPENCODE_DISABLE_AUTOUPDATE", "true")],
+        files: &[(
+            ".config/opencode/opencode.json",
+            r#"{"provider": {"scripted": {"npm": "@ai-sdk/openai-compatible",
+"options": {"baseURL": "{url}/v1", "apiKey": "none"}, "models": {"scripted-model": {}}}},
+"model": "scripted/scripted-model"}"#,
+        )],
+        arguments: &["run", "--format", "json"],
+        answers_by: None,
+    },
+    Client {
+        name: "qwen",
+        package: "@qwen-code/qwen-code@0.24.4",
+        version: "0.24.4",
+        environment: &[
+            ("OPENAI_API_KEY", "none"),
+            ("OPENAI_BASE_URL", "{url}/v1"),
+            ("OPENAI_MODEL", "scripted-model"),
+            ("NO_BROWSER", "1"),
+        ],
+        files: &[(
+            ".qwen/settings.json",
+            r#"{"security": {"auth": {"selectedType": "openai"}}, "general": {"enableAutoUpdate": false},
+"privacy": {"usageStatisticsEnabled": false}, "telemetry": {"enabled": false}}"#,
+        )],
+        arguments: &["-o", "json", "-p"],
+        answers_by: Some("structured_output"),
+    },
+    Client {
+        name: "claude",
+        package: "@anthropic-ai/claude-code@2.1.330",
+        version: "2.1.330",
+        environment: &[
+            ("ANTHROPIC_BASE_URL", "{url}"),
+            ("ANTHROPIC_API_KEY", "none"),
+            ("CLAUDE_CODE_MAX_RETRIES", "1"),
+            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+            ("DISABLE_AUTOUPDATER", "1"),
+        ],
+        files: &[],
+        arguments: &["-p", "--output-format", "json"],
+        answers_by: Some("StructuredOutput"),
+    },
+    Client {
+        name: "codex",
+        package: "@openai/codex@0.169.0",
+        version: "0.169.0",
+        environment: &[("SCRIPTED_API_KEY", "none")],
+        files: &[(
+            ".codex/config.toml",
+            r#"model = "gpt-5.5"
+model_provider = "scripted"
+check_for_update_on_startup = false
+[analytics]
+enabled = false
+[model_providers.scripted]
+name = "scripted"
+base_url = "{url}/v1"
+env_key = "SCRIPTED_API_KEY"
+wire_api = "responses"
+request_max_retries = 1
+stream_max_retries = 1
+"#,
+        )],
+        arguments: &["exec", "--json", "--skip-git-repo-check"],
+        answers_by: None,
+    },
+];
+
+impl Client {
+    /// Lays the client's own files into the home folder.
+    pub(crate) fn settle(&self, env: &TestEnv, url: &str) {
+        for (path, content) in self.files {
+            env.write(env.home().join(path), content.replace("{url}", url));
+        }
+    }
+
+    /// Adds the client's own variables.
+    pub(crate) fn environment(&self, run: Run, url: &str) -> Run {
+        let variables = self.environment.iter();
+        variables.fold(run, |run, (name, value)| {
+            run.env(name, value.replace("{url}", url))
+        })
+    }
+}

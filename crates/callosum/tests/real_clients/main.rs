@@ -1,0 +1,187 @@
+//! The tier with the real clients: pinned versions of the coding agents themselves, in a clean
+//! home, without a network, against a model server of our own.
+//!
+//! ```text
+//! cargo test -p callosum --features real-clients --test real-clients [-- CLIENT…]
+//! ```
+//!
+//! It has no harness but [`main`], for two reasons: what cannot be installed is skipped and counted,
+//! which the usual harness cannot say; and everything but installing runs in a network namespace
+//! that has loopback only, for which the program starts itself once more. What is deliberately not
+//! here: how a client's output is read, which recorded outputs show faster.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a test starts npm and itself in the developer's own environment"
+)]
+#![expect(clippy::unwrap_used, reason = "what a test cannot unwrap has failed")]
+#![expect(clippy::print_stdout, reason = "this program is its own test harness")]
+
+/// What is tried with each client.
+mod cases;
+/// The clients: versions, how they are pointed at a server, how they are asked.
+mod client;
+/// Installing them, once, under `target/`.
+mod install;
+
+use std::{
+    panic,
+    path::Path,
+    process::{Command, ExitCode},
+    sync::Mutex,
+    thread,
+    time::Instant,
+};
+
+use crate::{client::Client, install::Installed};
+
+/// The argument with which the program starts itself without a network.
+const INSIDE: &str = "--inside";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let wanted: Vec<&str> = arguments
+        .iter()
+        .filter(|argument| !argument.starts_with('-'))
+        .map(String::as_str)
+        .collect();
+    let clients: Vec<&Client> = client::ALL
+        .iter()
+        .filter(|client| wanted.is_empty() || wanted.contains(&client.name))
+        .collect();
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("real-clients");
+    if arguments.iter().any(|argument| argument == "--list") {
+        return ExitCode::SUCCESS;
+    }
+    if arguments.first().is_none_or(|first| first != INSIDE) {
+        for client in &clients {
+            if let Err(reason) = install::install(client, &cache) {
+                println!("{}: cannot be installed: {reason}", client.name);
+            }
+        }
+        if let Some(code) = without_network(&wanted) {
+            return code;
+        }
+        println!("no network namespace can be made here; the clients run with the network");
+    }
+    let all = run_all(&clients, &cache);
+    println!("\ntest result: {all}");
+    if all.failed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+/// Starts this program once more where only loopback is up; `None` where that cannot be done.
+fn without_network(wanted: &[&str]) -> Option<ExitCode> {
+    let itself = std::env::current_exe().ok()?;
+    // What root may do, and what anybody may where user namespaces are allowed.
+    let apart = [&["--net"][..], &["--net", "--map-root-user"]]
+        .into_iter()
+        .find(|options| {
+            let loopback = shell_apart(options, "ip link set lo up").output();
+            loopback.is_ok_and(|output| output.status.success())
+        })?;
+    let status = shell_apart(apart, "ip link set lo up && exec \"$0\" \"$@\"")
+        .args([itself.as_os_str(), INSIDE.as_ref()])
+        .args(wanted)
+        .status()
+        .ok()?;
+    Some(if status.success() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+fn shell_apart(options: &[&str], script: &str) -> Command {
+    let mut unshare = Command::new("unshare");
+    unshare.args(options).args(["sh", "-c", script]);
+    unshare
+}
+
+/// How many went how.
+#[derive(Default)]
+struct Tally {
+    passed: usize,
+    failed: usize,
+    skipped: usize,
+}
+
+impl std::ops::AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+    }
+}
+
+impl std::fmt::Display for Tally {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            passed,
+            failed,
+            skipped,
+        } = self;
+        let word = if *failed == 0 { "ok" } else { "FAILED" };
+        write!(
+            f,
+            "{word}. {passed} passed; {failed} failed; {skipped} skipped"
+        )
+    }
+}
+
+/// Tries all clients, as many at a time as there are processors.
+fn run_all(clients: &[&Client], cache: &Path) -> Tally {
+    let at_a_time = thread::available_parallelism().map_or(1, usize::from);
+    let waiting = Mutex::new(clients.iter());
+    let next = || waiting.lock().unwrap().next();
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..at_a_time)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut tally = Tally::default();
+                    while let Some(client) = next() {
+                        tally += run_client(client, cache);
+                    }
+                    tally
+                })
+            })
+            .collect();
+        let mut all = Tally::default();
+        for worker in workers {
+            all += worker.join().unwrap();
+        }
+        all
+    })
+}
+
+fn run_client(client: &Client, cache: &Path) -> Tally {
+    let mut tally = Tally::default();
+    let installed = match Installed::find(client, cache) {
+        Ok(installed) => installed,
+        Err(reason) => {
+            for (case, _) in cases::ALL {
+                println!("test {}::{case} ... skipped, {reason}", client.name);
+                tally.skipped += 1;
+            }
+            return tally;
+        }
+    };
+    for (case, run) in cases::ALL {
+        let begun = Instant::now();
+        let ended = panic::catch_unwind(|| run(client, &installed));
+        let seconds = begun.elapsed().as_secs_f64();
+        // What went wrong stands above, where the panic said it.
+        let word = if ended.is_ok() {
+            tally.passed += 1;
+            "ok"
+        } else {
+            tally.failed += 1;
+            "FAILED"
+        };
+        println!("test {}::{case} ... {word} ({seconds:.1} s)", client.name);
+    }
+    tally
+}

@@ -32,6 +32,7 @@ pub(super) fn page(survey: &Survey) -> Page {
             routes(survey),
             commands(survey),
             inside(survey, &mentions, &facades),
+            methods(survey, &facades),
         ],
     }
 }
@@ -66,42 +67,51 @@ fn offered(survey: &Survey, mentions: &Mentions<'_>, facades: &[Facade<'_>]) -> 
     for facade in order {
         let file = &survey.files[facade.file];
         let about = file.about.as_ref().and_then(|note| said(file, note));
-        let about = about.or_else(|| file.cite_itself());
-        let head = format!(
-            "{} ({}){}",
-            plain(&facade.name, 90),
-            count(facade.symbols.len(), "declaration"),
-            about.map(|about| format!(": {about}")).unwrap_or_default(),
-        );
-        let mut lines = declarations(survey, mentions, &facade.symbols);
-        if symbols <= FEW_ENOUGH_FOR_METHODS {
-            lines.extend(methods(survey, &facade.symbols));
-        }
+        let lines = declarations(survey, mentions, &facade.symbols);
+        let (head, lines) = module(&facade.name, about, lines);
         section.say_with(head, lines);
     }
     section
 }
 
-/// Where at most so many declarations are offered, there is room for their methods too.
-const FEW_ENOUGH_FOR_METHODS: usize = 24;
+/// A module's name, and what it says of itself or else the first of its declarations; with the
+/// declarations that are left.
+fn module(name: &str, about: Option<String>, mut lines: Vec<String>) -> (String, Vec<String>) {
+    let total = count(lines.len(), "declaration");
+    let about = match about {
+        None if !lines.is_empty() => Some(lines.remove(0)),
+        about => about,
+    };
+    let about = about.map(|about| format!(": {about}")).unwrap_or_default();
+    (format!("{} ({total}){about}", plain(name, 90)), lines)
+}
 
-/// One line for each method of some types that says what it is for.
-fn methods(survey: &Survey, symbols: &[(usize, &Symbol)]) -> Vec<String> {
-    let of_all = symbols.iter().flat_map(|(at, symbol)| {
-        let file = &survey.files[*at];
+/// What the methods of the types are for, as far as the page has room left.
+fn methods(survey: &Survey, facades: &[Facade<'_>]) -> Section {
+    let mut section = Section::new("Methods", 1, "types");
+    section.lines_at_first = 0;
+    let offered: Vec<(usize, &Symbol)> = match facades {
+        [] => parts(survey).flat_map(|(_, symbols)| symbols).collect(),
+        facades => facades.iter().flat_map(|f| f.symbols.clone()).collect(),
+    };
+    for (at, symbol) in offered {
+        let file = &survey.files[at];
         let methods = methods_of(file, symbol).into_iter();
-        methods.filter_map(move |method| {
-            method.about.as_ref()?;
-            let cited = file.cite_briefly(method.line, 60)?;
-            let owner = plain(&symbol.name, 40);
-            let name = plain(&method.name, 40);
-            Some(format!(
-                "{owner}.{name}: {cited}{}",
-                about_symbol(method, 90)
-            ))
-        })
-    });
-    of_all.collect()
+        let mut lines: Vec<String> = methods
+            .filter_map(|method| {
+                let cited = file.cite_briefly(method.line, 60)?;
+                Some(format!("{cited}{}", about_symbol(method, 90)))
+            })
+            .collect();
+        if lines.is_empty() {
+            continue;
+        }
+        let of = plain(&symbol.name, 60);
+        let total = count(lines.len(), "method");
+        let head = format!("{of} ({total}): {}", lines.remove(0));
+        section.say_with(head, lines);
+    }
+    section
 }
 
 /// One line for each declaration, those that most files name first.
@@ -227,45 +237,49 @@ fn own_files(survey: &Survey) -> impl Iterator<Item = &SurveyedFile> {
         .filter(|file| matches!(file.role, Role::Source | Role::Tool))
 }
 
-/// Where nothing is offered to other code, as in a program, what its own parts offer each other.
+/// Where nothing is offered to other code, as in a program, what its own parts offer each other;
+/// where only parts were read, what those make public, whoever may reach it.
 fn inside(survey: &Survey, mentions: &Mentions<'_>, facades: &[Facade<'_>]) -> Section {
-    let mut section = Section::new(
-        "Nothing is offered to other code; what the parts offer each other",
-        70,
-        "files",
-    );
+    let title = match survey.scope.as_slice() {
+        [] => "Nothing is offered to other code; what the parts offer each other",
+        _ => {
+            "Public declarations here; who else may reach them is decided in files that were not read"
+        }
+    };
+    let mut section = Section::new(title, 70, "files");
     if !facades.is_empty() {
         return section;
     }
-    let mut files: Vec<(usize, usize, &SurveyedFile)> = survey
-        .files
-        .iter()
-        .enumerate()
-        .filter(|(_, file)| file.is_source())
-        .map(|(at, file)| {
-            let users = mentions.of_file(at, file);
-            (users.len(), at, file)
+    let mut files: Vec<_> = parts(survey)
+        .map(|(at, symbols)| {
+            let file = &survey.files[at];
+            (mentions.of_file(at, file).len(), at, file, symbols)
         })
         .collect();
-    files.sort_by_key(|(users, at, _)| (std::cmp::Reverse(*users), *at));
-    for (_, at, file) in files {
-        let symbols: Vec<(usize, &Symbol)> = file
-            .outline
-            .symbols
-            .iter()
-            .filter(|symbol| !symbol.test && symbol.container.is_none())
-            .filter(|symbol| symbol.public || symbol.declaration.starts_with("pub"))
-            .filter(|symbol| symbol.kind != SymbolKind::Module)
-            .map(|symbol| (at, symbol))
-            .collect();
-        if symbols.is_empty() {
-            continue;
-        }
+    files.sort_by_key(|(users, at, ..)| (std::cmp::Reverse(*users), *at));
+    for (_, _, file, symbols) in files {
         let about = file.about.as_ref().and_then(|note| said(file, note));
-        let Some(about) = about.or_else(|| file.cite_itself()) else {
-            continue;
-        };
-        section.say_with(about, declarations(survey, mentions, &symbols));
+        let lines = declarations(survey, mentions, &symbols);
+        let (head, lines) = module(&file.path, about, lines);
+        section.say_with(head, lines);
     }
     section
+}
+
+/// The source files that make something public, and what.
+fn parts(survey: &Survey) -> impl Iterator<Item = (usize, Vec<(usize, &Symbol)>)> {
+    let sources = survey.files.iter().enumerate();
+    sources
+        .filter(|(_, file)| file.is_source())
+        .map(|(at, file)| {
+            let symbols = file.outline.symbols.iter();
+            let public = symbols
+                .filter(|symbol| !symbol.test && symbol.container.is_none())
+                .filter(|symbol| symbol.public || symbol.declaration.starts_with("pub"))
+                .filter(|symbol| symbol.kind != SymbolKind::Module)
+                .map(|symbol| (at, symbol))
+                .collect::<Vec<_>>();
+            (at, public)
+        })
+        .filter(|(_, symbols)| !symbols.is_empty())
 }

@@ -22,6 +22,9 @@ use crate::scout::{
 /// As many areas as a reader keeps apart.
 const MOST_AREAS: usize = 20;
 
+/// So many tests of a whole tree are told one by one.
+const FEW_TESTS: usize = 60;
+
 /// The page of tests.
 pub(super) fn page(survey: &Survey) -> Page {
     let mentions = Mentions::of(survey);
@@ -36,6 +39,7 @@ pub(super) fn page(survey: &Survey) -> Page {
             most_tested(survey, &reach),
             by_part(survey, &reach, &modules),
             never_named(survey, &reach, &mentions),
+            by_name(survey),
         ],
     }
 }
@@ -275,6 +279,30 @@ fn areas(survey: &Survey) -> Section {
             ),
             lines,
         );
+    }
+    section
+}
+
+/// Every test, as far as the page has room left: of the parts that were asked for, or where a tree
+/// has few.
+fn by_name(survey: &Survey) -> Section {
+    let mut section = Section::new("All tests by name", 1, "files");
+    section.lines_at_first = 0;
+    let all: usize = survey.files.iter().map(|file| file.tests().count()).sum();
+    if survey.scope.is_empty() && all > FEW_TESTS {
+        return section;
+    }
+    for file in &survey.files {
+        let mut lines: Vec<String> = file
+            .tests()
+            .filter_map(|test| file.cite_briefly(test.line, 80))
+            .collect();
+        if lines.len() < 2 {
+            continue;
+        }
+        let total = count(lines.len(), "test");
+        let head = format!("{} ({total}): {}", plain(&file.path, 90), lines.remove(0));
+        section.say_with(head, lines);
     }
     section
 }

@@ -4,12 +4,14 @@ use std::fmt::Write;
 
 use callosum_evidence::citation::{self, Standing};
 use callosum_host::Disk;
+use callosum_search::walk::{RelativePath, Scope};
 use proptest::prelude::*;
 
 use super::{Limits, digest};
 use crate::scout::{
     fixture::{survey, tree, write},
     kind::Kind,
+    survey::Survey,
 };
 
 /// A small service in Rust: a library, a program, tests inside and outside.
@@ -194,6 +196,43 @@ fn of_kind(kind: Kind, files: &[(&str, &str)]) -> String {
     text
 }
 
+/// CAL-EXE-3: who asks for a part is told its declarations, methods and tests, and nothing of
+/// what the unread rest decides.
+#[test]
+fn a_part_is_told_in_full_and_not_called_closed() {
+    let folder = tree(&RUST);
+    let scope = Scope::of(&[RelativePath::parse("src/shelf.rs").unwrap()]);
+    let survey = Survey::read(&Disk::real(), folder.path(), &scope, &mut |_| {}).unwrap();
+    let api = digest(Kind::Api, &survey, Limits::SUMMARY).text;
+    assert_cited(folder.path(), &api);
+    assert!(!api.contains("Nothing is offered"), "{api}");
+    for said in [
+        "src/shelf.rs (1 declaration): `Where books stand.` [src/shelf.rs:1]",
+        "`pub struct Shelf` [src/shelf.rs:6]",
+        "Shelf (1 method): `pub fn put(&mut self, book: Book)` [src/shelf.rs:12]",
+    ] {
+        assert!(api.contains(said), "{said}\n{api}");
+    }
+}
+
+/// CAL-EXE-3: where there is room, every test is named.
+#[test]
+fn few_tests_are_all_named() {
+    let tests: String = (0..9)
+        .map(|number| format!("#[test]\nfn keeps_book_{number}() {{}}\n"))
+        .collect();
+    let text = of_kind(
+        Kind::Tests,
+        &[
+            ("Cargo.toml", "[package]\nname = \"shelf\"\n"),
+            ("tests/shelf.rs", &tests),
+        ],
+    );
+    for number in 0..9 {
+        assert!(text.contains(&format!("keeps_book_{number}()")), "{text}");
+    }
+}
+
 /// What a macro is given leans on a module as any other code does.
 #[test]
 fn a_path_among_a_macros_arguments_is_an_edge() {
@@ -313,7 +352,7 @@ fn methods_of_a_script_s_object_are_offered() {
     );
     assert!(
         text.contains(
-            "res.send: `res.send = function send(body) {}` [lib/response.js:8]: Sends it"
+            "res (1 method): `res.send = function send(body) {}` [lib/response.js:8]: Sends it"
         ),
         "{text}"
     );

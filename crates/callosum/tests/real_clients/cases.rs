@@ -26,6 +26,10 @@ pub(crate) static ALL: &[Case] = &[
         names_a_prompt_that_is_too_long,
     ),
     ("outlives_a_rate_limit", outlives_a_rate_limit),
+    (
+        "retains_what_was_found_before",
+        retains_what_was_found_before,
+    ),
 ];
 
 /// A clean home with the client settled in it, and a server.
@@ -74,16 +78,17 @@ impl<'a> Stage<'a> {
 
     /// Delegates a prompt with this script to the client.
     fn delegate(&self, turns: &[Turn]) -> (i32, Value) {
+        self.delegate_linked(turns, None)
+    }
+
+    /// The same, with the entry of a task before it.
+    fn delegate_linked(&self, turns: &[Turn], before: Option<&str>) -> (i32, Value) {
         let prompt = format!("Say what is there. {}", Turn::script(turns));
         let output = self
             .callosum()
-            .arguments([
-                "delegate",
-                &prompt,
-                "--json",
-                "--executor",
-                self.client.name,
-            ])
+            .arguments(["delegate", &prompt, "--json"])
+            .arguments(["--executor", self.client.name])
+            .arguments(before.map(|id| ["--link", id]).into_iter().flatten())
             .run();
         (output.code, output.json())
     }
@@ -246,4 +251,32 @@ fn outlives_a_rate_limit(client: &Client, installed: &Installed) {
     assert_eq!(output["summary"], "All is well.");
     let heard = stage.server.heard();
     assert!(heard.iter().any(|heard| heard.status == 429));
+}
+
+/// So many facts are found in a first session.
+const FACTS: usize = 20;
+
+/// REQ-PERF-002: what one session found stands word for word in what reaches the model first in
+/// the next.
+fn retains_what_was_found_before(client: &Client, installed: &Installed) {
+    let stage = Stage::new(client, installed);
+    stage.register();
+    let facts: Vec<String> = (0..FACTS)
+        .map(|number| format!("Store {number} keeps {} books.", 4_813 + 971 * number))
+        .collect();
+    let (code, output) = stage.delegate(&stage.answer(&facts.join("\n")));
+    assert_eq!(code, 0, "{output:#}");
+    let first = output["task_id"].as_str().unwrap();
+    let heard_before = stage.server.heard().len();
+    let (code, output) = stage.delegate_linked(&stage.answer("Nothing new."), Some(first));
+    assert_eq!(code, 0, "{output:#}");
+    let heard = stage.server.heard();
+    let request = heard[heard_before..]
+        .iter()
+        .find(|heard| heard.method == "POST" && heard.turn == Some(0))
+        .unwrap();
+    let reached = serde_json::to_string(&request.body).unwrap();
+    let retained = facts.iter().filter(|fact| reached.contains(*fact)).count();
+    println!("{}: {retained} of {FACTS} facts retained", client.name);
+    assert_eq!(retained, FACTS, "{reached}");
 }

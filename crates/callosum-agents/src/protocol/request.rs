@@ -73,8 +73,7 @@ impl Request {
     pub fn sent_back(&self, what: &str) -> Self {
         Self {
             prompt: format!(
-                "{}\n\nYour last answer was sent back: {what}\n\nAnswer once more: correct these or \
-                 leave out what they were to show.",
+                "{}\n\nYour last answer was sent back: {what}\n\nAnswer once more.",
                 self.prompt
             ),
             metadata: self.metadata.clone(),

@@ -8,7 +8,7 @@ use std::{
 
 use callosum_agents::{
     health::Health,
-    protocol::{Answer, AnswerError, Request},
+    protocol::{Answer, AnswerError, LONGEST_SUMMARY, Request},
     registry::Executor,
     runner::{self, RunError, Sign},
 };
@@ -16,23 +16,23 @@ use callosum_evidence::{
     citation::{self, Review},
     secrets,
 };
-use callosum_host::DiskError;
 use callosum_ledger::{
-    AuditEvent, Checksum, Entry, ErrorCode, NewEntry, ReadError, Reader, TaskId, WriteError,
+    AuditEvent, Checksum, Entry, ErrorCode, NewEntry, Reader, TaskId, WriteError,
 };
 use serde_json::{Map, Value, json};
 
 use super::{
     judge::{self, Demands, Judged, MOST_TOLD, Objection},
-    means::{Means, Rules},
+    means::{Means, Rules, SHORT_SUMMARY},
     record::{self, About, KeptPrompt},
     report::Failure,
     reuse::{REQUEST_KEY, TREE_KEY},
+    stop::{Stop, one_line},
     watch::{Notice, Watch},
 };
 use crate::{
-    budget::{Bound, BudgetError, Money},
-    circuit::{Admission, CircuitsError},
+    budget::{Bound, Money},
+    circuit::Admission,
     lifecycle::{State, Trigger},
     mode::Decision,
     task::{Task, TaskIndex},
@@ -101,31 +101,6 @@ struct Done {
     reused: Option<Duration>,
 }
 
-/// Why an attempt ended early.
-enum Stop {
-    Failed(Failure),
-    Unstorable(Failure),
-    OverBudget(Bound),
-    Cancelled,
-}
-
-impl From<CircuitsError> for Stop {
-    fn from(error: CircuitsError) -> Self {
-        let code = match error {
-            CircuitsError::Lock(_) => Some(ErrorCode::LockTimeout),
-            CircuitsError::Disk(_) => Some(ErrorCode::DiskFailure),
-            CircuitsError::Unreadable { .. } => None,
-        };
-        Self::Failed(Failure {
-            code,
-            message: one_line(&error),
-            details: None,
-            kept_answer: None,
-            is_final: false,
-        })
-    }
-}
-
 /// Whether it was the executor that failed, and not its answer's content, the machine or we.
 fn blames_executor(failure: &Failure) -> bool {
     let is_its = matches!(
@@ -139,64 +114,6 @@ fn blames_executor(failure: &Failure) -> bool {
     );
     // What was sent back once and kept was refused for what it says.
     is_its && !(failure.is_final && failure.kept_answer.is_some())
-}
-
-impl From<BudgetError> for Stop {
-    fn from(error: BudgetError) -> Self {
-        let code = match error {
-            BudgetError::Lock(_) => Some(ErrorCode::LockTimeout),
-            BudgetError::Disk(_) => Some(ErrorCode::DiskFailure),
-            _ => None,
-        };
-        Self::Failed(Failure {
-            code,
-            message: one_line(&error),
-            details: None,
-            kept_answer: None,
-            is_final: false,
-        })
-    }
-}
-
-impl From<WriteError> for Stop {
-    fn from(error: WriteError) -> Self {
-        let failure = Failure {
-            code: error.code(),
-            message: one_line(&error),
-            details: None,
-            kept_answer: None,
-            is_final: false,
-        };
-        if error.has_halted() {
-            Self::Unstorable(failure)
-        } else {
-            Self::Failed(failure)
-        }
-    }
-}
-
-impl From<ReadError> for Stop {
-    fn from(error: ReadError) -> Self {
-        Self::Failed(Failure {
-            code: error.code(),
-            message: one_line(&error),
-            details: None,
-            kept_answer: None,
-            is_final: false,
-        })
-    }
-}
-
-impl From<DiskError> for Stop {
-    fn from(error: DiskError) -> Self {
-        Self::Failed(Failure {
-            code: Some(ErrorCode::DiskFailure),
-            message: one_line(&error),
-            details: None,
-            kept_answer: None,
-            is_final: false,
-        })
-    }
 }
 
 /// What every attempt of a run shares.
@@ -230,13 +147,7 @@ impl Workshop<'_> {
             Ok(Err(Stop::OverBudget(bound))) => AttemptResult::OverBudget(bound),
             Ok(Err(Stop::Cancelled)) => AttemptResult::Cancelled,
             Err(_) => AttemptResult::Failed {
-                failure: Failure {
-                    code: None,
-                    message: "an internal error ended this task".to_owned(),
-                    details: None,
-                    kept_answer: None,
-                    is_final: false,
-                },
+                failure: Failure::of(None, "an internal error ended this task".to_owned()),
                 uncommitted: None,
             },
         };
@@ -407,19 +318,14 @@ impl Workshop<'_> {
 
     /// Runs the executor and judges what it says; every state on the way is recorded.
     ///
-    /// An answer whose citations do not hold is sent back once, with which they are.
+    /// An answer that is too short, or whose citations do not hold, is sent back once, with what was
+    /// wrong.
     fn answer(&self, job: &Job<'_>, about: About<'_>) -> Result<Judged, Stop> {
         let mut process = State::Idle;
         let mut step = |trigger: Trigger| -> Result<(), Stop> {
-            process = process.after(trigger).map_err(|error| {
-                Stop::Failed(Failure {
-                    code: None,
-                    message: one_line(&error),
-                    details: None,
-                    kept_answer: None,
-                    is_final: false,
-                })
-            })?;
+            process = process
+                .after(trigger)
+                .map_err(|error| Stop::Failed(Failure::of(None, one_line(&error))))?;
             self.record(about.state(trigger, process))
         };
         let mut request = self.request(job, about.id)?;
@@ -654,18 +560,25 @@ fn cost_of(answer: &Answer) -> Money {
 
 /// What is to be said to the executor, where asking once more may help.
 fn complaint_of(objection: &Objection) -> Option<String> {
-    let Objection::Ungrounded { review, required } = objection else {
-        return None;
-    };
-    let complaints = review.complaints(MOST_TOLD);
-    let mut listed = String::new();
-    for complaint in complaints {
-        let _ = write!(listed, "\n- {complaint}");
+    match objection {
+        Objection::TooShort { bytes } => Some(format!(
+            "it has {bytes} bytes, and {SHORT_SUMMARY} to {LONGEST_SUMMARY} are wanted. Say more of \
+             what the files hold, each statement with its place, `quoted text` [path:line]"
+        )),
+        Objection::TooLong { .. } => None,
+        Objection::Ungrounded { review, required } => {
+            let complaints = review.complaints(MOST_TOLD);
+            let mut listed = String::new();
+            for complaint in complaints {
+                let _ = write!(listed, "\n- {complaint}");
+            }
+            Some(format!(
+                "{review}, and a share of {required} must. A citation is a quote and its place, \
+                 `quoted text` [path:line], and holds where the quote stands word for word. Correct these or leave out what they \
+                 were to show.{listed}"
+            ))
+        }
     }
-    Some(format!(
-        "{review}, and a share of {required} must. A citation is a quote and its place, \
-         `quoted text` [path:line], and holds where the quote stands word for word.{listed}"
-    ))
 }
 
 /// The length and the whole of an answer that failed for its length alone.
@@ -691,16 +604,4 @@ fn complaint(error: &RunError) -> Option<String> {
     };
     let complaint = complaint.trim();
     (!complaint.is_empty()).then(|| complaint.to_owned())
-}
-
-/// An error and its causes on one line.
-pub(super) fn one_line(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut line = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        line.push_str(": ");
-        line.push_str(&cause.to_string());
-        next = cause.source();
-    }
-    line
 }

@@ -15,6 +15,7 @@ mod means;
 mod record;
 mod report;
 mod reuse;
+mod stop;
 
 pub use self::{
     driver::{RunError, run},

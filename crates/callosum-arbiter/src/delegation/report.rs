@@ -89,6 +89,19 @@ pub struct Failure {
     pub is_final: bool,
 }
 
+impl Failure {
+    /// A failure that has only a code and a line, and may not come again.
+    pub fn of(code: Option<ErrorCode>, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            details: None,
+            kept_answer: None,
+            is_final: false,
+        }
+    }
+}
+
 impl TaskReport {
     /// Whether its answer is in the ledger.
     pub fn is_committed(&self) -> bool {

@@ -58,6 +58,25 @@ fn a_demanded_share_refuses_an_answer_after_one_more_chance() {
     env.run(["delegate", "--tasks", "tasks.json"]).ended_with(1);
 }
 
+/// CAL-SCH-3: an executor that said too little is asked once to say more.
+#[test]
+fn a_summary_that_is_too_short_is_sent_back_once() {
+    let env = with_executor(&fakes::fake(""));
+    env.run(["config", "set", "strict_summary", "true"])
+        .success();
+    // This executor answers with what it was asked, which the complaint makes longer.
+    let almost = "what is there ".repeat(142);
+    let output = env.run(["delegate", &almost, "--json"]).success().json();
+    let summary = output["summary"].as_str().unwrap();
+    assert!(summary.contains("2048 to 10240 are wanted"), "{summary}");
+    let rejected = ["audit", "query", "--event", "rejected", "--json"];
+    let records = env.run(rejected).success().json();
+    assert_eq!(records["records"].as_array().unwrap().len(), 1, "{records}");
+    env.run(["delegate", "what is there"]).ended_with(1);
+    let records = env.run(rejected).success().json();
+    assert_eq!(records["records"].as_array().unwrap().len(), 3, "{records}");
+}
+
 /// CAL-SCH-3: the long answer that an executor was asked to shorten is not lost.
 #[test]
 fn an_answer_that_was_shortened_can_be_shown_whole() {

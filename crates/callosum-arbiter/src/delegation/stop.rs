@@ -1,0 +1,82 @@
+//! [`Stop`]: why an attempt ended early, whoever says so.
+//!
+//! What fails beside the executor (ledger, budget, circuits, disk) becomes a [`Failure`] with the
+//! seed's code here, in one place.
+
+use callosum_host::DiskError;
+use callosum_ledger::{ErrorCode, ReadError, WriteError};
+
+use super::report::Failure;
+use crate::{
+    budget::{Bound, BudgetError},
+    circuit::CircuitsError,
+};
+
+/// Why an attempt ended early.
+pub(super) enum Stop {
+    /// The attempt failed; another may not.
+    Failed(Failure),
+    /// The ledger takes nothing any more in this run.
+    Unstorable(Failure),
+    /// A bound of the tree of tasks was reached.
+    OverBudget(Bound),
+    /// Somebody cancelled.
+    Cancelled,
+}
+
+impl From<CircuitsError> for Stop {
+    fn from(error: CircuitsError) -> Self {
+        let code = match error {
+            CircuitsError::Lock(_) => Some(ErrorCode::LockTimeout),
+            CircuitsError::Disk(_) => Some(ErrorCode::DiskFailure),
+            CircuitsError::Unreadable { .. } => None,
+        };
+        Self::Failed(Failure::of(code, one_line(&error)))
+    }
+}
+
+impl From<BudgetError> for Stop {
+    fn from(error: BudgetError) -> Self {
+        let code = match error {
+            BudgetError::Lock(_) => Some(ErrorCode::LockTimeout),
+            BudgetError::Disk(_) => Some(ErrorCode::DiskFailure),
+            _ => None,
+        };
+        Self::Failed(Failure::of(code, one_line(&error)))
+    }
+}
+
+impl From<WriteError> for Stop {
+    fn from(error: WriteError) -> Self {
+        let failure = Failure::of(error.code(), one_line(&error));
+        if error.has_halted() {
+            Self::Unstorable(failure)
+        } else {
+            Self::Failed(failure)
+        }
+    }
+}
+
+impl From<ReadError> for Stop {
+    fn from(error: ReadError) -> Self {
+        Self::Failed(Failure::of(error.code(), one_line(&error)))
+    }
+}
+
+impl From<DiskError> for Stop {
+    fn from(error: DiskError) -> Self {
+        Self::Failed(Failure::of(Some(ErrorCode::DiskFailure), one_line(&error)))
+    }
+}
+
+/// An error and its causes on one line.
+pub(super) fn one_line(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut line = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        line.push_str(": ");
+        line.push_str(&cause.to_string());
+        next = cause.source();
+    }
+    line
+}

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod scheduling;
+mod token_efficiency;
 
 use std::{
     path::PathBuf,
@@ -31,6 +32,8 @@ enum Chore {
     KillLoop { kills: u64, seed: u64 },
     /// Runs jobs that do nothing, by us and by other programs, and prints how many a second.
     Scheduling { jobs: usize },
+    /// Prints what it costs in tokens to know two published repositories.
+    TokenEfficiency,
 }
 
 impl Chore {
@@ -53,6 +56,7 @@ impl Chore {
                 let jobs = number.parse().ok().filter(|&jobs| jobs > 0)?;
                 Some(Chore::Scheduling { jobs })
             }
+            ["token-efficiency"] => Some(Chore::TokenEfficiency),
             _ => None,
         }
     }
@@ -65,10 +69,11 @@ fn main() -> ExitCode {
         Some(Chore::Coverage) => coverage(),
         Some(Chore::KillLoop { kills, seed }) => kill_loop(kills, seed),
         Some(Chore::Scheduling { jobs }) => scheduling::scheduling(jobs),
+        Some(Chore::TokenEfficiency) => token_efficiency::token_efficiency(),
         None => {
             say(
                 "usage: cargo xtask coverage | kill-loop [--kills N] [--seed S] | \
-                 scheduling [--jobs N]",
+                 scheduling [--jobs N] | token-efficiency",
             );
             ExitCode::from(2)
         }
@@ -207,12 +212,17 @@ fn said_by_rustc(arguments: &[&str]) -> Option<String> {
     String::from_utf8(output.stdout).ok()
 }
 
+fn cargo() -> Command {
+    command_of_the_developer("cargo")
+}
+
+/// A program as the developer's own shell would start it.
 #[expect(
     clippy::disallowed_methods,
-    reason = "a chore starts the developer's own cargo, in the developer's own environment"
+    reason = "a chore starts the developer's own programs, in the developer's own environment"
 )]
-fn cargo() -> Command {
-    Command::new("cargo")
+fn command_of_the_developer(program: impl AsRef<std::ffi::OsStr>) -> Command {
+    Command::new(program)
 }
 
 #[expect(

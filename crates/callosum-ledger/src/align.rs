@@ -14,6 +14,7 @@ use callosum_host::{Disk, DiskError, LockError, OpenHow};
 use jiff::{Timestamp, ToSpan};
 
 use crate::{
+    adoption::restore_hashlog,
     canonical::DuplicateKeys,
     chain::HASHLOG,
     entry::{Entry, seal},
@@ -252,6 +253,7 @@ pub(crate) fn align(
     files.close();
     refuse_days_to_come(disk, paths, now)?;
     if let Some(from) = from
+        && has_archives(disk, paths, &from)?
         && let Some(aligned) = align_ends(disk, paths, &from)?
     {
         return Ok(aligned);
@@ -337,6 +339,16 @@ fn is_unchanged(
     ];
     for (path, len) in expected {
         if !files.still_has(disk, &path, len)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether the archives have their places that the journal can bring back.
+fn has_archives(disk: &Disk, paths: &LedgerPaths, at: &Position) -> Result<bool, DiskError> {
+    for archived in at.archives.iter().filter(|archived| !archived.is_adopted) {
+        if !rotation::is_whole(disk, paths, &archived.archive)? {
             return Ok(false);
         }
     }
@@ -501,6 +513,14 @@ fn align_whole(disk: &Disk, paths: &LedgerPaths, foreign: Foreign) -> Result<Ali
     repairs.extend(placed);
     if lacks_archive {
         repairs.extend(restore_archives(disk, paths)?);
+    }
+    for adopted in position.archives.iter().filter(|told| told.is_adopted) {
+        let written = restore_hashlog(disk, paths, adopted)?;
+        repairs.extend(written.map(|path| Repair {
+            path,
+            what: RepairKind::Rewritten,
+            kept: None,
+        }));
     }
     if !ledger_is_right {
         repairs.push(rewrite(

@@ -119,7 +119,7 @@ impl Ledger {
         };
         let ledger = disk.open(&paths.ledger, OpenHow::READ)?;
         let hashlog = disk.open(&paths.hashlog, OpenHow::READ)?;
-        let archives = rotation::names(disk, &paths.history)?;
+        let archives = position.archives.iter().map(|told| told.archive).collect();
         let mode = rotation::mode_like(disk, &paths.ledger)?;
         drop(audit);
         drop(held);

@@ -15,7 +15,7 @@ use crate::{
     ledger::Ledger,
     open_ledger::{OpenLedger, compressed, is_corrupt},
     paths::LedgerPaths,
-    rotation,
+    reader::{ReadError, told_names},
 };
 
 /// What becomes of archives.
@@ -32,13 +32,14 @@ pub enum Compression {
 const PIECE: u64 = 1024 * 1024;
 
 impl Ledger {
-    /// Compresses the archives that are not yet, and says how many those were.
+    /// Compresses the archives that the journal tells of and that are not yet, and says how many
+    /// those were.
     ///
     /// Holds no lock. Each is read back and compared before the plain one is removed: costs
     /// compressing and inflating each, seconds for one of 250 MB.
-    pub fn compress_archives(disk: &Disk, paths: &LedgerPaths) -> Result<usize, DiskError> {
+    pub fn compress_archives(disk: &Disk, paths: &LedgerPaths) -> Result<usize, ReadError> {
         let mut count = 0;
-        for name in rotation::names(disk, &paths.history)? {
+        for name in told_names(disk, paths)? {
             if disk.exists(&paths.archive(&name))? {
                 compress(disk, paths, &name)?;
                 count += 1;

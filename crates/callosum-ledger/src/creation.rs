@@ -9,6 +9,7 @@ use callosum_host::{Clock, Disk, DiskError};
 use jiff::Timestamp;
 
 use crate::{
+    adoption::{Adopted, restore_hashlog},
     align::{Expected, OpenError, cut_torn},
     canonical::DuplicateKeys,
     checksum::Checksum,
@@ -25,7 +26,7 @@ use crate::{
     open_files::OpenFiles,
     paths::LedgerPaths,
     position::{Begun, Position, View},
-    quarantine, rotation,
+    quarantine,
 };
 
 /// What creating a ledger did.
@@ -33,17 +34,22 @@ use crate::{
 pub struct Creation {
     /// The files and folders that were missing and are there now.
     pub created: Vec<PathBuf>,
-    /// The ledger that was there before the journal, if there was one with entries.
+    /// The ledger that was there before the journal, if there was one with entries or archives.
     pub adopted: Option<Adoption>,
 }
 
-/// A ledger that was taken over.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A ledger that was taken over, with its archives.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Adoption {
     /// How many entries it had.
     pub entries: u64,
-    /// Where its file was set aside as it had been.
-    pub original: PathBuf,
+    /// Where its file was set aside as it had been, if it had entries.
+    pub original: Option<PathBuf>,
+    /// How many archives the journal tells of from now on.
+    pub archives: u64,
+    /// Files that have an archive's name and are not a ledger whose every checksum is right: they
+    /// are left as they are, and nothing reads them.
+    pub passed_over: Vec<PathBuf>,
 }
 
 /// Why a ledger could not be created.
@@ -149,17 +155,22 @@ fn begin(disk: &Disk, paths: &LedgerPaths, clock: &Clock) -> Result<Option<Adopt
     } else {
         found.position
     };
+    let archives = Adopted::find(disk, paths, day_of(now))?;
     let start = Start {
         position: start,
         begun,
-        hashlog: rotation::newest_head(disk, paths, day_of(now))?.unwrap_or(Checksum::ZERO),
+        hashlog: archives.head(),
+        archives,
         details: Vec::new(),
     };
-    begin_with(disk, paths, start, &entries, now)?;
-    Ok(original.map(|original| Adoption {
+    let adopted = begin_with(disk, paths, start, &entries, now)?;
+    let adoption = Adoption {
         entries: entries.len() as u64,
         original,
-    }))
+        archives: adopted.archives.len() as u64,
+        passed_over: adopted.passed_over,
+    };
+    Ok((adoption != Adoption::default()).then_some(adoption))
 }
 
 /// What a ledger is begun with, besides its entries.
@@ -169,6 +180,8 @@ pub(crate) struct Start {
     pub(crate) begun: Begun,
     /// What the hashlog goes on from.
     pub(crate) hashlog: Checksum,
+    /// The archives that the journal does not tell of yet.
+    pub(crate) archives: Adopted,
     /// What its record says besides.
     pub(crate) details: Vec<(&'static str, String)>,
 }
@@ -182,8 +195,9 @@ pub(crate) fn begin_with(
     start: Start,
     entries: &[Entry],
     now: Timestamp,
-) -> Result<(), OpenError> {
+) -> Result<Adopted, OpenError> {
     let begun = start.begun;
+    let adopted = start.archives;
     let is_first = start.position.seq == 0;
     let mut batch = Batch::begin(start.position, now);
     let mut created = AuditEvent::new(Event::Created)
@@ -193,6 +207,12 @@ pub(crate) fn begin_with(
         .with("tail", begun.tail.as_str());
     if start.hashlog != Checksum::ZERO {
         created = created.with("hashlog", start.hashlog.to_string());
+    }
+    if !adopted.archives.is_empty() {
+        created = created.with("archives", adopted.to_json());
+    }
+    if let Some(last_id) = &adopted.last_id {
+        created = created.with("last_id", last_id.as_str());
     }
     for (key, value) in start.details {
         created = created.with(key, value);
@@ -226,7 +246,11 @@ pub(crate) fn begin_with(
         quarantine::keep(disk, paths, &paths.hashlog, &hashlog)?;
     }
     disk.rewrite(&paths.hashlog, &expected.hashlog, 0o644)?;
-    Ok(())
+    // Not before the record: a hashlog without a journal is one whose journal is lost.
+    for archived in &adopted.archives {
+        restore_hashlog(disk, paths, archived)?;
+    }
+    Ok(adopted)
 }
 
 /// What a ledger without a journal holds, every entry checked and brought into canonical form.

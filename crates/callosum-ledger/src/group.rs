@@ -7,7 +7,7 @@ use std::{
 };
 
 use callosum_host::{Clock, Disk, DiskError, DiskFile, Ids, LockError, OpenHow, disk::Operation};
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::Date};
 
 use crate::{
     align::{self, Aligned, Expected, News, OpenError, Repair, align},
@@ -15,13 +15,13 @@ use crate::{
     entry::Entry,
     event::{AuditEvent, Event, Spawn},
     hashlog,
-    journal::{Batch, StoredEntry, day_of, path_of_day},
+    journal::{Archived, Batch, StoredEntry, day_of, path_of_day},
     ledger::{LedgerOptions, WriteError, is_unwritable},
     locks::{ExclusiveLedger, ExclusiveTask, KeptLocks},
     open_files::OpenFiles,
     paths::LedgerPaths,
     position::{Position, View},
-    reader::{ReadError, stored_among},
+    reader::{ReadError, highest_of_day, stored_among},
     recovery::rollback_event,
     rotation::{self, RotateError, Rotated},
     task_id::TaskId,
@@ -122,6 +122,8 @@ pub(crate) struct Writer {
     reserved: HashSet<TaskId>,
     /// Ids that have an entry, as far as this process saw them stored or looked them up.
     seen: HashSet<TaskId>,
+    /// The day of which the ledgers were asked for the highest id.
+    asked_of: Option<Date>,
     /// Bytes of journal since the watermark was set.
     unmarked: u64,
     /// Whether a sync failed on the way to a watermark.
@@ -270,9 +272,10 @@ impl Writer {
             return Ok(Written::default());
         };
         let mut looked_up = Ok(());
-        if self.position.is_some() {
+        if let Some(position) = &self.position {
             // Nobody waits for the archives to be read: what is stored meanwhile is news below.
-            looked_up = self.look_up(disk, paths, requests);
+            let archives = position.archives.clone();
+            looked_up = self.look_up(disk, paths, &archives, requests);
         }
         let held = ExclusiveLedger::acquire_kept(disk, paths, &self.locks).map_err(lock_failed)?;
         let task_locks = self.lock_tasks(&held, requests);
@@ -282,7 +285,7 @@ impl Writer {
         let aligned =
             align(disk, paths, &held, known, &mut self.files, now).map_err(open_failed)?;
         if self.take_news(&aligned.news) || !was_known {
-            looked_up = self.look_up(disk, paths, requests);
+            looked_up = self.look_up(disk, paths, &aligned.position.archives, requests);
         }
         let mut position = aligned.position;
         let mut view = position.view.clone().ok_or_else(|| {
@@ -314,6 +317,7 @@ impl Writer {
             }
         }
 
+        let archives = position.archives.clone();
         let mut batch = Batch::begin(position, now);
         push_repairs(&mut batch, paths, &aligned.repairs, now);
         let mut outcomes = Vec::with_capacity(requests.len());
@@ -326,7 +330,9 @@ impl Writer {
             match request {
                 Request::Record { event, at } => batch.push(event, *at, None),
                 Request::Reserve { ticket, spawn, at } => {
-                    let id = self.reserve(&mut batch, ids, spawn, *at);
+                    let id = self.reserve(&mut batch, ids, spawn, *at, |day| {
+                        highest_of_day(disk, paths, &archives, day)
+                    });
                     outcomes.push((*ticket, Ok(Done::Reserved(id))));
                 }
                 Request::Flush { ticket, .. } => {
@@ -404,7 +410,26 @@ impl Writer {
         })
     }
 
-    fn reserve(&mut self, batch: &mut Batch, ids: &Ids, spawn: &Spawn, at: Timestamp) -> TaskId {
+    /// Gives out an id.
+    ///
+    /// The journal says which the last one was, and a watermark says what the journal does: before
+    /// the first of a day, the ledgers are asked as well.
+    fn reserve(
+        &mut self,
+        batch: &mut Batch,
+        ids: &Ids,
+        spawn: &Spawn,
+        at: Timestamp,
+        highest_of: impl Fn(Date) -> u16,
+    ) -> TaskId {
+        let day = batch.day_of_ids(day_of(at));
+        if self.asked_of != Some(day) {
+            let highest = highest_of(day);
+            if let Some(id) = TaskId::dated(day, highest).filter(|_| highest > 0) {
+                batch.note_id(&id);
+            }
+            self.asked_of = Some(day);
+        }
         let id = batch.next_id(day_of(at)).unwrap_or_else(|| {
             let uuid = ids.uuid_v4().parse();
             uuid.expect("a UUID of version 4 is a task id")
@@ -445,6 +470,7 @@ impl Writer {
         &mut self,
         disk: &Disk,
         paths: &LedgerPaths,
+        archives: &[Archived],
         requests: &[Request],
     ) -> Result<(), Arc<ReadError>> {
         let mut unseen = HashSet::new();
@@ -456,7 +482,7 @@ impl Writer {
         }
         unseen.retain(|id| !self.seen.contains(id));
         if !unseen.is_empty() {
-            let stored = stored_among(disk, paths, unseen.into_iter().collect());
+            let stored = stored_among(disk, paths, archives, unseen.into_iter().collect());
             self.seen.extend(stored.map_err(Arc::new)?);
         }
         Ok(())

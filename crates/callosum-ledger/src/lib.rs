@@ -14,6 +14,7 @@
 
 #![forbid(unsafe_code)]
 
+mod adoption;
 mod align;
 pub mod answers;
 mod archive_name;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     checksum::Checksum,
     hashlog,
-    journal::StoredEntry,
+    journal::{Archived, StoredEntry},
     task_id::{LAST_NUMBER_OF_A_DAY, TaskId},
 };
 
@@ -32,6 +32,8 @@ pub(crate) struct Position {
     pub(crate) before_day: u64,
     /// The highest dated id that was given out.
     pub(crate) last_id: Option<(Date, u16)>,
+    /// The archived ledgers, the earliest first.
+    pub(crate) archives: Vec<Archived>,
     /// The active ledger; none before it is begun.
     pub(crate) view: Option<View>,
 }
@@ -50,6 +52,8 @@ pub(crate) struct Begun {
 pub(crate) struct View {
     #[serde(flatten)]
     pub(crate) begun: Begun,
+    /// What the hashlog's first line follows.
+    pub(crate) follows: Checksum,
     /// The offset in the ledger file after the last entry; the tail follows.
     pub(crate) ledger_end: u64,
     /// How many entries it has.
@@ -71,6 +75,7 @@ impl Position {
             synced: 0,
             before_day: 0,
             last_id: None,
+            archives: Vec::new(),
             view: None,
         }
     }
@@ -121,6 +126,7 @@ impl View {
             begun,
             entries: 0,
             hashlog_end: 0,
+            follows: hashlog_head,
             hashlog_head,
         }
     }

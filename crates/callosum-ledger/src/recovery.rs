@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use callosum_host::{Clock, Disk, DiskError};
 
 use crate::{
+    adoption::Adopted,
     align::{OpenError, Repair, cut_torn},
     backup::{self, BackupError},
     creation::{CreateError, Start, begin_with, take_over},
@@ -24,7 +25,6 @@ use crate::{
     position::Position,
     quarantine,
     reader::{ReadError, archived_among},
-    rotation,
 };
 
 /// From what a ledger is recovered.
@@ -184,7 +184,7 @@ impl Project<'_> {
         let hashlog = view.hashlog_head;
         let count = entries.len();
         let ids = entries.iter().map(|entry| entry.task_id.clone()).collect();
-        let archived = archived_among(disk, paths, ids)?;
+        let archived = archived_among(disk, paths, &followed.position.archives, ids)?;
         entries.retain(|entry| !archived.contains(&entry.task_id));
         let mut set_aside = Vec::new();
         for path in [&paths.ledger, &paths.hashlog] {
@@ -196,6 +196,7 @@ impl Project<'_> {
             position: followed.position,
             begun,
             hashlog,
+            archives: Adopted::default(),
             details: vec![("recovered_from", self.shown(path))],
         };
         if let Some(kept) = set_aside.first() {
@@ -231,7 +232,7 @@ impl Project<'_> {
         }
         let appended = &found[told.len()..];
         let ids = appended.iter().map(|entry| entry.task_id.clone()).collect();
-        let archived = archived_among(disk, paths, ids)?;
+        let archived = archived_among(disk, paths, &followed.position.archives, ids)?;
         if let Some(at) = appended
             .iter()
             .position(|entry| archived.contains(&entry.task_id))
@@ -266,11 +267,12 @@ impl Project<'_> {
         }
         disk.create_dir_all(&paths.audit)?;
         let now = self.clock.now();
+        let archives = Adopted::find(disk, paths, day_of(now))?;
         let start = Start {
             position: Position::start(),
             begun,
-            hashlog: rotation::newest_head(disk, paths, day_of(now))?
-                .unwrap_or(crate::Checksum::ZERO),
+            hashlog: archives.head(),
+            archives,
             details: vec![
                 ("recovered_from", self.shown(&paths.ledger)),
                 ("kept", self.shown(&set_aside[0])),

@@ -10,13 +10,12 @@
 use std::path::{Path, PathBuf};
 
 use callosum_host::{Disk, DiskError, OpenHow, disk::EntryKind};
-use jiff::{Timestamp, civil::Date};
+use jiff::Timestamp;
 
 use crate::{
     align::{Expected, OpenError},
     archive_name::ArchiveName,
     chain::HASHLOG,
-    checksum::Checksum,
     entry::checksum_at_head,
     event::{AuditEvent, Event},
     hashlog::{self, HashlogLine},
@@ -113,6 +112,7 @@ pub(crate) fn rotate(
         entries: archived.entries,
         bytes: archived.bytes,
     };
+    position.archives.push(archived);
     Ok((position, rotated))
 }
 
@@ -137,6 +137,8 @@ fn prepare(
         bytes: view.ledger_len(),
         entries: view.entries,
         hashlog: view.hashlog_head,
+        follows: view.follows,
+        is_adopted: false,
     };
     let is_last = match last_line_of(disk, &paths.hashlog, &archived)? {
         Some(line) => match HashlogLine::read(&line) {
@@ -203,7 +205,7 @@ fn free_name(disk: &Disk, paths: &LedgerPaths, now: Timestamp) -> Result<Archive
 }
 
 /// What is behind the name of a file that is tried.
-const PART: &str = ".part";
+pub(crate) const PART: &str = ".part";
 
 /// The name under which a file is tried in the folder of archives.
 fn part_of(archive: &Path) -> PathBuf {
@@ -370,23 +372,6 @@ pub(crate) fn mode_like(disk: &Disk, path: &Path) -> Result<u32, DiskError> {
         None => None,
     };
     Ok(mode.unwrap_or(0o644))
-}
-
-/// The hash of the last line of the newest archive's hashlog, as that says it.
-pub(crate) fn newest_head(
-    disk: &Disk,
-    paths: &LedgerPaths,
-    today: Date,
-) -> Result<Option<Checksum>, DiskError> {
-    let names = names(disk, &paths.history)?;
-    let Some(name) = names.into_iter().rev().find(|name| name.has_come(today)) else {
-        return Ok(None);
-    };
-    let Some(file) = disk.open_if_there(&paths.archived_hashlog(&name), OpenHow::READ)? else {
-        return Ok(None);
-    };
-    let line = last_line(&file, file.size()?)?;
-    Ok(line.and_then(|line| HASHLOG.check(&line).ok()))
 }
 
 /// The names of the archives in a folder, the earliest first, compressed ones as if they were not.

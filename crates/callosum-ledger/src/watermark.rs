@@ -16,11 +16,10 @@ use crate::{
     lines::last_line,
     paths::LedgerPaths,
     position::{Position, View},
-    rotation,
 };
 
 /// The format that this version writes; another one is as good as no watermark.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
 struct Stored<'a> {
@@ -50,13 +49,16 @@ pub(crate) fn write(
 
 /// Reads the watermark; `None` where there is none that the files bear out.
 pub(crate) fn read(disk: &Disk, paths: &LedgerPaths) -> Result<Option<Position>, DiskError> {
-    let Some(bytes) = disk.read_if_there(&paths.watermark())? else {
-        return Ok(None);
-    };
-    let Some(position) = parse(&bytes) else {
-        return Ok(None);
-    };
-    Ok(is_borne_out(disk, paths, &position)?.then_some(position))
+    match stated(disk, paths)? {
+        Some(position) if is_borne_out(disk, paths, &position)? => Ok(Some(position)),
+        Some(_) | None => Ok(None),
+    }
+}
+
+/// What the watermark says, which nothing has borne out yet.
+pub(crate) fn stated(disk: &Disk, paths: &LedgerPaths) -> Result<Option<Position>, DiskError> {
+    let bytes = disk.read_if_there(&paths.watermark())?;
+    Ok(bytes.and_then(|bytes| parse(&bytes)))
 }
 
 fn parse(bytes: &[u8]) -> Option<Position> {
@@ -83,7 +85,10 @@ fn is_borne_out(disk: &Disk, paths: &LedgerPaths, at: &Position) -> Result<bool,
         return Ok(false);
     }
     if view.entries == 0 {
-        let archived = rotation::newest_head(disk, paths, day)?.unwrap_or(Checksum::ZERO);
+        let archived = at
+            .archives
+            .last()
+            .map_or(Checksum::ZERO, |last| last.hashlog);
         return Ok(*view == View::after(view.begun.clone(), archived));
     }
     let (Some(ledger), Some(hashlog)) = (

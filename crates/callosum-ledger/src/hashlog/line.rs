@@ -125,3 +125,17 @@ pub(crate) fn write_line(
     out.pop();
     HASHLOG.seal(out, from)
 }
+
+/// The hash of the last line of a hashlog over these entries: the offset of each, its bytes, and
+/// its checksum. `follows` where there is none.
+pub(crate) fn head_of<'e>(
+    entries: impl Iterator<Item = (usize, &'e [u8], Checksum)>,
+    follows: Checksum,
+) -> Checksum {
+    let (mut line, mut head) = (Vec::new(), follows);
+    for (number, (offset, entry, checksum)) in (1..).zip(entries) {
+        line.clear();
+        head = write_line(&mut line, number, offset as u64, entry, checksum, head);
+    }
+    head
+}

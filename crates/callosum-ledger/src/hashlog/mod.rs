@@ -9,6 +9,6 @@ mod opened;
 
 pub(crate) use self::{
     index::{Row, complete, is_right, refresh},
-    line::{HashlogLine, ReadRange, write_line},
+    line::{HashlogLine, ReadRange, head_of, write_line},
     opened::{Asked, Hashlog},
 };

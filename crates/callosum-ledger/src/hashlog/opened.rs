@@ -11,7 +11,7 @@ use super::{
     index::{Index, IndexFault, Row, build},
     line::HashlogLine,
 };
-use crate::{lines::last_line, task_id::TaskId};
+use crate::{chain::HASHLOG, checksum::Checksum, lines::last_line, task_id::TaskId};
 
 /// More than these bytes are not searched where they can be indexed.
 const SEARCHED: usize = 4 * 1024 * 1024;
@@ -99,6 +99,40 @@ impl Hashlog {
         Ok(are_all.then_some([first, last]))
     }
 
+    /// What the first line follows; `None` where there is no line.
+    pub(crate) fn follows(&self) -> Result<Option<Checksum>, DiskError> {
+        let first = self.first()?;
+        Ok(first.and_then(|line| HashlogLine::read(&line).map(|line| line.prev)))
+    }
+
+    /// Whether its first line follows this, and its last one is that.
+    pub(crate) fn joins(&self, follows: Checksum, head: Checksum) -> Result<bool, DiskError> {
+        let last = last_line(&self.file, self.file.size()?)?;
+        let is_last = last.is_some_and(|line| HASHLOG.check(&line) == Ok(head));
+        Ok(is_last && self.follows()? == Some(follows))
+    }
+
+    /// The checksum that each line says, where they are a chain from one hash to the other.
+    pub(crate) fn checksums(
+        &self,
+        follows: Checksum,
+        head: Checksum,
+    ) -> Result<Option<Vec<Checksum>>, DiskError> {
+        let (mut at, mut checksums) = (follows, Vec::new());
+        for line in self.all()?.split_inclusive(|byte| *byte == b'\n') {
+            let line = line.strip_suffix(b"\n").unwrap_or(line);
+            let (Ok(hash), Some(read)) = (HASHLOG.check(line), HashlogLine::read(line)) else {
+                return Ok(None);
+            };
+            if read.prev != at {
+                return Ok(None);
+            }
+            at = hash;
+            checksums.push(read.checksum);
+        }
+        Ok((at == head).then_some(checksums))
+    }
+
     fn first(&self) -> Result<Option<Vec<u8>>, DiskError> {
         let mut len = 4 * 1024;
         loop {
@@ -149,6 +183,17 @@ impl Hashlog {
             .all()?
             .split(|byte| *byte == b'\n')
             .filter_map(HashlogLine::read))
+    }
+
+    /// The ids in it that begin so.
+    pub(crate) fn ids_after(&self, prefix: &str) -> Result<Vec<String>, DiskError> {
+        let key = format!("\"task_id\":\"{prefix}");
+        let text = self.all()?;
+        let lines = memchr::memmem::find_iter(text, &key).map(|at| line_around(text, at));
+        Ok(lines
+            .filter_map(HashlogLine::read)
+            .map(|line| line.task_id.into_owned())
+            .collect())
     }
 
     fn all(&self) -> Result<&[u8], DiskError> {

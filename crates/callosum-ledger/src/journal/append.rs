@@ -9,6 +9,7 @@ use crate::{
     open_files::OpenFiles,
     paths::LedgerPaths,
     position::Position,
+    task_id::TaskId,
 };
 
 /// Records that are written together.
@@ -89,8 +90,19 @@ impl Batch {
     }
 
     /// Gives out the next dated id of a day.
-    pub(crate) fn next_id(&mut self, today: Date) -> Option<crate::task_id::TaskId> {
+    pub(crate) fn next_id(&mut self, today: Date) -> Option<TaskId> {
         self.position.next_id(today)
+    }
+
+    /// The day of the id that would be given out next.
+    pub(crate) fn day_of_ids(&self, today: Date) -> Date {
+        let last = self.position.last_id.map(|(day, _)| day);
+        last.map_or(today, |last| last.max(today))
+    }
+
+    /// Keeps in mind that an id is taken.
+    pub(crate) fn note_id(&mut self, id: &TaskId) {
+        self.position.note_id(id);
     }
 
     /// How many bytes it adds to the journal.

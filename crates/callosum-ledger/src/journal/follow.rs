@@ -283,8 +283,9 @@ impl Followed {
             Ok(begins) => begins,
             Err(fault) => return Ok(Err(fault)),
         };
-        if let Some(begins) = begins {
-            if let (Some(archived), Some(begun)) = (&begins.archived, &self.position.view) {
+        if let Some(mut begins) = begins {
+            if let (Some(archived), Some(begun)) = (&mut begins.archived, &self.position.view) {
+                archived.follows = begun.follows;
                 pass(Passed {
                     begun,
                     entries: &self.entries,
@@ -292,6 +293,11 @@ impl Followed {
                 })?;
             }
             self.archived.extend(begins.archived.clone());
+            self.position.archives.extend(begins.archived.take());
+            self.position.archives.append(&mut begins.adopted);
+            if let Some(id) = begins.last_id.take() {
+                self.position.note_id(&id);
+            }
             self.position.view = Some(begins.view());
             self.entries.clear();
             self.began = true;

@@ -10,6 +10,7 @@ use crate::{
     checksum::Checksum,
     event::{AuditEvent, Event},
     position::{Begun, View},
+    task_id::TaskId,
 };
 
 /// The format of the journal that this version writes.
@@ -110,10 +111,14 @@ pub(crate) struct Begins {
     pub(crate) hashlog: Checksum,
     /// The ledger before it, which was archived.
     pub(crate) archived: Option<Archived>,
+    /// The archives that were there before the journal.
+    pub(crate) adopted: Vec<Archived>,
+    /// The highest dated id in them.
+    pub(crate) last_id: Option<TaskId>,
 }
 
-/// What a record of a rotation says about the ledger that was archived.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What the journal says about an archived ledger.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Archived {
     /// The archive's file name.
     pub(crate) archive: ArchiveName,
@@ -123,6 +128,12 @@ pub(crate) struct Archived {
     pub(crate) entries: u64,
     /// The hash of the last line of its hashlog, and so of every entry in it.
     pub(crate) hashlog: Checksum,
+    /// What the first line of its hashlog follows. A record of a rotation does not say it: it is
+    /// what the ledger was begun with.
+    pub(crate) follows: Checksum,
+    /// Whether it was there before the journal, which then has none of its entries.
+    #[serde(default)]
+    pub(crate) is_adopted: bool,
 }
 
 /// The details of a record that begins a ledger.
@@ -135,6 +146,9 @@ struct BeginsDetails {
     archive: Option<ArchiveName>,
     bytes: Option<u64>,
     entries: Option<u64>,
+    #[serde(default)]
+    archives: Vec<Archived>,
+    last_id: Option<TaskId>,
 }
 
 impl Begins {
@@ -197,18 +211,21 @@ impl<'a> Record<'a> {
         let details = self.head.details.as_deref().map_or("null", RawValue::get);
         let details: BeginsDetails =
             serde_json::from_str(details).map_err(|error| format!("`details`: {error}"))?;
+        let is_created = event == Event::Created.as_str();
         let archived = match (
             details.archive,
             details.bytes,
             details.entries,
             details.hashlog,
         ) {
-            _ if event == Event::Created.as_str() => None,
+            _ if is_created => None,
             (Some(archive), Some(bytes), Some(entries), Some(hashlog)) => Some(Archived {
                 archive,
                 bytes,
                 entries,
                 hashlog,
+                follows: Checksum::ZERO,
+                is_adopted: false,
             }),
             _ => return Err("`details`: it does not describe an archive".to_owned()),
         };
@@ -220,6 +237,16 @@ impl<'a> Record<'a> {
             },
             hashlog: details.hashlog.unwrap_or(Checksum::ZERO),
             archived,
+            adopted: details
+                .archives
+                .into_iter()
+                .filter(|_| is_created)
+                .map(|archived| Archived {
+                    is_adopted: true,
+                    ..archived
+                })
+                .collect(),
+            last_id: details.last_id.filter(|_| is_created),
         }))
     }
 }

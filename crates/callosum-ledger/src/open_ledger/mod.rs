@@ -123,12 +123,6 @@ pub(crate) fn read_archive(
     }
 }
 
-/// The name that an archive's file has, were it not compressed.
-pub(crate) fn name_of(path: &Path) -> Option<ArchiveName> {
-    let name = path.file_name()?.to_str()?;
-    name.strip_suffix(".gz").unwrap_or(name).parse().ok()
-}
-
 /// Whether a file was read and is not what was compressed.
 pub(crate) fn is_corrupt(error: &DiskError) -> bool {
     error.source.kind() == std::io::ErrorKind::InvalidData

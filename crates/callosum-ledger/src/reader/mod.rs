@@ -4,13 +4,14 @@
 //! had when it was opened, so what is being written meanwhile is not seen; then the archives. A
 //! ledger without a hashlog, or laid out by another program, is read all the same, only slower.
 
+mod archives;
 mod place;
 mod query;
 mod stats;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::place::{archived_among, archives, stored_among};
+pub(crate) use self::archives::{archived_among, highest_of_day, stored_among, told_names};
 pub use self::{
     place::{Found, Place, ReadError},
     query::Query,
@@ -21,7 +22,7 @@ use std::path::PathBuf;
 
 use callosum_host::{Disk, DiskError};
 
-use self::place::Source;
+use self::{archives::Archive, place::Source};
 use crate::{
     entry::Entry, journal::day_files, ledger_file::LedgerVersion, paths::LedgerPaths,
     task_id::TaskId,
@@ -59,19 +60,39 @@ impl Reader {
 
     /// Finds a task's entry, in the active ledger or else in the archives, the newest first.
     ///
-    /// Fails with E004 where the entry is not what its checksum says.
+    /// Fails with E004 where the entry is not what its checksum says, and where it is in none of
+    /// the archives that can be read and not all of them can.
     pub fn find(&self, task_id: &TaskId) -> Result<Option<Found>, ReadError> {
         if let Some(found) = self.active.ask(|source| source.find(task_id))? {
             return Ok(Some(found));
         }
-        for path in archives(&self.disk, &self.paths)? {
-            if let Some(found) = Source::archive(&self.disk, &self.paths, &path)?
-                .ask(|source| source.find(task_id))?
-            {
-                return Ok(Some(found));
+        let mut unread = None;
+        for archive in self.told()? {
+            match archive.open(&self.disk, &self.paths) {
+                Ok(source) => {
+                    if let Some(found) = source.ask(|source| source.find(task_id))? {
+                        return Ok(Some(found));
+                    }
+                }
+                Err(error @ (ReadError::ArchiveGone { .. } | ReadError::ArchiveChanged { .. })) => {
+                    unread.get_or_insert(error);
+                }
+                Err(error) => return Err(error),
             }
         }
-        Ok(None)
+        unread.map_or(Ok(None), Err)
+    }
+
+    /// The archives that the journal tells of and that are not there: no query finds what they
+    /// had.
+    pub fn gone_archives(&self) -> Result<Vec<PathBuf>, ReadError> {
+        let mut gone = Vec::new();
+        for archive in self.told()? {
+            if !archive.is_there(&self.disk, &self.paths)? {
+                gone.push(archive.path(&self.paths));
+            }
+        }
+        Ok(gone)
     }
 
     /// The entries that a query asks for, newest first.
@@ -81,11 +102,15 @@ impl Reader {
     /// among them is not what its checksum says.
     pub fn query(&self, query: &Query) -> Result<Vec<Entry>, ReadError> {
         let mut entries = self.active.ask(|source| query.run(source, 0))?;
-        for path in self.archives()? {
+        for archive in self.present()? {
             if query.is_full(entries.len()) {
                 break;
             }
-            let archive = Source::archive(&self.disk, &self.paths, &path)?;
+            let path = archive.path(&self.paths);
+            if self.active.has_become(&self.disk, &path)? {
+                continue;
+            }
+            let archive = archive.open(&self.disk, &self.paths)?;
             let of_archive = archive.ask(|source| query.run(source, entries.len()))?;
             entries.extend(of_archive);
         }
@@ -98,28 +123,31 @@ impl Reader {
         let mut stats = Stats::default().with_active(&self.active)?;
         stats.ledger_bytes = self.size()?;
         let active = stats.entries;
-        for path in archives(&self.disk, &self.paths)? {
+        for archive in self.present()? {
+            let path = archive.path(&self.paths);
             if self.active.has_become(&self.disk, &path)? {
                 stats.note_rotating(active);
                 continue;
             }
-            stats = stats.with_archive(&Source::archive(&self.disk, &self.paths, &path)?)?;
+            stats = stats.with_archive(&archive.open(&self.disk, &self.paths)?)?;
         }
         Ok(stats)
     }
 
-    /// The archives besides the ledger that was active when this was opened.
-    fn archives(&self) -> Result<Vec<PathBuf>, DiskError> {
-        let mut archives = archives(&self.disk, &self.paths)?;
-        let mut kept = Ok(());
-        archives.retain(|path| match self.active.has_become(&self.disk, path) {
-            Ok(is_it) => !is_it,
-            Err(error) => {
-                kept = Err(error);
-                true
+    fn told(&self) -> Result<Vec<Archive>, ReadError> {
+        archives::of_project(&self.disk, &self.paths, &self.active)
+    }
+
+    /// The archives that are there; which are not is told by
+    /// [`gone_archives`](Self::gone_archives).
+    fn present(&self) -> Result<Vec<Archive>, ReadError> {
+        let mut present = Vec::new();
+        for archive in self.told()? {
+            if archive.is_there(&self.disk, &self.paths)? {
+                present.push(archive);
             }
-        });
-        kept.map(|()| archives)
+        }
+        Ok(present)
     }
 
     fn size(&self) -> Result<u64, DiskError> {

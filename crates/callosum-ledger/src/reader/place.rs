@@ -9,15 +9,18 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use callosum_host::{Disk, DiskError, OpenHow, disk::EntryKind};
+use callosum_host::{Disk, DiskError, OpenHow};
 use jiff::Timestamp;
 
+use super::archives::Archive;
 use crate::{
+    checksum::Checksum,
     entry::{Entry, EntryError, checksum_at_head, read_timestamp},
     error_code::ErrorCode,
-    hashlog::{Asked, Hashlog, HashlogLine, ReadRange as _, Row},
+    hashlog::{self, Asked, Hashlog, HashlogLine, ReadRange as _, Row},
+    journal::{Archived, JournalError},
     ledger_file::{LedgerFile, LedgerFileError, LedgerVersion},
-    open_ledger::{OpenLedger, name_of},
+    open_ledger::OpenLedger,
     paths::LedgerPaths,
     task_id::TaskId,
 };
@@ -59,6 +62,21 @@ pub enum ReadError {
         /// The ledger.
         path: PathBuf,
     },
+    /// The journal, which tells what the archives are, cannot be followed.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// An archive that the journal tells of is not there.
+    #[error("the archive `{}` is gone, and the audit journal tells of it", path.display())]
+    ArchiveGone {
+        /// Where it should be.
+        path: PathBuf,
+    },
+    /// An archive does not have the entries that the journal says were archived.
+    #[error("`{}` is not what the audit journal says was archived", path.display())]
+    ArchiveChanged {
+        /// The archive.
+        path: PathBuf,
+    },
     /// A file is not a ledger.
     #[error("cannot read `{}`", path.display())]
     File {
@@ -83,12 +101,18 @@ impl ReadError {
     /// The seed's code for it, where there is one.
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
-            Self::Disk(_) => Some(ErrorCode::DiskFailure),
+            Self::Disk(_) | Self::Journal(JournalError::Disk(_)) => Some(ErrorCode::DiskFailure),
             Self::Entry {
                 source: EntryError::Mismatch { .. },
                 ..
-            } => Some(ErrorCode::ChecksumMismatch),
-            Self::LedgerGone { .. } | Self::File { .. } | Self::Entry { .. } => None,
+            }
+            | Self::ArchiveChanged { .. }
+            | Self::Journal(JournalError::Damaged { .. }) => Some(ErrorCode::ChecksumMismatch),
+            Self::Journal(JournalError::Newer { .. })
+            | Self::LedgerGone { .. }
+            | Self::ArchiveGone { .. }
+            | Self::File { .. }
+            | Self::Entry { .. } => None,
         }
     }
 }
@@ -123,6 +147,8 @@ pub(super) enum Source {
         ledger: OpenLedger,
         version: LedgerVersion,
         is_archived: bool,
+        /// What the journal says of it, where that is an archive.
+        told: Option<Box<Archived>>,
     },
     /// Any ledger, by its own bytes.
     Scanned {
@@ -159,22 +185,37 @@ impl Source {
         Self::of(OpenLedger::Plain(ledger), hashlog, false)
     }
 
-    /// An archive, by its hashlog where it has one.
+    /// An archive, by its hashlog where that is the one that the journal tells of.
+    ///
+    /// Fails where it does not hold the entries that were archived.
     pub(super) fn archive(
         disk: &Disk,
         paths: &LedgerPaths,
-        path: &Path,
+        archive: &Archive,
     ) -> Result<Self, ReadError> {
-        let ledger = OpenLedger::open(disk, path)?;
-        let hashlog = match name_of(path) {
-            Some(name) => Hashlog::open(
-                disk,
-                &paths.archived_hashlog(&name),
-                &paths.archived_index(&name),
-            )?,
-            None => None,
+        let ledger = OpenLedger::open(disk, &paths.archive(&archive.name))?;
+        let hashlog = Hashlog::open(
+            disk,
+            &paths.archived_hashlog(&archive.name),
+            &paths.archived_index(&archive.name),
+        )?;
+        let Some(told) = &archive.told else {
+            return Self::of(ledger, hashlog, true);
         };
-        Self::of(ledger, hashlog, true)
+        let hashlog = match hashlog {
+            Some(hashlog) if hashlog.joins(told.follows, told.hashlog)? => hashlog,
+            _ => return Self::proven(&ledger, told, None),
+        };
+        match version_if_indexed(&hashlog, &ledger)? {
+            Some(version) => Ok(Self::Indexed {
+                hashlog: Box::new(hashlog),
+                ledger,
+                version,
+                is_archived: true,
+                told: Some(Box::new(told.clone())),
+            }),
+            None => Self::proven(&ledger, told, Some(&hashlog)),
+        }
     }
 
     fn of(
@@ -190,9 +231,60 @@ impl Source {
                 ledger,
                 version,
                 is_archived,
+                told: None,
             });
         }
         Self::from_bytes(ledger.path(), is_archived, ledger.read_all()?)
+    }
+
+    /// An archive by its own bytes, which must hold the entries that the journal tells of.
+    fn proven(
+        ledger: &OpenLedger,
+        told: &Archived,
+        hashlog: Option<&Hashlog>,
+    ) -> Result<Self, ReadError> {
+        let source = Self::from_bytes(ledger.path(), true, ledger.read_all()?)?;
+        if source.has_as_entries(told, hashlog)? {
+            Ok(source)
+        } else {
+            Err(ReadError::ArchiveChanged {
+                path: ledger.path().to_owned(),
+            })
+        }
+    }
+
+    /// Whether the scanned bytes have the entries that were archived: the hashlog made of them is
+    /// the one that the journal tells of, or that one is there and names them.
+    fn has_as_entries(
+        &self,
+        told: &Archived,
+        hashlog: Option<&Hashlog>,
+    ) -> Result<bool, DiskError> {
+        let Self::Scanned { bytes, file, .. } = self else {
+            return Ok(false);
+        };
+        let entries = file.entries.iter().map(|at| (at.start, &bytes[at.clone()]));
+        let Some(checksums) = entries
+            .clone()
+            .map(|(_, entry)| checksum_of(entry))
+            .collect::<Option<Vec<_>>>()
+        else {
+            return Ok(false);
+        };
+        let made = hashlog::head_of(
+            entries
+                .zip(&checksums)
+                .map(|((at, entry), checksum)| (at, entry, *checksum)),
+            told.follows,
+        );
+        if made == told.hashlog {
+            return Ok(true);
+        }
+        // Laid out otherwise it has its entries in other places.
+        Ok(match hashlog {
+            Some(hashlog) => hashlog.checksums(told.follows, told.hashlog)? == Some(checksums),
+            None => false,
+        })
     }
 
     /// Whether an entry may have been finished between these times.
@@ -216,13 +308,14 @@ impl Source {
                 Self::Indexed {
                     ledger,
                     is_archived,
+                    told,
+                    hashlog,
                     ..
                 },
-            ) => question(&Self::from_bytes(
-                ledger.path(),
-                *is_archived,
-                ledger.read_all()?,
-            )?),
+            ) => question(&match told {
+                Some(told) => Self::proven(ledger, told, Some(hashlog))?,
+                None => Self::from_bytes(ledger.path(), *is_archived, ledger.read_all()?)?,
+            }),
             (answer, _) => answer,
         };
         answer.map_err(|unanswered| match unanswered {
@@ -242,6 +335,14 @@ impl Source {
             bytes,
             file,
         })
+    }
+
+    /// What the hashlog's first line follows; `None` where there is none that fits.
+    pub(super) fn follows(&self) -> Result<Option<Checksum>, DiskError> {
+        match self {
+            Self::Indexed { hashlog, .. } => hashlog.follows(),
+            Self::Missing | Self::Scanned { .. } => Ok(None),
+        }
     }
 
     /// Whether an archive is this ledger, which was archived while this was open.
@@ -334,7 +435,8 @@ impl Source {
             (CandidatePlace::Line(line), Self::Indexed { ledger, .. }) => {
                 let stored = line.read_entry(ledger)?.ok_or(Unanswered::IndexWrong)?;
                 let entry = Entry::read(&stored).map_err(|_| Unanswered::IndexWrong)?;
-                let is_the_lines = line.task_id == entry.task_id.as_str()
+                let is_the_lines = line.checksum == entry.checksum
+                    && line.task_id == entry.task_id.as_str()
                     && line.executor == entry.executor
                     && read_timestamp(&line.timestamp) == Some(entry.timestamp);
                 is_the_lines.then_some(entry).ok_or(Unanswered::IndexWrong)
@@ -374,7 +476,7 @@ impl Source {
     }
 
     /// Those of `ids` that have an entry here.
-    fn having(&self, ids: &[TaskId]) -> Result<HashSet<TaskId>, Unanswered> {
+    pub(super) fn having(&self, ids: &[TaskId]) -> Result<HashSet<TaskId>, Unanswered> {
         let mut having = HashSet::new();
         for id in ids {
             if let Some(candidate) = self.candidate_of(id)? {
@@ -383,6 +485,27 @@ impl Source {
             }
         }
         Ok(having)
+    }
+
+    /// The highest number behind this beginning of an id that an entry has; 0 where none has.
+    pub(super) fn highest_after(&self, prefix: &str) -> Result<u16, ReadError> {
+        let number = |id: &str| id.strip_prefix(prefix)?.parse().ok();
+        let mut highest = 0;
+        match self {
+            Self::Missing => {}
+            Self::Indexed { hashlog, .. } => {
+                for id in hashlog.ids_after(prefix)? {
+                    highest = highest.max(number(&id).unwrap_or(0));
+                }
+            }
+            Self::Scanned { bytes, file, .. } => {
+                let entries = file.entries.iter().map(|at| &bytes[at.clone()]);
+                for entry in entries.filter_map(|bytes| Entry::read(bytes).ok()) {
+                    highest = highest.max(number(entry.task_id.as_str()).unwrap_or(0));
+                }
+            }
+        }
+        Ok(highest)
     }
 
     fn found(&self, entry: Entry, candidate: &Candidate<'_>) -> Found {
@@ -454,6 +577,11 @@ impl<'s> Candidate<'s> {
     }
 }
 
+/// The checksum that an entry says it has, in whatever layout.
+fn checksum_of(entry: &[u8]) -> Option<Checksum> {
+    checksum_at_head(entry).or_else(|| Some(Entry::read(entry).ok()?.checksum))
+}
+
 /// Whether the hashlog's ends fit the ledger; then the version at the ledger's head.
 fn version_if_indexed(
     hashlog: &Hashlog,
@@ -467,7 +595,7 @@ fn version_if_indexed(
     };
     for line in [&first, &last] {
         let is_there = line.read_entry(ledger)?.is_some_and(|entry| {
-            entry.ends_with(b"}") && checksum_at_head(&entry) == Some(line.checksum)
+            entry.ends_with(b"}") && checksum_of(&entry) == Some(line.checksum)
         });
         if !is_there {
             return Ok(None);
@@ -476,72 +604,4 @@ fn version_if_indexed(
     let mut head = ledger.read_range(0, first.offset as usize)?;
     head.extend_from_slice(b"]}");
     Ok(LedgerFile::parse(&head).ok().map(|file| file.version))
-}
-
-/// The archived ledgers, the newest first.
-pub(crate) fn archives(disk: &Disk, paths: &LedgerPaths) -> Result<Vec<PathBuf>, DiskError> {
-    let mut archives: Vec<_> = disk
-        .list_dir(&paths.history)?
-        .into_iter()
-        .filter(|entry| entry.kind == EntryKind::File)
-        .filter_map(|entry| entry.name.into_string().ok())
-        .filter(|name| {
-            name.strip_suffix(".gz")
-                .unwrap_or(name)
-                .strip_suffix(".json")
-                .is_some()
-        })
-        .collect();
-    // Our own by their age, before those of other programs by their names; one that is compressed
-    // just now after itself.
-    archives.sort_by_cached_key(|name| (name_of(Path::new(name)), name.clone()));
-    archives.dedup_by(|later, name| later.strip_suffix(".gz") == Some(name.as_str()));
-    Ok(archives
-        .into_iter()
-        .rev()
-        .map(|name| paths.history.join(name))
-        .collect())
-}
-
-/// Those of `ids` that have an entry in an archive.
-pub(crate) fn archived_among(
-    disk: &Disk,
-    paths: &LedgerPaths,
-    ids: Vec<TaskId>,
-) -> Result<HashSet<TaskId>, ReadError> {
-    let mut archived = HashSet::new();
-    for path in archives(disk, paths)? {
-        let source = Source::archive(disk, paths, &path)?;
-        archived.extend(source.ask(|source| source.having(&ids))?);
-    }
-    Ok(archived)
-}
-
-/// Those of `ids` that have an entry, in the active ledger or an archive.
-///
-/// The archives are read only for what the active ledger does not have.
-pub(crate) fn stored_among(
-    disk: &Disk,
-    paths: &LedgerPaths,
-    mut ids: Vec<TaskId>,
-) -> Result<Vec<TaskId>, ReadError> {
-    let mut stored = Vec::new();
-    let mut look_in = |source: &Source| {
-        let found: HashSet<TaskId> = source.ask(|source| source.having(&ids))?;
-        let (here, left) = std::mem::take(&mut ids)
-            .into_iter()
-            .partition::<Vec<_>, _>(|id| found.contains(id));
-        stored.extend(here);
-        ids = left;
-        Ok::<_, ReadError>(ids.is_empty())
-    };
-    if look_in(&Source::active(disk, paths)?)? {
-        return Ok(stored);
-    }
-    for path in archives(disk, paths)? {
-        if look_in(&Source::archive(disk, paths, &path)?)? {
-            break;
-        }
-    }
-    Ok(stored)
 }

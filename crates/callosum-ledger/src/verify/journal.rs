@@ -19,8 +19,9 @@ use crate::{
     journal::{Archived, Begins, DayFile, Record, RecordFault},
     lines::{Line, Lines},
     paths::LedgerPaths,
-    position::Begun,
+    position::{Begun, Position},
     task_id::TaskId,
+    watermark,
 };
 
 pub(super) struct JournalCheck {
@@ -40,15 +41,16 @@ pub(super) struct JournalCheck {
     /// The ledgers that were archived, in order.
     pub(super) archives: Vec<ArchivedCheck>,
     pub(super) problem: Option<Problem>,
+    /// What is wrong and does not break the chain: a task that has two entries, a watermark that
+    /// says something else.
+    pub(super) beside: Vec<Problem>,
 }
 
 /// What the journal says of an archive.
 pub(super) struct ArchivedCheck {
     pub(super) archived: Archived,
-    /// What its hashlog's first line follows.
-    pub(super) hashlog_from: Checksum,
-    /// The checksums of its entries, in order.
-    pub(super) checksums: Vec<Checksum>,
+    /// The checksums of its entries, in order; none where it was there before the journal.
+    pub(super) checksums: Option<Vec<Checksum>>,
 }
 
 struct Walk<'a> {
@@ -65,6 +67,36 @@ struct Walk<'a> {
     /// The checksums of the entries since the ledger was begun.
     checksums: Vec<Checksum>,
     archives: Vec<ArchivedCheck>,
+    /// The highest id that was given out, and the day file that is read.
+    ids: Position,
+    tasks: Tasks,
+    mark: Option<Position>,
+    beside: Vec<Problem>,
+}
+
+/// The tasks that have an entry, by a hash of their ids.
+#[derive(Default)]
+struct Tasks {
+    active: HashSet<u128>,
+    archived: HashSet<u128>,
+}
+
+impl Tasks {
+    /// Whether a task has no entry yet; it has one from now on.
+    fn take(&mut self, id: &str) -> bool {
+        let mut key = [0; 16];
+        key.copy_from_slice(&Checksum::of(id.as_bytes()).as_bytes()[..16]);
+        let key = u128::from_le_bytes(key);
+        !self.archived.contains(&key) && self.active.insert(key)
+    }
+
+    /// Another ledger is begun; what the one before held is archived, or replaced.
+    fn begin(&mut self, is_archived: bool) {
+        let before = std::mem::take(&mut self.active);
+        if is_archived {
+            self.archived.extend(before);
+        }
+    }
 }
 
 /// Walks the chain to its end or to the first record that is wrong.
@@ -87,10 +119,14 @@ pub(super) fn check(
         hashlog_from: Checksum::ZERO,
         checksums: Vec::new(),
         archives: Vec::new(),
+        ids: Position::start(),
+        tasks: Tasks::default(),
+        mark: watermark::stated(disk, paths)?,
+        beside: Vec::new(),
     };
     for (index, (day, len)) in stock.days.iter().enumerate() {
         let is_last = index + 1 == stock.days.len();
-        let problem = walk.day(disk, day, *len, is_last)?;
+        let problem = walk.day(disk, paths, day, *len, is_last)?;
         if problem.is_some() {
             return Ok(walk.done(problem));
         }
@@ -126,17 +162,20 @@ impl Walk<'_> {
             hashlog_from: self.hashlog_from,
             archives: self.archives,
             problem,
+            beside: self.beside,
         }
     }
 
     fn day(
         &mut self,
         disk: &Disk,
+        paths: &LedgerPaths,
         day: &DayFile,
         len: u64,
         is_last: bool,
     ) -> Result<Option<Problem>, DiskError> {
         self.files.push((day.path.clone(), self.next_seq()));
+        self.ids.day = Some(day.day);
         let file = disk.open(&day.path, OpenHow::READ)?;
         let mut lines = Lines::new(&file, 0, len);
         while let Some(line) = lines.next()? {
@@ -159,8 +198,57 @@ impl Walk<'_> {
             if let Err(detail) = self.follow(&record)? {
                 return Ok(Some(self.problem(day, Fault::Unreadable, &detail)));
             }
+            self.note_task(day, &record);
+            let mark = self.mark.take_if(|mark| mark.seq == record.head.seq);
+            if mark.is_some_and(|mark| !self.bears_out(&mark, end)) {
+                self.beside.push(Problem {
+                    path: paths.watermark(),
+                    fault: Fault::Edited,
+                    number: 0,
+                    task_id: None,
+                    detail: format!(
+                        "it does not say what the audit journal does up to record {}; it may be \
+                         deleted, and is made anew",
+                        record.head.seq
+                    ),
+                });
+            }
         }
         Ok(None)
+    }
+
+    /// Keeps in mind whose record it is, and names a task that has a second entry.
+    fn note_task(&mut self, day: &DayFile, record: &Record<'_>) {
+        let Some(id) = record.head.task_id.as_deref() else {
+            return;
+        };
+        let task_id: Option<TaskId> = id.parse().ok();
+        if let Some(task_id) = &task_id {
+            self.ids.note_id(task_id);
+        }
+        if record.stores() && !self.tasks.take(id) {
+            self.beside.push(Problem {
+                path: day.path.clone(),
+                fault: Fault::Duplicated,
+                number: record.head.seq,
+                task_id,
+                detail: "it stores an entry of a task that has one already".to_owned(),
+            });
+        }
+    }
+
+    /// Whether a position says what the journal does up to the record that ends at `end`.
+    fn bears_out(&self, mark: &Position, end: u64) -> bool {
+        let Some(view) = &mark.view else {
+            return self.begun.is_none();
+        };
+        let archives = self.archives.iter().map(|told| &told.archived);
+        (mark.day, mark.offset, Some(mark.head)) == (self.ids.day, end, self.heads.last().copied())
+            && mark.last_id == self.ids.last_id
+            && mark.archives.iter().eq(archives)
+            && Some(&view.begun) == self.begun.as_ref()
+            && (view.follows, view.entries) == (self.hashlog_from, self.entries)
+            && view.ledger_end == self.ledger_at
     }
 
     fn next_seq(&self) -> u64 {
@@ -175,10 +263,17 @@ impl Walk<'_> {
                 begun,
                 hashlog,
                 archived,
+                adopted,
+                last_id,
                 ..
             })) => {
+                self.tasks.begin(archived.is_some());
+                if let Some(id) = &last_id {
+                    self.ids.note_id(id);
+                }
                 let checksums = std::mem::take(&mut self.checksums);
-                if let Some(archived) = archived {
+                if let Some(mut archived) = archived {
+                    archived.follows = self.hashlog_from;
                     if archived.entries != self.entries {
                         let said = archived.entries;
                         return Ok(Err(format!(
@@ -188,10 +283,14 @@ impl Walk<'_> {
                     }
                     self.archives.push(ArchivedCheck {
                         archived,
-                        hashlog_from: self.hashlog_from,
-                        checksums,
+                        checksums: Some(checksums),
                     });
                 }
+                let told = |archived| ArchivedCheck {
+                    archived,
+                    checksums: None,
+                };
+                self.archives.extend(adopted.into_iter().map(told));
                 self.hashlog_from = hashlog;
                 self.entries = 0;
                 self.told_by.clear();

@@ -79,7 +79,7 @@ pub(super) fn check_archive(
     disk: &Disk,
     paths: &LedgerPaths,
     path: &Path,
-    told: Option<&ArchivedCheck>,
+    told: &ArchivedCheck,
 ) -> Result<LedgerCheck, DiskError> {
     let checked = match OpenLedger::open(disk, path) {
         Ok(OpenLedger::Plain(file)) => {
@@ -103,11 +103,11 @@ pub(super) fn check_archive(
         }
         checked => checked?,
     };
-    let Some(told) = told else {
+    let found = check.places.iter().map(|(_, _, checksum)| *checksum);
+    let Some(checksums) = &told.checksums else {
         return Ok(check);
     };
-    let found = check.places.iter().map(|(_, _, checksum)| *checksum);
-    if check.problem.is_some() || !found.eq(told.checksums.iter().copied()) {
+    if check.problem.is_some() || !found.eq(checksums.iter().copied()) {
         let difference = compare_archive(disk, paths, path, told.archived.archive)?;
         check.problem = difference.or(check.problem).or_else(|| {
             let detail = "its entries are not those that the audit journal says";
@@ -120,8 +120,22 @@ pub(super) fn check_archive(
         check.problem = Some(whole_file(&hashlog, Fault::Missing, "there is no hashlog"));
         return Ok(check);
     };
-    let from = Some(told.hashlog_from);
-    check.problem = check_hashlog(&file, file.size()?, from, &check.places, true)?.problem;
+    let from = Some(told.archived.follows);
+    let of_hashlog = check_hashlog(&file, file.size()?, from, &check.places, true)?;
+    // It was on disk, all of it, before the archive was.
+    check.problem = of_hashlog.problem.map(|problem| match problem.fault {
+        Fault::Behind | Fault::Torn => Problem {
+            fault: Fault::TailCut,
+            number: of_hashlog.lines + 1,
+            detail: format!(
+                "it has {} lines for {} entries",
+                of_hashlog.lines,
+                check.places.len()
+            ),
+            ..problem
+        },
+        _ => problem,
+    });
     if check.problem.is_none() {
         let index = paths.archived_index(&told.archived.archive);
         check.problem = check_index(disk, &index, &hashlog)?;

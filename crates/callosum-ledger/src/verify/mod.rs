@@ -9,6 +9,7 @@
 //! found by [`verify_within`], which holds the journal against what was signed of it as well: a
 //! third thread hashes it for that.
 
+mod archives;
 mod diagnosis;
 mod interrupted;
 mod journal;
@@ -21,17 +22,14 @@ mod tampering;
 mod tests;
 
 use std::{
+    ffi::OsString,
     path::{Path, PathBuf},
     thread,
 };
 
 use callosum_host::{Disk, DiskError, DiskFile, LockError, OpenHow};
 
-use self::{
-    interrupted::Proven,
-    journal::{ArchivedCheck, JournalCheck},
-    signed::Signed,
-};
+use self::{interrupted::Proven, journal::JournalCheck, signed::Signed};
 use crate::{
     align::{self, OpenError},
     checkpoint::KeptCheckpoints,
@@ -39,9 +37,7 @@ use crate::{
     journal::{DayFile, day_files},
     ledger_file::LedgerFileError,
     locks,
-    open_ledger::name_of,
     paths::LedgerPaths,
-    reader::archives,
     task_id::TaskId,
 };
 
@@ -181,6 +177,8 @@ struct Stock {
     /// The last bytes of the ledger, which the next append overwrites.
     ledger_end: Vec<u8>,
     hashlog: Option<u64>,
+    /// The names in the folder of archives.
+    history: Vec<OsString>,
 }
 
 /// More than the tail of a ledger takes.
@@ -302,6 +300,11 @@ pub fn verify_within(
             verification.problems.extend(difference);
         }
     }
+    if of_journal.problem.is_none() {
+        verification.problems.append(&mut of_journal.beside);
+        let strangers = archives::strangers(paths, &stock.history, &of_journal.archives);
+        verification.problems.extend(strangers);
+    }
     verification.problems.extend(signed.problems);
     let is_of_hashlog = |problem: &Problem| problem.path == paths.hashlog;
     if !verification.problems.iter().any(is_of_hashlog) {
@@ -309,7 +312,7 @@ pub fn verify_within(
         verification.problems.extend(of_index);
     }
     if scope.archives {
-        check_archives(disk, paths, &of_journal.archives, &mut verification)?;
+        archives::check_archives(disk, paths, &of_journal.archives, &mut verification)?;
     }
     if !verification.is_sound() {
         let proven = Proven {
@@ -320,35 +323,6 @@ pub fn verify_within(
         interrupted::settle(disk, paths, &stock, &of_journal, proven, problems)?;
     }
     Ok(verification)
-}
-
-/// Checks the archives that are there, and that those are there of which the journal tells.
-fn check_archives(
-    disk: &Disk,
-    paths: &LedgerPaths,
-    told: &[ArchivedCheck],
-    verification: &mut Verification,
-) -> Result<(), DiskError> {
-    let found = archives(disk, paths)?;
-    for path in &found {
-        let of_it = told
-            .iter()
-            .find(|told| name_of(path) == Some(told.archived.archive));
-        let of_archive = ledger::check_archive(disk, paths, path, of_it)?;
-        verification.archived_entries += of_archive.entries;
-        verification.problems.extend(of_archive.problem);
-        verification.bytes += of_archive.bytes;
-    }
-    for told in told {
-        let archive = told.archived.archive;
-        if !found.iter().any(|path| name_of(path) == Some(archive)) {
-            let path = paths.archive(&archive);
-            let detail = "the audit journal tells of this archive, and it is not there";
-            let missing = ledger::whole_file(&path, Fault::Missing, detail);
-            verification.problems.push(missing);
-        }
-    }
-    Ok(())
 }
 
 /// What a thread found, or its panic.
@@ -415,6 +389,11 @@ fn take_stock(disk: &Disk, paths: &LedgerPaths) -> Result<Stock, VerifyError> {
         ledger,
         ledger_end,
         hashlog: len_of(&paths.hashlog)?,
+        history: disk
+            .list_dir(&paths.history)?
+            .into_iter()
+            .map(|entry| entry.name)
+            .collect(),
     })
 }
 

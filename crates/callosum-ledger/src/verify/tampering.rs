@@ -16,6 +16,7 @@ use crate::{
     checkpoint::{Begin, Witness},
     checksum::Checksum,
     entry::seal,
+    rotation,
     signed_note::{SignedNote, SigningKey},
 };
 
@@ -197,7 +198,8 @@ fn archived(change: impl FnOnce(&mut Vec<String>)) -> Option<(Fault, u64)> {
     project.open().rotate().unwrap();
     assert_eq!(project.entries().len(), 0);
     change(&mut entries);
-    let archive = archives(&project.disk, &project.paths).unwrap().remove(0);
+    let name = rotation::names(&project.disk, &project.paths.history).unwrap()[0];
+    let archive = project.paths.archive(&name);
     project.write_entries_to(&archive, &entries);
     project.found(&archive)
 }

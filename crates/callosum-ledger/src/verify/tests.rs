@@ -6,7 +6,7 @@ use callosum_host::{Clock, Disk, Ids};
 use serde_json::Map;
 
 use super::*;
-use crate::{AuditEvent, Event, Ledger, NewEntry, Spawn};
+use crate::{AuditEvent, Event, Ledger, NewEntry, Spawn, chain::JOURNAL, journal::Record};
 
 struct Project {
     _folder: tempfile::TempDir,
@@ -56,6 +56,17 @@ impl Project {
         day_files(&self.disk, &self.paths.audit).unwrap()[0]
             .path
             .clone()
+    }
+
+    fn open(&self) -> Ledger {
+        let clock = Clock::fixed("2026-11-02T11:00:00Z".parse().unwrap(), Duration::ZERO);
+        Ledger::open(
+            self.disk.clone(),
+            self.paths.clone(),
+            clock,
+            Ids::sequence(),
+        )
+        .unwrap()
     }
 
     fn lines(&self, path: &std::path::Path) -> Vec<String> {
@@ -247,26 +258,6 @@ fn a_missing_file_is_named() {
     assert!(found.is_sound(), "nothing at all is nothing wrong");
 }
 
-#[test]
-fn an_archive_is_checked_too() {
-    let project = project();
-    let archive = project
-        .paths
-        .history
-        .join("cal_memory_20261101_000000.json");
-    let mut lines = project.lines(&project.paths.ledger);
-    project.write(&archive, &lines);
-    assert_eq!(
-        verify(&project.disk, &project.paths)
-            .unwrap()
-            .archived_entries,
-        5
-    );
-    lines[6] = lines[6].replace("summary 3", "summary 4");
-    project.write(&archive, &lines);
-    assert_eq!(project.problem(&archive), Some((Fault::Edited, 4)));
-}
-
 /// CAL-SUM-2: what was never written to ledger and hashlog is a crash's doing, and is not told of
 /// as an edit of the other one; zeros where a watermark says that all was on disk are not.
 #[test]
@@ -286,4 +277,33 @@ fn holes_that_a_crash_leaves_are_told_from_tampering() {
     assert_eq!(hole(512, 1024), Fault::Torn);
     assert_eq!(hole(0, 512), Fault::Unreadable, "its head was synced");
     assert_eq!(hole(600, 700), Fault::Unreadable, "no disk writes that");
+}
+
+/// CAL-SCH-2: a task that two entries are of is named, where everything else fits together.
+#[test]
+fn a_second_entry_of_a_task_is_named() {
+    let project = project();
+    let path = project.journal();
+    let mut lines = project.lines(&path);
+    let commit = lines[2].clone();
+    let last = Record::read(lines[lines.len() - 1].as_bytes()).unwrap();
+    let (seq, prev) = (last.head.seq, last.hash);
+    let (fields, _) = commit.split_once(",\"prev\":").unwrap();
+    let (_, head) = fields.split_once("\"seq\":3,").unwrap();
+    let before = &fields[..fields.len() - head.len() - "\"seq\":3,".len()];
+    let mut again = format!("{before}\"seq\":{},{head},\"prev\":\"{prev}\"", seq + 1).into_bytes();
+    JOURNAL.seal(&mut again, 0);
+    lines.push(String::from_utf8(again).unwrap().trim_end().to_owned());
+    project.write(&path, &lines);
+    drop(project.open());
+    let found = verify(&project.disk, &project.paths).unwrap();
+    let [problem] = &found.problems[..] else {
+        panic!("{:?}", found.problems);
+    };
+    assert_eq!(
+        (problem.fault, problem.number),
+        (Fault::Duplicated, seq + 1)
+    );
+    let id = problem.task_id.as_ref().unwrap();
+    assert_eq!(id.as_str(), "cal_2026_11_02_0001");
 }

@@ -3,6 +3,7 @@
 //! - `project`: a project in a temporary folder, with a fixed clock and ids in sequence
 //! - `recovery`: backups, and the ways back
 //! - `rotation`: archiving, interrupted archiving, replay over many archives
+//! - `archives`: which files are archives, those of older programs among them
 //! - `writing`: creating, reserving, committing, many threads, two processes' worth of handles
 //! - `crashes`: what a crash leaves is mended, what a person did is not touched
 //! - `enumerated_crashes`: every state that a crash may leave, at every step of every way to write
@@ -18,6 +19,7 @@
     reason = "the helpers of tests fail as the tests themselves do"
 )]
 
+mod archives;
 mod audit_buffer;
 mod crashes;
 mod enumerated_crashes;

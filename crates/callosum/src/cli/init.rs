@@ -80,6 +80,9 @@ pub(crate) struct InitOutput {
 pub(super) struct Created {
     paths: Vec<PathBuf>,
     adopted: u64,
+    archives: u64,
+    /// What has an archive's name and is none.
+    passed_over: Vec<PathBuf>,
 }
 
 impl Created {
@@ -103,6 +106,19 @@ impl Created {
                 many(self.adopted, "entry")
             ));
         }
+        if self.archives > 0 {
+            context.ui.say(&format!(
+                "the audit journal tells of {} from now on",
+                many(self.archives, "archive")
+            ));
+        }
+        for path in &self.passed_over {
+            let what = format!(
+                "`{}` is not a ledger whose every checksum is right: nothing reads it",
+                shown(path, context.state())
+            );
+            context.ui.warn(&what, None);
+        }
     }
 }
 
@@ -125,9 +141,12 @@ pub(super) fn create_files(context: &Context) -> Result<Created, CommandError> {
             .map_err(|error| explain::trust(&error))?;
         paths.push(calrc);
     }
+    let adopted = creation.adopted.unwrap_or_default();
     Ok(Created {
         paths,
-        adopted: creation.adopted.map_or(0, |adoption| adoption.entries),
+        adopted: adopted.entries,
+        archives: adopted.archives,
+        passed_over: adopted.passed_over,
     })
 }
 

@@ -75,7 +75,18 @@ pub(super) fn reader(context: &Context) -> Result<Reader, CommandError> {
         Err(OpenError::NotCreated { .. }) => {}
         Err(error) => context.ui.detail(&unopened(&error).one_line()),
     }
-    Reader::open(context.disk.clone(), paths).map_err(|error| unreadable(&error))
+    let reader = Reader::open(context.disk.clone(), paths).map_err(|error| unreadable(&error))?;
+    // Where that cannot be told, whoever asks for an archive is told why.
+    for gone in reader.gone_archives().unwrap_or_default() {
+        let what = format!(
+            "the archive `{}` is gone: what it had is not among the entries",
+            gone.display()
+        );
+        context
+            .ui
+            .warn(&what, Some("callosum ledger recover --from-audit"));
+    }
+    Ok(reader)
 }
 
 /// Whether there is a journal and the ledger that it was written with is gone.
@@ -199,6 +210,14 @@ pub(super) fn unreadable(error: &ReadError) -> CommandError {
     };
     let explained =
         CommandError::because(exit, "cannot read the ledger", error).coded(error.code());
+    if matches!(
+        error,
+        ReadError::ArchiveGone { .. } | ReadError::ArchiveChanged { .. }
+    ) {
+        return explained.hint(
+            "callosum ledger recover --from-audit makes every archive anew that was written here",
+        );
+    }
     if exit == Exit::No {
         return explained.hint("callosum ledger verify");
     }

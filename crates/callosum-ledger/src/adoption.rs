@@ -1,0 +1,227 @@
+//! Archives that were there before the journal: those of other programs, and ours where the journal
+//! that told of them is lost.
+//!
+//! The record that begins the journal tells of each what a rotation would have: how many entries it
+//! has, how large it is, and the hash of its hashlog's last line. Only those whose every checksum is
+//! right are told of; nothing reads the others.
+
+use std::{ops::Range, path::PathBuf};
+
+use callosum_host::{Disk, DiskError, OpenHow};
+use jiff::civil::Date;
+use serde_json::{Value, json};
+
+use crate::{
+    archive_name::ArchiveName,
+    chain::HASHLOG,
+    checksum::Checksum,
+    entry::Entry,
+    hashlog::{self, HashlogLine},
+    journal::Archived,
+    ledger_file::LedgerFile,
+    lines::last_line,
+    open_ledger::{is_corrupt, read_archive},
+    paths::LedgerPaths,
+    position::Position,
+    quarantine, rotation,
+    task_id::TaskId,
+};
+
+/// The archives that a new journal tells of.
+#[derive(Debug, Default)]
+pub(crate) struct Adopted {
+    /// The earliest first.
+    pub(crate) archives: Vec<Archived>,
+    /// The highest dated id in them.
+    pub(crate) last_id: Option<TaskId>,
+    /// The files that have an archive's name and are not one.
+    pub(crate) passed_over: Vec<PathBuf>,
+}
+
+impl Adopted {
+    /// What the hashlog of the ledger after them goes on from.
+    pub(crate) fn head(&self) -> Checksum {
+        let last = self.archives.last();
+        last.map_or(Checksum::ZERO, |last| last.hashlog)
+    }
+
+    /// The archives as the record that begins the journal has them.
+    pub(crate) fn to_json(&self) -> Value {
+        let told = self.archives.iter().map(|told| {
+            json!({
+                "archive": told.archive.to_string(),
+                "bytes": told.bytes,
+                "entries": told.entries,
+                "hashlog": told.hashlog.to_string(),
+                "follows": told.follows.to_string(),
+            })
+        });
+        told.collect()
+    }
+
+    /// Looks at what is there. Costs the reading of every archive, one at a time in memory.
+    pub(crate) fn find(disk: &Disk, paths: &LedgerPaths, today: Date) -> Result<Self, DiskError> {
+        let mut adopted = Self::default();
+        let mut ids = Position::start();
+        ids.day = Some(today);
+        for name in rotation::names(disk, &paths.history)? {
+            let read = match read_archive(disk, paths, &name) {
+                Err(error) if is_corrupt(&error) => None,
+                read => read?,
+            };
+            let entries = read.as_deref().and_then(entries_of);
+            let (Some(bytes), Some(entries), true) = (read, entries, name.has_come(today)) else {
+                adopted.passed_over.push(paths.archive(&name));
+                continue;
+            };
+            let hashlog_over = |follows| hashlog_head(&bytes, &entries, follows);
+            let mut follows = adopted.head();
+            let mut hashlog = hashlog_over(follows);
+            // Ours goes on from an archive that may be gone since, and is right all the same.
+            if let Some([of_its_own, last]) = ends(disk, paths, &name)?
+                && hashlog_over(of_its_own) == last
+            {
+                (follows, hashlog) = (of_its_own, last);
+            }
+            for placed in &entries {
+                ids.note_id(&placed.task_id);
+            }
+            adopted.archives.push(Archived {
+                archive: name,
+                bytes: bytes.len() as u64,
+                entries: entries.len() as u64,
+                hashlog,
+                follows,
+                is_adopted: true,
+            });
+        }
+        adopted.last_id = ids
+            .last_id
+            .and_then(|(day, number)| TaskId::dated(day, number));
+        Ok(adopted)
+    }
+}
+
+/// Writes the hashlog of an adopted archive where it is not there, and says where; `None` where it
+/// is, and where the archive does not have the entries that were adopted.
+pub(crate) fn restore_hashlog(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    archived: &Archived,
+) -> Result<Option<PathBuf>, DiskError> {
+    let path = paths.archived_hashlog(&archived.archive);
+    if ends(disk, paths, &archived.archive)? == Some([archived.follows, archived.hashlog]) {
+        return Ok(None);
+    }
+    let Some(lines) = lines_of(disk, paths, archived)? else {
+        return Ok(None);
+    };
+    let mode = rotation::mode_like(disk, &paths.archive(&archived.archive))?;
+    if let Some(found) = disk.read_if_there(&path)? {
+        quarantine::keep(disk, paths, &path, &found)?;
+    }
+    disk.replace(&path, &lines, mode)?;
+    Ok(Some(path))
+}
+
+/// How the hashlog of an adopted archive stands.
+pub(crate) enum OfHashlog {
+    /// It is the one that was made of the archive.
+    Right,
+    Missing,
+    /// It is another one.
+    Other,
+}
+
+/// Whether an adopted archive has the entries that were adopted, and its hashlog beside it; `None`
+/// where the entries are others.
+pub(crate) fn has_entries(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    archived: &Archived,
+) -> Result<Option<OfHashlog>, DiskError> {
+    let Some(lines) = lines_of(disk, paths, archived)? else {
+        return Ok(None);
+    };
+    let found = disk.read_if_there(&paths.archived_hashlog(&archived.archive))?;
+    Ok(Some(match found {
+        Some(found) if found == lines => OfHashlog::Right,
+        Some(_) => OfHashlog::Other,
+        None => OfHashlog::Missing,
+    }))
+}
+
+/// The hashlog of an adopted archive, made of its entries; `None` where those are not the ones that
+/// were adopted.
+fn lines_of(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    archived: &Archived,
+) -> Result<Option<Vec<u8>>, DiskError> {
+    let read = match read_archive(disk, paths, &archived.archive) {
+        Err(error) if is_corrupt(&error) => None,
+        read => read?,
+    };
+    let Some((bytes, entries)) = read.and_then(|bytes| {
+        let entries = entries_of(&bytes)?;
+        Some((bytes, entries))
+    }) else {
+        return Ok(None);
+    };
+    let (mut lines, mut head) = (Vec::new(), archived.follows);
+    for (number, placed) in (1..).zip(&entries) {
+        let stored = &bytes[placed.at.clone()];
+        let offset = placed.at.start as u64;
+        head = hashlog::write_line(&mut lines, number, offset, stored, placed.checksum, head);
+    }
+    Ok((head == archived.hashlog).then_some(lines))
+}
+
+/// What the first line of an archive's hashlog follows, and the hash of its last one.
+fn ends(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    name: &ArchiveName,
+) -> Result<Option<[Checksum; 2]>, DiskError> {
+    let path = paths.archived_hashlog(name);
+    let Some(file) = disk.open_if_there(&path, OpenHow::READ)? else {
+        return Ok(None);
+    };
+    let bytes = file.read_all()?;
+    let Some(feed) = memchr::memchr(b'\n', &bytes) else {
+        return Ok(None);
+    };
+    let first = HashlogLine::read(&bytes[..feed]).map(|first| first.prev);
+    let last = last_line(&file, bytes.len() as u64)?;
+    let last = last.and_then(|line| HASHLOG.check(&line).ok());
+    Ok(first.zip(last).map(|(first, last)| [first, last]))
+}
+
+/// An entry, by what its line in a hashlog needs.
+struct Placed {
+    at: Range<usize>,
+    task_id: TaskId,
+    checksum: Checksum,
+}
+
+/// The entries of a ledger and where they stand, where every checksum is right.
+fn entries_of(bytes: &[u8]) -> Option<Vec<Placed>> {
+    let file = LedgerFile::scan(bytes).ok()?;
+    let read = |at: Range<usize>| {
+        let entry = Entry::read(&bytes[at.clone()]).ok()?;
+        entry.check().ok()?;
+        Some(Placed {
+            at,
+            checksum: entry.checksum,
+            task_id: entry.task_id,
+        })
+    };
+    file.entries.into_iter().map(read).collect()
+}
+
+fn hashlog_head(bytes: &[u8], entries: &[Placed], follows: Checksum) -> Checksum {
+    let lines = entries
+        .iter()
+        .map(|placed| (placed.at.start, &bytes[placed.at.clone()], placed.checksum));
+    hashlog::head_of(lines, follows)
+}

@@ -1,0 +1,178 @@
+//! [`Archive`]: the archives that the journal tells of, and nothing else in their folder.
+//!
+//! Their names come from the watermark, where the active hashlog goes on from what that says; else
+//! from the journal. What a file of such a name holds must be what was archived under it: see
+//! [`Source::archive`].
+
+use std::{collections::HashSet, path::PathBuf};
+
+use callosum_host::{Disk, DiskError};
+use jiff::{civil::Date, tz::TimeZone};
+
+use super::place::{ReadError, Source};
+use crate::{
+    archive_name::ArchiveName,
+    checksum::Checksum,
+    journal::{Archived, day_files, follow},
+    paths::LedgerPaths,
+    position::Position,
+    rotation,
+    task_id::TaskId,
+    watermark,
+};
+
+/// An archived ledger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Archive {
+    pub(crate) name: ArchiveName,
+    /// What the journal says of it; `None` where there is no journal, and so no proof of anything.
+    pub(crate) told: Option<Archived>,
+}
+
+/// The archives of a project, the newest first. Without a journal, all that have a name of one.
+pub(super) fn of_project(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    active: &Source,
+) -> Result<Vec<Archive>, ReadError> {
+    if day_files(disk, &paths.audit)?.is_empty() {
+        let names = rotation::names(disk, &paths.history)?;
+        let found = |name| Archive { name, told: None };
+        return Ok(names.into_iter().rev().map(found).collect());
+    }
+    Ok(newest_first(&told(disk, paths, active)?))
+}
+
+/// The archives that the journal tells of, the earliest first.
+fn told(disk: &Disk, paths: &LedgerPaths, active: &Source) -> Result<Vec<Archived>, ReadError> {
+    if let Some(follows) = active.follows()?
+        && let Some(marked) = watermark::stated(disk, paths)?
+        && knows_ledger_after(&marked, follows)
+    {
+        return Ok(marked.archives);
+    }
+    let known = watermark::read(disk, paths)?.unwrap_or_else(Position::start);
+    Ok(follow(disk, paths, &known)?.position.archives)
+}
+
+/// Whether a position was taken when the ledger was there whose hashlog goes on from `follows`, or
+/// later: then it has all archives before that ledger.
+fn knows_ledger_after(position: &Position, follows: Checksum) -> bool {
+    let active = position.view.iter().map(|view| view.follows);
+    let archived = position.archives.iter().map(|archived| archived.follows);
+    active.chain(archived).any(|of_it| of_it == follows)
+}
+
+fn newest_first(archives: &[Archived]) -> Vec<Archive> {
+    let archive = |archived: &Archived| Archive {
+        name: archived.archive,
+        told: Some(archived.clone()),
+    };
+    archives.iter().rev().map(archive).collect()
+}
+
+/// The names of the archives that the journal tells of, the earliest first.
+pub(crate) fn told_names(disk: &Disk, paths: &LedgerPaths) -> Result<Vec<ArchiveName>, ReadError> {
+    let told = told(disk, paths, &Source::active(disk, paths)?)?;
+    Ok(told.into_iter().map(|told| told.archive).collect())
+}
+
+impl Archive {
+    /// Whether its file is there, compressed or not.
+    pub(super) fn is_there(&self, disk: &Disk, paths: &LedgerPaths) -> Result<bool, DiskError> {
+        rotation::is_kept(disk, paths, &self.name)
+    }
+
+    /// The error that it is not.
+    pub(super) fn gone(&self, paths: &LedgerPaths) -> ReadError {
+        ReadError::ArchiveGone {
+            path: self.path(paths),
+        }
+    }
+
+    /// Where it is, were it not compressed.
+    pub(super) fn path(&self, paths: &LedgerPaths) -> PathBuf {
+        paths.archive(&self.name)
+    }
+
+    /// Opens it to be asked.
+    pub(super) fn open(&self, disk: &Disk, paths: &LedgerPaths) -> Result<Source, ReadError> {
+        if !self.is_there(disk, paths)? {
+            return Err(self.gone(paths));
+        }
+        Source::archive(disk, paths, self)
+    }
+}
+
+/// Those of `ids` that have an entry in one of the archives.
+pub(crate) fn archived_among(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    archives: &[Archived],
+    ids: Vec<TaskId>,
+) -> Result<HashSet<TaskId>, ReadError> {
+    let mut archived = HashSet::new();
+    for archive in newest_first(archives) {
+        let source = archive.open(disk, paths)?;
+        archived.extend(source.ask(|source| source.having(&ids))?);
+    }
+    Ok(archived)
+}
+
+/// Those of `ids` that have an entry, in the active ledger or one of the archives.
+///
+/// The archives are read only for what the active ledger does not have.
+pub(crate) fn stored_among(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    archives: &[Archived],
+    mut ids: Vec<TaskId>,
+) -> Result<Vec<TaskId>, ReadError> {
+    let mut stored = Vec::new();
+    let mut look_in = |source: &Source| {
+        let found: HashSet<TaskId> = source.ask(|source| source.having(&ids))?;
+        let (here, left) = std::mem::take(&mut ids)
+            .into_iter()
+            .partition::<Vec<_>, _>(|id| found.contains(id));
+        stored.extend(here);
+        ids = left;
+        Ok::<_, ReadError>(ids.is_empty())
+    };
+    if look_in(&Source::active(disk, paths)?)? {
+        return Ok(stored);
+    }
+    for archive in newest_first(archives) {
+        if look_in(&archive.open(disk, paths)?)? {
+            break;
+        }
+    }
+    Ok(stored)
+}
+
+/// The highest number of a day's ids that have an entry, in the active ledger or one of the
+/// archives; 0 where none has.
+///
+/// It is a second look, beside what the journal says: what cannot be read is passed over. Reads the
+/// hashlogs of the ledgers that have entries of that day or later.
+pub(crate) fn highest_of_day(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    archives: &[Archived],
+    day: Date,
+) -> u16 {
+    let prefix = TaskId::dated(day, 0).map(|id| id.as_str().trim_end_matches('0').to_owned());
+    let since = day.to_zoned(TimeZone::UTC).map(|from| from.timestamp());
+    let (Some(prefix), Ok(since)) = (prefix, since) else {
+        return 0;
+    };
+    let active = Source::active(disk, paths);
+    let archived = newest_first(archives);
+    let archived = archived.iter().map(|archive| archive.open(disk, paths));
+    std::iter::once(active)
+        .chain(archived)
+        .filter_map(Result::ok)
+        .filter(|source| source.may_have(Some(since), None))
+        .filter_map(|source| source.highest_after(&prefix).ok())
+        .max()
+        .unwrap_or(0)
+}

@@ -1,0 +1,132 @@
+//! The folder of archives: what the journal tells of is there, and nothing else is.
+
+use std::ffi::OsString;
+
+use callosum_host::{Disk, DiskError};
+
+use super::{
+    Fault, Problem, Verification,
+    journal::ArchivedCheck,
+    ledger::{LedgerCheck, check_archive, check_index, whole_file},
+};
+use crate::{
+    adoption,
+    archive_name::ArchiveName,
+    paths::LedgerPaths,
+    rotation::{self, PART},
+};
+
+/// Checks the archives of which the journal tells.
+pub(super) fn check_archives(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    told: &[ArchivedCheck],
+    verification: &mut Verification,
+) -> Result<(), DiskError> {
+    for told in told.iter().rev() {
+        let name = told.archived.archive;
+        let path = paths.archive(&name);
+        if !rotation::is_kept(disk, paths, &name)? {
+            let detail = "the audit journal tells of this archive, and it is not there";
+            let missing = whole_file(&path, Fault::Missing, detail);
+            verification.problems.push(missing);
+            continue;
+        }
+        let path = if disk.exists(&path)? {
+            path
+        } else {
+            paths.compressed_archive(&name)
+        };
+        let mut of_archive = check_archive(disk, paths, &path, told)?;
+        if told.archived.is_adopted {
+            check_adopted(disk, paths, told, &mut of_archive)?;
+        }
+        verification.archived_entries += of_archive.entries;
+        verification.problems.extend(of_archive.problem);
+        verification.bytes += of_archive.bytes;
+    }
+    Ok(())
+}
+
+/// Holds an archive that was there before the journal against what was said of it then: the hash
+/// of its hashlog's last line, which is over every entry's place and checksum.
+fn check_adopted(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    told: &ArchivedCheck,
+    check: &mut LedgerCheck,
+) -> Result<(), DiskError> {
+    if check.problem.is_some() {
+        return Ok(());
+    }
+    let archived = &told.archived;
+    let path = paths.archive(&archived.archive);
+    let hashlog = paths.archived_hashlog(&archived.archive);
+    let Some(entries) = adoption::has_entries(disk, paths, archived)? else {
+        let detail = "its entries are not those that were taken over";
+        check.problem = Some(whole_file(&path, Fault::Edited, detail));
+        return Ok(());
+    };
+    check.problem = match entries {
+        adoption::OfHashlog::Right => {
+            check_index(disk, &paths.archived_index(&archived.archive), &hashlog)?
+        }
+        adoption::OfHashlog::Missing => {
+            Some(whole_file(&hashlog, Fault::Missing, "there is no hashlog"))
+        }
+        adoption::OfHashlog::Other => {
+            let detail = "it is not the hashlog of the archive that was taken over";
+            Some(whole_file(&hashlog, Fault::Edited, detail))
+        }
+    };
+    Ok(())
+}
+
+/// Names what stands in the folder of archives and is not told of. Nothing reads it.
+pub(super) fn strangers(
+    paths: &LedgerPaths,
+    found: &[OsString],
+    told: &[ArchivedCheck],
+) -> Vec<Problem> {
+    let is_told = |name: &str| {
+        told.iter().any(|told| {
+            let archive = told.archived.archive;
+            [
+                archive.ledger(),
+                archive.compressed(),
+                archive.hashlog(),
+                archive.index(),
+            ]
+            .iter()
+            .any(|of_it| of_it == name)
+        })
+    };
+    let strangers = found.iter().filter(|name| {
+        name.to_str()
+            .is_none_or(|name| !is_told(name) && !is_left_by_a_crash(name))
+    });
+    strangers
+        .map(|name| {
+            let detail = "the audit journal does not tell of it; nothing reads it";
+            whole_file(&paths.history.join(name), Fault::Inserted, detail)
+        })
+        .collect()
+}
+
+/// Whether it is what a rotation or the writing of a file leaves that was interrupted.
+fn is_left_by_a_crash(name: &str) -> bool {
+    let is_of_archive = |name: &str| {
+        let stem = [".json.gz", ".json", ".hashlog", ".index"]
+            .iter()
+            .find_map(|ending| name.strip_suffix(ending));
+        stem.is_some_and(|stem| format!("{stem}.json").parse::<ArchiveName>().is_ok())
+    };
+    if let Some(part) = name.strip_suffix(PART) {
+        return is_of_archive(part);
+    }
+    let temporary = name
+        .strip_prefix('.')
+        .and_then(|name| name.strip_suffix(".tmp"));
+    let meant = temporary.and_then(|name| Some(name.rsplit_once('.')?.0));
+    meant.is_some_and(is_of_archive)
+}

@@ -1,0 +1,291 @@
+//! Archives that are believed because the journal tells of them, and files that are not.
+
+use callosum_ledger::{
+    Checksum, ErrorCode, Ledger, Query, ReadError, RecoverFrom, Verification, WriteError, verify,
+    verify::Fault,
+};
+use serde_json::Value;
+
+use crate::project::{Project, id, spawn};
+
+/// Three entries in an archive, and one in the active ledger.
+fn archived() -> (Project, std::path::PathBuf) {
+    let (project, _) = Project::with_entries(3);
+    let ledger = project.open();
+    let archive = ledger.rotate().unwrap().unwrap().archive;
+    project.store(&ledger, "active");
+    drop(ledger);
+    (project, archive)
+}
+
+fn found(project: &Project) -> Verification {
+    verify(&project.disk, &project.paths).unwrap()
+}
+
+/// The faults with the files that they are in.
+fn faults(project: &Project) -> Vec<(Fault, String)> {
+    let named = |path: &std::path::Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+    let problems = found(project).problems.into_iter();
+    problems
+        .map(|problem| (problem.fault, named(&problem.path)))
+        .collect()
+}
+
+fn summary(project: &Project, id_text: &str) -> String {
+    let found = project.reader().find(&id(id_text)).unwrap().unwrap();
+    found.entry.summary
+}
+
+/// A ledger with one entry of this id, whose checksum is right.
+fn forged(id_text: &str) -> String {
+    let source = Project::new();
+    let ledger = source.open();
+    ledger.commit(source.entry(id(id_text), "FORGED")).unwrap();
+    drop(ledger);
+    source.text(&source.paths.ledger)
+}
+
+/// CAL-GOV-4, REQ-LED-005: what somebody put among the archives is not read, and is named.
+#[test]
+fn what_the_journal_does_not_tell_of_is_no_archive() {
+    let (project, _) = archived();
+    let history = project.paths.history.clone();
+    let names = ["cal_memory_20261103_000000.json", "notes.json", "zz.json"];
+    project.write(&history.join(names[0]), forged("cal_2026_11_02_0002"));
+    project.write(&history.join(names[1]), "{}");
+    project.write(&history.join(names[2]), forged("cal_2026_11_01_0001"));
+    assert_eq!(summary(&project, "cal_2026_11_02_0002"), "summary 1");
+    assert_eq!(project.reader().query(&Query::default()).unwrap().len(), 4);
+    let stats = project.reader().stats().unwrap();
+    assert_eq!((stats.archives, stats.entries), (1, 4));
+
+    let ledger = project.open();
+    let mut linked = project.entry(ledger.reserve(spawn()).unwrap(), "linked");
+    linked.linked_tasks = vec![id("cal_2026_11_01_0001")];
+    let error = ledger.commit(linked).unwrap_err();
+    assert!(matches!(error, WriteError::UnknownLinks { .. }), "{error}");
+    let own = project.entry(id("cal_2026_11_01_0001"), "its own");
+    ledger.commit(own).unwrap();
+    assert_eq!(
+        Ledger::compress_archives(&project.disk, &project.paths).unwrap(),
+        1
+    );
+    drop(ledger);
+
+    let inserted = names.map(|name| (Fault::Inserted, name.to_owned()));
+    let mut faults = faults(&project);
+    faults.sort_by(|one, other| one.1.cmp(&other.1));
+    assert_eq!(faults, inserted);
+}
+
+/// CAL-GOV-4: the names come from the journal where the watermark is lost, and where it is of an
+/// earlier ledger.
+#[test]
+fn the_archives_are_known_without_a_watermark() {
+    let (project, _) = Project::with_entries(3);
+    let before = project.read(&project.paths.watermark());
+    let ledger = project.open();
+    ledger.rotate().unwrap();
+    assert_eq!(summary(&project, "cal_2026_11_02_0002"), "summary 1");
+    project.store(&ledger, "active");
+    drop(ledger);
+    project.write(&project.paths.watermark(), before);
+    assert_eq!(summary(&project, "cal_2026_11_02_0002"), "summary 1");
+    project
+        .disk
+        .remove_file(&project.paths.watermark())
+        .unwrap();
+    assert_eq!(summary(&project, "cal_2026_11_02_0002"), "summary 1");
+    project.disk.remove_file(&project.paths.hashlog).unwrap();
+    assert_eq!(summary(&project, "cal_2026_11_02_0002"), "summary 1");
+}
+
+/// CAL-SUM-2: an archive that is gone is not taken for one that never was; opening brings it back.
+#[test]
+fn an_archive_that_is_gone_is_missed_and_brought_back() {
+    let (project, archive) = archived();
+    let text = project.text(&archive);
+    project.disk.remove_file(&archive).unwrap();
+    let reader = project.reader();
+    assert_eq!(
+        reader.gone_archives().unwrap(),
+        std::slice::from_ref(&archive)
+    );
+    let error = reader.find(&id("cal_2026_11_02_0002")).unwrap_err();
+    assert!(matches!(error, ReadError::ArchiveGone { .. }), "{error}");
+    assert_eq!(summary(&project, "cal_2026_11_02_0004"), "active");
+    assert_eq!(project.open().repairs().len(), 1);
+    assert_eq!(project.text(&archive), text);
+    assert_eq!(project.reader().gone_archives().unwrap(), [archive; 0]);
+    assert_eq!(found(&project).problems, []);
+}
+
+/// CAL-GOV-4: an archive is believed as far as its entries are those that were archived.
+#[test]
+fn an_archive_with_other_entries_is_not_believed() {
+    let (project, archive) = archived();
+    let source = Project::new();
+    let ledger = source.open();
+    for number in 0..3 {
+        source.store(&ledger, &format!("another {number}"));
+    }
+    drop(ledger);
+    project.write(&archive, source.text(&source.paths.ledger));
+    let error = project
+        .reader()
+        .find(&id("cal_2026_11_02_0002"))
+        .unwrap_err();
+    assert_eq!(error.code(), Some(ErrorCode::ChecksumMismatch), "{error}");
+    project.write(
+        &archive.with_extension("hashlog"),
+        source.text(&source.paths.hashlog),
+    );
+    let error = project
+        .reader()
+        .find(&id("cal_2026_11_02_0002"))
+        .unwrap_err();
+    assert!(matches!(error, ReadError::ArchiveChanged { .. }), "{error}");
+    assert_eq!(summary(&project, "cal_2026_11_02_0004"), "active");
+}
+
+/// CAL-GOV-4: a hashlog whose end was cut off says nothing of the entries that it lacks.
+#[test]
+fn a_cut_hashlog_of_an_archive_is_not_believed() {
+    let (project, archive) = archived();
+    let path = archive.with_extension("hashlog");
+    let whole = project.text(&path);
+    let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+    let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+    for cut in [
+        lines[..2].concat(),
+        lines[..2].concat() + "{\"seq\":3",
+        String::new(),
+    ] {
+        project.write(&path, cut);
+        assert_eq!(summary(&project, "cal_2026_11_02_0003"), "summary 2");
+        assert_eq!(faults(&project), [(Fault::TailCut, name.clone())]);
+    }
+    project.disk.remove_file(&path).unwrap();
+    assert_eq!(summary(&project, "cal_2026_11_02_0003"), "summary 2");
+}
+
+/// A project with an older program's archives: one that is right, one that is damaged.
+fn older() -> (Project, [std::path::PathBuf; 2]) {
+    let (source, _) = Project::with_entries(3);
+    let ledger: Value = serde_json::from_str(&source.text(&source.paths.ledger)).unwrap();
+    let pretty = serde_json::to_string_pretty(&ledger).unwrap();
+    let project = Project::empty();
+    let path = |name: &str| project.paths.history.join(name);
+    let archives = [
+        path("cal_memory_20261030_120000.json"),
+        path("cal_memory_20261031_120000.json"),
+    ];
+    project.disk.create_dir_all(&project.paths.history).unwrap();
+    project.write(&archives[0], &pretty);
+    project.write(&archives[1], pretty.replace("summary 1", "SUMMARY 1"));
+    project.write(&project.paths.ledger, "{\"version\":\"1.2\",\"tasks\":[]}");
+    let adopted = project.create().adopted.unwrap();
+    assert_eq!((adopted.archives, adopted.entries), (1, 0));
+    assert_eq!(adopted.passed_over, [archives[1].clone()]);
+    (project, archives)
+}
+
+/// CAL-SCH-1, REQ-LED-005: an older program's archives are told of when its ledger is taken over,
+/// and no id that they have is given out again.
+#[test]
+fn archives_without_a_journal_are_taken_over() {
+    let (project, archives) = older();
+    assert_eq!(summary(&project, "cal_2026_11_02_0002"), "summary 1");
+    assert_eq!(project.reader().query(&Query::default()).unwrap().len(), 3);
+    let damaged = archives[1]
+        .file_name()
+        .unwrap()
+        .to_str()
+        .unwrap()
+        .to_owned();
+    assert_eq!(faults(&project), [(Fault::Inserted, damaged)]);
+    project.disk.remove_file(&archives[1]).unwrap();
+    assert_eq!(found(&project).archived_entries, 3);
+    let ledger = project.open();
+    let next = project.store(&ledger, "next");
+    assert_eq!(next.task_id, id("cal_2026_11_02_0004"));
+    ledger.rotate().unwrap();
+    drop(ledger);
+    assert_eq!(found(&project).problems, []);
+    assert_eq!(summary(&project, "cal_2026_11_02_0002"), "summary 1");
+    assert_eq!(summary(&project, "cal_2026_11_02_0004"), "next");
+}
+
+/// CAL-GOV-4: what was taken over is held against what was said of it then.
+#[test]
+fn an_archive_that_was_taken_over_is_proven() {
+    let (project, archives) = older();
+    project.disk.remove_file(&archives[1]).unwrap();
+    let name = |path: &std::path::Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+    let hashlog = archives[0].with_extension("hashlog");
+    let lines = project.text(&hashlog);
+    project.disk.remove_file(&hashlog).unwrap();
+    assert_eq!(summary(&project, "cal_2026_11_02_0003"), "summary 2");
+    assert_eq!(faults(&project), [(Fault::Missing, name(&hashlog))]);
+    project
+        .disk
+        .remove_file(&project.paths.watermark())
+        .unwrap();
+    assert_eq!(project.open().repairs().len(), 1);
+    assert_eq!(project.text(&hashlog), lines);
+
+    let forged: Value = serde_json::from_str(&forged("cal_2026_11_02_0002")).unwrap();
+    let mut ledger: Value = serde_json::from_str(&project.text(&archives[0])).unwrap();
+    ledger["tasks"][1] = forged["tasks"][0].clone();
+    project.write(&archives[0], serde_json::to_string_pretty(&ledger).unwrap());
+    let error = project
+        .reader()
+        .find(&id("cal_2026_11_02_0002"))
+        .unwrap_err();
+    assert_eq!(error.code(), Some(ErrorCode::ChecksumMismatch), "{error}");
+    assert_eq!(faults(&project), [(Fault::Edited, name(&archives[0]))]);
+}
+
+/// CAL-SCH-2, CAL-GOV-4: an id that has an entry is not given out again, whatever the watermark
+/// says, and a watermark that says otherwise than the journal is named.
+#[test]
+fn a_forged_watermark_has_no_id_given_out_twice() {
+    for forged in ["[\"2026-11-02\",1]", "null"] {
+        let (project, _) = archived();
+        let path = project.paths.watermark();
+        let before = project.text(&path);
+        let text = before.replace(
+            "\"last_id\":[\"2026-11-02\",3]",
+            &format!("\"last_id\":{forged}"),
+        );
+        assert_ne!(text, before);
+        let (head, rest) = text.split_once("\"position\":").unwrap();
+        let (position, _) = rest.rsplit_once(",\"hash\":").unwrap();
+        let hash = Checksum::of(position.as_bytes());
+        project.write(
+            &path,
+            format!("{head}\"position\":{position},\"hash\":\"{hash}\"}}\n"),
+        );
+        assert_eq!(faults(&project), [(Fault::Edited, "watermark".to_owned())]);
+        let ledger = project.open();
+        let next = project.store(&ledger, "next");
+        assert_eq!(next.task_id, id("cal_2026_11_02_0005"), "{forged}");
+    }
+}
+
+/// CAL-SCH-2, CAL-SUM-2: a journal that is begun anew tells of the archives, and goes on with the
+/// ids.
+#[test]
+fn a_new_journal_tells_of_the_archives_that_are_there() {
+    let (project, archive) = archived();
+    let hashlog = project.text(&archive.with_extension("hashlog"));
+    project.disk.remove_file(&project.journal()).unwrap();
+    let from = RecoverFrom::LedgerAlone;
+    Ledger::recover(&project.disk, &project.paths, &project.clock, from).unwrap();
+    assert_eq!(found(&project).problems, []);
+    assert_eq!(found(&project).archived_entries, 3);
+    assert_eq!(project.text(&archive.with_extension("hashlog")), hashlog);
+    assert_eq!(summary(&project, "cal_2026_11_02_0002"), "summary 1");
+    let ledger = project.open();
+    assert_eq!(ledger.reserve(spawn()).unwrap(), id("cal_2026_11_02_0005"));
+}

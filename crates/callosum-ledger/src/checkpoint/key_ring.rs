@@ -66,28 +66,45 @@ impl KeyRing {
             .map_err(|source| KeyError::Invalid { path, source })
     }
 
-    /// The key, made from `seed` where there is none.
+    /// The key, made from `seed` where there is none; one that was there before, and is known by its
+    /// public half only, is one of the earlier ones from then on.
     pub(super) fn load_or_make(
         &self,
         disk: &Disk,
         seed: &[u8; 32],
     ) -> Result<SigningKey, KeyError> {
         if let Some(key) = self.load(disk)? {
+            self.keep_public(disk, &key)?;
             return Ok(key);
         }
-        disk.create_private_dir(&self.folder)?;
+        self.create(disk)?;
+        if let Some(lost) = self.public(disk)? {
+            self.know(disk, &lost)?;
+        }
         let key = new_key(seed);
-        if disk.create(&self.key(), private_file(&key).as_bytes(), MODE)? {
-            return Ok(key);
+        if !disk.create(&self.key(), private_file(&key).as_bytes(), MODE)? {
+            // Another process was faster, and its key is the machine's.
+            return Ok(self.load(disk)?.unwrap_or(key));
         }
-        // Another process was faster, and its key is the machine's.
-        Ok(self.load(disk)?.unwrap_or(key))
+        self.keep_public(disk, &key)?;
+        Ok(key)
+    }
+
+    /// Creates the folder of the keys.
+    pub(super) fn create(&self, disk: &Disk) -> Result<(), KeyError> {
+        disk.create_private_dir(&self.folder)?;
+        Ok(())
     }
 
     /// Every public key of this machine that `log`'s checkpoints may be signed with, today's last.
+    ///
+    /// Today's secret is not needed where its public half was kept.
     pub(super) fn verifiers(&self, disk: &Disk, log: &str) -> Result<Vec<VerifierKey>, KeyError> {
         let mut keys = self.retired(disk)?;
-        keys.extend(self.load(disk)?.map(|key| key.verifier()));
+        if let Some(today) = self.today(disk)? {
+            keys.retain(|key| *key != today);
+            keys.push(today);
+        }
         let path = self.key();
         keys.iter()
             .map(|key| key.named(log))
@@ -95,22 +112,50 @@ impl KeyRing {
             .map_err(|source| KeyError::Invalid { path, source })
     }
 
-    /// Puts a new key in the place of the old one, whose public half is kept.
+    /// The public half of the key.
+    pub(super) fn today(&self, disk: &Disk) -> Result<Option<VerifierKey>, KeyError> {
+        match self.load(disk) {
+            Ok(Some(key)) => Ok(Some(key.verifier())),
+            Ok(None) => self.public(disk),
+            Err(error @ KeyError::Disk(_)) => Err(error),
+            Err(error) => match self.public(disk) {
+                Ok(Some(key)) => Ok(Some(key)),
+                Ok(None) | Err(_) => Err(error),
+            },
+        }
+    }
+
+    /// Has `key` known as one of this machine's, before it signs and after.
+    pub(super) fn know(&self, disk: &Disk, key: &VerifierKey) -> Result<(), KeyError> {
+        let mut known = self.retired(disk)?;
+        if !known.contains(key) {
+            known.push(key.clone());
+            let lines: String = known.iter().map(format_line).collect();
+            disk.replace(&self.retired_path(), lines.as_bytes(), MODE)?;
+        }
+        Ok(())
+    }
+
+    /// Puts a new key, which is known already, in the place of the old one, whose public half is
+    /// kept.
     pub(super) fn replace(
         &self,
         disk: &Disk,
         old: &SigningKey,
         new: &SigningKey,
     ) -> Result<(), KeyError> {
-        let mut lines = String::new();
-        let old = old.verifier();
-        for key in self.retired(disk)?.iter().filter(|key| **key != old) {
-            lines += &format_line(key);
-        }
-        lines += &format_line(&old);
         // In this order, so that a key that signed is never unknown.
-        disk.replace(&self.retired_path(), lines.as_bytes(), MODE)?;
+        self.know(disk, &old.verifier())?;
         disk.replace(&self.key(), private_file(new).as_bytes(), MODE)?;
+        self.keep_public(disk, new)
+    }
+
+    /// Keeps the public half, which is all that is needed to check what was signed.
+    fn keep_public(&self, disk: &Disk, key: &SigningKey) -> Result<(), KeyError> {
+        let line = format_line(&key.verifier());
+        if disk.read_if_there(&self.public_path())?.as_deref() != Some(line.as_bytes()) {
+            disk.replace(&self.public_path(), line.as_bytes(), MODE)?;
+        }
         Ok(())
     }
 
@@ -128,8 +173,22 @@ impl KeyRing {
             .map_err(|source| KeyError::Invalid { path, source })
     }
 
+    fn public(&self, disk: &Disk) -> Result<Option<VerifierKey>, KeyError> {
+        let path = self.public_path();
+        let Some(bytes) = disk.read_if_there(&path)? else {
+            return Ok(None);
+        };
+        let key = text_of(bytes).trim_end().parse();
+        key.map(Some)
+            .map_err(|source| KeyError::Invalid { path, source })
+    }
+
     fn key(&self) -> PathBuf {
         self.folder.join("ledger-ed25519")
+    }
+
+    fn public_path(&self) -> PathBuf {
+        self.folder.join("ledger-ed25519.pub")
     }
 
     fn retired_path(&self) -> PathBuf {

@@ -9,7 +9,7 @@ use super::{
     kept::{self, SignedBy},
     key_ring::{KeyError, new_key},
     text::Checkpoint,
-    witness::{Begin, Witness, begin_of_journal},
+    witness::{Begin, Witness, begin_of_journal, signer_among},
 };
 use crate::{
     event::{AuditEvent, Event},
@@ -32,8 +32,11 @@ pub struct Made {
     pub note: SignedNote,
     /// The key that others check it with.
     pub key: VerifierKey,
-    /// The key before it, where it is the first of a new one.
+    /// The key that signed the one before, where that was another. It signed this one as well where
+    /// the key was changed for this project, and not where that was done for another one.
     pub previous_key: Option<VerifierKey>,
+    /// How many checkpoints the journal tells of, where none of them is kept any more.
+    pub forgotten: u64,
     /// Where earlier checkpoints were set aside.
     pub set_aside: Option<PathBuf>,
 }
@@ -99,6 +102,15 @@ pub enum CheckpointError {
     Empty,
 }
 
+/// The journal as far as it is to be signed.
+struct Grown {
+    edge: Edge,
+    /// Whether there is anything to sign.
+    is_new: bool,
+    /// How many checkpoints it tells of, in what was hashed.
+    told_of: u64,
+}
+
 impl Witness {
     /// Signs the journal as it is on disk, and keeps the note. `None` where nothing was recorded
     /// since the last but that checkpoint itself.
@@ -129,60 +141,88 @@ impl Witness {
             return Err(CheckpointError::Foreign { path: self.path() });
         }
         let origin = self.origin(first);
+        let _changing = match begin {
+            Begin::NewKey => {
+                self.keys.create(disk)?;
+                let lock = self.keys.lock();
+                Some(FileLock::acquire(disk, &lock, LOCK_TIMEOUT)?)
+            }
+            Begin::GoOn | Begin::Anew => None,
+        };
         let had_key = self.keys.load(disk)?.is_some();
         let mut key = self.keys.load_or_make(disk, seed)?;
+        let mut before = None;
         if let Some((note, checkpoint)) = &last {
             let keys = self.keys.verifiers(disk, &checkpoint.origin)?;
             if kept::signed_by(note, &checkpoint.origin, &keys) != SignedBy::Us {
                 return Err(CheckpointError::Foreign { path: self.path() });
             }
+            before = signer_among(note, keys);
         }
         let last = last.map(|(_, checkpoint)| checkpoint);
-        let (edge, is_new) = self.grow(disk, &days, &origin, last.as_ref())?;
+        let Grown {
+            edge,
+            is_new,
+            told_of,
+        } = self.grow(disk, &days, &origin, last.as_ref())?;
         if !is_new && begin == Begin::GoOn {
             return Ok(None);
         }
+        let forgotten = match (&last, begin) {
+            (None, Begin::GoOn | Begin::NewKey) => told_of,
+            (Some(_), _) | (None, Begin::Anew) => 0,
+        };
 
         let checkpoint = Checkpoint {
             root: edge.frontier.root(),
             size: edge.frontier.size(),
             origin,
         };
-        let mut signers = vec![key.clone()];
-        if begin == Begin::NewKey && had_key {
-            let new = new_key(seed);
-            let _held = FileLock::acquire(disk, &self.keys.lock(), LOCK_TIMEOUT)?;
-            self.keys.replace(disk, &key, &new)?;
-            signers.push(new.clone());
-            key = new;
-        }
         let named = |key: &SigningKey| {
             let named = key.named(&checkpoint.origin);
             named.expect("an origin of ours is the name of a key")
         };
         let text = checkpoint.text();
-        let signatures = signers.iter().map(|key| named(key).sign(&text)).collect();
-        let note = SignedNote::new(text, signatures).expect("a checkpoint is the text of a note");
-        kept::append(disk, &self.path(), end, &note)?;
+        let sign = |signers: &[&SigningKey]| {
+            let signatures = signers.iter().map(|key| named(key).sign(&text)).collect();
+            SignedNote::new(text.clone(), signatures).expect("a checkpoint is the text of a note")
+        };
+        let note = if begin == Begin::NewKey && had_key {
+            let new = new_key(seed);
+            self.keys.know(disk, &new.verifier())?;
+            let note = sign(&[&key, &new]);
+            // Before the old key is gone: it could not sign this any more.
+            kept::append(disk, &self.path(), end, &note)?;
+            self.keys.replace(disk, &key, &new)?;
+            before = Some(named(&key).verifier());
+            key = new;
+            note
+        } else {
+            let note = sign(&[&key]);
+            kept::append(disk, &self.path(), end, &note)?;
+            note
+        };
         // It is found out anew where it cannot be kept.
         drop(self.keep_edge(disk, &edge));
+        let key = named(&key).verifier();
         Ok(Some(Made {
-            key: named(&key).verifier(),
-            previous_key: (signers.len() > 1).then(|| named(&signers[0]).verifier()),
+            previous_key: before.filter(|before| !before.is_same_bytes(&key)),
+            key,
             checkpoint,
             note,
             set_aside,
+            forgotten,
         }))
     }
 
-    /// Hashes on from the last checkpoint, and says whether there is anything to sign.
+    /// Hashes on from the last checkpoint.
     fn grow(
         &self,
         disk: &Disk,
         days: &[(DayFile, u64)],
         origin: &str,
         last: Option<&Checkpoint>,
-    ) -> Result<(Edge, bool), CheckpointError> {
+    ) -> Result<Grown, CheckpointError> {
         let mut edge = Edge::start();
         let signed = last.map_or(0, |last| last.size);
         let inconsistent = CheckpointError::Inconsistent { size: signed };
@@ -205,7 +245,7 @@ impl Witness {
         let from = edge.clone();
         let mut broken = None;
         let mut is_as_signed = signed == from.frontier.size();
-        let mut is_new = last.is_none();
+        let (mut is_new, mut told_of) = (last.is_none(), 0);
         JournalWalk::new(disk, days)
             .after(&from)
             .each(|day, line| {
@@ -223,7 +263,9 @@ impl Witness {
                 };
                 edge.frontier.push(hash_leaf(line.bytes));
                 (edge.day, edge.offset, edge.head) = (Some(day), line.end(), record.hash);
-                is_new |= seq > signed && record.head.event != Event::Checkpoint.as_str();
+                let is_checkpoint = record.head.event == Event::Checkpoint.as_str();
+                told_of += u64::from(is_checkpoint);
+                is_new |= seq > signed && !is_checkpoint;
                 if let Some(last) = last.filter(|last| last.size == seq) {
                     is_as_signed = edge.frontier.root() == last.root;
                 }
@@ -237,7 +279,11 @@ impl Witness {
             }
             Some(seq) => Err(CheckpointError::Broken { seq }),
             None if !is_as_signed || edge.frontier.size() < signed => Err(inconsistent),
-            None => Ok((edge, is_new)),
+            None => Ok(Grown {
+                edge,
+                is_new,
+                told_of,
+            }),
         }
     }
 

@@ -223,6 +223,105 @@ fn a_new_key_is_signed_in_by_the_old_one() {
     assert_eq!(signed, [SignedBy::Us, SignedBy::Us, SignedBy::Us]);
 }
 
+/// CAL-GOV-4: a key that was changed from another project is the next one's here, and not the last
+/// one's; the journal is told of the change by the first checkpoint that it signs.
+#[test]
+fn a_key_that_was_changed_elsewhere_signs_from_the_next_checkpoint_on() {
+    let (here, elsewhere) = (Ground::new(), Ground::new());
+    let witness = Witness::in_home(&here.folder.path().join("home"), &elsewhere.paths.root);
+    let make = |begin| {
+        let seed = random::secret_bytes().unwrap();
+        let made = witness.make(&elsewhere.disk, &elsewhere.paths, begin, &seed);
+        made.unwrap().unwrap()
+    };
+    let old = here.made().key;
+    make(Begin::GoOn);
+    assert_eq!(here.witness.next_verifier(&here.disk).unwrap(), None);
+    let new = make(Begin::NewKey).key;
+    assert_eq!(
+        here.witness.verifier(&here.disk).unwrap(),
+        Some(old.clone())
+    );
+    let next = here.witness.next_verifier(&here.disk).unwrap().unwrap();
+    assert!(next.is_same_bytes(&new));
+    here.write(1);
+    let made = here.made();
+    assert_eq!(
+        (made.key.clone(), made.previous_key.clone()),
+        (next, Some(old))
+    );
+    assert_eq!(made.event().status.as_deref(), Some("new_key"));
+    assert_eq!(here.witness.verifier(&here.disk).unwrap(), Some(made.key));
+    assert_eq!(here.witness.next_verifier(&here.disk).unwrap(), None);
+    here.write(1);
+    assert_eq!(here.made().previous_key, None);
+}
+
+/// CAL-GOV-4: whoever changes the key at the same time as another has the other's key known.
+#[test]
+fn keys_that_are_changed_at_once_are_all_known() {
+    let grounds = [Ground::new(), Ground::new(), Ground::new()];
+    let home = grounds[0].folder.path().join("home");
+    let witness_of = |ground: &Ground| Witness::in_home(&home, &ground.paths.root);
+    std::thread::scope(|scope| {
+        for ground in &grounds {
+            scope.spawn(|| {
+                for _ in 0..5 {
+                    let seed = random::secret_bytes().unwrap();
+                    let witness = witness_of(ground);
+                    let made = witness.make(&ground.disk, &ground.paths, Begin::NewKey, &seed);
+                    made.unwrap().unwrap();
+                    ground.write(1);
+                }
+            });
+        }
+    });
+    for ground in &grounds {
+        let kept = witness_of(ground).read(&ground.disk).unwrap().kept;
+        assert_eq!(kept.len(), 5);
+        assert!(
+            kept.iter().all(|kept| kept.signed == SignedBy::Us),
+            "{kept:?}"
+        );
+    }
+}
+
+/// CAL-GOV-4: what was signed is checked without the secret, and a new key takes a lost one's place.
+#[test]
+fn a_lost_secret_still_has_its_public_half() {
+    let ground = Ground::new();
+    let old = ground.made().key;
+    let key = ground.folder.path().join("home/keys/ledger-ed25519");
+    ground.disk.replace(&key, b"PRIVATE+KEY+x", 0o600).unwrap();
+    assert_eq!(ground.kept(), [(1, SignedBy::Us)]);
+    assert_eq!(
+        ground.witness.verifier(&ground.disk).unwrap(),
+        Some(old.clone())
+    );
+    ground.disk.remove_file(&key).unwrap();
+    ground.write(1);
+    let made = ground.made();
+    assert_eq!(made.previous_key, Some(old));
+    assert_eq!(ground.kept(), [(1, SignedBy::Us), (2, SignedBy::Us)]);
+}
+
+/// CAL-GOV-4: a machine that lost what it signed says so when it signs again.
+#[test]
+fn checkpoints_that_were_forgotten_are_counted() {
+    let ground = Ground::new();
+    for _ in 0..3 {
+        let made = ground.made();
+        assert_eq!(made.forgotten, 0);
+        ground.open().record(made.event()).unwrap();
+        ground.write(1);
+    }
+    let home = ground.folder.path().join("home");
+    std::fs::remove_dir_all(&home).unwrap();
+    assert_eq!(ground.made().forgotten, 3);
+    ground.write(1);
+    assert_eq!(ground.made().forgotten, 0);
+}
+
 /// CAL-SEC-1: the key is its owner's alone, and one that others may read is not used.
 #[test]
 fn a_key_that_others_may_read_is_refused() {
@@ -253,6 +352,7 @@ fn checkpoints_of_another_key_are_told_apart_and_not_gone_on_from() {
     ground.made();
     let key = ground.folder.path().join("home/keys/ledger-ed25519");
     ground.disk.remove_file(&key).unwrap();
+    ground.disk.remove_file(&key.with_extension("pub")).unwrap();
     assert!(matches!(
         &ground.kept()[..],
         [(1, SignedBy::Another { .. })]

@@ -95,14 +95,26 @@ impl Witness {
         Ok(if is_of_it { checkpoint.size } else { 0 })
     }
 
-    /// The key that others check this log's checkpoints with; `None` before the first.
+    /// The key that others check this log's last checkpoint with; `None` before the first.
     pub fn verifier(&self, disk: &Disk) -> Result<Option<VerifierKey>, CheckpointError> {
-        let (last, _) = kept::read_last(disk, &self.path())?;
-        let Some((_, checkpoint)) = last else {
+        match last_signed(disk, self)? {
+            None => Ok(None),
+            Some(LastSigned { key: Some(key), .. }) => Ok(Some(key)),
+            Some(LastSigned { key: None, .. }) => {
+                Err(CheckpointError::Foreign { path: self.path() })
+            }
+        }
+    }
+
+    /// The key that signs this log's next checkpoint, where that is another than the last's: it was
+    /// changed from another project.
+    pub fn next_verifier(&self, disk: &Disk) -> Result<Option<VerifierKey>, CheckpointError> {
+        let Some(last) = last_signed(disk, self)? else {
             return Ok(None);
         };
-        let mut keys = self.keys.verifiers(disk, &checkpoint.origin)?;
-        Ok(keys.pop())
+        let keys = self.keys.verifiers(disk, &last.checkpoint.origin)?;
+        let today = keys.into_iter().next_back();
+        Ok(today.filter(|today| last.key.as_ref() != Some(today)))
     }
 
     /// The name of the log that begins with this record.
@@ -123,6 +135,12 @@ pub(crate) struct LastSigned {
     pub(crate) key: Option<VerifierKey>,
 }
 
+/// The last of these keys that signed a note.
+pub(super) fn signer_among(note: &SignedNote, keys: Vec<VerifierKey>) -> Option<VerifierKey> {
+    keys.into_iter()
+        .rfind(|key| note.standing(key) == Standing::Signed)
+}
+
 /// Reads the last checkpoint, and who signed it.
 pub(crate) fn last_signed(disk: &Disk, witness: &Witness) -> Result<Option<LastSigned>, KeyError> {
     let (last, _) = kept::read_last(disk, &witness.path())?;
@@ -131,9 +149,7 @@ pub(crate) fn last_signed(disk: &Disk, witness: &Witness) -> Result<Option<LastS
     };
     let keys = witness.keys.verifiers(disk, &checkpoint.origin)?;
     let key = match kept::signed_by(&note, &checkpoint.origin, &keys) {
-        SignedBy::Us => keys
-            .into_iter()
-            .rfind(|key| note.standing(key) == Standing::Signed),
+        SignedBy::Us => signer_among(&note, keys),
         SignedBy::Another { .. } | SignedBy::Nobody => None,
     };
     Ok(Some(LastSigned {

@@ -466,6 +466,8 @@ fn a_lost_key_is_named() {
     let project = Project::new();
     let key = project.folder.path().join("home/keys/ledger-ed25519");
     project.disk.remove_file(&key).unwrap();
+    let public = key.with_extension("pub");
+    project.disk.remove_file(&public).unwrap();
     let found = project.found(&project.witness.path());
     assert_eq!(found, Some((Fault::OtherKey, 1)));
 }

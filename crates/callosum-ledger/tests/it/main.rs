@@ -9,6 +9,7 @@
 //! - `enumerated_crashes`: every state that a crash may leave, at every step of every way to write
 //! - `failing_calls`: the N-th call fails, for every N and every way to fail
 //! - `syncs`: how often the disk is written to and synced
+//! - `keys`: changing the key that signs, broken off at every call
 //! - `odd_files`: ledgers of other versions, and files that somebody removed
 //! - `audit_buffer`: events that wait while the journal cannot be written
 //! - `faults`: full and failing disks, at every single call
@@ -26,6 +27,7 @@ mod enumerated_crashes;
 mod failing_calls;
 mod faults;
 mod formats;
+mod keys;
 mod odd_files;
 mod project;
 mod recovery;

@@ -9,7 +9,7 @@ use callosum_ledger::{
 };
 
 use super::{context::Context, store};
-use crate::ui::{CommandError, Exit};
+use crate::ui::{CommandError, Exit, many};
 
 /// How much of a long run may go by unsigned.
 const EVERY: Duration = Duration::from_mins(1);
@@ -30,6 +30,7 @@ pub(super) fn kept(context: &Context) -> Result<KeptCheckpoints, CommandError> {
 pub(super) fn after(context: &Context) {
     match make(context, Begin::GoOn) {
         Ok(Some(made)) => {
+            warn_of_forgotten(context, &made);
             if let Err(error) = open(context).and_then(|ledger| tell(&ledger, &made)) {
                 warn(context, &error);
             }
@@ -72,6 +73,7 @@ pub(super) fn make(context: &Context, begin: Begin) -> Result<Option<Made>, Chec
 pub(super) fn make_and_tell(context: &Context, begin: Begin) -> Result<Option<Made>, CommandError> {
     let made = make(context, begin).map_err(|error| unmade(&error))?;
     if let Some(made) = &made {
+        warn_of_forgotten(context, made);
         tell(&open(context)?, made)?;
     }
     Ok(made)
@@ -89,6 +91,18 @@ fn open(context: &Context) -> Result<Ledger, CommandError> {
         context.ids.clone(),
     )
     .map_err(|error| store::unopened(&error))
+}
+
+/// Says that what vouched for the journal so far is gone, where it is.
+fn warn_of_forgotten(context: &Context, made: &Made) {
+    if made.forgotten > 0 {
+        let what = format!(
+            "the audit journal tells of {}, and this machine keeps none of them: what is signed \
+             from here on does not vouch for what was there before",
+            many(made.forgotten, "checkpoint")
+        );
+        context.ui.warn(&what, Some("callosum audit verify"));
+    }
 }
 
 fn warn(context: &Context, error: &CommandError) {
@@ -122,8 +136,7 @@ pub(super) fn unkeyed(error: &KeyError) -> CommandError {
             path.display()
         )),
         KeyError::Invalid { path, .. } => explained.hint(format!(
-            "move it away, and sign anew: mv '{0}' '{0}.damaged' && callosum audit checkpoint \
-             --begin-anew",
+            "move it away, and the next checkpoint is signed with a new key: mv '{0}' '{0}.damaged'",
             path.display()
         )),
     }

@@ -104,14 +104,68 @@ fn lost_checkpoints_and_an_exposed_key_are_told() {
     let env = with_entries(1);
     let key = std::fs::read(key_file(&env)).unwrap();
     Disk::real().replace(&key_file(&env), &key, 0o644).unwrap();
-    let refused = env.run(["ledger", "verify"]).ended_with(3).stderr;
-    assert!(refused.contains("mode 644"), "{refused}");
+    // Its public half is enough to check what was signed.
+    assert_eq!(problems(&env), []);
     let warned = env.run(["delegate", "map"]).success().stderr;
     assert!(warned.contains("chmod 600"), "{warned}");
+    Disk::real()
+        .remove_file(&key_file(&env).with_extension("pub"))
+        .unwrap();
+    let refused = env.run(["ledger", "verify"]).ended_with(3).stderr;
+    assert!(refused.contains("mode 644"), "{refused}");
     std::fs::remove_dir_all(env.machine_home().join("ledgers")).unwrap();
     Disk::real().replace(&key_file(&env), &key, 0o600).unwrap();
     let found = problems(&env);
     assert_eq!(found[0].0, "checkpoint missing", "{found:?}");
+    let warned = env.run(["delegate", "again", "--fresh"]).success().stderr;
+    assert!(warned.contains("keeps none of them"), "{warned}");
+}
+
+/// CAL-GOV-4: the key is the machine's: changed in one project, it signs the next checkpoint of
+/// another, whose proofs until then are checked with the key that signed them.
+#[test]
+fn a_key_that_was_changed_in_another_project_is_shown_as_the_next() {
+    let env = with_entries(1);
+    let old = show_key(&env);
+    let other = two_languages();
+    let elsewhere = |arguments: &[&str]| {
+        let home = env.machine_home();
+        let run = other
+            .callosum()
+            .arguments(arguments)
+            .env("CALLOSUM_HOME", home)
+            .run();
+        run.success();
+    };
+    elsewhere(&["delegate", "map"]);
+    elsewhere(&["audit", "checkpoint", "--new-key"]);
+    assert_eq!(show_key(&env), old);
+    let shown = env
+        .run(["audit", "checkpoint", "--show-key"])
+        .success()
+        .stderr;
+    assert!(
+        shown.contains("the next checkpoint is signed with"),
+        "{shown}"
+    );
+    let id = "cal_2026_01_02_0001";
+    env.run(["ledger", "prove", id, "--output", "x.proof"])
+        .success();
+    let check = ["ledger", "check-proof", "x.proof", "--key", &old];
+    env.run(check).success();
+    env.run(["delegate", "again", "--fresh"]).success();
+    let new = show_key(&env);
+    assert_ne!(new, old);
+    let tail = env
+        .run(["audit", "tail", "-n", "1", "--json"])
+        .success()
+        .json();
+    assert_eq!(tail["records"][0]["details"]["previous_key"], old.as_str());
+    env.run(["ledger", "prove", id, "--output", "y.proof"])
+        .success();
+    env.run(["ledger", "check-proof", "y.proof", "--key", &new])
+        .success();
+    assert_eq!(problems(&env), []);
 }
 
 /// CAL-GOV-4: a new key signs on, and what the old one signed still counts.

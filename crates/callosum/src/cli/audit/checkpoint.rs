@@ -24,10 +24,10 @@ Examples:
   $ callosum audit checkpoint --show-key
   $ callosum audit checkpoint --git-ref")]
 pub(crate) struct CheckpointArgs {
-    /// Print the key that others check this journal's checkpoints and proofs with
+    /// Print the key that others check this journal's last checkpoint, and proofs, with
     #[arg(long, conflicts_with_all = ["new_key", "begin_anew", "git_ref"])]
     show_key: bool,
-    /// Sign with a new key from now on; the old one signs this checkpoint as well
+    /// Sign with a new key from now on, in all projects; the old one signs this checkpoint as well
     #[arg(long, conflicts_with = "begin_anew")]
     new_key: bool,
     /// Set earlier checkpoints aside: the journal is right, though it is not what they say
@@ -51,7 +51,7 @@ pub(crate) struct CheckpointOutput {
     pub(crate) root: String,
     /// The key that others check it with.
     pub(crate) key: Option<String>,
-    /// The key before it, where it is the first of a new one.
+    /// The key that signed the one before, where that was another.
     pub(crate) previous_key: Option<String>,
     /// Where earlier checkpoints were set aside.
     pub(crate) set_aside: Option<String>,
@@ -98,8 +98,18 @@ fn show_key(context: &Context) -> Result<(), CommandError> {
     let key = witness::of(context)
         .verifier(&context.disk)
         .map_err(|error| witness::unmade(&error))?;
+    let next = witness::of(context)
+        .next_verifier(&context.disk)
+        .map_err(|error| witness::unmade(&error))?;
     match key {
-        Some(key) => context.ui.data(&format!("{key}\n")),
+        Some(key) => {
+            if let Some(next) = next {
+                context.ui.say(&format!(
+                    "the key was changed from another project; the next checkpoint is signed with {next}"
+                ));
+            }
+            context.ui.data(&format!("{key}\n"))
+        }
         None => Err(
             CommandError::new(Exit::No, "nothing was signed here on this machine")
                 .hint("callosum audit checkpoint"),

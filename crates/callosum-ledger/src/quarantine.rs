@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use callosum_host::{Disk, DiskError};
+use callosum_host::{Disk, DiskError, disk::EntryKind};
 
 use crate::{checksum::Checksum, paths::LedgerPaths};
 
@@ -20,9 +20,19 @@ pub(crate) fn keep(
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let hash = Checksum::of(bytes).to_string();
     let name = name.trim_start_matches('.');
-    let kept = paths.quarantine.join(format!("{name}.{}", &hash[..16]));
-    disk.create(&kept, bytes, 0o600)?;
+    let mut kept = paths.quarantine.join(format!("{name}.{}", &hash[..16]));
+    while !disk.create(&kept, bytes, 0o600)? && !holds(disk, &kept, bytes)? {
+        // Whatever it is that has the name, these bytes are not kept by it.
+        kept = free_name(disk, &paths.quarantine, &format!("{name}.{}", &hash[..16]))?;
+    }
     Ok(kept)
+}
+
+fn holds(disk: &Disk, path: &Path, bytes: &[u8]) -> Result<bool, DiskError> {
+    let stat = disk.stat(path)?;
+    let is_file =
+        stat.is_some_and(|stat| stat.kind == EntryKind::File && stat.len == bytes.len() as u64);
+    Ok(is_file && disk.read(path)? == bytes)
 }
 
 /// Moves a folder, with all that is in it, durably, and says where it is now.
@@ -55,5 +65,28 @@ fn free_name(disk: &Disk, folder: &Path, name: &str) -> Result<PathBuf, DiskErro
             return Ok(path);
         }
         count += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CAL-ERR-4: what is set aside is there, whatever has its name already.
+    #[test]
+    fn bytes_are_kept_beside_what_has_their_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        let paths = LedgerPaths::in_root(folder.path());
+        let keep = || keep(&disk, &paths, Path::new(".cal_memory.json"), b"torn").unwrap();
+        let first = keep();
+        assert_eq!(keep(), first);
+        disk.replace(&first, b"else", 0o600).unwrap();
+        let second = keep();
+        assert_eq!(disk.read(&second).unwrap(), b"torn");
+        assert_eq!(disk.read(&first).unwrap(), b"else");
+        disk.remove_file(&first).unwrap();
+        disk.create_dir_all(&first).unwrap();
+        assert_eq!(disk.read(&keep()).unwrap(), b"torn");
     }
 }

@@ -13,6 +13,7 @@ use crate::{
     align::{self, Aligned, Expected, News, OpenError, Repair, align},
     audit_buffer,
     entry::Entry,
+    error_code::ErrorCode,
     event::{AuditEvent, Event, Spawn},
     hashlog,
     journal::{Archived, Batch, StoredEntry, day_of, path_of_day},
@@ -78,6 +79,31 @@ impl Request {
             | Self::Flush { .. }
             | Self::Rotate { .. } => None,
         }
+    }
+
+    /// The event that nobody waits for.
+    pub(crate) fn event(&self) -> Option<(&AuditEvent, Timestamp)> {
+        match self {
+            Self::Record { event, at } => Some((event, *at)),
+            Self::Reserve { .. }
+            | Self::Commit { .. }
+            | Self::Flush { .. }
+            | Self::Rotate { .. } => None,
+        }
+    }
+
+    /// What is to be told of a spawn that the journal did not take.
+    fn refused(&self) -> Option<(AuditEvent, Timestamp)> {
+        let Self::Reserve { spawn, at, .. } = self else {
+            return None;
+        };
+        let event = AuditEvent {
+            executor: Some(spawn.executor.clone()),
+            status: Some("refused".to_owned()),
+            details: spawn.details.clone(),
+            ..AuditEvent::new(Event::Error)
+        };
+        Some((event.with("code", ErrorCode::AuditFailure.to_string()), *at))
     }
 
     fn at(&self) -> Timestamp {
@@ -524,20 +550,18 @@ impl Writer {
         is_all
     }
 
-    /// Keeps a group's events, which nobody waits for, where they outlast this process.
+    /// Keeps a group's events, which nobody waits for, where they outlast this process, and that a
+    /// task was refused.
     fn buffer(&mut self, disk: &Disk, paths: &LedgerPaths, ids: &Ids, requests: &[Request]) {
         let Some(path) = &paths.audit_buffer else {
             return;
         };
-        let events = requests.iter().filter_map(|request| match request {
-            Request::Record { event, at } => Some((event, *at)),
-            Request::Reserve { .. }
-            | Request::Commit { .. }
-            | Request::Flush { .. }
-            | Request::Rotate { .. } => None,
-        });
+        // A task that was refused has no id, and nobody else tells of it.
+        let refused: Vec<_> = requests.iter().filter_map(Request::refused).collect();
+        let events = requests.iter().filter_map(Request::event);
+        let refused = refused.iter().map(|(event, at)| (event, *at));
         // Where that fails too, they stay in memory.
-        self.was_buffered = audit_buffer::append(disk, path, ids, events).is_ok();
+        self.was_buffered = audit_buffer::append(disk, path, ids, events.chain(refused)).is_ok();
         self.has_buffer |= self.was_buffered;
     }
 

@@ -16,6 +16,7 @@ use callosum_host::{Clock, Disk, DiskError, Ids, LockError, disk::Operation};
 
 use crate::{
     align::{OpenError, Repair},
+    audit_buffer,
     entry::{Entry, EntryError, NewEntry},
     error_code::ErrorCode,
     event::{AuditEvent, Spawn},
@@ -416,9 +417,15 @@ impl Drop for Group<'_> {
 
 impl Drop for Ledger {
     fn drop(&mut self) {
-        if !self.queue().requests.is_empty() {
-            // There is nobody left to tell; who must know calls `flush`.
-            drop(self.flush());
+        if self.queue().requests.is_empty() || self.flush().is_ok() {
+            return;
+        }
+        // There is nobody left to tell; who must know calls `flush`. What the journal did not take
+        // waits where the next opening looks for it.
+        let queue = self.queue();
+        if let Some(path) = &self.paths.audit_buffer {
+            let events = queue.requests.iter().filter_map(Request::event);
+            drop(audit_buffer::append(&self.disk, path, &self.ids, events));
         }
     }
 }

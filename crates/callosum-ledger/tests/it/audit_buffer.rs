@@ -206,3 +206,46 @@ fn events_that_the_buffer_took_only_in_part_are_recorded_once() {
         }
     }
 }
+
+/// CAL-ERR-8: a task that the journal did not take is told of once it can be written again.
+#[test]
+fn a_refused_reservation_is_told_of() {
+    let (project, today) = next_day();
+    let ledger = project.open();
+    project.disk.create_dir_all(&today).unwrap();
+    let error = ledger.reserve(spawn()).unwrap_err();
+    assert_eq!(error.code(), Some(ErrorCode::AuditFailure));
+    drop(ledger);
+    project.disk.remove_dir(&today).unwrap();
+    drop(project.open());
+    let tail = AuditReader::new(project.disk.clone(), project.paths.clone());
+    let [.., last] = &tail.tail(9).unwrap()[..] else {
+        panic!("there is no record");
+    };
+    assert_eq!(
+        (last.event.as_str(), last.status.as_deref()),
+        ("error", Some("refused"))
+    );
+    assert_eq!(last.details["code"], "E008");
+}
+
+/// CAL-ERR-5, CAL-ERR-8: what a handle that had halted was told is not lost with it.
+#[test]
+fn the_events_of_a_halted_handle_wait_on_disk() {
+    let memory = MemoryDisk::with(&Image::with_folder(ROOT));
+    let project = Project::in_memory(memory.disk());
+    project.create();
+    project.store(&project.open(), "before");
+    let faulty = FaultyDisk::new(memory.clone(), Fault::Sync, usize::MAX);
+    let ledger = Project::in_memory(faulty.disk()).open();
+    ledger.record(decision(1)).unwrap();
+    faulty.fail_now();
+    assert!(ledger.flush().unwrap_err().has_halted());
+    ledger.record(decision(2)).unwrap();
+    assert!(ledger.flush().unwrap_err().has_halted());
+    drop(ledger);
+    assert_eq!(buffer(&project).unwrap().lines().count(), 2);
+    drop(project.open());
+    assert_eq!(turns(&project), [1, 2]);
+    assert_eq!(buffer(&project), None);
+}

@@ -309,8 +309,15 @@ fn a_journal_that_cannot_be_written_is_e008() {
     assert!(command("umount", &[audit]));
     let output = output.ended_with(3).json();
     assert_eq!(output["error"]["code"], "E008", "{output}");
+    // It waits outside of the project, and is told once the journal can be written again.
+    disk.run(&["delegate", "again"]).success();
+    let told = disk.run(&["audit", "query", "--event", "error", "--json"]);
+    let told = told.success().json();
+    assert_eq!(told["records"][0]["status"], "refused", "{told}");
+    assert_eq!(told["records"][0]["details"]["code"], "E008", "{told}");
+    assert_eq!(told["records"][0]["executor"], "scout", "{told}");
     let stats = disk.run(&["ledger", "stats", "--json"]).success().json();
-    assert_eq!(stats["entries"], 0, "{stats}");
+    assert_eq!(stats["entries"], 1, "{stats}");
     disk.run(&["ledger", "verify"]).success();
 }
 

@@ -52,13 +52,21 @@ impl Places {
     /// path from a flag, the environment or a trusted `.calrc` may lead anywhere.
     pub(crate) fn find(disk: &Disk, root: &Path, settings: &Settings) -> Result<Self, PlacesError> {
         let mut ledger = LedgerPaths::in_root(root);
-        ledger.ledger = root.join(settings.path(Key::LedgerPath));
-        ledger.audit = root.join(settings.path(Key::AuditPath));
+        // Without the `/` at an end, at which the system would follow a link of that name.
+        let plain = |key| root.join(settings.path(key)).components().collect();
+        ledger.ledger = plain(Key::LedgerPath);
+        ledger.audit = plain(Key::AuditPath);
         let places = Self {
             ledger,
             registry: root.join(REGISTRY),
         };
-        let is_default = |key| settings.get(key).origin == Origin::Default;
+        let is_own_word = |key| {
+            let is_from_here = matches!(
+                settings.get(key).origin,
+                Origin::Environment(_) | Origin::Flag
+            );
+            is_from_here || !is_default(root, settings, key)
+        };
         let LedgerPaths {
             ledger,
             audit,
@@ -81,8 +89,8 @@ impl Places {
             &places.registry,
         ]
         .into_iter()
-        .chain(is_default(Key::LedgerPath).then_some(ledger))
-        .chain(is_default(Key::AuditPath).then_some(audit));
+        .chain((!is_own_word(Key::LedgerPath)).then_some(ledger))
+        .chain((!is_own_word(Key::AuditPath)).then_some(audit));
         for path in of_the_project {
             if leads_out(disk, root, path)? {
                 return Err(PlacesError::LeadsOut { path: path.clone() });
@@ -100,11 +108,7 @@ pub(super) fn hold_back(root: &Path, settings: &mut Settings) -> Vec<Waiting> {
     let mut waiting = Vec::new();
     for key in [Key::LedgerPath, Key::AuditPath] {
         let is_calrcs = matches!(settings.get(key).origin, Origin::Calrc(_));
-        let is_default = match key.default() {
-            Value::Path(path) => root.join(path) == root.join(settings.path(key)),
-            _ => false,
-        };
-        if is_calrcs && !is_default {
+        if is_calrcs && !is_default(root, settings, key) {
             waiting.push(Waiting {
                 key,
                 setting: settings.reset(key),
@@ -112,6 +116,14 @@ pub(super) fn hold_back(root: &Path, settings: &mut Settings) -> Vec<Waiting> {
         }
     }
     waiting
+}
+
+/// Whether a path is the seed's, whoever says it: `init` writes the defaults down.
+fn is_default(root: &Path, settings: &Settings, key: Key) -> bool {
+    match key.default() {
+        Value::Path(path) => root.join(path) == root.join(settings.path(key)),
+        _ => false,
+    }
 }
 
 /// Whether writing to `path` would write outside of `root`, or into a `.git`.
@@ -251,11 +263,18 @@ mod tests {
         ] {
             let (ground, root, outside) = project();
             symlink(outside.join("target"), root.join(name)).unwrap();
-            let refused = Places::find(&ground.disk, &root, &settings("{}", &[]));
-            assert!(
-                matches!(refused, Err(PlacesError::LeadsOut { .. })),
-                "{name}: {refused:?}"
-            );
+            // As `init` writes it, and as it may be spelled.
+            for calrc in [
+                "{}",
+                r#"{"ledger_path": ".cal_memory.json", "audit_path": "cal_audit/"}"#,
+                r#"{"ledger_path": "./.cal_memory.json", "audit_path": "./cal_audit"}"#,
+            ] {
+                let refused = Places::find(&ground.disk, &root, &settings(calrc, &[]));
+                assert!(
+                    matches!(refused, Err(PlacesError::LeadsOut { .. })),
+                    "{name}, {calrc}: {refused:?}"
+                );
+            }
         }
     }
 }

@@ -1,5 +1,7 @@
 //! `callosum ledger export`: entries as lines of JSON or as a table for a spreadsheet.
 
+use std::num::NonZeroUsize;
+
 use callosum_ledger::Entry;
 use clap::{Args, ValueEnum};
 use serde_json::Value;
@@ -28,7 +30,7 @@ pub(crate) struct ExportArgs {
     filter: FilterArgs,
     /// At most so many
     #[arg(long, value_name = "N")]
-    limit: Option<usize>,
+    limit: Option<NonZeroUsize>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -57,7 +59,9 @@ const COLUMNS: [&str; 13] = [
 ];
 
 pub(super) fn run(context: &Context, args: &ExportArgs) -> Result<(), CommandError> {
-    let query = args.filter.query(&context.clock, args.limit);
+    let query = args
+        .filter
+        .query(&context.clock, args.limit.map(NonZeroUsize::get))?;
     let found = store::reader(context)?
         .query(&query)
         .map_err(|error| store::unreadable(&error))?;

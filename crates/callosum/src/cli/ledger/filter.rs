@@ -5,6 +5,8 @@ use callosum_ledger::Query;
 use clap::Args;
 use jiff::{SignedDuration, Timestamp, civil::DateTime, tz::TimeZone};
 
+use crate::ui::{CommandError, Exit};
+
 /// Which entries are meant; what is not said excludes nothing.
 #[derive(Args, Clone, Debug, Default)]
 pub(super) struct FilterArgs {
@@ -17,8 +19,8 @@ pub(super) struct FilterArgs {
     /// Only results up to this time, said likewise
     #[arg(long, value_name = "TIME", value_parser = Moment::read)]
     until: Option<Moment>,
-    /// Only results whose summary or prompt has these words, in any case
-    #[arg(long, value_name = "WORDS")]
+    /// Only results whose summary or metadata (prompt, repository) has this text, in any case
+    #[arg(long, value_name = "TEXT")]
     text: Option<String>,
     /// Only results of tasks that ran in this mode
     #[arg(long)]
@@ -33,18 +35,28 @@ pub(super) struct FilterArgs {
 
 impl FilterArgs {
     /// The question to the ledger, with at most `limit` answers.
-    pub(super) fn query(&self, clock: &Clock, limit: Option<usize>) -> Query {
+    ///
+    /// A time to which nothing leads from the other is refused.
+    pub(super) fn query(&self, clock: &Clock, limit: Option<usize>) -> Result<Query, CommandError> {
         let now = clock.now();
-        Query {
+        let since = self.since.map(|since| since.first(now));
+        let until = self.until.map(|until| until.last(now));
+        if let (Some(since), Some(until)) = (since, until)
+            && since > until
+        {
+            let what = format!("nothing is since {since} and until {until}: that is earlier");
+            return Err(CommandError::new(Exit::Usage, what));
+        }
+        Ok(Query {
             executor: self.executor.clone(),
-            since: self.since.map(|since| since.first(now)),
-            until: self.until.map(|until| until.last(now)),
+            since,
+            until,
             text: self.text.clone(),
             mode: self.mode.clone(),
             repo: self.repo.clone(),
             branch: self.branch.clone(),
             limit,
-        }
+        })
     }
 }
 
@@ -71,7 +83,7 @@ impl Moment {
             let zoned = time.to_zoned(TimeZone::UTC);
             zoned
                 .map(|zoned| zoned.timestamp())
-                .map_err(|error| error.to_string())
+                .map_err(|_| "it is too far away: the last day is 9999-12-30".to_owned())
         };
         if let Ok(day) = text.parse::<jiff::civil::Date>()
             && !text.contains(['T', 't', ' '])
@@ -162,6 +174,7 @@ mod tests {
             "-2h",
             "yesterday",
             "2026-13-01",
+            "9999-12-31",
             "99999999999999999999d",
         ] {
             assert!(Moment::read(text).is_err(), "{text}");

@@ -1,5 +1,7 @@
 //! `callosum ledger query`: entries by executor, time, text and what is known of them.
 
+use std::num::NonZeroUsize;
+
 use callosum_ledger::Entry;
 use clap::Args;
 use schemars::JsonSchema;
@@ -23,8 +25,8 @@ pub(crate) struct QueryArgs {
     #[command(flatten)]
     filter: FilterArgs,
     /// At most so many
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    limit: usize,
+    #[arg(long, value_name = "N", default_value = "10")]
+    limit: NonZeroUsize,
 }
 
 /// `callosum ledger query --json`.
@@ -35,7 +37,7 @@ pub(crate) struct QueryOutput {
 }
 
 pub(super) fn run(context: &Context, args: &QueryArgs) -> Result<(), CommandError> {
-    let query = args.filter.query(&context.clock, Some(args.limit));
+    let query = args.filter.query(&context.clock, Some(args.limit.get()))?;
     let found = store::reader(context)?
         .query(&query)
         .map_err(|error| store::unreadable(&error))?;

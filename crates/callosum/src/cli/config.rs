@@ -255,6 +255,7 @@ pub(super) fn check(
     let told = Told {
         root: directory,
         settings: &[],
+        as_if_trusted: None,
     };
     let mut output = ConfigCheckOutput::default();
     let mut unreadable = None;

@@ -16,7 +16,7 @@ use callosum_ledger::LedgerPaths;
 
 use super::{explain, interrupt};
 use crate::{
-    config::{Environment, Project, Told},
+    config::{Environment, Project, Subject, Told},
     ui::{CommandError, Exit, Ui},
 };
 
@@ -44,16 +44,17 @@ impl Context {
         ui: Ui,
     ) -> Result<Self, CommandError> {
         let cancel = interrupt::watch()?;
-        Self::read(environment, directory, ui, cancel)
+        Self::read(environment, directory, ui, cancel, None)
     }
 
-    /// The same once more, after something that it was read from has changed.
-    pub(super) fn anew(&self) -> Result<Self, CommandError> {
+    /// The same as it were if this was trusted.
+    pub(super) fn as_if_trusted(&self, subject: Subject) -> Result<Self, CommandError> {
         Self::read(
             self.environment.clone(),
             Some(&self.folder),
             self.ui,
             self.cancel.clone(),
+            Some(subject),
         )
     }
 
@@ -62,6 +63,7 @@ impl Context {
         directory: Option<&Path>,
         ui: Ui,
         cancel: Cancel,
+        as_if_trusted: Option<Subject>,
     ) -> Result<Self, CommandError> {
         let disk = Disk::real();
         let here = std::env::current_dir().map_err(|error| {
@@ -70,6 +72,7 @@ impl Context {
         let told = Told {
             root: directory,
             settings: &[],
+            as_if_trusted,
         };
         let project = Project::load(&disk, &environment, &here, &told)
             .map_err(|error| explain::project(&error))?;

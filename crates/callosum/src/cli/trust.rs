@@ -7,7 +7,7 @@ use std::{
 
 use callosum_agents::registry::Executor;
 use callosum_evidence::terminal::harmless;
-use callosum_ledger::{AuditEvent, Checksum, Event, Ledger};
+use callosum_ledger::{AuditEvent, Checksum, Event, Ledger, LedgerPaths};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -160,9 +160,11 @@ pub(super) fn run(context: &Context, args: &TrustArgs) -> Result<(), CommandErro
             && (is_told || (can_ask && asked(context.ui, item.name(), &mut io::stdin().lock())?));
         item.put_into(&mut output, is_allowed);
         if is_allowed {
-            allow(context, &mut roster, &item)?;
             allowed.push(item);
         }
+    }
+    if !allowed.is_empty() {
+        tell_and_allow(context, &mut roster, &allowed)?;
     }
     let shown = output.executors.len() + output.settings.len();
     let left = output.executors.iter().filter(|item| !item.trusted).count()
@@ -172,11 +174,6 @@ pub(super) fn run(context: &Context, args: &TrustArgs) -> Result<(), CommandErro
         context.ui.json_data(&output)?;
     } else if shown == 0 {
         context.ui.say("nothing waits to be trusted");
-    }
-    if !allowed.is_empty() {
-        // What is trusted may say where the ledger stands, so it is read anew.
-        let again = context.anew()?;
-        record(&store::open(&again)?, &allowed)?;
     }
     if left > 0 && !args.list && !can_ask {
         let what = "nothing was trusted: there is no terminal to ask at";
@@ -241,6 +238,43 @@ fn asked(ui: Ui, name: &str, answers: &mut dyn BufRead) -> Result<bool, CommandE
     Ok(["y", "yes"]
         .iter()
         .any(|yes| answer.eq_ignore_ascii_case(yes)))
+}
+
+/// Tells the journal what is allowed, and allows it: nothing is allowed of which no record tells,
+/// and no `.calrc` with which the ledger could not be opened. One that puts the journal elsewhere
+/// is told of in both places.
+fn tell_and_allow(
+    context: &Context,
+    roster: &mut Roster<'_>,
+    items: &[Item],
+) -> Result<(), CommandError> {
+    let calrc = items.iter().find_map(|item| match item {
+        Item::Calrc { hash, .. } => Some(Subject::Calrc(*hash)),
+        Item::Executor(_) => None,
+    });
+    let ledger = match calrc {
+        Some(calrc) => {
+            let then = context.as_if_trusted(calrc)?;
+            let ledger = store::open(&then)?;
+            let (from, to) = (context.ledger_paths(), then.ledger_paths());
+            if from.audit != to.audit && is_begun(context, &from)? {
+                record(&store::open(context)?, items)?;
+            }
+            ledger
+        }
+        None => store::open(context)?,
+    };
+    record(&ledger, items)?;
+    items
+        .iter()
+        .try_for_each(|item| allow(context, roster, item))
+}
+
+/// Whether there is a journal.
+fn is_begun(context: &Context, paths: &LedgerPaths) -> Result<bool, CommandError> {
+    let listed = context.disk.list_dir(&paths.audit);
+    let listed = listed.map_err(|error| store::disk_failed(&error))?;
+    Ok(!listed.is_empty())
 }
 
 fn allow(context: &Context, roster: &mut Roster<'_>, item: &Item) -> Result<(), CommandError> {

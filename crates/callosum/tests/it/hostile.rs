@@ -92,6 +92,52 @@ fn a_cloned_calrc_writes_nothing_outside() {
     assert!(env.folder().join("outside").is_dir());
 }
 
+/// CAL-SEC-1: what would leave the ledger without its journal is not allowed, and goes on waiting.
+#[test]
+fn a_calrc_with_which_the_ledger_cannot_be_opened_is_not_trusted() {
+    let env = two_languages();
+    env.run(["delegate", "map"]).success();
+    env.write(".calrc", r#"{"audit_path": "elsewhere"}"#);
+    let refused = env.run(["trust", "--yes"]).ended_with(3).stderr;
+    assert!(refused.contains("journal"), "{refused}");
+    let left = env.run(["trust", "--list", "--json"]).success().json();
+    assert_eq!(left["settings"][0]["key"], "audit_path", "{left}");
+    env.run(["delegate", "again"]).success();
+    let told = env.run(["audit", "query", "--event", "trust", "--json"]);
+    assert_eq!(told.success().json()["records"], serde_json::json!([]));
+}
+
+/// CAL-SEC-1: a journal that is moved says so, and so does the one that goes on.
+#[test]
+fn a_journal_that_is_moved_is_told_of_in_both_places() {
+    let env = two_languages();
+    env.run(["init"]).success();
+    let told = || {
+        let told = env.run(["audit", "query", "--event", "trust", "--json"]);
+        told.success().json()["records"].as_array().unwrap().len()
+    };
+    env.write(".calrc", r#"{"audit_path": "elsewhere"}"#);
+    env.run(["trust", "--yes"]).success();
+    assert_eq!(told(), 1);
+    assert!(env.project().join("elsewhere").is_dir());
+    env.write(".calrc", "{}");
+    assert_eq!(told(), 1);
+}
+
+/// CAL-SEC-1: a link in the place of ledger or journal is refused in a project that has them
+/// written down as well.
+#[test]
+fn a_link_in_the_place_of_the_journal_is_refused_after_init() {
+    let env = two_languages();
+    env.run(["init"]).success();
+    let audit = env.project().join("cal_audit");
+    let outside = env.folder().join("outside");
+    std::fs::rename(&audit, &outside).unwrap();
+    std::os::unix::fs::symlink(&outside, &audit).unwrap();
+    let refused = env.run(["delegate", "map"]).ended_with(3).stderr;
+    assert!(refused.contains("cal_audit"), "{refused}");
+}
+
 /// REQ-GOV-005: one item is trusted and the others go on waiting.
 #[test]
 fn trust_can_be_given_to_one_item_alone() {

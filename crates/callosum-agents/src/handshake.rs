@@ -14,6 +14,7 @@ use crate::{
     protocol::{AnswerError, Request, Unreadable, parse_answer, parse_capabilities},
     registry::{Capabilities, Executor, Status},
     runner::{Patience, Reply, RunError, Surroundings, exchange},
+    transport::{self, Transport},
 };
 
 /// Longest time that an executor may take to answer each question (seed CAL §6.2).
@@ -108,6 +109,14 @@ pub enum Fault {
         /// The oldest that will do.
         oldest: Version,
     },
+    /// A server does not have what the entry names.
+    #[error("its server does not offer `{named}`, {}", instead(offered))]
+    NotOffered {
+        /// The model or tool.
+        named: String,
+        /// What it has.
+        offered: Vec<String>,
+    },
     /// A client has no such option.
     #[error(
         "its description of its options does not have `{option}`, which its command template uses"
@@ -129,9 +138,18 @@ impl Fault {
             | Self::NoChecksum
             | Self::NoVersion
             | Self::TooOld { .. }
+            | Self::NotOffered { .. }
             | Self::NoOption { .. } => None,
         }
     }
+}
+
+fn instead(offered: &[String]) -> String {
+    if offered.is_empty() {
+        return "nor anything else".to_owned();
+    }
+    let quoted: Vec<String> = offered.iter().map(|name| format!("`{name}`")).collect();
+    format!("but {}", quoted.join(", "))
 }
 
 impl Handshake {
@@ -173,6 +191,9 @@ pub fn handshake(executor: &Executor, surroundings: &Surroundings) -> Handshake 
     if let Some(dialect) = Dialect::of(executor) {
         return dialect::handshake(dialect, executor, surroundings);
     }
+    if let Some(transport) = Transport::of(executor) {
+        return transport::handshake(transport, executor, surroundings);
+    }
     let ping = ask(executor, surroundings, "ping");
     let capabilities = ping
         .is_ok()
@@ -184,6 +205,9 @@ pub fn handshake(executor: &Executor, surroundings: &Surroundings) -> Handshake 
 pub fn ping(executor: &Executor, surroundings: &Surroundings) -> Result<Duration, Fault> {
     if Dialect::of(executor).is_some() {
         return dialect::ping(executor, surroundings);
+    }
+    if let Some(transport) = Transport::of(executor) {
+        return transport::ping(transport, executor, surroundings);
     }
     let reply = ask(executor, surroundings, "ping")?;
     parse_answer(&reply.output, executor.capabilities)?;

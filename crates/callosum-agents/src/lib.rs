@@ -3,7 +3,8 @@
 //! Start with [`registry::Executor`], the entry of one executor, and [`runner::run`], which hands
 //! it a [`protocol::Request`] and comes back with a [`protocol::Answer`] or the reason why there
 //! is none. [`handshake`] decides whether an executor may be used at all, [`health`] whether it
-//! still answers, and [`discover`] knows the programs that are worth asking.
+//! still answers, and [`discover`] knows the programs that are worth asking. [`transport`] is for
+//! those that are not programs with an answer on standard output.
 //!
 //! What is deliberately not here: deciding who gets a task, retrying, and recording. An answer
 //! that leaves this crate was valid when it was read; whether it is good is another question.
@@ -15,10 +16,12 @@ pub mod dialect;
 pub mod discover;
 pub mod handshake;
 pub mod health;
+pub mod http;
 pub mod json;
 pub mod protocol;
 pub mod registry;
 pub mod runner;
 pub mod scout;
 pub mod template;
+pub mod transport;
 mod words;

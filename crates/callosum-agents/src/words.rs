@@ -30,6 +30,17 @@ pub(crate) fn fit_shortly(words: &str) -> String {
     fit
 }
 
+/// The words on one line of at most `longest` bytes and a sign that there was more.
+pub(crate) fn fit_line(words: &str, longest: usize) -> String {
+    let line: String = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut line = fit_shortly(&line);
+    if line.len() > longest {
+        line.truncate(line.floor_char_boundary(longest));
+        line.push('…');
+    }
+    line
+}
+
 /// The end of some words, at most `longest` bytes, from the beginning of a line where there is one.
 ///
 /// Masked before they are cut, so that no key loses the part that it is recognised by.

@@ -23,7 +23,13 @@ fn registries_that_we_write_fit_their_schema() {
     full.total_ms = Some(2);
     full.pass_environment = vec!["OLLAMA_*".to_owned()];
     full.extra.insert("note".to_owned(), json!([1]));
+    full.tool = Some("ask".to_owned());
+    full.argument = Some("prompt".to_owned());
     registry.put(&full);
+    let mut served = Executor::http("served", "https://example.org/v1", "m");
+    served.api_key_env = Some("KEY".to_owned());
+    served.context_tokens = Some(8192);
+    registry.put(&served);
     let written: Value = serde_json::from_slice(&registry.to_bytes()).unwrap();
     assert_eq!(schema.fault(&written), None);
     for (key, wrong) in [
@@ -33,6 +39,8 @@ fn registries_that_we_write_fit_their_schema() {
         ("command_template", json!("")),
         ("quiet_ms", json!(0)),
         ("pass_environment", json!(["A=B"])),
+        ("api_key_env", json!("A=B")),
+        ("context_tokens", json!(10)),
     ] {
         let mut other = written.clone();
         other["executors"][0][key] = wrong;

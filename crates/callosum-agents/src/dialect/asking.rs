@@ -21,7 +21,7 @@ use crate::{
         start,
     },
     template::{Filling, Template},
-    words::fit_shortly,
+    words::{fit_line, fit_shortly},
 };
 
 /// Longest silence of a client whose entry says nothing else: a model may think for a minute
@@ -38,7 +38,7 @@ pub const LARGEST_STREAM: usize = 64 * 1024 * 1024;
 const LONGEST_TEXT: usize = 4 * 1024 * 1024;
 
 /// Longest line that says what a client is doing, in bytes.
-pub(super) const LONGEST_DOING: usize = 100;
+pub(crate) const LONGEST_DOING: usize = 100;
 
 /// Runs a client once and judges its answer.
 pub(crate) fn ask(
@@ -84,7 +84,12 @@ pub(crate) fn ask(
     let told = hearing
         .conclude(ending, &complaint)
         .map_err(client_failed)?;
-    let bytes = as_answer(dialect, &prompt, told);
+    let bytes = as_answer(
+        dialect.as_str(),
+        tokens::estimate(&prompt),
+        told,
+        Map::new(),
+    );
     parse_answer(&bytes, Capabilities::default()).map_err(|source| RunError::Answer {
         executor: executor.id.clone(),
         source,
@@ -191,12 +196,7 @@ impl Ear {
         }
         match self.hearing.doing.take() {
             Some(doing) => {
-                let line: String = doing.split_whitespace().collect::<Vec<_>>().join(" ");
-                let mut line = fit_shortly(&line);
-                if line.len() > LONGEST_DOING {
-                    line.truncate(line.floor_char_boundary(LONGEST_DOING));
-                    line.push('…');
-                }
+                let line = fit_line(&doing, LONGEST_DOING);
                 heard(Sign::Doing(&line));
             }
             None => heard(Sign::Answering { bytes: self.bytes }),
@@ -222,12 +222,17 @@ impl Ear {
     }
 }
 
-/// The answer in the seed's form, as it is judged and kept.
-pub(super) fn as_answer(dialect: Dialect, prompt: &str, heard: Heard) -> Vec<u8> {
-    let mut metadata = Map::new();
+/// The answer in the seed's form, as it is judged and kept. `asked` is how many tokens the prompt
+/// has by estimate, for where nobody counted.
+pub(crate) fn as_answer(
+    client: &str,
+    asked: u64,
+    heard: Heard,
+    mut metadata: Map<String, Value>,
+) -> Vec<u8> {
     let mut put = |key: &str, value: Value| metadata.insert(key.to_owned(), value);
     let tokens_used = if let Some(counted) = heard.hearing.tokens {
-        put("token_method", format!("reported by {dialect}").into());
+        put("token_method", format!("reported by {client}").into());
         put(
             "tokens",
             json!({"input": counted.input, "cached": counted.cached, "output": counted.output}),
@@ -235,9 +240,9 @@ pub(super) fn as_answer(dialect: Dialect, prompt: &str, heard: Heard) -> Vec<u8>
         counted.used()
     } else {
         put("token_method", tokens::METHOD.into());
-        tokens::estimate(prompt).saturating_add(tokens::estimate(&heard.summary))
+        asked.saturating_add(tokens::estimate(&heard.summary))
     };
-    put("client", dialect.as_str().into());
+    put("client", client.into());
     for (key, value) in [
         ("model", heard.hearing.model),
         ("client_session", heard.hearing.session),

@@ -11,7 +11,7 @@ pub(super) const LONGEST_EVENT: usize = 8 * 1024 * 1024;
 
 /// Finds JSON values in pieces of bytes, in time linear to their length.
 #[derive(Debug, Default)]
-pub(super) struct Events {
+pub(crate) struct Events {
     line: Vec<u8>,
     /// Whether the line grew too long and its rest is to be dropped.
     overlong: bool,
@@ -21,7 +21,7 @@ pub(super) struct Events {
 
 impl Events {
     /// Takes in the next bytes and hands on each value that is complete.
-    pub(super) fn push(&mut self, bytes: &[u8], each: &mut dyn FnMut(&Value)) {
+    pub(crate) fn push(&mut self, bytes: &[u8], each: &mut dyn FnMut(&Value)) {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             if self.line.len() + piece.len() > LONGEST_EVENT {
                 self.overlong = true;
@@ -37,7 +37,7 @@ impl Events {
     }
 
     /// Takes the end of the stream for the end of a line.
-    pub(super) fn finish(&mut self, each: &mut dyn FnMut(&Value)) {
+    pub(crate) fn finish(&mut self, each: &mut dyn FnMut(&Value)) {
         self.end_line(each);
         self.document.clear();
     }

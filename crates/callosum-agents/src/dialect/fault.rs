@@ -70,6 +70,18 @@ pub enum ClientFault {
         /// What it said last.
         words: String,
     },
+    /// Nobody is there where its server should be.
+    #[error("cannot reach its server: {words}")]
+    Unreachable {
+        /// Why.
+        words: String,
+    },
+    /// Its server answered something that is no answer.
+    #[error("had an answer from its server that is none: {words}")]
+    Unreadable {
+        /// What is wrong with it.
+        words: String,
+    },
     /// It says that it failed, for none of the reasons above.
     #[error("failed: {words}")]
     Other {
@@ -85,14 +97,16 @@ impl ClientFault {
     /// one of its own accord.
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::NotLoggedIn { .. } | Self::Ended { .. } | Self::Other { .. } => {
-                ErrorCode::ExecutorCrash
-            }
+            Self::NotLoggedIn { .. }
+            | Self::Ended { .. }
+            | Self::Unreachable { .. }
+            | Self::Other { .. } => ErrorCode::ExecutorCrash,
             Self::RateLimited { .. } | Self::Overloaded { .. } => ErrorCode::Timeout,
             Self::PromptTooLong { .. }
             | Self::CutStream { .. }
             | Self::Refused { .. }
             | Self::Declined { .. }
+            | Self::Unreadable { .. }
             | Self::NoAnswer => ErrorCode::MalformedAnswer,
         }
     }
@@ -110,6 +124,8 @@ impl ClientFault {
             | Self::CutStream { .. }
             | Self::NoAnswer
             | Self::Ended { .. }
+            | Self::Unreachable { .. }
+            | Self::Unreadable { .. }
             | Self::Other { .. } => true,
         }
     }
@@ -137,18 +153,18 @@ impl ClientFault {
 
 /// What a client complains about, before it is named.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Complaint {
+pub(crate) struct Complaint {
     /// Its words, as they came.
-    pub(super) words: String,
+    pub(crate) words: String,
     /// The status of the HTTP answer, where it says one.
-    pub(super) status: Option<u64>,
+    pub(crate) status: Option<u64>,
     /// Its own or its provider's name for the kind of error.
-    pub(super) kind: Option<String>,
+    pub(crate) kind: Option<String>,
 }
 
 impl Complaint {
     /// A complaint that is words alone.
-    pub(super) fn words(words: &str) -> Self {
+    pub(crate) fn words(words: &str) -> Self {
         Self {
             words: words.to_owned(),
             ..Self::default()
@@ -156,11 +172,17 @@ impl Complaint {
     }
 
     /// Names it.
-    pub(super) fn fault(&self) -> ClientFault {
+    pub(crate) fn fault(&self) -> ClientFault {
         let lower = self.words.to_lowercase();
         let kind = self.kind.as_deref().unwrap_or_default();
         let words = fit_shortly(&self.words);
         let status = self.status.or_else(|| status_in(&lower));
+        match kind {
+            UNREACHABLE => return ClientFault::Unreachable { words },
+            UNREADABLE => return ClientFault::Unreadable { words },
+            CUT_OFF => return ClientFault::CutStream { words },
+            _ => {}
+        }
         if kind == "prompt_too_long" || says(&lower, &TOO_LONG) {
             return ClientFault::PromptTooLong { words };
         }
@@ -199,7 +221,18 @@ impl Complaint {
     }
 }
 
-const TOO_LONG: [&str; 7] = [
+/// The kind of a complaint of ours: nobody was there.
+pub(crate) const UNREACHABLE: &str = "callosum_unreachable";
+
+/// The kind of a complaint of ours: what came is no answer.
+pub(crate) const UNREADABLE: &str = "callosum_unreadable";
+
+/// The kind of a complaint of ours: what came was not all.
+pub(crate) const CUT_OFF: &str = "callosum_cut_off";
+
+const TOO_LONG: [&str; 9] = [
+    "exceeds the available context size",
+    "provide a shorter input",
     "prompt is too long",
     "context_length_exceeded",
     "maximum context length",

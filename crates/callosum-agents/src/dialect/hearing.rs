@@ -14,52 +14,52 @@ use crate::words::fit_shortly;
 
 /// What was heard so far.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Hearing {
+pub(crate) struct Hearing {
     /// The text of the last message.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// An answer in the form that was asked for, where the client hands that over apart.
-    pub(super) structured: Option<Value>,
+    pub(crate) structured: Option<Value>,
     /// Whether the client said that it is done, and done well.
-    pub(super) finished: bool,
+    pub(crate) finished: bool,
     /// Why it failed, where it said so.
-    pub(super) failure: Option<Complaint>,
+    pub(crate) failure: Option<Complaint>,
     /// What it complained about last without failing.
-    pub(super) warning: Option<String>,
+    pub(crate) warning: Option<String>,
     /// Tokens, where it counted.
-    pub(super) tokens: Option<Tokens>,
+    pub(crate) tokens: Option<Tokens>,
     /// The model that answered.
-    pub(super) model: Option<String>,
+    pub(crate) model: Option<String>,
     /// What it cost in US dollars.
-    pub(super) cost_usd: Option<f64>,
+    pub(crate) cost_usd: Option<f64>,
     /// Its own name for this run.
-    pub(super) session: Option<String>,
+    pub(crate) session: Option<String>,
     /// What it is doing, on one line.
-    pub(super) doing: Option<String>,
+    pub(crate) doing: Option<String>,
 }
 
 /// Tokens as a client counts them, brought to one meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tokens {
+pub(crate) struct Tokens {
     /// All that the model read, what came from its cache included.
-    pub(super) input: u64,
+    pub(crate) input: u64,
     /// How much of that came from its cache.
-    pub(super) cached: u64,
+    pub(crate) cached: u64,
     /// All that the model wrote, its thinking included.
-    pub(super) output: u64,
+    pub(crate) output: u64,
 }
 
 /// A client's answer.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Heard {
+pub(crate) struct Heard {
     /// What it found out.
-    pub(super) summary: String,
+    pub(crate) summary: String,
     /// The rest of what was heard.
-    pub(super) hearing: Hearing,
+    pub(crate) hearing: Hearing,
 }
 
 impl Tokens {
     /// What counts as used.
-    pub(super) fn used(self) -> u64 {
+    pub(crate) fn used(self) -> u64 {
         self.input.saturating_add(self.output)
     }
 
@@ -87,7 +87,7 @@ impl Hearing {
     }
 
     /// Says what all of it amounts to, the program having ended like this.
-    pub(super) fn conclude(self, ending: Ending, last_words: &str) -> Result<Heard, ClientFault> {
+    pub(crate) fn conclude(self, ending: Ending, last_words: &str) -> Result<Heard, ClientFault> {
         if let Some(complaint) = &self.failure {
             return Err(complaint.fault());
         }

@@ -21,14 +21,17 @@ mod name;
 mod opencode;
 mod qwen;
 
-pub(crate) use self::{
-    asking::ask,
-    handshake::{handshake, ping},
-};
 pub use self::{
     asking::{DIALECT_QUIET, DIALECT_TOTAL, LARGEST_STREAM},
     fault::ClientFault,
     name::Dialect,
+};
+pub(crate) use self::{
+    asking::{LONGEST_DOING, as_answer, ask},
+    events::Events,
+    fault::{CUT_OFF, Complaint, UNREACHABLE, UNREADABLE},
+    handshake::{handshake, ping},
+    hearing::{Hearing, Tokens},
 };
 
 #[cfg(test)]

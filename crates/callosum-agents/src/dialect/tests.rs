@@ -3,7 +3,7 @@
 use callosum_evidence::tokens;
 use callosum_host::{Disk, process::Ending};
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Map, json};
 
 use super::{
     asking::{Ear, LONGEST_DOING, as_answer},
@@ -303,7 +303,7 @@ fn what_a_client_does_is_told_on_one_harmless_line() {
 fn an_answer_says_who_counted() {
     let heard = read(Dialect::Claude, &recorded("claude.json"), b"", 0).unwrap();
     let answer = parse_answer(
-        &as_answer(Dialect::Claude, "p", heard),
+        &as_answer("claude", 1, heard, Map::new()),
         Capabilities::default(),
     );
     let answer = answer.unwrap();
@@ -313,7 +313,7 @@ fn an_answer_says_who_counted() {
     assert_eq!(answer.metadata["cost_usd"], 0.01238);
     let heard = read(Dialect::Text, b"plain words", b"", 0).unwrap();
     let answer = parse_answer(
-        &as_answer(Dialect::Text, "p", heard),
+        &as_answer("text", 1, heard, Map::new()),
         Capabilities::default(),
     );
     assert_eq!(answer.unwrap().metadata["token_method"], tokens::METHOD);

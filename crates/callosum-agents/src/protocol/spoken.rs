@@ -36,6 +36,35 @@ impl Request {
         let Some(context) = self.context() else {
             return self.prompt.clone();
         };
+        let mut text = self.spoken_question(context);
+        let _ = write!(
+            text,
+            "\nWrite a summary of {SHORTEST_SUMMARY} to {LONGEST_SUMMARY} bytes, what matters most \
+             first. Cite each statement: a quote that stands word for word on the line, then the \
+             place, as in `fn main()` [src/main.rs:12], with paths from the root. \
+             Open each file that you cite: quotes are checked.\n"
+        );
+        text
+    }
+
+    /// The same for a model that can open no file: what it may lean on comes with the question.
+    pub fn spoken_with(&self, material: &str) -> String {
+        let Some(context) = self.context() else {
+            return self.prompt.clone();
+        };
+        let mut text = self.spoken_question(context);
+        let _ = write!(
+            text,
+            "\nWrite a summary of {SHORTEST_SUMMARY} to {LONGEST_SUMMARY} bytes in Markdown, what \
+             matters most first. You cannot open files: what you may lean on stands below. Cite \
+             each statement: a quote that stands below word for word, then its place, as in \
+             `fn main()` [src/main.rs:12]. Quotes are checked. What does not stand below, say that \
+             you do not know.\n\n{material}"
+        );
+        text
+    }
+
+    fn spoken_question(&self, context: &Map<String, Value>) -> String {
         let mut text = format!("{}\n", self.prompt);
         if let Some(task) = text_of(context, "kind").and_then(task_of) {
             let _ = writeln!(text, "\nTask: {task}");
@@ -56,13 +85,6 @@ impl Request {
                 "\nWhat task {id} found, on which this one builds:\n{summary}"
             );
         }
-        let _ = write!(
-            text,
-            "\nWrite a summary of {SHORTEST_SUMMARY} to {LONGEST_SUMMARY} bytes, what matters most \
-             first. Cite each statement: a quote that stands word for word on the line, then the \
-             place, as in `fn main()` [src/main.rs:12], with paths from the root. \
-             Open each file that you cite: quotes are checked.\n"
-        );
         text
     }
 

@@ -33,7 +33,7 @@ pub enum EntryFault {
 }
 
 /// The keys that we know, in the order in which a new entry is written.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 17] = [
     "id",
     "type",
     "version",
@@ -45,7 +45,16 @@ const KEYS: [&str; 11] = [
     "quiet_ms",
     "total_ms",
     "pass_environment",
+    "endpoint",
+    "model",
+    "api_key_env",
+    "context_tokens",
+    "tool",
+    "argument",
 ];
+
+/// Fewest tokens of a model that a question and an answer fit into.
+const FEWEST_TOKENS: u64 = 1024;
 
 /// Reads an entry. `version` and `capabilities` may be missing: then nothing is believed.
 pub(super) fn read_entry(entry: &Value) -> Result<Executor, EntryFault> {
@@ -75,6 +84,12 @@ pub(super) fn read_entry(entry: &Value) -> Result<Executor, EntryFault> {
         quiet_ms: milliseconds(entry, "quiet_ms")?,
         total_ms: milliseconds(entry, "total_ms")?,
         pass_environment: names(entry, "pass_environment")?,
+        endpoint: text(entry, "endpoint")?.map(str::to_owned),
+        model: text(entry, "model")?.map(str::to_owned),
+        api_key_env: variable(entry, "api_key_env")?,
+        context_tokens: context_tokens(entry)?,
+        tool: text(entry, "tool")?.map(str::to_owned),
+        argument: text(entry, "argument")?.map(str::to_owned),
         extra: entry
             .iter()
             .filter(|(key, _)| !KEYS.contains(&key.as_str()))
@@ -118,6 +133,12 @@ pub(super) fn write_entry(executor: &Executor, entry: &mut Value) {
         executor.quiet_ms.map(Value::from),
         executor.total_ms.map(Value::from),
         (!executor.pass_environment.is_empty()).then(|| executor.pass_environment.clone().into()),
+        text(&executor.endpoint),
+        text(&executor.model),
+        text(&executor.api_key_env),
+        executor.context_tokens.map(Value::from),
+        text(&executor.tool),
+        text(&executor.argument),
     ];
     for (key, value) in KEYS.into_iter().zip(values) {
         match value {
@@ -160,6 +181,26 @@ fn milliseconds(entry: &Map<String, Value>, key: &'static str) -> Result<Option<
             Some(millis) if millis > 0 => Ok(Some(millis)),
             _ => Err(invalid(key, "a whole number of milliseconds above 0")),
         },
+    }
+}
+
+fn context_tokens(entry: &Map<String, Value>) -> Result<Option<u64>, EntryFault> {
+    match entry.get("context_tokens") {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => match value.as_u64() {
+            Some(tokens) if tokens >= FEWEST_TOKENS => Ok(Some(tokens)),
+            _ => Err(invalid("context_tokens", "a whole number of at least 1024")),
+        },
+    }
+}
+
+fn variable(entry: &Map<String, Value>, key: &'static str) -> Result<Option<String>, EntryFault> {
+    match text(entry, key)? {
+        None => Ok(None),
+        Some(name) if !name.is_empty() && !name.contains(['=', '\0', '*']) => {
+            Ok(Some(name.to_owned()))
+        }
+        Some(_) => Err(invalid(key, "the name of an environment variable")),
     }
 }
 

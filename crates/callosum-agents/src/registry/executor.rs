@@ -1,11 +1,14 @@
 //! [`Executor`]: one entry of the registry.
 
-use std::{fmt, time::Duration};
+use std::{fmt, fmt::Write as _, time::Duration};
 
 use serde_json::{Map, Value};
 
 /// The id of the executor that every installation has.
 pub const EMBEDDED_ID: &str = "scout";
+
+/// What is started for an executor of type `http`.
+const HTTP_TEMPLATE: &str = "{self} executor run http";
 
 /// Longest id, in bytes.
 const LONGEST_ID: usize = 64;
@@ -35,6 +38,18 @@ pub struct Executor {
     pub total_ms: Option<u64>,
     /// Names of environment variables that it is given beyond the common ones.
     pub pass_environment: Vec<String>,
+    /// Where its server is, for one that is asked over HTTP.
+    pub endpoint: Option<String>,
+    /// The model that is asked there.
+    pub model: Option<String>,
+    /// The environment variable that holds the key for it. The key itself stands nowhere.
+    pub api_key_env: Option<String>,
+    /// How many tokens its model takes, prompt and answer together.
+    pub context_tokens: Option<u64>,
+    /// The tool of a server of the Model Context Protocol that is called.
+    pub tool: Option<String>,
+    /// The tool's argument that takes the prompt.
+    pub argument: Option<String>,
     /// Keys that we do not know, kept as they are.
     pub extra: Map<String, Value>,
 }
@@ -112,8 +127,42 @@ impl Executor {
             quiet_ms: None,
             total_ms: None,
             pass_environment: Vec::new(),
+            endpoint: None,
+            model: None,
+            api_key_env: None,
+            context_tokens: None,
+            tool: None,
+            argument: None,
             extra: Map::new(),
         }
+    }
+
+    /// The entry of a model's server that nobody has asked yet. What is started is this program,
+    /// which asks the server.
+    pub fn http(id: &str, endpoint: &str, model: &str) -> Self {
+        Self {
+            kind: Kind::Http,
+            endpoint: Some(endpoint.to_owned()),
+            model: Some(model.to_owned()),
+            ..Self::cli(id, HTTP_TEMPLATE)
+        }
+    }
+
+    /// How it is reached, on one line: its command, and for a server where that is.
+    pub fn way(&self) -> String {
+        let mut way = self.command_template.clone();
+        let parts = [
+            ("at", &self.endpoint),
+            ("model", &self.model),
+            ("key in", &self.api_key_env),
+            ("tool", &self.tool),
+        ];
+        for (name, value) in parts {
+            if let Some(value) = value {
+                let _ = write!(way, " · {name} {value}");
+            }
+        }
+        way
     }
 
     /// Checks that an id is fit for file names, tables and command lines.

@@ -61,12 +61,26 @@ impl Executor {
     }
 
     fn decisive(&self) -> Value {
-        json!({
+        let mut decisive = json!({
             "type": self.kind.as_str(),
             "command_template": self.command_template,
             "protocol": self.protocol,
             "pass_environment": self.pass_environment,
-        })
+        });
+        // Whom the tree is told to, with which key. Only where said: what was trusted stays so.
+        let whom = [
+            ("endpoint", &self.endpoint),
+            ("model", &self.model),
+            ("api_key_env", &self.api_key_env),
+            ("tool", &self.tool),
+            ("argument", &self.argument),
+        ];
+        for (key, value) in whom {
+            if let Some(value) = value {
+                decisive[key] = json!(value);
+            }
+        }
+        decisive
     }
 }
 
@@ -162,6 +176,14 @@ mod tests {
         assert!(changed(|e| e
             .pass_environment
             .push("HOME_TOKEN".to_owned())));
+        assert!(changed(
+            |e| e.endpoint = Some("http://127.0.0.1:1".to_owned())
+        ));
+        assert!(changed(|e| e.model = Some("m".to_owned())));
+        assert!(changed(|e| e.api_key_env = Some("K".to_owned())));
+        assert!(changed(|e| e.tool = Some("t".to_owned())));
+        assert!(changed(|e| e.argument = Some("a".to_owned())));
+        assert!(!changed(|e| e.context_tokens = Some(4096)));
         assert!(!changed(|e| e.id.push('x')));
         assert!(!changed(|e| e.status = crate::registry::Status::Active));
         assert!(!changed(|e| e.version.push('1')));

@@ -14,6 +14,7 @@ use crate::{
     protocol::{Answer, AnswerError, Request, parse_answer},
     registry::{Executor, Kind},
     template::{Template, TemplateError},
+    transport::{self, Transport},
     words::{fit, fit_end, fit_shortly},
 };
 
@@ -269,6 +270,9 @@ pub fn run(
 ) -> Result<Answer, RunError> {
     if let Some(dialect) = Dialect::of(executor) {
         return dialect::ask(dialect, executor, request, surroundings, heard);
+    }
+    if let Some(transport) = Transport::of(executor) {
+        return transport::ask(transport, executor, request, surroundings, heard);
     }
     let patience = patience_with(executor, surroundings.patience);
     let reply = exchange(executor, request, surroundings, patience, heard)?;

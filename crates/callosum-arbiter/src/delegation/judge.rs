@@ -15,14 +15,15 @@ use crate::share::Share;
 pub(super) const MOST_TOLD: usize = 20;
 
 /// What an entry keeps of what an executor says of its answer: how tokens were counted and how many
-/// were what, who answered, and what it cost.
-const TOLD_OF_ANSWERS: [&str; 6] = [
+/// were what, who answered, what it cost, and what of the tree a model was shown that opens no file.
+const TOLD_OF_ANSWERS: [&str; 7] = [
     "token_method",
     "tokens",
     "client",
     "client_session",
     "model",
     "cost_usd",
+    "shown",
 ];
 
 /// Longest of these that is kept, in bytes of JSON.

@@ -30,6 +30,12 @@ pub struct Turn {
     /// The `retry-after` header of an error, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u64>,
+    /// How often the text is said; once where nothing is said. For answers that are too long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<usize>,
+    /// Answers with this as a page of its own instead, whatever the dialect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raw: Option<String>,
     /// Ends the connection in the middle of the text.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,

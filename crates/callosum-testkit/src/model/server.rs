@@ -220,7 +220,8 @@ impl State {
             Err(words) => return refuse(words),
         };
         let number = played.as_ref().map(|(number, _)| *number);
-        let turn = turn.at_attempt(played.map_or(1, |key| self.count(key)));
+        let mut turn = turn.at_attempt(played.map_or(1, |key| self.count(key)));
+        turn.text = turn.text.repeat(turn.repeat.unwrap_or(1));
         let refusal = turn
             .fault
             .map(|fault| dialect.refusal(fault, turn.status, &turn.text));
@@ -238,6 +239,9 @@ impl State {
                 .map(|wait| ("retry-after", wait.to_string()));
             let headers: Vec<_> = wait.into_iter().collect();
             return http::answer(&mut to, status, &headers, body.to_string().as_bytes());
+        }
+        if let Some(page) = &turn.raw {
+            return http::answer(&mut to, 200, &[], page.as_bytes());
         }
         let reply = Reply {
             body: &body,

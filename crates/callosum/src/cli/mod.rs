@@ -133,7 +133,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         // What needs no root.
         Command::Generate(command) => return generate::run(&command, ui),
         Command::Executor(executor::ExecutorCommand::Run(args)) => {
-            return executor::scout::run(&args);
+            return executor::scout::run(&environment, &args);
         }
         Command::Ledger(ledger::LedgerCommand::Checksum(args)) => {
             return ledger::checksum::run(&args, ui);

@@ -62,6 +62,8 @@ pub(crate) struct WaitingExecutor {
     pub(crate) id: String,
     /// What would be started.
     pub(crate) command_template: String,
+    /// How it is reached, on one line: its command, and for a server where that is.
+    pub(crate) way: String,
     /// The environment variables that it would be given.
     pub(crate) pass_environment: Vec<String>,
     /// Whether it is allowed now.
@@ -103,7 +105,8 @@ impl Item {
         let mut text = String::new();
         match self {
             Self::Executor(executor) => {
-                let command = executor.command_template.escape_debug();
+                let command = executor.way();
+                let command = command.escape_debug();
                 let _ = writeln!(text, "executor {} runs: {command}", harmless(&executor.id));
                 if !executor.pass_environment.is_empty() {
                     let names = executor.pass_environment.join(" ");
@@ -124,6 +127,7 @@ impl Item {
             Self::Executor(executor) => output.executors.push(WaitingExecutor {
                 id: executor.id.clone(),
                 command_template: executor.command_template.clone(),
+                way: executor.way(),
                 pass_environment: executor.pass_environment.clone(),
                 trusted,
             }),

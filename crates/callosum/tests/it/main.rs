@@ -27,6 +27,8 @@ mod hostile;
 mod init;
 /// Looking at the ledger and the journal, and finding out what was done to them.
 mod ledger;
+/// Models that are asked over HTTP, played by a server that follows a script.
+mod models;
 /// Small projects to work on.
 mod projects;
 /// Checkpoints, proofs, and what a stranger can check without us.

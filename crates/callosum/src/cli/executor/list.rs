@@ -44,6 +44,8 @@ pub(crate) struct ExecutorOutput {
     pub(crate) trusted: bool,
     /// How it is started.
     pub(crate) command_template: String,
+    /// How it is reached, on one line: its command, and for a server where that is.
+    pub(crate) way: String,
     /// When it last answered a handshake or health check.
     pub(crate) last_validated: Option<String>,
 }
@@ -60,6 +62,7 @@ impl ExecutorOutput {
             priority: preference.priority.value,
             trusted: roster.is_trusted(executor),
             command_template: executor.command_template.clone(),
+            way: executor.way(),
             last_validated: executor.last_validated.clone(),
         }
     }
@@ -81,7 +84,7 @@ pub(super) fn run(context: &Context) -> Result<(), CommandError> {
     ]);
     for executor in executors {
         let enabled = if executor.enabled { "yes" } else { "no" };
-        let command = executor.command_template.escape_debug();
+        let command = executor.way.escape_debug();
         table.row([
             executor.id,
             executor.r#type,

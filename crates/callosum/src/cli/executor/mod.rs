@@ -44,6 +44,6 @@ pub(super) fn run(context: &mut Context, command: ExecutorCommand) -> Result<(),
         ExecutorCommand::Enable(args) => enable::enable(context, &args),
         ExecutorCommand::Disable(args) => enable::disable(context, &args),
         ExecutorCommand::Remove(args) => remove::run(context, &args),
-        ExecutorCommand::Run(args) => scout::run(&args),
+        ExecutorCommand::Run(args) => scout::run(&context.environment, &args),
     }
 }

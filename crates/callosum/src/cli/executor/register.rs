@@ -3,8 +3,10 @@
 use callosum_agents::{
     dialect::Dialect,
     discover::{self, Known},
+    http::Endpoint,
     registry::{EMBEDDED_ID, Executor},
     template::Template,
+    transport::Transport,
 };
 use clap::Args;
 
@@ -19,21 +21,40 @@ use crate::{
 /// The command template is split into words as a shell would, but no shell ever runs it. `{prompt}`
 /// stands for the prompt; a template without it gets the request as JSON on standard input.
 /// `{self}` is this program. A coding agent that Callosum knows hears the request in words, and its
-/// template may have `{schema}` and `{schema_file}`, the form of an answer. Registering an executor here also trusts it on this machine.
+/// template may have `{schema}` and `{schema_file}`, the form of an answer. A model's server is
+/// registered with its address and the model. Registering an executor here also trusts it on this machine.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum executor register mine --command 'python3 tools/answer.py'
   $ callosum executor register claude
-  $ callosum executor register ollama --protocol text --command 'ollama run qwen3'")]
+  $ callosum executor register ollama --protocol text --command 'ollama run qwen3'
+  $ callosum executor register local --endpoint http://127.0.0.1:8080 --model qwen3")]
 pub(crate) struct RegisterArgs {
     /// Its name: letters, digits, `.`, `_` and `-`
     name: String,
     /// How it is started; may be left out for a program that Callosum knows
     #[arg(long, value_name = "TEMPLATE")]
     command: Option<String>,
+    /// Where a model's server is, as http://127.0.0.1:11434
+    #[arg(
+        long,
+        value_name = "URL",
+        requires = "model",
+        conflicts_with = "command"
+    )]
+    endpoint: Option<String>,
+    /// The model to ask there
+    #[arg(long, value_name = "NAME", requires = "endpoint")]
+    model: Option<String>,
+    /// The environment variable that holds the key for it; the key itself is kept nowhere
+    #[arg(long, value_name = "NAME", requires = "endpoint")]
+    api_key_env: Option<String>,
+    /// How many tokens the model takes, prompt and answer together (default: 16384)
+    #[arg(long, value_name = "N", requires = "endpoint", value_parser = clap::value_parser!(u64).range(1024..))]
+    context_tokens: Option<u64>,
     /// What it answers in, where that is not the protocol: claude, codex, gemini, opencode, qwen, or
-    /// text
+    /// text; of a server: openai or ollama
     #[arg(long, value_name = "NAME")]
     protocol: Option<String>,
     /// Longest silence in milliseconds before it is ended (default: executor_timeout_ms)
@@ -84,6 +105,9 @@ pub(super) fn run(context: &Context, args: &RegisterArgs) -> Result<(), CommandE
 fn entry(args: &RegisterArgs) -> Result<Executor, CommandError> {
     Executor::check_id(&args.name)
         .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
+    if let (Some(endpoint), Some(model)) = (&args.endpoint, &args.model) {
+        return server(args, endpoint, model);
+    }
     let known = discover::KNOWN.iter().find(|known| known.id == args.name);
     let mut executor = match (&args.command, known) {
         (Some(template), _) => Executor::cli(&args.name, template),
@@ -111,10 +135,31 @@ fn entry(args: &RegisterArgs) -> Result<Executor, CommandError> {
         Template::parse(&executor.command_template)
     };
     template.map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
+    Ok(bounded(executor, args))
+}
+
+fn server(args: &RegisterArgs, endpoint: &str, model: &str) -> Result<Executor, CommandError> {
+    Endpoint::parse(endpoint, args.api_key_env.is_some())
+        .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
+    let mut executor = Executor::http(&args.name, endpoint, model);
+    executor.protocol = Some(args.protocol.as_deref().unwrap_or("openai").to_owned());
+    executor.api_key_env.clone_from(&args.api_key_env);
+    executor.context_tokens = args.context_tokens;
+    if Transport::of(&executor).is_none() {
+        let what = format!(
+            "`{}` is not a protocol that servers are asked in",
+            executor.protocol.unwrap_or_default()
+        );
+        return Err(CommandError::new(Exit::Usage, what).hint("openai, ollama"));
+    }
+    Ok(bounded(executor, args))
+}
+
+fn bounded(mut executor: Executor, args: &RegisterArgs) -> Executor {
     executor.quiet_ms = args.quiet_ms.or(executor.quiet_ms);
     executor.total_ms = args.total_ms.or(executor.total_ms);
     executor
         .pass_environment
         .extend(args.pass_env.iter().cloned());
-    Ok(executor)
+    executor
 }

@@ -1,19 +1,27 @@
-//! `callosum executor run scout`: the embedded executor, as the subprocess that it is.
+//! `callosum executor run`: what this program is to itself, as the subprocess that it is.
 //!
-//! Hidden: it is started by a delegation and speaks the executor's protocol, one JSON request on
-//! standard input and one JSON answer on standard output. Progress goes to standard error.
+//! Hidden: it is started by a delegation. `scout` is the embedded executor and speaks the
+//! executor's protocol, one JSON request on standard input and one JSON answer on standard output;
+//! progress goes to standard error. The others speak to an executor that is no program: one job on
+//! standard input, and a line of JSON on standard output for whatever happens.
 
 use std::{
     io::{self, Read as _, Write as _},
     time::{Duration, Instant},
 };
 
-use callosum_agents::scout::{self, Progress};
+use callosum_agents::{
+    scout::{self, Progress},
+    transport::{self, JobError, Means},
+};
 use callosum_host::{Disk, process::end_with_parent};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
-use crate::ui::{CommandError, Exit};
+use crate::{
+    config::Environment,
+    ui::{CommandError, Exit},
+};
 
 /// The most that a request may have, in bytes.
 const LONGEST_REQUEST: u64 = 64 * 1024 * 1024;
@@ -30,15 +38,16 @@ pub(crate) struct RunArgs {
     executor: Embedded,
 }
 
-/// The executors that this program carries.
+/// What this program is started as.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Embedded {
     /// Reads the repository itself.
     Scout,
+    /// Asks a model's server.
+    Http,
 }
 
-pub(in crate::cli) fn run(args: &RunArgs) -> Result<(), CommandError> {
-    let Embedded::Scout = args.executor;
+pub(in crate::cli) fn run(environment: &Environment, args: &RunArgs) -> Result<(), CommandError> {
     // A controller that is killed cannot end what it started.
     end_with_parent().map_err(|error| {
         CommandError::because(Exit::Environment, "cannot follow the controller", &error)
@@ -51,7 +60,33 @@ pub(in crate::cli) fn run(args: &RunArgs) -> Result<(), CommandError> {
         .map_err(|error| {
             CommandError::because(Exit::Environment, "cannot read the request", &error)
         })?;
-    let request: Value = serde_json::from_slice(&bytes).map_err(|error| {
+    match args.executor {
+        Embedded::Scout => explore(&bytes),
+        Embedded::Http => speak(environment, &bytes),
+    }
+}
+
+fn speak(environment: &Environment, job: &[u8]) -> Result<(), CommandError> {
+    let environment: Vec<_> = environment
+        .iter()
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    let means = Means {
+        disk: &Disk::real(),
+        environment: &environment,
+    };
+    transport::speak(job, &means, &mut io::stdout()).map_err(|error| match error {
+        JobError::Unreadable(error) => CommandError::because(
+            Exit::Usage,
+            "the job on standard input cannot be read",
+            &error,
+        ),
+        JobError::Unheard(error) => CommandError::stdout(error),
+    })
+}
+
+fn explore(bytes: &[u8]) -> Result<(), CommandError> {
+    let request: Value = serde_json::from_slice(bytes).map_err(|error| {
         CommandError::because(
             Exit::Usage,
             "the request on standard input is not JSON",

@@ -1,0 +1,19 @@
+//! HTTP: models that are asked where they are served.
+//!
+//! Start with [`answer`], which does one job in a process of its own. [`Endpoint`] is where a
+//! server is and what may be sent there; `call` makes one request; `openai` and `ollama` are what
+//! servers say; `material` is what a model that can open no file is shown of the tree.
+//!
+//! What is deliberately not here: deadlines and cancellation, which end the process; cookies,
+//! redirects, compression, proxies, and anything that the entry did not name.
+
+mod call;
+mod endpoint;
+mod job;
+mod lines;
+mod material;
+mod ollama;
+mod openai;
+
+pub use self::endpoint::{Endpoint, EndpointError};
+pub(crate) use self::job::answer;

@@ -1,0 +1,178 @@
+//! Ollama's own chat: lines of JSON, and the size of the window with each request.
+
+use std::ops::ControlFlow;
+
+use serde_json::{Value, json};
+
+use super::{
+    call::{Caller, complaint_in},
+    job::{Answering, Look},
+    lines::{Broken, Flow, read_lines},
+};
+use crate::{
+    dialect::{CUT_OFF, Complaint},
+    transport::Event,
+};
+
+/// Asks for the version and which models there are.
+pub(super) fn look(caller: &Caller) -> Result<Look, Complaint> {
+    let said = caller.get("", "/api/version")?;
+    let version = said.get("version").and_then(Value::as_str);
+    let listed = caller.get("", "/api/tags")?;
+    let models = listed
+        .get("models")
+        .and_then(Value::as_array)
+        .ok_or_else(|| Complaint::unreadable("its list of models is none"))?;
+    let names = models
+        .iter()
+        .filter_map(|model| model.get("name")?.as_str());
+    Ok(Look {
+        version: version.map(str::to_owned),
+        offers: names.map(str::to_owned).collect(),
+    })
+}
+
+/// Asks a model.
+///
+/// Says how large the window is to be: a prompt that does not fit Ollama's default one is cut at
+/// its beginning, without a word.
+pub(super) fn ask(
+    caller: &Caller,
+    model: &str,
+    prompt: &str,
+    window: u64,
+    answering: &mut Answering<'_>,
+) -> Result<(), Broken> {
+    let document = json!({
+        "model": model,
+        "messages": [{"role": "user", "content": prompt}],
+        "stream": true,
+        "options": {"num_ctx": window},
+    });
+    let body = caller.post("", "/api/chat", &document)?;
+    let mut ended = None;
+    read_lines(body, &mut |line| match line {
+        Some(line) => take(line, &mut ended, answering),
+        None => Ok(answering.alive()),
+    })?;
+    end(ended.as_deref(), answering)
+}
+
+fn end(ended: Option<&str>, answering: &mut Answering<'_>) -> Result<(), Broken> {
+    let cut = match ended {
+        Some("length") => "the model stopped at the most that it may write",
+        Some(_) => {
+            answering.done();
+            return Ok(());
+        }
+        None => "the stream ended without its end",
+    };
+    Err(Broken::Because(Complaint {
+        words: cut.to_owned(),
+        kind: Some(CUT_OFF.to_owned()),
+        status: None,
+    }))
+}
+
+/// Takes a line in; `ended` gets the reason once the model is done.
+fn take(line: &str, ended: &mut Option<String>, answering: &mut Answering<'_>) -> Flow {
+    if line.trim().is_empty() {
+        return Ok(answering.alive());
+    }
+    let value: Value = serde_json::from_str(line)
+        .map_err(|_| Complaint::unreadable(&format!("a line that says {line}")))?;
+    if value.get("error").is_some() {
+        let complaint = complaint_in(&value);
+        return Err(complaint
+            .unwrap_or_else(|| Complaint::unreadable("an error without words"))
+            .into());
+    }
+    let string = |way: &str| value.pointer(way).and_then(Value::as_str);
+    if let Some(model) = string("/model") {
+        answering.model(model);
+    }
+    if string("/message/thinking").is_some_and(|thoughts| !thoughts.is_empty()) {
+        answering.thinking();
+    }
+    let flow = answering.text(string("/message/content").unwrap_or_default())?;
+    if value.get("done").and_then(Value::as_bool) != Some(true) {
+        return Ok(flow);
+    }
+    let count = |key: &str| value.get(key).and_then(Value::as_u64);
+    if let Some(output) = count("eval_count") {
+        let _counted = answering.tell(Event::Usage {
+            // What stands in its cache from an earlier request is not counted by older ones.
+            input: count("prompt_eval_count").unwrap_or(0),
+            cached: 0,
+            output,
+        });
+    }
+    *ended = Some(string("/done_reason").unwrap_or("stop").to_owned());
+    Ok(ControlFlow::Break(()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::*;
+
+    fn told(body: &str) -> Result<String, String> {
+        let mut texts = String::new();
+        let mut tell = |event: Event| {
+            match event {
+                Event::Text { text } => texts.push_str(&text),
+                Event::Usage { input, output, .. } => {
+                    let _ = write!(texts, "<{input} {output}>");
+                }
+                Event::Done => texts.push_str("<done>"),
+                _ => {}
+            }
+            true
+        };
+        let mut answering = Answering::new(&mut tell);
+        let mut ended = None;
+        let read = read_lines(body.as_bytes(), &mut |line| match line {
+            Some(line) => take(line, &mut ended, &mut answering),
+            None => Ok(answering.alive()),
+        })
+        .and_then(|()| end(ended.as_deref(), &mut answering));
+        match read {
+            Ok(()) => Ok(texts),
+            Err(Broken::TooMuch) => Err("too much".to_owned()),
+            Err(Broken::Because(complaint)) => Err(complaint.fault().to_string()),
+        }
+    }
+
+    /// CAL-COM-1, CAL-ERR-1: lines of an answer, and what is none.
+    #[test]
+    fn lines_are_an_answer_or_say_why_not() {
+        let line = |text: &str| {
+            format!("{{\"model\":\"m\",\"message\":{{\"content\":\"{text}\"}},\"done\":false}}\n")
+        };
+        let last = |why: &str| {
+            format!(
+                "{{\"message\":{{\"content\":\"\"}},\"done\":true,\"done_reason\":\"{why}\",\
+                 \"prompt_eval_count\":7,\"eval_count\":2}}\n"
+            )
+        };
+        let body = format!("{}{}{}", line("a"), line("b"), last("stop"));
+        assert_eq!(told(&body).unwrap(), "ab<7 2><done>");
+        let body = format!("{}{}", line("a"), last("length"));
+        assert!(
+            told(&body)
+                .unwrap_err()
+                .contains("at the most that it may write")
+        );
+        assert!(told(&line("a")).unwrap_err().contains("without its end"));
+        assert_eq!(
+            told("{\"error\":\"model 'x' not found\"}\n").unwrap_err(),
+            "failed: model 'x' not found"
+        );
+        assert!(
+            told("garbage\n")
+                .unwrap_err()
+                .contains("a line that says garbage")
+        );
+    }
+}

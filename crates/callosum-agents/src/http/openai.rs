@@ -1,0 +1,296 @@
+//! OpenAI's chat completions, as llama.cpp, vLLM, LM Studio, OpenRouter and most others speak them.
+
+use std::ops::ControlFlow;
+
+use serde_json::{Value, json};
+
+use super::{
+    call::{Caller, complaint_in},
+    job::{Answering, Look},
+    lines::{Broken, Flow, read_lines},
+};
+use crate::{
+    dialect::{CUT_OFF, Complaint},
+    transport::Event,
+};
+
+/// Where the interface is on a server whose endpoint does not say.
+const USUAL: &str = "/v1";
+
+/// Asks which models there are.
+pub(super) fn look(caller: &Caller) -> Result<Look, Complaint> {
+    let listed = caller.get(USUAL, "/models")?;
+    let models = listed
+        .get("data")
+        .and_then(Value::as_array)
+        .ok_or_else(|| Complaint::unreadable("its list of models is none"))?;
+    let ids = models.iter().filter_map(|model| model.get("id")?.as_str());
+    Ok(Look {
+        version: None,
+        offers: ids.map(str::to_owned).collect(),
+    })
+}
+
+/// Asks a model.
+///
+/// Streams where the server does, with counts where it takes that option: one that refuses either
+/// is asked once more for the whole answer.
+pub(super) fn ask(
+    caller: &Caller,
+    model: &str,
+    prompt: &str,
+    answering: &mut Answering<'_>,
+) -> Result<(), Broken> {
+    let mut document = json!({
+        "model": model,
+        "messages": [{"role": "user", "content": prompt}],
+        "stream": true,
+        "stream_options": {"include_usage": true},
+    });
+    let body = match caller.post(USUAL, "/chat/completions", &document) {
+        Err(complaint) if refuses_streams(&complaint) => {
+            if let Some(document) = document.as_object_mut() {
+                document.shift_remove("stream_options");
+                document["stream"] = false.into();
+            }
+            caller.post(USUAL, "/chat/completions", &document)?
+        }
+        other => other?,
+    };
+    let mut stream = Stream::default();
+    read_lines(body, &mut |line| match line {
+        Some(line) => stream.line(line, answering),
+        None => Ok(answering.alive()),
+    })?;
+    stream.end(answering)
+}
+
+fn refuses_streams(complaint: &Complaint) -> bool {
+    matches!(complaint.status, Some(400 | 422)) && complaint.words.contains("stream")
+}
+
+/// What was understood of an answer so far.
+#[derive(Default)]
+struct Stream {
+    /// A body that is one document, until it is whole.
+    document: String,
+    /// Why the model stopped.
+    finish: Option<String>,
+    /// Whether the server said that nothing more comes.
+    done: bool,
+}
+
+impl Stream {
+    fn line(&mut self, line: &str, answering: &mut Answering<'_>) -> Flow {
+        if let Some(data) = line.strip_prefix("data:") {
+            let data = data.trim();
+            if data == "[DONE]" {
+                self.done = true;
+                return Ok(ControlFlow::Break(()));
+            }
+            let value: Value = serde_json::from_str(data)
+                .map_err(|_| Complaint::unreadable(&format!("an event that says {data}")))?;
+            return self.take(&value, answering);
+        }
+        let is_of_a_stream = line.is_empty()
+            || line.starts_with(':')
+            || ["event:", "id:", "retry:"]
+                .iter()
+                .any(|field| line.starts_with(field));
+        if !self.document.is_empty() || !is_of_a_stream {
+            self.document.push_str(line);
+            self.document.push('\n');
+        }
+        Ok(answering.alive())
+    }
+
+    /// What all of it comes to.
+    fn end(mut self, answering: &mut Answering<'_>) -> Result<(), Broken> {
+        if !self.document.is_empty() {
+            let value: Value = serde_json::from_str(&self.document).map_err(|_| {
+                Complaint::unreadable(&format!(
+                    "neither events nor JSON: {}",
+                    self.document.trim()
+                ))
+            })?;
+            let _one = self.take(&value, answering)?;
+            self.done = value.get("choices").is_some();
+        }
+        match self.finish.as_deref() {
+            Some("length") => Err(cut("the model stopped at the most that it may write").into()),
+            Some("content_filter") => Err(Complaint {
+                words: "the answer was withheld by the server's content policy".to_owned(),
+                kind: Some("refusal".to_owned()),
+                status: None,
+            }
+            .into()),
+            Some(_) => {
+                answering.done();
+                Ok(())
+            }
+            None if self.done => {
+                answering.done();
+                Ok(())
+            }
+            None => Err(cut("the stream ended without its end").into()),
+        }
+    }
+
+    fn take(&mut self, value: &Value, answering: &mut Answering<'_>) -> Flow {
+        if value.get("error").is_some_and(|error| !error.is_null()) {
+            let complaint = complaint_in(value);
+            return Err(complaint
+                .unwrap_or_else(|| Complaint::unreadable("an error without words"))
+                .into());
+        }
+        if let Some(model) = value.get("model").and_then(Value::as_str) {
+            answering.model(model);
+        }
+        if let Some(usage) = value.get("usage").filter(|usage| usage.is_object()) {
+            let count = |way: &str| usage.pointer(way).and_then(Value::as_u64).unwrap_or(0);
+            let _counted = answering.tell(Event::Usage {
+                input: count("/prompt_tokens"),
+                cached: count("/prompt_tokens_details/cached_tokens"),
+                output: count("/completion_tokens"),
+            });
+        }
+        let Some(choice) = value.pointer("/choices/0") else {
+            return Ok(answering.alive());
+        };
+        if let Some(finish) = choice.get("finish_reason").and_then(Value::as_str) {
+            self.finish = Some(finish.to_owned());
+        }
+        let said = choice.get("delta").or_else(|| choice.get("message"));
+        match said {
+            Some(said) => {
+                let thinks = ["reasoning_content", "reasoning"].iter().any(|key| {
+                    said.get(key)
+                        .and_then(Value::as_str)
+                        .is_some_and(|t| !t.is_empty())
+                });
+                if thinks {
+                    answering.thinking();
+                }
+                answering.text(&text_of(said.get("content")))
+            }
+            None => Ok(answering.alive()),
+        }
+    }
+}
+
+/// A text, or the texts of a list of parts.
+fn text_of(content: Option<&Value>) -> String {
+    match content {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(parts)) => {
+            let texts = parts.iter().filter_map(|part| part.get("text")?.as_str());
+            texts.collect()
+        }
+        _ => String::new(),
+    }
+}
+
+fn cut(words: &str) -> Complaint {
+    Complaint {
+        words: words.to_owned(),
+        kind: Some(CUT_OFF.to_owned()),
+        status: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::*;
+
+    /// What is told of a body, an event a word; or the complaint.
+    fn told(body: &str) -> Result<String, String> {
+        let mut texts = String::new();
+        let mut tell = |event: Event| {
+            match event {
+                Event::Text { text } => texts.push_str(&text),
+                Event::Usage {
+                    input,
+                    cached,
+                    output,
+                } => {
+                    let _ = write!(texts, "<{input} {cached} {output}>");
+                }
+                Event::Done => texts.push_str("<done>"),
+                _ => {}
+            }
+            true
+        };
+        let mut answering = Answering::new(&mut tell);
+        let mut stream = Stream::default();
+        let read = read_lines(body.as_bytes(), &mut |line| match line {
+            Some(line) => stream.line(line, &mut answering),
+            None => Ok(answering.alive()),
+        })
+        .and_then(|()| stream.end(&mut answering));
+        match read {
+            Ok(()) => Ok(texts),
+            Err(Broken::TooMuch) => Err("too much".to_owned()),
+            Err(Broken::Because(complaint)) => Err(complaint.fault().to_string()),
+        }
+    }
+
+    /// CAL-COM-1: streams and whole answers, as servers write them.
+    #[test]
+    fn answers_are_read_streamed_or_whole() {
+        let streamed = ": OPENROUTER PROCESSING\n\n\
+            data: {\"model\":\"m\",\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n\
+            event: x\r\ndata:{\"choices\":[{\"delta\":{\"reasoning_content\":\"hm\"}}]}\r\n\r\n\
+            data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}],\"usage\":null}\n\n\
+            data: {\"choices\":[{\"delta\":{\"content\":[{\"type\":\"text\",\"text\":\"b\"}]},\"finish_reason\":\"stop\"}]}\n\n\
+            data: {\"choices\":[],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":2,\"prompt_tokens_details\":{\"cached_tokens\":3}}}\n\n\
+            data: [DONE]\n\nnever read\n";
+        assert_eq!(told(streamed).unwrap(), "ab<7 3 2><done>");
+        let whole =
+            "{\n \"choices\": [{\"message\": {\"content\": \"ab\"},\n \"finish_reason\": null}]\n}";
+        assert_eq!(told(whole).unwrap(), "ab<done>");
+    }
+
+    /// CAL-ERR-1, CAL-ERR-2: what is no answer is told as what it is.
+    #[test]
+    fn what_is_no_answer_is_told() {
+        for (body, expected) in [
+            (
+                "",
+                "was cut off in the middle of its answer: the stream ended without its end",
+            ),
+            (
+                "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n",
+                "was cut off in the middle of its answer: the stream ended without its end",
+            ),
+            (
+                "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"length\"}]}\n\n",
+                "was cut off in the middle of its answer: the model stopped at the most that it may write",
+            ),
+            (
+                "data: {\"choices\":[{\"finish_reason\":\"content_filter\"}]}\n\n",
+                "refused: the answer was withheld by the server's content policy",
+            ),
+            (
+                "data: {\"error\":{\"message\":\"Provider overloaded\",\"code\":502}}\n\n",
+                "reached a server that is overloaded: Provider overloaded",
+            ),
+            (
+                "<html><body>Welcome</body></html>",
+                "had an answer from its server that is none: neither events nor JSON: \
+                 <html><body>Welcome</body></html>",
+            ),
+            (
+                "data: {\"choices\n\n",
+                "had an answer from its server that is none: an event that says {\"choices",
+            ),
+            (
+                "{\"ok\":true}",
+                "was cut off in the middle of its answer: the stream ended without its end",
+            ),
+        ] {
+            assert_eq!(told(body).unwrap_err(), expected, "{body}");
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! [`ask`]: has an executor asked by a process of ours, and makes an answer of what that tells.
+
+use callosum_host::process::{self, Ending, Stream};
+use serde_json::{Map, Value};
+
+use super::{
+    event::Event,
+    job::{Job, Want},
+    name::Transport,
+};
+use crate::{
+    dialect::{
+        self, ClientFault, Complaint, DIALECT_QUIET, DIALECT_TOTAL, Events, Hearing,
+        LARGEST_STREAM, LONGEST_DOING, Tokens,
+    },
+    protocol::{Answer, Request, parse_answer},
+    registry::{Capabilities, Executor},
+    runner::{
+        Errand, LARGEST_ANSWER, Patience, RunError, Sign, Signs, Surroundings, exit_of, last_words,
+        own_folder, start,
+    },
+    template::Template,
+    words::fit_line,
+};
+
+/// Variables that say which certificates a machine believes.
+const CERTIFICATES: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
+
+/// Has an executor asked once and judges its answer.
+pub(crate) fn ask(
+    transport: Transport,
+    executor: &Executor,
+    request: &Request,
+    surroundings: &Surroundings,
+    heard: &mut dyn FnMut(Sign<'_>),
+) -> Result<Answer, RunError> {
+    let patience = Patience {
+        quiet: executor
+            .quiet()
+            .unwrap_or(surroundings.patience.quiet.max(DIALECT_QUIET)),
+        total: executor
+            .total()
+            .or(surroundings.patience.total)
+            .or(Some(DIALECT_TOTAL)),
+    };
+    let want = Want::Answer(request.clone());
+    let told = have_asked(transport, want, executor, surroundings, patience, heard)?;
+    let complaint = told.complaint;
+    let mut hearing = told.hearing;
+    let thoughts = hearing.text.len() - without_thoughts(&hearing.text).len();
+    hearing.text.drain(..thoughts);
+    let partial = hearing.text.trim().to_owned();
+    let answer = hearing.conclude(told.ending, &complaint).map_err(|fault| {
+        let cut = matches!(fault, ClientFault::CutStream { .. });
+        failed(
+            executor,
+            fault,
+            &complaint,
+            (cut && !partial.is_empty()).then_some(partial),
+        )
+    })?;
+    let mut metadata = Map::new();
+    if !told.shown.is_empty() {
+        metadata.insert("shown".to_owned(), Value::Object(told.shown));
+    }
+    let bytes = dialect::as_answer(transport.as_str(), told.prompt_tokens, answer, metadata);
+    parse_answer(&bytes, Capabilities::default()).map_err(|source| RunError::Answer {
+        executor: executor.id.clone(),
+        source,
+        complaint,
+    })
+}
+
+/// What was told of one job.
+pub(super) struct Told {
+    /// What is known of the answer.
+    pub(super) hearing: Hearing,
+    /// What was found where nobody was asked for an answer.
+    pub(super) found: Option<(Option<String>, Vec<String>)>,
+    /// How many tokens the prompt has, by estimate.
+    prompt_tokens: u64,
+    /// What of the tree the model was shown.
+    shown: Map<String, Value>,
+    /// How the process ended.
+    pub(super) ending: Ending,
+    /// What was said last on standard error.
+    pub(super) complaint: String,
+    /// How long it took.
+    pub(super) elapsed: std::time::Duration,
+}
+
+/// Has a job done by a process of ours.
+pub(super) fn have_asked(
+    transport: Transport,
+    want: Want,
+    executor: &Executor,
+    surroundings: &Surroundings,
+    patience: Patience,
+    heard: &mut dyn FnMut(Sign<'_>),
+) -> Result<Told, RunError> {
+    let template = Template::parse(&executor.command_template)?;
+    let job = Job::of(transport, want, executor, surroundings.root.clone());
+    let errand = Errand {
+        input: job.to_bytes(),
+        passed: &CERTIFICATES,
+        output_bytes: LARGEST_STREAM,
+        ..Errand::plain(template.fill(&surroundings.self_program, "")?)
+    };
+    let mut given = executor.clone();
+    given.pass_environment.extend(executor.api_key_env.clone());
+    let temporary = own_folder(executor, surroundings)?;
+    let mut ear = Ear::default();
+    let mut signs = Signs::default();
+    let run = start(
+        &given,
+        errand,
+        surroundings,
+        &temporary,
+        patience,
+        &mut |stream, bytes| {
+            if stream == Stream::Output {
+                ear.hear(bytes, heard);
+            } else {
+                signs.pass_on(stream, bytes, heard);
+            }
+        },
+    )?;
+    told(executor, &run, patience, ear)
+}
+
+fn told(
+    executor: &Executor,
+    run: &process::Run,
+    patience: Patience,
+    mut ear: Ear,
+) -> Result<Told, RunError> {
+    let ending = exit_of(executor, run, patience)?;
+    ear.finish();
+    if ear.too_much {
+        return Err(RunError::TooMuchOutput {
+            executor: executor.id.clone(),
+        });
+    }
+    Ok(Told {
+        hearing: ear.hearing,
+        found: ear.found,
+        prompt_tokens: ear.prompt_tokens,
+        shown: ear.shown,
+        ending,
+        complaint: last_words(&run.error),
+        elapsed: run.elapsed,
+    })
+}
+
+/// The error that says why there is no answer.
+pub(super) fn failed(
+    executor: &Executor,
+    fault: ClientFault,
+    complaint: &str,
+    partial: Option<String>,
+) -> RunError {
+    let advice = match (&fault, &executor.api_key_env, &executor.endpoint) {
+        (ClientFault::NotLoggedIn { .. }, Some(variable), _) => {
+            Some(format!("put a valid key into the variable {variable}"))
+        }
+        (ClientFault::NotLoggedIn { .. }, None, Some(endpoint)) => Some(format!(
+            "callosum executor register {} --endpoint {endpoint} --api-key-env NAME",
+            executor.id
+        )),
+        _ => fault.advice(&executor.id, None),
+    };
+    RunError::Client {
+        executor: executor.id.clone(),
+        fault: Box::new(fault),
+        advice,
+        complaint: complaint.to_owned(),
+        partial,
+    }
+}
+
+/// Listens to the process.
+#[derive(Default)]
+struct Ear {
+    events: Events,
+    hearing: Hearing,
+    found: Option<(Option<String>, Vec<String>)>,
+    prompt_tokens: u64,
+    shown: Map<String, Value>,
+    too_much: bool,
+}
+
+impl Ear {
+    fn hear(&mut self, bytes: &[u8], heard: &mut dyn FnMut(Sign<'_>)) {
+        let mut events = std::mem::take(&mut self.events);
+        events.push(bytes, &mut |event| self.take(event));
+        self.events = events;
+        match self.hearing.doing.take() {
+            Some(what) => heard(Sign::Doing(&fit_line(&what, LONGEST_DOING))),
+            None => heard(Sign::Answering {
+                bytes: self.hearing.text.len(),
+            }),
+        }
+    }
+
+    fn finish(&mut self) {
+        let mut events = std::mem::take(&mut self.events);
+        events.finish(&mut |event| self.take(event));
+    }
+
+    fn take(&mut self, event: &Value) {
+        // What is no event of ours was written by something that the template started.
+        let Ok(event) = serde_json::from_value::<Event>(event.clone()) else {
+            return;
+        };
+        let hearing = &mut self.hearing;
+        match event {
+            Event::Life => {}
+            Event::Doing { what } => hearing.doing = Some(what),
+            Event::Given {
+                prompt_tokens,
+                shown,
+            } => {
+                self.prompt_tokens = prompt_tokens;
+                self.shown = shown;
+            }
+            Event::Text { text } => {
+                if hearing.text.len() + text.len() > LARGEST_ANSWER {
+                    self.too_much = true;
+                } else {
+                    hearing.text.push_str(&text);
+                }
+            }
+            Event::Usage {
+                input,
+                cached,
+                output,
+            } => {
+                hearing.tokens = Some(Tokens {
+                    input,
+                    cached,
+                    output,
+                });
+            }
+            Event::Model { name } => hearing.model = Some(name),
+            Event::Found { version, offers } => self.found = Some((version, offers)),
+            Event::Done => hearing.finished = true,
+            Event::TooMuch => self.too_much = true,
+            Event::Failed {
+                words,
+                status,
+                kind,
+            } => {
+                hearing.failure = Some(Complaint {
+                    words,
+                    status,
+                    kind,
+                });
+            }
+        }
+    }
+}
+
+/// The answer without the thoughts that some models write before it.
+fn without_thoughts(text: &str) -> &str {
+    let thinking = text.trim_start().strip_prefix("<think>");
+    match thinking.and_then(|rest| rest.split_once("</think>")) {
+        Some((_, answer)) => answer.trim_start(),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn heard(lines: &[Value]) -> Ear {
+        let mut ear = Ear::default();
+        for line in lines {
+            let line = format!("{line}\n");
+            for piece in line.as_bytes().chunks(7) {
+                ear.hear(piece, &mut |_| {});
+            }
+        }
+        ear.finish();
+        ear
+    }
+
+    #[test]
+    fn thoughts_before_an_answer_are_no_part_of_it() {
+        for (text, answer) in [
+            ("<think>\nhm\n</think>\n\nThe answer.", "The answer."),
+            ("The answer.", "The answer."),
+            ("<think>never ended", "<think>never ended"),
+            ("It says </think> somewhere.", "It says </think> somewhere."),
+        ] {
+            assert_eq!(without_thoughts(text), answer);
+        }
+    }
+
+    /// CAL-ERR-1: an answer is whole only where somebody said so.
+    #[test]
+    fn pieces_make_an_answer_once_its_end_was_told() {
+        let mut lines = vec![
+            json!({"event": "life"}),
+            json!({"event": "text", "text": "a"}),
+            json!({"event": "text", "text": "b"}),
+            json!({"event": "usage", "input": 5, "cached": 1, "output": 2}),
+        ];
+        let cut = heard(&lines).hearing.conclude(Ending::Exited(0), "");
+        assert!(matches!(cut, Err(ClientFault::CutStream { .. })));
+        lines.push(json!({"event": "done"}));
+        let whole = heard(&lines)
+            .hearing
+            .conclude(Ending::Exited(0), "")
+            .unwrap();
+        assert_eq!(whole.summary, "ab");
+        assert_eq!(whole.hearing.tokens.unwrap().used(), 7);
+    }
+
+    /// CAL-ERR-1: more than an answer may have is E006, however it comes.
+    #[test]
+    fn an_answer_that_never_ends_is_too_much() {
+        let piece = json!({"event": "text", "text": "x".repeat(1 << 20)});
+        let ear = heard(&vec![piece; 5]);
+        assert!(ear.too_much);
+        assert!(ear.hearing.text.len() <= LARGEST_ANSWER);
+    }
+}

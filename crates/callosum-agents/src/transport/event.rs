@@ -1,0 +1,78 @@
+//! [`Event`]: what the process that speaks for us tells while it does, a line of JSON each.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::dialect::Complaint;
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub(crate) enum Event {
+    /// Something came that says nothing but that the other side is there.
+    Life,
+    /// What is being done.
+    Doing {
+        /// In words.
+        what: String,
+    },
+    /// What goes with the question, for the answer's metadata.
+    Given {
+        /// How many tokens the whole prompt has, by estimate.
+        prompt_tokens: u64,
+        /// What of the tree the model was shown.
+        shown: Map<String, Value>,
+    },
+    /// The next piece of the answer.
+    Text {
+        /// The piece.
+        text: String,
+    },
+    /// Tokens as the other side counts them.
+    Usage {
+        /// All that was read.
+        input: u64,
+        /// How much of that came from a cache.
+        cached: u64,
+        /// All that was written.
+        output: u64,
+    },
+    /// The model that answers.
+    Model {
+        /// Its name.
+        name: String,
+    },
+    /// What was found without asking a model.
+    Found {
+        /// The server's version, where it says one.
+        version: Option<String>,
+        /// The names of what it offers.
+        offers: Vec<String>,
+    },
+    /// The answer is whole.
+    Done,
+    /// The answer is longer than any may be.
+    TooMuch,
+    /// There is no answer.
+    Failed {
+        /// Why, in words.
+        words: String,
+        /// The status of the HTTP answer.
+        status: Option<u64>,
+        /// The other side's name for the kind of error.
+        kind: Option<String>,
+    },
+}
+
+/// Whom events are told to; the answer says whether anybody still listens.
+pub(crate) type Tell<'t> = dyn FnMut(Event) -> bool + Send + 't;
+
+impl From<Complaint> for Event {
+    fn from(complaint: Complaint) -> Self {
+        Self::Failed {
+            words: complaint.words,
+            status: complaint.status,
+            kind: complaint.kind,
+        }
+    }
+}

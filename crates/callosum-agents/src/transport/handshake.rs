@@ -1,0 +1,176 @@
+//! The handshake of an executor that is asked through a transport: what can be found out without
+//! asking a model.
+//!
+//! The steps are the protocol's four: its server answers, it says what it offers, what the entry
+//! names is among that, and so it may be active.
+
+use std::time::Duration;
+
+use callosum_host::process::Ending;
+
+use super::{
+    asking::{failed, have_asked},
+    job::Want,
+    name::Transport,
+};
+use crate::{
+    handshake::{Fault, Handshake, Outcome, Step, StepName},
+    registry::{Capabilities, Executor},
+    runner::{Patience, RunError, Surroundings},
+    words::fit_shortly,
+};
+
+/// Longest time that a server may take to say what it offers.
+const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+
+/// Most names that an error lists.
+const MOST_LISTED: usize = 8;
+
+/// What was found.
+struct Found {
+    version: Option<String>,
+    offers: Vec<String>,
+    elapsed: Duration,
+}
+
+/// Shakes hands with an executor: one short run, which reaches no model.
+pub(crate) fn handshake(
+    transport: Transport,
+    executor: &Executor,
+    surroundings: &Surroundings,
+) -> Handshake {
+    let found = look(transport, executor, surroundings);
+    let elapsed = found.as_ref().ok().map(|found| found.elapsed);
+    let version = found.as_ref().ok().and_then(|found| found.version.clone());
+    let (ping, described, validated) = match found {
+        Ok(found) => (
+            Ok(()),
+            Some(Ok(())),
+            Some(validate(transport, executor, &found.offers)),
+        ),
+        Err(fault) => (Err(fault), None, None),
+    };
+    let registered = matches!(validated, Some(Ok(()))).then_some(Ok(()));
+    let step = |name, result: Option<Result<(), Fault>>, elapsed| Step {
+        name,
+        outcome: match result {
+            Some(Ok(())) => Outcome::Passed,
+            Some(Err(fault)) => Outcome::Failed(fault),
+            None => Outcome::Skipped,
+        },
+        elapsed,
+    };
+    Handshake {
+        steps: [
+            step(StepName::Ping, Some(ping), elapsed),
+            step(StepName::Capabilities, described, None),
+            step(StepName::Validation, validated, None),
+            step(StepName::Registration, registered, None),
+        ],
+        capabilities: Capabilities {
+            prompt_input: true,
+            json_output: true,
+            filesystem_access: false,
+            checksum_support: false,
+        },
+        version,
+    }
+}
+
+/// Asks whether its server is there: the health check. Says how long it took.
+pub(crate) fn ping(
+    transport: Transport,
+    executor: &Executor,
+    surroundings: &Surroundings,
+) -> Result<Duration, Fault> {
+    look(transport, executor, surroundings).map(|found| found.elapsed)
+}
+
+fn look(
+    transport: Transport,
+    executor: &Executor,
+    surroundings: &Surroundings,
+) -> Result<Found, Fault> {
+    let patience = Patience {
+        quiet: ANSWER_WITHIN,
+        total: Some(ANSWER_WITHIN),
+    };
+    let told = have_asked(
+        transport,
+        Want::Look,
+        executor,
+        surroundings,
+        patience,
+        &mut |_| {},
+    )?;
+    if let Some(complaint) = &told.hearing.failure {
+        return Err(failed(executor, complaint.fault(), &told.complaint, None).into());
+    }
+    match told.found {
+        Some((version, offers)) => Ok(Found {
+            version,
+            offers,
+            elapsed: told.elapsed,
+        }),
+        None => Err(RunError::Crashed {
+            executor: executor.id.clone(),
+            ending: match told.ending {
+                // What ended well and told nothing is not what the entry should start.
+                Ending::Exited(0) => Ending::Exited(-1),
+                ending => ending,
+            },
+            complaint: told.complaint,
+        }
+        .into()),
+    }
+}
+
+/// Whether what the entry names is among what the server offers.
+fn validate(transport: Transport, executor: &Executor, offers: &[String]) -> Result<(), Fault> {
+    let named = executor.model.as_deref().unwrap_or_default();
+    let is_it = |offer: &String| {
+        offer == named
+            || (transport == Transport::Ollama && offer.strip_suffix(":latest") == Some(named))
+    };
+    if offers.iter().any(is_it) {
+        return Ok(());
+    }
+    let mut offered: Vec<String> = offers
+        .iter()
+        .take(MOST_LISTED)
+        .map(|offer| fit_shortly(offer))
+        .collect();
+    if offers.len() > MOST_LISTED {
+        offered.push("…".to_owned());
+    }
+    Err(Fault::NotOffered {
+        named: fit_shortly(named),
+        offered,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CAL-EXE-1: a model that its server does not have is named, with those that it has.
+    #[test]
+    fn a_model_that_is_not_there_is_told_with_those_that_are() {
+        let executor = Executor::http("m", "http://127.0.0.1:1", "qwen3");
+        let offers = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let latest = offers(&["qwen3:latest"]);
+        assert!(validate(Transport::Ollama, &executor, &latest).is_ok());
+        assert!(validate(Transport::OpenAi, &executor, &latest).is_err());
+        assert!(validate(Transport::OpenAi, &executor, &offers(&["a", "qwen3"])).is_ok());
+        let said = validate(Transport::OpenAi, &executor, &offers(&["a", "b"])).unwrap_err();
+        assert_eq!(
+            said.to_string(),
+            "its server does not offer `qwen3`, but `a`, `b`"
+        );
+        let none = validate(Transport::OpenAi, &executor, &[]).unwrap_err();
+        assert_eq!(
+            none.to_string(),
+            "its server does not offer `qwen3`, nor anything else"
+        );
+    }
+}

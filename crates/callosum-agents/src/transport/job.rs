@@ -1,0 +1,59 @@
+//! [`Job`]: what the process that speaks for us is told, as one JSON document on standard input.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::name::Transport;
+use crate::{protocol::Request, registry::Executor};
+
+/// One thing to be asked of an executor.
+///
+/// It names the variable that holds a key, never the key: the process has it in its environment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Job {
+    /// How it is reached.
+    pub(crate) transport: Transport,
+    /// What is wanted of it.
+    pub(crate) want: Want,
+    /// Where its server is.
+    pub(crate) endpoint: Option<String>,
+    /// The model.
+    pub(crate) model: Option<String>,
+    /// The variable that holds the key.
+    pub(crate) api_key_env: Option<String>,
+    /// How many tokens the model takes.
+    pub(crate) context_tokens: Option<u64>,
+    /// The tree that is asked about.
+    pub(crate) root: PathBuf,
+}
+
+/// What is wanted of an executor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Want {
+    /// Whether it is there and what it offers, without asking a model.
+    Look,
+    /// An answer.
+    Answer(Request),
+}
+
+impl Job {
+    /// The job of asking `executor` for something.
+    pub(super) fn of(transport: Transport, want: Want, executor: &Executor, root: PathBuf) -> Self {
+        Self {
+            transport,
+            want,
+            endpoint: executor.endpoint.clone(),
+            model: executor.model.clone(),
+            api_key_env: executor.api_key_env.clone(),
+            context_tokens: executor.context_tokens,
+            root,
+        }
+    }
+
+    /// The bytes that go to standard input.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("strings and numbers are JSON")
+    }
+}

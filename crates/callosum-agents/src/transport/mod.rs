@@ -1,0 +1,29 @@
+//! Transports: executors that are reached otherwise than by a program with an answer on standard
+//! output.
+//!
+//! Whoever speaks a [`Transport`] is asked by a process of our own (`callosum executor run http`),
+//! which is started, watched and ended like any other executor: the deadlines, the cancellation and
+//! the bounds of [`runner`](crate::runner) hold without knowing of sockets, and a library that
+//! speaks to strangers does so outside of the controller. `job` is what that process is told,
+//! `event` what it tells, a line each; `asking` and `handshake` are the controller's side,
+//! [`speak`] the other.
+//!
+//! What is deliberately not here: the protocols themselves ([`http`](crate::http)).
+
+mod asking;
+mod event;
+mod handshake;
+mod job;
+mod name;
+mod speaking;
+
+pub(crate) use self::{
+    asking::ask,
+    event::{Event, Tell},
+    handshake::{handshake, ping},
+    job::{Job, Want},
+};
+pub use self::{
+    name::Transport,
+    speaking::{JobError, Means, speak},
+};

@@ -1,0 +1,56 @@
+//! [`Transport`]: how an executor is reached that is not simply a program.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::registry::{Executor, Kind};
+
+/// A way of reaching an executor (`type` and `protocol` in the registry).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Transport {
+    /// OpenAI's chat completions over HTTP, as most servers of models speak it.
+    OpenAi,
+    /// Ollama's own chat over HTTP.
+    Ollama,
+}
+
+impl Transport {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::OpenAi, Self::Ollama];
+
+    /// How an entry says that it is reached; `None` for a program, and for what we do not speak.
+    ///
+    /// An entry of type `http` without a `protocol` speaks OpenAI's.
+    pub fn of(executor: &Executor) -> Option<Self> {
+        let named = executor.protocol.as_deref();
+        Self::ALL.into_iter().find(|transport| {
+            transport.kind() == executor.kind
+                && named.map_or(*transport == Self::OpenAi, |name| {
+                    name == transport.as_str()
+                })
+        })
+    }
+
+    /// The type that an entry of it has.
+    pub fn kind(self) -> Kind {
+        match self {
+            Self::OpenAi | Self::Ollama => Kind::Http,
+        }
+    }
+
+    /// Its name in the registry and in metadata.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::Ollama => "ollama",
+        }
+    }
+}
+
+impl fmt::Display for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,59 @@
+//! [`speak`]: the process that speaks for the controller, from its job to its last event.
+
+use std::{ffi::OsString, io::Write};
+
+use callosum_host::Disk;
+
+use super::{event::Event, job::Job, name::Transport};
+use crate::http;
+
+/// What the process has at hand.
+#[derive(Debug)]
+pub struct Means<'m> {
+    /// The disk.
+    pub disk: &'m Disk,
+    /// Its environment, where a key may be.
+    pub environment: &'m [(OsString, OsString)],
+}
+
+/// Why nothing was told.
+#[derive(Debug, thiserror::Error)]
+pub enum JobError {
+    /// What came on standard input is no job.
+    #[error("the job on standard input cannot be read")]
+    Unreadable(#[from] serde_json::Error),
+    /// Nobody listens any more.
+    #[error("the events cannot be written")]
+    Unheard(#[from] std::io::Error),
+}
+
+/// Does one job, and tells its events as lines to `out`.
+///
+/// A failure of whoever is asked is an event, not an error.
+pub fn speak(job: &[u8], means: &Means<'_>, out: &mut (dyn Write + Send)) -> Result<(), JobError> {
+    let job: Job = serde_json::from_slice(job)?;
+    let mut unheard = None;
+    let mut tell = |event: Event| {
+        if unheard.is_none() {
+            unheard = write_line(&event, out).err();
+        }
+        unheard.is_none()
+    };
+    let done = match job.transport {
+        Transport::OpenAi | Transport::Ollama => http::answer(&job, means, &mut tell),
+    };
+    if let Err(complaint) = done {
+        tell(complaint.into());
+    }
+    match unheard {
+        None => Ok(()),
+        Some(error) => Err(error.into()),
+    }
+}
+
+fn write_line(event: &Event, out: &mut (dyn Write + Send)) -> std::io::Result<()> {
+    let mut line = serde_json::to_vec(event)?;
+    line.push(b'\n');
+    out.write_all(&line)?;
+    out.flush()
+}

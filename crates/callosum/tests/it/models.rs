@@ -1,0 +1,364 @@
+//! Models that are asked over HTTP, played by a server that follows a script.
+
+use std::{
+    io::{Read, Write},
+    net::{Ipv4Addr, TcpListener},
+    thread,
+};
+
+use callosum_testkit::{
+    TestEnv,
+    model::{Fault, ModelServer, Turn, Usage},
+};
+use serde_json::Value;
+
+use crate::projects::two_languages;
+
+/// The two protocols, and where their answers come from.
+const PROTOCOLS: [&str; 2] = ["openai", "ollama"];
+
+fn register(env: &TestEnv, protocol: &str, endpoint: &str, more: &[&str]) {
+    let arguments = [
+        "executor",
+        "register",
+        protocol,
+        "--protocol",
+        protocol,
+        "--endpoint",
+        endpoint,
+        "--model",
+        "scripted-model",
+    ];
+    env.run(arguments.iter().chain(more)).success();
+}
+
+/// A machine that knows one server by both its protocols.
+fn with_server() -> (TestEnv, ModelServer) {
+    let env = two_languages();
+    let server = ModelServer::start();
+    for protocol in PROTOCOLS {
+        register(&env, protocol, &server.url(), &[]);
+    }
+    (env, server)
+}
+
+/// Delegates to a script without trying again, and gives what was printed.
+fn play(env: &TestEnv, executor: &str, turn: Turn, code: i32) -> Value {
+    let prompt = format!("Map it. {}", Turn::script(&[turn]));
+    env.callosum()
+        .arguments(["delegate", &prompt, "--executor", executor, "--json"])
+        .env("CAL_RETRY_MAX", "0")
+        .run()
+        .ended_with(code)
+        .json()
+}
+
+/// CAL-EXE-2, CAL-COM-1: a model's server is registered, and its answer and tokens are in the ledger.
+#[test]
+fn a_model_answers_into_the_ledger() {
+    let (env, server) = with_server();
+    for protocol in PROTOCOLS {
+        let turn = Turn {
+            usage: Some(Usage {
+                input: 100,
+                output: 20,
+                cached: 0,
+            }),
+            pieces: Some(5),
+            ..Turn::text("<think>hm</think>It adds: `mod sum;` [src/main.rs:3].")
+        };
+        let output = play(&env, protocol, turn, 0);
+        assert_eq!(output["summary"], "It adds: `mod sum;` [src/main.rs:3].");
+        assert_eq!(output["tokens_used"], 120, "{output}");
+        let id = output["task_id"].as_str().unwrap();
+        let shown = env.run(["ledger", "show", id, "--json"]).success().json();
+        let metadata = shown.pointer("/entry/metadata").unwrap_or(&shown);
+        let text = metadata.to_string();
+        assert!(text.contains(&format!("reported by {protocol}")), "{text}");
+        assert!(text.contains("\"model\":\"scripted-model\""), "{text}");
+        assert!(text.contains("\"digest_bytes\""), "{text}");
+        assert!(text.contains("\"verified\":1"), "{text}");
+    }
+    env.run(["ledger", "verify"]).success();
+    let asked: Vec<_> = server
+        .heard()
+        .into_iter()
+        .filter(|heard| heard.method == "POST")
+        .collect();
+    assert_eq!(asked.len(), 2);
+    for heard in &asked {
+        assert!(heard.streamed);
+        assert!(!heard.authorized);
+        let prompt = heard.body["messages"][0]["content"].as_str().unwrap();
+        // A model that can open no file is shown the digest, and lines that it can quote.
+        assert!(
+            prompt.contains("## What a survey of the tree found"),
+            "{prompt}"
+        );
+        assert!(prompt.contains("3: mod sum;"), "{prompt}");
+        assert!(!prompt.contains("Open each file"), "{prompt}");
+    }
+    assert_eq!(asked[1].body["options"]["num_ctx"], 16_384);
+}
+
+/// CAL-ERR-1, CAL-ERR-2, CAL-ERR-3: each way of failing has its code and its cause in words.
+#[test]
+fn a_model_that_fails_is_told_with_code_and_cause() {
+    let (env, _server) = with_server();
+    let fault = |fault: Fault, text: &str| Turn {
+        fault: Some(fault),
+        ..Turn::text(text)
+    };
+    let cases = [
+        (
+            fault(Fault::Unauthorized, "bad key"),
+            "E001",
+            "is not logged in",
+        ),
+        (
+            Turn {
+                retry_after: Some(20),
+                ..fault(Fault::RateLimit, "slow down")
+            },
+            "E002",
+            "which is lifted in 20 s",
+        ),
+        (fault(Fault::Overloaded, "busy"), "E002", "overloaded"),
+        (fault(Fault::ServerError, "oops"), "E002", "status 500"),
+        (
+            fault(Fault::PromptTooLong, "prompt is too long"),
+            "E003",
+            "found the prompt too long",
+        ),
+        (
+            Turn {
+                cut: true,
+                ..Turn::text("one two three four")
+            },
+            "E003",
+            "was cut off in the middle of its answer",
+        ),
+        (
+            Turn {
+                raw: Some("<html>Welcome</html>".to_owned()),
+                ..Turn::default()
+            },
+            "E003",
+            "an answer from its server that is none",
+        ),
+        (Turn::default(), "E003", "without an answer"),
+        (
+            Turn {
+                repeat: Some(5 * 1024),
+                pieces: Some(64),
+                ..Turn::text("x".repeat(1024))
+            },
+            "E006",
+            "more than 4194304 bytes",
+        ),
+    ];
+    for protocol in PROTOCOLS {
+        for (turn, code, says) in &cases {
+            // Whoever asks by hand and is answered closes the circuit that the last failure opened.
+            env.run(["executor", "check", protocol]).success();
+            let output = play(&env, protocol, turn.clone(), 1);
+            assert_eq!(output["error"]["code"], *code, "{protocol}: {output}");
+            let message = output["error"]["message"].as_str().unwrap();
+            assert!(message.contains(says), "{protocol}: {message}");
+        }
+    }
+}
+
+/// CAL-COM-2: silence in the middle of a stream has a limit, and slowness has none.
+#[test]
+fn a_stream_that_falls_silent_is_ended_and_a_slow_one_is_not() {
+    let env = two_languages();
+    let server = ModelServer::start();
+    register(&env, "openai", &server.url(), &["--quiet-ms", "1500"]);
+    let silent = Turn {
+        stall_ms: 60_000,
+        ..Turn::text("one two")
+    };
+    let output = play(&env, "openai", silent, 1);
+    assert_eq!(output["error"]["code"], "E002", "{output}");
+    let slow = Turn {
+        drip_ms: 200,
+        pieces: Some(12),
+        ..Turn::text("slowly but surely it says what it has to say")
+    };
+    let output = play(&env, "openai", slow, 0);
+    assert_eq!(
+        output["summary"],
+        "slowly but surely it says what it has to say"
+    );
+}
+
+/// CAL-COM-2: at the deadline the connection is closed, so that a model does not go on for nobody.
+#[test]
+fn the_connection_ends_with_the_deadline() {
+    let env = two_languages();
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    let list = br#"{"data":[{"id":"scripted-model"}]}"#;
+    let server = thread::spawn(move || {
+        loop {
+            let (mut client, _) = listener.accept().unwrap();
+            let mut head = [0; 4096];
+            let count = client.read(&mut head).unwrap();
+            let length = list.len();
+            if head[..count].starts_with(b"GET ") {
+                write!(
+                    client,
+                    "HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n"
+                )
+                .unwrap();
+                client.write_all(list).unwrap();
+                continue;
+            }
+            client
+                .write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\n: x\r\n")
+                .unwrap();
+            // Returns when the other end is closed, by whatever is said first.
+            let mut rest = Vec::new();
+            drop(client.read_to_end(&mut rest));
+            return;
+        }
+    });
+    register(&env, "openai", &endpoint, &["--total-ms", "3000"]);
+    let run = env.callosum();
+    let run = run.arguments(["delegate", "Map it.", "--executor", "openai", "--json"]);
+    let output = run.env("CAL_RETRY_MAX", "0").run().ended_with(1).json();
+    assert_eq!(output["error"]["code"], "E002", "{output}");
+    server.join().unwrap();
+}
+
+/// LOA-SEC-1: the key comes from the variable that the entry names, reaches the server, and stands
+/// nowhere else.
+#[test]
+fn a_key_reaches_the_server_and_nothing_else() {
+    let env = two_languages();
+    let server = ModelServer::start();
+    let canary = "sesame-open-4711-canary";
+    let register = [
+        "executor",
+        "register",
+        "openai",
+        "--endpoint",
+        &server.url(),
+        "--model",
+        "scripted-model",
+        "--api-key-env",
+        "MY_MODEL_KEY",
+    ];
+    let without = env.run(register).ended_with(1);
+    assert!(
+        without
+            .stderr
+            .contains("missing environment variable MY_MODEL_KEY"),
+        "{}",
+        without.stderr
+    );
+    let run = |arguments: &[&str]| {
+        let run = env.callosum().arguments(arguments);
+        run.env("MY_MODEL_KEY", canary)
+            .env("CAL_RETRY_MAX", "0")
+            .run()
+    };
+    run(&["executor", "check", "openai"]).success();
+    let said = Turn::script(&[Turn::text("fine")]);
+    run(&["delegate", &said, "--executor", "openai"]).success();
+    assert!(server.heard().iter().all(|heard| heard.authorized));
+    let refused = Turn::script(&[Turn {
+        fault: Some(Fault::Unauthorized),
+        ..Turn::text(format!("the key {canary} is not known"))
+    }]);
+    // The script itself would hold the key; the server says it by another way.
+    let refused = refused.replace(canary, "sesame-open-4711-\\u0063anary");
+    let output = run(&["delegate", &refused, "--executor", "openai"]).ended_with(1);
+    assert!(output.stderr.contains("[key]"), "{}", output.stderr);
+    assert!(!output.stderr.contains(canary), "{}", output.stderr);
+    let found = env.program("/bin/grep".into());
+    let folder = env.folder();
+    let found = found
+        .arguments(["-rl", canary, &folder.to_string_lossy()])
+        .run();
+    assert_eq!(found.stdout, "");
+}
+
+/// LOA-SEC-1: an entry that would send a key in the clear, or keep one in the file, is refused.
+#[test]
+fn an_endpoint_that_would_show_a_key_is_refused() {
+    let env = two_languages();
+    for (endpoint, says) in [
+        ("http://models.example.org/v1", "a key is sent over https"),
+        ("https://me:secret@models.example.org", "no user, no query"),
+        ("models.example.org", "is not a URL"),
+    ] {
+        let register = [
+            "executor",
+            "register",
+            "m",
+            "--endpoint",
+            endpoint,
+            "--model",
+            "x",
+        ];
+        let refused = env
+            .run(register.iter().chain(&["--api-key-env", "K"]))
+            .ended_with(2);
+        assert!(refused.stderr.contains(says), "{}", refused.stderr);
+    }
+}
+
+/// REQ-EXE-003: a server that is away, or has no such model, leaves its executor inactive.
+#[test]
+fn a_server_without_the_model_or_away_is_inactive() {
+    let env = two_languages();
+    let server = ModelServer::start();
+    let url = server.url();
+    let register = ["executor", "register", "m", "--endpoint", &url, "--model"];
+    let other = env.run(register.iter().chain(&["other"])).ended_with(1);
+    assert!(
+        other
+            .stderr
+            .contains("does not offer `other`, but `scripted-model`"),
+        "{}",
+        other.stderr
+    );
+    env.run(register.iter().chain(&["scripted-model"]))
+        .success();
+    drop(server);
+    let away = env
+        .run(["executor", "check", "m", "--json"])
+        .ended_with(1)
+        .json();
+    assert_eq!(away["checks"][0]["status"], "inactive");
+    let reason = away["checks"][0]["steps"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("cannot reach its server"), "{reason}");
+}
+
+/// CAL-SEC-1: a cloned registry cannot send the tree to a server that nobody here has allowed.
+#[test]
+fn a_servers_address_is_part_of_what_is_trusted() {
+    let (env, _server) = with_server();
+    let other = ModelServer::start();
+    let registry = env.read("registry.json");
+    let mut registry: Value = serde_json::from_str(&registry).unwrap();
+    for executor in registry["executors"].as_array_mut().unwrap() {
+        if executor["id"] == "openai" {
+            executor["endpoint"] = other.url().into();
+        }
+    }
+    env.write("registry.json", registry.to_string());
+    let refused = env
+        .run(["delegate", "x", "--executor", "openai"])
+        .ended_with(3);
+    assert!(
+        refused.stderr.contains("comes with the repository"),
+        "{}",
+        refused.stderr
+    );
+    assert!(other.heard().is_empty());
+    let waiting = env.run(["trust", "--list"]);
+    assert!(waiting.stdout.contains(&other.url()), "{}", waiting.stdout);
+}

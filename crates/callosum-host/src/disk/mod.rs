@@ -13,6 +13,7 @@ mod real;
 mod scratch;
 
 pub use self::{
+    atomic::NewFile,
     file::DiskFile,
     file_system::{
         Access, Create, EntryKind, FileHandle, FileId, FileStat, FileSystem, ListedEntry, OpenHow,

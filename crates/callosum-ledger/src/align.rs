@@ -8,20 +8,24 @@
 //! the quarantine. What no crash can leave, such as an entry that the journal does not tell of, is
 //! somebody's doing: then nothing is touched and the error says what differs.
 
-use std::path::{Path, PathBuf};
+use std::{
+    ops::Range,
+    path::{Path, PathBuf},
+};
 
-use callosum_host::{Disk, DiskError, LockError, OpenHow};
+use callosum_host::{Disk, DiskError, DiskFile, LockError, OpenHow, disk::NewFile};
 use jiff::{Timestamp, ToSpan};
 
 use crate::{
     adoption::restore_hashlog,
+    archives,
     canonical::DuplicateKeys,
     chain::HASHLOG,
     entry::{Entry, seal},
     error_code::ErrorCode,
     journal::{
-        Archived, Followed, JournalError, StoredEntry, Torn, Until, day_files, day_of, follow,
-        follow_segments, path_of_day,
+        Archived, Begins, Followed, JournalError, RecordPlace, StoredEntry, Told, ToldEntry, Torn,
+        Until, day_files, day_of, follow, path_of_day, walk,
     },
     ledger::is_unwritable,
     ledger_file::{
@@ -31,10 +35,11 @@ use crate::{
     lines::Lines,
     locks::ExclusiveLedger,
     open_files::OpenFiles,
-    open_ledger::{is_corrupt, read_archive},
     paths::LedgerPaths,
     position::{Position, View},
-    quarantine, rotation, watermark,
+    quarantine, rotation,
+    views::{ComparedViews, NewViews, is_beginning},
+    watermark,
 };
 
 /// Something that was brought in line with the journal.
@@ -221,8 +226,8 @@ pub(crate) struct Aligned {
 pub(crate) enum News {
     /// The entries that it has beyond the position that was known.
     Since(Vec<StoredEntry>),
-    /// It was read from its beginning: all entries of the active ledger.
-    All(Vec<StoredEntry>),
+    /// It was read from its beginning, or tells of another ledger: whatever was known before.
+    All,
 }
 
 /// Brings the views in line with the journal, from a position that is known to be in line.
@@ -265,39 +270,10 @@ pub(crate) fn align(
 /// is kept in the quarantine.
 pub(crate) fn rebuild(disk: &Disk, paths: &LedgerPaths) -> Result<Aligned, OpenError> {
     let mut aligned = align_whole(disk, paths, Foreign::SetAside)?;
-    follow_segments(disk, paths, Until::End, |passed| {
-        let name = &passed.archived.archive;
-        let (ledger, hashlog) = rotation::files_of(&passed);
-        let is_right = match read_archive(disk, paths, name) {
-            Err(error) if is_corrupt(&error) => false,
-            found => found?.as_ref() == Some(&ledger),
-        };
-        let compressed = paths.compressed_archive(name);
-        let hashlog_path = paths.archived_hashlog(name);
-        let mut wrong = Vec::new();
-        if !is_right {
-            wrong.push((paths.archive(name), ledger));
-        }
-        if disk.read_if_there(&hashlog_path)?.as_ref() != Some(&hashlog) {
-            wrong.push((hashlog_path, hashlog));
-        }
-        for (path, right) in wrong {
-            let found = disk.read_if_there(&path)?;
-            let repair = rewrite(disk, paths, &path, found.as_deref(), &right)?;
-            aligned.repairs.push(repair);
-        }
-        if !is_right && let Some(found) = disk.read_if_there(&compressed)? {
-            let kept = quarantine::keep(disk, paths, &compressed, &found)?;
-            disk.remove_file(&compressed)?;
-            disk.sync_dir(&paths.history)?;
-            aligned.repairs.push(Repair {
-                path: compressed,
-                what: RepairKind::Rewritten,
-                kept: Some(kept),
-            });
-        }
-        Ok(())
-    })?;
+    let wrong = archives::wrong(disk, paths)?;
+    aligned
+        .repairs
+        .extend(archives::write(disk, paths, &wrong)?);
     Ok(aligned)
 }
 
@@ -414,7 +390,7 @@ fn align_ends(
         position,
         repairs,
         news: if followed.began {
-            News::All(followed.entries)
+            News::All
         } else {
             News::Since(followed.entries)
         },
@@ -449,72 +425,58 @@ fn place_archives(
     }))
 }
 
-/// Writes the archives that are missing, from the journal.
-fn restore_archives(disk: &Disk, paths: &LedgerPaths) -> Result<Vec<Repair>, OpenError> {
-    let mut written = Vec::new();
-    follow_segments(disk, paths, Until::End, |passed| {
-        if !rotation::is_whole(disk, paths, &passed.archived.archive)? {
-            written.extend(rotation::restore(disk, paths, &passed)?);
-        }
-        Ok(())
-    })?;
-    let repairs = written.into_iter().map(|path| Repair {
-        path,
-        what: RepairKind::Rewritten,
-        kept: None,
-    });
-    Ok(repairs.collect())
-}
-
 /// Brings everything in line, the journal being read from its beginning.
 fn align_whole(disk: &Disk, paths: &LedgerPaths, foreign: Foreign) -> Result<Aligned, OpenError> {
-    let Followed {
-        mut position,
-        entries,
-        archived,
-        torn,
-        ..
-    } = follow(disk, paths, &Position::start())?;
-    let Some(view) = position.view.take() else {
+    let (mut followed, mut found) = hold_against_journal(disk, paths)?;
+    let Some(view) = followed.position.view.take() else {
         refuse_journal_gone(disk, paths)?;
         return Err(OpenError::NotCreated {
             root: paths.root.clone(),
         });
     };
-    let placed = place_archives(disk, paths, &archived, &view)?.unwrap_or_default();
-    let mut lacks_archive = false;
-    for archived in &archived {
-        lacks_archive |= !rotation::is_whole(disk, paths, &archived.archive)?;
-        if let Some(path) = rotation::in_the_way(disk, paths, &archived.archive)? {
+    let placed = place_archives(disk, paths, &followed.archived, &view)?.unwrap_or_default();
+    if !placed.is_empty() {
+        // Other files have the names now.
+        (followed, found) = hold_against_journal(disk, paths)?;
+    }
+    let mut missing = Vec::new();
+    for archived in &followed.archived {
+        let name = &archived.archive;
+        if !rotation::is_whole(disk, paths, name)? {
+            missing.push(archives::Lacking::missing(disk, paths, name)?);
+        }
+        if let Some(path) = rotation::in_the_way(disk, paths, name)? {
             let what = "it is not a file, and an archive belongs there".to_owned();
             return Err(OpenError::Foreign { path, what });
         }
     }
-    let expected = Expected::after(&view, &entries);
-    let head = view.begun.head.as_bytes();
-    let tail = view.begun.tail.as_bytes();
-    let ledger = [head, &expected.ledger, tail].concat();
-    let found_ledger = disk.read_if_there(&paths.ledger)?;
-    let found_hashlog = disk.read_if_there(&paths.hashlog)?;
+    let has_ledger = found.has_ledger()?;
+    let has_hashlog = found.has_hashlog()?;
     // Both are judged before anything is changed.
-    let ledger_is_right = found_ledger.as_ref() == Some(&ledger);
-    if let Some(found) = &found_ledger
-        && !ledger_is_right
-        && foreign == Foreign::Refused
-    {
-        refuse_foreign_ledger(paths, found, &ledger, &entries)?;
+    if !has_ledger && foreign == Foreign::Refused {
+        refuse_foreign_ledger(disk, paths, &view, followed.recovered)?;
     }
-    if let Some(found) = &found_hashlog
-        && foreign == Foreign::Refused
-    {
-        refuse_foreign_hashlog(paths, found, &expected.hashlog)?;
+    if !has_hashlog && found.hashlog_is_alike() && foreign == Foreign::Refused {
+        let end = found.view().map_or(0, |view| view.hashlog_end);
+        refuse_foreign_hashlog(disk, paths, end, followed.recovered)?;
     }
-    let mut repairs = cut_torn(disk, paths, torn.as_ref())?;
+    let mut repairs = cut_torn(disk, paths, followed.torn.as_ref())?;
     repairs.extend(placed);
-    if lacks_archive {
-        repairs.extend(restore_archives(disk, paths)?);
+    repairs.extend(archives::write(disk, paths, &missing)?);
+    if !(has_ledger && has_hashlog) {
+        let (ledger, hashlog) = write_views(disk, paths)?;
+        for (new, is_right) in [(ledger, has_ledger), (hashlog, has_hashlog)] {
+            if !is_right {
+                repairs.push(put(disk, paths, new)?);
+            }
+        }
     }
-    for adopted in position.archives.iter().filter(|told| told.is_adopted) {
+    for adopted in followed
+        .position
+        .archives
+        .iter()
+        .filter(|told| told.is_adopted)
+    {
         let written = restore_hashlog(disk, paths, adopted)?;
         repairs.extend(written.map(|path| Repair {
             path,
@@ -522,29 +484,79 @@ fn align_whole(disk: &Disk, paths: &LedgerPaths, foreign: Foreign) -> Result<Ali
             kept: None,
         }));
     }
-    if !ledger_is_right {
-        repairs.push(rewrite(
-            disk,
-            paths,
-            &paths.ledger,
-            found_ledger.as_deref(),
-            &ledger,
-        )?);
-    }
-    if found_hashlog.as_ref() != Some(&expected.hashlog) {
-        repairs.push(rewrite(
-            disk,
-            paths,
-            &paths.hashlog,
-            found_hashlog.as_deref(),
-            &expected.hashlog,
-        )?);
-    }
-    position.view = Some(expected.view);
+    followed.position.view = found.view().cloned();
     Ok(Aligned {
-        position,
+        position: followed.position,
         repairs,
-        news: News::All(entries),
+        news: News::All,
+    })
+}
+
+type Found = ComparedViews<DiskFile, DiskFile>;
+
+/// Reads the whole journal and holds ledger file and hashlog against it.
+fn hold_against_journal(disk: &Disk, paths: &LedgerPaths) -> Result<(Followed, Found), OpenError> {
+    let ledger = disk.open_if_there(&paths.ledger, OpenHow::READ)?;
+    let hashlog = disk.open_if_there(&paths.hashlog, OpenHow::READ)?;
+    let mut found = ComparedViews::new(ledger, hashlog);
+    let followed = walk(disk, paths, &Position::start(), Until::End, &mut found)?;
+    Ok((followed, found))
+}
+
+/// Writes ledger file and hashlog as the journal has them, without giving them their names.
+fn write_views(disk: &Disk, paths: &LedgerPaths) -> Result<(NewFile, NewFile), OpenError> {
+    let mut written = Writing {
+        disk,
+        paths,
+        new: None,
+    };
+    walk(disk, paths, &Position::start(), Until::End, &mut written)?;
+    let Some(new) = written.new else {
+        return Err(OpenError::NotCreated {
+            root: paths.root.clone(),
+        });
+    };
+    let (_, ledger, hashlog) = new.end()?;
+    Ok((ledger, hashlog))
+}
+
+struct Writing<'a> {
+    disk: &'a Disk,
+    paths: &'a LedgerPaths,
+    new: Option<NewViews>,
+}
+
+impl Told for Writing<'_> {
+    fn begins(&mut self, _before: Option<&View>, begins: &Begins) -> Result<(), DiskError> {
+        let paths = (&*self.paths.ledger, &*self.paths.hashlog);
+        let modes = (
+            rotation::mode_like(self.disk, paths.0)?,
+            rotation::mode_like(self.disk, paths.1)?,
+        );
+        self.new = Some(NewViews::begin(self.disk, paths, modes, begins.view())?);
+        Ok(())
+    }
+
+    fn stores(&mut self, entry: ToldEntry<'_>, _at: RecordPlace) -> Result<(), DiskError> {
+        self.new.as_mut().map_or(Ok(()), |new| new.push(entry))
+    }
+}
+
+/// Gives a new file its name; what stood there, and is not a beginning of it, is kept.
+pub(crate) fn put(disk: &Disk, paths: &LedgerPaths, mut new: NewFile) -> Result<Repair, DiskError> {
+    let path = new.path().to_owned();
+    let kept = match disk.open_if_there(&path, OpenHow::READ)? {
+        // What is a beginning of the right bytes holds nothing that they do not.
+        Some(found) if !is_beginning(&found, new.written()?)? => {
+            Some(quarantine::keep_file(disk, paths, &found)?)
+        }
+        _ => None,
+    };
+    new.replace()?;
+    Ok(Repair {
+        path,
+        what: RepairKind::Rewritten,
+        kept,
     })
 }
 
@@ -569,7 +581,7 @@ impl Expected {
         for entry in entries {
             expected
                 .view
-                .push(entry, &mut expected.ledger, &mut expected.hashlog);
+                .push(entry.told(), &mut expected.ledger, &mut expected.hashlog);
             expected.ends.push(expected.ledger.len());
         }
         expected
@@ -620,43 +632,87 @@ pub(crate) fn refuse_other_version(paths: &LedgerPaths, found: &[u8]) -> Result<
 }
 
 /// Refuses a ledger file that is whole and says something that the journal does not.
+///
+/// One that a recovery replaced, and set aside before, is what a crash in its midst leaves.
 fn refuse_foreign_ledger(
+    disk: &Disk,
     paths: &LedgerPaths,
-    found: &[u8],
-    expected: &[u8],
-    entries: &[StoredEntry],
+    view: &View,
+    recovered: bool,
 ) -> Result<(), OpenError> {
-    refuse_other_version(paths, found)?;
+    let Some(file) = disk.open_if_there(&paths.ledger, OpenHow::READ)? else {
+        return Ok(());
+    };
+    if recovered && quarantine::has(disk, paths, &file)? {
+        return Ok(());
+    }
+    let found = file.read_all()?;
+    refuse_other_version(paths, &found)?;
     // What is not JSON was torn by a crash, or is beyond telling; it goes to the quarantine.
-    let Ok(file) = LedgerFile::parse(found) else {
+    let Ok(file) = LedgerFile::parse(&found) else {
         return Ok(());
     };
     let foreign = |what: String| OpenError::Foreign {
         path: paths.ledger.clone(),
         what,
     };
-    if !have_same_other_fields(found, expected) {
+    if !have_same_other_fields(&found, view.empty_file().as_bytes()) {
         return Err(foreign("its fields beside `tasks` differ".to_owned()));
     }
-    for (index, at) in file.entries.iter().enumerate() {
-        let number = index + 1;
-        let found = &found[at.clone()];
-        let Some(told) = entries.get(index) else {
-            return Err(foreign(format!(
-                "entry {number}{} was added",
-                name_of(found)
-            )));
-        };
-        let is_same = told.json.as_bytes() == found
-            || seal(found, DuplicateKeys::LastWins).is_ok_and(|(_, canonical)| {
-                canonical == told.json
-                    && Entry::read(found).is_ok_and(|entry| entry.check().is_ok())
-            });
-        if !is_same {
-            return Err(foreign(format!("entry {number}{} differs", name_of(found))));
+    let mut judging = Judging {
+        found: &found,
+        entries: &file.entries,
+        next: 0,
+        differs: None,
+    };
+    walk(disk, paths, &Position::start(), Until::End, &mut judging)?;
+    let (index, what) = match judging.differs {
+        Some(index) => (index, "differs"),
+        None => (judging.next, "was added"),
+    };
+    match file.entries.get(index) {
+        Some(at) => {
+            let name = name_of(&found[at.clone()]);
+            Err(foreign(format!("entry {}{name} {what}", index + 1)))
         }
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// The entries of a ledger file, held against those that the journal tells of.
+struct Judging<'a> {
+    found: &'a [u8],
+    entries: &'a [Range<usize>],
+    next: usize,
+    /// The first that is another.
+    differs: Option<usize>,
+}
+
+impl Told for Judging<'_> {
+    fn begins(&mut self, _before: Option<&View>, _begins: &Begins) -> Result<(), DiskError> {
+        self.next = 0;
+        self.differs = None;
+        Ok(())
+    }
+
+    fn stores(&mut self, told: ToldEntry<'_>, _at: RecordPlace) -> Result<(), DiskError> {
+        if let Some(at) = self.entries.get(self.next)
+            && self.differs.is_none()
+            && !is_told(&self.found[at.clone()], told.json)
+        {
+            self.differs = Some(self.next);
+        }
+        self.next += 1;
+        Ok(())
+    }
+}
+
+/// Whether an entry, in whatever layout, says what the journal does, and its checksum holds.
+pub(crate) fn is_told(found: &[u8], told: &str) -> bool {
+    told.as_bytes() == found
+        || seal(found, DuplicateKeys::LastWins).is_ok_and(|(_, canonical)| {
+            canonical == told && Entry::read(found).is_ok_and(|entry| entry.check().is_ok())
+        })
 }
 
 fn name_of(entry: &[u8]) -> String {
@@ -668,15 +724,20 @@ fn name_of(entry: &[u8]) -> String {
 
 /// Refuses a hashlog that goes on, with whole lines, where the journal ends.
 fn refuse_foreign_hashlog(
+    disk: &Disk,
     paths: &LedgerPaths,
-    found: &[u8],
-    expected: &[u8],
+    end: u64,
+    recovered: bool,
 ) -> Result<(), OpenError> {
-    let Some(more) = found.strip_prefix(expected) else {
+    let Some(file) = disk.open_if_there(&paths.hashlog, OpenHow::READ)? else {
         return Ok(());
     };
-    let first = more.split(|byte| *byte == b'\n').next().unwrap_or(more);
-    if HASHLOG.check(first).is_err() {
+    let mut lines = Lines::new(&file, end, file.size()?);
+    let is_chained = match lines.next()? {
+        Some(line) => HASHLOG.check(line.bytes).is_ok(),
+        None => false,
+    };
+    if !is_chained || (recovered && quarantine::has(disk, paths, &file)?) {
         return Ok(());
     }
     Err(OpenError::Foreign {
@@ -708,28 +769,6 @@ pub(crate) fn cut_torn(
         },
         kept: Some(kept),
     }])
-}
-
-fn rewrite(
-    disk: &Disk,
-    paths: &LedgerPaths,
-    path: &Path,
-    found: Option<&[u8]>,
-    right: &[u8],
-) -> Result<Repair, DiskError> {
-    let kept = match found {
-        // What is a beginning of the right bytes holds nothing that they do not.
-        Some(found) if !right.starts_with(found) => {
-            Some(quarantine::keep(disk, paths, path, found)?)
-        }
-        _ => None,
-    };
-    disk.rewrite(path, right, 0o644)?;
-    Ok(Repair {
-        path: path.to_owned(),
-        what: RepairKind::Rewritten,
-        kept,
-    })
 }
 
 fn extended(path: &Path, bytes: usize) -> Repair {

@@ -13,14 +13,16 @@ use serde::{Deserialize, Serialize};
 use crate::{
     align::OpenError,
     archive_name::ArchiveName,
-    checksum::Checksum,
-    creation::{CreateError, take_over},
+    checksum::{Checksum, Hashing},
+    creation::CreateError,
     error_code::ErrorCode,
     group::Writer,
     ledger::Ledger,
     locks::ExclusiveLedger,
     paths::LedgerPaths,
     rotation,
+    taken::TakenLedger,
+    views::{copy, each_piece, hash_of},
 };
 
 /// The format of the note that lies beside a backup.
@@ -125,39 +127,49 @@ impl Ledger {
         drop(held);
 
         // What stands before the end is never written again, whatever comes after it.
-        let mut bytes = ledger.read_range(0, view.ledger_end as usize)?;
-        bytes.extend_from_slice(view.begun.tail.as_bytes());
-        let lines = hashlog.read_range(0, view.hashlog_end as usize)?;
+        let tail = view.begun.tail.as_bytes();
+        let mut hashing = Hashing::default();
+        each_piece(&ledger, view.ledger_end, |piece| {
+            hashing.push(piece);
+            Ok(())
+        })?;
+        hashing.push(tail);
         let note = Note {
             backup: FORMAT,
             taken: clock.now(),
-            bytes: bytes.len() as u64,
+            bytes: view.ledger_len(),
             entries: view.entries,
-            sha256: Checksum::of(&bytes),
+            sha256: hashing.end(),
             hashlog: view.hashlog_head,
             record: position.seq,
             journal: position.head,
             archives,
         };
         disk.create_dir_all(&paths.backups)?;
-        let path = write(disk, paths, &note, mode, &bytes, &lines)?;
-        let (_, entries) = read(disk, &path)?;
+        let path = take_name(disk, paths, &note, mode)?;
+        let mut copied = disk.new_file(&path.with_extension("hashlog"), mode)?;
+        copy(&hashlog, view.hashlog_end, &mut copied)?;
+        copied.create()?;
+        let mut copied = disk.new_file(&path, mode)?;
+        copy(&ledger, view.ledger_end, &mut copied)?;
+        copied.push(tail)?;
+        copied.create()?;
+        let read = open(disk, &path)?;
         Ok(Backup {
             path,
-            entries: entries.len() as u64,
+            entries: read.taken.len() as u64,
             bytes: note.bytes,
             sha256: note.sha256,
         })
     }
 }
 
-fn write(
+/// Writes the note under the first name that is free; where the ledger of it goes.
+fn take_name(
     disk: &Disk,
     paths: &LedgerPaths,
     note: &Note,
     mode: u32,
-    ledger: &[u8],
-    hashlog: &[u8],
 ) -> Result<PathBuf, BackupError> {
     let mut text = serde_json::to_vec_pretty(note).expect("numbers and strings are printed");
     text.push(b'\n');
@@ -166,8 +178,6 @@ fn write(
         let path = paths.backups.join(name.ledger());
         // Another process may be taking the same name: whose note is there has it.
         if disk.create(&note_of(&path), &text, mode)? {
-            disk.create(&paths.backups.join(name.hashlog()), hashlog, mode)?;
-            disk.create(&path, ledger, mode)?;
             return Ok(path);
         }
         name = name.following();
@@ -178,20 +188,25 @@ fn note_of(backup: &Path) -> PathBuf {
     backup.with_extension("note.json")
 }
 
+/// A ledger file that was read and checked.
+pub(crate) struct Read {
+    pub(crate) taken: TakenLedger,
+    /// Whether a note says that it is what was backed up.
+    pub(crate) has_note: bool,
+}
+
 /// Reads a backup, or any ledger file, and checks all of it: against its note, where there is one,
 /// and every checksum in it.
-pub(crate) fn read(
-    disk: &Disk,
-    path: &Path,
-) -> Result<(crate::position::Begun, Vec<crate::entry::Entry>), BackupError> {
-    let bytes = disk.read(path)?;
+pub(crate) fn open(disk: &Disk, path: &Path) -> Result<Read, BackupError> {
+    let file = disk.open(path, OpenHow::READ)?;
     let note = disk.read_if_there(&note_of(path))?;
+    let has_note = note.is_some();
     if let Some(note) = note {
         let note: Note = serde_json::from_slice(&note).map_err(|error| BackupError::Note {
             path: note_of(path),
             reason: error.to_string(),
         })?;
-        let found = Checksum::of(&bytes);
+        let found = hash_of(&file, file.size()?)?;
         if found != note.sha256 {
             return Err(BackupError::Changed {
                 path: path.to_owned(),
@@ -200,5 +215,6 @@ pub(crate) fn read(
             });
         }
     }
-    Ok(take_over(path, &bytes)?)
+    let taken = TakenLedger::open(file)?;
+    Ok(Read { taken, has_note })
 }

@@ -61,6 +61,20 @@ impl Checksum {
     }
 }
 
+/// A hash that is being taken of bytes that come in pieces.
+#[derive(Default)]
+pub(crate) struct Hashing(Sha256);
+
+impl Hashing {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    pub(crate) fn end(self) -> Checksum {
+        Checksum(self.0.finalize().into())
+    }
+}
+
 fn nibble(digit: u8) -> Option<u8> {
     match digit {
         b'0'..=b'9' => Some(digit - b'0'),

@@ -3,30 +3,20 @@
 //! It is done after a rotation, without the ledger's lock, for an archive never changes. Nothing is
 //! recorded of it: what an archive says stays the same, and whoever reads it does not care. A crash
 //! in between leaves an archive that is not compressed, or both files, of which the plain one is
-//! read; the next time the rest is done.
+//! read; the next opening removes the other, and the next time it is done anew.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
+use callosum_host::{Disk, DiskError, DiskFile, FileLock, OpenHow, disk::NewFile};
 
 use crate::{
     archive_name::ArchiveName,
     hashlog::ReadRange as _,
     ledger::Ledger,
-    open_ledger::{OpenLedger, compressed, is_corrupt},
+    open_ledger::{OpenLedger, compress, is_corrupt},
     paths::LedgerPaths,
     reader::{ReadError, told_names},
 };
-
-/// What becomes of archives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Compression {
-    /// They stay as they were written.
-    #[default]
-    None,
-    /// They are compressed, in a form that `zcat` reads.
-    Gzip,
-}
 
 /// So many bytes are compared at once.
 const PIECE: u64 = 1024 * 1024;
@@ -35,13 +25,17 @@ impl Ledger {
     /// Compresses the archives that the journal tells of and that are not yet, and says how many
     /// those were.
     ///
-    /// Holds no lock. Each is read back and compared before the plain one is removed: costs
+    /// Holds no lock that anybody waits for; does nothing where another process is at it. Each is read back and compared before the plain one is removed: costs
     /// compressing and inflating each, seconds for one of 250 MB.
     pub fn compress_archives(disk: &Disk, paths: &LedgerPaths) -> Result<usize, ReadError> {
+        let Some(_lock) = FileLock::try_acquire(disk, &lock_of(paths))? else {
+            // Whoever is at it does these as well.
+            return Ok(0);
+        };
         let mut count = 0;
         for name in told_names(disk, paths)? {
             if disk.exists(&paths.archive(&name))? {
-                compress(disk, paths, &name)?;
+                compress_one(disk, paths, &name)?;
                 count += 1;
             }
         }
@@ -49,18 +43,63 @@ impl Ledger {
     }
 }
 
-fn compress(disk: &Disk, paths: &LedgerPaths, name: &ArchiveName) -> Result<(), DiskError> {
+/// Removes what a process left that was killed while it compressed: the archive as it was written is
+/// still there. Costs a look into the folder of archives.
+pub(crate) fn tidy(disk: &Disk, paths: &LedgerPaths) -> Result<(), DiskError> {
+    if unfinished(disk, paths)?.is_empty() {
+        return Ok(());
+    }
+    let Some(_lock) = FileLock::try_acquire(disk, &lock_of(paths))? else {
+        return Ok(());
+    };
+    for path in unfinished(disk, paths)? {
+        disk.remove_file(&path)?;
+    }
+    disk.sync_dir(&paths.history)
+}
+
+/// Compressed archives beside which the plain one stands, and those that have not got their names.
+fn unfinished(disk: &Disk, paths: &LedgerPaths) -> Result<Vec<PathBuf>, DiskError> {
+    let mut unfinished = Vec::new();
+    for entry in disk.list_dir(&paths.history)? {
+        let Some((name, rest)) = entry.name.to_str().and_then(|name| name.split_once(".gz")) else {
+            continue;
+        };
+        let is_temporary = rest.strip_suffix(".tmp").is_some() && name.starts_with('.');
+        let plain: Option<ArchiveName> = name.trim_start_matches('.').parse().ok();
+        let Some(plain) = plain else {
+            continue;
+        };
+        if is_temporary || (rest.is_empty() && disk.exists(&paths.archive(&plain))?) {
+            unfinished.push(paths.history.join(&entry.name));
+        }
+    }
+    Ok(unfinished)
+}
+
+/// Held by whoever compresses.
+fn lock_of(paths: &LedgerPaths) -> PathBuf {
+    paths.locks.join("cal_compress")
+}
+
+/// Writes what a ledger is compressed, without its name.
+fn compressed(disk: &Disk, ledger: &DiskFile, path: &Path) -> Result<NewFile, DiskError> {
+    let mut new = disk.new_file(path, ledger.mode()?.unwrap_or(0o644))?;
+    compress(ledger, |piece| new.push(piece))?;
+    Ok(new)
+}
+
+fn compress_one(disk: &Disk, paths: &LedgerPaths, name: &ArchiveName) -> Result<(), DiskError> {
     let (plain, path) = (paths.archive(name), paths.compressed_archive(name));
     let Some(file) = disk.open_if_there(&plain, OpenHow::READ)? else {
         return Ok(());
     };
-    let mode = file.mode()?.unwrap_or(0o644);
     if !disk.exists(&path)? {
-        disk.create(&path, &compressed(&file)?, mode)?;
+        compressed(disk, &file, &path)?.create()?;
     }
     if !is_same(disk, &file, &path)? {
         // Somebody else's, or damaged since.
-        disk.replace(&path, &compressed(&file)?, mode)?;
+        compressed(disk, &file, &path)?.replace()?;
         if !is_same(disk, &file, &path)? {
             return Ok(());
         }

@@ -1,32 +1,27 @@
 //! Beginning a ledger: files and folders, and an older ledger taken over.
 
-use std::{
-    collections::HashSet,
-    path::{Path, PathBuf},
-};
+use std::{collections::HashSet, path::PathBuf};
 
-use callosum_host::{Clock, Disk, DiskError};
+use callosum_host::{Clock, Disk, DiskError, OpenHow, disk::NewFile};
 use jiff::Timestamp;
 
 use crate::{
     adoption::{Adopted, restore_hashlog},
-    align::{Expected, OpenError, cut_torn},
-    canonical::DuplicateKeys,
+    align::{OpenError, cut_torn, put},
     checksum::Checksum,
-    entry::{Entry, EntryError, is_sealed, seal},
+    entry::EntryError,
     event::{AuditEvent, Event},
-    group::{Writer, stored_event},
-    journal::{Batch, JOURNAL_FORMAT, StoredEntry, day_of, follow},
+    group::Writer,
+    journal::{Batch, JOURNAL_FORMAT, day_of, walk_alone},
     ledger::Ledger,
-    ledger_file::{
-        LedgerFile, LedgerFileError, LedgerVersion, NotToWrite, begun_like, begun_new,
-        refuse_to_write,
-    },
+    ledger_file::{LedgerFileError, LedgerVersion, begun_new},
     locks::ExclusiveLedger,
-    open_files::OpenFiles,
     paths::LedgerPaths,
     position::{Begun, Position, View},
-    quarantine,
+    rotation,
+    taken::TakenLedger,
+    task_id::TaskId,
+    views::{NewViews, copy},
 };
 
 /// What creating a ledger did.
@@ -136,18 +131,19 @@ impl Ledger {
 
 /// Begins the journal with a ledger: an empty one, or the one that is there.
 fn begin(disk: &Disk, paths: &LedgerPaths, clock: &Clock) -> Result<Option<Adoption>, CreateError> {
-    let ledger = disk.read_if_there(&paths.ledger)?;
-    let (begun, entries) = match &ledger {
-        Some(bytes) => take_over(&paths.ledger, bytes)?,
-        None => (begun_new(), Vec::new()),
+    let taken = match disk.open_if_there(&paths.ledger, OpenHow::READ)? {
+        Some(file) => Some(TakenLedger::open(file)?),
+        None => None,
     };
     let now = clock.now();
-    let original = match &ledger {
-        Some(bytes) if !entries.is_empty() => Some(set_aside(disk, paths, bytes, now)?),
-        _ => None,
+    let count = taken.as_ref().map_or(0, TakenLedger::len);
+    let original = if count > 0 {
+        Some(set_aside(disk, paths, now)?)
+    } else {
+        None
     };
 
-    let found = follow(disk, paths, &Position::start()).map_err(OpenError::from)?;
+    let found = walk_alone(disk, paths).map_err(OpenError::from)?;
     cut_torn(disk, paths, found.torn.as_ref())?;
     let is_first = found.position.seq == 0;
     let start = if is_first {
@@ -158,14 +154,18 @@ fn begin(disk: &Disk, paths: &LedgerPaths, clock: &Clock) -> Result<Option<Adopt
     let archives = Adopted::find(disk, paths, day_of(now))?;
     let start = Start {
         position: start,
-        begun,
+        begun: taken
+            .as_ref()
+            .map_or_else(begun_new, |taken| taken.begun.clone()),
         hashlog: archives.head(),
         archives,
         details: Vec::new(),
     };
-    let adopted = begin_with(disk, paths, start, &entries, now)?;
+    let nobody = HashSet::new();
+    let beginning = Beginning::prepare(disk, paths, start, taken.as_ref(), &nobody, now)?;
+    let (_, adopted) = beginning.carry_out(disk, paths)?;
     let adoption = Adoption {
-        entries: entries.len() as u64,
+        entries: count as u64,
         original,
         archives: adopted.archives.len() as u64,
         passed_over: adopted.passed_over,
@@ -186,137 +186,123 @@ pub(crate) struct Start {
     pub(crate) details: Vec<(&'static str, String)>,
 }
 
-/// Tells the journal of a ledger that is begun with these entries, and writes its files.
-///
-/// A crash in between leaves a journal whose views the next opening writes.
-pub(crate) fn begin_with(
-    disk: &Disk,
-    paths: &LedgerPaths,
-    start: Start,
-    entries: &[Entry],
-    now: Timestamp,
-) -> Result<Adopted, OpenError> {
-    let begun = start.begun;
-    let adopted = start.archives;
-    let is_first = start.position.seq == 0;
-    let mut batch = Batch::begin(start.position, now);
-    let mut created = AuditEvent::new(Event::Created)
-        .with("journal", JOURNAL_FORMAT)
-        .with("version", LedgerVersion::OURS.to_string())
-        .with("head", begun.head.as_str())
-        .with("tail", begun.tail.as_str());
-    if start.hashlog != Checksum::ZERO {
-        created = created.with("hashlog", start.hashlog.to_string());
-    }
-    if !adopted.archives.is_empty() {
-        created = created.with("archives", adopted.to_json());
-    }
-    if let Some(last_id) = &adopted.last_id {
-        created = created.with("last_id", last_id.as_str());
-    }
-    for (key, value) in start.details {
-        created = created.with(key, value);
-    }
-    batch.push(&created, now, None);
-    for entry in entries {
-        let event = stored_event(Event::Adopted, "adopted", entry);
-        batch.push(&event, now, Some(entry.as_json()));
-    }
-    if is_first {
-        // Entries of which only some are in the journal would be somebody's doing ever after.
-        batch.write_whole(disk, paths)
-    } else {
-        let written = batch.write(disk, paths, &mut OpenFiles::default(), true);
-        written.map(drop)
-    }
-    .map_err(OpenError::Unrecorded)?;
-
-    let stored: Vec<_> = entries.iter().map(StoredEntry::of).collect();
-    let view = View::after(begun, start.hashlog);
-    let expected = Expected::after(&view, &stored);
-    let ledger = [
-        view.begun.head.as_bytes(),
-        &expected.ledger,
-        view.begun.tail.as_bytes(),
-    ];
-    disk.rewrite(&paths.ledger, &ledger.concat(), 0o644)?;
-    if let Some(hashlog) = disk.read_if_there(&paths.hashlog)?
-        && hashlog != expected.hashlog
-    {
-        quarantine::keep(disk, paths, &paths.hashlog, &hashlog)?;
-    }
-    disk.rewrite(&paths.hashlog, &expected.hashlog, 0o644)?;
-    // Not before the record: a hashlog without a journal is one whose journal is lost.
-    for archived in &adopted.archives {
-        restore_hashlog(disk, paths, archived)?;
-    }
-    Ok(adopted)
+/// A ledger that is about to be begun: journal, ledger file and hashlog as they will be, without
+/// their names.
+pub(crate) struct Beginning {
+    batch: Batch,
+    journal: NewFile,
+    view: View,
+    ledger: NewFile,
+    hashlog: NewFile,
+    archives: Adopted,
 }
 
-/// What a ledger without a journal holds, every entry checked and brought into canonical form.
-pub(crate) fn take_over(path: &Path, bytes: &[u8]) -> Result<(Begun, Vec<Entry>), CreateError> {
-    let not_a_ledger = |source| CreateError::NotALedger {
-        path: path.to_owned(),
-        source,
-    };
-    if let Err(NotToWrite::Newer(found)) = refuse_to_write(bytes) {
-        return Err(CreateError::Open(OpenError::Newer {
-            path: path.to_owned(),
-            found,
-            supported: LedgerVersion::OURS,
-        }));
-    }
-    let file = LedgerFile::parse(bytes).map_err(not_a_ledger)?;
-    let mut entries = Vec::with_capacity(file.entries.len());
-    let mut ids = HashSet::new();
-    for (index, at) in file.entries.into_iter().enumerate() {
-        let number = index + 1;
-        let entry = canonical_entry(&bytes[at]).map_err(|source| CreateError::BadEntry {
-            path: path.to_owned(),
-            number,
-            source,
-        })?;
-        if !ids.insert(entry.task_id.clone()) {
-            return Err(CreateError::Duplicate {
-                path: path.to_owned(),
-                number,
-            });
+impl Beginning {
+    /// Writes all that a ledger with these entries is begun with, but for those of the tasks
+    /// `without`. Nothing that is there is changed.
+    ///
+    /// Holds an entry at a time. Costs writing each twice, and the day's file of the journal.
+    pub(crate) fn prepare(
+        disk: &Disk,
+        paths: &LedgerPaths,
+        start: Start,
+        taken: Option<&TakenLedger>,
+        without: &HashSet<TaskId>,
+        now: Timestamp,
+    ) -> Result<Self, CreateError> {
+        let begun = start.begun;
+        let mut batch = Batch::begin(start.position, now);
+        let mut journal = batch.day_file(disk, paths).map_err(OpenError::Unrecorded)?;
+        let mut created = AuditEvent::new(Event::Created)
+            .with("journal", JOURNAL_FORMAT)
+            .with("version", LedgerVersion::OURS.to_string())
+            .with("head", begun.head.as_str())
+            .with("tail", begun.tail.as_str());
+        if start.hashlog != Checksum::ZERO {
+            created = created.with("hashlog", start.hashlog.to_string());
         }
-        entries.push(entry);
-    }
-    Ok((begun_like(bytes).map_err(not_a_ledger)?, entries))
-}
-
-/// Reads an entry, checks its checksum where it has one, and gives it our own layout.
-fn canonical_entry(bytes: &[u8]) -> Result<Entry, EntryError> {
-    Entry::read(bytes)?.check()?;
-    let (_, canonical) = seal(bytes, DuplicateKeys::LastWins)?;
-    let entry = Entry::read(canonical.as_bytes())?;
-    if is_sealed(canonical.as_bytes()) {
-        Ok(entry)
-    } else {
-        Err(EntryError::Schema {
-            reason: "it has a field that sorts before `checksum`".to_owned(),
+        let archives = start.archives;
+        if !archives.archives.is_empty() {
+            created = created.with("archives", archives.to_json());
+        }
+        if let Some(last_id) = &archives.last_id {
+            created = created.with("last_id", last_id.as_str());
+        }
+        for (key, value) in start.details {
+            created = created.with(key, value);
+        }
+        batch.push(&created, now, None);
+        let modes = (
+            rotation::mode_like(disk, &paths.ledger)?,
+            rotation::mode_like(disk, &paths.hashlog)?,
+        );
+        let places = (&*paths.ledger, &*paths.hashlog);
+        let view = View::after(begun, start.hashlog);
+        let mut views = NewViews::begin(disk, places, modes, view)?;
+        if let Some(taken) = taken {
+            taken.each(|_, entry| {
+                if !without.contains(&entry.task_id) {
+                    batch.push(&entry.event(), now, Some(entry.told.json));
+                    batch.drain(&mut journal).map_err(OpenError::Unrecorded)?;
+                    views.push(entry.told)?;
+                }
+                Ok::<_, CreateError>(())
+            })?;
+        }
+        batch.drain(&mut journal).map_err(OpenError::Unrecorded)?;
+        journal.sync().map_err(OpenError::Unrecorded)?;
+        let (view, mut ledger, mut hashlog) = views.end()?;
+        ledger.sync()?;
+        hashlog.sync()?;
+        Ok(Self {
+            batch,
+            journal,
+            view,
+            ledger,
+            hashlog,
+            archives,
         })
+    }
+
+    /// Gives the files their names, the journal's first. Says where the journal then stands, and
+    /// which archives it tells of.
+    ///
+    /// After a crash the entries are in the journal all together, or none is; ledger file and
+    /// hashlog are then written by the next opening.
+    pub(crate) fn carry_out(
+        self,
+        disk: &Disk,
+        paths: &LedgerPaths,
+    ) -> Result<(Position, Adopted), OpenError> {
+        let written = self.batch.put(disk, paths, self.journal);
+        let mut position = written.map_err(OpenError::Unrecorded)?;
+        self.ledger.replace()?;
+        put(disk, paths, self.hashlog)?;
+        // Not before the record: a hashlog without a journal is one whose journal is lost.
+        for archived in &self.archives.archives {
+            restore_hashlog(disk, paths, archived)?;
+        }
+        position.view = Some(self.view);
+        Ok((position, self.archives))
     }
 }
 
 /// Puts a copy of the ledger that was found into the folder of backups.
-fn set_aside(
-    disk: &Disk,
-    paths: &LedgerPaths,
-    bytes: &[u8],
-    now: Timestamp,
-) -> Result<PathBuf, DiskError> {
+fn set_aside(disk: &Disk, paths: &LedgerPaths, now: Timestamp) -> Result<PathBuf, DiskError> {
     disk.create_dir_all(&paths.backups)?;
+    let found = disk.open(&paths.ledger, OpenHow::READ)?;
     let stamp = now.strftime("%Y%m%d_%H%M%S");
     let mut path = paths.backups.join(format!("cal_memory_{stamp}.json"));
     let mut count = 1;
-    while !disk.create(&path, bytes, 0o600)? {
+    loop {
+        let mut copied = disk.new_file(&path, 0o600)?;
+        copy(&found, found.size()?, &mut copied)?;
+        if copied.create()? {
+            return Ok(path);
+        }
         count += 1;
         path = paths
             .backups
             .join(format!("cal_memory_{stamp}_{count}.json"));
     }
-    Ok(path)
 }

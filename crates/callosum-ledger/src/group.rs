@@ -196,6 +196,12 @@ impl Writer {
         self.settle(disk, paths, clock, aligned, rollback_event)
     }
 
+    /// Goes on from where somebody who holds the locks has put everything.
+    pub(crate) fn stand_at(&mut self, disk: &Disk, paths: &LedgerPaths, mut position: Position) {
+        self.mark(disk, paths, &mut position);
+        self.position = Some(position);
+    }
+
     /// Where the journal and the views stand, once they were brought in line.
     pub(crate) fn stands(&self) -> Option<(&Position, &View)> {
         let position = self.position.as_ref()?;
@@ -236,7 +242,7 @@ impl Writer {
                 Err(error) => return Err(OpenError::Unrecorded(error)),
             }
         }
-        if matches!(news, News::All(_)) || !repairs.is_empty() {
+        if matches!(news, News::All) || !repairs.is_empty() {
             self.mark(disk, paths, &mut position);
         }
         self.position = Some(position);
@@ -538,16 +544,19 @@ impl Writer {
     /// Keeps in mind what other processes stored. Says whether what was looked up before does not
     /// count any more.
     fn take_news(&mut self, news: &News) -> bool {
-        let (entries, is_all) = match news {
-            News::Since(entries) => (entries, false),
-            News::All(entries) => (entries, true),
-        };
-        if is_all {
-            self.seen.clear();
+        match news {
+            News::Since(entries) => {
+                let ids = entries.iter().filter_map(StoredEntry::task_id);
+                self.seen.extend(ids);
+                false
+            }
+            News::All => {
+                self.seen.clear();
+                // Their entries may be among those that were not looked at.
+                self.reserved.clear();
+                true
+            }
         }
-        self.seen
-            .extend(entries.iter().filter_map(StoredEntry::task_id));
-        is_all
     }
 
     /// Keeps a group's events, which nobody waits for, where they outlast this process, and that a

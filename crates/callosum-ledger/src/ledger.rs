@@ -16,7 +16,7 @@ use callosum_host::{Clock, Disk, DiskError, Ids, LockError, disk::Operation};
 
 use crate::{
     align::{OpenError, Repair},
-    audit_buffer,
+    audit_buffer, compression,
     entry::{Entry, EntryError, NewEntry},
     error_code::ErrorCode,
     event::{AuditEvent, Spawn},
@@ -183,6 +183,8 @@ impl Ledger {
             let _audit = held.lock_audit()?;
             writer.bring_in_line(&disk, &paths, &clock, &held, options.signed)?
         };
+        // It takes room, and nobody reads it.
+        drop(compression::tidy(&disk, &paths));
         Ok(Self {
             disk,
             paths,

@@ -18,6 +18,7 @@ mod adoption;
 mod align;
 pub mod answers;
 mod archive_name;
+mod archives;
 mod audit;
 mod audit_buffer;
 mod backup;
@@ -50,8 +51,11 @@ mod recovery;
 mod replay;
 mod rotation;
 pub mod signed_note;
+mod stock;
+mod taken;
 mod task_id;
 pub mod verify;
+mod views;
 mod watermark;
 
 pub use crate::{
@@ -61,7 +65,6 @@ pub use crate::{
     audit::{AuditQuery, AuditReadError, AuditReader, UnreadableLine},
     backup::{Backup, BackupError},
     checksum::{Checksum, InvalidChecksum},
-    compression::Compression,
     creation::{Adoption, CreateError, Creation},
     entry::{Entry, EntryError, NewEntry},
     error_code::{ErrorCode, UnknownErrorCode},
@@ -74,7 +77,7 @@ pub use crate::{
     reader::{
         ExecutorStats, Found, LedgerState, Place, Query, ReadError, Reader, StateStats, Stats,
     },
-    recovery::{RecoverError, RecoverFrom, Recovered},
+    recovery::{RecoverError, RecoverFrom, RecoverOptions, Recovered},
     replay::{Difference, Replay, ReplayError, replay},
     rotation::Rotated,
     task_id::{InvalidTaskId, TaskId},

@@ -1,30 +1,34 @@
 //! The ledger as it stood at a time, from the journal alone.
 
-use callosum_host::Disk;
-use jiff::Timestamp;
+use std::path::{Path, PathBuf};
+
+use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
+use jiff::{Timestamp, civil::Date};
 
 use crate::{
-    align::{Expected, OpenError},
-    entry::{Entry, EntryError},
+    align::OpenError,
+    entry::{Entry, EntryError, checksum_at_head, is_sealed},
     error_code::ErrorCode,
-    journal::{StoredEntry, Until, follow_segments},
-    locks,
+    journal::{Begins, Record, RecordPlace, Told, ToldEntry, Until, path_of_day, walk_days},
     paths::LedgerPaths,
+    position::{Position, View},
+    stock::Stock,
 };
 
-/// The ledger as it stood at a time.
-#[derive(Clone, Debug, PartialEq)]
+/// The ledger as it stood at a time. Its entries stay in the journal until they are asked for.
+#[derive(Debug)]
 pub struct Past {
-    /// The bytes of the ledger file that was active then.
-    pub ledger: Vec<u8>,
-    /// Its entries, in the order in which they were committed.
-    pub entries: Vec<Entry>,
-    /// The entries that were archived by then, in the order in which they were committed.
-    pub archived: Vec<Entry>,
     /// How many archives there were.
     pub archives: u64,
     /// How many records the journal had.
     pub records: u64,
+    disk: Disk,
+    audit: PathBuf,
+    view: View,
+    /// Where the entries stand of the ledger that was active then, in the order of commits.
+    active: Vec<RecordPlace>,
+    /// The same of the archives.
+    archived: Vec<RecordPlace>,
 }
 
 /// Why the past cannot be told.
@@ -64,51 +68,143 @@ impl PastError {
 /// that is later.
 ///
 /// Reads the journal from its beginning, checks every record's place in the chain and every entry's
-/// checksum, and changes nothing. Takes the audit lock meanwhile where the project can be written.
+/// checksum, and changes nothing. Holds a few bytes for each entry. Takes the audit lock for a
+/// moment, where the project can be written, and reads what was there then.
 pub fn past(disk: &Disk, paths: &LedgerPaths, time: Timestamp) -> Result<Past, PastError> {
-    let _still = locks::take_stock(disk, paths).map_err(OpenError::from)?;
-    let mut archived = Ok(Vec::new());
-    let followed = follow_segments(disk, paths, Until::Time(time), |passed| {
-        if let Ok(entries) = &mut archived
-            && let Err(error) = read_into(entries, passed.entries)
-        {
-            archived = Err(error);
-        }
-        Ok(())
-    });
+    let stock = Stock::take(disk, paths).map_err(OpenError::from)?;
+    let mut told = Places::default();
+    let (start, until) = (Position::start(), Until::Time(time));
+    let followed = walk_days(disk, paths, &stock.days, &start, until, &mut told);
     let followed = followed.map_err(OpenError::from)?;
-    let Some(view) = &followed.position.view else {
+    let Some(view) = followed.position.view else {
         return Err(PastError::NotYet { time });
     };
-    let mut entries = archived?;
-    let count = entries.len();
-    read_into(&mut entries, &followed.entries)?;
-    let active = entries.split_off(count);
-    let expected = Expected::after(view, &followed.entries);
-    let begun = &view.begun;
-    let ledger = [
-        begun.head.as_bytes(),
-        &expected.ledger,
-        begun.tail.as_bytes(),
-    ];
+    if let Some((number, source)) = told.wrong {
+        return Err(PastError::Entry { number, source });
+    }
     Ok(Past {
-        ledger: ledger.concat(),
-        entries: active,
-        archived: entries,
         archives: followed.archived.len() as u64,
         records: followed.position.seq,
+        disk: disk.clone(),
+        audit: paths.audit.clone(),
+        view,
+        active: told.active,
+        archived: told.archived,
     })
 }
 
-/// Reads entries of the journal, each of which must be what its checksum says.
-fn read_into(entries: &mut Vec<Entry>, stored: &[StoredEntry]) -> Result<(), PastError> {
-    for stored in stored {
-        let read = Entry::read(stored.json.as_bytes());
-        let checked = read.and_then(|entry| entry.check().map(|()| entry));
-        entries.push(checked.map_err(|source| PastError::Entry {
-            number: entries.len() + 1,
-            source,
-        })?);
+impl Past {
+    /// How many entries the ledger had that was active then.
+    pub fn active(&self) -> usize {
+        self.active.len()
     }
-    Ok(())
+
+    /// How many entries were archived by then.
+    pub fn archived(&self) -> usize {
+        self.archived.len()
+    }
+
+    /// All entries of then, those of the archives too, newest first; each is read as it is asked
+    /// for.
+    pub fn newest_first(&self) -> impl Iterator<Item = Result<Entry, PastError>> {
+        let count = self.active.len() + self.archived.len();
+        let places = self.archived.iter().chain(&self.active).rev();
+        let mut file = None;
+        places.enumerate().map(move |(index, place)| {
+            let number = count - index;
+            let stored = self.read(place, &mut file, number)?;
+            Entry::read(stored.as_bytes()).map_err(|source| PastError::Entry { number, source })
+        })
+    }
+
+    /// Writes the ledger file that was active then. Says `false`, and writes nothing, where
+    /// something stands there.
+    pub fn write_ledger(&self, path: &Path) -> Result<bool, PastError> {
+        if self.disk.exists(path).map_err(failed)? {
+            return Ok(false);
+        }
+        let mut new = self.disk.new_file(path, 0o644).map_err(failed)?;
+        let mut view = self.view.clone();
+        let mut bytes = view.begun.head.clone().into_bytes();
+        let (mut line, mut file) = (Vec::new(), None);
+        for (index, place) in self.active.iter().enumerate() {
+            let number = self.archived.len() + index + 1;
+            let json = self.read(place, &mut file, number)?;
+            if let Some(checksum) = checksum_at_head(json.as_bytes()) {
+                let json = &json;
+                view.push(ToldEntry { json, checksum }, &mut bytes, &mut line);
+            }
+            new.push(&bytes).map_err(failed)?;
+            bytes.clear();
+            line.clear();
+        }
+        bytes.extend_from_slice(view.begun.tail.as_bytes());
+        new.push(&bytes).map_err(failed)?;
+        new.create().map_err(failed)
+    }
+
+    /// The text of an entry, from its record.
+    fn read(
+        &self,
+        place: &RecordPlace,
+        open: &mut Option<(Date, DiskFile)>,
+        number: usize,
+    ) -> Result<String, PastError> {
+        let file = if let Some((day, file)) = open.take()
+            && day == place.day
+        {
+            file
+        } else {
+            let path = path_of_day(&self.audit, place.day);
+            self.disk.open(&path, OpenHow::READ).map_err(failed)?
+        };
+        let line = file.read_range(place.offset, place.len as usize);
+        let line = line.map_err(failed)?;
+        *open = Some((place.day, file));
+        let record = Record::read(&line).ok();
+        match record.and_then(|record| record.entry.map(str::to_owned)) {
+            Some(entry) => Ok(entry),
+            None => Err(PastError::Entry {
+                number,
+                source: EntryError::Schema {
+                    reason: "its record was changed while it was read".to_owned(),
+                },
+            }),
+        }
+    }
+}
+
+fn failed(error: DiskError) -> PastError {
+    PastError::Journal(error.into())
+}
+
+/// Where the entries stand in the journal.
+#[derive(Default)]
+struct Places {
+    active: Vec<RecordPlace>,
+    archived: Vec<RecordPlace>,
+    /// The number of the first that is not what its checksum says.
+    wrong: Option<(usize, EntryError)>,
+}
+
+impl Told for Places {
+    fn begins(&mut self, _before: Option<&View>, begins: &Begins) -> Result<(), DiskError> {
+        if begins.archived.is_some() {
+            self.archived.append(&mut self.active);
+        }
+        self.active.clear();
+        Ok(())
+    }
+
+    fn stores(&mut self, entry: ToldEntry<'_>, at: RecordPlace) -> Result<(), DiskError> {
+        self.active.push(at);
+        if !is_sealed(entry.json.as_bytes()) && self.wrong.is_none() {
+            let read = Entry::read(entry.json.as_bytes());
+            if let Err(error) = read.and_then(|entry| entry.check()) {
+                let number = self.archived.len() + self.active.len();
+                self.wrong = Some((number, error));
+            }
+        }
+        Ok(())
+    }
 }

@@ -2,9 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use callosum_host::{Disk, DiskError, disk::EntryKind};
+use callosum_host::{Disk, DiskError, DiskFile, OpenHow, disk::EntryKind};
 
-use crate::{checksum::Checksum, paths::LedgerPaths};
+use crate::{
+    checksum::Checksum,
+    paths::LedgerPaths,
+    views::{copy, hash_of, is_beginning},
+};
 
 /// Keeps bytes that stood in `path`, durably, and says where.
 ///
@@ -17,13 +21,11 @@ pub(crate) fn keep(
     bytes: &[u8],
 ) -> Result<PathBuf, DiskError> {
     disk.create_dir_all(&paths.quarantine)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let hash = Checksum::of(bytes).to_string();
-    let name = name.trim_start_matches('.');
-    let mut kept = paths.quarantine.join(format!("{name}.{}", &hash[..16]));
+    let place = place_of(paths, path, Checksum::of(bytes));
+    let mut kept = place.clone();
     while !disk.create(&kept, bytes, 0o600)? && !holds(disk, &kept, bytes)? {
         // Whatever it is that has the name, these bytes are not kept by it.
-        kept = free_name(disk, &paths.quarantine, &format!("{name}.{}", &hash[..16]))?;
+        kept = free_beside(disk, &place)?;
     }
     Ok(kept)
 }
@@ -33,6 +35,62 @@ fn holds(disk: &Disk, path: &Path, bytes: &[u8]) -> Result<bool, DiskError> {
     let is_file =
         stat.is_some_and(|stat| stat.kind == EntryKind::File && stat.len == bytes.len() as u64);
     Ok(is_file && disk.read(path)? == bytes)
+}
+
+/// Keeps a whole file, as [`keep`] does, and holds a piece of it at a time.
+pub(crate) fn keep_file(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    file: &DiskFile,
+) -> Result<PathBuf, DiskError> {
+    disk.create_dir_all(&paths.quarantine)?;
+    let len = file.size()?;
+    let place = place_of(paths, file.path(), hash_of(file, len)?);
+    let mut kept = place.clone();
+    loop {
+        if !disk.exists(&kept)? {
+            let mut copied = disk.new_file(&kept, 0o600)?;
+            copy(file, len, &mut copied)?;
+            if copied.create()? {
+                return Ok(kept);
+            }
+        }
+        if is_copy(disk, &kept, file)? {
+            return Ok(kept);
+        }
+        kept = free_beside(disk, &place)?;
+    }
+}
+
+/// Whether a file is in the quarantine as it stands.
+pub(crate) fn has(disk: &Disk, paths: &LedgerPaths, file: &DiskFile) -> Result<bool, DiskError> {
+    is_copy(
+        disk,
+        &place_of(paths, file.path(), hash_of(file, file.size()?)?),
+        file,
+    )
+}
+
+fn is_copy(disk: &Disk, kept: &Path, file: &DiskFile) -> Result<bool, DiskError> {
+    let stat = disk.stat(kept)?;
+    if !stat.is_some_and(|stat| stat.kind == EntryKind::File) {
+        return Ok(false);
+    }
+    let kept = disk.open(kept, OpenHow::READ)?;
+    Ok(kept.size()? == file.size()? && is_beginning(&kept, file)?)
+}
+
+/// The place's own name, followed by the first number that is free.
+fn free_beside(disk: &Disk, place: &Path) -> Result<PathBuf, DiskError> {
+    let name = place.file_name().unwrap_or_default().to_string_lossy();
+    free_name(disk, place.parent().unwrap_or(place), &name)
+}
+
+fn place_of(paths: &LedgerPaths, path: &Path, hash: Checksum) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.trim_start_matches('.');
+    let hash = hash.to_string();
+    paths.quarantine.join(format!("{name}.{}", &hash[..16]))
 }
 
 /// Moves a folder, with all that is in it, durably, and says where it is now.

@@ -2,19 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
-use callosum_host::{Disk, DiskError};
-use jiff::civil::Date;
+use callosum_host::{Disk, DiskError, OpenHow};
 
 use crate::{
-    align::{Expected, OpenError},
+    align::OpenError,
     archive_name::ArchiveName,
     entry::is_sealed,
     error_code::ErrorCode,
-    journal::{JournalError, Passed, Until, day_of_path, follow_segments},
-    locks,
-    open_ledger::read_archive,
+    hashlog::ReadRange,
+    journal::{
+        Begins, JournalError, Nobody, RecordPlace, Told, ToldEntry, Until, day_of_path, walk_days,
+    },
+    open_ledger::OpenLedger,
     paths::LedgerPaths,
-    rotation,
+    position::{Position, View},
+    stock::Stock,
+    views::{NewViews, difference},
 };
 
 /// How a replay went.
@@ -101,7 +104,8 @@ impl From<JournalError> for ReplayError {
 /// Without a day file all days are replayed and the real files must be the same, byte for byte.
 /// With one, that day and those before it in the same folder are replayed, and the real files must
 /// begin so. Every record's place in the chain and every entry's checksum is checked on the way.
-/// Takes the audit lock meanwhile where the project can be written.
+/// Holds an entry at a time. Takes the audit lock for a moment, where the project can be written, and
+/// reads what was there then.
 pub fn replay(
     disk: &Disk,
     paths: &LedgerPaths,
@@ -120,154 +124,184 @@ pub fn replay(
         last_day = day;
         folder_of(path).clone_into(&mut paths.audit);
     }
-    let _still = locks::take_stock(disk, &paths).map_err(OpenError::from)?;
+    let stock = Stock::take(disk, &paths).map_err(OpenError::from)?;
     let rebuilt = LedgerPaths::in_root(into);
-    let mut rebuilding = Archives {
-        disk,
-        paths: &paths,
-        rebuilt: &rebuilt,
-        count: 0,
-        entries: 0,
-        wrong: None,
-        difference: None,
-    };
     disk.create_dir_all(&rebuilt.history)?;
-    let until = last_day.map_or(Until::End, Until::Day);
-    let followed = follow_segments(disk, &paths, until, |passed| rebuilding.pass(&passed))?;
-    let Archives {
-        count,
-        entries: archived_entries,
-        wrong,
-        difference: of_archives,
-        ..
-    } = rebuilding;
-    if let Some(number) = wrong {
+    let mut rebuilding = Rebuilding {
+        disk,
+        rebuilt: &rebuilt,
+        new: None,
+        active: 0,
+        archived: 0,
+        wrong: None,
+    };
+    let (start, until) = (Position::start(), last_day.map_or(Until::End, Until::Day));
+    let followed = walk_days(disk, &paths, &stock.days, &start, until, &mut rebuilding)?;
+    if let Some(number) = rebuilding.wrong {
         return Err(ReplayError::WrongChecksum { number });
     }
-    let Some(view) = &followed.position.view else {
+    let (entries, archived_entries) = (rebuilding.active, rebuilding.archived);
+    let Some(new) = rebuilding.new else {
         return Err(ReplayError::Journal(OpenError::NotCreated {
             root: paths.root,
         }));
     };
-    if let Some(index) = followed
-        .entries
-        .iter()
-        .position(|entry| !is_sealed(entry.json.as_bytes()))
-    {
-        return Err(ReplayError::WrongChecksum { number: index + 1 });
+    let (view, ledger, hashlog) = new.end()?;
+    ledger.replace()?;
+    hashlog.replace()?;
+
+    let mut pairs = Vec::new();
+    for archived in &followed.archived {
+        pairs.extend(of_archive(disk, &paths, &rebuilt, &archived.archive)?);
     }
-    let expected = Expected::after(view, &followed.entries);
-    let body = [view.begun.head.as_bytes(), &expected.ledger].concat();
-    let whole = [&body, view.begun.tail.as_bytes()].concat();
-
-    disk.replace(&rebuilt.ledger, &whole, 0o600)?;
-    disk.replace(&rebuilt.hashlog, &expected.hashlog, 0o600)?;
-
-    let is_part = last_day.is_some();
-    let mut difference = of_archives;
-    if let Some(archive) = archived_since(disk, &paths, last_day)? {
-        // The day's ledger was archived on a later one.
-        difference = match difference {
-            None => compare_archive(disk, &paths, &archive, &body, true)?,
-            found => found,
-        };
-        difference = match difference {
-            None => {
-                let path = paths.archived_hashlog(&archive);
-                compare(&path, disk.read_if_there(&path)?, &expected.hashlog, true)
-            }
-            found => found,
-        };
-    } else {
-        let expected_ledger = if is_part { &body } else { &whole };
-        for (path, expected) in [
-            (&paths.ledger, expected_ledger),
-            (&paths.hashlog, &expected.hashlog),
-        ] {
-            if difference.is_none() {
-                difference = compare(path, disk.read_if_there(path)?, expected, is_part);
-            }
+    let mut since = None;
+    if last_day.is_some() {
+        // The day's ledger may have been archived on a later one.
+        let all = walk_days(disk, &paths, &stock.days, &start, Until::End, &mut Nobody)?;
+        since = all.archived.get(followed.archived.len()).cloned();
+    }
+    let mut last = match since {
+        Some(archived) => of_archive(disk, &paths, &rebuilt, &archived.archive)?,
+        None => [
+            Pair {
+                rebuilt: rebuilt.ledger.clone(),
+                path: paths.ledger.clone(),
+                found: stock.ledger.map(in_a_box),
+                part: None,
+            },
+            Pair {
+                rebuilt: rebuilt.hashlog.clone(),
+                path: paths.hashlog.clone(),
+                found: stock.hashlog.map(in_a_box),
+                part: None,
+            },
+        ],
+    };
+    if last_day.is_some() {
+        // The real files go on from there.
+        last[0].part = Some(view.ledger_end);
+        last[1].part = Some(view.hashlog_end);
+    }
+    last[0].rebuilt.clone_from(&rebuilt.ledger);
+    last[1].rebuilt.clone_from(&rebuilt.hashlog);
+    pairs.extend(last);
+    let mut difference = None;
+    for pair in &pairs {
+        if difference.is_none() {
+            difference = pair.difference(disk)?;
         }
     }
     Ok(Replay {
         records: followed.position.seq,
-        entries: expected.view.entries,
+        entries,
         ends_torn: followed.torn.is_some(),
         ledger: rebuilt.ledger,
         hashlog: rebuilt.hashlog,
-        archives: count,
+        archives: followed.archived.len() as u64,
         archived_entries,
         difference,
     })
 }
 
-/// The archives, rebuilt and compared one after the other.
-struct Archives<'a> {
+/// The files, rebuilt one ledger after the other.
+struct Rebuilding<'a> {
     disk: &'a Disk,
-    paths: &'a LedgerPaths,
     rebuilt: &'a LedgerPaths,
-    count: u64,
-    entries: u64,
+    new: Option<NewViews>,
+    active: u64,
+    archived: u64,
     /// The number of the first entry whose checksum is wrong.
     wrong: Option<usize>,
-    difference: Option<Difference>,
 }
 
-impl Archives<'_> {
-    fn pass(&mut self, passed: &Passed<'_>) -> Result<(), DiskError> {
-        let wrong = passed
-            .entries
-            .iter()
-            .position(|entry| !is_sealed(entry.json.as_bytes()));
-        if let Some(index) = wrong {
-            self.wrong.get_or_insert(self.entries as usize + index + 1);
+impl Told for Rebuilding<'_> {
+    fn begins(&mut self, _before: Option<&View>, begins: &Begins) -> Result<(), DiskError> {
+        let rebuilt = self.rebuilt;
+        if let (Some(archived), Some(new)) = (&begins.archived, self.new.take()) {
+            let (_, ledger, hashlog) = new.end()?;
+            ledger.replace_as(&rebuilt.archive(&archived.archive))?;
+            hashlog.replace_as(&rebuilt.archived_hashlog(&archived.archive))?;
+            self.archived += self.active;
         }
-        self.count += 1;
-        self.entries += passed.entries.len() as u64;
-        let name = &passed.archived.archive;
-        let (ledger, hashlog) = rotation::files_of(passed);
-        self.disk
-            .replace(&self.rebuilt.archive(name), &ledger, 0o600)?;
-        let rebuilt_hashlog = self.rebuilt.archived_hashlog(name);
-        self.disk.replace(&rebuilt_hashlog, &hashlog, 0o600)?;
-        if self.difference.is_none() {
-            self.difference = compare_archive(self.disk, self.paths, name, &ledger, false)?;
-        }
-        if self.difference.is_none() {
-            let path = self.paths.archived_hashlog(name);
-            self.difference = compare(&path, self.disk.read_if_there(&path)?, &hashlog, false);
-        }
+        self.active = 0;
+        let places = (&*rebuilt.ledger, &*rebuilt.hashlog);
+        let modes = (0o600, 0o600);
+        self.new = Some(NewViews::begin(self.disk, places, modes, begins.view())?);
         Ok(())
+    }
+
+    fn stores(&mut self, entry: ToldEntry<'_>, _at: RecordPlace) -> Result<(), DiskError> {
+        self.active += 1;
+        if !is_sealed(entry.json.as_bytes()) {
+            let number = self.archived + self.active;
+            self.wrong.get_or_insert(number as usize);
+        }
+        self.new.as_mut().map_or(Ok(()), |new| new.push(entry))
     }
 }
 
-/// The archive that the ledger of a day's end has become since; `None` where it is still active.
-fn archived_since(
-    disk: &Disk,
-    paths: &LedgerPaths,
-    day: Option<Date>,
-) -> Result<Option<ArchiveName>, ReplayError> {
-    let Some(day) = day else {
-        return Ok(None);
-    };
-    let up_to_it = follow_segments(disk, paths, Until::Day(day), |_| Ok(()))?;
-    let all = follow_segments(disk, paths, Until::End, |_| Ok(()))?;
-    Ok(all
-        .archived
-        .get(up_to_it.archived.len())
-        .map(|archived| archived.archive))
+/// A real file beside the rebuilt one.
+struct Pair {
+    rebuilt: PathBuf,
+    path: PathBuf,
+    found: Option<Box<dyn ReadRange>>,
+    /// How many bytes of both are compared, where that is not all.
+    part: Option<u64>,
 }
 
-fn compare_archive(
+fn in_a_box(file: impl ReadRange + 'static) -> Box<dyn ReadRange> {
+    Box::new(file)
+}
+
+/// The ledger and the hashlog of an archive.
+fn of_archive(
     disk: &Disk,
     paths: &LedgerPaths,
+    rebuilt: &LedgerPaths,
     name: &ArchiveName,
-    expected: &[u8],
-    is_part: bool,
-) -> Result<Option<Difference>, DiskError> {
+) -> Result<[Pair; 2], DiskError> {
     let path = paths.archive(name);
-    let found = read_archive(disk, paths, name)?;
-    Ok(compare(&path, found, expected, is_part))
+    let ledger = match OpenLedger::open(disk, &path) {
+        Ok(ledger) => Some(in_a_box(ledger)),
+        Err(error) if error.is_absent() => None,
+        Err(error) => return Err(error),
+    };
+    let hashlog = paths.archived_hashlog(name);
+    Ok([
+        Pair {
+            rebuilt: rebuilt.archive(name),
+            path,
+            found: ledger,
+            part: None,
+        },
+        Pair {
+            rebuilt: rebuilt.archived_hashlog(name),
+            found: disk.open_if_there(&hashlog, OpenHow::READ)?.map(in_a_box),
+            path: hashlog,
+            part: None,
+        },
+    ])
+}
+
+impl Pair {
+    fn difference(&self, disk: &Disk) -> Result<Option<Difference>, DiskError> {
+        let expected = disk.open(&self.rebuilt, OpenHow::READ)?;
+        let part = self.part.unwrap_or(u64::MAX);
+        let expected_len = expected.size()?.min(part);
+        // Of a file that is not there, nothing is read.
+        let (found, found_len): (&dyn ReadRange, u64) = match &self.found {
+            Some(found) => (found.as_ref(), found.size()?.min(part)),
+            None => (&expected, 0),
+        };
+        let differs = difference(&expected, found, (expected_len, found_len))?;
+        Ok(differs.map(|differs| Difference {
+            path: self.path.clone(),
+            offset: differs.offset,
+            line: differs.line,
+            expected: differs.expected,
+            found: differs.found,
+        }))
+    }
 }
 
 /// The folder that a file stands in; of a bare name, the one that is worked in.
@@ -276,42 +310,6 @@ fn folder_of(path: &Path) -> &Path {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     }
-}
-
-fn compare(
-    path: &Path,
-    found: Option<Vec<u8>>,
-    expected: &[u8],
-    is_part: bool,
-) -> Option<Difference> {
-    let found = found.unwrap_or_default();
-    let found = if is_part {
-        &found[..found.len().min(expected.len())]
-    } else {
-        &found[..]
-    };
-    if found == expected {
-        return None;
-    }
-    let offset = expected
-        .iter()
-        .zip(found)
-        .position(|(expected, found)| expected != found)
-        .unwrap_or(expected.len().min(found.len()));
-    let line_from = memchr::memrchr(b'\n', &expected[..offset]).map_or(0, |at| at + 1);
-    Some(Difference {
-        path: path.to_owned(),
-        offset: offset as u64,
-        line: 1 + memchr::memchr_iter(b'\n', &expected[..offset]).count() as u64,
-        expected: line_at(expected, line_from),
-        found: line_at(found, line_from),
-    })
-}
-
-fn line_at(text: &[u8], from: usize) -> Option<String> {
-    let rest = text.get(from..).filter(|rest| !rest.is_empty())?;
-    let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-    Some(String::from_utf8_lossy(&rest[..end]).into_owned())
 }
 
 #[cfg(test)]

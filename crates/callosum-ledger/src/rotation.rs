@@ -344,27 +344,6 @@ pub(crate) fn files_of(passed: &Passed<'_>) -> (Vec<u8>, Vec<u8>) {
     (ledger, expected.hashlog)
 }
 
-/// Writes what an archive lacks; gives the files that were written.
-pub(crate) fn restore(
-    disk: &Disk,
-    paths: &LedgerPaths,
-    passed: &Passed<'_>,
-) -> Result<Vec<PathBuf>, DiskError> {
-    let name = &passed.archived.archive;
-    let (ledger, hashlog) = files_of(passed);
-    let mut written = Vec::new();
-    disk.create_dir_all(&paths.history)?;
-    let mode = mode_like(disk, &paths.ledger)?;
-    if !is_kept(disk, paths, name)? && disk.create(&paths.archive(name), &ledger, mode)? {
-        written.push(paths.archive(name));
-    }
-    let kept_hashlog = paths.archived_hashlog(name);
-    if disk.create(&kept_hashlog, &hashlog, mode)? {
-        written.push(kept_hashlog);
-    }
-    Ok(written)
-}
-
 /// Permissions for a file that holds what this one holds.
 pub(crate) fn mode_like(disk: &Disk, path: &Path) -> Result<u32, DiskError> {
     let mode = match disk.open_if_there(path, OpenHow::READ)? {

@@ -90,7 +90,9 @@ pub(super) fn read_all(
     keys: &[VerifierKey],
 ) -> Result<KeptCheckpoints, DiskError> {
     let bytes = disk.read_if_there(path)?.unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
+    // A crash can leave zeros where a note was being appended: they belong to no note before.
+    let written = memchr::memchr(0, &bytes).unwrap_or(bytes.len());
+    let text = String::from_utf8_lossy(&bytes[..written]);
     let mut found = KeptCheckpoints {
         path: path.to_owned(),
         ..KeptCheckpoints::default()

@@ -1,6 +1,6 @@
 //! Appending records to the journal: one write for a whole group of them, and one sync.
 
-use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
+use callosum_host::{Disk, DiskError, DiskFile, OpenHow, disk::NewFile};
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
 use super::{day::path_of_day, record::Draft};
@@ -10,6 +10,7 @@ use crate::{
     paths::LedgerPaths,
     position::Position,
     task_id::TaskId,
+    views::copy,
 };
 
 /// Records that are written together.
@@ -121,12 +122,7 @@ impl Batch {
         files: &mut OpenFiles,
         sync: bool,
     ) -> Result<Position, DiskError> {
-        if let Some(ended) = &self.ended {
-            let path = path_of_day(&paths.audit, ended.day);
-            let file = files.writable(disk, &path, OpenHow::READ_WRITE)?;
-            write_or_cut(file, &ended.bytes, ended.from)?;
-            sync_or_cut(file, ended.from)?;
-        }
+        self.end_day(disk, paths, files)?;
         if self.bytes.is_empty() && !sync {
             return Ok(self.position);
         }
@@ -145,13 +141,59 @@ impl Batch {
         Ok(self.position)
     }
 
-    /// Writes the records of a day as its whole file, replacing what stands there: after a crash
-    /// all of them are there or none.
-    pub(crate) fn write_whole(self, disk: &Disk, paths: &LedgerPaths) -> Result<(), DiskError> {
+    /// Writes the last record of the day before, where this batch begins a new one.
+    fn end_day(
+        &self,
+        disk: &Disk,
+        paths: &LedgerPaths,
+        files: &mut OpenFiles,
+    ) -> Result<(), DiskError> {
+        if let Some(ended) = &self.ended {
+            let path = path_of_day(&paths.audit, ended.day);
+            let file = files.writable(disk, &path, OpenHow::READ_WRITE)?;
+            write_or_cut(file, &ended.bytes, ended.from)?;
+            sync_or_cut(file, ended.from)?;
+        }
+        Ok(())
+    }
+
+    /// The day's file as it is before the batch, without its name: what is drained into it is in
+    /// the journal as a whole once it gets that, or not at all.
+    pub(crate) fn day_file(&self, disk: &Disk, paths: &LedgerPaths) -> Result<NewFile, DiskError> {
         let path = path_of_day(&paths.audit, self.day);
         // A link in the file's place is refused by name, as everywhere, and not replaced.
-        drop(disk.open_if_there(&path, OpenHow::READ_WRITE)?);
-        disk.replace(&path, &self.bytes, 0o644)
+        let found = disk.open_if_there(&path, OpenHow::READ_WRITE)?;
+        let mode = match &found {
+            Some(found) => found.mode()?,
+            None => None,
+        };
+        let mut file = disk.new_file(&path, mode.unwrap_or(0o644))?;
+        if let Some(found) = &found {
+            copy(found, self.from, &mut file)?;
+        }
+        Ok(file)
+    }
+
+    /// Moves what was pushed so far into the day's file.
+    pub(crate) fn drain(&mut self, file: &mut NewFile) -> Result<(), DiskError> {
+        file.push(&self.bytes)?;
+        self.bytes.clear();
+        Ok(())
+    }
+
+    /// Gives the day's file its name; the journal must be as it was when the batch was begun.
+    pub(crate) fn put(
+        mut self,
+        disk: &Disk,
+        paths: &LedgerPaths,
+        mut file: NewFile,
+    ) -> Result<Position, DiskError> {
+        self.drain(&mut file)?;
+        file.sync()?;
+        self.end_day(disk, paths, &mut OpenFiles::default())?;
+        file.replace()?;
+        self.position.synced = self.position.seq;
+        Ok(self.position)
     }
 }
 

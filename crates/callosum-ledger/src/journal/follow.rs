@@ -1,6 +1,6 @@
 //! Reading on in the journal from a known position, and telling a torn end from damage.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
 use jiff::{Timestamp, civil::Date};
@@ -29,6 +29,8 @@ pub(crate) struct Followed {
     pub(crate) began: bool,
     /// The ledgers that were archived on the way, in order.
     pub(crate) archived: Vec<Archived>,
+    /// Whether the active ledger was begun by a recovery, which replaces the one before it.
+    pub(crate) recovered: bool,
     /// What a crash left behind the last whole record.
     pub(crate) torn: Option<Torn>,
 }
@@ -37,6 +39,25 @@ pub(crate) struct Followed {
 pub(crate) struct StoredEntry {
     pub(crate) json: String,
     pub(crate) checksum: Checksum,
+}
+
+/// The same, as it is read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ToldEntry<'a> {
+    pub(crate) json: &'a str,
+    pub(crate) checksum: Checksum,
+}
+
+impl ToldEntry<'_> {
+    /// The task that it is the result of, where it is one's at all.
+    pub(crate) fn task_id(&self) -> Option<TaskId> {
+        #[derive(Deserialize)]
+        struct Named {
+            task_id: TaskId,
+        }
+        let named: Named = serde_json::from_str(self.json).ok()?;
+        Some(named.task_id)
+    }
 }
 
 impl StoredEntry {
@@ -48,14 +69,16 @@ impl StoredEntry {
         }
     }
 
+    pub(crate) fn told(&self) -> ToldEntry<'_> {
+        ToldEntry {
+            json: &self.json,
+            checksum: self.checksum,
+        }
+    }
+
     /// The task that it is the result of, where it is one's at all.
     pub(crate) fn task_id(&self) -> Option<TaskId> {
-        #[derive(Deserialize)]
-        struct Named {
-            task_id: TaskId,
-        }
-        let named: Named = serde_json::from_str(&self.json).ok()?;
-        Some(named.task_id)
+        self.told().task_id()
     }
 }
 
@@ -94,13 +117,35 @@ pub enum JournalError {
     },
 }
 
+/// Who is told what the journal says, record by record.
+pub(crate) trait Told {
+    /// A ledger is begun. `before` is the one that was active, which was archived where `begins`
+    /// says so, and else replaced; before its first entry.
+    fn begins(&mut self, _before: Option<&View>, _begins: &Begins) -> Result<(), DiskError> {
+        Ok(())
+    }
+
+    /// An entry is stored, by the record that begins at this offset of the last of the journal's
+    /// files.
+    fn stores(&mut self, entry: ToldEntry<'_>, at: RecordPlace) -> Result<(), DiskError>;
+}
+
+/// Where a record stands in the journal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RecordPlace {
+    pub(crate) day: Date,
+    pub(crate) offset: u64,
+    pub(crate) len: u64,
+}
+
 /// Reads on from `from`, to the end of the last day file.
 pub(crate) fn follow(
     disk: &Disk,
     paths: &LedgerPaths,
     from: &Position,
 ) -> Result<Followed, JournalError> {
-    follow_until(disk, paths, from, Until::End, &mut |_| Ok(()))
+    let days = stock_of_days(disk, &paths.audit)?;
+    collect(disk, paths, &days, from, &mut |_| Ok(()))
 }
 
 /// Where to stop reading.
@@ -131,27 +176,112 @@ pub(crate) struct Passed<'a> {
     pub(crate) archived: &'a Archived,
 }
 
-/// Reads the whole journal and shows each ledger that was archived on the way, one at a time.
+/// Reads the whole journal, as far as its files went when these sizes were taken, and shows each
+/// ledger that was archived on the way, one at a time.
 pub(crate) fn follow_segments(
     disk: &Disk,
     paths: &LedgerPaths,
-    until: Until,
+    days: &[(DayFile, u64)],
     mut pass: impl FnMut(Passed<'_>) -> Result<(), DiskError>,
 ) -> Result<Followed, JournalError> {
-    follow_until(disk, paths, &Position::start(), until, &mut pass)
+    collect(disk, paths, days, &Position::start(), &mut pass)
 }
 
-fn follow_until(
+/// Follows the journal and keeps the entries of the ledger that is active.
+fn collect(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    days: &[(DayFile, u64)],
+    from: &Position,
+    pass: &mut dyn FnMut(Passed<'_>) -> Result<(), DiskError>,
+) -> Result<Followed, JournalError> {
+    let mut collecting = Collecting {
+        entries: Vec::new(),
+        pass,
+    };
+    let mut followed = walk_days(disk, paths, days, from, Until::End, &mut collecting)?;
+    followed.entries = collecting.entries;
+    Ok(followed)
+}
+
+struct Collecting<'p> {
+    entries: Vec<StoredEntry>,
+    pass: &'p mut dyn FnMut(Passed<'_>) -> Result<(), DiskError>,
+}
+
+impl Told for Collecting<'_> {
+    fn begins(&mut self, before: Option<&View>, begins: &Begins) -> Result<(), DiskError> {
+        if let (Some(archived), Some(begun)) = (&begins.archived, before) {
+            (self.pass)(Passed {
+                begun,
+                entries: &self.entries,
+                archived,
+            })?;
+        }
+        self.entries.clear();
+        Ok(())
+    }
+
+    fn stores(&mut self, entry: ToldEntry<'_>, _at: RecordPlace) -> Result<(), DiskError> {
+        self.entries.push(StoredEntry {
+            json: entry.json.to_owned(),
+            checksum: entry.checksum,
+        });
+        Ok(())
+    }
+}
+
+/// Reads on from `from` and tells `told` what it reads; holds one record at a time.
+///
+/// The entries of what it gives are empty.
+pub(crate) fn walk(
     disk: &Disk,
     paths: &LedgerPaths,
     from: &Position,
     until: Until,
-    pass: &mut dyn FnMut(Passed<'_>) -> Result<(), DiskError>,
+    told: &mut dyn Told,
 ) -> Result<Followed, JournalError> {
-    let files: Vec<_> = day_files(disk, &paths.audit)?
-        .into_iter()
-        .filter(|file| from.day.is_none_or(|day| file.day >= day))
-        .filter(|file| until.has_day(file.day))
+    let days = stock_of_days(disk, &paths.audit)?;
+    walk_days(disk, paths, &days, from, until, told)
+}
+
+/// Who does not care for entries.
+pub(crate) struct Nobody;
+
+impl Told for Nobody {
+    fn stores(&mut self, _entry: ToldEntry<'_>, _at: RecordPlace) -> Result<(), DiskError> {
+        Ok(())
+    }
+}
+
+/// Reads the whole journal, and tells nobody of its entries.
+pub(crate) fn walk_alone(disk: &Disk, paths: &LedgerPaths) -> Result<Followed, JournalError> {
+    walk(disk, paths, &Position::start(), Until::End, &mut Nobody)
+}
+
+/// The journal's files and their sizes at this moment.
+pub(crate) fn stock_of_days(disk: &Disk, audit: &Path) -> Result<Vec<(DayFile, u64)>, DiskError> {
+    let mut days = Vec::new();
+    for day in day_files(disk, audit)? {
+        let size = disk.stat(&day.path)?.map_or(0, |stat| stat.len);
+        days.push((day, size));
+    }
+    Ok(days)
+}
+
+/// As [`walk`], within what the journal's files held when these sizes were taken.
+pub(crate) fn walk_days(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    days: &[(DayFile, u64)],
+    from: &Position,
+    until: Until,
+    told: &mut dyn Told,
+) -> Result<Followed, JournalError> {
+    let files: Vec<_> = days
+        .iter()
+        .filter(|(file, _)| from.day.is_none_or(|day| file.day >= day))
+        .filter(|(file, _)| until.has_day(file.day))
         .collect();
     if let Some(day) = from.day {
         let path = path_of_day(&paths.audit, day);
@@ -174,17 +304,17 @@ fn follow_until(
         entries: Vec::new(),
         began: false,
         archived: Vec::new(),
+        recovered: false,
         torn: None,
     };
-    for (index, day_file) in files.iter().enumerate() {
+    for (index, (day_file, size)) in files.iter().enumerate() {
         let file = disk.open(&day_file.path, OpenHow::READ)?;
         if followed.position.day != Some(day_file.day) {
             followed.position.day = Some(day_file.day);
             followed.position.offset = 0;
             followed.position.before_day = followed.position.seq;
         }
-        let size = file.size()?;
-        let mut lines = Lines::new(&file, followed.position.offset, size);
+        let mut lines = Lines::new(&file, followed.position.offset, *size);
         while let Some(line) = lines.next()? {
             let read = if line.is_whole {
                 Record::read(line.bytes).map_err(Fault::Record)
@@ -192,13 +322,18 @@ fn follow_until(
                 Err(Fault::Unfinished)
             };
             let (offset, end) = (line.offset, line.end());
+            let place = RecordPlace {
+                day: day_file.day,
+                offset,
+                len: line.bytes.len() as u64,
+            };
             if let (Until::Time(last), Ok(record)) = (until, &read)
                 && record.head.timestamp > last
             {
                 return Ok(followed);
             }
             let taken = match read {
-                Ok(record) => followed.take(&record, end, pass)?,
+                Ok(record) => followed.take(&record, end, place, told)?,
                 Err(fault) => Err(fault),
             };
             match taken {
@@ -212,7 +347,7 @@ fn follow_until(
                 Err(fault) => {
                     let seq = followed.position.seq + 1;
                     let later = &files[index + 1..];
-                    if was_promised(disk, seq, &mut lines, later)? {
+                    if was_promised(seq, &mut lines, later)? {
                         return Err(JournalError::Damaged {
                             path: day_file.path.clone(),
                             offset,
@@ -236,22 +371,16 @@ fn follow_until(
 ///
 /// A later day file says so by being there: the one before is synced first.
 fn was_promised(
-    disk: &Disk,
     seq: u64,
     rest: &mut Lines<'_>,
-    later: &[DayFile],
+    later: &[&(DayFile, u64)],
 ) -> Result<bool, DiskError> {
     while let Some(line) = rest.next()? {
         if Record::read(line.bytes).is_ok_and(|record| record.head.synced >= seq) {
             return Ok(true);
         }
     }
-    for file in later {
-        if disk.open(&file.path, OpenHow::READ)?.size()? > 0 {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    Ok(later.iter().any(|(_, size)| *size > 0))
 }
 
 /// Why a line is not the journal's next record.
@@ -277,7 +406,8 @@ impl Followed {
         &mut self,
         record: &Record<'_>,
         end: u64,
-        pass: &mut dyn FnMut(Passed<'_>) -> Result<(), DiskError>,
+        place: RecordPlace,
+        told: &mut dyn Told,
     ) -> Result<Result<(), Fault>, DiskError> {
         let begins = match self.check(record) {
             Ok(begins) => begins,
@@ -286,23 +416,26 @@ impl Followed {
         if let Some(mut begins) = begins {
             if let (Some(archived), Some(begun)) = (&mut begins.archived, &self.position.view) {
                 archived.follows = begun.follows;
-                pass(Passed {
-                    begun,
-                    entries: &self.entries,
-                    archived,
-                })?;
             }
+            told.begins(self.position.view.as_ref(), &begins)?;
             self.archived.extend(begins.archived.clone());
+            self.recovered = begins.is_recovery;
             self.position.archives.extend(begins.archived.take());
             self.position.archives.append(&mut begins.adopted);
             if let Some(id) = begins.last_id.take() {
                 self.position.note_id(&id);
             }
             self.position.view = Some(begins.view());
-            self.entries.clear();
             self.began = true;
         }
-        Ok(self.store(record, end))
+        if record.stores() {
+            match entry_of(record) {
+                Ok(entry) => told.stores(entry, place)?,
+                Err(fault) => return Ok(Err(fault)),
+            }
+        }
+        self.note(record, end);
+        Ok(Ok(()))
     }
 
     /// Checks that a record is the next one; what it begins.
@@ -327,11 +460,8 @@ impl Followed {
         }
     }
 
-    fn store(&mut self, record: &Record<'_>, end: u64) -> Result<(), Fault> {
+    fn note(&mut self, record: &Record<'_>, end: u64) {
         let position = &mut self.position;
-        if record.stores() {
-            self.entries.push(entry_of(record)?);
-        }
         if let Some(id) = record
             .head
             .task_id
@@ -344,18 +474,17 @@ impl Followed {
         position.head = record.hash;
         position.synced = position.synced.max(record.head.synced);
         position.offset = end;
-        Ok(())
     }
 }
 
-fn entry_of(record: &Record<'_>) -> Result<StoredEntry, Fault> {
+fn entry_of<'a>(record: &Record<'a>) -> Result<ToldEntry<'a>, Fault> {
     let entry = record
         .entry
         .ok_or_else(|| Fault::Content("it stores an entry and carries none".to_owned()))?;
     let checksum = checksum_at_head(entry.as_bytes())
         .ok_or_else(|| Fault::Content("its entry is not in canonical form".to_owned()))?;
-    Ok(StoredEntry {
-        json: entry.to_owned(),
+    Ok(ToldEntry {
+        json: entry,
         checksum,
     })
 }

@@ -21,6 +21,9 @@ pub use self::follow::JournalError;
 pub(crate) use self::{
     append::{Batch, day_of},
     day::{DayFile, day_files, day_of_path, path_of_day},
-    follow::{Followed, Passed, StoredEntry, Torn, Until, follow, follow_segments},
+    follow::{
+        Followed, Nobody, Passed, RecordPlace, StoredEntry, Told, ToldEntry, Torn, Until, follow,
+        follow_segments, stock_of_days, walk, walk_alone, walk_days,
+    },
     record::{Archived, Begins, JOURNAL_FORMAT, Record, RecordFault},
 };

@@ -115,6 +115,8 @@ pub(crate) struct Begins {
     pub(crate) adopted: Vec<Archived>,
     /// The highest dated id in them.
     pub(crate) last_id: Option<TaskId>,
+    /// Whether a recovery put it in the place of the one before it.
+    pub(crate) is_recovery: bool,
 }
 
 /// What the journal says about an archived ledger.
@@ -149,12 +151,13 @@ struct BeginsDetails {
     #[serde(default)]
     archives: Vec<Archived>,
     last_id: Option<TaskId>,
+    recovered_from: Option<String>,
 }
 
 impl Begins {
     /// The ledger that it begins.
-    pub(crate) fn view(self) -> View {
-        View::after(self.begun, self.hashlog)
+    pub(crate) fn view(&self) -> View {
+        View::after(self.begun.clone(), self.hashlog)
     }
 }
 
@@ -247,6 +250,7 @@ impl<'a> Record<'a> {
                 })
                 .collect(),
             last_id: details.last_id.filter(|_| is_created),
+            is_recovery: details.recovered_from.is_some(),
         }))
     }
 }

@@ -134,25 +134,29 @@ impl Members {
     }
 }
 
-/// Compresses a ledger.
-pub(crate) fn compressed(ledger: &DiskFile) -> Result<Vec<u8>, DiskError> {
+/// Compresses a ledger, and gives what it becomes piece by piece.
+pub(crate) fn compress(
+    ledger: &DiskFile,
+    mut take: impl FnMut(&[u8]) -> Result<(), DiskError>,
+) -> Result<(), DiskError> {
     let size = ledger.size()?;
     let member = size.div_ceil(MOST).next_multiple_of(MEMBER).max(MEMBER);
     let (mut out, mut table) = (Vec::new(), Vec::new());
     let mut at = 0;
     while at < size {
         let bytes = ledger.read_range(at, member.min(size - at) as usize)?;
-        let from = out.len();
+        out.clear();
         let mut encoder = GzEncoder::new(&mut out, Compression::default());
         let written = encoder
             .write_all(&bytes)
             .and_then(|()| encoder.try_finish());
         written.expect("memory is written to");
         drop(encoder);
-        table.extend_from_slice(&((out.len() - from) as u32).to_le_bytes());
+        table.extend_from_slice(&(out.len() as u32).to_le_bytes());
+        take(&out)?;
         at += bytes.len() as u64;
     }
-    let from = out.len();
+    out.clear();
     let subfield = 8 + 4 + table.len() + 4 + 32;
     out.extend_from_slice(&HEADER);
     out.extend_from_slice(&(subfield as u16 + 4).to_le_bytes());
@@ -162,10 +166,10 @@ pub(crate) fn compressed(ledger: &DiskFile) -> Result<Vec<u8>, DiskError> {
     out.extend_from_slice(&(member as u32).to_le_bytes());
     out.extend_from_slice(&table);
     out.extend_from_slice(&((table.len() / 4) as u32).to_le_bytes());
-    let seal = Checksum::of(&out[from..]);
+    let seal = Checksum::of(&out);
     out.extend_from_slice(seal.as_bytes());
     out.extend_from_slice(&EMPTY);
-    Ok(out)
+    take(&out)
 }
 
 fn u32_of(bytes: &[u8]) -> u32 {
@@ -195,6 +199,16 @@ mod tests {
         disk.open(&path, OpenHow::READ).unwrap()
     }
 
+    fn compressed(ledger: &DiskFile) -> Vec<u8> {
+        let mut stored = Vec::new();
+        let compressed = compress(ledger, |piece| {
+            stored.extend_from_slice(piece);
+            Ok(())
+        });
+        compressed.unwrap();
+        stored
+    }
+
     fn text(len: usize) -> Vec<u8> {
         let words =
             (0..).flat_map(|number: u32| format!("{} ", number.wrapping_mul(7919)).into_bytes());
@@ -209,7 +223,7 @@ mod tests {
         fn what_is_compressed_reads_as_it_was(len in 0..300_000_usize, at in 0..310_000_u64, part in 0..200_000_usize) {
             let folder = tempfile::tempdir().unwrap();
             let text = text(len);
-            let stored = compressed(&file(folder.path(), "plain", &text)).unwrap();
+            let stored = compressed(&file(folder.path(), "plain", &text));
             let mut all = Vec::new();
             MultiGzDecoder::new(&stored[..]).read_to_end(&mut all).unwrap();
             prop_assert_eq!(&all, &text);
@@ -227,7 +241,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::real();
         let text = text(70_000);
-        let right = compressed(&file(folder.path(), "plain", &text)).unwrap();
+        let right = compressed(&file(folder.path(), "plain", &text));
         for at in (0..right.len())
             .step_by(97)
             .chain(right.len() - 100..right.len())

@@ -15,7 +15,7 @@ use callosum_host::{Disk, DiskError, DiskFile, OpenHow, disk::Operation};
 use flate2::read::MultiGzDecoder;
 
 use self::members::Members;
-pub(crate) use self::members::compressed;
+pub(crate) use self::members::compress;
 use crate::{archive_name::ArchiveName, hashlog::ReadRange, paths::LedgerPaths};
 
 /// More than these bytes are not inflated where nothing says how many there are: the largest

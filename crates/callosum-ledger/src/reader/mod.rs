@@ -18,11 +18,11 @@ pub use self::{
     stats::{ExecutorStats, LedgerState, StateStats, Stats},
 };
 
-use std::path::PathBuf;
+use std::{cell::RefCell, path::PathBuf};
 
 use callosum_host::{Disk, DiskError};
 
-use self::{archives::Archive, place::Source};
+use self::{archives::Archive, place::Source, query::Given};
 use crate::{
     entry::Entry, journal::day_files, ledger_file::LedgerVersion, paths::LedgerPaths,
     task_id::TaskId,
@@ -101,20 +101,30 @@ impl Reader {
     /// and a later archive before an earlier one. Fails with E004 where an entry that would be
     /// among them is not what its checksum says.
     pub fn query(&self, query: &Query) -> Result<Vec<Entry>, ReadError> {
-        let mut entries = self.active.ask(|source| query.run(source, 0))?;
+        let mut entries = Vec::new();
+        self.each(query, |entry| entries.push(entry))?;
+        Ok(entries)
+    }
+
+    /// Gives the same entries one after the other, and holds one at a time.
+    ///
+    /// Those before one whose checksum is wrong were given when it fails.
+    pub fn each(&self, query: &Query, mut take: impl FnMut(Entry)) -> Result<(), ReadError> {
+        let given = RefCell::new(Given::to(&mut take));
+        let ask = |source: &Source| source.ask(|source| query.run(source, &mut given.borrow_mut()));
+        ask(&self.active)?;
         for archive in self.present()? {
-            if query.is_full(entries.len()) {
+            if query.is_full(given.borrow().count()) {
                 break;
             }
             let path = archive.path(&self.paths);
             if self.active.has_become(&self.disk, &path)? {
                 continue;
             }
-            let archive = archive.open(&self.disk, &self.paths)?;
-            let of_archive = archive.ask(|source| query.run(source, entries.len()))?;
-            entries.extend(of_archive);
+            given.borrow_mut().next_file();
+            ask(&archive.open(&self.disk, &self.paths)?)?;
         }
-        Ok(entries)
+        Ok(())
     }
 
     /// Counts entries and tokens over the active ledger and the archives. Reads all of them and

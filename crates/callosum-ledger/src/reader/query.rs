@@ -1,11 +1,11 @@
 //! [`Query`]: which entries are asked for.
 
-use std::cmp::Reverse;
+use std::{cmp::Reverse, collections::HashSet};
 
 use jiff::Timestamp;
 
 use super::place::{Source, Unanswered};
-use crate::entry::Entry;
+use crate::{entry::Entry, task_id::TaskId};
 
 /// Which entries are asked for; what is `None` excludes nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,41 +34,37 @@ impl Query {
         self.limit.is_some_and(|limit| count >= limit)
     }
 
-    /// A file's entries that fit, newest first, until there are enough besides the `before` that
-    /// were found elsewhere. The checksum of each is checked.
-    pub(super) fn run(&self, source: &Source, before: usize) -> Result<Vec<Entry>, Unanswered> {
+    /// Gives a file's entries that fit, newest first, until there are enough of them; those of the
+    /// tasks `given` were given before. The checksum of each is checked.
+    pub(super) fn run(&self, source: &Source, given: &mut Given<'_>) -> Result<(), Unanswered> {
         let mut fitting = Vec::new();
         if !source.may_have(self.since, self.until) {
-            return Ok(Vec::new());
+            return Ok(());
         }
         for candidate in source.candidates()? {
             if let Some((executor, timestamp)) = candidate.indexed() {
                 if self.fits_index(executor, timestamp) {
-                    fitting.push((timestamp, candidate, None));
+                    fitting.push((timestamp, candidate));
                 }
                 continue;
             }
             let entry = source.read(&candidate)?;
             if self.fits(&entry) {
-                fitting.push((entry.timestamp, candidate, Some(entry)));
+                fitting.push((entry.timestamp, candidate));
             }
         }
-        fitting.sort_by_key(|(timestamp, candidate, _)| Reverse((*timestamp, candidate.number)));
-        let mut found = Vec::new();
-        for (_, candidate, read) in fitting {
-            if self.is_full(before + found.len()) {
+        fitting.sort_by_key(|(timestamp, candidate)| Reverse((*timestamp, candidate.number)));
+        for (_, candidate) in fitting {
+            if self.is_full(given.count) {
                 break;
             }
-            let entry = match read {
-                Some(entry) => entry,
-                None => source.read(&candidate)?,
-            };
+            let entry = source.read(&candidate)?;
             if self.fits(&entry) {
                 source.check(&entry, &candidate)?;
-                found.push(entry);
+                given.give(entry);
             }
         }
-        Ok(found)
+        Ok(())
     }
 
     fn fits_index(&self, executor: &str, timestamp: Timestamp) -> bool {
@@ -88,6 +84,40 @@ impl Query {
                 .text
                 .as_deref()
                 .is_none_or(|text| has_text(entry, text))
+    }
+}
+
+/// The entries that were given so far.
+pub(super) struct Given<'t> {
+    take: &'t mut dyn FnMut(Entry),
+    count: usize,
+    /// The tasks of this file's, which may have to be read once more by another way.
+    of_file: HashSet<TaskId>,
+}
+
+impl<'t> Given<'t> {
+    pub(super) fn to(take: &'t mut dyn FnMut(Entry)) -> Self {
+        Self {
+            take,
+            count: 0,
+            of_file: HashSet::new(),
+        }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Goes on with another file.
+    pub(super) fn next_file(&mut self) {
+        self.of_file.clear();
+    }
+
+    fn give(&mut self, entry: Entry) {
+        if self.of_file.insert(entry.task_id.clone()) {
+            self.count += 1;
+            (self.take)(entry);
+        }
     }
 }
 

@@ -1,7 +1,13 @@
 //! Bringing a ledger back: from a backup, from the journal, or from what stands in the file.
 //!
-//! Whatever is replaced is set aside in the quarantine first, and the journal tells of it, so that
-//! replay and verification stay true. Nothing here runs unasked.
+//! Start with [`Ledger::recover`]. Whatever is replaced is set aside in the quarantine first, and the
+//! journal tells of it, so that replay and verification stay true. Nothing here runs unasked, and
+//! nothing goes that was acknowledged: [`beyond`] finds what the journal has lost, [`from_backup`]
+//! takes in no entry of a known task that is not the journal's own.
+
+mod appended;
+mod beyond;
+mod from_backup;
 
 use std::path::{Path, PathBuf};
 
@@ -10,34 +16,47 @@ use callosum_host::{Clock, Disk, DiskError};
 use crate::{
     adoption::Adopted,
     align::{OpenError, Repair, cut_torn},
-    backup::{self, BackupError},
-    creation::{CreateError, Start, begin_with, take_over},
-    entry::Entry,
+    backup::BackupError,
+    creation::{Beginning, CreateError, Start},
     error_code::ErrorCode,
     event::{AuditEvent, Event},
-    group::{Writer, stored_event},
-    journal::{Batch, Followed, day_files, day_of, follow},
+    group::Writer,
+    journal::{Followed, day_files, day_of, walk_alone},
     ledger::Ledger,
-    ledger_file::have_same_other_fields,
-    locks::ExclusiveLedger,
-    open_files::OpenFiles,
+    locks::{ExclusiveAudit, ExclusiveLedger},
     paths::LedgerPaths,
     position::Position,
     quarantine,
-    reader::{ReadError, archived_among},
+    reader::ReadError,
+    taken::TakenLedger,
+    task_id::TaskId,
 };
 
 /// From what a ledger is recovered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecoverFrom<'a> {
-    /// A backup, or any other ledger file whose every checksum is right.
+    /// A backup that verifies, and whose entries the journal knows.
     Backup(&'a Path),
+    /// Any ledger file whose every checksum is right, also with entries that the journal does not
+    /// know. Anybody can compute a checksum: somebody must vouch for such a file.
+    Unverified(&'a Path),
     /// The journal: ledger, hashlog and archives are made what it says.
     Audit,
-    /// The ledger file: the valid entries that another program appended to it are taken in.
+    /// The ledger file: the valid entries that stand behind those that the journal tells of are
+    /// taken in.
     Appended,
     /// The ledger file: a new journal is begun with what it holds, because the old one is lost.
     LedgerAlone,
+}
+
+/// What may be chosen of a recovery.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecoverOptions {
+    /// How many records of the journal were signed, as
+    /// [`Witness::signed_records`](crate::checkpoint::Witness::signed_records) says it.
+    pub signed: u64,
+    /// Go on where entries or records would be lost to the ledger by it.
+    pub force: bool,
 }
 
 /// What a recovery did.
@@ -47,6 +66,11 @@ pub struct Recovered {
     pub taken_in: u64,
     /// How many of a backup's entries were passed over, because an archive has them.
     pub archived: u64,
+    /// The tasks whose entries were in the ledger and are not in it any more, because the backup does
+    /// not have them. The journal still does.
+    pub left_out: Vec<TaskId>,
+    /// How many records were signed, where the journal that was found has fewer.
+    pub signed: Option<u64>,
     /// Where what was replaced was put.
     pub set_aside: Vec<PathBuf>,
     /// What was brought in line with the journal.
@@ -66,6 +90,51 @@ pub enum RecoverError {
         path: PathBuf,
         /// Why.
         source: Box<BackupError>,
+    },
+    /// The file is the ledger that is to be recovered. Nothing was changed.
+    #[error("`{}` is the ledger itself", path.display())]
+    Itself {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Nothing lies beside the file that says what was backed up. Nothing was changed.
+    #[error("`{}` has no note of a backup beside it: nothing says that it is what was backed up", path.display())]
+    NoNote {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The journal does not know an entry. Nothing was changed.
+    #[error("the audit journal does not tell of the entry of `{task_id}`")]
+    Untold {
+        /// Whose entry it is.
+        task_id: TaskId,
+    },
+    /// The journal has another entry of the task. Nothing was changed.
+    #[error("the entry of `{task_id}` is not what was committed")]
+    NotCommitted {
+        /// Whose entry it is.
+        task_id: TaskId,
+    },
+    /// Ledger and hashlog have entries that the journal has lost. Nothing was changed.
+    #[error(
+        "ledger and hashlog have {entries} entries that the audit journal does not tell of any more, \
+         the first of them of `{first}`{}", signed_of(*records, *signed)
+    )]
+    Beyond {
+        /// How many.
+        entries: u64,
+        /// The first one's task.
+        first: TaskId,
+        /// How many records the journal has.
+        records: u64,
+        /// How many were signed.
+        signed: u64,
+    },
+    /// There is a journal, and nothing is wrong with it. Nothing was changed.
+    #[error("the audit journal is sound: it has {records} records")]
+    JournalIsSound {
+        /// How many.
+        records: u64,
     },
     /// The ledger that is there cannot be taken over. Nothing was changed.
     #[error(transparent)]
@@ -90,6 +159,35 @@ pub enum RecoverError {
         /// The entry's number in the ledger, from 1.
         number: usize,
     },
+    /// An entry that was appended rests on tasks that have none.
+    #[error("entry {number} is linked to tasks that have no entry: {}", list(ids))]
+    UnknownLinks {
+        /// The entry's number in the ledger, from 1.
+        number: usize,
+        /// The tasks.
+        ids: Vec<TaskId>,
+    },
+    /// An entry that was appended has an id that is not among the next ones.
+    #[error("entry {number} has the id `{task_id}`, which is not among the next of its day")]
+    Id {
+        /// The entry's number in the ledger, from 1.
+        number: usize,
+        /// The id.
+        task_id: TaskId,
+    },
+}
+
+fn list(ids: &[TaskId]) -> String {
+    let quoted: Vec<_> = ids.iter().map(|id| format!("`{id}`")).collect();
+    quoted.join(", ")
+}
+
+fn signed_of(records: u64, signed: u64) -> String {
+    if signed > records {
+        format!("; a checkpoint signed {signed} records of it, and it has {records}")
+    } else {
+        String::new()
+    }
 }
 
 impl RecoverError {
@@ -104,7 +202,17 @@ impl RecoverError {
                 CreateError::BadEntry { .. } => Some(ErrorCode::ChecksumMismatch),
                 _ => None,
             },
-            Self::Differs { .. } | Self::OtherFields | Self::Taken { .. } => None,
+            Self::NotCommitted { .. } => Some(ErrorCode::ChecksumMismatch),
+            Self::Itself { .. }
+            | Self::NoNote { .. }
+            | Self::Untold { .. }
+            | Self::Beyond { .. }
+            | Self::JournalIsSound { .. }
+            | Self::Differs { .. }
+            | Self::OtherFields
+            | Self::Taken { .. }
+            | Self::UnknownLinks { .. }
+            | Self::Id { .. } => None,
         }
     }
 }
@@ -124,33 +232,61 @@ impl From<DiskError> for RecoverError {
     }
 }
 
+impl From<crate::journal::JournalError> for RecoverError {
+    fn from(error: crate::journal::JournalError) -> Self {
+        Self::Open(error.into())
+    }
+}
+
 impl Ledger {
     /// Recovers a project's ledger, and says what was done.
     ///
-    /// Holds the ledger's lock throughout. Costs the reading of the whole journal, and writing what
-    /// is taken into it. Doing it again after a crash in its midst does the rest.
+    /// Costs the reading of the whole journal, and writing what is taken into it. A backup is read
+    /// and everything that it leads to written before the ledger's lock is taken; the others hold it
+    /// throughout. Doing it again after a crash in its midst does the rest.
     ///
-    /// Fails, with everything left as it was, where what it is to be recovered from does not verify.
+    /// Fails, with everything left as it was, where what it is to be recovered from does not verify,
+    /// and where something would be lost by it that is not said to be.
     pub fn recover(
         disk: &Disk,
         paths: &LedgerPaths,
         clock: &Clock,
         from: RecoverFrom<'_>,
+        options: RecoverOptions,
     ) -> Result<Recovered, RecoverError> {
         disk.create_dir_all(&paths.locks)?;
-        let held = ExclusiveLedger::acquire(disk, paths).map_err(OpenError::from)?;
-        let _audit = held.lock_audit().map_err(OpenError::from)?;
-        let project = Project { disk, paths, clock };
-        let mut recovered = match from {
-            RecoverFrom::Backup(path) => project.take_backup(path)?,
-            RecoverFrom::Audit => Recovered::default(),
-            RecoverFrom::Appended => project.take_appended()?,
-            RecoverFrom::LedgerAlone => project.begin_anew()?,
+        let project = Project {
+            disk,
+            paths,
+            clock,
+            options,
         };
-        let mut writer = Writer::default();
-        recovered.repairs = match from {
-            RecoverFrom::Audit => writer.rebuild(disk, paths, clock)?,
-            _ => writer.bring_in_line(disk, paths, clock, &held, 0)?,
+        let mut recovered = match from {
+            RecoverFrom::Backup(path) | RecoverFrom::Unverified(path) => {
+                project.take_backup(path, from)?
+            }
+            RecoverFrom::Audit => {
+                let locks = project.lock()?;
+                let signed = project.refuse_loss()?;
+                let mut writer = Writer::default();
+                let repairs = writer.rebuild(disk, paths, clock)?;
+                drop(locks);
+                Recovered {
+                    signed,
+                    repairs,
+                    ..Recovered::default()
+                }
+            }
+            RecoverFrom::Appended => {
+                let locks = project.lock()?;
+                let recovered = project.take_appended()?;
+                project.bring_in_line(&locks, recovered)?
+            }
+            RecoverFrom::LedgerAlone => {
+                let locks = project.lock()?;
+                let recovered = project.begin_anew()?;
+                project.bring_in_line(&locks, recovered)?
+            }
         };
         let kept = recovered
             .repairs
@@ -165,101 +301,84 @@ struct Project<'a> {
     disk: &'a Disk,
     paths: &'a LedgerPaths,
     clock: &'a Clock,
+    options: RecoverOptions,
+}
+
+/// Both locks that a recovery needs; given back in the order of the fields.
+struct Locks<'a> {
+    _audit: ExclusiveAudit,
+    ledger: ExclusiveLedger<'a>,
 }
 
 impl Project<'_> {
-    fn take_backup(&self, path: &Path) -> Result<Recovered, RecoverError> {
-        let (disk, paths) = (self.disk, self.paths);
-        let read = backup::read(disk, path).map_err(|source| RecoverError::Backup {
-            path: path.to_owned(),
-            source: Box::new(source),
-        });
-        let (begun, mut entries) = read?;
-        let followed = self.follow()?;
-        let Some(view) = &followed.position.view else {
-            return Err(RecoverError::Open(OpenError::NotCreated {
-                root: paths.root.clone(),
-            }));
-        };
-        let hashlog = view.hashlog_head;
-        let count = entries.len();
-        let ids = entries.iter().map(|entry| entry.task_id.clone()).collect();
-        let archived = archived_among(disk, paths, &followed.position.archives, ids)?;
-        entries.retain(|entry| !archived.contains(&entry.task_id));
-        let mut set_aside = Vec::new();
-        for path in [&paths.ledger, &paths.hashlog] {
-            if let Some(bytes) = disk.read_if_there(path)? {
-                set_aside.push(quarantine::keep(disk, paths, path, &bytes)?);
-            }
-        }
-        let mut start = Start {
-            position: followed.position,
-            begun,
-            hashlog,
-            archives: Adopted::default(),
-            details: vec![("recovered_from", self.shown(path))],
-        };
-        if let Some(kept) = set_aside.first() {
-            start.details.push(("kept", self.shown(kept)));
-        }
-        begin_with(disk, paths, start, &entries, self.clock.now())?;
-        Ok(Recovered {
-            taken_in: entries.len() as u64,
-            archived: (count - entries.len()) as u64,
-            set_aside,
-            repairs: Vec::new(),
+    fn lock(&self) -> Result<Locks<'_>, OpenError> {
+        let ledger = ExclusiveLedger::acquire(self.disk, self.paths)?;
+        Ok(Locks {
+            _audit: ledger.lock_audit()?,
+            ledger,
         })
     }
 
-    fn take_appended(&self) -> Result<Recovered, RecoverError> {
-        let (disk, paths) = (self.disk, self.paths);
-        let bytes = disk.read(&paths.ledger)?;
-        let (_, found) = take_over(&paths.ledger, &bytes)?;
-        let followed = self.follow()?;
-        let Some(view) = &followed.position.view else {
-            return Err(RecoverError::Open(OpenError::NotCreated {
-                root: paths.root.clone(),
-            }));
-        };
-        if !have_same_other_fields(&bytes, view.empty_file().as_bytes()) {
-            return Err(RecoverError::OtherFields);
-        }
-        let told = &followed.entries;
-        let differs = (0..told.len())
-            .find(|at| found.get(*at).map(Entry::as_json) != Some(told[*at].json.as_str()));
-        if let Some(at) = differs {
-            return Err(RecoverError::Differs { number: at + 1 });
-        }
-        let appended = &found[told.len()..];
-        let ids = appended.iter().map(|entry| entry.task_id.clone()).collect();
-        let archived = archived_among(disk, paths, &followed.position.archives, ids)?;
-        if let Some(at) = appended
-            .iter()
-            .position(|entry| archived.contains(&entry.task_id))
-        {
-            let number = told.len() + at + 1;
-            return Err(RecoverError::Taken { number });
-        }
-        let now = self.clock.now();
-        let mut batch = Batch::begin(followed.position, now);
-        for entry in appended {
-            let event = stored_event(Event::Adopted, "adopted", entry);
-            batch.push(&event, now, Some(entry.as_json()));
-        }
-        batch
-            .write(disk, paths, &mut OpenFiles::default(), true)
-            .map_err(OpenError::Unrecorded)?;
+    fn bring_in_line(
+        &self,
+        locks: &Locks<'_>,
+        recovered: Recovered,
+    ) -> Result<Recovered, RecoverError> {
+        let (disk, paths, clock) = (self.disk, self.paths, self.clock);
+        let repairs = Writer::default().bring_in_line(disk, paths, clock, &locks.ledger, 0)?;
         Ok(Recovered {
-            taken_in: appended.len() as u64,
-            ..Recovered::default()
+            repairs,
+            ..recovered
         })
+    }
+
+    /// Refuses to go on where the journal has lost entries, or records that were signed. Says how
+    /// many were signed, where it has fewer and that is not to matter.
+    fn refuse_loss(&self) -> Result<Option<u64>, RecoverError> {
+        let followed = walk_alone(self.disk, self.paths)?;
+        self.refuse_loss_of(&followed)
+    }
+
+    fn refuse_loss_of(&self, followed: &Followed) -> Result<Option<u64>, RecoverError> {
+        let RecoverOptions { signed, force } = self.options;
+        let records = followed.position.seq;
+        let is_short = records < signed;
+        if force {
+            return Ok(is_short.then_some(signed));
+        }
+        let beyond = beyond::find(self.disk, self.paths)?;
+        if let Some(first) = beyond.first() {
+            return Err(RecoverError::Beyond {
+                entries: beyond.len() as u64,
+                first: first.clone(),
+                records,
+                signed,
+            });
+        }
+        if is_short {
+            return Err(RecoverError::Open(OpenError::Cut {
+                audit: self.paths.audit.clone(),
+                records,
+                signed,
+            }));
+        }
+        Ok(None)
     }
 
     fn begin_anew(&self) -> Result<Recovered, RecoverError> {
         let (disk, paths) = (self.disk, self.paths);
-        let bytes = disk.read(&paths.ledger)?;
-        let (begun, entries) = take_over(&paths.ledger, &bytes)?;
-        let mut set_aside = vec![quarantine::keep(disk, paths, &paths.ledger, &bytes)?];
+        if let Ok(followed) = walk_alone(disk, paths)
+            && followed.position.view.is_some()
+            && !self.options.force
+        {
+            return Err(RecoverError::JournalIsSound {
+                records: followed.position.seq,
+            });
+        }
+        let found = disk.open(&paths.ledger, callosum_host::OpenHow::READ)?;
+        let kept = quarantine::keep_file(disk, paths, &found)?;
+        let taken = TakenLedger::open(found)?;
+        let mut set_aside = vec![kept];
         if !day_files(disk, &paths.audit)?.is_empty() {
             // As a whole: some of a journal's days would pass for a journal. Without any there is
             // none, and nothing but this begins one.
@@ -270,7 +389,7 @@ impl Project<'_> {
         let archives = Adopted::find(disk, paths, day_of(now))?;
         let start = Start {
             position: Position::start(),
-            begun,
+            begun: taken.begun.clone(),
             hashlog: archives.head(),
             archives,
             details: vec![
@@ -278,21 +397,19 @@ impl Project<'_> {
                 ("kept", self.shown(&set_aside[0])),
             ],
         };
-        begin_with(disk, paths, start, &entries, now)?;
+        let nobody = std::collections::HashSet::new();
+        Beginning::prepare(disk, paths, start, Some(&taken), &nobody, now)?
+            .carry_out(disk, paths)?;
         Ok(Recovered {
-            taken_in: entries.len() as u64,
-            archived: 0,
+            taken_in: taken.len() as u64,
             set_aside,
-            repairs: Vec::new(),
+            ..Recovered::default()
         })
     }
 
     /// The journal to its end, with a torn end cut off.
-    fn follow(&self) -> Result<Followed, RecoverError> {
-        let followed =
-            follow(self.disk, self.paths, &Position::start()).map_err(OpenError::from)?;
-        cut_torn(self.disk, self.paths, followed.torn.as_ref())?;
-        Ok(followed)
+    fn cut(&self, followed: &Followed) -> Result<(), OpenError> {
+        cut_torn(self.disk, self.paths, followed.torn.as_ref()).map(drop)
     }
 
     fn shown(&self, path: &Path) -> String {

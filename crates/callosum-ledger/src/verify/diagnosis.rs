@@ -2,19 +2,19 @@
 
 use std::path::Path;
 
-use callosum_host::{Disk, DiskError, OpenHow};
+use callosum_host::{Disk, DiskError};
 
-use super::{Fault, Problem, Stock, read_with_end};
+use super::{Fault, Problem};
 use crate::{
     archive_name::ArchiveName,
     canonical::DuplicateKeys,
     checksum::Checksum,
     entry::{Entry, seal},
-    journal::{Until, follow, follow_segments},
+    journal::{follow_segments, stock_of_days},
     ledger_file::{LedgerFile, begun_like},
     open_ledger::OpenLedger,
     paths::LedgerPaths,
-    position::Position,
+    stock::Stock,
     task_id::TaskId,
 };
 
@@ -46,16 +46,15 @@ pub(super) fn compare(
             detail: detail.to_owned(),
         })
     };
-    let Some(len) = stock.ledger else {
+    let Some(ledger) = &stock.ledger else {
         return Ok(problem(Fault::Missing, 0, None, "there is no ledger"));
     };
-    let file = disk.open(&paths.ledger, OpenHow::READ)?;
-    let bytes = read_with_end(&file, len, &stock.ledger_end)?;
+    let bytes = ledger.read_all()?;
     let file = match LedgerFile::parse(&bytes) {
         Ok(file) => file,
         Err(error) => return Ok(problem(Fault::Unreadable, 0, None, &error.to_string())),
     };
-    let told = match follow(disk, paths, &Position::start()) {
+    let told = match follow_segments(disk, paths, &stock.days, |_| Ok(())) {
         Ok(followed) => followed,
         Err(error) => return Ok(problem(Fault::Unreadable, 0, None, &error.to_string())),
     };
@@ -100,7 +99,8 @@ pub(super) fn compare_archive(
         return Ok(None);
     };
     let mut expected = Vec::new();
-    let followed = follow_segments(disk, paths, Until::End, |passed| {
+    let days = stock_of_days(disk, &paths.audit)?;
+    let followed = follow_segments(disk, paths, &days, |passed| {
         if passed.archived.archive == archive {
             let entries = passed.entries.iter();
             expected.extend(entries.map(|entry| Compared::of(entry.json.as_bytes())));

@@ -11,16 +11,18 @@ use std::path::Path;
 
 use callosum_host::{Disk, DiskError, OpenHow};
 
-use super::{Fault, Problem, Stock, journal::JournalCheck, read_with_end};
+use super::{Fault, Problem, journal::JournalCheck};
 use crate::{
     align::Expected,
     archive_name::ArchiveName,
     chain::HASHLOG,
-    journal::{Followed, JournalError, StoredEntry, Torn, Until, follow_segments},
+    journal::{Followed, JournalError, StoredEntry, Torn, follow_segments},
     lines::Lines,
     paths::LedgerPaths,
     position::View,
-    rotation, watermark,
+    quarantine, rotation,
+    stock::{Stock, StockFile},
+    watermark,
 };
 
 /// What a disk writes whole, or not at all.
@@ -39,7 +41,7 @@ pub(super) fn settle(
     problems: &mut Vec<Problem>,
 ) -> Result<(), DiskError> {
     let mut last_archived = None;
-    let followed = follow_segments(disk, paths, Until::End, |passed| {
+    let followed = follow_segments(disk, paths, &stock.days, |passed| {
         last_archived = Some((passed.archived.archive, rotation::files_of(&passed)));
         Ok(())
     });
@@ -66,20 +68,8 @@ pub(super) fn settle(
     let hashlog = Growing::hashlog(&expected);
     let ledger_known = known.ledger.max(ledger.end_of(proven.entries));
     let found = Found {
-        ledger: match stock.ledger {
-            Some(len) => {
-                let file = disk.open(&paths.ledger, OpenHow::READ)?;
-                Some(read_with_end(&file, len, &stock.ledger_end)?)
-            }
-            None => None,
-        },
-        hashlog: match stock.hashlog {
-            Some(len) => {
-                let file = disk.open(&paths.hashlog, OpenHow::READ)?;
-                Some(file.read_range(0, len as usize)?)
-            }
-            None => None,
-        },
+        ledger: read_all(stock.ledger.as_ref())?,
+        hashlog: read_all(stock.hashlog.as_ref())?,
     };
     for (path, found, growing, known) in [
         (&paths.ledger, &found.ledger, &ledger, ledger_known),
@@ -98,6 +88,39 @@ pub(super) fn settle(
     Ok(())
 }
 
+/// Names behind what a recovery set aside and has not replaced yet. Says whether that is so of the
+/// ledger file.
+pub(super) fn settle_recovery(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    stock: &Stock,
+    is_like_ledger: bool,
+    problems: &mut Vec<Problem>,
+) -> Result<bool, DiskError> {
+    let mut is_of_ledger = false;
+    for file in [&stock.ledger, &stock.hashlog].into_iter().flatten() {
+        let path = file.path();
+        let differs = if path == paths.ledger {
+            !is_like_ledger
+        } else {
+            problems.iter().any(|problem| problem.path == path)
+        };
+        if differs && quarantine::has(disk, paths, file.file())? {
+            is_of_ledger |= path == paths.ledger;
+            problems.retain(|problem| problem.path != path);
+            problems.push(Problem {
+                path: path.to_owned(),
+                fault: Fault::Behind,
+                number: 0,
+                task_id: None,
+                detail: "a recovery was replacing it; the next opening goes on with that"
+                    .to_owned(),
+            });
+        }
+    }
+    Ok(is_of_ledger)
+}
+
 /// What was signed, and so had been on disk.
 #[derive(Clone, Copy)]
 pub(super) struct Proven {
@@ -105,6 +128,10 @@ pub(super) struct Proven {
     pub(super) records: u64,
     /// Entries of the active ledger, in the ledger file itself.
     pub(super) entries: usize,
+}
+
+fn read_all(file: Option<&StockFile>) -> Result<Option<Vec<u8>>, DiskError> {
+    file.map(StockFile::read_all).transpose()
 }
 
 struct Found {

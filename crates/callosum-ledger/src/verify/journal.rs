@@ -2,11 +2,11 @@
 
 use std::{collections::HashSet, path::PathBuf};
 
-use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
+use callosum_host::{Disk, DiskError, OpenHow};
 use serde::Deserialize;
 
 use super::{
-    Fault, Problem, Stock,
+    Fault, Problem,
     links::{self, Beside, Link},
     signed::{Recorded, Signed},
 };
@@ -20,7 +20,9 @@ use crate::{
     lines::{Line, Lines},
     paths::LedgerPaths,
     position::{Begun, Position},
+    stock::{Stock, StockFile},
     task_id::TaskId,
+    views::Window,
     watermark,
 };
 
@@ -38,6 +40,8 @@ pub(super) struct JournalCheck {
     pub(super) files: Vec<(PathBuf, u64)>,
     /// What the active hashlog's first line follows.
     pub(super) hashlog_from: Checksum,
+    /// Whether a recovery began the active ledger.
+    pub(super) recovered: bool,
     /// The ledgers that were archived, in order.
     pub(super) archives: Vec<ArchivedCheck>,
     pub(super) problem: Option<Problem>,
@@ -56,7 +60,7 @@ pub(super) struct ArchivedCheck {
 struct Walk<'a> {
     heads: Vec<Checksum>,
     entries: u64,
-    ledger: Option<Window<'a>>,
+    ledger: Option<Window<&'a StockFile>>,
     ledger_at: u64,
     begun: Option<Begun>,
     is_like_ledger: bool,
@@ -64,6 +68,7 @@ struct Walk<'a> {
     recorded: Vec<Recorded>,
     files: Vec<(PathBuf, u64)>,
     hashlog_from: Checksum,
+    recovered: bool,
     /// The checksums of the entries since the ledger was begun.
     checksums: Vec<Checksum>,
     archives: Vec<ArchivedCheck>,
@@ -105,11 +110,10 @@ pub(super) fn check(
     paths: &LedgerPaths,
     stock: &Stock,
 ) -> Result<JournalCheck, DiskError> {
-    let ledger = disk.open_if_there(&paths.ledger, OpenHow::READ)?;
     let mut walk = Walk {
         heads: Vec::new(),
         entries: 0,
-        ledger: ledger.as_ref().map(Window::new),
+        ledger: stock.ledger.as_ref().map(Window::new),
         ledger_at: 0,
         begun: None,
         is_like_ledger: true,
@@ -117,6 +121,7 @@ pub(super) fn check(
         recorded: Vec::new(),
         files: Vec::new(),
         hashlog_from: Checksum::ZERO,
+        recovered: false,
         checksums: Vec::new(),
         archives: Vec::new(),
         ids: Position::start(),
@@ -144,8 +149,10 @@ pub(super) fn check(
     // The tail is overwritten by the next append: it was taken while nobody wrote.
     if let Some(begun) = &walk.begun {
         let end = walk.ledger_at + begun.tail.len() as u64;
+        let tail = begun.tail.as_bytes();
+        let ledger = stock.ledger.as_ref();
         walk.is_like_ledger &=
-            stock.ledger == Some(end) && stock.ledger_end.ends_with(begun.tail.as_bytes());
+            ledger.is_some_and(|ledger| ledger.len() == end && ledger.end().ends_with(tail));
     }
     Ok(walk.done(None))
 }
@@ -160,6 +167,7 @@ impl Walk<'_> {
             recorded: self.recorded,
             files: self.files,
             hashlog_from: self.hashlog_from,
+            recovered: self.recovered,
             archives: self.archives,
             problem,
             beside: self.beside,
@@ -265,8 +273,10 @@ impl Walk<'_> {
                 archived,
                 adopted,
                 last_id,
+                is_recovery,
                 ..
             })) => {
+                self.recovered = is_recovery;
                 self.tasks.begin(archived.is_some());
                 if let Some(id) = &last_id {
                     self.ids.note_id(id);
@@ -372,7 +382,6 @@ fn recorded(record: &Record<'_>) -> Option<Recorded> {
 /// Names the first bad record of a journal whose chain does not hold, and what was done to it.
 pub(super) fn diagnose(
     disk: &Disk,
-    paths: &LedgerPaths,
     stock: &Stock,
     signed: &Signed,
 ) -> Result<Option<Problem>, DiskError> {
@@ -390,7 +399,7 @@ pub(super) fn diagnose(
     let beside = Beside {
         proven: signed.proven,
         has_other_begin: signed.has_other_begin,
-        entries: indexed(disk, paths, stock)?,
+        entries: indexed(stock)?,
     };
     Ok(links::diagnose(&links, &beside).map(|found| {
         let (path, line) = places[found.index];
@@ -442,56 +451,13 @@ fn link(line: &Line<'_>) -> Link {
 }
 
 /// The checksums that the hashlog has.
-fn indexed(
-    disk: &Disk,
-    paths: &LedgerPaths,
-    stock: &Stock,
-) -> Result<HashSet<Checksum>, DiskError> {
+fn indexed(stock: &Stock) -> Result<HashSet<Checksum>, DiskError> {
     let mut entries = HashSet::new();
-    if let (Some(len), Some(file)) = (
-        stock.hashlog,
-        disk.open_if_there(&paths.hashlog, OpenHow::READ)?,
-    ) {
-        let mut lines = Lines::new(&file, 0, len);
+    if let Some(hashlog) = &stock.hashlog {
+        let mut lines = Lines::new(hashlog.file(), 0, hashlog.len());
         while let Some(line) = lines.next()? {
             entries.extend(HashlogLine::read(line.bytes).map(|line| line.checksum));
         }
     }
     Ok(entries)
-}
-
-/// A part of a file in memory, which moves on as later parts are asked for.
-struct Window<'f> {
-    file: &'f DiskFile,
-    from: u64,
-    bytes: Vec<u8>,
-    filled: usize,
-}
-
-impl<'f> Window<'f> {
-    const SIZE: usize = 256 * 1024;
-
-    fn new(file: &'f DiskFile) -> Self {
-        Self {
-            file,
-            from: 0,
-            bytes: vec![0; Self::SIZE],
-            filled: 0,
-        }
-    }
-
-    /// The bytes at an offset; fewer where the file ends.
-    fn get(&mut self, offset: u64, len: usize) -> Result<&[u8], DiskError> {
-        let is_inside =
-            offset >= self.from && offset + len as u64 <= self.from + self.filled as u64;
-        if !is_inside {
-            if self.bytes.len() < len {
-                self.bytes.resize(len, 0);
-            }
-            self.from = offset;
-            self.filled = self.file.read_at(&mut self.bytes, offset)?;
-        }
-        let at = (offset - self.from) as usize;
-        Ok(&self.bytes[at.min(self.filled)..(at + len).min(self.filled)])
-    }
 }

@@ -4,10 +4,7 @@ use std::path::Path;
 
 use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
 
-use super::{
-    Fault, Problem, Stock, diagnosis::compare_archive, end_of, journal::ArchivedCheck,
-    read_with_end,
-};
+use super::{Fault, Problem, diagnosis::compare_archive, journal::ArchivedCheck};
 use crate::{
     chain::{ChainFault, HASHLOG},
     checksum::Checksum,
@@ -17,6 +14,7 @@ use crate::{
     lines::Lines,
     open_ledger::{OpenLedger, is_corrupt},
     paths::LedgerPaths,
+    stock::{Stock, StockFile},
     task_id::TaskId,
 };
 
@@ -39,13 +37,9 @@ pub(super) struct LedgerCheck {
 }
 
 /// Checks the active ledger and its hashlog.
-pub(super) fn check_views(
-    disk: &Disk,
-    paths: &LedgerPaths,
-    stock: &Stock,
-) -> Result<ViewsCheck, DiskError> {
+pub(super) fn check_views(paths: &LedgerPaths, stock: &Stock) -> Result<ViewsCheck, DiskError> {
     let mut views = ViewsCheck::default();
-    let Some(len) = stock.ledger else {
+    let Some(ledger) = &stock.ledger else {
         if !stock.days.is_empty() {
             views.problems.push(whole_file(
                 &paths.ledger,
@@ -55,13 +49,13 @@ pub(super) fn check_views(
         }
         return Ok(views);
     };
-    let ledger = check_file(disk, &paths.ledger, len, &stock.ledger_end)?;
+    let ledger = check_file(ledger)?;
     views.entries = ledger.entries;
     views.problems.extend(ledger.problem);
     let is_readable = views.problems.is_empty();
-    if let Some(len) = stock.hashlog {
-        let file = disk.open(&paths.hashlog, OpenHow::READ)?;
-        let checked = check_hashlog(&file, len, None, &ledger.places, is_readable)?;
+    if let Some(file) = &stock.hashlog {
+        let (file, len) = (file.file(), file.len());
+        let checked = check_hashlog(file, len, None, &ledger.places, is_readable)?;
         views.hashlog_lines = checked.lines;
         views.hashlog_from = checked.from;
         views.problems.extend(checked.problem);
@@ -82,10 +76,7 @@ pub(super) fn check_archive(
     told: &ArchivedCheck,
 ) -> Result<LedgerCheck, DiskError> {
     let checked = match OpenLedger::open(disk, path) {
-        Ok(OpenLedger::Plain(file)) => {
-            let len = file.size()?;
-            check_file(disk, file.path(), len, &end_of(disk, file.path(), len)?)
-        }
+        Ok(OpenLedger::Plain(file)) => StockFile::of(file).and_then(|file| check_file(&file)),
         opened => opened
             .and_then(|ledger| ledger.read_all())
             .map(|bytes| LedgerCheck {
@@ -154,13 +145,12 @@ pub(super) fn check_index(
     Ok((!is_right).then(|| whole_file(index, Fault::Edited, detail)))
 }
 
-fn check_file(disk: &Disk, path: &Path, len: u64, end: &[u8]) -> Result<LedgerCheck, DiskError> {
-    let file = disk.open(path, OpenHow::READ)?;
-    let mut check = match check_own_layout(&file, len, end)? {
+fn check_file(file: &StockFile) -> Result<LedgerCheck, DiskError> {
+    let mut check = match check_own_layout(file.file(), file.len(), file.end())? {
         Some(check) => check,
-        None => check_any_layout(path, &read_with_end(&file, len, end)?),
+        None => check_any_layout(file.path(), &file.read_all()?),
     };
-    check.bytes = len;
+    check.bytes = file.len();
     Ok(check)
 }
 

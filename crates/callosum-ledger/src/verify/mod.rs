@@ -21,23 +21,18 @@ mod tampering;
 #[cfg(test)]
 mod tests;
 
-use std::{
-    ffi::OsString,
-    path::{Path, PathBuf},
-    thread,
-};
+use std::{path::PathBuf, thread};
 
-use callosum_host::{Disk, DiskError, DiskFile, LockError, OpenHow};
+use callosum_host::{Disk, DiskError, LockError};
 
 use self::{interrupted::Proven, journal::JournalCheck, signed::Signed};
 use crate::{
     align::{self, OpenError},
-    checkpoint::KeptCheckpoints,
+    checkpoint::{KeyError, Witness},
     error_code::ErrorCode,
-    journal::{DayFile, day_files},
     ledger_file::LedgerFileError,
-    locks,
     paths::LedgerPaths,
+    stock::{Stock, StockFile},
     task_id::TaskId,
 };
 
@@ -156,6 +151,9 @@ pub enum VerifyError {
     /// The ledger is of a version that this program cannot judge.
     #[error(transparent)]
     Version(OpenError),
+    /// Who signed what cannot be told.
+    #[error(transparent)]
+    Key(#[from] KeyError),
 }
 
 impl VerifyError {
@@ -165,32 +163,18 @@ impl VerifyError {
             Self::Disk(_) | Self::Lock(LockError::Disk(_)) => Some(ErrorCode::DiskFailure),
             Self::Lock(LockError::Timeout { .. }) => Some(ErrorCode::LockTimeout),
             Self::Version(error) => error.code(),
+            Self::Key(_) => None,
         }
     }
 }
-
-/// The sizes at one moment at which nobody was writing: what is looked at is not what is added
-/// meanwhile.
-struct Stock {
-    days: Vec<(DayFile, u64)>,
-    ledger: Option<u64>,
-    /// The last bytes of the ledger, which the next append overwrites.
-    ledger_end: Vec<u8>,
-    hashlog: Option<u64>,
-    /// The names in the folder of archives.
-    history: Vec<OsString>,
-}
-
-/// More than the tail of a ledger takes.
-const LEDGER_END: u64 = 64;
 
 /// What [`verify_within`] looks at.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Scope<'a> {
     /// Whether archives are checked as well.
     pub archives: bool,
-    /// What was signed of the journal.
-    pub checkpoints: Option<&'a KeptCheckpoints>,
+    /// Who keeps what was signed of the journal.
+    pub witness: Option<&'a Witness>,
 }
 
 /// Checks the active ledger, the archives, the hashlog and the journal.
@@ -200,7 +184,7 @@ pub struct Scope<'a> {
 pub fn verify(disk: &Disk, paths: &LedgerPaths) -> Result<Verification, VerifyError> {
     let scope = Scope {
         archives: true,
-        checkpoints: None,
+        witness: None,
     };
     verify_within(disk, paths, scope)
 }
@@ -212,12 +196,16 @@ pub fn verify_within(
     paths: &LedgerPaths,
     scope: Scope<'_>,
 ) -> Result<Verification, VerifyError> {
-    let stock = take_stock(disk, paths)?;
+    let read = |witness: &Witness| witness.read(disk);
+    let signed_before = scope.witness.map(read).transpose()?;
+    let stock = Stock::take(disk, paths)?;
+    // One that the journal tells of by now was kept before.
+    let mut kept = scope.witness.map(read).transpose()?;
     let mut verification = Verification::default();
-    let kept = scope.checkpoints;
     let (of_journal, of_views, hashed) = thread::scope(|scoped| {
-        let of_views = scoped.spawn(|| ledger::check_views(disk, paths, &stock));
+        let of_views = scoped.spawn(|| ledger::check_views(paths, &stock));
         let hashed = scoped.spawn(|| {
+            let kept = kept.as_ref();
             kept.map(|kept| signed::roots(disk, &stock, kept))
                 .transpose()
         });
@@ -231,10 +219,11 @@ pub fn verify_within(
     verification.entries = of_views.entries;
     verification.hashlog_lines = of_views.hashlog_lines;
     verification.bytes = stock.days.iter().map(|(_, len)| len).sum::<u64>()
-        + stock.ledger.unwrap_or(0)
-        + stock.hashlog.unwrap_or(0);
+        + stock.ledger.as_ref().map_or(0, StockFile::len)
+        + stock.hashlog.as_ref().map_or(0, StockFile::len);
     let mut signed = Signed::default();
-    if let (Some(kept), Some(hashed)) = (scope.checkpoints, &hashed) {
+    if let (Some(kept), Some(hashed), Some(before)) = (&mut kept, &hashed, &signed_before) {
+        signed::leave_out_later(kept, before, hashed);
         signed = signed::diagnose(&signed::Facts {
             kept,
             hashed,
@@ -250,7 +239,7 @@ pub fn verify_within(
         let is_unlike = |problem: &Problem| !problem.path.starts_with(&paths.audit);
         // The chain names the record itself; the signature only the records it is among.
         signed.problems.retain(is_unlike);
-        if let Some(found) = journal::diagnose(disk, paths, &stock, &signed)? {
+        if let Some(found) = journal::diagnose(disk, &stock, &signed)? {
             of_journal.problem = Some(found);
         }
     }
@@ -271,11 +260,15 @@ pub fn verify_within(
     if !verification.is_sound() || !of_journal.is_like_ledger {
         refuse_other_version(disk, paths)?;
     }
+    let is_like_ledger = of_journal.is_like_ledger && of_journal.entries == of_views.entries;
+    let problems = &mut verification.problems;
+    let is_being_replaced = of_journal.recovered
+        && interrupted::settle_recovery(disk, paths, &stock, is_like_ledger, problems)?;
     let on_disk = of_journal.told_by.iter();
     let on_disk = on_disk.filter(|seq| **seq <= signed.proven).count();
     if let Some(problem) = &of_journal.problem {
         verification.problems.push(problem.clone());
-    } else if !of_journal.is_like_ledger || of_journal.entries != of_views.entries {
+    } else if !is_like_ledger && !is_being_replaced {
         let difference = diagnosis::compare(disk, paths, &stock, on_disk)?;
         let is_view_sound = verification.problems.is_empty();
         // A wrong checksum and a difference from the journal are one thing where both are found.
@@ -369,45 +362,4 @@ fn refuse_other_version(disk: &Disk, paths: &LedgerPaths) -> Result<(), VerifyEr
         ) => Err(VerifyError::Version(error)),
         _ => Ok(()),
     }
-}
-
-fn take_stock(disk: &Disk, paths: &LedgerPaths) -> Result<Stock, VerifyError> {
-    let _still = locks::take_stock(disk, paths)?;
-    let len_of = |path: &Path| Ok::<_, DiskError>(disk.stat(path)?.map(|stat| stat.len));
-    let mut days = Vec::new();
-    for day in day_files(disk, &paths.audit)? {
-        let len = len_of(&day.path)?.unwrap_or(0);
-        days.push((day, len));
-    }
-    let ledger = len_of(&paths.ledger)?;
-    let ledger_end = match ledger {
-        Some(len) => end_of(disk, &paths.ledger, len)?,
-        None => Vec::new(),
-    };
-    Ok(Stock {
-        days,
-        ledger,
-        ledger_end,
-        hashlog: len_of(&paths.hashlog)?,
-        history: disk
-            .list_dir(&paths.history)?
-            .into_iter()
-            .map(|entry| entry.name)
-            .collect(),
-    })
-}
-
-/// The last bytes of a ledger of this size.
-fn end_of(disk: &Disk, path: &Path, len: u64) -> Result<Vec<u8>, DiskError> {
-    let from = len.saturating_sub(LEDGER_END);
-    let file = disk.open(path, OpenHow::READ)?;
-    file.read_range(from, (len - from) as usize)
-}
-
-/// A whole ledger as it was when it had this size and this end.
-fn read_with_end(file: &DiskFile, len: u64, end: &[u8]) -> Result<Vec<u8>, DiskError> {
-    let mut bytes = file.read_range(0, len as usize)?;
-    bytes.truncate(bytes.len().saturating_sub(end.len()));
-    bytes.extend_from_slice(end);
-    Ok(bytes)
 }

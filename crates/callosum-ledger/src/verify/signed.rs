@@ -9,11 +9,12 @@ use std::{
 
 use callosum_host::{Disk, DiskError};
 
-use super::{Fault, Problem, Stock};
+use super::{Fault, Problem};
 use crate::{
     checkpoint::{JournalWalk, KeptCheckpoints, SignedBy, begin_of_journal},
     checksum::Checksum,
     merkle::{Frontier, hash_leaf},
+    stock::Stock,
 };
 
 /// What a `checkpoint` record of the journal says was signed.
@@ -88,6 +89,20 @@ pub(super) fn roots(
         true
     })?;
     Ok(hashed)
+}
+
+/// Leaves out what was signed after stock was taken: of records that were not there yet, and not
+/// kept `before` either.
+pub(super) fn leave_out_later(
+    kept: &mut KeptCheckpoints,
+    before: &KeptCheckpoints,
+    hashed: &Hashed,
+) {
+    let numbers = before.kept.iter().map(|kept| kept.number);
+    let last = numbers.chain(before.unreadable.iter().copied()).max();
+    let is_before = |number| last.is_some_and(|last| number <= last);
+    kept.kept
+        .retain(|kept| is_before(kept.number) || kept.checkpoint.size <= hashed.lines);
 }
 
 /// Says what the checkpoints have against the journal, and it against them.

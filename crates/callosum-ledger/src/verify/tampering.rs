@@ -89,7 +89,7 @@ impl Project {
     }
 
     fn journal(&self) -> PathBuf {
-        day_files(&self.disk, &self.paths.audit).unwrap()[0]
+        crate::journal::day_files(&self.disk, &self.paths.audit).unwrap()[0]
             .path
             .clone()
     }
@@ -108,10 +108,9 @@ impl Project {
     }
 
     fn verify(&self) -> Verification {
-        let kept = self.witness.read(&self.disk).unwrap();
         let scope = Scope {
             archives: true,
-            checkpoints: Some(&kept),
+            witness: Some(&self.witness),
         };
         verify_within(&self.disk, &self.paths, scope).unwrap()
     }

@@ -53,7 +53,7 @@ fn project_from(start: &str) -> Project {
 
 impl Project {
     fn journal(&self) -> PathBuf {
-        day_files(&self.disk, &self.paths.audit).unwrap()[0]
+        crate::journal::day_files(&self.disk, &self.paths.audit).unwrap()[0]
             .path
             .clone()
     }

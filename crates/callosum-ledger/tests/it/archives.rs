@@ -1,8 +1,8 @@
 //! Archives that are believed because the journal tells of them, and files that are not.
 
 use callosum_ledger::{
-    Checksum, ErrorCode, Ledger, Query, ReadError, RecoverFrom, Verification, WriteError, verify,
-    verify::Fault,
+    Checksum, ErrorCode, Ledger, Query, ReadError, RecoverFrom, RecoverOptions, Verification,
+    WriteError, verify, verify::Fault,
 };
 use serde_json::Value;
 
@@ -281,7 +281,8 @@ fn a_new_journal_tells_of_the_archives_that_are_there() {
     let hashlog = project.text(&archive.with_extension("hashlog"));
     project.disk.remove_file(&project.journal()).unwrap();
     let from = RecoverFrom::LedgerAlone;
-    Ledger::recover(&project.disk, &project.paths, &project.clock, from).unwrap();
+    let options = RecoverOptions::default();
+    Ledger::recover(&project.disk, &project.paths, &project.clock, from, options).unwrap();
     assert_eq!(found(&project).problems, []);
     assert_eq!(found(&project).archived_entries, 3);
     assert_eq!(project.text(&archive.with_extension("hashlog")), hashlog);

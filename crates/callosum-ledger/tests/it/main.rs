@@ -7,6 +7,7 @@
 //! - `writing`: creating, reserving, committing, many threads, two processes' worth of handles
 //! - `crashes`: what a crash leaves is mended, what a person did is not touched
 //! - `enumerated_crashes`: every state that a crash may leave, at every step of every way to write
+//! - `interrupted_recoveries`: backups, recoveries and checkpoints that a crash or a failing call interrupts
 //! - `failing_calls`: the N-th call fails, for every N and every way to fail
 //! - `syncs`: how often the disk is written to and synced
 //! - `keys`: changing the key that signs, broken off at every call
@@ -27,6 +28,7 @@ mod enumerated_crashes;
 mod failing_calls;
 mod faults;
 mod formats;
+mod interrupted_recoveries;
 mod keys;
 mod odd_files;
 mod project;

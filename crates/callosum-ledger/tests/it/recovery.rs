@@ -3,7 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use callosum_ledger::{
-    CreateError, ErrorCode, Ledger, OpenError, RecoverError, RecoverFrom, Recovered, replay, verify,
+    Checksum, CreateError, ErrorCode, Ledger, OpenError, RecoverError, RecoverFrom, RecoverOptions,
+    Recovered, replay, verify,
 };
 use serde_json::Value;
 
@@ -13,8 +14,21 @@ use crate::{
 };
 
 fn recover(project: &Project, from: RecoverFrom<'_>) -> Result<Recovered, RecoverError> {
-    Ledger::recover(&project.disk, &project.paths, &project.clock, from)
+    recover_with(project, from, RecoverOptions::default())
 }
+
+fn recover_with(
+    project: &Project,
+    from: RecoverFrom<'_>,
+    options: RecoverOptions,
+) -> Result<Recovered, RecoverError> {
+    Ledger::recover(&project.disk, &project.paths, &project.clock, from, options)
+}
+
+const FORCED: RecoverOptions = RecoverOptions {
+    signed: 0,
+    force: true,
+};
 
 /// Everything holds together, and the journal alone makes the same bytes.
 fn check(project: &Project, entries: u64) {
@@ -51,6 +65,7 @@ fn a_backup_brings_the_ledger_back_as_it_was() {
 
     let recovered = recover(&project, RecoverFrom::Backup(&backup.path)).unwrap();
     assert_eq!((recovered.taken_in, recovered.archived), (2, 0));
+    assert_eq!(recovered.left_out, std::slice::from_ref(&later.task_id));
     assert_eq!(project.views(), before);
     let kept: Vec<_> = recovered
         .set_aside
@@ -112,7 +127,9 @@ fn a_backup_that_does_not_verify_is_refused() {
     assert_eq!(project.text(&project.journal()), journal);
     // Without its note it is a ledger file like any other.
     project.disk.remove_file(&note).unwrap();
-    recover(&project, RecoverFrom::Backup(&backup.path)).unwrap();
+    let refused = recover(&project, RecoverFrom::Backup(&backup.path)).unwrap_err();
+    assert!(matches!(refused, RecoverError::NoNote { .. }), "{refused}");
+    recover(&project, RecoverFrom::Unverified(&backup.path)).unwrap();
     check(&project, 2);
 }
 
@@ -167,7 +184,7 @@ fn a_foreign_append_is_taken_in_when_asked_for() {
     let (project, ids) = Project::with_entries(2);
     let valid = |ledger: &mut Value| {
         let mut entry = ledger["tasks"][1].clone();
-        entry["task_id"] = "cal_2026_11_02_0009".into();
+        entry["task_id"] = "cal_2026_11_02_0003".into();
         entry.as_object_mut().unwrap().remove("checksum");
         ledger["tasks"].as_array_mut().unwrap().push(entry);
     };
@@ -196,7 +213,7 @@ fn a_foreign_append_is_taken_in_when_asked_for() {
     let reader = project.reader();
     assert!(
         reader
-            .find(&"cal_2026_11_02_0009".parse().unwrap())
+            .find(&"cal_2026_11_02_0003".parse().unwrap())
             .unwrap()
             .is_some()
     );
@@ -242,6 +259,7 @@ fn a_journal_begun_anew_is_never_a_part_of_the_old_one() {
             &project.paths,
             &project.clock,
             RecoverFrom::LedgerAlone,
+            FORCED,
         );
         let is_done = recovered.is_ok() && calls_left.load(Ordering::SeqCst) >= 0;
         let monday = project.disk.read_if_there(&project.journal()).unwrap();
@@ -253,10 +271,172 @@ fn a_journal_begun_anew_is_never_a_part_of_the_old_one() {
                 ["2026-11-02.jsonl", "2026-11-03.jsonl"].map(|day| project.read(&kept.join(day)));
             assert_eq!(kept_days, old, "{calls}");
         }
-        recover(&project, RecoverFrom::LedgerAlone).unwrap();
+        recover_with(&project, RecoverFrom::LedgerAlone, FORCED).unwrap();
         check(&project, 3);
         if is_done {
             return;
         }
     }
+}
+
+/// What was signed counts, and what ledger and hashlog have that the journal has lost.
+fn refused_loss(error: &RecoverError) -> (u64, String) {
+    match error {
+        RecoverError::Beyond { entries, first, .. } => (*entries, first.to_string()),
+        error => panic!("{error}"),
+    }
+}
+
+/// CAL-LED-2, CAL-GOV-1: an entry that ledger and hashlog have, and whose record was damaged, is not
+/// dropped; it is taken in when somebody says so.
+#[test]
+fn an_entry_whose_last_record_is_damaged_is_not_dropped() {
+    for is_cut in [false, true] {
+        let (project, ids) = Project::with_entries(3);
+        let backup = Ledger::back_up(&project.disk, &project.paths, &project.clock).unwrap();
+        let journal = project.text(&project.journal());
+        let last = journal.trim_end().rfind('\n').unwrap() + 1;
+        let damaged = if is_cut {
+            journal[..last].to_owned()
+        } else {
+            journal.replacen("summary 2", "summary X", 1)
+        };
+        project.write(&project.journal(), &damaged);
+        let views = project.views();
+        for from in [RecoverFrom::Audit, RecoverFrom::Backup(&backup.path)] {
+            if is_cut && from != RecoverFrom::Audit {
+                continue;
+            }
+            let refused = recover(&project, from).unwrap_err();
+            assert_eq!(refused_loss(&refused), (1, ids[2].to_string()));
+        }
+        assert_eq!(project.views(), views);
+        assert_eq!(project.text(&project.journal()), damaged);
+
+        let signed = RecoverOptions {
+            signed: 7,
+            force: false,
+        };
+        let recovered = recover_with(&project, RecoverFrom::Appended, signed).unwrap();
+        assert_eq!((recovered.taken_in, recovered.signed), (1, Some(7)));
+        assert!(project.reader().find(&ids[2]).unwrap().is_some());
+        check(&project, 3);
+    }
+}
+
+/// CAL-LED-2, CAL-GOV-1: a journal that has fewer records than were signed is nothing to go back to
+/// unasked.
+#[test]
+fn a_journal_that_was_cut_is_not_gone_back_to_unasked() {
+    let (project, _) = Project::with_entries(2);
+    let signed = |force| RecoverOptions { signed: 99, force };
+    let refused = recover_with(&project, RecoverFrom::Audit, signed(false)).unwrap_err();
+    assert!(
+        matches!(
+            refused,
+            RecoverError::Open(OpenError::Cut { signed: 99, .. })
+        ),
+        "{refused}"
+    );
+    let recovered = recover_with(&project, RecoverFrom::Audit, signed(true)).unwrap();
+    assert_eq!(recovered.signed, Some(99));
+    check(&project, 2);
+}
+
+/// CAL-LED-2, CAL-SEC-1: anybody can compute a checksum. A backup's entries are those of the
+/// journal, and what the journal does not know is taken in only when somebody vouches for it.
+#[test]
+fn a_forged_entry_in_a_backup_is_refused_by_name() {
+    let (project, ids) = Project::with_entries(2);
+    let backup = Ledger::back_up(&project.disk, &project.paths, &project.clock).unwrap();
+    let note = backup.path.with_extension("note.json");
+    let views = project.views();
+    let forge = |change: &dyn Fn(&mut Value)| {
+        let mut ledger: Value = serde_json::from_str(&project.text(&backup.path)).unwrap();
+        change(&mut ledger["tasks"][1]);
+        ledger["tasks"][1]
+            .as_object_mut()
+            .unwrap()
+            .remove("checksum");
+        let text = ledger.to_string();
+        let mut said: Value = serde_json::from_str(&project.text(&note)).unwrap();
+        said["sha256"] = Checksum::of(text.as_bytes()).to_string().into();
+        project.write(&backup.path, text);
+        project.write(&note, said.to_string());
+    };
+    forge(&|entry| entry["summary"] = "FORGED".into());
+    for from in [
+        RecoverFrom::Backup(&backup.path),
+        RecoverFrom::Unverified(&backup.path),
+    ] {
+        match recover(&project, from).unwrap_err() {
+            RecoverError::NotCommitted { task_id } => assert_eq!(task_id, ids[1]),
+            error => panic!("{error}"),
+        }
+    }
+    forge(&|entry| entry["task_id"] = "cal_2026_11_01_0001".into());
+    match recover(&project, RecoverFrom::Backup(&backup.path)).unwrap_err() {
+        RecoverError::Untold { task_id } => assert_eq!(task_id.as_str(), "cal_2026_11_01_0001"),
+        error => panic!("{error}"),
+    }
+    assert_eq!(project.views(), views);
+    let recovered = recover(&project, RecoverFrom::Unverified(&backup.path)).unwrap();
+    assert_eq!(
+        (recovered.taken_in, recovered.left_out),
+        (2, vec![ids[1].clone()])
+    );
+    check(&project, 2);
+}
+
+/// CAL-LED-2: the ledger is not a backup of itself, and a sound journal is not given up unasked.
+#[test]
+fn what_would_lose_the_proof_is_refused() {
+    let (project, _) = Project::with_entries(1);
+    let before = (project.views(), project.text(&project.journal()));
+    let refused = recover(&project, RecoverFrom::Unverified(&project.paths.ledger)).unwrap_err();
+    assert!(matches!(refused, RecoverError::Itself { .. }), "{refused}");
+    let refused = recover(&project, RecoverFrom::LedgerAlone).unwrap_err();
+    assert!(
+        matches!(refused, RecoverError::JournalIsSound { records: 3 }),
+        "{refused}"
+    );
+    assert_eq!((project.views(), project.text(&project.journal())), before);
+    recover_with(&project, RecoverFrom::LedgerAlone, FORCED).unwrap();
+    check(&project, 1);
+}
+
+/// CAL-LED-2, CAL-SCH-2: what another program appended keeps to the rules that ours keep to.
+#[test]
+fn an_appended_entry_is_held_to_the_rules() {
+    let (project, ids) = Project::with_entries(2);
+    let before = project.text(&project.paths.ledger);
+    let appended = |id: &str, links: &[&str]| {
+        project.write(&project.paths.ledger, &before);
+        edited(&project, |ledger| {
+            let mut entry = ledger["tasks"][1].clone();
+            entry["task_id"] = id.into();
+            entry["linked_tasks"] = links.into();
+            entry.as_object_mut().unwrap().remove("checksum");
+            ledger["tasks"].as_array_mut().unwrap().push(entry);
+        });
+        recover(&project, RecoverFrom::Appended)
+    };
+    for far in [
+        "cal_2026_11_02_9999",
+        "cal_2026_11_03_0001",
+        "cal_9999_12_31_0001",
+    ] {
+        let refused = appended(far, &[]).unwrap_err();
+        assert!(
+            matches!(refused, RecoverError::Id { number: 3, .. }),
+            "{refused}"
+        );
+    }
+    let refused = appended("cal_2026_11_02_0003", &["cal_2026_11_01_0001"]).unwrap_err();
+    assert!(
+        matches!(refused, RecoverError::UnknownLinks { number: 3, .. }),
+        "{refused}"
+    );
+    appended("cal_2026_11_02_0003", &[ids[0].as_str()]).unwrap();
+    check(&project, 3);
 }

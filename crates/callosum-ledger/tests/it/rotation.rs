@@ -3,7 +3,9 @@
 use std::io::Write as _;
 
 use callosum_host::{Disk, OpenHow};
-use callosum_ledger::{Ledger, Query, RecoverFrom, Replay, Verification, past, replay, verify};
+use callosum_ledger::{
+    Ledger, Query, RecoverFrom, RecoverOptions, Replay, Verification, past, replay, verify,
+};
 use flate2::write::GzEncoder;
 use serde_json::Value;
 
@@ -241,8 +243,17 @@ fn the_past_is_rebuilt_as_it_stood() {
     for (hour, bytes) in stood {
         let time = format!("2026-11-02T{hour}:30:00Z").parse().unwrap();
         let then = past(&project.disk, &project.paths, time).unwrap();
-        assert_eq!(then.ledger, bytes, "{hour}");
-        assert_eq!((then.entries.len() + then.archived.len()) as u64, hour - 10);
+        let output = project.paths.root.join(format!("{hour}.json"));
+        assert!(then.write_ledger(&output).unwrap());
+        assert!(!then.write_ledger(&output).unwrap());
+        assert_eq!(project.read(&output), bytes, "{hour}");
+        assert_eq!((then.active() + then.archived()) as u64, hour - 10);
+        let entries: Vec<_> = then
+            .newest_first()
+            .map(|entry| entry.unwrap().summary)
+            .collect();
+        let expected: Vec<_> = (11..=hour).rev().map(|hour| format!("at {hour}")).collect();
+        assert_eq!(entries, expected);
     }
     let before = past(
         &project.disk,
@@ -301,6 +312,19 @@ fn compressed_archives_say_what_they_said() {
     assert!(taken.is_err());
     assert_eq!(project.open().repairs(), []);
 
+    // What a process left that was killed while it compressed goes with the next opening.
+    let cut = project
+        .paths
+        .history
+        .join(".cal_memory_20261102_100000.json.gz.7-0.tmp");
+    project.write(&cut, b"cut short");
+    project.write(&rotated.archive, &plain);
+    drop(project.open());
+    assert!(!project.disk.exists(&cut).unwrap());
+    assert!(!project.disk.exists(&place).unwrap());
+    assert_eq!(project.read(&rotated.archive), plain);
+    assert_eq!(compress(), 1);
+
     // Both files, as a crash may leave them: the plain one is read, and removed the next time.
     project.write(&rotated.archive, &plain);
     project.write(&place, b"not what it should be");
@@ -314,7 +338,8 @@ fn compressed_archives_say_what_they_said() {
     let found = verify(&project.disk, &project.paths).unwrap();
     assert_eq!(found.problems[0].path, place);
     let from = RecoverFrom::Audit;
-    Ledger::recover(&project.disk, &project.paths, &project.clock, from).unwrap();
+    let options = RecoverOptions::default();
+    Ledger::recover(&project.disk, &project.paths, &project.clock, from, options).unwrap();
     assert_eq!(project.read(&rotated.archive), plain);
     assert_eq!(verified(&project).archived_entries, 3);
 }

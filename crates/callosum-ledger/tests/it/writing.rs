@@ -10,7 +10,12 @@ use std::{
 use callosum_host::OpenHow;
 use callosum_ledger::{
     AuditEvent, CreateError, ErrorCode, Event, Ledger, LedgerVersion, OpenError, Query, TaskId,
-    WriteError, canonical, locks::ExclusiveLedger, verify,
+    WriteError, canonical,
+    checkpoint::{Begin, Witness},
+    locks::ExclusiveLedger,
+    verify,
+    verify::Scope,
+    verify_within,
 };
 use serde_json::Value;
 
@@ -471,19 +476,33 @@ fn a_linked_day_file_is_refused_by_name() {
     }
 }
 
-/// CAL-MSP-2: what is written while everything is verified is not taken for damage.
+/// CAL-MSP-2: what is written, archived and signed while everything is verified is not taken for
+/// damage.
 #[test]
 fn verifying_while_others_write_finds_nothing_wrong() {
     let (project, _) = Project::with_entries(1);
+    let home = tempfile::tempdir().unwrap();
+    let witness = Witness::in_home(home.path(), &project.paths.root);
     let ledger = project.open();
     thread::scope(|scope| {
         let writer = scope.spawn(|| {
             for turn in 0..200 {
                 project.store(&ledger, &"x".repeat(turn));
+                if turn % 7 == 0 {
+                    let made = witness.make(&project.disk, &project.paths, Begin::GoOn, &[7; 32]);
+                    ledger.record(made.unwrap().unwrap().event()).unwrap();
+                }
+                if turn % 20 == 0 {
+                    ledger.rotate().unwrap();
+                }
             }
         });
+        let scope = Scope {
+            archives: true,
+            witness: Some(&witness),
+        };
         while !writer.is_finished() {
-            let found = verify(&project.disk, &project.paths).unwrap();
+            let found = verify_within(&project.disk, &project.paths, scope).unwrap();
             assert_eq!(found.problems, []);
         }
     });

@@ -58,7 +58,8 @@ impl MemoryDisk {
                     first_files.push(Arc::new(bytes.to_vec()));
                     files.push(File {
                         bytes: bytes.to_vec(),
-                        mode: 0o644,
+                        // As of a file that only its owner may read: an image has no permissions.
+                        mode: 0o600,
                         is_locked: false,
                     });
                     Node::File(files.len() - 1)

@@ -251,9 +251,10 @@ fn check_ledger(context: &Context, checks: &mut Checks) {
             error.hint_text(),
         );
     }
+    let witness = witness::of(context);
     let scope = Scope {
         archives: true,
-        checkpoints: kept.as_ref().ok(),
+        witness: kept.is_ok().then_some(&witness),
     };
     match verify_within(&context.disk, &context.ledger_paths(), scope) {
         Ok(found) if found.is_sound() => {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use callosum_ledger::{
-    verify::{Problem, Scope},
+    verify::{Problem, Scope, VerifyError},
     verify_within,
 };
 use owo_colors::OwoColorize as _;
@@ -57,14 +57,16 @@ pub(crate) struct ProblemOutput {
 
 pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError> {
     let progress = Progress::start(context.ui, "verifying");
-    let kept = witness::kept(context)?;
+    let witness = witness::of(context);
     let scope = Scope {
         archives,
-        checkpoints: Some(&kept),
+        witness: Some(&witness),
     };
-    let found = verify_within(&context.disk, &context.ledger_paths(), scope).map_err(|error| {
-        CommandError::because(Exit::Environment, "cannot verify the ledger", &error)
-            .coded(error.code())
+    let verified = verify_within(&context.disk, &context.ledger_paths(), scope);
+    let found = verified.map_err(|error| match &error {
+        VerifyError::Key(error) => witness::unkeyed(error),
+        error => CommandError::because(Exit::Environment, "cannot verify the ledger", error)
+            .coded(error.code()),
     })?;
     drop(progress);
     let problems: Vec<ProblemOutput> = found

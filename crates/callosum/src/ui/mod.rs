@@ -5,6 +5,7 @@
 //! a terminal. What to say is the commands' business.
 
 mod failure;
+mod list;
 mod number;
 mod progress;
 mod table;
@@ -18,6 +19,7 @@ use callosum_evidence::terminal::harmless;
 
 pub(crate) use self::{
     failure::{CommandError, Exit},
+    list::List,
     number::many,
     progress::Progress,
     table::Table,
@@ -64,9 +66,24 @@ impl Ui {
     }
 
     /// Prints a JSON value to stdout, indented, with a line end.
+    ///
+    /// What another program reads is printed as it is made, and never held as a whole.
     pub(crate) fn json_data(self, value: &impl serde::Serialize) -> Result<(), CommandError> {
-        let text = serde_json::to_string_pretty(value).map_err(CommandError::internal)?;
-        self.foreign(&format!("{text}\n"))
+        if io::stdout().is_terminal() {
+            let text = serde_json::to_string_pretty(value).map_err(CommandError::internal)?;
+            return self.foreign(&format!("{text}\n"));
+        }
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        serde_json::to_writer_pretty(&mut out, value).map_err(|error| {
+            if error.is_io() {
+                CommandError::stdout(error.into())
+            } else {
+                CommandError::internal(error)
+            }
+        })?;
+        writeln!(out)
+            .and_then(|()| out.flush())
+            .map_err(CommandError::stdout)
     }
 
     /// Says a line on stderr.

@@ -283,7 +283,63 @@ fn a_ledger_is_archived_backed_up_and_recovered() {
     env.run(["ledger", "recover"]).ended_with(2);
     env.run(["ledger", "recover", "--from-audit", "--appended"])
         .ended_with(2);
-    env.run(["ledger", "recover", "README.md"]).ended_with(1);
+    let used_wrongly = [".cal_memory.json", "src", "/nope", "README.md"];
+    for file in used_wrongly {
+        env.run(["ledger", "recover", file]).ended_with(2);
+    }
+    let refused = env
+        .run(["ledger", "recover", "--new-journal"])
+        .ended_with(1);
+    assert!(refused.stderr.contains("--force"), "{}", refused.stderr);
+}
+
+/// CAL-LED-2, CAL-GOV-1: an entry whose last record was damaged is brought back by the command that
+/// the refusal names; what was signed is not given up in silence.
+#[test]
+fn an_entry_that_the_journal_lost_is_taken_in_again() {
+    let env = three_entries();
+    let whole = env.read(".cal_memory.json");
+    let day = "cal_audit/2026-01-02.jsonl";
+    let journal = env.read(day);
+    let commit = journal.rfind(r#""event":"commit""#).unwrap();
+    let line = journal[..commit].rfind('\n').map_or(0, |at| at + 1);
+    env.write(day, &journal[..line]);
+    let refused = env.run(["ledger", "recover", "--from-audit"]).ended_with(1);
+    for said in ["cal_2026_01_02_0003", "--appended", "a checkpoint signed"] {
+        assert!(refused.stderr.contains(said), "{}", refused.stderr);
+    }
+    assert_eq!(env.read(".cal_memory.json"), whole);
+    let taken = env.run(["ledger", "recover", "--appended"]).success();
+    assert!(taken.stderr.contains("--begin-anew"), "{}", taken.stderr);
+    assert_eq!(env.read(".cal_memory.json"), whole);
+    env.run(["audit", "checkpoint", "--begin-anew"]).success();
+    env.run(["ledger", "verify"]).success();
+    env.run(["delegate", "map"]).success();
+}
+
+/// CAL-LED-2, CAL-SEC-1: a ledger file of which nothing says what it is needs somebody to vouch for
+/// it; and what a backup brings back says what it does not.
+#[test]
+fn a_backup_says_what_it_leaves_out_and_a_file_is_vouched_for() {
+    let env = three_entries();
+    let backup = env.run(["ledger", "backup", "--json"]).success().json();
+    let file = backup["path"].as_str().unwrap();
+    env.run(["delegate", "after the backup"]).success();
+    let text = env.run(["ledger", "recover", file]).success().stdout;
+    assert!(
+        text.contains("not in the ledger any more: cal_2026_01_02_0004"),
+        "{text}"
+    );
+    std::fs::copy(file, env.project().join("copy.json")).unwrap();
+    let refused = env.run(["ledger", "recover", "copy.json"]).ended_with(1);
+    assert!(
+        refused.stderr.contains("--unverified"),
+        "{}",
+        refused.stderr
+    );
+    env.run(["ledger", "recover", "copy.json", "--unverified"])
+        .success();
+    env.run(["ledger", "verify"]).success();
 }
 
 /// CAL-ERR-4, CAL-LED-2, REQ-ERR-004: an entry that was edited by hand stops everything that writes,

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::{entry, filter::Moment, query};
 use crate::{
-    cli::{context::Context, store},
-    ui::{CommandError, Exit, Progress},
+    cli::context::Context,
+    ui::{CommandError, Exit, List, Progress},
 };
 
 /// Show the ledger as it stood at a time, rebuilt from the audit journal
@@ -35,7 +35,7 @@ pub(crate) struct AtArgs {
 
 /// `callosum ledger at --json`.
 #[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct AtOutput {
+pub(crate) struct AtOutput<'l> {
     /// The time, in UTC.
     pub(crate) time: String,
     /// Records that the audit journal had.
@@ -45,51 +45,57 @@ pub(crate) struct AtOutput {
     /// Entries that they had.
     pub(crate) archived_entries: u64,
     /// The entries of then, those of the archives too, newest first.
-    pub(crate) entries: Vec<Value>,
+    #[schemars(with = "Vec<Value>")]
+    pub(crate) entries: List<'l>,
 }
 
 pub(super) fn run(context: &Context, args: &AtArgs) -> Result<(), CommandError> {
     let time = args.time.last(context.clock.now());
     let progress = Progress::start(context.ui, "reading the audit journal");
-    let mut then = past(&context.disk, &context.ledger_paths(), time).map_err(|error| {
-        let exit = match error {
-            PastError::NotYet { .. } | PastError::Entry { .. } => Exit::No,
-            PastError::Journal(_) => Exit::Environment,
-        };
-        CommandError::because(exit, "cannot rebuild the ledger of then", &error)
-            .coded(error.code())
-            .hint("callosum audit verify")
-    })?;
+    let then =
+        past(&context.disk, &context.ledger_paths(), time).map_err(|error| explain(&error))?;
     drop(progress);
     if let Some(output) = &args.output {
         let path = context.folder.join(output);
-        let created = context.disk.create(&path, &then.ledger, 0o644);
-        if !created.map_err(|error| store::disk_failed(&error))? {
+        if !then.write_ledger(&path).map_err(|error| explain(&error))? {
             let what = format!("`{}` is there already", output.display());
             return Err(CommandError::new(Exit::Usage, what));
         }
     }
-    let active = then.entries.len();
-    let mut all = then.archived;
-    all.append(&mut then.entries);
-    all.reverse();
-    let archived = all.len() - active;
+    let (active, archived) = (then.active(), then.archived());
     if context.ui.json {
-        let entries = all.iter().map(entry::as_value).collect::<Result<_, _>>()?;
+        let entries = then.newest_first().map(|entry| {
+            let entry = entry.map_err(|error| explain(&error))?;
+            entry::as_value(&entry)
+        });
         return context.ui.json_data(&AtOutput {
             time: time.to_string(),
             records: then.records,
             archives: then.archives,
             archived_entries: archived as u64,
-            entries,
+            entries: List::new(entries),
         });
     }
     context.ui.say(&format!(
         "{active} entries at {time}, and {archived} in {} archives",
         then.archives
     ));
-    if args.output.is_some() || all.is_empty() {
+    if args.output.is_some() || active + archived == 0 {
         return Ok(());
     }
-    context.ui.data(&query::table(&all))
+    let mut table = query::Rows::new();
+    for entry in then.newest_first() {
+        table.push(&entry.map_err(|error| explain(&error))?);
+    }
+    context.ui.data(&table.render())
+}
+
+fn explain(error: &PastError) -> CommandError {
+    let exit = match error {
+        PastError::NotYet { .. } | PastError::Entry { .. } => Exit::No,
+        PastError::Journal(_) => Exit::Environment,
+    };
+    CommandError::because(exit, "cannot rebuild the ledger of then", error)
+        .coded(error.code())
+        .hint("callosum audit verify")
 }

@@ -62,26 +62,37 @@ pub(super) fn run(context: &Context, args: &ExportArgs) -> Result<(), CommandErr
     let query = args
         .filter
         .query(&context.clock, args.limit.map(NonZeroUsize::get))?;
-    let found = store::reader(context)?
-        .query(&query)
-        .map_err(|error| store::unreadable(&error))?;
-    let mut text = String::new();
-    match args.format {
-        Format::Jsonl => {
-            for entry in &found {
-                // A foreign entry may be spread over lines.
-                text.push_str(&super::entry::as_value(entry)?.to_string());
-                text.push('\n');
-            }
-        }
-        Format::Csv => {
-            text.push_str(&row(COLUMNS));
-            for entry in &found {
-                text.push_str(&row(fields(entry)));
-            }
-        }
+    let reader = store::reader(context)?;
+    if let Format::Csv = args.format {
+        context.ui.foreign(&row(COLUMNS))?;
     }
-    context.ui.foreign(&text)
+    let mut printed = Ok(());
+    let mut text = String::new();
+    let read = reader.each(&query, |entry| {
+        if printed.is_ok() {
+            printed = as_text(&entry, args.format).and_then(|entry| {
+                text.push_str(&entry);
+                if text.len() < AT_ONCE {
+                    return Ok(());
+                }
+                context.ui.foreign(&std::mem::take(&mut text))
+            });
+        }
+    });
+    printed?;
+    context.ui.foreign(&text)?;
+    read.map_err(|error| store::unreadable(&error))
+}
+
+/// So many bytes are printed at once.
+const AT_ONCE: usize = 64 * 1024;
+
+fn as_text(entry: &Entry, format: Format) -> Result<String, CommandError> {
+    match format {
+        // A foreign entry may be spread over lines.
+        Format::Jsonl => Ok(format!("{}\n", super::entry::as_value(entry)?)),
+        Format::Csv => Ok(row(fields(entry))),
+    }
 }
 
 fn fields(entry: &Entry) -> [String; COLUMNS.len()] {

@@ -52,15 +52,24 @@ pub(super) fn run(context: &Context, args: &QueryArgs) -> Result<(), CommandErro
         context.ui.say("no entry matches");
         return Ok(());
     }
-    context.ui.data(&table(&found))
+    let mut rows = Rows::new();
+    for entry in &found {
+        rows.push(entry);
+    }
+    context.ui.data(&rows.render())
 }
 
 /// Entries as a table for a person.
-pub(super) fn table(found: &[Entry]) -> String {
-    let mut table = Table::new(&[
-        "task", "time", "executor", "kind", "mode", "tokens", "prompt",
-    ]);
-    for entry in found {
+pub(super) struct Rows(Table);
+
+impl Rows {
+    pub(super) fn new() -> Self {
+        Self(Table::new(&[
+            "task", "time", "executor", "kind", "mode", "tokens", "prompt",
+        ]))
+    }
+
+    pub(super) fn push(&mut self, entry: &Entry) {
         let known = |key: &str| {
             entry
                 .metadata
@@ -68,7 +77,7 @@ pub(super) fn table(found: &[Entry]) -> String {
                 .and_then(Value::as_str)
                 .unwrap_or("-")
         };
-        table.row([
+        self.0.row([
             entry.task_id.to_string(),
             entry.timestamp.to_string(),
             entry.executor.clone(),
@@ -78,7 +87,10 @@ pub(super) fn table(found: &[Entry]) -> String {
             first_words(known("prompt")),
         ]);
     }
-    table.render()
+
+    pub(super) fn render(&self) -> String {
+        self.0.render()
+    }
 }
 
 /// As much of a prompt as fits into a table, on one line.

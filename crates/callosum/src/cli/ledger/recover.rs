@@ -1,29 +1,48 @@
 //! `callosum ledger recover`: the ledger brought back.
 
-use std::{fmt::Write as _, path::PathBuf};
+use std::{
+    fmt::Write as _,
+    path::{Path, PathBuf},
+};
 
-use callosum_ledger::{ErrorCode, Ledger, RecoverError, RecoverFrom};
+use callosum_host::disk::EntryKind;
+use callosum_ledger::{
+    BackupError, CreateError, ErrorCode, Ledger, RecoverError, RecoverFrom, RecoverOptions,
+};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    cli::{context::Context, store},
+    cli::{context::Context, store, witness},
     ui::{CommandError, Exit, Progress, many},
 };
 
 /// Bring the ledger back from a backup, the audit journal, or its own file
 ///
 /// Nothing is deleted: what is replaced is put into .cal_quarantine, and the audit journal tells of
-/// it. A backup is taken only if every checksum in it is right.
+/// it. A backup is taken only if it is what was backed up, and the audit journal has its entries.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum ledger recover .cal_backup/cal_memory_20260102_030405.json
   $ callosum ledger recover --from-audit
   $ callosum ledger recover --appended")]
-#[group(required = true, multiple = false)]
 pub(crate) struct RecoverArgs {
+    #[command(flatten)]
+    from: FromArgs,
+    /// Take FILE though nothing says that it is a backup, or with entries that the audit journal
+    /// does not know: anybody can compute a checksum
+    #[arg(long, requires = "file")]
+    unverified: bool,
+    /// Do it though entries or records would be lost, or the audit journal is sound
+    #[arg(long, conflicts_with_all = ["appended", "unverified"])]
+    force: bool,
+}
+
+#[derive(Args, Debug)]
+#[group(required = true, multiple = false)]
+struct FromArgs {
     /// Replace the ledger by this backup
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
@@ -45,6 +64,8 @@ pub(crate) struct RecoverOutput {
     pub(crate) taken_in: u64,
     /// Entries of a backup that were passed over, because an archive has them.
     pub(crate) archived: u64,
+    /// The tasks whose entries are not in the ledger any more, because the backup is older.
+    pub(crate) left_out: Vec<String>,
     /// What was made what the audit journal says.
     pub(crate) restored: Vec<String>,
     /// Where what was replaced was put.
@@ -52,18 +73,42 @@ pub(crate) struct RecoverOutput {
 }
 
 pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandError> {
-    let file = args.file.as_ref().map(|file| context.folder.join(file));
+    let FromArgs {
+        file,
+        from_audit,
+        appended,
+        ..
+    } = &args.from;
+    let file = file.as_ref().map(|file| context.folder.join(file));
+    if let Some(file) = &file {
+        refuse_what_is_no_file(context, file)?;
+    }
     let from = match &file {
+        Some(file) if args.unverified => RecoverFrom::Unverified(file),
         Some(file) => RecoverFrom::Backup(file),
-        None if args.from_audit => RecoverFrom::Audit,
-        None if args.appended => RecoverFrom::Appended,
+        None if *from_audit => RecoverFrom::Audit,
+        None if *appended => RecoverFrom::Appended,
         None => RecoverFrom::LedgerAlone,
     };
     let progress = Progress::start(context.ui, "recovering");
     let paths = context.ledger_paths();
-    let recovered = Ledger::recover(&context.disk, &paths, &context.clock, from)
+    let signed = witness::of(context).signed_records(&context.disk, &paths);
+    let options = RecoverOptions {
+        signed: signed.map_err(|error| store::disk_failed(&error))?,
+        force: args.force,
+    };
+    let recovered = Ledger::recover(&context.disk, &paths, &context.clock, from, options)
         .map_err(|error| explain(&error))?;
     drop(progress);
+    if let Some(signed) = recovered.signed {
+        let what = format!(
+            "{signed} records of the audit journal were signed, and it had fewer: what was signed \
+             does not fit it any more"
+        );
+        context
+            .ui
+            .warn(&what, Some("callosum audit checkpoint --begin-anew"));
+    }
     let shown = |path: &PathBuf| {
         let path = path.strip_prefix(context.state()).unwrap_or(path);
         path.display().to_string()
@@ -71,6 +116,7 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
     let output = RecoverOutput {
         taken_in: recovered.taken_in,
         archived: recovered.archived,
+        left_out: recovered.left_out.iter().map(ToString::to_string).collect(),
         restored: recovered
             .repairs
             .iter()
@@ -85,7 +131,15 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
         "{} taken into the audit journal\n",
         many(output.taken_in, "entry")
     );
+    if output.archived > 0 {
+        let _ = writeln!(
+            text,
+            "{} passed over, which archives have",
+            many(output.archived, "entry")
+        );
+    }
     for (what, paths) in [
+        ("not in the ledger any more", &output.left_out),
         ("restored", &output.restored),
         ("set aside", &output.set_aside),
     ] {
@@ -96,8 +150,24 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
     context.ui.data(&text)
 }
 
+fn refuse_what_is_no_file(context: &Context, file: &Path) -> Result<(), CommandError> {
+    let found = context.disk.canonicalize(file).ok();
+    let stat = found.map(|path| context.disk.stat(&path)).transpose();
+    let stat = stat.map_err(|error| store::disk_failed(&error))?.flatten();
+    match stat.map(|stat| stat.kind) {
+        Some(EntryKind::File) => Ok(()),
+        Some(_) => Err(no_backup(format!("`{}` is not a file", file.display()))),
+        None => Err(no_backup(format!("there is no file `{}`", file.display()))),
+    }
+}
+
+fn no_backup(what: String) -> CommandError {
+    CommandError::new(Exit::Usage, what).hint("callosum ledger backup says where it puts one")
+}
+
 fn explain(error: &RecoverError) -> CommandError {
     let what = "the ledger was not recovered";
+    let explained = CommandError::because(Exit::No, what, error).coded(error.code());
     match error {
         RecoverError::Open(error) => match error.code() {
             Some(ErrorCode::ChecksumMismatch) => store::unopened(error).hint(
@@ -107,8 +177,26 @@ fn explain(error: &RecoverError) -> CommandError {
             _ => store::unopened(error),
         },
         RecoverError::Archive(error) => store::unreadable(error),
-        _ => CommandError::because(Exit::No, what, error)
-            .coded(error.code())
-            .hint("callosum ledger verify"),
+        RecoverError::Itself { .. } => no_backup(error.to_string()),
+        RecoverError::Backup { source, .. } if is_no_ledger(source) => {
+            CommandError::because(Exit::Usage, what, error)
+                .hint("callosum ledger backup says where it puts one")
+        }
+        RecoverError::NoNote { .. } | RecoverError::Untold { .. } => explained.hint(
+            "callosum ledger recover FILE --unverified, if you know where the file comes from",
+        ),
+        RecoverError::Beyond { .. } => explained.hint(
+            "callosum ledger recover --appended takes them in; --from-audit --force leaves them out",
+        ),
+        RecoverError::JournalIsSound { .. } => explained.hint(
+            "callosum ledger recover --from-audit; or give the journal up, and with it the proof: \
+             --new-journal --force",
+        ),
+        _ => explained.hint("callosum ledger verify"),
     }
+}
+
+/// Whether a file is not a ledger at all, rather than one in which something is wrong.
+fn is_no_ledger(error: &BackupError) -> bool {
+    matches!(error, BackupError::Wrong(CreateError::NotALedger { .. }))
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use callosum_host::{Disk, DiskError};
+use callosum_host::{Disk, DiskError, disk::EntryKind};
 
 use super::{Fault, Problem};
 use crate::{
@@ -49,6 +49,11 @@ pub(super) fn compare(
     let Some(ledger) = &stock.ledger else {
         return Ok(problem(Fault::Missing, 0, None, "there is no ledger"));
     };
+    let stat = disk.stat(&paths.ledger)?;
+    if stat.is_some_and(|stat| stat.kind != EntryKind::File) {
+        let detail = "it is not a file but a link, or something else";
+        return Ok(problem(Fault::Unreadable, 0, None, detail));
+    }
     let bytes = ledger.read_all()?;
     let file = match LedgerFile::parse(&bytes) {
         Ok(file) => file,

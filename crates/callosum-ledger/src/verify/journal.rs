@@ -4,6 +4,7 @@ use std::{collections::HashSet, path::PathBuf};
 
 use callosum_host::{Disk, DiskError, OpenHow};
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::{
     Fault, Problem,
@@ -16,7 +17,7 @@ use crate::{
     entry::checksum_at_head,
     event::Event,
     hashlog::HashlogLine,
-    journal::{Archived, Begins, DayFile, Record, RecordFault},
+    journal::{Archived, Begins, DayFile, Record, RecordFault, day_of},
     lines::{Line, Lines},
     paths::LedgerPaths,
     position::{Begun, Position},
@@ -207,6 +208,7 @@ impl Walk<'_> {
                 return Ok(Some(self.problem(day, Fault::Unreadable, &detail)));
             }
             self.note_task(day, &record);
+            self.note_day(day, &record);
             let mark = self.mark.take_if(|mark| mark.seq == record.head.seq);
             if mark.is_some_and(|mark| !self.bears_out(&mark, end)) {
                 self.beside.push(Problem {
@@ -241,6 +243,33 @@ impl Walk<'_> {
                 number: record.head.seq,
                 task_id,
                 detail: "it stores an entry of a task that has one already".to_owned(),
+            });
+        }
+    }
+
+    /// Names a file whose name was changed to an earlier day's. One that waited outside of the
+    /// journal may be of a clock that was wrong.
+    fn note_day(&mut self, day: &DayFile, record: &Record<'_>) {
+        let has_waited = || {
+            let details = record.head.details.as_deref().map_or("", RawValue::get);
+            details.contains("\"buffered\"")
+        };
+        let is_named = |problem: &Problem| problem.path == day.path && problem.number == 0;
+        // The record that ends a file is of the day that begins.
+        if day_of(record.head.timestamp) > day.day
+            && record.head.event != Event::DayEnd.as_str()
+            && !self.beside.iter().any(is_named)
+            && !has_waited()
+        {
+            self.beside.push(Problem {
+                path: day.path.clone(),
+                fault: Fault::Edited,
+                number: 0,
+                task_id: None,
+                detail: format!(
+                    "record {} in it is of a later day: the file was given another name",
+                    record.head.seq
+                ),
             });
         }
     }

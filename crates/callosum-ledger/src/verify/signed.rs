@@ -153,8 +153,9 @@ pub(super) fn diagnose(facts: &Facts<'_>) -> Signed {
             None => {
                 let number = facts.hashed.lines + 1;
                 let detail = format!(
-                    "{size} records were signed, and it ends after {}",
-                    facts.hashed.lines
+                    "{size} records were signed, and it ends after {}, of which the first {} are \
+                     proven",
+                    facts.hashed.lines, signed.proven
                 );
                 signed
                     .problems

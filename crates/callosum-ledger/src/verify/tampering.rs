@@ -262,6 +262,44 @@ fn an_edited_record_is_named() {
     }
 }
 
+/// CAL-GOV-4: the last record, which tells of the last checkpoint and is not signed yet: what it
+/// tells must be kept, what else it says is not proven, and the verification says how far it is.
+#[test]
+fn the_last_record_is_proven_as_far_as_it_tells_of_a_checkpoint() {
+    let project = Project::new();
+    let path = project.journal();
+    let lines = project.lines(&path);
+    let with_last = |change: &dyn Fn(&str) -> String| {
+        let mut lines = lines.clone();
+        let last = lines.pop().unwrap();
+        lines.push(resealed(&change(&last), None));
+        project.write(&path, &lines);
+        project.verify()
+    };
+    for field in ["\"root\":\"", "\"size\":"] {
+        let found = with_last(&|last| {
+            let at = last.find(field).unwrap() + field.len();
+            let other = if last[at..].starts_with('9') {
+                "8"
+            } else {
+                "9"
+            };
+            format!("{}{other}{}", &last[..at], &last[at + 1..])
+        });
+        let [problem] = &found.problems[..] else {
+            panic!("{field}: {:?}", found.problems);
+        };
+        assert_eq!(problem.fault, Fault::CheckpointMissing, "{field}");
+        assert_eq!(problem.path, project.witness.path());
+    }
+    let found = with_last(&|last| last.replace("T10:", "T11:"));
+    assert_eq!(found.problems, []);
+    assert_eq!(
+        (found.records, found.signed_records),
+        (RECORDS as u64, SIGNED as u64)
+    );
+}
+
 /// CAL-GOV-4: deleted; at the end it is a cut tail.
 #[test]
 fn a_deleted_record_is_named() {

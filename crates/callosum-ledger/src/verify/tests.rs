@@ -307,3 +307,45 @@ fn a_second_entry_of_a_task_is_named() {
     let id = problem.task_id.as_ref().unwrap();
     assert_eq!(id.as_str(), "cal_2026_11_02_0001");
 }
+
+/// CAL-GOV-4: a day's file under an earlier day's name would be passed over by whoever asks for its
+/// day.
+#[test]
+fn a_day_file_with_another_name_is_named() {
+    let project = project();
+    let renamed = project.paths.audit.join("2026-10-30.jsonl");
+    project.disk.rename(&project.journal(), &renamed).unwrap();
+    assert_eq!(project.problem(&renamed), Some((Fault::Edited, 0)));
+}
+
+/// CAL-GOV-4: where the ledger was changed, its hashlog is not accused.
+#[test]
+fn a_hashlog_that_says_where_entries_were_is_right() {
+    let project = project();
+    let text = project.disk.read(&project.paths.ledger).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    let longer = text.replacen("summary 1", "summary one", 1);
+    let ledger = &project.paths.ledger;
+    project
+        .disk
+        .replace(ledger, longer.as_bytes(), 0o644)
+        .unwrap();
+    assert_eq!(project.problem(ledger), Some((Fault::Edited, 2)));
+    assert_eq!(project.problem(&project.paths.hashlog), None);
+}
+
+/// CAL-GOV-4: a link in the ledger's place is called one.
+#[test]
+fn a_link_in_the_place_of_the_ledger_is_named() {
+    let project = project();
+    let elsewhere = project.paths.root.join("elsewhere");
+    project
+        .disk
+        .rename(&project.paths.ledger, &elsewhere)
+        .unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &project.paths.ledger).unwrap();
+    let found = verify(&project.disk, &project.paths).unwrap();
+    let of_ledger = |problem: &&Problem| problem.path == project.paths.ledger;
+    let problem = found.problems.iter().find(of_ledger).unwrap();
+    assert!(problem.detail.contains("a link"), "{problem:?}");
+}

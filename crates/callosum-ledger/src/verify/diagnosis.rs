@@ -49,11 +49,6 @@ pub(super) fn compare(
     let Some(ledger) = &stock.ledger else {
         return Ok(problem(Fault::Missing, 0, None, "there is no ledger"));
     };
-    let stat = disk.stat(&paths.ledger)?;
-    if stat.is_some_and(|stat| stat.kind != EntryKind::File) {
-        let detail = "it is not a file but a link, or something else";
-        return Ok(problem(Fault::Unreadable, 0, None, detail));
-    }
     let bytes = ledger.read_all()?;
     let file = match LedgerFile::parse(&bytes) {
         Ok(file) => file,
@@ -88,6 +83,19 @@ pub(super) fn compare(
     } else {
         problem(Fault::Edited, 0, None, "its fields beside `tasks` differ")
     })
+}
+
+/// Names what stands in a file's place and is none: what it leads to is not what is written.
+pub(super) fn not_a_file(disk: &Disk, path: &Path) -> Result<Option<Problem>, DiskError> {
+    let stat = disk.stat(path)?;
+    let is_another = stat.is_some_and(|stat| stat.kind != EntryKind::File);
+    Ok(is_another.then(|| Problem {
+        path: path.to_owned(),
+        fault: Fault::Unreadable,
+        number: 0,
+        task_id: None,
+        detail: "it is not a file but a link, or something else".to_owned(),
+    }))
 }
 
 /// Finds the first entry at which an archive differs from what the journal says of it, and how.

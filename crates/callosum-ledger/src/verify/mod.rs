@@ -315,6 +315,10 @@ pub fn verify_within(
         let problems = &mut verification.problems;
         interrupted::settle(disk, paths, &stock, &of_journal, proven, problems)?;
     }
+    for path in [&paths.ledger, &paths.hashlog] {
+        let not_a_file = diagnosis::not_a_file(disk, path)?;
+        verification.problems.extend(not_a_file);
+    }
     Ok(verification)
 }
 

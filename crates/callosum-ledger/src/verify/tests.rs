@@ -345,7 +345,9 @@ fn a_link_in_the_place_of_the_ledger_is_named() {
         .unwrap();
     std::os::unix::fs::symlink(&elsewhere, &project.paths.ledger).unwrap();
     let found = verify(&project.disk, &project.paths).unwrap();
-    let of_ledger = |problem: &&Problem| problem.path == project.paths.ledger;
-    let problem = found.problems.iter().find(of_ledger).unwrap();
+    let [problem] = &found.problems[..] else {
+        panic!("{:?}", found.problems);
+    };
+    assert_eq!(problem.path, project.paths.ledger);
     assert!(problem.detail.contains("a link"), "{problem:?}");
 }

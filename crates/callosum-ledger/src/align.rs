@@ -13,7 +13,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use callosum_host::{Disk, DiskError, DiskFile, LockError, OpenHow, disk::NewFile};
+use callosum_host::{
+    Disk, DiskError, DiskFile, LockError, OpenHow,
+    disk::{EntryKind, NewFile},
+};
 use jiff::{Timestamp, ToSpan};
 
 use crate::{
@@ -287,15 +290,24 @@ enum Foreign {
 }
 
 /// Refuses day files of a day after tomorrow. The journal never goes back to an earlier day, so
-/// one of them would be the last for ever.
+/// one of them would be the last for ever. One of a later day than today's that is empty has nothing
+/// to go back from, and is removed: today's records would go into it.
 fn refuse_days_to_come(disk: &Disk, paths: &LedgerPaths, now: Timestamp) -> Result<(), OpenError> {
-    let last = day_files(disk, &paths.audit)?.pop();
+    let today = day_of(now);
     // Clocks differ, by a day at most where only the zone is wrong.
-    let tomorrow = day_of(now).saturating_add(1.day());
-    match last {
-        Some(last) if last.day > tomorrow => Err(OpenError::DayToCome { path: last.path }),
-        _ => Ok(()),
+    let tomorrow = today.saturating_add(1.day());
+    let days = day_files(disk, &paths.audit)?.into_iter().rev();
+    for last in days.take_while(|day| day.day > today) {
+        let stat = disk.stat(&last.path)?;
+        if stat.is_some_and(|stat| stat.kind == EntryKind::File && stat.len == 0) {
+            disk.remove_file(&last.path)?;
+        } else if last.day > tomorrow {
+            return Err(OpenError::DayToCome { path: last.path });
+        } else {
+            break;
+        }
     }
+    Ok(())
 }
 
 /// Whether the three files have the sizes that the position says, and none was replaced.

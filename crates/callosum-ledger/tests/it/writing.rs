@@ -19,7 +19,7 @@ use callosum_ledger::{
 };
 use serde_json::Value;
 
-use crate::project::{Project, id, spawn};
+use crate::project::{Project, START, id, spawn};
 
 /// REQ-DEP-005, CAL-CFG-1: the seed's files are created, and only once.
 #[test]
@@ -426,14 +426,30 @@ fn a_task_whose_entry_turned_up_in_the_journal_has_one() {
 fn a_day_file_of_a_day_to_come_is_refused_by_name() {
     let (project, _) = Project::with_entries(1);
     let to_come = project.paths.audit.join("2026-11-04.jsonl");
-    project.write(&to_come, "");
+    project.write(&to_come, "{}\n");
     let open = project.open_refused();
     assert!(open.contains("2026-11-04.jsonl"), "{open}");
     let error = Ledger::create(&project.disk, &project.paths, &project.clock).unwrap_err();
     assert!(error.to_string().contains("2026-11-04.jsonl"), "{error}");
     project.disk.remove_file(&to_come).unwrap();
-    project.write(&project.paths.audit.join("2026-11-03.jsonl"), "");
-    project.store(&project.open(), "a clock that is ahead");
+    let ahead = project.at("2026-11-03T10:00:00Z");
+    ahead.store(&ahead.open(), "a clock that is ahead");
+    let project = ahead.at(START);
+    project.store(&project.open(), "a clock that is right");
+}
+
+/// CAL-GOV-1: an empty day file of a day to come takes none of today's records.
+#[test]
+fn an_empty_day_file_of_a_day_to_come_is_passed_over() {
+    for day in ["2026-11-03", "2026-12-23"] {
+        let (project, _) = Project::with_entries(1);
+        let to_come = project.paths.audit.join(format!("{day}.jsonl"));
+        project.write(&to_come, "");
+        project.store(&project.open(), "today");
+        assert!(!project.disk.exists(&to_come).unwrap());
+        let found = verify(&project.disk, &project.paths).unwrap();
+        assert_eq!((found.day_files, found.problems), (1, Vec::new()));
+    }
 }
 
 /// An error and what caused it, as the program shows it.

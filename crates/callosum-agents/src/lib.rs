@@ -18,6 +18,7 @@ pub mod handshake;
 pub mod health;
 pub mod http;
 pub mod json;
+mod mcp;
 pub mod protocol;
 pub mod registry;
 pub mod runner;

@@ -16,11 +16,13 @@ const KEPT: &[(&str, &[&str])] = &[
     ("comfy-table", &["callosum"]),
     ("indicatif", &["callosum"]),
     ("owo-colors", &["callosum"]),
+    ("rmcp", &["callosum-agents"]),
     ("rusqlite", &[]),
     ("rustix", &["callosum-host"]),
     ("signal-hook", &["callosum"]),
     ("tempfile", &["callosum-testkit"]),
-    ("tokio", &[]),
+    // Of use in the processes that speak for the controller alone.
+    ("tokio", &["callosum-agents"]),
     ("tree-sitter", &["callosum-search"]),
     ("uuid", &["callosum-host"]),
 ];

@@ -171,6 +171,14 @@ impl Complaint {
         }
     }
 
+    /// A complaint about the entry or the tree: nobody was asked.
+    pub(crate) fn of_ours(words: &str) -> Self {
+        Self {
+            words: format!("nobody was asked: {words}"),
+            ..Self::default()
+        }
+    }
+
     /// Names it.
     pub(crate) fn fault(&self) -> ClientFault {
         let lower = self.words.to_lowercase();

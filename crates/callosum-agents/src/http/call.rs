@@ -176,14 +176,6 @@ impl Complaint {
             status: None,
         }
     }
-
-    /// A complaint about the entry or the tree: nobody was asked.
-    pub(super) fn of_ours(words: &str) -> Self {
-        Self {
-            words: format!("nobody was asked: {words}"),
-            ..Self::default()
-        }
-    }
 }
 
 /// What a service says that went wrong, wherever it says so.

@@ -15,7 +15,7 @@ use crate::{
     dialect::{Complaint, LARGEST_STREAM},
     protocol::Request,
     runner::LARGEST_ANSWER,
-    transport::{Event, Job, Means, Tell, Transport, Want},
+    transport::{Event, Job, Means, Tell, Want},
 };
 
 /// How many tokens a model takes whose entry says nothing else.
@@ -24,14 +24,28 @@ const WINDOW: u64 = 16_384;
 /// How many tokens of the window are left for the answer: a summary of 10 KB and some thought.
 const FOR_THE_ANSWER: u64 = 4_096;
 
+/// What a server understands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Interface {
+    /// OpenAI's chat completions.
+    OpenAi,
+    /// Ollama's own chat.
+    Ollama,
+}
+
 /// Does one job, and tells what happens; `tell` says whether anybody still listens.
-pub(crate) fn answer(job: &Job, means: &Means<'_>, tell: &mut Tell<'_>) -> Result<(), Complaint> {
+pub(crate) fn answer(
+    interface: Interface,
+    job: &Job,
+    means: &Means<'_>,
+    tell: &mut Tell<'_>,
+) -> Result<(), Complaint> {
     let caller = Caller::new(job, means.environment)?;
     match &job.want {
         Want::Look => {
-            let look = match job.transport {
-                Transport::Ollama => ollama::look(&caller),
-                Transport::OpenAi => openai::look(&caller),
+            let look = match interface {
+                Interface::Ollama => ollama::look(&caller),
+                Interface::OpenAi => openai::look(&caller),
             }?;
             tell(Event::Found {
                 version: look.version,
@@ -44,9 +58,9 @@ pub(crate) fn answer(job: &Job, means: &Means<'_>, tell: &mut Tell<'_>) -> Resul
             let prompt = prompt(request, job, window, means, tell)?;
             let model = job.model.as_deref().unwrap_or_default();
             let mut answering = Answering::new(tell);
-            let done = match job.transport {
-                Transport::Ollama => ollama::ask(&caller, model, &prompt, window, &mut answering),
-                Transport::OpenAi => openai::ask(&caller, model, &prompt, &mut answering),
+            let done = match interface {
+                Interface::Ollama => ollama::ask(&caller, model, &prompt, window, &mut answering),
+                Interface::OpenAi => openai::ask(&caller, model, &prompt, &mut answering),
             };
             match done {
                 Ok(()) => Ok(()),

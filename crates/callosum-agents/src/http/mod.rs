@@ -16,4 +16,4 @@ mod ollama;
 mod openai;
 
 pub use self::endpoint::{Endpoint, EndpointError};
-pub(crate) use self::job::answer;
+pub(crate) use self::job::{Interface, answer};

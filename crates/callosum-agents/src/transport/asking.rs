@@ -19,7 +19,7 @@ use crate::{
         Errand, LARGEST_ANSWER, Patience, RunError, Sign, Signs, Surroundings, exit_of, last_words,
         own_folder, start,
     },
-    template::Template,
+    template::{Command, Template},
     words::fit_line,
 };
 
@@ -99,12 +99,20 @@ pub(super) fn have_asked(
     heard: &mut dyn FnMut(Sign<'_>),
 ) -> Result<Told, RunError> {
     let template = Template::parse(&executor.command_template)?;
-    let job = Job::of(transport, want, executor, surroundings.root.clone());
+    let mut job = Job::of(transport, want, executor, surroundings.root.clone());
+    let mut command = template.fill(&surroundings.self_program, "")?;
+    if let Some(speaker) = transport.speaker() {
+        job.command = Some((command.program.into(), command.arguments));
+        command = Command {
+            program: surroundings.self_program.clone(),
+            arguments: ["executor", "run", speaker].map(Into::into).into(),
+        };
+    }
     let errand = Errand {
         input: job.to_bytes(),
         passed: &CERTIFICATES,
         output_bytes: LARGEST_STREAM,
-        ..Errand::plain(template.fill(&surroundings.self_program, "")?)
+        ..Errand::plain(command)
     };
     let mut given = executor.clone();
     given.pass_environment.extend(executor.api_key_env.clone());

@@ -23,6 +23,9 @@ use crate::{
 /// Longest time that a server may take to say what it offers.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
+/// Longest time that one may take which must be started first; a runtime may have to be loaded.
+const START_WITHIN: Duration = Duration::from_secs(30);
+
 /// Most names that an error lists.
 const MOST_LISTED: usize = 8;
 
@@ -70,7 +73,8 @@ pub(crate) fn handshake(
         capabilities: Capabilities {
             prompt_input: true,
             json_output: true,
-            filesystem_access: false,
+            // A program that is started in the tree may look at it.
+            filesystem_access: transport.speaker().is_some(),
             checksum_support: false,
         },
         version,
@@ -91,9 +95,14 @@ fn look(
     executor: &Executor,
     surroundings: &Surroundings,
 ) -> Result<Found, Fault> {
+    let within = if transport.speaker().is_some() {
+        START_WITHIN
+    } else {
+        ANSWER_WITHIN
+    };
     let patience = Patience {
-        quiet: ANSWER_WITHIN,
-        total: Some(ANSWER_WITHIN),
+        quiet: within,
+        total: Some(within),
     };
     let told = have_asked(
         transport,
@@ -127,7 +136,11 @@ fn look(
 
 /// Whether what the entry names is among what the server offers.
 fn validate(transport: Transport, executor: &Executor, offers: &[String]) -> Result<(), Fault> {
-    let named = executor.model.as_deref().unwrap_or_default();
+    let named = match transport {
+        Transport::OpenAi | Transport::Ollama => executor.model.as_deref(),
+        Transport::Mcp => executor.tool.as_deref(),
+    };
+    let named = named.unwrap_or_default();
     let is_it = |offer: &String| {
         offer == named
             || (transport == Transport::Ollama && offer.strip_suffix(":latest") == Some(named))

@@ -1,6 +1,6 @@
 //! [`Job`]: what the process that speaks for us is told, as one JSON document on standard input.
 
-use std::path::PathBuf;
+use std::{ffi::OsString, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,12 @@ pub(crate) struct Job {
     pub(crate) api_key_env: Option<String>,
     /// How many tokens the model takes.
     pub(crate) context_tokens: Option<u64>,
+    /// The program that speaks the protocol, and its arguments, where there is one to be started.
+    pub(crate) command: Option<(OsString, Vec<OsString>)>,
+    /// The tool that is called.
+    pub(crate) tool: Option<String>,
+    /// Its argument that takes the prompt.
+    pub(crate) argument: Option<String>,
     /// The tree that is asked about.
     pub(crate) root: PathBuf,
 }
@@ -48,6 +54,9 @@ impl Job {
             model: executor.model.clone(),
             api_key_env: executor.api_key_env.clone(),
             context_tokens: executor.context_tokens,
+            command: None,
+            tool: executor.tool.clone(),
+            argument: executor.argument.clone(),
             root,
         }
     }

@@ -14,20 +14,22 @@ pub enum Transport {
     OpenAi,
     /// Ollama's own chat over HTTP.
     Ollama,
+    /// A tool of a server of the Model Context Protocol, on the server's standard input and output.
+    Mcp,
 }
 
 impl Transport {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::OpenAi, Self::Ollama];
+    pub const ALL: [Self; 3] = [Self::OpenAi, Self::Ollama, Self::Mcp];
 
     /// How an entry says that it is reached; `None` for a program, and for what we do not speak.
     ///
-    /// An entry of type `http` without a `protocol` speaks OpenAI's.
+    /// An entry of type `http` without a `protocol` speaks OpenAI's, one of type `mcp` MCP.
     pub fn of(executor: &Executor) -> Option<Self> {
         let named = executor.protocol.as_deref();
         Self::ALL.into_iter().find(|transport| {
             transport.kind() == executor.kind
-                && named.map_or(*transport == Self::OpenAi, |name| {
+                && named.map_or(*transport != Self::Ollama, |name| {
                     name == transport.as_str()
                 })
         })
@@ -37,6 +39,15 @@ impl Transport {
     pub fn kind(self) -> Kind {
         match self {
             Self::OpenAi | Self::Ollama => Kind::Http,
+            Self::Mcp => Kind::Mcp,
+        }
+    }
+
+    /// What our process is called that speaks it, where the entry's command is another program.
+    pub(super) fn speaker(self) -> Option<&'static str> {
+        match self {
+            Self::OpenAi | Self::Ollama => None,
+            Self::Mcp => Some("mcp"),
         }
     }
 
@@ -45,6 +56,7 @@ impl Transport {
         match self {
             Self::OpenAi => "openai",
             Self::Ollama => "ollama",
+            Self::Mcp => "mcp",
         }
     }
 }

@@ -5,7 +5,10 @@ use std::{ffi::OsString, io::Write};
 use callosum_host::Disk;
 
 use super::{event::Event, job::Job, name::Transport};
-use crate::http;
+use crate::{
+    http::{self, Interface},
+    mcp,
+};
 
 /// What the process has at hand.
 #[derive(Debug)]
@@ -40,7 +43,9 @@ pub fn speak(job: &[u8], means: &Means<'_>, out: &mut (dyn Write + Send)) -> Res
         unheard.is_none()
     };
     let done = match job.transport {
-        Transport::OpenAi | Transport::Ollama => http::answer(&job, means, &mut tell),
+        Transport::OpenAi => http::answer(Interface::OpenAi, &job, means, &mut tell),
+        Transport::Ollama => http::answer(Interface::Ollama, &job, means, &mut tell),
+        Transport::Mcp => mcp::answer(&job, &mut tell),
     };
     if let Err(complaint) = done {
         tell(complaint.into());

@@ -2,18 +2,20 @@
 //!
 //! Start with [`run`]. A child gets exactly the arguments, environment and folder of its
 //! [`Launch`]: nothing is inherited, and no shell ever stands between. What its output means is
-//! the caller's business.
+//! the caller's business. [`Talk`] is for a process that was started so, and speaks to one of its own.
 
 mod cancel;
 mod launch;
 mod parent;
 mod run;
+mod talk;
 
 pub use self::{
     cancel::Cancel,
     launch::{Launch, Limits},
     parent::end_with_parent,
     run::{Ending, Run, SpawnError, Stream, run},
+    talk::Talk,
 };
 
 #[cfg(test)]

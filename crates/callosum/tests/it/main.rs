@@ -37,3 +37,5 @@ mod proofs;
 mod schemas;
 /// Help, examples, completions, manuals, colours.
 mod terminal;
+/// Tools of servers of the Model Context Protocol, called as executors.
+mod tools;

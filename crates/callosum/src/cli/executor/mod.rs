@@ -19,7 +19,7 @@ use crate::ui::CommandError;
 #[derive(Debug, Subcommand)]
 pub(crate) enum ExecutorCommand {
     List(list::ListArgs),
-    Register(register::RegisterArgs),
+    Register(Box<register::RegisterArgs>),
     Check(check::CheckArgs),
     Discover(discover::DiscoverArgs),
     Enable(enable::EnableArgs),

@@ -4,7 +4,7 @@ use callosum_agents::{
     dialect::Dialect,
     discover::{self, Known},
     http::Endpoint,
-    registry::{EMBEDDED_ID, Executor},
+    registry::{EMBEDDED_ID, Executor, Kind},
     template::Template,
     transport::Transport,
 };
@@ -22,13 +22,15 @@ use crate::{
 /// stands for the prompt; a template without it gets the request as JSON on standard input.
 /// `{self}` is this program. A coding agent that Callosum knows hears the request in words, and its
 /// template may have `{schema}` and `{schema_file}`, the form of an answer. A model's server is
-/// registered with its address and the model. Registering an executor here also trusts it on this machine.
+/// registered with its address and the model, and a server of the Model Context Protocol with its
+/// command and the tool that takes the prompt. Registering an executor here also trusts it on this machine.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum executor register mine --command 'python3 tools/answer.py'
   $ callosum executor register claude
   $ callosum executor register ollama --protocol text --command 'ollama run qwen3'
+  $ callosum executor register reader --command 'reader-mcp' --tool ask
   $ callosum executor register local --endpoint http://127.0.0.1:8080 --model qwen3")]
 pub(crate) struct RegisterArgs {
     /// Its name: letters, digits, `.`, `_` and `-`
@@ -50,6 +52,17 @@ pub(crate) struct RegisterArgs {
     /// The environment variable that holds the key for it; the key itself is kept nowhere
     #[arg(long, value_name = "NAME", requires = "endpoint")]
     api_key_env: Option<String>,
+    /// The tool to call, where the command is a server of the Model Context Protocol
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "command",
+        conflicts_with = "endpoint"
+    )]
+    tool: Option<String>,
+    /// The tool's argument that takes the prompt, where that is not clear from its form
+    #[arg(long, value_name = "NAME", requires = "tool")]
+    argument: Option<String>,
     /// How many tokens the model takes, prompt and answer together (default: 16384)
     #[arg(long, value_name = "N", requires = "endpoint", value_parser = clap::value_parser!(u64).range(1024..))]
     context_tokens: Option<u64>,
@@ -121,9 +134,14 @@ fn entry(args: &RegisterArgs) -> Result<Executor, CommandError> {
             return Err(CommandError::new(Exit::Usage, what).hint(hint));
         }
     };
+    if let Some(tool) = &args.tool {
+        executor.kind = Kind::Mcp;
+        executor.tool = Some(tool.clone());
+        executor.argument.clone_from(&args.argument);
+    }
     if let Some(protocol) = &args.protocol {
         executor.protocol = Some(protocol.clone());
-        if Dialect::of(&executor).is_none() {
+        if Dialect::of(&executor).is_none() && Transport::of(&executor).is_none() {
             let known: Vec<&str> = Dialect::ALL.iter().map(|known| known.as_str()).collect();
             let what = format!("`{protocol}` is not a protocol that Callosum knows");
             return Err(CommandError::new(Exit::Usage, what).hint(known.join(", ")));

@@ -45,6 +45,8 @@ enum Embedded {
     Scout,
     /// Asks a model's server.
     Http,
+    /// Calls a tool of a server of the Model Context Protocol.
+    Mcp,
 }
 
 pub(in crate::cli) fn run(environment: &Environment, args: &RunArgs) -> Result<(), CommandError> {
@@ -62,7 +64,7 @@ pub(in crate::cli) fn run(environment: &Environment, args: &RunArgs) -> Result<(
         })?;
     match args.executor {
         Embedded::Scout => explore(&bytes),
-        Embedded::Http => speak(environment, &bytes),
+        Embedded::Http | Embedded::Mcp => speak(environment, &bytes),
     }
 }
 

@@ -1,0 +1,206 @@
+//! [`answer`]: one job of the process that speaks to an MCP server for the controller.
+
+use callosum_evidence::tokens;
+use callosum_host::process::Talk;
+use rmcp::{
+    ClientHandler, Peer, RoleClient,
+    model::{
+        CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation,
+        ProgressNotificationParam, ProtocolVersion, Tool,
+    },
+    service::{
+        ClientInitializeError, ClientLifecycleMode, NotificationContext, ServiceError,
+        serve_client_with_lifecycle,
+    },
+    transport::async_rw::AsyncRwTransport,
+};
+use serde_json::Map;
+use tokio::{
+    net::unix::pipe,
+    runtime,
+    sync::mpsc::{UnboundedSender, unbounded_channel},
+};
+
+use super::{
+    pipe::{Heard, LONGEST_MESSAGE},
+    tool,
+};
+use crate::{
+    dialect::{CUT_OFF, Complaint, UNREACHABLE, UNREADABLE},
+    transport::{Event, Job, Tell, Want},
+};
+
+/// Does one job, and tells what happens; `tell` says whether anybody still listens.
+pub(crate) fn answer(job: &Job, tell: &mut Tell<'_>) -> Result<(), Complaint> {
+    let runtime = runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .build()
+        .map_err(|error| Complaint::of_ours(&error.to_string()))?;
+    runtime.block_on(async {
+        let (sender, mut events) = unbounded_channel();
+        let work = converse(job, sender);
+        tokio::pin!(work);
+        loop {
+            tokio::select! {
+                biased;
+                Some(event) = events.recv() => {
+                    let is_last = event == Event::TooMuch;
+                    if !tell(event) || is_last {
+                        return Ok(());
+                    }
+                }
+                done = &mut work => {
+                    while let Ok(event) = events.try_recv() {
+                        tell(event);
+                    }
+                    return done;
+                }
+            }
+        }
+    })
+}
+
+async fn converse(job: &Job, tell: UnboundedSender<Event>) -> Result<(), Complaint> {
+    let (program, arguments) = job
+        .command
+        .as_ref()
+        .ok_or_else(|| Complaint::of_ours("the job has no command"))?;
+    let (_server, input, output) = Talk::start(program.as_ref(), arguments)
+        .map_err(|error| of_kind(UNREACHABLE, &with_causes(&error)))?;
+    let failed = |error: std::io::Error| Complaint::of_ours(&error.to_string());
+    let output = pipe::Receiver::from_owned_fd(output).map_err(failed)?;
+    let input = pipe::Sender::from_owned_fd(input).map_err(failed)?;
+    let transport = AsyncRwTransport::new(Heard::new(output, tell.clone()), input)
+        .with_max_line_length(LONGEST_MESSAGE);
+    let lifecycle = ClientLifecycleMode::Auto {
+        preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+        legacy_version: Some(ProtocolVersion::V_2025_11_25),
+    };
+    let service = serve_client_with_lifecycle(Listener(tell.clone()), transport, lifecycle)
+        .await
+        .map_err(|error| not_begun(&error))?;
+    let peer: &Peer<RoleClient> = &service;
+    let tools = peer
+        .list_all_tools()
+        .await
+        .map_err(|error| not_done(&error))?;
+    let wanted = job.tool.as_deref().unwrap_or_default();
+    let chosen = tools.iter().find(|tool| tool.name == wanted);
+    match (&job.want, chosen) {
+        (Want::Look, chosen) => {
+            if let Some(tool) = chosen {
+                choose(tool, job)?;
+            }
+            let version = peer.peer_info().and_then(|info| {
+                info.server_info
+                    .as_ref()
+                    .map(|server| server.version.clone())
+            });
+            say(
+                &tell,
+                Event::Found {
+                    version,
+                    offers: tools.iter().map(|tool| tool.name.to_string()).collect(),
+                },
+            );
+            Ok(())
+        }
+        (Want::Answer(_), None) => Err(Complaint::of_ours(&format!(
+            "its server has no tool `{wanted}` any more"
+        ))),
+        (Want::Answer(request), Some(tool)) => {
+            let argument = choose(tool, job)?;
+            let prompt = request.spoken_plainly();
+            say(
+                &tell,
+                Event::Given {
+                    prompt_tokens: tokens::estimate(&prompt),
+                    shown: Map::new(),
+                },
+            );
+            let call = CallToolRequestParams::new(wanted.to_owned())
+                .with_arguments(tool::arguments(argument, prompt));
+            let result = peer
+                .call_tool(call)
+                .await
+                .map_err(|error| not_done(&error))?;
+            let said = tool::said(&result);
+            if result.is_error == Some(true) {
+                return Err(Complaint::words(&said));
+            }
+            say(&tell, Event::Text { text: said });
+            say(&tell, Event::Done);
+            Ok(())
+        }
+    }
+}
+
+fn choose(tool: &Tool, job: &Job) -> Result<String, Complaint> {
+    tool::argument(tool, job.argument.as_deref())
+        .map_err(|error| Complaint::of_ours(&error.to_string()))
+}
+
+fn say(tell: &UnboundedSender<Event>, event: Event) {
+    // The other end is in the same function as this one, and outlives it.
+    drop(tell.send(event));
+}
+
+fn of_kind(kind: &str, words: &str) -> Complaint {
+    Complaint {
+        words: words.to_owned(),
+        kind: Some(kind.to_owned()),
+        status: None,
+    }
+}
+
+fn not_begun(error: &ClientInitializeError) -> Complaint {
+    let kind = match error {
+        ClientInitializeError::ConnectionClosed(_)
+        | ClientInitializeError::TransportError { .. } => UNREACHABLE,
+        _ => UNREADABLE,
+    };
+    of_kind(kind, &with_causes(error))
+}
+
+fn not_done(error: &ServiceError) -> Complaint {
+    match error {
+        ServiceError::McpError(said) => Complaint::words(&said.message),
+        ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
+            of_kind(CUT_OFF, "its server ended")
+        }
+        other => of_kind(UNREADABLE, &with_causes(other)),
+    }
+}
+
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut words = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        words = format!("{words}: {cause}");
+        source = cause.source();
+    }
+    words
+}
+
+/// What the controller is to the server: somebody who listens, and grants nothing.
+struct Listener(UnboundedSender<Event>);
+
+impl ClientHandler for Listener {
+    fn get_info(&self) -> ClientConfig {
+        ClientConfig::new(
+            ClientCapabilities::default(),
+            Implementation::new("callosum", env!("CARGO_PKG_VERSION")),
+        )
+    }
+
+    async fn on_progress(
+        &self,
+        params: ProgressNotificationParam,
+        _context: NotificationContext<RoleClient>,
+    ) {
+        if let Some(what) = params.message {
+            say(&self.0, Event::Doing { what });
+        }
+    }
+}

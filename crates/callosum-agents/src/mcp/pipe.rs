@@ -1,0 +1,71 @@
+//! [`Heard`]: a server's output, whose every byte is a sign of life, within bounds.
+
+use std::{
+    io,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+use tokio::{
+    io::{AsyncRead, ReadBuf},
+    net::unix::pipe,
+    sync::mpsc::UnboundedSender,
+};
+
+use crate::{dialect::LARGEST_STREAM, transport::Event};
+
+/// Longest message of a server, in bytes: an answer may have 4 MiB, and escapes.
+pub(super) const LONGEST_MESSAGE: usize = 16 * 1024 * 1024;
+
+/// Reads from a server and tells that it lives.
+pub(super) struct Heard {
+    pipe: pipe::Receiver,
+    tell: UnboundedSender<Event>,
+    total: usize,
+    line: usize,
+}
+
+impl Heard {
+    pub(super) fn new(pipe: pipe::Receiver, tell: UnboundedSender<Event>) -> Self {
+        Self {
+            pipe,
+            tell,
+            total: 0,
+            line: 0,
+        }
+    }
+
+    /// Whether what came until now is within bounds.
+    fn count(&mut self, bytes: &[u8]) -> bool {
+        self.total += bytes.len();
+        self.line = match bytes.iter().rposition(|byte| *byte == b'\n') {
+            Some(at) => bytes.len() - at,
+            None => self.line + bytes.len(),
+        };
+        self.total <= LARGEST_STREAM && self.line <= LONGEST_MESSAGE
+    }
+}
+
+impl AsyncRead for Heard {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut this.pipe).poll_read(context, buffer))?;
+        let bytes = &buffer.filled()[before..];
+        if bytes.is_empty() {
+            return Poll::Ready(Ok(()));
+        }
+        let event = if this.count(bytes) {
+            Event::Life
+        } else {
+            Event::TooMuch
+        };
+        // Nobody listens any more once the job is done.
+        drop(this.tell.send(event));
+        Poll::Ready(Ok(()))
+    }
+}

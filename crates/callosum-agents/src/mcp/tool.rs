@@ -1,0 +1,201 @@
+//! Tools: which argument of one a prompt goes to, and what its result says.
+
+use rmcp::model::{CallToolResult, Tool};
+use serde_json::{Map, Value};
+
+/// Names of an argument that takes a prompt, the likeliest first.
+const USUAL: [&str; 6] = ["prompt", "question", "query", "task", "message", "input"];
+
+/// Why no prompt can go to a tool.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum ArgumentError {
+    /// The entry names one that is not there.
+    #[error("the tool `{tool}` has no argument `{argument}` that takes a text")]
+    Missing {
+        /// The tool.
+        tool: String,
+        /// What the entry names.
+        argument: String,
+    },
+    /// None of its arguments is surely the one.
+    #[error("the tool `{tool}` does not show which argument takes the prompt; name it: --argument")]
+    Unclear {
+        /// The tool.
+        tool: String,
+    },
+    /// It wants more than a prompt.
+    #[error("the tool `{tool}` wants `{other}` besides the prompt")]
+    More {
+        /// The tool.
+        tool: String,
+        /// What else.
+        other: String,
+    },
+}
+
+/// The argument of a tool that a prompt goes to: the one that the entry names, or else one with a
+/// usual name, or the only one that takes a text and is required.
+pub(super) fn argument(tool: &Tool, named: Option<&str>) -> Result<String, ArgumentError> {
+    let name = || tool.name.to_string();
+    let properties = tool
+        .input_schema
+        .get("properties")
+        .and_then(Value::as_object);
+    let takes_text = |argument: &str| {
+        properties
+            .and_then(|properties| properties.get(argument))
+            .is_some_and(takes_text)
+    };
+    let required: Vec<&str> = tool
+        .input_schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let chosen = match named {
+        Some(named) if takes_text(named) => named,
+        Some(named) => {
+            return Err(ArgumentError::Missing {
+                tool: name(),
+                argument: named.to_owned(),
+            });
+        }
+        None => match USUAL.into_iter().find(|usual| takes_text(usual)) {
+            Some(usual) => usual,
+            None => match required.as_slice() {
+                [only] if takes_text(only) => only,
+                _ => return Err(ArgumentError::Unclear { tool: name() }),
+            },
+        },
+    };
+    match required.iter().find(|other| **other != chosen) {
+        Some(other) => Err(ArgumentError::More {
+            tool: name(),
+            other: (*other).to_owned(),
+        }),
+        None => Ok(chosen.to_owned()),
+    }
+}
+
+fn takes_text(schema: &Value) -> bool {
+    match schema.get("type") {
+        Some(Value::String(kind)) => kind == "string",
+        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "string"),
+        // What says nothing takes anything.
+        None => true,
+        _ => false,
+    }
+}
+
+/// What a result says: its `summary` where it is an object with one, or else its texts.
+pub(super) fn said(result: &CallToolResult) -> String {
+    let structured = result.structured_content.as_ref();
+    if let Some(summary) = structured.and_then(|value| value.get("summary")?.as_str()) {
+        return summary.to_owned();
+    }
+    let texts: Vec<&str> = result
+        .content
+        .iter()
+        .filter_map(|block| Some(block.as_text()?.text.as_str()))
+        .collect();
+    match (texts.is_empty(), structured) {
+        (true, Some(Value::String(text))) => text.clone(),
+        (true, Some(value)) if !value.is_null() => value.to_string(),
+        _ => texts.join("\n\n"),
+    }
+}
+
+/// The arguments of a call.
+pub(super) fn arguments(argument: String, prompt: String) -> Map<String, Value> {
+    Map::from_iter([(argument, Value::String(prompt))])
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn tool(schema: &Value) -> Tool {
+        serde_json::from_value(json!({"name": "ask", "inputSchema": schema})).unwrap()
+    }
+
+    /// CAL-EXE-2: the prompt goes where the entry or the tool's own form says, and nowhere by guess.
+    #[test]
+    fn the_argument_is_named_usual_or_the_only_one() {
+        let text = json!({"type": "string"});
+        for (schema, named, expected) in [
+            (
+                json!({"properties": {"prompt": text, "cwd": text}, "required": ["prompt"]}),
+                None,
+                Ok("prompt"),
+            ),
+            (
+                json!({"properties": {"x": text, "prompt": text}}),
+                Some("x"),
+                Ok("x"),
+            ),
+            (
+                json!({"properties": {"symbol": text, "n": {"type": "integer"}}, "required": ["symbol"]}),
+                None,
+                Ok("symbol"),
+            ),
+            (
+                json!({"properties": {"q": {"type": ["string", "null"]}}, "required": ["q"]}),
+                None,
+                Ok("q"),
+            ),
+            (json!({"properties": {"prompt": {}}}), None, Ok("prompt")),
+            (
+                json!({"properties": {"n": {"type": "integer"}}}),
+                Some("n"),
+                Err("has no argument `n`"),
+            ),
+            (
+                json!({"properties": {"a": text, "b": text}}),
+                None,
+                Err("does not show which"),
+            ),
+            (json!({}), None, Err("does not show which")),
+            (
+                json!({"properties": {"prompt": text, "repo": text}, "required": ["prompt", "repo"]}),
+                None,
+                Err("wants `repo` besides"),
+            ),
+        ] {
+            let chosen = argument(&tool(&schema), named);
+            match expected {
+                Ok(expected) => assert_eq!(chosen.as_deref(), Ok(expected), "{schema}"),
+                Err(words) => assert!(chosen.unwrap_err().to_string().contains(words), "{schema}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_result_is_its_summary_or_its_texts() {
+        for (result, expected) in [
+            (
+                json!({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}),
+                "a\n\nb",
+            ),
+            (
+                json!({"content": [{"type": "text", "text": "{}"}], "structuredContent": {"summary": "s"}}),
+                "s",
+            ),
+            (
+                json!({"content": [], "structuredContent": {"answer": 1}}),
+                "{\"answer\":1}",
+            ),
+            (
+                json!({"content": [{"type": "image", "data": "", "mimeType": "image/png"}]}),
+                "",
+            ),
+            (json!({"content": []}), ""),
+        ] {
+            let result: CallToolResult = serde_json::from_value(result).unwrap();
+            assert_eq!(said(&result), expected);
+        }
+    }
+}

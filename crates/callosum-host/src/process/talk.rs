@@ -1,0 +1,102 @@
+//! [`Talk`]: a child that is spoken to while it runs.
+
+use std::{
+    ffi::OsString,
+    io,
+    os::fd::OwnedFd,
+    path::Path,
+    process::{Child, Stdio},
+};
+
+use super::run::SpawnError;
+
+/// A running child whose standard input and output are at hand, killed when dropped.
+///
+/// It is for a process that was itself started by [`run`](super::run()): the child is given what that
+/// one has, its environment, folder, standard error and process group, and ends with the group.
+#[derive(Debug)]
+pub struct Talk {
+    child: Child,
+}
+
+impl Talk {
+    /// Starts a program, and hands out the pipe to its standard input and the one from its
+    /// standard output.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "beside `run`, this is the place that starts a program"
+    )]
+    pub fn start(
+        program: &Path,
+        arguments: &[OsString],
+    ) -> Result<(Self, OwnedFd, OwnedFd), SpawnError> {
+        let child = std::process::Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn();
+        let mut child = child.map_err(|source| explain(program, source))?;
+        let pipes = child.stdin.take().zip(child.stdout.take());
+        let talk = Self { child };
+        match pipes {
+            Some((input, output)) => Ok((talk, input.into(), output.into())),
+            None => Err(SpawnError::System {
+                program: program.to_owned(),
+                source: io::ErrorKind::BrokenPipe.into(),
+            }),
+        }
+    }
+}
+
+impl Drop for Talk {
+    fn drop(&mut self) {
+        // Either fails only where it has ended and was waited for.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+fn explain(program: &Path, source: io::Error) -> SpawnError {
+    let program = program.to_owned();
+    match source.kind() {
+        io::ErrorKind::NotFound if program.is_absolute() && program.exists() => {
+            SpawnError::NoInterpreter { program }
+        }
+        io::ErrorKind::NotFound => SpawnError::NotFound { program },
+        io::ErrorKind::PermissionDenied => SpawnError::NotExecutable { program },
+        io::ErrorKind::ArgumentListTooLong => SpawnError::ArgumentsTooLong { program },
+        _ => SpawnError::System { program, source },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        fs::File,
+        io::{Read as _, Write as _},
+    };
+
+    use super::*;
+
+    #[test]
+    fn a_child_hears_and_answers_and_is_gone_when_dropped() {
+        let (talk, input, output) = Talk::start(Path::new("cat"), &[]).unwrap();
+        let (mut input, mut output) = (File::from(input), File::from(output));
+        input.write_all(b"one\n").unwrap();
+        let mut heard = [0; 4];
+        output.read_exact(&mut heard).unwrap();
+        assert_eq!(&heard, b"one\n");
+        drop(talk);
+        let mut rest = Vec::new();
+        output.read_to_end(&mut rest).unwrap();
+        assert!(rest.is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_started_says_why() {
+        let missing = Talk::start(Path::new("no-such-program-anywhere"), &[]);
+        assert!(matches!(missing, Err(SpawnError::NotFound { .. })));
+        let folder = Talk::start(Path::new("/"), &[]);
+        assert!(matches!(folder, Err(SpawnError::NotExecutable { .. })));
+    }
+}

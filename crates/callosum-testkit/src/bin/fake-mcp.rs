@@ -1,0 +1,144 @@
+//! `fake-mcp`: a server of the Model Context Protocol whose tools behave as they are called.
+//!
+//! `ask` answers, `structured` answers with an object, `refuse` says that it failed, `crash` ends
+//! in the middle of a call, `stall` never answers, `drip` reports progress first, `noise` writes
+//! what is no message first, `huge` writes without end, `more` wants two arguments. It speaks the
+//! lifecycle with `server/discover`; with `--legacy` only the one with `initialize`, and with
+//! `--garbage` no protocol at all.
+
+use std::{
+    io::{self, BufRead, Write},
+    thread,
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+
+const CITED: &str = "It adds: `mod sum;` [src/main.rs:3].";
+
+fn main() -> io::Result<()> {
+    let has = |option: &str| std::env::args().any(|argument| argument == option);
+    if has("--garbage") {
+        writeln!(io::stdout(), "Welcome to no protocol at all")?;
+        return Ok(());
+    }
+    let legacy = has("--legacy");
+    for line in io::stdin().lock().lines() {
+        let Ok(message) = serde_json::from_str::<Value>(&line?) else {
+            continue;
+        };
+        let (method, id) = (
+            message["method"].as_str().unwrap_or_default(),
+            &message["id"],
+        );
+        if id.is_null() {
+            continue;
+        }
+        match method {
+            "server/discover" if !legacy => answer(
+                id,
+                json!({
+                    "resultType": "complete", "supportedVersions": ["2026-07-28"],
+                    "capabilities": {"tools": {}}, "ttlMs": 0, "cacheScope": "private",
+                    "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "fake", "version": "2.0.0"}},
+                }),
+            )?,
+            "initialize" if legacy => answer(
+                id,
+                json!({
+                    "protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                    "serverInfo": {"name": "fake", "version": "1.0.0"},
+                }),
+            )?,
+            "tools/list" => answer(
+                id,
+                json!({"resultType": "complete", "tools": tools(), "ttlMs": 0, "cacheScope": "private"}),
+            )?,
+            "tools/call" => call(id, &message["params"])?,
+            _ => {
+                let error = json!({"code": -32601, "message": "Method not found"});
+                send(&json!({"jsonrpc": "2.0", "id": id, "error": error}))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn tools() -> Vec<Value> {
+    let names = [
+        "ask",
+        "structured",
+        "refuse",
+        "crash",
+        "stall",
+        "drip",
+        "noise",
+        "huge",
+    ];
+    let text = json!({"type": "string"});
+    let one = json!({"type": "object", "properties": {"prompt": text}, "required": ["prompt"]});
+    let two = json!({"type": "object", "properties": {"prompt": text, "repo": text},
+        "required": ["prompt", "repo"]});
+    let tool = |name: &str, schema: &Value| json!({"name": name, "inputSchema": schema});
+    let mut tools: Vec<Value> = names.iter().map(|name| tool(name, &one)).collect();
+    tools.push(tool("more", &two));
+    tools
+}
+
+fn call(id: &Value, params: &Value) -> io::Result<()> {
+    let prompt = params["arguments"]["prompt"].as_str().unwrap_or_default();
+    let text =
+        |text: &str| json!({"resultType": "complete", "content": [{"type": "text", "text": text}]});
+    match params["name"].as_str().unwrap_or_default() {
+        "structured" => {
+            let mut result = text("{}");
+            result["structuredContent"] = json!({"summary": CITED});
+            answer(id, result)
+        }
+        "refuse" => {
+            let mut result = text("no such repository");
+            result["isError"] = true.into();
+            answer(id, result)
+        }
+        "crash" => std::process::exit(3),
+        "stall" => {
+            thread::sleep(Duration::from_mins(2));
+            Ok(())
+        }
+        "drip" => {
+            for step in 0..8 {
+                let token = &params["_meta"]["progressToken"];
+                let progress = json!({"progressToken": token, "progress": step,
+                    "message": format!("step {step}")});
+                let method = "notifications/progress";
+                send(&json!({"jsonrpc": "2.0", "method": method, "params": progress}))?;
+                thread::sleep(Duration::from_millis(250));
+            }
+            answer(id, text(CITED))
+        }
+        "noise" => {
+            writeln!(io::stdout(), "warning: this is no message")?;
+            answer(id, text(CITED))
+        }
+        "huge" => {
+            let piece = vec![b'x'; 1 << 20];
+            loop {
+                io::stdout().write_all(&piece)?;
+            }
+        }
+        _ => answer(
+            id,
+            text(&format!("{CITED} Asked in {} bytes.", prompt.len())),
+        ),
+    }
+}
+
+fn answer(id: &Value, result: Value) -> io::Result<()> {
+    send(&json!({"jsonrpc": "2.0", "id": id, "result": result}))
+}
+
+fn send(message: &Value) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{message}")?;
+    out.flush()
+}

@@ -1,0 +1,106 @@
+//! Tools of servers of the Model Context Protocol, called as executors.
+
+use callosum_testkit::{TestEnv, fakes};
+use serde_json::Value;
+
+use crate::projects::two_languages;
+
+fn register(env: &TestEnv, tool: &str, options: &str, more: &[&str]) -> i32 {
+    let command = format!("'{}' {options}", fakes::program("fake-mcp").display());
+    let arguments = [
+        "executor",
+        "register",
+        tool,
+        "--command",
+        &command,
+        "--tool",
+        tool,
+    ];
+    env.run(arguments.iter().chain(more)).code
+}
+
+fn delegate(env: &TestEnv, executor: &str, code: i32) -> Value {
+    let run = env.callosum();
+    let run = run.arguments(["delegate", "Map it.", "--executor", executor, "--json"]);
+    run.env("CAL_RETRY_MAX", "0").run().ended_with(code).json()
+}
+
+/// CAL-EXE-2, CAL-COM-1: a tool is called with the prompt, by either lifecycle, and its answer is in
+/// the ledger.
+#[test]
+fn a_tool_answers_into_the_ledger() {
+    for (options, version) in [("", "2.0.0"), ("--legacy", "1.0.0")] {
+        let env = two_languages();
+        assert_eq!(register(&env, "ask", options, &[]), 0);
+        let listed = env.run(["executor", "list", "--json"]).success().json();
+        let entry = listed["executors"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|entry| entry["id"] == "ask");
+        assert_eq!(entry.unwrap()["version"], version);
+        assert_eq!(entry.unwrap()["type"], "mcp");
+        let output = delegate(&env, "ask", 0);
+        let summary = output["summary"].as_str().unwrap();
+        assert!(
+            summary.starts_with("It adds: `mod sum;` [src/main.rs:3]. Asked in "),
+            "{summary}"
+        );
+        assert_eq!(output["citations"]["verified"], 1, "{output}");
+        let id = output["task_id"].as_str().unwrap();
+        let shown = env.run(["ledger", "show", id, "--json"]).success();
+        assert_eq!(
+            shown.json().pointer("/metadata/client"),
+            Some(&"mcp".into())
+        );
+        for tool in ["structured", "noise", "drip"] {
+            // Progress is life: each step comes sooner than the silence that is allowed.
+            assert_eq!(register(&env, tool, options, &["--quiet-ms", "1500"]), 0);
+            let summary = delegate(&env, tool, 0)["summary"].clone();
+            assert_eq!(summary, "It adds: `mod sum;` [src/main.rs:3].", "{tool}");
+        }
+    }
+}
+
+/// CAL-ERR-1, CAL-ERR-2, CAL-ERR-3: each way of failing has its code and its cause in words.
+#[test]
+fn a_tool_that_fails_is_told_with_code_and_cause() {
+    let env = two_languages();
+    for (tool, code, says) in [
+        ("refuse", "E001", "failed: no such repository"),
+        ("crash", "E003", "its server ended"),
+        ("stall", "E002", "was silent for 1500 ms"),
+        ("huge", "E006", "more than 4194304 bytes"),
+    ] {
+        assert_eq!(
+            register(&env, tool, "", &["--quiet-ms", "1500"]),
+            0,
+            "{tool}"
+        );
+        let output = delegate(&env, tool, 1);
+        assert_eq!(output["error"]["code"], code, "{tool}: {output}");
+        let message = output["error"]["message"].as_str().unwrap();
+        assert!(message.contains(says), "{tool}: {message}");
+    }
+}
+
+/// REQ-EXE-003: what is no such server, has no such tool, or wants more than a prompt stays inactive
+/// and says why.
+#[test]
+fn a_tool_that_cannot_be_called_is_inactive() {
+    let env = two_languages();
+    for (tool, options, says) in [
+        ("nothing", "", "does not offer `nothing`, but `ask`"),
+        ("more", "", "wants `repo` besides the prompt"),
+        ("ask", "--garbage", "cannot reach its server"),
+    ] {
+        assert_eq!(register(&env, tool, options, &[]), 1, "{tool}");
+        let check = env.run(["executor", "check", tool, "--json"]).ended_with(1);
+        assert!(check.stdout.contains(says), "{tool}: {}", check.stdout);
+    }
+    let register = ["executor", "register", "gone", "--tool", "x", "--command"];
+    let gone = env
+        .run(register.iter().chain(&["no-such-program-anywhere"]))
+        .ended_with(1);
+    assert!(gone.stderr.contains("was not found"), "{}", gone.stderr);
+}

@@ -218,9 +218,10 @@ fn a_part_is_told_in_full_and_not_called_closed() {
 /// CAL-EXE-3: where there is room, every test is named.
 #[test]
 fn few_tests_are_all_named() {
-    let tests: String = (0..9)
-        .map(|number| format!("#[test]\nfn keeps_book_{number}() {{}}\n"))
-        .collect();
+    let mut tests = String::new();
+    for number in 0..9 {
+        let _ = writeln!(tests, "#[test]\nfn keeps_book_{number}() {{}}");
+    }
     let text = of_kind(
         Kind::Tests,
         &[

@@ -1,0 +1,36 @@
+//! [`Expected`]: what the views hold beyond a state of theirs.
+
+use crate::{journal::StoredEntry, position::View};
+
+/// What the views hold beyond a state of theirs.
+pub(crate) struct Expected {
+    pub(crate) view: View,
+    /// Entries with what joins them, without the tail.
+    pub(crate) ledger: Vec<u8>,
+    pub(crate) hashlog: Vec<u8>,
+    /// Where in `ledger` each entry ends.
+    ends: Vec<usize>,
+}
+
+impl Expected {
+    pub(crate) fn after(view: &View, entries: &[StoredEntry]) -> Self {
+        let mut expected = Self {
+            view: view.clone(),
+            ledger: Vec::new(),
+            hashlog: Vec::new(),
+            ends: Vec::new(),
+        };
+        for entry in entries {
+            expected
+                .view
+                .push(entry.told(), &mut expected.ledger, &mut expected.hashlog);
+            expected.ends.push(expected.ledger.len());
+        }
+        expected
+    }
+
+    /// Where in `ledger` each entry ends.
+    pub(crate) fn ends(&self) -> &[usize] {
+        &self.ends
+    }
+}

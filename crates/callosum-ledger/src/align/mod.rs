@@ -1,0 +1,27 @@
+//! Bringing ledger file and hashlog in line with the journal.
+//!
+//! Start with [`align`]. It runs on opening, and before each write for what other processes did
+//! meanwhile; where nothing happened it costs a look at three files. What is refused, and why, is in
+//! [`foreign`].
+//!
+//! The journal is the truth. A crash can leave it with a torn end that nobody was promised, and
+//! the two views at an earlier state or torn: all that is mended, and what is cut off is kept in
+//! the quarantine. What no crash can leave, such as an entry that the journal does not tell of, is
+//! somebody's doing: then nothing is touched and the error says what differs.
+
+mod aligned;
+mod expected;
+mod foreign;
+mod open_error;
+mod repair;
+
+pub(crate) use self::{
+    aligned::{Aligned, News, align, rebuild},
+    expected::Expected,
+    foreign::refuse_other_version,
+    repair::{cut_torn, put},
+};
+pub use self::{
+    open_error::OpenError,
+    repair::{Repair, RepairKind},
+};

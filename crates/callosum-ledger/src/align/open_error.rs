@@ -1,0 +1,125 @@
+//! [`OpenError`]: why a ledger cannot be opened for writing.
+
+use std::path::PathBuf;
+
+use callosum_host::{DiskError, LockError};
+
+use crate::{
+    error_code::ErrorCode,
+    journal::JournalError,
+    ledger::is_unwritable,
+    ledger_file::{LedgerFileError, LedgerVersion},
+};
+
+/// Why a ledger cannot be opened for writing.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// A file could not be read or written.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// The ledger stayed locked.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The journal cannot be followed.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The journal could not be written: told what was done, or cut where a crash had torn it.
+    #[error("the audit journal cannot be written")]
+    Unrecorded(#[source] DiskError),
+    /// No ledger was begun here.
+    #[error("there is no ledger in `{}` yet", root.display())]
+    NotCreated {
+        /// The project.
+        root: PathBuf,
+    },
+    /// A later version wrote the ledger. It can still be read, by a [`Reader`](crate::Reader).
+    #[error("`{}` has version {found}, and this program writes {supported}", path.display())]
+    Newer {
+        /// The ledger.
+        path: PathBuf,
+        /// Its version.
+        found: LedgerVersion,
+        /// Ours.
+        supported: LedgerVersion,
+    },
+    /// What stands in the ledger's place is whole, and not a ledger. Nothing was changed.
+    #[error("`{}` cannot be written", path.display())]
+    NotALedger {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: LedgerFileError,
+    },
+    /// The ledger has entries by its hashlog, and there is no journal. Nothing was changed.
+    #[error(
+        "the audit journal in `{}` is gone, and `{}` shows that entries were stored",
+        audit.display(), hashlog.display()
+    )]
+    JournalGone {
+        /// The journal's folder.
+        audit: PathBuf,
+        /// The hashlog.
+        hashlog: PathBuf,
+    },
+    /// The journal has fewer records than were signed: it was cut, or put back to an earlier state.
+    #[error(
+        "the audit journal in `{}` has {records} records, and {signed} of it were signed",
+        audit.display()
+    )]
+    Cut {
+        /// The journal's folder.
+        audit: PathBuf,
+        /// How many it has.
+        records: u64,
+        /// How many were signed.
+        signed: u64,
+    },
+    /// A day file of the journal is of a day after tomorrow.
+    #[error("`{}` is of a day to come: move it away, or set the clock right", path.display())]
+    DayToCome {
+        /// The day file.
+        path: PathBuf,
+    },
+    /// A file says something that the journal does not. Nothing was changed.
+    #[error("`{}` says what the audit journal does not: {what}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What differs first.
+        what: String,
+    },
+}
+
+impl OpenError {
+    /// The seed's code for it, where there is one.
+    pub fn code(&self) -> Option<ErrorCode> {
+        match self {
+            Self::Lock(LockError::Timeout { .. }) => Some(ErrorCode::LockTimeout),
+            Self::Unrecorded(error) if is_unwritable(error) => Some(ErrorCode::AuditFailure),
+            Self::Disk(_)
+            | Self::Unrecorded(_)
+            | Self::Lock(LockError::Disk(_))
+            | Self::Journal(JournalError::Disk(_)) => Some(ErrorCode::DiskFailure),
+            Self::Journal(JournalError::Damaged { .. }) => Some(ErrorCode::ChecksumMismatch),
+            Self::Journal(JournalError::Newer { .. })
+            | Self::NotCreated { .. }
+            | Self::Newer { .. }
+            | Self::NotALedger { .. }
+            | Self::JournalGone { .. }
+            | Self::Cut { .. }
+            | Self::DayToCome { .. }
+            | Self::Foreign { .. } => None,
+        }
+    }
+
+    /// The file operation that failed, if that was it.
+    pub fn disk_error(&self) -> Option<&DiskError> {
+        match self {
+            Self::Disk(error)
+            | Self::Unrecorded(error)
+            | Self::Lock(LockError::Disk(error))
+            | Self::Journal(JournalError::Disk(error)) => Some(error),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! [`Repair`]: something that was brought in line with the journal, and how a file is.
+
+use std::path::{Path, PathBuf};
+
+use callosum_host::{Disk, DiskError, OpenHow, disk::NewFile};
+
+use super::open_error::OpenError;
+use crate::{journal::Torn, paths::LedgerPaths, quarantine, views::is_beginning};
+
+/// Something that was brought in line with the journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repair {
+    /// The file.
+    pub path: PathBuf,
+    /// What was done to it.
+    pub what: RepairKind,
+    /// Where the bytes were put that it lost.
+    pub kept: Option<PathBuf>,
+}
+
+/// What was done to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RepairKind {
+    /// A torn end was cut off.
+    Cut {
+        /// How many bytes.
+        bytes: u64,
+    },
+    /// It stood at an earlier state and was brought up to date.
+    Extended {
+        /// How many bytes were added.
+        bytes: u64,
+    },
+    /// It was missing, torn or laid out otherwise, and was written anew.
+    Rewritten,
+    /// It had not got its place when a rotation was interrupted, and has it now.
+    Archived,
+}
+
+impl RepairKind {
+    /// The word for it in the journal.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Cut { .. } => "cut",
+            Self::Extended { .. } => "extended",
+            Self::Rewritten => "rewritten",
+            Self::Archived => "archived",
+        }
+    }
+}
+
+impl std::fmt::Display for Repair {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let path = self.path.display();
+        match self.what {
+            RepairKind::Cut { bytes } => write!(f, "cut {bytes} torn bytes off `{path}`")?,
+            RepairKind::Extended { bytes } => {
+                write!(f, "brought `{path}` up to date ({bytes} bytes)")?;
+            }
+            RepairKind::Rewritten => write!(f, "wrote `{path}` anew from the audit journal")?,
+            RepairKind::Archived => write!(f, "finished the rotation to `{path}`")?,
+        }
+        match &self.kept {
+            Some(kept) => write!(f, "; what stood there is in `{}`", kept.display()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Gives a new file its name; what stood there, and is not a beginning of it, is kept.
+pub(crate) fn put(disk: &Disk, paths: &LedgerPaths, mut new: NewFile) -> Result<Repair, DiskError> {
+    let path = new.path().to_owned();
+    let kept = match disk.open_if_there(&path, OpenHow::READ)? {
+        // What is a beginning of the right bytes holds nothing that they do not.
+        Some(found) if !is_beginning(&found, new.written()?)? => {
+            Some(quarantine::keep_file(disk, paths, &found)?)
+        }
+        _ => None,
+    };
+    new.replace()?;
+    Ok(Repair {
+        path,
+        what: RepairKind::Rewritten,
+        kept,
+    })
+}
+
+pub(crate) fn cut_torn(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    torn: Option<&Torn>,
+) -> Result<Vec<Repair>, OpenError> {
+    let Some(Torn { path, offset }) = torn else {
+        return Ok(Vec::new());
+    };
+    let file = disk
+        .open(path, OpenHow::READ_WRITE)
+        .map_err(OpenError::Unrecorded)?;
+    let bytes = file.read_from(*offset)?;
+    let kept = quarantine::keep(disk, paths, path, &bytes)?;
+    file.set_len(*offset)
+        .and_then(|()| file.sync_all().inspect_err(|_| drop(file.write_again())))
+        .map_err(OpenError::Unrecorded)?;
+    Ok(vec![Repair {
+        path: path.clone(),
+        what: RepairKind::Cut {
+            bytes: bytes.len() as u64,
+        },
+        kept: Some(kept),
+    }])
+}
+
+pub(super) fn extended(path: &Path, bytes: usize) -> Repair {
+    Repair {
+        path: path.to_owned(),
+        what: RepairKind::Extended {
+            bytes: bytes as u64,
+        },
+        kept: None,
+    }
+}

@@ -2,21 +2,22 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    path::PathBuf,
     sync::Arc,
 };
 
-use callosum_host::{Clock, Disk, DiskError, DiskFile, Ids, LockError, OpenHow, disk::Operation};
+use callosum_host::{Clock, Disk, DiskError, Ids, LockError, OpenHow, disk::Operation};
 use jiff::{Timestamp, civil::Date};
 
+use super::{
+    mark::Mark,
+    request::{Done, Request, Written},
+};
 use crate::{
     align::{self, Aligned, Expected, News, OpenError, Repair, align},
     audit_buffer,
     entry::Entry,
-    error_code::ErrorCode,
     event::{AuditEvent, Event, Spawn},
-    hashlog,
-    journal::{Archived, Batch, StoredEntry, day_of, path_of_day},
+    journal::{Archived, Batch, StoredEntry, day_of},
     ledger::{LedgerOptions, WriteError, is_unwritable},
     locks::{ExclusiveLedger, ExclusiveTask, KeptLocks},
     open_files::OpenFiles,
@@ -24,118 +25,9 @@ use crate::{
     position::{Position, View},
     reader::{ReadError, highest_of_day, stored_among},
     recovery::rollback_event,
-    rotation::{self, RotateError, Rotated},
+    rotation::{self, RotateError},
     task_id::TaskId,
-    watermark,
 };
-
-/// After so many bytes of journal the watermark is set anew: so much is read on opening at most.
-const MARK_AFTER: u64 = 1024 * 1024;
-
-/// Something that a thread wants written.
-pub(crate) enum Request {
-    Record {
-        event: AuditEvent,
-        at: Timestamp,
-    },
-    Reserve {
-        ticket: u64,
-        spawn: Spawn,
-        at: Timestamp,
-    },
-    Commit {
-        ticket: u64,
-        entry: Box<Entry>,
-        at: Timestamp,
-    },
-    Flush {
-        ticket: u64,
-        at: Timestamp,
-    },
-    /// Archive the ledger, however small it is.
-    Rotate {
-        ticket: u64,
-        at: Timestamp,
-    },
-}
-
-impl Request {
-    /// The ticket of the thread that waits for it.
-    pub(crate) fn ticket(&self) -> Option<u64> {
-        match self {
-            Self::Record { .. } => None,
-            Self::Reserve { ticket, .. }
-            | Self::Commit { ticket, .. }
-            | Self::Flush { ticket, .. }
-            | Self::Rotate { ticket, .. } => Some(*ticket),
-        }
-    }
-
-    fn entry(&self) -> Option<&Entry> {
-        match self {
-            Self::Commit { entry, .. } => Some(entry),
-            Self::Record { .. }
-            | Self::Reserve { .. }
-            | Self::Flush { .. }
-            | Self::Rotate { .. } => None,
-        }
-    }
-
-    /// The event that nobody waits for.
-    pub(crate) fn event(&self) -> Option<(&AuditEvent, Timestamp)> {
-        match self {
-            Self::Record { event, at } => Some((event, *at)),
-            Self::Reserve { .. }
-            | Self::Commit { .. }
-            | Self::Flush { .. }
-            | Self::Rotate { .. } => None,
-        }
-    }
-
-    /// What is to be told of a spawn that the journal did not take.
-    fn refused(&self) -> Option<(AuditEvent, Timestamp)> {
-        let Self::Reserve { spawn, at, .. } = self else {
-            return None;
-        };
-        let event = AuditEvent {
-            executor: Some(spawn.executor.clone()),
-            status: Some("refused".to_owned()),
-            details: spawn.details.clone(),
-            ..AuditEvent::new(Event::Error)
-        };
-        Some((event.with("code", ErrorCode::AuditFailure.to_string()), *at))
-    }
-
-    fn at(&self) -> Timestamp {
-        match self {
-            Self::Record { at, .. }
-            | Self::Reserve { at, .. }
-            | Self::Commit { at, .. }
-            | Self::Flush { at, .. }
-            | Self::Rotate { at, .. } => *at,
-        }
-    }
-}
-
-/// How a request went well.
-pub(crate) enum Done {
-    Flushed,
-    Reserved(TaskId),
-    Stored(Box<Entry>),
-    /// What was archived; nothing where the ledger had no entries.
-    Rotated(Option<Rotated>),
-}
-
-/// How a group went.
-#[derive(Default)]
-pub(crate) struct Written {
-    pub(crate) outcomes: Vec<(u64, Result<Done, WriteError>)>,
-    pub(crate) repairs: Vec<Repair>,
-    /// What was archived before the group was written.
-    pub(crate) rotated: Option<Rotated>,
-    /// Why it was not archived, where it should have been.
-    pub(crate) not_rotated: Option<WriteError>,
-}
 
 /// What a process keeps in mind between two groups.
 #[derive(Default)]
@@ -150,10 +42,7 @@ pub(crate) struct Writer {
     seen: HashSet<TaskId>,
     /// The day of which the ledgers were asked for the highest id.
     asked_of: Option<Date>,
-    /// Bytes of journal since the watermark was set.
-    unmarked: u64,
-    /// Whether a sync failed on the way to a watermark.
-    has_failed_to_mark: bool,
+    mark: Mark,
     /// Whether events may wait in the audit buffer.
     has_buffer: bool,
     /// Whether the events of the last group were put there.
@@ -198,7 +87,7 @@ impl Writer {
 
     /// Goes on from where somebody who holds the locks has put everything.
     pub(crate) fn stand_at(&mut self, disk: &Disk, paths: &LedgerPaths, mut position: Position) {
-        self.mark(disk, paths, &mut position);
+        self.mark.set(disk, paths, &mut self.files, &mut position);
         self.position = Some(position);
     }
 
@@ -243,7 +132,7 @@ impl Writer {
             }
         }
         if matches!(news, News::All) || !repairs.is_empty() {
-            self.mark(disk, paths, &mut position);
+            self.mark.set(disk, paths, &mut self.files, &mut position);
         }
         self.position = Some(position);
         Ok(repairs)
@@ -334,7 +223,7 @@ impl Writer {
             match rotation::rotate(disk, paths, &mut self.files, from, &view, now) {
                 Ok((after, archived)) => {
                     position = after;
-                    self.mark(disk, paths, &mut position);
+                    self.mark.set(disk, paths, &mut self.files, &mut position);
                     view = position.view.clone().unwrap_or(view);
                     rotated = Some(archived);
                 }
@@ -403,7 +292,7 @@ impl Writer {
             }
         }
 
-        self.unmarked += batch.len() as u64;
+        self.mark.grown(batch.len() as u64);
         let written = batch.write(disk, paths, &mut self.files, sync);
         let mut position = match written {
             Ok(position) => position,
@@ -427,8 +316,8 @@ impl Writer {
         let extended = extend_views(disk, paths, &mut self.files, &view, &stored);
         if let Ok(view) = extended {
             position.view = Some(view);
-            if sync && self.unmarked >= MARK_AFTER {
-                self.mark(disk, paths, &mut position);
+            if sync && self.mark.is_due() {
+                self.mark.set(disk, paths, &mut self.files, &mut position);
             }
             self.position = Some(position);
         } else {
@@ -592,66 +481,6 @@ impl Writer {
         }
         WriteError::Journal(error)
     }
-
-    /// Syncs everything and sets the watermark. It is a convenience: where it fails, the next
-    /// opening reads more.
-    ///
-    /// After a failed sync it is not tried again here, and what may be lost is written again: the
-    /// watermark of another process is not to vouch for it unseen.
-    fn mark(&mut self, disk: &Disk, paths: &LedgerPaths, position: &mut Position) {
-        if self.has_failed_to_mark {
-            return;
-        }
-        match sync_all(disk, paths, &mut self.files, position)
-            .and_then(|()| watermark::write(disk, paths, position))
-        {
-            Ok(()) => self.unmarked = 0,
-            Err(error) if error.operation == Operation::Sync => {
-                self.has_failed_to_mark = true;
-                for path in marked(paths, position) {
-                    let file = self.files.writable(disk, &path, OpenHow::READ_WRITE);
-                    // What cannot be written either is found out by the next group or opening.
-                    drop(file.and_then(DiskFile::write_again));
-                }
-            }
-            Err(_) => {}
-        }
-        if let Some(view) = &position.view {
-            // It is derived: without it, a lookup reads more.
-            drop(hashlog::refresh(
-                disk,
-                &paths.hashlog,
-                &paths.index(),
-                view.hashlog_end,
-            ));
-        }
-    }
-}
-
-/// The files that a watermark vouches for, the journal's last day first.
-fn marked(paths: &LedgerPaths, position: &Position) -> Vec<PathBuf> {
-    let journal = position.day.map(|day| path_of_day(&paths.audit, day));
-    journal
-        .into_iter()
-        .chain([paths.ledger.clone(), paths.hashlog.clone()])
-        .collect()
-}
-
-fn sync_all(
-    disk: &Disk,
-    paths: &LedgerPaths,
-    files: &mut OpenFiles,
-    position: &mut Position,
-) -> Result<(), DiskError> {
-    for path in marked(paths, position) {
-        let file = files.writable(disk, &path, OpenHow::READ_WRITE)?;
-        file.sync_data()?;
-    }
-    if !position.has_durable_name() {
-        disk.sync_dir(&paths.audit)?;
-    }
-    position.synced = position.seq;
-    Ok(())
 }
 
 /// Extends ledger file and hashlog at their ends. Neither is synced.
@@ -680,7 +509,7 @@ fn extend_views(
 }
 
 /// The event of an entry that is stored, by whatever way it came.
-pub(crate) fn stored_event(event: Event, status: &str, entry: &Entry) -> AuditEvent {
+fn stored_event(event: Event, status: &str, entry: &Entry) -> AuditEvent {
     AuditEvent {
         event,
         task_id: Some(entry.task_id.clone()),

@@ -1,0 +1,13 @@
+//! A group of requests that are written together.
+//!
+//! Start with [`Writer::write`], which one thread runs for all that wait, under the locks.
+//! [`request`] is what they ask for and are told, [`mark`] when the watermark is set.
+
+mod mark;
+mod request;
+mod writer;
+
+pub(crate) use self::{
+    request::{Done, Request, Written},
+    writer::Writer,
+};

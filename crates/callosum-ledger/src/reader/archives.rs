@@ -9,7 +9,7 @@ use std::{collections::HashSet, path::PathBuf};
 use callosum_host::{Disk, DiskError};
 use jiff::{civil::Date, tz::TimeZone};
 
-use super::place::{ReadError, Source};
+use super::{read_error::ReadError, source::Source};
 use crate::{
     archive_name::ArchiveName,
     checksum::Checksum,

@@ -7,14 +7,17 @@
 mod archives;
 mod place;
 mod query;
+mod read_error;
+mod source;
 mod stats;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use self::archives::{archived_among, highest_of_day, stored_among, told_names};
 pub use self::{
-    place::{Found, Place, ReadError},
+    place::{Found, Place},
     query::Query,
+    read_error::ReadError,
     stats::{ExecutorStats, LedgerState, StateStats, Stats},
 };
 
@@ -22,7 +25,7 @@ use std::{cell::RefCell, path::PathBuf};
 
 use callosum_host::{Disk, DiskError};
 
-use self::{archives::Archive, place::Source, query::Given};
+use self::{archives::Archive, query::Given, source::Source};
 use crate::{
     entry::Entry, journal::day_files, ledger_file::LedgerVersion, paths::LedgerPaths,
     task_id::TaskId,

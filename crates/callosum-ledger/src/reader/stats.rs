@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::place::{ReadError, Source};
+use super::{read_error::ReadError, source::Source};
 use crate::entry::Entry;
 
 /// The ledger in numbers, archives included.

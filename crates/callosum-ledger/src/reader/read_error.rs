@@ -1,0 +1,76 @@
+//! [`ReadError`]: why a ledger could not be read.
+
+use std::path::PathBuf;
+
+use callosum_host::DiskError;
+
+use crate::{
+    entry::EntryError, error_code::ErrorCode, journal::JournalError, ledger_file::LedgerFileError,
+};
+
+/// Why a ledger could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// A file could not be read.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// The ledger file is not there, and the audit journal, which tells what it held, is.
+    #[error("`{}` is gone, and the audit journal is there", path.display())]
+    LedgerGone {
+        /// The ledger.
+        path: PathBuf,
+    },
+    /// The journal, which tells what the archives are, cannot be followed.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// An archive that the journal tells of is not there.
+    #[error("the archive `{}` is gone, and the audit journal tells of it", path.display())]
+    ArchiveGone {
+        /// Where it should be.
+        path: PathBuf,
+    },
+    /// An archive does not have the entries that the journal says were archived.
+    #[error("`{}` is not what the audit journal says was archived", path.display())]
+    ArchiveChanged {
+        /// The archive.
+        path: PathBuf,
+    },
+    /// A file is not a ledger.
+    #[error("cannot read `{}`", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: LedgerFileError,
+    },
+    /// An entry is not what the schema says.
+    #[error("cannot read entry {number} of `{}`", path.display())]
+    Entry {
+        /// The file.
+        path: PathBuf,
+        /// The entry's number in it, from 1.
+        number: usize,
+        /// Why.
+        source: EntryError,
+    },
+}
+
+impl ReadError {
+    /// The seed's code for it, where there is one.
+    pub fn code(&self) -> Option<ErrorCode> {
+        match self {
+            Self::Disk(_) | Self::Journal(JournalError::Disk(_)) => Some(ErrorCode::DiskFailure),
+            Self::Entry {
+                source: EntryError::Mismatch { .. },
+                ..
+            }
+            | Self::ArchiveChanged { .. }
+            | Self::Journal(JournalError::Damaged { .. }) => Some(ErrorCode::ChecksumMismatch),
+            Self::Journal(JournalError::Newer { .. })
+            | Self::LedgerGone { .. }
+            | Self::ArchiveGone { .. }
+            | Self::File { .. }
+            | Self::Entry { .. } => None,
+        }
+    }
+}

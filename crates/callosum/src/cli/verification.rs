@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use callosum_ledger::{
-    verify::{Problem, Scope, VerifyError},
+    verify::{Fault, Problem, Scope, VerifyError},
     verify_within,
 };
 use owo_colors::OwoColorize as _;
@@ -110,7 +110,16 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
             [&paths.ledger, &paths.hashlog].contains(&&problem.path)
                 || problem.path.starts_with(&paths.history)
         };
-        if found.problems.iter().all(is_restored) {
+        let is_stranger = |problem: &Problem| {
+            problem.fault == Fault::Inserted
+                && problem.number == 0
+                && problem.path.starts_with(&paths.history)
+        };
+        if found.problems.iter().all(is_stranger) {
+            context
+                .ui
+                .hint("move it away: it is no archive, and nothing reads it");
+        } else if found.problems.iter().all(is_restored) {
             context.ui.hint(
                 "callosum ledger recover --from-audit puts back what the journal says, and sets \
                  aside what is there",

@@ -401,6 +401,54 @@ fn the_states_of_ledgers_are_shown() {
     assert_eq!(states()["archived"], of(1, 3));
 }
 
+/// CAL-GOV-4: a file that was put among the archives is read by no command, and named.
+#[test]
+fn a_file_among_the_archives_is_no_archive() {
+    let env = three_entries();
+    let forged = env
+        .read(".cal_memory.json")
+        .replace("cal_2026_01_02", "cal_2026_01_01");
+    env.run(["ledger", "rotate"]).success();
+    env.write(".cal_memory_history/notes.json", "{}");
+    env.write(
+        ".cal_memory_history/cal_memory_20260101_000000.json",
+        forged,
+    );
+    assert_eq!(
+        env.run(["ledger", "stats", "--json"]).success().json()["entries"],
+        3
+    );
+    env.run(["ledger", "show", "cal_2026_01_01_0001"])
+        .ended_with(1);
+    env.run(["ledger", "show", "cal_2026_01_02_0001"]).success();
+    env.run(["ledger", "export"]).success();
+    let found = env.run(["ledger", "verify"]).ended_with(1);
+    assert!(
+        found.stdout.contains("notes.json: inserted"),
+        "{}",
+        found.stdout
+    );
+    assert!(found.stderr.contains("move it away"), "{}", found.stderr);
+}
+
+/// CAL-LED-1: an archive that is gone comes back from the journal with the next command.
+#[test]
+fn an_archive_that_was_removed_is_made_anew() {
+    let env = three_entries();
+    env.run(["ledger", "rotate"]).success();
+    let archive = env
+        .project()
+        .join(".cal_memory_history/cal_memory_20260102_030405.json");
+    std::fs::remove_file(&archive).unwrap();
+    let shown = env.run(["ledger", "show", "cal_2026_01_02_0001"]).success();
+    assert!(
+        shown.stderr.contains("cal_memory_20260102_030405"),
+        "{}",
+        shown.stderr
+    );
+    assert!(archive.is_file());
+}
+
 /// CAL-LED-1, CAL-CFG-1: where archives are compressed, every command reads them as it did before.
 #[test]
 fn compressed_archives_are_read_like_others() {

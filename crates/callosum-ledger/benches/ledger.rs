@@ -28,8 +28,8 @@ use std::{
 
 use callosum_host::{Clock, Disk, DiskFile, Ids, OpenHow};
 use callosum_ledger::{
-    AuditEvent, Checksum, Event, Ledger, LedgerOptions, LedgerPaths, NewEntry, Reader, Spawn,
-    TaskId, verify,
+    AuditEvent, Checksum, Event, Ledger, LedgerOptions, LedgerPaths, NewEntry, Reader, RecoverFrom,
+    RecoverOptions, Spawn, TaskId, verify,
 };
 use serde_json::Map;
 
@@ -118,8 +118,8 @@ impl Bench {
         }
     }
 
-    /// A project with so many archives of this size, each begun as a project of its own: its
-    /// journal tells of the last alone, which no lookup asks.
+    /// A project with so many archives of this size, each begun as a project of its own, and a
+    /// journal that is begun when they are there.
     fn with_archives(count: usize, size: usize) -> Self {
         let active = Self::with_ledger_of(size, 2020);
         let history = &active.paths.history;
@@ -142,6 +142,13 @@ impl Bench {
                     .expect("the archive is moved");
             }
         }
+        let options = RecoverOptions {
+            force: true,
+            ..RecoverOptions::default()
+        };
+        let (clock, from) = (Clock::system(), RecoverFrom::LedgerAlone);
+        Ledger::recover(&active.disk, &active.paths, &clock, from, options)
+            .expect("a journal is begun");
         active
     }
 
@@ -209,14 +216,38 @@ impl Bench {
         println!("find an id in {name}: p50 {:.3} ms", find.p50);
     }
 
-    /// Finds one entry of the oldest archive, and asks for one that nothing has.
+    /// Finds one entry of the oldest archive, and asks for one that nothing has; then with the
+    /// archives compressed.
     fn find_among_archives(&self) {
+        self.find_in_oldest("");
+        let archives = self.disk.list_dir(&self.paths.history).expect("a folder");
+        let archives = archives.into_iter().filter_map(|entry| {
+            let path = self.paths.history.join(entry.name);
+            path.extension()
+                .is_some_and(|ending| ending == "json")
+                .then_some(path)
+        });
+        let mut asked = vec!["cal_2021_01_05_0042".into(), self.paths.ledger.clone()];
+        asked.extend(archives);
+        Self::python(&asked);
+        let began = Instant::now();
+        let compressed = Ledger::compress_archives(&self.disk, &self.paths);
+        let count = compressed.expect("the archives are compressed");
+        println!(
+            "compressed {count} archives in {:.1} s",
+            began.elapsed().as_secs_f64()
+        );
+        self.find_in_oldest(", compressed");
+    }
+
+    fn find_in_oldest(&self, how: &str) {
         // The oldest archive is asked last. What is read must be in the cache, as it is by then.
         for (what, id) in [
             ("in the oldest of ten archives", "cal_2021_01_05_0042"),
             ("that nothing has", "cal_2040_01_05_0042"),
         ] {
             let id: TaskId = id.parse().expect("a task id");
+            let what = format!("{what}{how}");
             let mut times = Vec::new();
             for _ in 0..100 {
                 let began = Instant::now();
@@ -230,18 +261,8 @@ impl Bench {
                 "find an id {what}: p50 {:.3} ms, p99 {:.3} ms",
                 within.p50, within.p99
             );
-            self.show(what, &id);
+            self.show(&what, &id);
         }
-        let archives = self.disk.list_dir(&self.paths.history).expect("a folder");
-        let archives = archives.into_iter().filter_map(|entry| {
-            let path = self.paths.history.join(entry.name);
-            path.extension()
-                .is_some_and(|ending| ending == "json")
-                .then_some(path)
-        });
-        let mut asked = vec!["cal_2021_01_05_0042".into(), self.paths.ledger.clone()];
-        asked.extend(archives);
-        Self::python(&asked);
     }
 
     /// The same by the program, started anew each time.

@@ -11,6 +11,7 @@
 
 #![forbid(unsafe_code)]
 
+mod acp;
 pub mod client;
 pub mod dialect;
 pub mod discover;

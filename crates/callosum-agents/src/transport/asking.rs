@@ -249,6 +249,7 @@ impl Ear {
                     output,
                 });
             }
+            Event::Cost { usd } => hearing.cost_usd = Some(usd),
             Event::Model { name } => hearing.model = Some(name),
             Event::Found { version, offers } => self.found = Some((version, offers)),
             Event::Done => hearing.finished = true,

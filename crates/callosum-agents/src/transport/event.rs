@@ -42,6 +42,11 @@ pub(crate) enum Event {
         /// Its name.
         name: String,
     },
+    /// What it cost.
+    Cost {
+        /// In US dollars.
+        usd: f64,
+    },
     /// What was found without asking a model.
     Found {
         /// The server's version, where it says one.

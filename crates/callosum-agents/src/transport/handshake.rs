@@ -139,6 +139,8 @@ fn validate(transport: Transport, executor: &Executor, offers: &[String]) -> Res
     let named = match transport {
         Transport::OpenAi | Transport::Ollama => executor.model.as_deref(),
         Transport::Mcp => executor.tool.as_deref(),
+        // An agent is what it is.
+        Transport::Acp => return Ok(()),
     };
     let named = named.unwrap_or_default();
     let is_it = |offer: &String| {

@@ -46,7 +46,7 @@ pub(crate) enum Want {
 
 impl Job {
     /// The job of asking `executor` for something.
-    pub(super) fn of(transport: Transport, want: Want, executor: &Executor, root: PathBuf) -> Self {
+    pub(crate) fn of(transport: Transport, want: Want, executor: &Executor, root: PathBuf) -> Self {
         Self {
             transport,
             want,

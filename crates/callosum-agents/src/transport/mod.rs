@@ -8,7 +8,7 @@
 //! `event` what it tells, a line each; `asking` and `handshake` are the controller's side,
 //! [`speak`] the other.
 //!
-//! What is deliberately not here: the protocols themselves ([`http`](crate::http), `mcp`).
+//! What is deliberately not here: the protocols themselves ([`http`](crate::http), `mcp`, `acp`).
 
 mod asking;
 mod event;

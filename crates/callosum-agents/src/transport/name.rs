@@ -16,11 +16,13 @@ pub enum Transport {
     Ollama,
     /// A tool of a server of the Model Context Protocol, on the server's standard input and output.
     Mcp,
+    /// A coding agent that speaks the Agent Client Protocol.
+    Acp,
 }
 
 impl Transport {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::OpenAi, Self::Ollama, Self::Mcp];
+    pub const ALL: [Self; 4] = [Self::OpenAi, Self::Ollama, Self::Mcp, Self::Acp];
 
     /// How an entry says that it is reached; `None` for a program, and for what we do not speak.
     ///
@@ -29,10 +31,13 @@ impl Transport {
         let named = executor.protocol.as_deref();
         Self::ALL.into_iter().find(|transport| {
             transport.kind() == executor.kind
-                && named.map_or(*transport != Self::Ollama, |name| {
-                    name == transport.as_str()
-                })
+                && named.map_or(transport.is_usual(), |name| name == transport.as_str())
         })
+    }
+
+    /// Whether it is what an entry of its type speaks that says nothing else.
+    fn is_usual(self) -> bool {
+        matches!(self, Self::OpenAi | Self::Mcp)
     }
 
     /// The type that an entry of it has.
@@ -40,6 +45,7 @@ impl Transport {
         match self {
             Self::OpenAi | Self::Ollama => Kind::Http,
             Self::Mcp => Kind::Mcp,
+            Self::Acp => Kind::Cli,
         }
     }
 
@@ -48,6 +54,7 @@ impl Transport {
         match self {
             Self::OpenAi | Self::Ollama => None,
             Self::Mcp => Some("mcp"),
+            Self::Acp => Some("acp"),
         }
     }
 
@@ -57,6 +64,7 @@ impl Transport {
             Self::OpenAi => "openai",
             Self::Ollama => "ollama",
             Self::Mcp => "mcp",
+            Self::Acp => "acp",
         }
     }
 }

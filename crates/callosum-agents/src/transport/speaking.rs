@@ -6,6 +6,7 @@ use callosum_host::Disk;
 
 use super::{event::Event, job::Job, name::Transport};
 use crate::{
+    acp,
     http::{self, Interface},
     mcp,
 };
@@ -46,6 +47,7 @@ pub fn speak(job: &[u8], means: &Means<'_>, out: &mut (dyn Write + Send)) -> Res
         Transport::OpenAi => http::answer(Interface::OpenAi, &job, means, &mut tell),
         Transport::Ollama => http::answer(Interface::Ollama, &job, means, &mut tell),
         Transport::Mcp => mcp::answer(&job, &mut tell),
+        Transport::Acp => acp::answer(&job, means, &mut tell),
     };
     if let Err(complaint) = done {
         tell(complaint.into());

@@ -29,6 +29,8 @@ mod init;
 mod ledger;
 /// Models that are asked over HTTP, played by a server that follows a script.
 mod models;
+/// Coding agents that speak the Agent Client Protocol, run as executors.
+mod peers;
 /// Small projects to work on.
 mod projects;
 /// Checkpoints, proofs, and what a stranger can check without us.

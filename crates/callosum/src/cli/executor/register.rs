@@ -67,7 +67,7 @@ pub(crate) struct RegisterArgs {
     #[arg(long, value_name = "N", requires = "endpoint", value_parser = clap::value_parser!(u64).range(1024..))]
     context_tokens: Option<u64>,
     /// What it answers in, where that is not the protocol: claude, codex, gemini, opencode, qwen, or
-    /// text; of a server: openai or ollama
+    /// text; of a server: openai or ollama; of an agent that speaks the Agent Client Protocol: acp
     #[arg(long, value_name = "NAME")]
     protocol: Option<String>,
     /// Longest silence in milliseconds before it is ended (default: executor_timeout_ms)
@@ -142,7 +142,8 @@ fn entry(args: &RegisterArgs) -> Result<Executor, CommandError> {
     if let Some(protocol) = &args.protocol {
         executor.protocol = Some(protocol.clone());
         if Dialect::of(&executor).is_none() && Transport::of(&executor).is_none() {
-            let known: Vec<&str> = Dialect::ALL.iter().map(|known| known.as_str()).collect();
+            let dialects = Dialect::ALL.iter().map(|known| known.as_str());
+            let known: Vec<&str> = dialects.chain([Transport::Acp.as_str()]).collect();
             let what = format!("`{protocol}` is not a protocol that Callosum knows");
             return Err(CommandError::new(Exit::Usage, what).hint(known.join(", ")));
         }

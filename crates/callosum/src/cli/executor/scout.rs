@@ -47,6 +47,8 @@ enum Embedded {
     Http,
     /// Calls a tool of a server of the Model Context Protocol.
     Mcp,
+    /// Asks a coding agent that speaks the Agent Client Protocol.
+    Acp,
 }
 
 pub(in crate::cli) fn run(environment: &Environment, args: &RunArgs) -> Result<(), CommandError> {
@@ -64,7 +66,7 @@ pub(in crate::cli) fn run(environment: &Environment, args: &RunArgs) -> Result<(
         })?;
     match args.executor {
         Embedded::Scout => explore(&bytes),
-        Embedded::Http | Embedded::Mcp => speak(environment, &bytes),
+        Embedded::Http | Embedded::Mcp | Embedded::Acp => speak(environment, &bytes),
     }
 }
 

@@ -1,0 +1,103 @@
+//! [`Policy`]: what an agent that asks back is told.
+//!
+//! Nobody is there to be asked, and a yes to everything is no answer. What only reads within the
+//! tree may go on; all else is refused, in the words that the protocol has for it.
+
+use std::path::Path;
+
+use callosum_host::{Disk, disk::EntryKind};
+use serde_json::{Value, json};
+
+/// Largest file that is handed to an agent, in bytes.
+const LARGEST_FILE: u64 = 4 * 1024 * 1024;
+
+/// The code of a method that there is none of.
+const NO_METHOD: i64 = -32601;
+
+/// The code of parameters that will not do.
+const NO_PARAMS: i64 = -32602;
+
+/// What an agent may do, and where.
+pub(super) struct Policy<'p> {
+    /// The disk.
+    pub(super) disk: &'p Disk,
+    /// The tree.
+    pub(super) root: &'p Path,
+}
+
+impl Policy<'_> {
+    /// The result of what an agent asks for, or an error's code and words.
+    pub(super) fn answer(&self, method: &str, params: &Value) -> Result<Value, (i64, String)> {
+        match method {
+            "session/request_permission" => Ok(self.permission(params)),
+            "fs/read_text_file" => self.read(params),
+            "fs/write_text_file" => {
+                Err((NO_PARAMS, "refused: an analysis writes nothing".to_owned()))
+            }
+            _ => Err((NO_METHOD, "Method not found".to_owned())),
+        }
+    }
+
+    /// Lets an agent do once what only reads places within the tree; refuses once what does not.
+    fn permission(&self, params: &Value) -> Value {
+        let call = &params["toolCall"];
+        let reads = matches!(call["kind"].as_str(), Some("read" | "search"));
+        let locations = call["locations"].as_array();
+        let is_within = locations.is_some_and(|all| {
+            !all.is_empty()
+                && all.iter().all(|location| {
+                    let path = location["path"].as_str();
+                    path.is_some_and(|path| self.resolve(path).is_some())
+                })
+        });
+        let kinds: &[&str] = if reads && is_within {
+            &["allow_once"]
+        } else {
+            &["reject_once", "reject_always"]
+        };
+        let options = params["options"].as_array();
+        let chosen = kinds.iter().find_map(|kind| {
+            let mut options = options.into_iter().flatten();
+            options.find(|option| option["kind"] == **kind)
+        });
+        match chosen {
+            Some(option) => {
+                json!({"outcome": {"outcome": "selected", "optionId": option["optionId"]}})
+            }
+            None => json!({"outcome": {"outcome": "cancelled"}}),
+        }
+    }
+
+    fn read(&self, params: &Value) -> Result<Value, (i64, String)> {
+        let path = params["path"].as_str().unwrap_or_default();
+        let refused = |why: &str| (NO_PARAMS, format!("refused: {why}"));
+        let file = self
+            .resolve(path)
+            .ok_or_else(|| refused("there is no such file in the tree"))?;
+        let stat = self.disk.stat(&file).ok().flatten();
+        if !stat.is_some_and(|stat| stat.kind == EntryKind::File && stat.len <= LARGEST_FILE) {
+            return Err(refused("it is no file, or too large"));
+        }
+        let bytes = self
+            .disk
+            .read(&file)
+            .map_err(|_| refused("it cannot be read"))?;
+        let text = String::from_utf8(bytes).map_err(|_| refused("it is no text"))?;
+        let first = params["line"].as_u64().unwrap_or(1).max(1) as usize - 1;
+        let most = params["limit"]
+            .as_u64()
+            .map_or(usize::MAX, |most| most as usize);
+        let lines = text.split_inclusive('\n').skip(first).take(most);
+        Ok(json!({"content": lines.collect::<String>()}))
+    }
+
+    /// Where a path leads, if that is within the tree.
+    fn resolve(&self, path: &str) -> Option<std::path::PathBuf> {
+        if path.is_empty() {
+            return None;
+        }
+        let root = self.disk.canonicalize(self.root).ok()?;
+        let file = self.disk.canonicalize(&root.join(path)).ok()?;
+        file.starts_with(&root).then_some(file)
+    }
+}

@@ -1,0 +1,242 @@
+//! Conversations that were recorded with real agents, played back, and agents that ask for more.
+
+use std::path::Path;
+
+use callosum_host::Disk;
+use serde_json::{Value, json};
+
+use super::{
+    conversation::{Broken, Conversation},
+    job::converse,
+    policy::Policy,
+};
+use crate::{
+    protocol::Request,
+    registry::Executor,
+    transport::{Event, Job, Transport, Want},
+};
+
+fn job(want: Want, root: &Path) -> Job {
+    Job::of(
+        Transport::Acp,
+        want,
+        &Executor::cli("a", "a"),
+        root.to_owned(),
+    )
+}
+
+/// What an agent that says these lines is told, and what is told of it.
+fn played(want: Want, root: &Path, lines: &str) -> (Vec<Value>, Vec<Event>, Result<(), Broken>) {
+    let mut events = Vec::new();
+    let mut said = Vec::new();
+    let disk = Disk::real();
+    let ended = {
+        let mut tell = |event: Event| {
+            events.push(event);
+            true
+        };
+        let policy = Policy { disk: &disk, root };
+        let mut conversation = Conversation::new(lines.as_bytes(), &mut said, policy, &mut tell);
+        converse(&job(want, root), &mut conversation)
+    };
+    let said = String::from_utf8(said).unwrap();
+    let said = said.lines().map(|line| serde_json::from_str(line).unwrap());
+    (said.collect(), events, ended)
+}
+
+fn recorded(agent: &str) -> String {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/outputs/");
+    let text = Disk::real()
+        .read(format!("{folder}{agent}.acp.txt").as_ref())
+        .unwrap();
+    let text = String::from_utf8(text).unwrap();
+    let lines = text.lines().filter_map(|line| line.strip_prefix("<-- "));
+    lines.flat_map(|line| [line, "\n"]).collect()
+}
+
+fn asked() -> Want {
+    Want::Answer(Request::bare("map it"))
+}
+
+/// CAL-COM-1: the last message and the tokens of real agents.
+#[test]
+fn recorded_conversations_are_answers() {
+    for (agent, input, output) in [
+        ("gemini", 25_541, 29),
+        ("claude", 25_122, 29),
+        ("codex", 22_578, 22),
+    ] {
+        let (said, events, ended) = played(asked(), Path::new("/"), &recorded(agent));
+        assert!(ended.is_ok(), "{agent}: {ended:?}");
+        let text = Event::Text {
+            text: "All done.".to_owned(),
+        };
+        assert!(events.contains(&text), "{agent}");
+        assert!(events.contains(&Event::Done), "{agent}");
+        let usage = Event::Usage {
+            input,
+            cached: 0,
+            output,
+        };
+        assert!(events.contains(&usage), "{agent}: {events:?}");
+        let methods: Vec<_> = said
+            .iter()
+            .filter_map(|said| said["method"].as_str())
+            .collect();
+        assert_eq!(methods, ["initialize", "session/new", "session/prompt"]);
+        // What wanted to write was refused: no answer of ours allows anything.
+        for answer in said.iter().filter(|said| said["result"].is_object()) {
+            let option = answer.pointer("/result/outcome/optionId");
+            let option = option.and_then(Value::as_str).unwrap_or("reject");
+            assert!(option.contains("reject"), "{agent}: {answer}");
+        }
+    }
+}
+
+/// CAL-EXE-1: the handshake asks for no session.
+#[test]
+fn looking_shakes_hands_and_no_more() {
+    let (said, events, ended) = played(Want::Look, Path::new("/"), &recorded("codex"));
+    assert!(ended.is_ok());
+    assert_eq!(said.len(), 1);
+    assert!(events.contains(&Event::Found {
+        version: Some("2.6.0".to_owned()),
+        offers: vec!["@agentclientprotocol/codex-acp".to_owned()],
+    }));
+}
+
+/// LOA-SEC-1: reading within the tree is allowed, all else refused, what is unknown not known.
+#[test]
+fn an_agent_may_read_the_tree_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("tree");
+    Disk::real().create_dir_all(&root).unwrap();
+    for (path, text) in [("tree/a.txt", "1\n2\n3\n"), ("outside.txt", "secret\n")] {
+        Disk::real()
+            .replace(&folder.path().join(path), text.as_bytes(), 0o644)
+            .unwrap();
+    }
+    std::os::unix::fs::symlink(folder.path().join("outside.txt"), root.join("link")).unwrap();
+    let disk = Disk::real();
+    let policy = Policy {
+        disk: &disk,
+        root: &root,
+    };
+    let inside = root.join("a.txt");
+    let outside = folder.path().join("outside.txt");
+    let read = |path: &Path| policy.answer("fs/read_text_file", &json!({"path": path}));
+    assert_eq!(read(&inside).unwrap()["content"], "1\n2\n3\n");
+    let some = json!({"path": inside, "line": 2, "limit": 1});
+    assert_eq!(
+        policy.answer("fs/read_text_file", &some).unwrap()["content"],
+        "2\n"
+    );
+    for wrong in [
+        outside.as_path(),
+        &root.join("link"),
+        &root,
+        Path::new("../outside.txt"),
+    ] {
+        assert!(read(wrong).is_err(), "{}", wrong.display());
+    }
+    let write = json!({"path": inside, "content": "x"});
+    assert!(policy.answer("fs/write_text_file", &write).is_err());
+    assert_eq!(
+        policy.answer("terminal/create", &json!({})).unwrap_err().0,
+        -32601
+    );
+    let options = json!([{"optionId": "y", "kind": "allow_once"}, {"optionId": "a", "kind": "allow_always"},
+        {"optionId": "n", "kind": "reject_once"}]);
+    let permission = |kind: &str, locations: Value, options: &Value| {
+        let call = json!({"kind": kind, "locations": locations});
+        let params = json!({"toolCall": call, "options": options});
+        let answer = policy
+            .answer("session/request_permission", &params)
+            .unwrap();
+        let option = answer.pointer("/outcome/optionId").and_then(Value::as_str);
+        option.map(str::to_owned)
+    };
+    let at = |path: &Path| json!([{"path": path}]);
+    assert_eq!(
+        permission("read", at(&inside), &options).as_deref(),
+        Some("y")
+    );
+    for (kind, locations) in [
+        ("read", at(&outside)),
+        ("read", json!([{"path": inside}, {"path": outside}])),
+        ("read", json!([])),
+        ("edit", at(&inside)),
+        ("execute", at(&inside)),
+        ("", json!(null)),
+    ] {
+        assert_eq!(
+            permission(kind, locations, &options).as_deref(),
+            Some("n"),
+            "{kind}"
+        );
+    }
+    let only_yes = json!([{"optionId": "y", "kind": "allow_always"}]);
+    assert_eq!(permission("edit", at(&inside), &only_yes), None);
+}
+
+/// CAL-ERR-1: each way of ending without an answer is told as what it is.
+#[test]
+fn an_agent_without_an_answer_says_why() {
+    let hello = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}"#;
+    let opened = r#"{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}"#;
+    let told = |lines: &[&str]| {
+        let lines: Vec<String> = lines.iter().map(|line| format!("{line}\n")).collect();
+        match played(asked(), Path::new("/"), &lines.concat()).2 {
+            Err(Broken::Because(complaint)) => complaint.fault().to_string(),
+            other => format!("{other:?}"),
+        }
+    };
+    for (lines, says) in [
+        (
+            vec!["Welcome!"],
+            "cannot reach its server: the agent ended without a word",
+        ),
+        (
+            vec![r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":7}}"#],
+            "it speaks version 7 of its protocol",
+        ),
+        (
+            vec![
+                hello,
+                r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32000,"message":"Authentication required"}}"#,
+            ],
+            "is not logged in: Authentication required",
+        ),
+        (
+            vec![
+                hello,
+                opened,
+                r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32603,"message":"Internal error","data":{"details":"429 Too Many Requests"}}}"#,
+            ],
+            "has reached its rate limit",
+        ),
+        (
+            vec![hello, opened],
+            "was cut off in the middle of its answer: the agent ended",
+        ),
+        (
+            vec![
+                hello,
+                opened,
+                r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"refusal"}}"#,
+            ],
+            "refused: ",
+        ),
+        (
+            vec![
+                hello,
+                opened,
+                r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"max_tokens"}}"#,
+            ],
+            "stopped at a limit of its own",
+        ),
+    ] {
+        let told = told(&lines);
+        assert!(told.contains(says), "{told}");
+    }
+}

@@ -449,6 +449,50 @@ fn an_archive_that_was_removed_is_made_anew() {
     assert!(archive.is_file());
 }
 
+/// CAL-LED-1, CAL-CFG-1: whoever finds the ledger so large is told where it went, on standard error.
+#[test]
+fn an_archived_ledger_is_told_of_by_the_command_that_finds_it_so_large() {
+    let env = two_languages();
+    let task = |number: u32| {
+        format!(
+            r#"{{"task_id":"cal_2025_01_02_{number:04}","executor":"other","summary":"{}",
+            "tokens_used":1,"linked_tasks":[],"timestamp":"2025-01-02T03:04:05Z","metadata":{{}}}}"#,
+            "x".repeat(10_000)
+        )
+    };
+    let tasks: Vec<_> = (1..=110).map(task).collect();
+    let ledger = format!(r#"{{"version":"1.2","tasks":[{}]}}"#, tasks.join(","));
+    env.write(".cal_memory.json", ledger);
+    env.run(["init"]).success();
+    let small = env.run(["delegate", "not that large"]).success();
+    assert!(!small.stderr.contains("archived"), "{}", small.stderr);
+    let told = env
+        .callosum()
+        .arguments(["delegate", "too large"])
+        .env("CAL_ROTATION_THRESHOLD_MB", "1")
+        .run()
+        .success();
+    let line = "archived the ledger: 111 entries";
+    let lines = told.stderr.lines().filter(|said| said.contains(line));
+    assert_eq!(lines.count(), 1, "{}", told.stderr);
+    assert!(
+        told.stderr
+            .contains(".cal_memory_history/cal_memory_20260102_030405.json"),
+        "{}",
+        told.stderr
+    );
+    assert!(
+        !told.stdout.contains("archived the ledger"),
+        "{}",
+        told.stdout
+    );
+    let stats = env.run(["ledger", "stats", "--json"]).success().json();
+    assert_eq!(
+        (&stats["entries"], &stats["archives"]),
+        (&112.into(), &1.into())
+    );
+}
+
 /// CAL-LED-1, CAL-CFG-1: where archives are compressed, every command reads them as it did before.
 #[test]
 fn compressed_archives_are_read_like_others() {

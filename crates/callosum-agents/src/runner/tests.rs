@@ -363,13 +363,13 @@ fn what_cannot_be_started_is_named() {
         }
     ));
     let mut remote = executor("x");
-    remote.protocol = Some("acp".to_owned());
+    remote.protocol = Some("morse".to_owned());
     assert_eq!(
         scene
             .ask_executor(&remote, &Request::bare("x"))
             .unwrap_err()
             .to_string(),
-        "`fake` cannot be run: protocol `acp` is not supported by this version"
+        "`fake` cannot be run: protocol `morse` is not supported by this version"
     );
 }
 

@@ -281,7 +281,12 @@ fn heard<T>(
     }
 }
 
-fn step(name: StepName, result: Option<Result<(), Fault>>, elapsed: Option<Duration>) -> Step {
+/// A step, from how it went; `None` where it was not tried.
+pub(crate) fn step(
+    name: StepName,
+    result: Option<Result<(), Fault>>,
+    elapsed: Option<Duration>,
+) -> Step {
     let outcome = match result {
         Some(Ok(())) => Outcome::Passed,
         Some(Err(fault)) => Outcome::Failed(fault),

@@ -11,7 +11,7 @@ use callosum_host::process::Ending;
 use super::name::Dialect;
 use crate::{
     client::{Client, Version},
-    handshake::{Fault, Handshake, Outcome, Step, StepName},
+    handshake::{Fault, Handshake, StepName, step},
     registry::{Capabilities, Executor},
     runner::{Errand, Patience, RunError, Surroundings, exit_of, last_words, own_folder, start},
     template::Template,
@@ -41,15 +41,6 @@ pub(crate) fn handshake(
     };
     let validated = matches!(described, Some(Ok(()))).then(|| recent_enough(client, version));
     let registered = matches!(validated, Some(Ok(()))).then_some(Ok(()));
-    let step = |name, result: Option<Result<(), Fault>>, elapsed| Step {
-        name,
-        outcome: match result {
-            Some(Ok(())) => Outcome::Passed,
-            Some(Err(fault)) => Outcome::Failed(fault),
-            None => Outcome::Skipped,
-        },
-        elapsed,
-    };
     Handshake {
         steps: [
             step(StepName::Ping, Some(ping), ping_elapsed),

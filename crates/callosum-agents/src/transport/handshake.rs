@@ -14,7 +14,7 @@ use super::{
     name::Transport,
 };
 use crate::{
-    handshake::{Fault, Handshake, Outcome, Step, StepName},
+    handshake::{Fault, Handshake, StepName, step},
     registry::{Capabilities, Executor},
     runner::{Patience, RunError, Surroundings},
     words::fit_shortly,
@@ -54,15 +54,6 @@ pub(crate) fn handshake(
         Err(fault) => (Err(fault), None, None),
     };
     let registered = matches!(validated, Some(Ok(()))).then_some(Ok(()));
-    let step = |name, result: Option<Result<(), Fault>>, elapsed| Step {
-        name,
-        outcome: match result {
-            Some(Ok(())) => Outcome::Passed,
-            Some(Err(fault)) => Outcome::Failed(fault),
-            None => Outcome::Skipped,
-        },
-        elapsed,
-    };
     Handshake {
         steps: [
             step(StepName::Ping, Some(ping), elapsed),

@@ -15,11 +15,15 @@ const KEPT: &[(&str, &[&str])] = &[
     ("clap", &["callosum"]),
     ("comfy-table", &["callosum"]),
     ("indicatif", &["callosum"]),
+    ("landlock", &["callosum-host"]),
+    ("nix", &["callosum-host"]),
     ("owo-colors", &["callosum"]),
     ("rmcp", &["callosum-agents"]),
     ("rusqlite", &[]),
     ("rustix", &["callosum-host"]),
-    ("signal-hook", &["callosum"]),
+    ("seccompiler", &["callosum-host"]),
+    // The program hears Ctrl-C; a guard hears that it is to end what it started.
+    ("signal-hook", &["callosum", "callosum-host"]),
     ("tempfile", &["callosum-testkit"]),
     // Of use in the processes that speak for the controller alone.
     ("tokio", &["callosum-agents"]),

@@ -14,7 +14,7 @@ pub use self::{
     cancel::Cancel,
     launch::{Launch, Limits},
     parent::end_with_parent,
-    run::{Ending, Run, SpawnError, Stream, run},
+    run::{Ending, Run, SpawnError, Stream, run, run_guarded},
     talk::Talk,
 };
 

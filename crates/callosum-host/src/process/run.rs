@@ -19,7 +19,7 @@ use std::{
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
-    process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid},
+    process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid},
 };
 
 use super::{cancel::Cancel, launch::Launch};
@@ -122,9 +122,31 @@ pub fn run(
     cancel: &Cancel,
     heard: &mut dyn FnMut(Stream, &[u8]),
 ) -> Result<Run, SpawnError> {
+    run_and_end(launch, cancel, None, heard)
+}
+
+/// The same for a program that ends what it started when it gets the signal TERM.
+///
+/// Where it must go it is asked first, and has `sweep` to do so. Its group is killed afterwards in
+/// any case.
+pub fn run_guarded(
+    launch: &Launch,
+    cancel: &Cancel,
+    sweep: Duration,
+    heard: &mut dyn FnMut(Stream, &[u8]),
+) -> Result<Run, SpawnError> {
+    run_and_end(launch, cancel, Some(sweep), heard)
+}
+
+fn run_and_end(
+    launch: &Launch,
+    cancel: &Cancel,
+    sweep: Option<Duration>,
+    heard: &mut dyn FnMut(Stream, &[u8]),
+) -> Result<Run, SpawnError> {
     let started = Instant::now();
     let child = spawn(launch).map_err(|source| explain(launch, source))?;
-    follow(child, launch, cancel, heard, started).map_err(|source| SpawnError::System {
+    follow(child, launch, cancel, sweep, heard, started).map_err(|source| SpawnError::System {
         program: launch.program.clone(),
         source,
     })
@@ -183,6 +205,28 @@ impl Group {
         }
     }
 
+    /// Sends TERM to the child alone, and waits for its end, but not longer than `sweep`.
+    fn ask_to_end(&self, exit: Option<&OwnedFd>, sweep: Duration) -> io::Result<()> {
+        let until = Instant::now() + sweep;
+        if let Some(pid) = self.pid() {
+            // It fails only where nobody is left to be asked.
+            let _ = kill_process(pid, Signal::TERM);
+        }
+        while !self.has_exited()? && Instant::now() < until {
+            let mut ends: Vec<_> = exit
+                .map(|exit| PollFd::new(exit, PollFlags::IN))
+                .into_iter()
+                .collect();
+            let wake_at = if exit.is_some() {
+                until
+            } else {
+                Instant::now() + EXIT_CHECK
+            };
+            wait_until(&mut ends, Some(wake_at))?;
+        }
+        Ok(())
+    }
+
     /// Looks without reaping: as long as the leader is a zombie its number names this group only.
     fn has_exited(&self) -> io::Result<bool> {
         let Some(pid) = self.pid() else {
@@ -225,6 +269,7 @@ fn follow(
     mut child: Child,
     launch: &Launch,
     cancel: &Cancel,
+    sweep: Option<Duration>,
     heard: &mut dyn FnMut(Stream, &[u8]),
     started: Instant,
 ) -> io::Result<Run> {
@@ -313,6 +358,9 @@ fn follow(
         }
     };
 
+    if let Some(sweep) = sweep.filter(|_| ended_by_us.is_some()) {
+        group.ask_to_end(exit.as_ref(), sweep)?;
+    }
     group.kill();
     let status = group.reap()?;
     Ok(Run {
@@ -348,6 +396,10 @@ fn wait_for_something(
     if let Some(exit) = exit {
         waiting.push(PollFd::from_borrowed_fd(exit.as_fd(), PollFlags::IN));
     }
+    wait_until(&mut waiting, wake_at)
+}
+
+fn wait_until(waiting: &mut [PollFd<'_>], wake_at: Option<Instant>) -> io::Result<()> {
     let timeout = wake_at.map(|at| {
         let left = at.saturating_duration_since(Instant::now());
         Timespec {
@@ -355,7 +407,7 @@ fn wait_for_something(
             tv_nsec: left.subsec_nanos().into(),
         }
     });
-    match poll(&mut waiting, timeout.as_ref()) {
+    match poll(waiting, timeout.as_ref()) {
         Ok(_) | Err(Errno::INTR) => Ok(()),
         Err(error) => Err(error.into()),
     }

@@ -100,6 +100,10 @@ enum Command {
 
 /// Runs the program with these arguments, the program's own name included.
 pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
+    // Before anything that costs time or starts a thread: it is what each executor is started by.
+    if let Some(code) = callosum_host::confine::run(&arguments) {
+        return ExitCode::from(code);
+    }
     let arguments = spelling::as_verbs(arguments);
     let parsed = Cli::command()
         .try_get_matches_from(&arguments)

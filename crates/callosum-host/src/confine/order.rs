@@ -1,0 +1,209 @@
+//! [`Order`]: what to give away and what to start, as words of a command line.
+//!
+//! Words and not JSON, because a path need not be text.
+
+use std::{
+    ffi::{OsStr, OsString},
+    net::SocketAddr,
+    path::PathBuf,
+};
+
+/// The first word of a command line that is an order for the door.
+pub(super) const DOOR: &str = "confined";
+
+/// The first word of a command line that is an order for the keeper, which the door writes.
+pub(super) const KEEPER: &str = "confined-inside";
+
+/// What a program is started without.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// The file that takes the [`Report`](super::Report); the program does not see it.
+    pub report: PathBuf,
+    /// The process that gives the order: when it ends, so does all that it ordered.
+    pub controller: u32,
+    /// What is given away.
+    pub layers: Layers,
+    /// An empty folder that becomes the root of the file system; unused without namespaces.
+    pub room: PathBuf,
+    /// All that is to be seen of the file system, and how.
+    pub places: Vec<Place>,
+    /// Links that are made where nothing else stands: their path and where they lead.
+    pub links: Vec<(PathBuf, PathBuf)>,
+    /// Where the inner loopback is listened on for the controller, whose
+    /// [`Gate`](super::Gate) gets the listeners; only with [`Layers::network`].
+    pub listen: Vec<SocketAddr>,
+    /// The path of that gate, which the program does not see.
+    pub gate: Option<PathBuf>,
+    /// The folder that the program starts in.
+    pub folder: PathBuf,
+    /// The program's file.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+}
+
+/// What can be given away, each by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Layers {
+    /// User, PID, mount and IPC namespaces: only [`Order::places`] are to be seen, no other
+    /// process, no right of root's.
+    pub namespaces: bool,
+    /// A network namespace with nothing but a loopback; only with [`Layers::namespaces`].
+    pub network: bool,
+    /// Landlock: only what [`Order::places`] say is read or written, whatever is to be seen.
+    pub landlock: bool,
+    /// System calls that no executor needs fail.
+    pub system_calls: bool,
+    /// Sockets that are neither local nor pairs fail; for systems without network namespaces.
+    pub sockets: bool,
+}
+
+/// A part of the file system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// What is shown, its links resolved.
+    pub source: PathBuf,
+    /// Where it is shown.
+    pub path: PathBuf,
+    /// What may be done there.
+    pub access: Access,
+}
+
+/// What may be done in a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Reading and starting programs.
+    Read,
+    /// Everything.
+    Write,
+    /// Everything, in an empty folder in memory that stands there instead of what is on the disk;
+    /// without namespaces it is not there.
+    Fresh,
+}
+
+impl Place {
+    /// A place that is shown where it is.
+    pub fn here(path: impl Into<PathBuf>, access: Access) -> Self {
+        let path = path.into();
+        Self {
+            source: path.clone(),
+            path,
+            access,
+        }
+    }
+}
+
+impl Order {
+    /// The words by which this program, started again, knows this order.
+    pub fn arguments(&self) -> Vec<OsString> {
+        self.words(DOOR)
+    }
+
+    pub(super) fn words(&self, first: &str) -> Vec<OsString> {
+        let mut words: Vec<OsString> = vec![first.into()];
+        let mut say = |word: &str, values: &[&OsStr]| {
+            words.push(word.into());
+            words.extend(values.iter().map(|value| (*value).to_owned()));
+        };
+        say("report", &[self.report.as_os_str()]);
+        say("controller", &[self.controller.to_string().as_ref()]);
+        for (layer, wanted) in self.layers.named() {
+            if wanted {
+                say("layer", &[layer.as_ref()]);
+            }
+        }
+        say("room", &[self.room.as_os_str()]);
+        for place in &self.places {
+            let word = match place.access {
+                Access::Read => "read",
+                Access::Write => "write",
+                Access::Fresh => "fresh",
+            };
+            say(word, &[place.source.as_os_str(), place.path.as_os_str()]);
+        }
+        for (path, target) in &self.links {
+            say("link", &[path.as_os_str(), target.as_os_str()]);
+        }
+        for address in &self.listen {
+            say("listen", &[address.to_string().as_ref()]);
+        }
+        if let Some(gate) = &self.gate {
+            say("gate", &[gate.as_os_str()]);
+        }
+        say("folder", &[self.folder.as_os_str()]);
+        say("run", &[self.program.as_os_str()]);
+        words.extend(self.arguments.iter().cloned());
+        words
+    }
+
+    /// Reads the words after the first; `None` where they are no whole order.
+    pub(super) fn read(words: impl IntoIterator<Item = OsString>) -> Option<Self> {
+        let mut words = words.into_iter();
+        let mut order = Self {
+            report: PathBuf::new(),
+            controller: 0,
+            layers: Layers::default(),
+            room: PathBuf::new(),
+            places: Vec::new(),
+            links: Vec::new(),
+            listen: Vec::new(),
+            gate: None,
+            folder: PathBuf::new(),
+            program: PathBuf::new(),
+            arguments: Vec::new(),
+        };
+        loop {
+            let word = words.next()?;
+            let value = words.next()?;
+            match word.to_str()? {
+                "report" => order.report = value.into(),
+                "controller" => order.controller = value.to_str()?.parse().ok()?,
+                "layer" => order.layers.set(value.to_str()?)?,
+                "room" => order.room = value.into(),
+                word @ ("read" | "write" | "fresh") => order.places.push(Place {
+                    source: value.into(),
+                    path: words.next()?.into(),
+                    access: match word {
+                        "read" => Access::Read,
+                        "write" => Access::Write,
+                        _ => Access::Fresh,
+                    },
+                }),
+                "link" => order.links.push((value.into(), words.next()?.into())),
+                "listen" => order.listen.push(value.to_str()?.parse().ok()?),
+                "gate" => order.gate = Some(value.into()),
+                "folder" => order.folder = value.into(),
+                "run" => {
+                    order.program = value.into();
+                    order.arguments = words.collect();
+                    return Some(order);
+                }
+                _ => return None,
+            }
+        }
+    }
+}
+
+impl Layers {
+    fn named(self) -> [(&'static str, bool); 5] {
+        [
+            ("namespaces", self.namespaces),
+            ("network", self.network),
+            ("landlock", self.landlock),
+            ("system-calls", self.system_calls),
+            ("sockets", self.sockets),
+        ]
+    }
+
+    fn set(&mut self, layer: &str) -> Option<()> {
+        *match layer {
+            "namespaces" => &mut self.namespaces,
+            "network" => &mut self.network,
+            "landlock" => &mut self.landlock,
+            "system-calls" => &mut self.system_calls,
+            "sockets" => &mut self.sockets,
+            _ => return None,
+        } = true;
+        Some(())
+    }
+}

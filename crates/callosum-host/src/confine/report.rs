@@ -1,0 +1,182 @@
+//! [`Report`]: what the program that was to confine itself says of it.
+
+use std::{io, os::fd::OwnedFd, path::Path};
+
+use rustix::fs::{Mode, OFlags};
+
+/// What came of an order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// The version of Landlock that is in force, where it is.
+    pub landlock: Option<u32>,
+    /// How it went on; nothing where it was ended before its end.
+    pub outcome: Option<Outcome>,
+}
+
+/// How an order ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The program exited with this code.
+    Exited(i32),
+    /// This signal ended the program.
+    Signalled(i32),
+    /// The program could not be started, for this reason of the system's.
+    Unstarted(i32),
+    /// Something could not be given away: the step and the system's reason. Nothing was started.
+    Failed(Step, i32),
+}
+
+/// Where giving away can fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The order, or its report, cannot be read or written.
+    Order,
+    /// New namespaces.
+    Namespaces,
+    /// The mapping of the user into the new user namespace.
+    Users,
+    /// The new file system.
+    Mounts,
+    /// The inner loopback.
+    Network,
+    /// Landlock.
+    Landlock,
+    /// The rights of root.
+    Capabilities,
+    /// Limits of resources.
+    Limits,
+    /// The filter of system calls.
+    SystemCalls,
+}
+
+const STEPS: [(Step, &str); 9] = [
+    (Step::Order, "order"),
+    (Step::Namespaces, "namespaces"),
+    (Step::Users, "users"),
+    (Step::Mounts, "mounts"),
+    (Step::Network, "network"),
+    (Step::Landlock, "landlock"),
+    (Step::Capabilities, "capabilities"),
+    (Step::Limits, "limits"),
+    (Step::SystemCalls, "system-calls"),
+];
+
+impl Step {
+    /// Its name in reports.
+    pub fn as_str(self) -> &'static str {
+        STEPS
+            .iter()
+            .find(|(step, _)| *step == self)
+            .map_or("order", |(_, name)| name)
+    }
+}
+
+impl Report {
+    /// Reads what [`run`](super::run) wrote; what is not there says nothing.
+    pub fn read(text: &str) -> Self {
+        let mut report = Self::default();
+        for line in text.lines() {
+            let words: Vec<&str> = line.split(' ').collect();
+            let number = |word: &str| word.parse::<i32>().ok();
+            report.outcome = match words[..] {
+                ["landlock", version] => {
+                    report.landlock = version.parse().ok();
+                    continue;
+                }
+                ["exited", code] => number(code).map(Outcome::Exited),
+                ["signalled", signal] => number(signal).map(Outcome::Signalled),
+                ["unstarted", reason] => number(reason).map(Outcome::Unstarted),
+                ["failed", step, reason] => STEPS
+                    .iter()
+                    .find(|(_, name)| *name == step)
+                    .and_then(|(step, _)| Some(Outcome::Failed(*step, number(reason)?))),
+                _ => continue,
+            };
+        }
+        report
+    }
+}
+
+impl Outcome {
+    fn line(self) -> String {
+        match self {
+            Self::Exited(code) => format!("exited {code}\n"),
+            Self::Signalled(signal) => format!("signalled {signal}\n"),
+            Self::Unstarted(reason) => format!("unstarted {reason}\n"),
+            Self::Failed(step, reason) => format!("failed {} {reason}\n", step.as_str()),
+        }
+    }
+}
+
+/// A report being written: open before the file system is taken away.
+pub(super) struct Writer(OwnedFd);
+
+impl Writer {
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let how = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::CLOEXEC;
+        Ok(Self(rustix::fs::open(path, how, Mode::RUSR | Mode::WUSR)?))
+    }
+
+    pub(super) fn file(&self) -> &OwnedFd {
+        &self.0
+    }
+
+    pub(super) fn landlock(&self, version: u32) -> io::Result<()> {
+        self.write(&format!("landlock {version}\n"))
+    }
+
+    pub(super) fn outcome(&self, outcome: Outcome) -> io::Result<()> {
+        self.write(&outcome.line())
+    }
+
+    fn write(&self, line: &str) -> io::Result<()> {
+        let written = rustix::io::retry_on_intr(|| rustix::io::write(&self.0, line.as_bytes()))?;
+        if written == line.len() {
+            Ok(())
+        } else {
+            Err(io::ErrorKind::WriteZero.into())
+        }
+    }
+}
+
+/// A step that failed.
+#[derive(Debug)]
+pub(super) struct Failed {
+    pub(super) step: Step,
+    pub(super) source: io::Error,
+}
+
+impl Failed {
+    pub(super) fn at<E: Into<io::Error>>(step: Step) -> impl FnOnce(E) -> Self {
+        move |source| Self {
+            step,
+            source: source.into(),
+        }
+    }
+
+    pub(super) fn outcome(&self) -> Outcome {
+        Outcome::Failed(self.step, self.source.raw_os_error().unwrap_or(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_what_is_read() {
+        let mut all = vec![
+            Outcome::Exited(7),
+            Outcome::Signalled(6),
+            Outcome::Unstarted(2),
+        ];
+        all.extend(STEPS.map(|(step, _)| Outcome::Failed(step, 1)));
+        for outcome in all {
+            let report = Report::read(&format!("landlock 7\n{}", outcome.line()));
+            assert_eq!(report.landlock, Some(7));
+            assert_eq!(report.outcome, Some(outcome));
+        }
+        assert_eq!(Report::read(""), Report::default());
+        assert_eq!(Report::read("exited x\nnonsense\n").outcome, None);
+    }
+}

@@ -112,6 +112,7 @@ impl Known {
             Speaks::Guess => Some(Dialect::Text),
         };
         executor.protocol = dialect.map(|dialect| dialect.as_str().to_owned());
+        executor.grant_needs();
         if let Some(reason) = self.cannot_be_active() {
             executor
                 .extra

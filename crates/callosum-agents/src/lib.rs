@@ -13,6 +13,7 @@
 
 mod acp;
 pub mod client;
+pub mod confinement;
 pub mod dialect;
 pub mod discover;
 pub mod handshake;

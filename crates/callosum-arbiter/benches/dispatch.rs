@@ -1,6 +1,9 @@
 //! How many tasks that do nothing a second, with a ledger entry and every audit record each.
 //!
-//! `cargo build --release -p callosum-testkit --bins && cargo bench -p callosum-arbiter --bench dispatch`
+//! `cargo build --release -p callosum -p callosum-testkit --bins && cargo bench -p callosum-arbiter --bench dispatch`
+//!
+//! After `--`: `--confined` has each process confined, as the program does it; `--parent-mb 1024`
+//! has this process hold that much memory meanwhile, since a process that is forked pays for it.
 //!
 //! Each task starts a real process of the `noop` executor. For a scale, the same processes are
 //! started in the same run by as many threads without arbiter, ledger and journal.
@@ -12,11 +15,16 @@
 )]
 
 use std::{
-    sync::atomic::{AtomicUsize, Ordering},
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use callosum_agents::{
+    confinement::{Confiner, Connections, Names, Protected, System},
     protocol::Request,
     registry::{Capabilities, Executor, Registry, Status},
     runner::{self, Patience, Surroundings},
@@ -29,6 +37,7 @@ use callosum_arbiter::{
 };
 use callosum_host::{Clock, Disk, Ids, process::Cancel};
 use callosum_ledger::{Answers, Ledger, LedgerPaths};
+use callosum_testkit::fakes;
 
 /// How many tasks.
 const TASKS: usize = 1000;
@@ -47,16 +56,29 @@ fn main() {
             json_output: true,
             ..Capabilities::default()
         },
-        ..Executor::cli("noop", &callosum_testkit::fakes::noop())
+        ..Executor::cli("noop", &fakes::noop())
     };
     let mut registry = Registry::initial();
     registry.put(&noop);
     let cancel = Cancel::new().unwrap();
+    let arguments: Vec<String> = std::env::args().collect();
+    let ballast = ballast(&arguments);
+    let confiner = arguments
+        .iter()
+        .any(|argument| argument == "--confined")
+        .then(|| confiner(&disk, &paths, folder.path()));
+    let confined = confiner.is_some();
     let surroundings = Surroundings {
         root: folder.path().to_owned(),
-        self_program: "/bin/false".into(),
+        self_program: if confined {
+            fakes::program("callosum")
+        } else {
+            "/bin/false".into()
+        },
         environment: Vec::new(),
         temporary: folder.path().to_owned(),
+        confiner,
+        connections: Connections::default(),
         cancel: cancel.clone(),
         patience: Patience::default(),
         disk: disk.clone(),
@@ -131,11 +153,40 @@ fn main() {
             .all(callosum_arbiter::delegation::TaskReport::is_committed)
     );
     let rate = TASKS as f64 / elapsed;
+    println!(
+        "{} MB held, {}",
+        ballast.len() >> 20,
+        if confined { "confined" } else { "not confined" }
+    );
     println!("processes alone:       {alone:>6.0} a second, {threads} at a time");
     println!(
         "tasks, all recorded:   {rate:>6.0} a second, {:.2} of that",
         rate / alone
     );
+}
+
+/// As much memory as was asked for, every page of it in use.
+fn ballast(arguments: &[String]) -> Vec<u8> {
+    let at = arguments.iter().position(|word| word == "--parent-mb");
+    let megabytes = at.and_then(|at| arguments.get(at + 1)?.parse().ok());
+    vec![1; megabytes.unwrap_or(0_usize) << 20]
+}
+
+/// What the program would confine with here.
+fn confiner(disk: &Disk, paths: &LedgerPaths, folder: &Path) -> Arc<Confiner> {
+    let system = System::try_out(&fakes::program("callosum"), folder, disk);
+    let confiner = Confiner {
+        system,
+        protected: Protected {
+            roots: vec![folder.to_owned()],
+            paths: vec![paths.ledger.clone(), paths.audit.clone()],
+        },
+        names: Names::System,
+    };
+    let noop = Executor::cli("noop", "noop");
+    let reached = confiner.reach(&noop, &[]).unwrap();
+    println!("{}", reached.to_json());
+    Arc::new(confiner)
 }
 
 /// Processes a second, with nothing recorded.

@@ -26,6 +26,15 @@ pub(super) const CLIENT: Client = Client {
         variable: Some("CLAUDE_CONFIG_DIR"),
         folder: ".claude",
     },
+    writes: &["~/.claude/", "~/.claude.json"],
+    reads: &["~/.claude/settings.json"],
+    hosts: &[
+        "api.anthropic.com:443",
+        "claude.ai:443",
+        "console.anthropic.com:443",
+        "platform.claude.com:443",
+    ],
+    servers: &["ANTHROPIC_BASE_URL"],
     login: Login {
         files: &[".credentials.json"],
         variables: &[

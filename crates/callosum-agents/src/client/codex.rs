@@ -14,6 +14,14 @@ pub(super) const CLIENT: Client = Client {
         variable: Some("CODEX_HOME"),
         folder: ".codex",
     },
+    writes: &["~/.codex/"],
+    reads: &["~/.codex/config.toml", "~/.codex/hooks.json"],
+    hosts: &[
+        "api.openai.com:443",
+        "auth.openai.com:443",
+        "chatgpt.com:443",
+    ],
+    servers: &[],
     login: Login {
         files: &["auth.json"],
         variables: &["CODEX_API_KEY", "OPENAI_API_KEY"],

@@ -22,6 +22,15 @@ pub(super) const CLIENT: Client = Client {
         variable: None,
         folder: ".gemini",
     },
+    writes: &["~/.gemini/"],
+    reads: &["~/.gemini/settings.json"],
+    hosts: &[
+        "cloudcode-pa.googleapis.com:443",
+        "generativelanguage.googleapis.com:443",
+        "oauth2.googleapis.com:443",
+        "www.googleapis.com:443",
+    ],
+    servers: &["GOOGLE_GEMINI_BASE_URL"],
     login: Login {
         files: &["oauth_creds.json", "google_accounts.json"],
         variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],

@@ -36,6 +36,14 @@ pub struct Client {
     pub set: &'static [(&'static str, &'static str)],
     /// Where it keeps its own files.
     pub home: Home,
+    /// What it writes in the home folder; a folder ends with `/`.
+    pub writes: &'static [&'static str],
+    /// What of that it is only to read, because later runs obey it.
+    pub reads: &'static [&'static str],
+    /// The hosts of its makers that it talks to, as an entry names them.
+    pub hosts: &'static [&'static str],
+    /// Variables that name another server to talk to.
+    pub servers: &'static [&'static str],
     /// How it is logged in.
     pub login: Login,
     /// Its settings, in its own folder.
@@ -84,7 +92,7 @@ impl Client {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::template::Template;
+    use crate::{confinement::Whitelisted, template::Template};
 
     /// CAL-SEC-1: what is passed on unasked is no secret.
     #[test]
@@ -98,6 +106,24 @@ mod tests {
                 assert!(!secret.iter().any(|part| name.contains(part)), "{name}");
                 assert!(!client.login.variables.contains(name), "{name}");
             }
+        }
+    }
+
+    /// CAL-SEC-1: what is written into an entry is what an entry may say.
+    #[test]
+    fn what_clients_need_can_be_said_in_an_entry() {
+        for client in Dialect::ALL.into_iter().filter_map(Client::of) {
+            for host in client.hosts {
+                assert!(Whitelisted::parse(host).is_ok(), "{host}");
+            }
+            for name in client.servers {
+                assert!(client.passed.contains(name), "{name}");
+            }
+            for path in client.writes.iter().chain(client.reads) {
+                assert!(path.starts_with("~/"), "{path}");
+            }
+            let folder = format!("~/{}/", client.home.folder);
+            assert!(client.writes.contains(&folder.as_str()), "{folder}");
         }
     }
 

@@ -20,6 +20,21 @@ pub(super) const CLIENT: Client = Client {
         variable: None,
         folder: ".local/share/opencode",
     },
+    writes: &[
+        "~/.local/share/opencode/",
+        "~/.local/state/opencode/",
+        "~/.cache/opencode/",
+        "~/.config/opencode/",
+    ],
+    reads: &["~/.config/opencode/opencode.json"],
+    hosts: &[
+        "api.anthropic.com:443",
+        "api.openai.com:443",
+        "models.dev:443",
+        "opencode.ai:443",
+        "openrouter.ai:443",
+    ],
+    servers: &[],
     login: Login {
         files: &["auth.json"],
         variables: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY"],

@@ -13,6 +13,15 @@ pub(super) const CLIENT: Client = Client {
         variable: None,
         folder: ".qwen",
     },
+    writes: &["~/.qwen/"],
+    reads: &["~/.qwen/settings.json"],
+    hosts: &[
+        "chat.qwen.ai:443",
+        "dashscope.aliyuncs.com:443",
+        "dashscope-intl.aliyuncs.com:443",
+        "portal.qwen.ai:443",
+    ],
+    servers: &["OPENAI_BASE_URL"],
     login: Login {
         files: &["oauth_creds.json"],
         variables: &["OPENAI_API_KEY", "DASHSCOPE_API_KEY"],

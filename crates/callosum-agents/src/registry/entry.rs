@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::confinement::{Policy, Whitelisted};
+
 use super::executor::{Capabilities, Executor, InvalidId, Kind, Status};
 
 /// What is wrong with an entry.
@@ -33,7 +35,7 @@ pub enum EntryFault {
 }
 
 /// The keys that we know, in the order in which a new entry is written.
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 21] = [
     "id",
     "type",
     "version",
@@ -51,6 +53,10 @@ const KEYS: [&str; 17] = [
     "context_tokens",
     "tool",
     "argument",
+    "confinement",
+    "readable",
+    "writable",
+    "network",
 ];
 
 /// Fewest tokens of a model that a question and an answer fit into.
@@ -90,6 +96,10 @@ pub(super) fn read_entry(entry: &Value) -> Result<Executor, EntryFault> {
         context_tokens: context_tokens(entry)?,
         tool: text(entry, "tool")?.map(str::to_owned),
         argument: text(entry, "argument")?.map(str::to_owned),
+        confinement: policy(entry)?,
+        readable: paths(entry, "readable")?,
+        writable: paths(entry, "writable")?,
+        network: hosts(entry)?,
         extra: entry
             .iter()
             .filter(|(key, _)| !KEYS.contains(&key.as_str()))
@@ -120,6 +130,7 @@ pub(super) fn write_entry(executor: &Executor, entry: &mut Value) {
     ] {
         capabilities.insert(name.to_owned(), able.into());
     }
+    let list = |all: &[String]| (!all.is_empty()).then(|| all.to_vec().into());
     let text = |value: &Option<String>| value.clone().map(Value::from);
     let values: [Option<Value>; KEYS.len()] = [
         Some(executor.id.clone().into()),
@@ -132,13 +143,17 @@ pub(super) fn write_entry(executor: &Executor, entry: &mut Value) {
         text(&executor.protocol),
         executor.quiet_ms.map(Value::from),
         executor.total_ms.map(Value::from),
-        (!executor.pass_environment.is_empty()).then(|| executor.pass_environment.clone().into()),
+        list(&executor.pass_environment),
         text(&executor.endpoint),
         text(&executor.model),
         text(&executor.api_key_env),
         executor.context_tokens.map(Value::from),
         text(&executor.tool),
         text(&executor.argument),
+        executor.confinement.map(|policy| policy.as_str().into()),
+        list(&executor.readable),
+        list(&executor.writable),
+        list(&executor.network),
     ];
     for (key, value) in KEYS.into_iter().zip(values) {
         match value {
@@ -205,16 +220,50 @@ fn variable(entry: &Map<String, Value>, key: &'static str) -> Result<Option<Stri
 }
 
 fn names(entry: &Map<String, Value>, key: &'static str) -> Result<Vec<String>, EntryFault> {
+    strings(
+        entry,
+        key,
+        "a list of names of environment variables",
+        |name| !name.contains(['=', '\0']),
+    )
+}
+
+fn paths(entry: &Map<String, Value>, key: &'static str) -> Result<Vec<String>, EntryFault> {
+    strings(entry, key, "a list of paths", |path| !path.contains('\0'))
+}
+
+fn hosts(entry: &Map<String, Value>) -> Result<Vec<String>, EntryFault> {
+    let allowed = "a list of hosts with ports, as `api.example.com:443`, or `*`";
+    strings(entry, "network", allowed, |host| {
+        Whitelisted::parse(host).is_ok()
+    })
+}
+
+fn policy(entry: &Map<String, Value>) -> Result<Option<Policy>, EntryFault> {
+    let Some(name) = text(entry, "confinement")? else {
+        return Ok(None);
+    };
+    let known = Policy::named(name).map(Some);
+    known.ok_or_else(|| invalid("confinement", "`required`, `best-effort` or `off`"))
+}
+
+/// A list of strings that are not empty and fit.
+fn strings(
+    entry: &Map<String, Value>,
+    key: &'static str,
+    allowed: &'static str,
+    is_fit: impl Fn(&str) -> bool,
+) -> Result<Vec<String>, EntryFault> {
     let all = match entry.get(key) {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(value) => value.as_array(),
     };
-    let read = |name: &Value| {
-        let name = name.as_str()?;
-        (!name.is_empty() && !name.contains(['=', '\0'])).then(|| name.to_owned())
+    let read = |text: &Value| {
+        let text = text.as_str()?;
+        (!text.is_empty() && is_fit(text)).then(|| text.to_owned())
     };
     all.and_then(|all| all.iter().map(read).collect())
-        .ok_or_else(|| invalid(key, "a list of names of environment variables"))
+        .ok_or_else(|| invalid(key, allowed))
 }
 
 fn capabilities(entry: &Map<String, Value>) -> Result<Capabilities, EntryFault> {

@@ -4,6 +4,12 @@ use std::{fmt, fmt::Write as _, time::Duration};
 
 use serde_json::{Map, Value};
 
+use crate::{
+    client::Client,
+    confinement::{Policy, Wishes},
+    dialect::Dialect,
+};
+
 /// The id of the executor that every installation has.
 pub const EMBEDDED_ID: &str = "scout";
 
@@ -50,6 +56,14 @@ pub struct Executor {
     pub tool: Option<String>,
     /// The tool's argument that takes the prompt.
     pub argument: Option<String>,
+    /// How much confinement it needs to be run at all, where its entry says.
+    pub confinement: Option<Policy>,
+    /// Paths that it may read beyond the project and the system.
+    pub readable: Vec<String>,
+    /// Paths that it may write beyond its temporary folder.
+    pub writable: Vec<String>,
+    /// Hosts with their ports that it may connect to.
+    pub network: Vec<String>,
     /// Keys that we do not know, kept as they are.
     pub extra: Map<String, Value>,
 }
@@ -133,6 +147,10 @@ impl Executor {
             context_tokens: None,
             tool: None,
             argument: None,
+            confinement: None,
+            readable: Vec::new(),
+            writable: Vec::new(),
+            network: Vec::new(),
             extra: Map::new(),
         }
     }
@@ -173,6 +191,32 @@ impl Executor {
             Ok(())
         } else {
             Err(InvalidId { id: id.to_owned() })
+        }
+    }
+
+    /// Lets the client that it speaks like have what that is known to need, where nothing is said.
+    ///
+    /// Nothing is written into an entry of another program: what it needs, a person has to say.
+    pub fn grant_needs(&mut self) {
+        let Some(client) = Dialect::of(self).and_then(Client::of) else {
+            return;
+        };
+        for (named, needs) in [
+            (&mut self.readable, client.reads),
+            (&mut self.writable, client.writes),
+            (&mut self.network, client.hosts),
+        ] {
+            if named.is_empty() {
+                named.extend(needs.iter().map(ToString::to_string));
+            }
+        }
+    }
+
+    /// What of the file system it is shown beyond the project and the system.
+    pub fn wishes(&self) -> Wishes {
+        Wishes {
+            readable: self.readable.clone(),
+            writable: self.writable.clone(),
         }
     }
 

@@ -80,6 +80,18 @@ impl Executor {
                 decisive[key] = json!(value);
             }
         }
+        if let Some(policy) = self.confinement {
+            decisive["confinement"] = policy.as_str().into();
+        }
+        for (key, all) in [
+            ("readable", &self.readable),
+            ("writable", &self.writable),
+            ("network", &self.network),
+        ] {
+            if !all.is_empty() {
+                decisive[key] = all.clone().into();
+            }
+        }
         decisive
     }
 }
@@ -159,7 +171,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
-    use crate::registry::Kind;
+    use crate::{confinement::Policy, registry::Kind};
 
     /// CAL-SEC-1: what a cloned registry would run cannot change unnoticed.
     #[test]
@@ -184,6 +196,10 @@ mod tests {
         assert!(changed(|e| e.tool = Some("t".to_owned())));
         assert!(changed(|e| e.argument = Some("a".to_owned())));
         assert!(!changed(|e| e.context_tokens = Some(4096)));
+        assert!(changed(|e| e.confinement = Some(Policy::Off)));
+        assert!(changed(|e| e.readable.push("~/.ssh".to_owned())));
+        assert!(changed(|e| e.writable.push("~/.ssh".to_owned())));
+        assert!(changed(|e| e.network.push("a:1".to_owned())));
         assert!(!changed(|e| e.id.push('x')));
         assert!(!changed(|e| e.status = crate::registry::Status::Active));
         assert!(!changed(|e| e.version.push('1')));

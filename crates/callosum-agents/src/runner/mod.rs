@@ -3,7 +3,7 @@
 //! Start with [`run`], or with [`exchange`] where the answer is not an
 //! [`Answer`](crate::protocol::Answer). [`environment`] decides what a child may see.
 //!
-//! What is deliberately not here: retries, confinement, and executors that are not programs.
+//! What is deliberately not here: retries, how executors are confined, and executors that are not programs.
 
 mod environment;
 mod run;

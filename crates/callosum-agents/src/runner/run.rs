@@ -1,6 +1,6 @@
 //! [`exchange`] and [`run`]: starts the program, hears it out, and explains what went wrong.
 
-use std::{ffi::OsString, path::PathBuf, time::Duration};
+use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 
 use callosum_host::{
     Disk, DiskError,
@@ -10,6 +10,7 @@ use callosum_ledger::ErrorCode;
 
 use super::start::{Errand, own_folder, start};
 use crate::{
+    confinement::{Confiner, Connections, Reached},
     dialect::{self, ClientFault, Dialect},
     protocol::{Answer, AnswerError, Request, parse_answer},
     registry::{Executor, Kind},
@@ -47,12 +48,28 @@ pub struct Surroundings {
     pub environment: Vec<(OsString, OsString)>,
     /// A private folder in which each run gets a folder of its own, removed afterwards.
     pub temporary: PathBuf,
+    /// Holds executors to what their entries say; without it they run as who started them.
+    pub confiner: Option<Arc<Confiner>>,
+    /// Where the connections are told that confined executors ask for.
+    pub connections: Connections,
     /// Ends the run when asked.
     pub cancel: Cancel,
     /// How long an executor may take whose entry says nothing else.
     pub patience: Patience,
     /// The disk.
     pub disk: Disk,
+}
+
+impl Surroundings {
+    /// How far an executor that runs here is confined, as it is kept with what it answered.
+    pub fn reach(&self, executor: &Executor) -> Option<Reached> {
+        match &self.confiner {
+            Some(confiner) => confiner.reach(executor, &self.environment).ok(),
+            None => Some(Reached::without_means(
+                executor.confinement.unwrap_or_default(),
+            )),
+        }
+    }
 }
 
 /// How long an executor may take.
@@ -119,6 +136,14 @@ pub enum RunError {
         executor: String,
         /// Why.
         source: SpawnError,
+    },
+    /// It may not run unconfined, and cannot be confined as its entry requires.
+    #[error("`{executor}` was not started: {reason}")]
+    Unconfined {
+        /// The executor.
+        executor: String,
+        /// What stands in the way.
+        reason: String,
     },
     /// There is no folder for its temporary files.
     #[error("`{executor}` has no folder for its temporary files")]
@@ -205,6 +230,7 @@ impl RunError {
             Self::Template(_)
             | Self::Unsupported { .. }
             | Self::Spawn { .. }
+            | Self::Unconfined { .. }
             | Self::Cancelled { .. } => None,
             Self::Temporary { .. } => Some(ErrorCode::DiskFailure),
             Self::Crashed { .. } => Some(ErrorCode::ExecutorCrash),

@@ -80,6 +80,9 @@ pub(crate) fn start(
             error_bytes: HEARD_COMPLAINT,
         },
     };
+    if let Some(confiner) = &surroundings.confiner {
+        return confiner.run(executor, launch, surroundings, temporary.path(), heard);
+    }
     process::run(&launch, &surroundings.cancel, heard).map_err(|source| RunError::Spawn {
         executor: executor.id.clone(),
         source,

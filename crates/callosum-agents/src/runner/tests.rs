@@ -14,6 +14,7 @@ use super::{
     *,
 };
 use crate::{
+    confinement::Connections,
     handshake::handshake,
     health::Health,
     protocol::{Answer, AnswerError, ChecksumBy, Request},
@@ -37,6 +38,8 @@ fn scene() -> Scene {
                 .map(|(name, value)| (OsString::from(name), OsString::from(value)))
                 .to_vec(),
             temporary: root.join("tmp"),
+            confiner: None,
+            connections: Connections::default(),
             cancel: Cancel::new().unwrap(),
             patience: Patience {
                 quiet: Duration::from_secs(20),

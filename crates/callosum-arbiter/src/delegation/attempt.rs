@@ -7,10 +7,11 @@ use std::{
 };
 
 use callosum_agents::{
+    confinement::Connections,
     health::Health,
     protocol::{Answer, AnswerError, LONGEST_SUMMARY, Request},
     registry::Executor,
-    runner::{self, RunError, Sign},
+    runner::{self, RunError, Sign, Surroundings},
 };
 use callosum_evidence::{
     citation::{self, Review},
@@ -40,6 +41,10 @@ use crate::{
 
 /// The key of an answer's metadata that has what it cost, in US dollars.
 const COST_KEY: &str = "cost_usd";
+
+/// The largest ledger, in bytes, that is hashed before and after an executor runs: a few
+/// milliseconds.
+const LARGEST_HASHED: u64 = 4 << 20;
 
 /// What a worker is given.
 pub(super) struct Job<'a> {
@@ -299,7 +304,11 @@ impl Workshop<'_> {
         if let Some(whole) = prompt.too_long() {
             self.means.answers.put(whole.as_bytes())?;
         }
-        let spawn = record::spawn(job.task, &prompt, &job.executor.id, job.decision);
+        let mut spawn = record::spawn(job.task, &prompt, &job.executor.id, job.decision);
+        if let Some(reached) = self.means.surroundings.reach(job.executor) {
+            let confinement = reached.to_json();
+            spawn.details.insert("confinement".to_owned(), confinement);
+        }
         let id = self.means.ledger.reserve(spawn)?;
         job.id = Some(id.clone());
         let about = About {
@@ -333,13 +342,16 @@ impl Workshop<'_> {
         let mut was_sent_back = false;
         loop {
             step(Trigger::Assigned)?;
-            let asked = match self.ask(job, &request) {
+            let before = self.ledger_now(job.executor)?;
+            let asked = match self.ask(job, about, &request) {
                 Ok(asked) => asked,
                 Err(stop) => {
-                    self.record(match &stop {
+                    let event = match &stop {
                         Stop::Failed(failure) | Stop::Unstorable(failure) => about.error(failure),
                         Stop::OverBudget(_) | Stop::Cancelled => about.cancelled(),
-                    })?;
+                    };
+                    let after = self.ledger_now(job.executor)?;
+                    self.record(record::beside_ledger(event, before, after))?;
                     step(Trigger::Broke)?;
                     step(Trigger::CleanedUp)?;
                     return Err(stop);
@@ -385,6 +397,23 @@ impl Workshop<'_> {
         }
     }
 
+    /// The hash of the ledger's file, where an executor is about to run, or has run, that is not our
+    /// own; nothing where that would take longer than most tasks.
+    fn ledger_now(&self, executor: &Executor) -> Result<Option<Checksum>, Stop> {
+        let ledger = &self.means.ledger.paths().ledger;
+        let disk = &self.means.surroundings.disk;
+        let is_small = |len: u64| len <= LARGEST_HASHED;
+        if self.means.surroundings.confiner.is_none() || executor.is_embedded() {
+            return Ok(None);
+        }
+        match disk.stat(ledger)? {
+            Some(stat) if is_small(stat.len) => Ok(disk
+                .read_if_there(ledger)?
+                .map(|bytes| Checksum::of(&bytes))),
+            _ => Ok(None),
+        }
+    }
+
     /// Looks an answer's citations up and says whether it may be committed.
     fn judge(&self, task: &Task, answer: &Answer) -> Result<Judged, Objection> {
         // Looked up as it was said: a quote in which a secret is masked would not be found.
@@ -407,8 +436,26 @@ impl Workshop<'_> {
     }
 
     /// Asks the executor, once more where its summary is too long (CAL-SCH-3).
-    fn ask(&self, job: &Job<'_>, request: &Request) -> Result<Asked, Stop> {
-        let surroundings = self.means.surroundings;
+    ///
+    /// Whatever comes of it, the connections that it asked for are on the record.
+    fn ask(&self, job: &Job<'_>, about: About<'_>, request: &Request) -> Result<Asked, Stop> {
+        let surroundings = &Surroundings {
+            connections: Connections::default(),
+            ..self.means.surroundings.clone()
+        };
+        let asked = self.ask_within(job, request, surroundings);
+        for connection in surroundings.connections.take() {
+            self.record(about.connection(&connection))?;
+        }
+        asked
+    }
+
+    fn ask_within(
+        &self,
+        job: &Job<'_>,
+        request: &Request,
+        surroundings: &Surroundings,
+    ) -> Result<Asked, Stop> {
         if let Err(error) = self.health.check(job.executor, surroundings) {
             return Err(Stop::Failed(Failure {
                 code: error.code(),
@@ -520,6 +567,9 @@ impl Workshop<'_> {
         put("priority", job.task.priority.as_str().into());
         if !job.task.paths.is_empty() {
             put("paths", job.task.paths.clone().into());
+        }
+        if let Some(reached) = self.means.surroundings.reach(job.executor) {
+            put("confinement", reached.to_json());
         }
         let provenance = &self.means.provenance;
         for (key, value) in [("repo", &provenance.repo), ("branch", &provenance.branch)] {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use callosum_agents::confinement::Connection;
 use callosum_evidence::secrets;
 use callosum_ledger::{AuditEvent, Checksum, ErrorCode, Event, Spawn, TaskId};
 use serde_json::{Map, Value};
@@ -110,6 +111,21 @@ impl About<'_> {
         self.event(Event::Decision, "fallback").with("from", from)
     }
 
+    /// Its executor asked for a connection.
+    pub(super) fn connection(self, connection: &Connection) -> AuditEvent {
+        let event = self
+            .event(Event::Decision, connection.verdict.as_str())
+            .with("host", connection.host.as_str())
+            .with("port", connection.port)
+            .with("bytes_sent", connection.sent)
+            .with("bytes_received", connection.received)
+            .with("elapsed_ms", connection.elapsed.as_millis() as u64);
+        match connection.verdict.reason() {
+            Some(reason) => event.with("reason", reason),
+            None => event,
+        }
+    }
+
     /// Its process went from one state to the next.
     pub(super) fn state(self, trigger: Trigger, to: State) -> AuditEvent {
         self.event(Event::State, to.as_str())
@@ -171,6 +187,21 @@ impl About<'_> {
     }
 }
 
+/// A try that failed, with the hashes that the ledger's file had around it (REQ-GOV-005). They differ
+/// where other tasks were committed meanwhile.
+pub(super) fn beside_ledger(
+    event: AuditEvent,
+    before: Option<Checksum>,
+    after: Option<Checksum>,
+) -> AuditEvent {
+    match (before, after) {
+        (Some(before), Some(after)) => event
+            .with("ledger_before", before.to_string())
+            .with("ledger_after", after.to_string()),
+        _ => event,
+    }
+}
+
 /// A task failed without having been started.
 pub(super) fn not_started(executor: &str, task: &Task, failure: &Failure) -> AuditEvent {
     let event = AuditEvent {
@@ -199,7 +230,10 @@ pub(super) fn over_budget(
 }
 
 fn failed(event: AuditEvent, failure: &Failure) -> AuditEvent {
-    let event = event.with("message", failure.message.as_str());
+    let mut event = event.with("message", failure.message.as_str());
+    if let Some(details) = &failure.details {
+        event = event.with("said", details.as_str());
+    }
     match failure.code.map(ErrorCode::as_str) {
         Some(code) => event.with("code", code),
         None => event,

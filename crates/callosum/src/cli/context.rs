@@ -2,10 +2,13 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::OnceLock,
+    sync::{Arc, OnceLock},
 };
 
-use callosum_agents::runner::{Patience, Surroundings};
+use callosum_agents::{
+    confinement::{Confiner, Connections, Names, Protected, System},
+    runner::{Patience, Surroundings},
+};
 use callosum_arbiter::{circuit::Circuits, delegation::Provenance};
 use callosum_host::{
     Clock, Disk, Ids,
@@ -16,7 +19,7 @@ use callosum_ledger::LedgerPaths;
 
 use super::{explain, interrupt};
 use crate::{
-    config::{Environment, Project, Subject, Told},
+    config::{Environment, Places, Project, Subject, Told},
     ui::{CommandError, Exit, Ui},
 };
 
@@ -34,6 +37,8 @@ pub(super) struct Context {
     pub(super) cancel: Cancel,
     /// The folder of this process's temporary folders, made when the first is needed.
     held: OnceLock<HeldScratch>,
+    /// What this machine can hold executors with, found out when the first is to be run.
+    confiner: OnceLock<Arc<Confiner>>,
 }
 
 impl Context {
@@ -96,6 +101,7 @@ impl Context {
             project,
             cancel,
             held: OnceLock::new(),
+            confiner: OnceLock::new(),
         })
     }
 
@@ -147,6 +153,13 @@ impl Context {
             )
         })?;
         let temporary = self.temporary()?;
+        let confiner = self.confiner.get_or_init(|| {
+            Arc::new(Confiner {
+                system: System::try_out(&self_program, &temporary, &self.disk),
+                protected: self.protected(),
+                names: Names::System,
+            })
+        });
         Ok(Surroundings {
             root: self.tree().to_owned(),
             self_program,
@@ -155,6 +168,8 @@ impl Context {
                 .iter()
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .collect(),
+            confiner: Some(Arc::clone(confiner)),
+            connections: Connections::default(),
             temporary,
             cancel: self.cancel.clone(),
             patience: Patience {
@@ -163,6 +178,30 @@ impl Context {
             },
             disk: self.disk.clone(),
         })
+    }
+
+    /// What no executor may write: the ledger and all else by which this program is steered.
+    fn protected(&self) -> Protected {
+        let Places { ledger, registry } = self.project.places.clone();
+        let homes = &self.project.homes;
+        let mut paths = vec![
+            ledger.ledger,
+            ledger.hashlog,
+            ledger.history,
+            ledger.audit,
+            ledger.locks,
+            ledger.answers,
+            ledger.quarantine,
+            ledger.backups,
+            registry,
+            homes.machine.clone(),
+            homes.user_config.clone(),
+        ];
+        paths.extend(ledger.audit_buffer);
+        Protected {
+            roots: vec![self.state().to_owned(), self.tree().to_owned()],
+            paths,
+        }
     }
 
     /// A private folder that is removed with everything in it when this is dropped.

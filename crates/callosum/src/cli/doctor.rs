@@ -4,11 +4,12 @@ use std::{fmt::Write as _, ops::ControlFlow, path::Path};
 
 use callosum_agents::{
     client::Client,
+    confinement::{Missing, Policy, System, decide},
     dialect::Dialect,
     discover::find_in_path,
     registry::{Executor, Status},
 };
-use callosum_host::{OpenHow, machine};
+use callosum_host::{OpenHow, confine::Step, machine};
 use callosum_ledger::{Ledger, LedgerVersion, OpenError, verify::Scope, verify_within};
 use clap::Args;
 use owo_colors::OwoColorize as _;
@@ -86,6 +87,7 @@ pub(super) fn run(context: &Context, _args: &DoctorArgs) -> Result<(), CommandEr
     check_configuration(context, &mut checks);
     check_ledger(context, &mut checks);
     check_executors(context, &mut checks);
+    check_confinement(context, &mut checks);
     check_needs(&mut checks);
     drop(progress);
     let output = DoctorOutput {
@@ -101,6 +103,56 @@ pub(super) fn run(context: &Context, _args: &DoctorArgs) -> Result<(), CommandEr
         Ok(())
     } else {
         Err(CommandError::told(Exit::No))
+    }
+}
+
+/// What executors can be held with here. Nothing that is missing keeps the main job from working.
+fn check_confinement(context: &Context, checks: &mut Checks) {
+    const NAME: &str = "confinement";
+    let surroundings = match context.surroundings() {
+        Ok(surroundings) => surroundings,
+        Err(error) => {
+            checks.add(NAME, Outcome::Warning, error.one_line(), None);
+            return;
+        }
+    };
+    let Some(confiner) = &surroundings.confiner else {
+        return;
+    };
+    match decide(Policy::Required, &[], &confiner.system) {
+        Ok(reached) => {
+            let landlock = reached.landlock.unwrap_or_default();
+            let found = format!("full: namespaces, Landlock {landlock}, filter of system calls");
+            checks.add(NAME, Outcome::Ok, found, None);
+        }
+        Err(refused) => {
+            let hint = hint_of(&confiner.system);
+            let found = format!("lacks {}", refused.missing.join("; "));
+            checks.add(NAME, Outcome::Warning, found, hint);
+        }
+    }
+}
+
+/// What helps where executors cannot be held as they could be.
+fn hint_of(system: &System) -> Option<&'static str> {
+    if cfg!(not(target_os = "linux")) {
+        return Some("executors that you would not run yourself belong on a Linux machine");
+    }
+    match &system.namespaces {
+        Ok(()) => None,
+        // AppArmor lets the namespaces be made and refuses what one wants them for.
+        Err(Missing::Step {
+            step: Step::Users | Step::Mounts | Step::Network | Step::Capabilities,
+            ..
+        }) => Some(
+            "allow it to this program: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, \
+             or an AppArmor profile for it with the rule `userns,`",
+        ),
+        Err(_) => Some(
+            "allow user namespaces: sysctl -w user.max_user_namespaces=15000 (on Debian also \
+             kernel.unprivileged_userns_clone=1); in a container, a seccomp profile that allows \
+             unshare, as docker run --security-opt seccomp=unconfined",
+        ),
     }
 }
 
@@ -164,7 +216,7 @@ fn check_folders(context: &Context, checks: &mut Checks) {
     }
 }
 
-/// What other installations need and this one does not, and what it lacks (REQ-DEP-001, CAL-SEC-1).
+/// What other installations need and this one does not (REQ-DEP-001).
 fn check_needs(checks: &mut Checks) {
     checks.add(
         "python",
@@ -172,11 +224,6 @@ fn check_needs(checks: &mut Checks) {
         "not needed: this is one program without an interpreter",
         None,
     );
-    let found = "executors run with a cleared environment and a temporary folder of their own, \
-                 and nothing of the operating system confines them yet: they can read and write \
-                 what you can, and reach the network";
-    let hint = "register and trust only executors that you would run yourself";
-    checks.add("confinement", Outcome::Warning, found, Some(hint));
 }
 
 fn check_homes(context: &Context, checks: &mut Checks) {

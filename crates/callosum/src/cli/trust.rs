@@ -5,7 +5,7 @@ use std::{
     io::{self, BufRead, IsTerminal as _},
 };
 
-use callosum_agents::registry::Executor;
+use callosum_agents::{confinement::Policy, registry::Executor};
 use callosum_evidence::terminal::harmless;
 use callosum_ledger::{AuditEvent, Checksum, Event, Ledger, LedgerPaths};
 use clap::Args;
@@ -66,6 +66,14 @@ pub(crate) struct WaitingExecutor {
     pub(crate) way: String,
     /// The environment variables that it would be given.
     pub(crate) pass_environment: Vec<String>,
+    /// How much confinement it needs to be run at all; nothing for what the system can.
+    pub(crate) confinement: Option<String>,
+    /// What it could read beyond the project and the system.
+    pub(crate) readable: Vec<String>,
+    /// What it could write.
+    pub(crate) writable: Vec<String>,
+    /// The hosts that it could connect to.
+    pub(crate) network: Vec<String>,
     /// Whether it is allowed now.
     pub(crate) trusted: bool,
 }
@@ -108,9 +116,19 @@ impl Item {
                 let command = executor.way();
                 let command = command.escape_debug();
                 let _ = writeln!(text, "executor {} runs: {command}", harmless(&executor.id));
-                if !executor.pass_environment.is_empty() {
-                    let names = executor.pass_environment.join(" ");
-                    let _ = writeln!(text, "  and is given: {}", names.escape_debug());
+                if executor.confinement == Some(Policy::Off) {
+                    let _ = writeln!(text, "  and is not confined: it may do what you may");
+                }
+                for (does, names) in [
+                    ("is given", &executor.pass_environment),
+                    ("may read", &executor.readable),
+                    ("may write", &executor.writable),
+                    ("may connect to", &executor.network),
+                ] {
+                    if !names.is_empty() {
+                        let names = names.join(" ");
+                        let _ = writeln!(text, "  and {does}: {}", names.escape_debug());
+                    }
                 }
             }
             Self::Calrc { settings, .. } => {
@@ -129,6 +147,10 @@ impl Item {
                 command_template: executor.command_template.clone(),
                 way: executor.way(),
                 pass_environment: executor.pass_environment.clone(),
+                confinement: executor.confinement.map(|policy| policy.to_string()),
+                readable: executor.readable.clone(),
+                writable: executor.writable.clone(),
+                network: executor.network.clone(),
                 trusted,
             }),
             Self::Calrc { settings, .. } => {

@@ -9,7 +9,7 @@ use callosum_ledger::{LedgerPaths, locks::ExclusiveLedger};
 use callosum_testkit::{Output, TestEnv, fakes};
 use serde_json::Value;
 
-use crate::projects::{register, two_languages};
+use crate::projects::{register, register_with, two_languages};
 
 /// Delegates once to an executor that behaves like this, without retries.
 fn delegate_to(options: &str) -> (TestEnv, Value) {
@@ -143,11 +143,13 @@ fn an_executor_sees_a_clean_environment() {
 }
 
 /// CAL-SEC-1: what a killed run left in the machine's home is gone with the next one.
+#[cfg(target_os = "linux")]
 #[test]
 fn the_temporary_files_of_a_killed_run_are_collected() {
     let env = two_languages();
     env.write("tools/kill.py", KILLING);
-    register(&env, "killing", "python3 tools/kill.py");
+    let unconfined = &["--confinement", "off"];
+    register_with(&env, "killing", "python3 tools/kill.py", unconfined);
     let scratch = env.machine_home().join("scratch");
     let left = || std::fs::read_dir(&scratch).unwrap().count();
     assert_eq!(left(), 0);
@@ -160,7 +162,8 @@ fn the_temporary_files_of_a_killed_run_are_collected() {
     env.run(["ledger", "verify"]).success();
 }
 
-/// An executor that kills whoever started it, once it has left a file.
+/// An executor that kills the controller, two processes up, once it has left a file.
+#[cfg(target_os = "linux")]
 const KILLING: &str = r#"
 import json, os, pathlib, signal, sys
 request = json.load(sys.stdin)
@@ -170,7 +173,8 @@ elif request["prompt"] == "capabilities":
     print(json.dumps({"capabilities": {"prompt_input": True, "json_output": True}}))
 else:
     pathlib.Path(os.environ["TMPDIR"], "left").write_text("behind")
-    os.kill(os.getppid(), signal.SIGKILL)
+    guard = open(f"/proc/{os.getppid()}/stat").read()
+    os.kill(int(guard.rsplit(")", 1)[1].split()[1]), signal.SIGKILL)
 "#;
 
 /// CAL-SEC-1: scout does not outlive a controller that was killed.
@@ -243,7 +247,8 @@ fn a_disk_that_fills_up_on_the_way_names_the_task() {
     let disk = SmallDisk::with_a_project();
     disk.env.write("fill.py", FILLING);
     disk.run(&["init"]).success();
-    register(&disk.env, "filling", "python3 fill.py");
+    let unconfined = &["--confinement", "off"];
+    register_with(&disk.env, "filling", "python3 fill.py", unconfined);
     let run = disk.env.callosum().env("CAL_RETRY_MAX", "0");
     let run = run.arguments(["delegate", "map", "--executor", "filling", "--json"]);
     let output = run.run().ended_with(3).json();

@@ -10,6 +10,7 @@ fn a_cloned_registry_runs_nothing() {
     let env = two_languages();
     let registry = r#"{"executors": [
         {"id": "evil", "type": "cli", "version": "1.0.0", "status": "active",
+         "confinement": "off",
          "capabilities": {"prompt_input": true, "json_output": true},
          "command_template": "touch owned-by-evil"},
         {"id": "scout", "type": "cli", "version": "1.0.0", "status": "active",

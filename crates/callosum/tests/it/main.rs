@@ -13,6 +13,8 @@
 mod agents;
 /// Answers are checked before they are believed, and again when they are asked for.
 mod checking;
+/// Executors that try to get further than they were let.
+mod confinement;
 /// The main job: a prompt or a task file in, committed summaries out.
 mod delegate;
 /// What `doctor` and `status` say is wrong, and how to mend it.

@@ -44,6 +44,14 @@ pub(crate) fn with_executor(template: &str) -> TestEnv {
 
 /// Registers an executor whose handshake succeeds.
 pub(crate) fn register(env: &TestEnv, name: &str, template: &str) {
-    env.run(["executor", "register", name, "--command", template])
+    register_with(env, name, template, &[]);
+}
+
+/// The same, with more options of the registration.
+pub(crate) fn register_with(env: &TestEnv, name: &str, template: &str, options: &[&str]) {
+    env.callosum()
+        .arguments(["executor", "register", name, "--command", template])
+        .arguments(options)
+        .run()
         .success();
 }

@@ -69,9 +69,12 @@ impl<'a> Stage<'a> {
     fn register(&self) {
         let names = self.client.environment.iter().map(|(name, _)| *name);
         let passed = names.flat_map(|name| ["--pass-env", name]);
+        let url = self.server.url();
+        let server = url.trim_start_matches("http://");
         self.callosum()
             .arguments(["executor", "register", self.client.name])
             .arguments(passed)
+            .arguments(["--network", server])
             .run()
             .success();
     }

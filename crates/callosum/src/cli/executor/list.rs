@@ -1,6 +1,6 @@
 //! `callosum executor list`: the registry, with what the configuration says of each.
 
-use callosum_agents::registry::Executor;
+use callosum_agents::{registry::Executor, runner::Surroundings};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -48,10 +48,54 @@ pub(crate) struct ExecutorOutput {
     pub(crate) way: String,
     /// When it last answered a handshake or health check.
     pub(crate) last_validated: Option<String>,
+    /// How far it is confined when it runs here.
+    pub(crate) confinement: ConfinementOutput,
+    /// What it may read beyond the project and the system.
+    pub(crate) readable: Vec<String>,
+    /// What it may write beyond its temporary folder.
+    pub(crate) writable: Vec<String>,
+    /// The hosts that it may connect to.
+    pub(crate) network: Vec<String>,
+}
+
+/// How far an executor is confined.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct ConfinementOutput {
+    /// `required`, `best-effort` or `off`: what its entry asks for.
+    pub(crate) policy: String,
+    /// `full`, `partial` or `none`; `refused` where it does not run here, `unknown` where that cannot
+    /// be tried, because the machine's home cannot be written.
+    pub(crate) level: String,
+    /// What this system lacks.
+    pub(crate) missing: Vec<String>,
+}
+
+impl ConfinementOutput {
+    fn of(executor: &Executor, surroundings: Option<&Surroundings>) -> Self {
+        let policy = executor.confinement.unwrap_or_default();
+        let reached = surroundings.and_then(|surroundings| {
+            let confiner = surroundings.confiner.as_ref()?;
+            Some(confiner.reach(executor, &surroundings.environment))
+        });
+        let (level, missing) = match reached {
+            Some(Ok(reached)) => (reached.level.as_str(), reached.missing),
+            Some(Err(refused)) => ("refused", refused.missing),
+            None => ("unknown", Vec::new()),
+        };
+        Self {
+            policy: policy.to_string(),
+            level: level.to_owned(),
+            missing,
+        }
+    }
 }
 
 impl ExecutorOutput {
-    pub(super) fn of(executor: &Executor, roster: &Roster<'_>) -> Self {
+    pub(super) fn of(
+        executor: &Executor,
+        roster: &Roster<'_>,
+        surroundings: Option<&Surroundings>,
+    ) -> Self {
         let preference = roster.preference(&executor.id);
         Self {
             id: executor.id.clone(),
@@ -64,23 +108,29 @@ impl ExecutorOutput {
             command_template: executor.command_template.clone(),
             way: executor.way(),
             last_validated: executor.last_validated.clone(),
+            confinement: ConfinementOutput::of(executor, surroundings),
+            readable: executor.readable.clone(),
+            writable: executor.writable.clone(),
+            network: executor.network.clone(),
         }
     }
 }
 
 pub(super) fn run(context: &Context) -> Result<(), CommandError> {
     let roster = Roster::load(context)?;
+    // A list is there to be read also where nothing can be run.
+    let surroundings = context.surroundings().ok();
     let executors: Vec<ExecutorOutput> = roster
         .registry()
         .executors()
         .iter()
-        .map(|executor| ExecutorOutput::of(executor, &roster))
+        .map(|executor| ExecutorOutput::of(executor, &roster, surroundings.as_ref()))
         .collect();
     if context.ui.json {
         return context.ui.json_data(&ListOutput { executors });
     }
     let mut table = Table::new(&[
-        "id", "type", "status", "enabled", "priority", "version", "command",
+        "id", "type", "status", "enabled", "priority", "version", "confined", "command",
     ]);
     for executor in executors {
         let enabled = if executor.enabled { "yes" } else { "no" };
@@ -96,6 +146,7 @@ pub(super) fn run(context: &Context) -> Result<(), CommandError> {
             enabled.to_owned(),
             executor.priority.to_string(),
             executor.version,
+            executor.confinement.level,
             command.to_string(),
         ]);
     }

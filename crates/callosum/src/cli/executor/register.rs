@@ -1,6 +1,7 @@
 //! `callosum executor register`: a new executor, after a handshake.
 
 use callosum_agents::{
+    confinement::{InvalidHost, Policy, Whitelisted},
     dialect::Dialect,
     discover::{self, Known},
     http::Endpoint,
@@ -29,7 +30,8 @@ use crate::{
 Examples:
   $ callosum executor register mine --command 'python3 tools/answer.py'
   $ callosum executor register claude
-  $ callosum executor register ollama --protocol text --command 'ollama run qwen3'
+  $ callosum executor register mine --command 'python3 tools/answer.py' --writable target/
+  $ callosum executor register ollama --protocol text --network 127.0.0.1:11434
   $ callosum executor register reader --command 'reader-mcp' --tool ask
   $ callosum executor register local --endpoint http://127.0.0.1:8080 --model qwen3")]
 pub(crate) struct RegisterArgs {
@@ -79,6 +81,29 @@ pub(crate) struct RegisterArgs {
     /// Pass this environment variable on to it (may be repeated)
     #[arg(long, value_name = "NAME")]
     pass_env: Vec<String>,
+    /// How much confinement it needs to be run at all: required, best-effort (default) or off
+    #[arg(long, value_name = "POLICY", value_parser = policy)]
+    confinement: Option<Policy>,
+    /// Let it read this beyond the project and the system; `~/` is your home folder (may be
+    /// repeated)
+    #[arg(long, value_name = "PATH")]
+    readable: Vec<String>,
+    /// Let it write this; a folder that ends with `/` is made where it is not there (may be
+    /// repeated)
+    #[arg(long, value_name = "PATH")]
+    writable: Vec<String>,
+    /// Let it connect to this host, which is without any network otherwise (may be repeated)
+    #[arg(long, value_name = "HOST:PORT", value_parser = host)]
+    network: Vec<String>,
+}
+
+fn policy(name: &str) -> Result<Policy, String> {
+    let all = [Policy::Required, Policy::BestEffort, Policy::Off].map(Policy::as_str);
+    Policy::named(name).ok_or_else(|| format!("allowed: {}", all.join(", ")))
+}
+
+fn host(text: &str) -> Result<String, InvalidHost> {
+    Whitelisted::parse(text).map(|_| text.to_owned())
 }
 
 pub(super) fn run(context: &Context, args: &RegisterArgs) -> Result<(), CommandError> {
@@ -180,5 +205,10 @@ fn bounded(mut executor: Executor, args: &RegisterArgs) -> Executor {
     executor
         .pass_environment
         .extend(args.pass_env.iter().cloned());
+    executor.grant_needs();
+    executor.confinement = args.confinement;
+    executor.readable.extend(args.readable.iter().cloned());
+    executor.writable.extend(args.writable.iter().cloned());
+    executor.network.extend(args.network.iter().cloned());
     executor
 }

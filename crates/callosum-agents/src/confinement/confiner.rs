@@ -1,0 +1,254 @@
+//! [`Confiner`]: starts an executor's program by way of this one, which gives its rights away.
+
+use std::{
+    ffi::OsString,
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use callosum_host::{
+    DiskError,
+    confine::{Order, Outcome, Report},
+    process::{self, Ending, Launch, Run, SpawnError, Stream},
+};
+
+use super::{
+    level::{Reached, Refused, decide},
+    needs::{Needs, value},
+    places::{Protected, Surface, places, wished},
+    policy::Whitelisted,
+    proxy::{Names, Proxy},
+    system::System,
+};
+use crate::{
+    registry::{Executor, Kind},
+    runner::{RunError, Surroundings},
+    template::Template,
+};
+
+/// How long a guard may take to end what its program started, before it is ended itself.
+const SWEEP: Duration = Duration::from_millis(500);
+
+/// What it takes to confine executors on this machine.
+#[derive(Clone, Debug)]
+pub struct Confiner {
+    /// What this machine can do.
+    pub system: System,
+    /// What no executor may write.
+    pub protected: Protected,
+    /// Who says what addresses the hosts have that an entry names.
+    pub names: Names,
+}
+
+impl Confiner {
+    /// How far an executor is confined here that is given this environment, or why it may not run.
+    pub fn reach(
+        &self,
+        executor: &Executor,
+        environment: &[(OsString, OsString)],
+    ) -> Result<Reached, Refused> {
+        let hosts = hosts(executor, &Needs::of(executor, environment));
+        let hosts: Vec<String> = hosts.iter().map(ToString::to_string).collect();
+        let policy = executor.confinement.unwrap_or_default();
+        if executor.kind != Kind::Http {
+            return decide(policy, &hosts, &self.system);
+        }
+        // What runs is this program, which talks to that server and to nobody else.
+        let mut reached = decide(policy, &[], &self.system)?;
+        reached.layers.network = false;
+        reached.layers.sockets = false;
+        reached.hosts = executor.endpoint.iter().cloned().collect();
+        Ok(reached)
+    }
+
+    /// Runs `launch` as the executor's entry allows, to its end, whatever that end is.
+    ///
+    /// `temporary` is the folder that it may write to.
+    pub(crate) fn run(
+        &self,
+        executor: &Executor,
+        launch: Launch,
+        surroundings: &Surroundings,
+        temporary: &Path,
+        heard: &mut dyn FnMut(Stream, &[u8]),
+    ) -> Result<Run, RunError> {
+        let reached = self
+            .reach(executor, &launch.environment)
+            .map_err(|refused| RunError::Unconfined {
+                executor: executor.id.clone(),
+                reason: refused.to_string(),
+            })?;
+        let not_stored = |source: DiskError| RunError::Temporary {
+            executor: executor.id.clone(),
+            source,
+        };
+        let not_started = |source| RunError::Spawn {
+            executor: executor.id.clone(),
+            source,
+        };
+        let disk = &surroundings.disk;
+        let inner = find(&launch, surroundings).map_err(not_started)?;
+        let mut programs = vec![inner.clone()];
+        programs.extend(server(executor, &launch, surroundings));
+        let own = disk.scratch(&surroundings.temporary).map_err(not_stored)?;
+        let room = own.path().join("room");
+        disk.create_dir_all(&room).map_err(not_stored)?;
+        let variable = |name: &str| value(&launch.environment, name);
+        let path: Vec<PathBuf> = variable("PATH")
+            .map(|path| std::env::split_paths(path).collect())
+            .unwrap_or_default();
+        let needs = Needs::of(executor, &launch.environment);
+        let mut wishes = executor.wishes();
+        wishes.writable.extend(needs.writable.iter().cloned());
+        let home = variable("HOME").map(Path::new);
+        for wish in wishes.writable.iter().filter(|wish| wish.ends_with('/')) {
+            if let Some(folder) = wished(wish, &launch.folder, home) {
+                // What cannot be made is not there for the executor either.
+                drop(disk.create_dir_all(&folder));
+            }
+        }
+        let (places, links) = places(
+            &wishes,
+            Surface {
+                root: &launch.folder,
+                programs: &programs,
+                home,
+                path: &path,
+                temporary,
+            },
+            &self.protected,
+            disk,
+        );
+        let named = hosts(executor, &needs);
+        let proxy = (reached.layers.network && !named.is_empty())
+            .then(|| {
+                let connections = surroundings.connections.clone();
+                Proxy::open(own.path(), named, self.names.clone(), connections)
+            })
+            .transpose()
+            .map_err(|error| RunError::Unconfined {
+                executor: executor.id.clone(),
+                reason: format!("the way to its hosts cannot be opened: {error}"),
+            })?;
+        let report = own.path().join("report");
+        let order = Order {
+            report: report.clone(),
+            controller: std::process::id(),
+            layers: reached.layers,
+            room,
+            places,
+            links,
+            listen: proxy.as_ref().map(Proxy::listen).unwrap_or_default(),
+            gate: proxy.as_ref().map(|proxy| proxy.gate().to_owned()),
+            folder: launch.folder.clone(),
+            program: inner.clone(),
+            arguments: launch.arguments.clone(),
+        };
+        let mut outer = Launch {
+            program: surroundings.self_program.clone(),
+            arguments: order.arguments(),
+            ..launch
+        };
+        if let Some(proxy) = &proxy {
+            for (name, value) in proxy.variables() {
+                outer.environment.retain(|(known, _)| known != name);
+                outer.environment.push((name.into(), value.into()));
+            }
+        }
+        let run = if reached.layers.namespaces {
+            process::run(&outer, &surroundings.cancel, heard)
+        } else {
+            process::run_guarded(&outer, &surroundings.cancel, SWEEP, heard)
+        }
+        .map_err(not_started)?;
+        // What is still open is told of before anybody asks.
+        drop(proxy);
+        let text = disk.read_if_there(&report).map_err(not_stored)?;
+        let report = Report::read(&String::from_utf8_lossy(&text.unwrap_or_default()));
+        match (run.ending, report.outcome) {
+            (Ending::Exited(_) | Ending::Signalled(_), Some(outcome)) => match outcome {
+                Outcome::Exited(code) => Ok(ended(run, Ending::Exited(code))),
+                Outcome::Signalled(signal) => Ok(ended(run, Ending::Signalled(signal))),
+                Outcome::Unstarted(error) => Err(not_started(unstarted(inner, error))),
+                Outcome::Failed(step, error) => Err(RunError::Unconfined {
+                    executor: executor.id.clone(),
+                    reason: format!(
+                        "its confinement failed at {}: {}",
+                        step.as_str(),
+                        io::Error::from_raw_os_error(error)
+                    ),
+                }),
+            },
+            _ => Ok(run),
+        }
+    }
+}
+
+fn ended(run: Run, ending: Ending) -> Run {
+    Run { ending, ..run }
+}
+
+/// The program of a server that the started one starts in its turn, where it is found.
+fn server(executor: &Executor, launch: &Launch, surroundings: &Surroundings) -> Option<PathBuf> {
+    if executor.kind != Kind::Mcp {
+        return None;
+    }
+    let template = Template::parse(&executor.command_template).ok()?;
+    let launch = Launch {
+        program: template.program().into(),
+        ..launch.clone()
+    };
+    find(&launch, surroundings).ok()
+}
+
+/// The hosts that an executor may connect to.
+fn hosts(executor: &Executor, needs: &Needs) -> Vec<Whitelisted> {
+    let named = executor.network.iter();
+    let mut hosts: Vec<Whitelisted> = named
+        .filter_map(|text| Whitelisted::parse(text).ok())
+        .collect();
+    for host in &needs.hosts {
+        if !hosts.contains(host) {
+            hosts.push(host.clone());
+        }
+    }
+    hosts
+}
+
+/// The program's file: what the system would find, looked for before anything is started.
+fn find(launch: &Launch, surroundings: &Surroundings) -> Result<PathBuf, SpawnError> {
+    let program = &launch.program;
+    let is_there = |path: &PathBuf| {
+        let stat = surroundings.disk.canonicalize(path);
+        stat.is_ok_and(|path| path.is_file())
+    };
+    let found = if program.components().count() > 1 || program.is_absolute() {
+        Some(launch.folder.join(program)).filter(is_there)
+    } else {
+        value(&launch.environment, "PATH").and_then(|path| {
+            std::env::split_paths(path)
+                .map(|folder| launch.folder.join(folder).join(program))
+                .find(is_there)
+        })
+    };
+    if !launch.folder.is_dir() {
+        return Err(SpawnError::NoFolder {
+            folder: launch.folder.clone(),
+        });
+    }
+    found.ok_or_else(|| SpawnError::NotFound {
+        program: program.clone(),
+    })
+}
+
+/// Says why a program that is there did not start.
+fn unstarted(program: PathBuf, error: i32) -> SpawnError {
+    let source = io::Error::from_raw_os_error(error);
+    match source.kind() {
+        io::ErrorKind::NotFound => SpawnError::NoInterpreter { program },
+        io::ErrorKind::PermissionDenied => SpawnError::NotExecutable { program },
+        io::ErrorKind::ArgumentListTooLong => SpawnError::ArgumentsTooLong { program },
+        _ => SpawnError::System { program, source },
+    }
+}

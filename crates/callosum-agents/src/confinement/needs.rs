@@ -1,0 +1,116 @@
+//! [`Needs`]: what a known client needs where its own variables say so.
+//!
+//! An entry says which folders and hosts a client may use ([`Executor::grant_needs`]); a person whose
+//! variables point the client at another folder or another server has said that already, and the
+//! client is given those variables.
+
+use std::ffi::{OsStr, OsString};
+
+use super::policy::Whitelisted;
+use crate::{client::Client, dialect::Dialect, registry::Executor};
+
+/// What the variables of a known client name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Needs {
+    /// Its own folder, where that is not the usual one.
+    pub(super) writable: Vec<String>,
+    /// The servers that it is to talk to.
+    pub(super) hosts: Vec<Whitelisted>,
+}
+
+impl Needs {
+    /// Reads what an executor is given. Values that make no sense name nothing.
+    pub(super) fn of(executor: &Executor, environment: &[(OsString, OsString)]) -> Self {
+        let Some(client) = Dialect::of(executor).and_then(Client::of) else {
+            return Self::default();
+        };
+        let value = |name: &str| {
+            let mut known = environment.iter();
+            let found = known.find(|(known, _)| known == name)?;
+            found.1.to_str().filter(|value| !value.is_empty())
+        };
+        let folder = client.home.variable.and_then(value);
+        let servers = client.servers.iter().copied().filter_map(value);
+        Self {
+            writable: folder
+                .map(|folder| format!("{folder}/"))
+                .into_iter()
+                .collect(),
+            hosts: servers.filter_map(server).collect(),
+        }
+    }
+}
+
+/// The host of an address such as `https://models.example:8443/v1`.
+fn server(url: &str) -> Option<Whitelisted> {
+    let (scheme, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let host = authority.rsplit('@').next()?;
+    let port = match scheme.to_ascii_lowercase().as_str() {
+        "https" => 443,
+        "http" => 80,
+        _ => return None,
+    };
+    let named = Whitelisted::parse(host).or_else(|_| Whitelisted::parse(&format!("{host}:{port}")));
+    named.ok().filter(|named| named.host != super::policy::ANY)
+}
+
+/// The value of a variable.
+pub(super) fn value<'e>(environment: &'e [(OsString, OsString)], name: &str) -> Option<&'e OsStr> {
+    let mut known = environment.iter();
+    known
+        .find(|(known, _)| known == name)
+        .map(|(_, value)| value.as_os_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_server_of_an_address_is_its_host_and_port() {
+        let read = |url: &str| server(url).map(|one| (one.host, one.port.unwrap()));
+        assert_eq!(
+            read("https://Models.example/v1"),
+            Some(("models.example".into(), 443))
+        );
+        assert_eq!(
+            read("http://user:word@127.0.0.1:18080"),
+            Some(("127.0.0.1".into(), 18080))
+        );
+        assert_eq!(read("http://[::1]:1/x"), Some(("::1".into(), 1)));
+        for wrong in [
+            "",
+            "models.example",
+            "ftp://a",
+            "http://",
+            "http://*",
+            "http://a b/",
+        ] {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
+    }
+
+    /// A variable of one client says nothing to another, and nothing where nobody knows the client.
+    #[test]
+    fn only_a_clients_own_variables_count() {
+        let environment: Vec<(OsString, OsString)> = [
+            ("ANTHROPIC_BASE_URL", "http://127.0.0.1:1"),
+            ("CLAUDE_CONFIG_DIR", "/srv/claude"),
+            ("OPENAI_BASE_URL", "http://127.0.0.1:2"),
+        ]
+        .map(|(name, value)| (name.into(), value.into()))
+        .to_vec();
+        let of = |protocol: Option<&str>| {
+            let mut executor = Executor::cli("a", "a");
+            executor.protocol = protocol.map(str::to_owned);
+            Needs::of(&executor, &environment)
+        };
+        let claude = of(Some("claude"));
+        assert_eq!(claude.writable, ["/srv/claude/"]);
+        assert_eq!(claude.hosts[0].port, Some(1));
+        assert_eq!(of(Some("qwen")).hosts[0].port, Some(2));
+        assert_eq!(of(Some("text")), Needs::default());
+        assert_eq!(of(None), Needs::default());
+    }
+}

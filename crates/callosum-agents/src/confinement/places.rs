@@ -1,0 +1,392 @@
+//! [`places`]: what of the file system an executor is shown, and where it may write.
+
+use std::path::{Path, PathBuf};
+
+use callosum_host::{
+    Disk,
+    confine::{Access, Place},
+    disk::EntryKind,
+};
+
+/// What a system consists of; nothing in it belongs to a person.
+const SYSTEM: [&str; 14] = [
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/etc",
+    "/opt",
+    "/nix",
+    "/gnu",
+    "/run/current-system",
+    "/sys/devices/system/cpu",
+    "/sys/fs/cgroup",
+];
+
+/// What an entry names beyond the project, the system and an empty home folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wishes {
+    /// May be read; from the home folder where it begins with `~/`, else seen from the project.
+    pub readable: Vec<String>,
+    /// May be written, likewise; a folder whose name ends with `/` is made where it is not there.
+    pub writable: Vec<String>,
+}
+
+/// What no executor may write, whatever its entry says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Protected {
+    /// Folders in which everything called `.cal…`, `.git` or `registry.json` is protected, whether
+    /// it is there yet or not.
+    pub roots: Vec<PathBuf>,
+    /// Files and folders with all that is in them.
+    pub paths: Vec<PathBuf>,
+}
+
+/// What is around an executor that is about to start.
+#[derive(Clone, Copy, Debug)]
+pub struct Surface<'a> {
+    /// The tree that it is asked about.
+    pub root: &'a Path,
+    /// Its program's file, and that of whatever this starts.
+    pub programs: &'a [PathBuf],
+    /// The home folder, if there is one.
+    pub home: Option<&'a Path>,
+    /// The folders of its `PATH`.
+    pub path: &'a [PathBuf],
+    /// Its own temporary folder.
+    pub temporary: &'a Path,
+}
+
+/// All that an executor is shown, and links that make other names lead there.
+///
+/// Looks at the disk to follow links and to list folders that are writable but for some of their
+/// entries. What is not there is left out.
+pub fn places(
+    wishes: &Wishes,
+    surface: Surface<'_>,
+    protected: &Protected,
+    disk: &Disk,
+) -> (Vec<Place>, Vec<(PathBuf, PathBuf)>) {
+    let mut shown = Shown {
+        disk,
+        protected,
+        places: Vec::new(),
+        links: Vec::new(),
+    };
+    for path in SYSTEM {
+        shown.read(Path::new(path));
+    }
+    let is_personal = |path: &Path| surface.home.is_some_and(|home| home.starts_with(path));
+    for folder in surface.path {
+        if folder.is_absolute() && !is_personal(folder) && folder != Path::new("/") {
+            shown.read(folder);
+        }
+    }
+    // Names are looked up as that file says, which may be a link to where nothing else is shown.
+    shown.read(Path::new("/etc/resolv.conf"));
+    for program in surface.programs {
+        let real = disk.canonicalize(program).ok();
+        for file in [Some(program.clone()), real].into_iter().flatten() {
+            let folder = installation(&file);
+            if is_personal(folder) {
+                shown.read(&file);
+            } else {
+                shown.read(folder);
+            }
+        }
+    }
+    if let Some(home) = surface.home.and_then(|home| shown.follow(home))
+        && home != Path::new("/")
+    {
+        // Programs expect to find and to write it; nobody's files are in it.
+        shown.put(home, Access::Fresh);
+    }
+    shown.read(surface.root);
+    for wish in &wishes.readable {
+        if let Some(path) = wished(wish, surface.root, surface.home) {
+            shown.read(&path);
+        }
+    }
+    for wish in &wishes.writable {
+        if let Some(path) = wished(wish, surface.root, surface.home) {
+            shown.write(&path);
+        }
+    }
+    // It stands among what is protected, and is its own all the same.
+    if let Some(path) = shown.follow(surface.temporary) {
+        shown.put(path, Access::Write);
+    }
+    // Programs that know no TMPDIR get the same folder by its usual name, unless that would make
+    // something that is only to be read seem to be in it.
+    let temporary = Path::new("/tmp");
+    let is_used = |place: &Place| place.path.starts_with(temporary);
+    if !shown.places.iter().any(is_used) {
+        shown.places.push(Place {
+            source: surface.temporary.to_owned(),
+            path: temporary.to_owned(),
+            access: Access::Write,
+        });
+    }
+    (shown.places, shown.links)
+}
+
+/// The folder that a program was installed in: its own, or the packages' that it is one of.
+fn installation(program: &Path) -> &Path {
+    let packages = program
+        .ancestors()
+        .filter(|folder| folder.ends_with("node_modules"))
+        .last();
+    packages
+        .or_else(|| program.parent())
+        .unwrap_or(Path::new("/"))
+}
+
+/// Where a wish leads; nowhere where it begins in a home folder and there is none.
+pub(super) fn wished(wish: &str, root: &Path, home: Option<&Path>) -> Option<PathBuf> {
+    match wish.strip_prefix("~/") {
+        Some(rest) => Some(home?.join(rest)),
+        None => Some(root.join(wish)),
+    }
+}
+
+struct Shown<'a> {
+    disk: &'a Disk,
+    protected: &'a Protected,
+    places: Vec<Place>,
+    links: Vec<(PathBuf, PathBuf)>,
+}
+
+impl Shown<'_> {
+    fn read(&mut self, path: &Path) {
+        if let Some(path) = self.follow(path) {
+            self.put(path, Access::Read);
+        }
+    }
+
+    fn write(&mut self, path: &Path) {
+        if let Some(path) = self.follow(path) {
+            self.write_but_protected(path);
+        }
+    }
+
+    /// Where a path really leads; the name by which it was called becomes a link to there.
+    fn follow(&mut self, path: &Path) -> Option<PathBuf> {
+        let real = self.disk.canonicalize(path).ok()?;
+        if real != path && !self.links.iter().any(|(known, _)| known == path) {
+            self.links.push((path.to_owned(), real.clone()));
+        }
+        Some(real)
+    }
+
+    fn put(&mut self, path: PathBuf, access: Access) {
+        let known = self.places.iter_mut().find(|place| place.path == path);
+        match known {
+            Some(place) if access == Access::Write || place.access == Access::Fresh => {
+                place.access = access;
+            }
+            Some(_) => {}
+            None => self.places.push(Place::here(path, access)),
+        }
+    }
+
+    /// A folder that has something protected in it is shown to be read, and its other entries to
+    /// be written: a right once given for a folder cannot be taken back for what is in it.
+    fn write_but_protected(&mut self, path: PathBuf) {
+        if self.protected.covers(&path) {
+            self.put(path, Access::Read);
+            return;
+        }
+        if !self.protected.is_within(&path) {
+            self.put(path, Access::Write);
+            return;
+        }
+        let entries = self.disk.list_dir(&path).unwrap_or_default();
+        for entry in entries {
+            if matches!(entry.kind, EntryKind::Folder | EntryKind::File) {
+                self.write_but_protected(path.join(&entry.name));
+            }
+        }
+        self.put(path, Access::Read);
+    }
+}
+
+impl Protected {
+    /// Whether a path is protected, or part of what is.
+    fn covers(&self, path: &Path) -> bool {
+        let named = |root: &PathBuf| {
+            let name = path
+                .strip_prefix(root)
+                .ok()
+                .and_then(|rest| rest.components().next());
+            name.is_some_and(|name| {
+                let name = name.as_os_str().as_encoded_bytes();
+                name.starts_with(b".cal") || name == b".git" || name == b"registry.json"
+            })
+        };
+        self.paths.iter().any(|known| path.starts_with(known)) || self.roots.iter().any(named)
+    }
+
+    /// Whether something protected is, or may come to be, somewhere in a folder.
+    fn is_within(&self, folder: &Path) -> bool {
+        self.paths.iter().any(|path| path.starts_with(folder))
+            || self.roots.iter().any(|root| root.starts_with(folder))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Scene {
+        _folder: tempfile::TempDir,
+        home: PathBuf,
+    }
+
+    fn scene() -> Scene {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        let home = disk.canonicalize(folder.path()).unwrap().join("home");
+        for path in [
+            "p/src",
+            "p/.cal_audit",
+            "p/.git",
+            "p/sub/.calx",
+            ".ssh",
+            "bin",
+            "tmp",
+            ".agent",
+        ] {
+            disk.create_dir_all(&home.join(path)).unwrap();
+        }
+        for path in [
+            "p/a.txt",
+            "p/registry.json",
+            "p/.cal_memory.json",
+            "bin/agent",
+            "agent",
+        ] {
+            disk.replace(&home.join(path), b"x", 0o755).unwrap();
+        }
+        Scene {
+            _folder: folder,
+            home,
+        }
+    }
+
+    impl Scene {
+        fn places(&self, program: &str, wishes: &Wishes) -> Vec<(String, Access)> {
+            let root = self.home.join("p");
+            let surface = Surface {
+                root: &root,
+                programs: &[self.home.join(program)],
+                home: Some(&self.home),
+                path: &[self.home.clone(), PathBuf::from("/usr/bin"), "bin".into()],
+                temporary: &self.home.join("tmp"),
+            };
+            let protected = Protected {
+                roots: vec![root.clone()],
+                paths: vec![self.home.join("ledger")],
+            };
+            let (places, _) = places(wishes, surface, &protected, &Disk::real());
+            let mut own: Vec<_> = places
+                .into_iter()
+                .filter_map(|place| {
+                    let path = place.path.strip_prefix(&self.home).ok()?;
+                    Some((path.display().to_string(), place.access))
+                })
+                .collect();
+            own.sort_by(|a, b| a.0.cmp(&b.0));
+            own
+        }
+    }
+
+    const R: Access = Access::Read;
+    const W: Access = Access::Write;
+    const F: Access = Access::Fresh;
+
+    fn named(places: &[(&str, Access)]) -> Vec<(String, Access)> {
+        let own = places
+            .iter()
+            .map(|(path, access)| ((*path).to_owned(), *access));
+        own.collect()
+    }
+
+    /// LOA-SEC-1: the home folder is not there, but for the program, the project and the wishes.
+    #[test]
+    fn nothing_of_a_home_is_shown_that_nobody_named() {
+        let scene = scene();
+        let none = Wishes::default();
+        assert_eq!(
+            scene.places("bin/agent", &none),
+            named(&[("", F), ("bin", R), ("p", R), ("tmp", W)])
+        );
+        // A program that lies in the home folder itself does not open all of it.
+        assert_eq!(
+            scene.places("agent", &none),
+            named(&[("", F), ("agent", R), ("p", R), ("tmp", W)])
+        );
+        let wishes = Wishes {
+            readable: vec!["~/bin".into(), "~/nowhere".into()],
+            writable: vec!["~/.agent".into(), "src".into()],
+        };
+        assert_eq!(
+            scene.places("agent", &wishes),
+            named(&[
+                ("", F),
+                (".agent", W),
+                ("agent", R),
+                ("bin", R),
+                ("p", R),
+                ("p/src", W),
+                ("tmp", W)
+            ])
+        );
+    }
+
+    /// REQ-GOV-005: who may write the project may not write what the ledger consists of.
+    #[test]
+    fn a_writable_project_is_writable_but_for_the_ledger() {
+        let scene = scene();
+        let wishes = Wishes {
+            readable: Vec::new(),
+            writable: vec![".".into(), ".git".into(), ".cal_audit".into()],
+        };
+        assert_eq!(
+            scene.places("agent", &wishes),
+            named(&[
+                ("", F),
+                ("agent", R),
+                ("p", R),
+                ("p/.cal_audit", R),
+                ("p/.cal_memory.json", R),
+                ("p/.git", R),
+                ("p/a.txt", W),
+                ("p/registry.json", R),
+                ("p/src", W),
+                ("p/sub", W),
+                ("tmp", W),
+            ])
+        );
+        let above = Wishes {
+            readable: Vec::new(),
+            writable: vec!["..".into()],
+        };
+        let places = scene.places("agent", &above);
+        assert!(places.contains(&("p/.git".to_owned(), R)));
+        assert!(places.contains(&("p/src".to_owned(), W)));
+        assert!(places.contains(&(String::new(), R)));
+    }
+
+    #[test]
+    fn a_package_is_shown_with_what_it_needs() {
+        let packages = Path::new("/h/lib/node_modules");
+        assert_eq!(
+            installation(&packages.join("a/node_modules/b/cli.js")),
+            packages
+        );
+        assert_eq!(installation(Path::new("/h/bin/a")), Path::new("/h/bin"));
+    }
+}

@@ -1,0 +1,172 @@
+//! [`Asked`]: what a program asks a proxy for. Pure: bytes in, a host out.
+
+/// Most bytes of what is asked, headers included.
+pub(super) const LONGEST: usize = 16 * 1024;
+
+/// What a program asks a proxy for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Asked {
+    /// The host; an IPv6 address without brackets.
+    pub(super) host: String,
+    /// The port.
+    pub(super) port: u16,
+    /// What is to be sent there first: a request without encryption, as a server takes it. Nothing
+    /// for `CONNECT`, which is answered first.
+    pub(super) first: Option<Vec<u8>>,
+}
+
+/// Where what is asked ends, if its end has come: after the empty line.
+pub(super) fn end(bytes: &[u8]) -> Option<usize> {
+    let end = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
+    Some(end + 4)
+}
+
+/// Reads what is asked, up to its [`end`].
+///
+/// `None` where it is neither `CONNECT host:port` nor a request for a whole `http://` address.
+pub(super) fn read(bytes: &[u8]) -> Option<Asked> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let (line, headers) = text.split_once("\r\n")?;
+    let mut words = line.split(' ');
+    let (method, target, version) = (words.next()?, words.next()?, words.next()?);
+    if words.next().is_some() || !version.starts_with("HTTP/1.") {
+        return None;
+    }
+    if method == "CONNECT" {
+        let (host, port) = host_and_port(target, None)?;
+        return Some(Asked {
+            host,
+            port,
+            first: None,
+        });
+    }
+    let scheme = target.get(..7)?;
+    if !scheme.eq_ignore_ascii_case("http://") {
+        return None;
+    }
+    let rest = &target[7..];
+    let (authority, path) = match rest.find(['/', '?']) {
+        Some(at) => rest.split_at(at),
+        None => (rest, "/"),
+    };
+    let (host, port) = host_and_port(authority, Some(80))?;
+    let slash = if path.starts_with('/') { "" } else { "/" };
+    let mut first = format!("{method} {slash}{path} {version}\r\n");
+    for header in headers.split("\r\n").filter(|header| !header.is_empty()) {
+        let name = header
+            .split(':')
+            .next()
+            .unwrap_or_default()
+            .to_ascii_lowercase();
+        if !matches!(name.as_str(), "connection" | "keep-alive") && !name.starts_with("proxy-") {
+            first.push_str(header);
+            first.push_str("\r\n");
+        }
+    }
+    // One host a connection: the next request may be for another one.
+    first.push_str("Connection: close\r\n\r\n");
+    Some(Asked {
+        host,
+        port,
+        first: Some(first.into_bytes()),
+    })
+}
+
+fn host_and_port(text: &str, otherwise: Option<u16>) -> Option<(String, u16)> {
+    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) if is_port(port) => (host, port.parse().ok()?),
+        _ => (text, otherwise?),
+    };
+    let bare = host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'));
+    let is_fit = |c: char| match bare {
+        Some(_) => c.is_ascii_hexdigit() || matches!(c, ':' | '.'),
+        None => c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'),
+    };
+    let host = bare.unwrap_or(host);
+    let fits = !host.is_empty() && host.len() <= 253 && host.chars().all(is_fit);
+    (fits && port > 0).then(|| (host.to_owned(), port))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn asked(text: &str) -> Option<(String, u16, Option<String>)> {
+        let asked = read(text.as_bytes())?;
+        let first = asked.first.map(|first| String::from_utf8(first).unwrap());
+        Some((asked.host, asked.port, first))
+    }
+
+    #[test]
+    fn a_tunnel_is_asked_for_by_host_and_port() {
+        assert_eq!(
+            asked("CONNECT a.example:443 HTTP/1.1\r\nHost: b.example:443\r\n\r\n"),
+            Some(("a.example".into(), 443, None))
+        );
+        assert_eq!(
+            asked("CONNECT [::1]:443 HTTP/1.0\r\n\r\n"),
+            Some(("::1".into(), 443, None))
+        );
+    }
+
+    /// The server that is asked gets the request, and a header says nothing of where it goes.
+    #[test]
+    fn a_request_without_encryption_is_passed_on_to_its_host() {
+        assert_eq!(
+            asked(
+                "POST http://a.example:8080/x?y=1 HTTP/1.1\r\nHost: b.example\r\n\
+                 Proxy-Authorization: Basic x\r\nconnection: keep-alive\r\nX: 1\r\n\r\n"
+            ),
+            Some((
+                "a.example".into(),
+                8080,
+                Some(
+                    "POST /x?y=1 HTTP/1.1\r\nHost: b.example\r\nX: 1\r\nConnection: close\r\n\r\n"
+                        .into()
+                )
+            ))
+        );
+        let short = asked("GET http://a.example?q HTTP/1.1\r\n\r\n").unwrap();
+        assert_eq!((short.0.as_str(), short.1), ("a.example", 80));
+        assert!(short.2.unwrap().starts_with("GET /?q HTTP/1.1\r\n"));
+    }
+
+    #[test]
+    fn nonsense_is_no_host() {
+        for text in [
+            "",
+            "\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: a.example\r\n\r\n",
+            "CONNECT a.example HTTP/1.1\r\n\r\n",
+            "CONNECT a.example:0 HTTP/1.1\r\n\r\n",
+            "CONNECT a.example:65536 HTTP/1.1\r\n\r\n",
+            "CONNECT a.example:443 HTTP/1.1 x\r\n\r\n",
+            "CONNECT a.example:443 SSH\r\n\r\n",
+            "CONNECT user@a.example:443 HTTP/1.1\r\n\r\n",
+            "CONNECT a/b:443 HTTP/1.1\r\n\r\n",
+            "GET https://a.example/ HTTP/1.1\r\n\r\n",
+            "GET http://user:pass@a.example/ HTTP/1.1\r\n\r\n",
+            "GET http:/// HTTP/1.1\r\n\r\n",
+        ] {
+            assert_eq!(asked(text), None, "{text:?}");
+        }
+    }
+
+    proptest! {
+        /// CAL-SEC-1: whatever is asked, what comes of it is a host that could be named.
+        #[test]
+        fn any_bytes_are_a_fit_host_or_none(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let mut line = b"CONNECT ".to_vec();
+            line.extend(bytes);
+            line.extend(b":443 HTTP/1.1\r\n\r\n");
+            if let Some(asked) = read(&line) {
+                prop_assert!(!asked.host.contains(['/', '@', ' ', '\r', '\n', '*']));
+            }
+        }
+    }
+}

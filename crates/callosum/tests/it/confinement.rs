@@ -1,0 +1,555 @@
+//! Executors that try to get further than they were let, run by the built program.
+//!
+//! Each is a Python script of the project whose summary is what it found. Where the system cannot
+//! hold anybody, which `doctor` would say, the tests of full confinement have nothing to look at.
+
+#![cfg(target_os = "linux")]
+
+use std::{
+    net::{Ipv4Addr, TcpListener},
+    os::unix::net::UnixListener,
+    path::PathBuf,
+};
+
+use callosum_host::Disk;
+use callosum_ledger::Checksum;
+use callosum_testkit::{Output, TestEnv, fakes};
+use serde_json::Value;
+
+use crate::projects::{register_with, two_languages};
+
+/// What every script begins with: `tried` says what came of something, and `answer` ends.
+const PRELUDE: &str = r#"
+import json, os, socket, subprocess, sys, time, urllib.request
+request = json.load(sys.stdin)
+found = []
+def tried(name, attempt):
+    try:
+        found.append(f"{name}: {attempt()}")
+    except Exception as error:
+        found.append(f"{name}: {type(error).__name__} {getattr(error, 'errno', '')}".strip())
+def answer():
+    print(json.dumps({"summary": "; ".join(found) or "nothing", "tokens_used": 1, "status": "success"}))
+    sys.exit()
+if request["prompt"] == "capabilities":
+    print(json.dumps({"capabilities": {"prompt_input": True, "json_output": True}}))
+    sys.exit()
+if request["prompt"] == "ping":
+    answer()
+"#;
+
+/// A project with a script as its executor `probe`, and a secret in the home folder.
+fn project(script: &str, options: &[&str]) -> TestEnv {
+    let env = two_languages();
+    env.write(env.home().join(".ssh/id"), "canary of the home folder");
+    env.write("tools/probe.py", format!("{PRELUDE}{script}\nanswer()\n"));
+    env.run(["init"]).success();
+    register_with(&env, "probe", "python3 tools/probe.py", options);
+    env
+}
+
+fn delegate(env: &TestEnv) -> Output {
+    env.callosum()
+        .env("CANARY_SECRET", "canary of the environment")
+        .env("LD_PRELOAD", "/nowhere/canary.so")
+        .env("CAL_RETRY_MAX", "0")
+        .arguments(["delegate", "x", "--executor", "probe", "--json"])
+        .run()
+}
+
+fn summary(env: &TestEnv) -> String {
+    let output = delegate(env).success().json();
+    output["summary"].as_str().unwrap().to_owned()
+}
+
+/// How far the only entry of the ledger says that its executor was confined.
+fn reached(env: &TestEnv) -> Value {
+    let shown = env.run(["ledger", "show", "cal_2026_01_02_0001", "--json"]);
+    shown.success().json()["metadata"]["confinement"].clone()
+}
+
+fn is_held(env: &TestEnv) -> bool {
+    reached(env)["level"] == "full"
+}
+
+fn records(env: &TestEnv, event: &str) -> Vec<Value> {
+    let told = env.run(["audit", "query", "--event", event, "--json"]);
+    let told = told.success().json();
+    told["records"].as_array().unwrap().clone()
+}
+
+/// LOA-SEC-1, CAL-SEC-1: no secret arrives, by whatever way one is looked for.
+#[test]
+fn a_canary_never_arrives() {
+    let env = project(
+        r#"
+import glob
+seen = [str(dict(os.environ))]
+for pattern in ["~/.ssh/*", "/proc/*/environ", "/proc/*/cmdline", "/root/*", "/home/*/*"]:
+    for path in glob.glob(os.path.expanduser(pattern)):
+        try:
+            seen.append(open(path, errors="replace").read(100000))
+        except OSError:
+            pass
+found.append(f"canaries: {'canary' in ' '.join(seen).replace('canaries', '')}")
+tried("home", lambda: sorted(os.listdir(os.path.expanduser("~"))))
+tried("preload", lambda: os.environ.get("LD_PRELOAD"))
+open(os.path.expanduser("~/.cache"), "w").write("x")
+"#,
+        &[],
+    );
+    let found = summary(&env);
+    assert!(found.contains("preload: None"), "{found}");
+    if is_held(&env) {
+        assert!(found.contains("canaries: False"), "{found}");
+        // On the way to its temporary folder, and empty but for that.
+        assert!(found.contains("home: ['state']"), "{found}");
+    }
+    assert!(!env.home().join(".cache").exists() || !is_held(&env));
+}
+
+/// REQ-GOV-005, CAL-SEC-1: the operating system denies a write to what the ledger consists of, also
+/// where the project is writable, and the trail has the executor's own words and the ledger's hash
+/// before and after.
+#[test]
+fn a_write_to_the_ledger_is_denied_and_on_the_record() {
+    let env = project(
+        r#"
+for path in ["registry.json", ".calrc", ".git/config", "cal_audit/x", ".cal_lock/x", "new", ".cal_hashlog"]:
+    tried(path, lambda: open(path, "a").write("x"))
+tried("replace", lambda: os.replace("src/main.rs", ".cal_memory.json"))
+tried("remove", lambda: os.remove(".cal_memory.json"))
+tried("source", lambda: open("src/main.rs", "a").write("x"))
+print("; ".join(found), file=sys.stderr)
+open(".cal_memory.json", "a").write("x")
+"#,
+        &["--writable", "."],
+    );
+    env.write(".calrc", "{}");
+    let state = || {
+        let names = [".cal_memory.json", "registry.json", ".calrc", ".git/config"];
+        names.map(|name| env.read(name))
+    };
+    let before = state();
+    let output = delegate(&env);
+    let told = &records(&env, "error")[0];
+    let said = told["details"]["said"].as_str().unwrap();
+    let spawned = &records(&env, "spawn")[0]["details"]["confinement"];
+    if spawned["level"] != "full" {
+        return;
+    }
+    assert_eq!(output.code, 1, "{}", output.stderr);
+    assert!(
+        said.contains("Read-only file system: '.cal_memory.json'"),
+        "{said}"
+    );
+    for denied in [
+        "registry.json: OSError 30",
+        ".git/config: OSError 30",
+        "new: OSError 30",
+    ] {
+        assert!(said.contains(denied), "{denied}: {said}");
+    }
+    assert!(said.contains("source: 1"), "{said}");
+    assert_eq!(state(), before);
+    let hash = Checksum::of(env.read(".cal_memory.json").as_bytes()).to_string();
+    assert_eq!(told["details"]["ledger_before"], hash, "{told}");
+    assert_eq!(told["details"]["ledger_after"], hash, "{told}");
+    env.run(["ledger", "verify"]).success();
+}
+
+/// CAL-SEC-1: nothing of the network is there that nobody named, nor a socket with a path.
+#[test]
+fn no_network_is_reached_that_nobody_named() {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let env = project(
+        &format!(
+            r#"
+tried("loopback", lambda: socket.create_connection(("127.0.0.1", {port}), 5))
+tried("udp", lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("192.0.2.1", 53)))
+def local():
+    socket.socket(socket.AF_UNIX).connect(os.path.expanduser("~/socket"))
+tried("path", local)
+def abstract():
+    socket.socket(socket.AF_UNIX).connect("\0callosum-test-{port}")
+tried("abstract", abstract)
+tried("raw", lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW))
+tried("name", lambda: socket.getaddrinfo("example.org", 80))
+"#
+        ),
+        &[],
+    );
+    let _local = UnixListener::bind(env.home().join("socket")).unwrap();
+    let found = summary(&env);
+    if !is_held(&env) {
+        return;
+    }
+    for closed in [
+        "loopback: ConnectionRefusedError",
+        "udp: OSError 101",
+        "path: FileNotFoundError",
+        "raw: PermissionError",
+        "name: gaierror",
+    ] {
+        assert!(found.contains(closed), "{closed}: {found}");
+    }
+    assert!(!found.contains("abstract: None"), "{found}");
+    assert!(
+        records(&env, "decision")
+            .iter()
+            .all(|told| told["details"]["host"].is_null())
+    );
+}
+
+/// CAL-SEC-1: a host that the entry names is reached, under its own port and by way of the proxy, any
+/// other is not, and each connection is on the record with its bytes.
+#[test]
+fn a_named_host_is_reached_and_every_connection_told() {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let other = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let (port, other) = (
+        listener.local_addr().unwrap().port(),
+        other.local_addr().unwrap().port(),
+    );
+    let env = project(
+        &format!(
+            r#"
+def direct():
+    with socket.create_connection(("127.0.0.1", {port}), 10) as s:
+        s.sendall(b"hello")
+        return s.recv(5).decode()
+def tunnel(to):
+    host, port = os.environ["HTTPS_PROXY"].removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), 10) as s:
+        s.sendall(f"CONNECT {{to}} HTTP/1.1\r\n\r\n".encode())
+        head = s.recv(1000).decode()
+        if " 200 " not in head:
+            return head.split("\r\n")[0]
+        s.sendall(b"hello")
+        return s.recv(5).decode()
+tried("direct", direct)
+tried("tunnel", lambda: tunnel("127.0.0.1:{port}"))
+tried("other", lambda: tunnel("127.0.0.1:{other}"))
+tried("named", lambda: tunnel("example.org:443"))
+"#
+        ),
+        &["--network", &format!("127.0.0.1:{port}")],
+    );
+    let serving = std::thread::spawn(move || {
+        use std::io::{Read as _, Write as _};
+        for _ in 0..2 {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut heard = [0; 5];
+            stream.read_exact(&mut heard).unwrap();
+            assert_eq!(&heard, b"hello");
+            stream.write_all(b"world").unwrap();
+        }
+    });
+    let spawned = delegate(&env).success().json();
+    let found = spawned["summary"].as_str().unwrap();
+    if !is_held(&env) {
+        return;
+    }
+    assert_eq!(
+        found,
+        "direct: world; tunnel: world; other: HTTP/1.1 403 Forbidden; named: HTTP/1.1 403 Forbidden"
+    );
+    serving.join().unwrap();
+    assert_eq!(reached(&env)["hosts"][0], format!("127.0.0.1:{port}"));
+    let told: Vec<Value> = records(&env, "decision")
+        .into_iter()
+        .filter(|told| told["details"]["host"].is_string())
+        .collect();
+    let count = |status: &str| told.iter().filter(|told| told["status"] == status).count();
+    assert_eq!(
+        (count("connected"), count("connection_denied")),
+        (2, 2),
+        "{told:?}"
+    );
+    for one in told.iter().filter(|told| told["status"] == "connected") {
+        assert_eq!(one["details"]["bytes_sent"], 5, "{one}");
+        assert_eq!(one["details"]["bytes_received"], 5, "{one}");
+    }
+}
+
+/// What was reached is kept with the entry and on the trail; `off` reaches nothing, and the task is
+/// done.
+#[test]
+fn the_level_is_recorded_with_the_task() {
+    let env = project("", &["--confinement", "off"]);
+    assert_eq!(summary(&env), "nothing");
+    let off = reached(&env);
+    assert_eq!(
+        (off["policy"].as_str(), off["level"].as_str()),
+        (Some("off"), Some("none"))
+    );
+    assert_eq!(records(&env, "spawn")[0]["details"]["confinement"], off);
+    let scout = env.run(["delegate", "x", "--executor", "scout", "--json"]);
+    let id = scout.success().json()["task_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let entry = env.run(["ledger", "show", &id, "--json"]).success().json();
+    let scout = &entry["metadata"]["confinement"];
+    assert_eq!(scout["policy"], "best-effort");
+    assert!(scout["level"].is_string());
+}
+
+/// CAL-SEC-1: what an entry wants beyond its command is seen before it is trusted, and in the list how
+/// far it is held.
+#[test]
+fn what_an_entry_wants_is_seen_before_it_is_trusted() {
+    let env = two_languages();
+    env.write(
+        "registry.json",
+        r#"{"executors": [
+            {"id": "free", "type": "cli", "status": "active", "command_template": "a",
+             "confinement": "off"},
+            {"id": "wide", "type": "cli", "status": "active", "command_template": "a",
+             "readable": ["~/.ssh"], "writable": ["~/"], "network": ["*"]}]}"#,
+    );
+    let shown = env.run(["trust", "--list"]).success().stdout;
+    for said in [
+        "and is not confined",
+        "and may read: ~/.ssh",
+        "and may write: ~/\n",
+        "and may connect to: *",
+    ] {
+        assert!(shown.contains(said), "{said}: {shown}");
+    }
+    let listed = env.run(["executor", "list", "--json"]).success().json();
+    let free = &listed["executors"][0]["confinement"];
+    assert_eq!(
+        (free["policy"].as_str(), free["level"].as_str()),
+        (Some("off"), Some("none"))
+    );
+    let wide = &listed["executors"][1];
+    assert_eq!(wide["confinement"]["policy"], "best-effort");
+    assert_eq!(wide["network"][0], "*");
+    let unconfined = in_container(&env, &["executor", "list", "--json"])
+        .success()
+        .json();
+    let missing = &unconfined["executors"][1]["confinement"]["missing"];
+    assert!(
+        missing[0].as_str().unwrap().contains("namespaces"),
+        "{missing}"
+    );
+}
+
+/// A number of seconds that no other process sleeps.
+fn lullaby() -> String {
+    let number = Checksum::of(format!("{:?}", std::thread::current().id()).as_bytes());
+    let digits: String = number
+        .to_string()
+        .bytes()
+        .take(6)
+        .map(|b| char::from(b'0' + b % 10))
+        .collect();
+    format!("7{:07}{digits}", std::process::id())
+}
+
+/// How many processes sleep that long.
+fn sleepers(lullaby: &str) -> usize {
+    let processes = std::fs::read_dir("/proc").unwrap();
+    processes
+        .filter_map(|process| {
+            Disk::real()
+                .read(&process.ok()?.path().join("cmdline"))
+                .ok()
+        })
+        .filter(|words| {
+            words
+                .split(|byte| *byte == 0)
+                .any(|word| word == lullaby.as_bytes())
+        })
+        .count()
+}
+
+/// CAL-ERR-2: a grandchild in a session of its own that holds standard output goes as well, with
+/// and without namespaces. When the command returns, it is gone.
+#[test]
+fn a_grandchild_with_its_own_session_does_not_survive_the_deadline() {
+    for policy in ["best-effort", "off"] {
+        let name = lullaby();
+        let env = project(
+            &format!(
+                r#"
+child = subprocess.Popen(["sleep", "{name}"], start_new_session=True)
+print("started", file=sys.stderr, flush=True)
+child.wait()
+"#
+            ),
+            &["--confinement", policy, "--total-ms", "2000"],
+        );
+        let output = delegate(&env);
+        assert!(output.stdout.contains("E002"), "{}", output.stdout);
+        let said = records(&env, "error")[0]["details"]["said"].to_string();
+        assert!(said.contains("started"), "{policy}: {said}");
+        assert_eq!(sleepers(&name), 0, "{policy}");
+    }
+}
+
+/// CAL-SEC-1: what a killed controller started ends with it, in whatever session.
+#[test]
+fn everything_inside_ends_with_a_killed_controller() {
+    for policy in ["best-effort", "off"] {
+        let name = lullaby();
+        let env = project(
+            &format!(
+                r#"
+subprocess.Popen(["sleep", "{name}"], start_new_session=True)
+open("target/started", "w").close()
+time.sleep({name})
+"#
+            ),
+            &["--confinement", policy, "--writable", "target/"],
+        );
+        let killed = env
+            .program(PathBuf::from("python3"))
+            .arguments(["-c", KILLING_THE_CONTROLLER])
+            .arguments([fakes::program("callosum")])
+            .run();
+        assert_eq!(killed.code, 0, "{}", killed.stderr);
+        // Nobody waits for those that are ending; how long the system takes is not ours to say.
+        let patience = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        while sleepers(&name) > 0 {
+            assert!(std::time::Instant::now() < patience, "{policy}: it goes on");
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// Starts a delegation, and kills it once its executor has begun.
+const KILLING_THE_CONTROLLER: &str = r#"
+import os, subprocess, sys, time
+controller = subprocess.Popen([sys.argv[1], "delegate", "x", "--executor", "probe"])
+while not os.path.exists("target/started"):
+    assert controller.poll() is None, "it ended by itself"
+    time.sleep(0.005)
+controller.kill()
+controller.wait()
+"#;
+
+/// Runs the program as a container would that refuses new namespaces.
+fn in_container(env: &TestEnv, words: &[&str]) -> Output {
+    let report = env.folder().join("container").display().to_string();
+    let program = fakes::program("callosum").display().to_string();
+    let controller = std::process::id().to_string();
+    let folder = env.project().display().to_string();
+    env.callosum()
+        .env("CAL_RETRY_MAX", "0")
+        .arguments(["confined", "report", &report, "controller", &controller])
+        .arguments(["layer", "system-calls", "room", "/", "folder", &folder])
+        .arguments(["run", &program])
+        .arguments(words)
+        .run()
+}
+
+const DELEGATE: &[&str] = &["delegate", "x", "--executor", "probe", "--json"];
+
+/// CAL-SEC-1: a container that refuses namespaces gets what is left, and the reason is on the record.
+#[test]
+fn without_namespaces_the_rest_holds_and_the_reason_is_kept() {
+    let env = project(
+        r#"
+tried("key", lambda: open(os.path.expanduser("~/.ssh/id")).read())
+tried("ledger", lambda: open(".cal_memory.json", "a").write("x"))
+tried("network", lambda: socket.socket(socket.AF_INET))
+tried("own", lambda: open(os.path.join(os.environ["TMPDIR"], "x"), "w").write("x"))
+"#,
+        &[],
+    );
+    let output = in_container(&env, DELEGATE).success().json();
+    let found = output["summary"].as_str().unwrap();
+    let reached = reached(&env);
+    assert_eq!(reached["level"], "partial", "{reached}");
+    let missing = reached["missing"][0].as_str().unwrap();
+    assert!(
+        missing.contains("namespaces: Operation not permitted"),
+        "{missing}"
+    );
+    if reached["layers"].to_string().contains("landlock") {
+        assert_eq!(
+            found,
+            "key: PermissionError 13; ledger: PermissionError 13; network: PermissionError 1; own: 1"
+        );
+    }
+    let doctor = in_container(&env, &["doctor", "--json"]).success().json();
+    let checks = doctor["checks"].as_array().unwrap();
+    let check = checks.iter().find(|check| check["name"] == "confinement");
+    let check = check.unwrap();
+    assert_eq!(check["outcome"], "warning", "{check}");
+    assert!(
+        check["hint"].as_str().unwrap().contains("unshare"),
+        "{check}"
+    );
+}
+
+/// CAL-SEC-1: `required` does not run with less, and says what is missing.
+#[test]
+fn what_requires_confinement_does_not_run_without() {
+    let env = project("tried('ran', lambda: 1)", &["--confinement", "required"]);
+    // It was registered where it could be confined, or not at all.
+    let refused = in_container(&env, DELEGATE).ended_with(1).json();
+    let message = refused["error"]["message"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    let details = refused["error"]["details"].as_str().unwrap_or_default();
+    assert!(
+        (message + details)
+            .contains("this system lacks namespaces (namespaces: Operation not permitted"),
+        "{refused}"
+    );
+}
+
+/// CAL-SEC-1: it needs no right of root's to hold an executor.
+#[test]
+fn another_user_than_root_holds_executors_too() {
+    let env = project(
+        r#"
+tried("user", lambda: os.getuid() > 0)
+tried("key", lambda: open(os.path.expanduser("~/.ssh/id")).read())
+tried("ledger", lambda: open(".cal_memory.json", "a").write("x"))
+tried("processes", lambda: len([name for name in os.listdir("/proc") if name.isdigit()]))
+"#,
+        &[],
+    );
+    let folder = env.folder().display().to_string();
+    let run = env
+        .program(PathBuf::from("python3"))
+        .arguments(["-c", AS_NOBODY, &folder])
+        .arguments([fakes::program("callosum")])
+        .arguments(DELEGATE)
+        .run();
+    if run.code == 77 {
+        println!("nobody cannot run the program where it was built");
+        return;
+    }
+    let output = run.success().json();
+    let found = output["summary"].as_str().unwrap();
+    assert!(found.contains("user: True"), "{found}");
+    if is_held(&env) {
+        assert_eq!(
+            found,
+            "user: True; key: FileNotFoundError 2; ledger: OSError 30; processes: 2"
+        );
+    }
+}
+
+/// Becomes a user without rights, who owns the folder, and runs the rest.
+const AS_NOBODY: &str = r"
+import os, sys
+folder, program = sys.argv[1:3]
+if os.getuid() == 0:
+    for place, folders, files in os.walk(folder):
+        for name in [place] + [os.path.join(place, file) for file in files]:
+            os.chown(name, 65534, 65534, follow_symlinks=False)
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+if not os.access(program, os.X_OK):
+    sys.exit(77)
+os.execv(program, sys.argv[2:])
+";

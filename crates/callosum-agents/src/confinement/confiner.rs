@@ -191,7 +191,7 @@ fn ended(run: Run, ending: Ending) -> Run {
 
 /// The program of a server that the started one starts in its turn, where it is found.
 fn server(executor: &Executor, launch: &Launch, surroundings: &Surroundings) -> Option<PathBuf> {
-    if executor.kind != Kind::Mcp {
+    if launch.program != surroundings.self_program {
         return None;
     }
     let template = Template::parse(&executor.command_template).ok()?;

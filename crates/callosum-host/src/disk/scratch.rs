@@ -16,6 +16,9 @@ use crate::lock::FileLock;
 /// The file of a [`HeldScratch`] whose lock says that its process is alive.
 const LOCK: &str = ".lock";
 
+/// So often the parent of a folder is made before its absence counts as an error.
+const MOST_PARENTS: u32 = 8;
+
 /// Tells apart the scratch folders of one process.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
@@ -39,6 +42,7 @@ impl Disk {
     ///
     /// Who may look into it is decided by who may enter `parent`.
     pub fn scratch(&self, parent: &Path) -> Result<Scratch, DiskError> {
+        let mut made_parent = 0;
         loop {
             let count = NEXT.fetch_add(1, Ordering::Relaxed);
             let path = parent.join(format!("{}-{count}", std::process::id()));
@@ -53,7 +57,12 @@ impl Disk {
                 }
                 // Left by a process of the same number that was killed.
                 Err(error) if error.is_taken() => {}
-                Err(error) if error.is_absent() && self.create_dir_all(parent)? => {}
+                // Whoever makes the parent first, all may go on; where it is a link to nowhere,
+                // nobody can.
+                Err(error) if error.is_absent() && made_parent < MOST_PARENTS => {
+                    made_parent += 1;
+                    self.create_dir_all(parent)?;
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -187,6 +196,15 @@ mod tests {
         drop((inner, held));
         let names = disk.list_dir(&parent).unwrap();
         assert_eq!(names.len(), 1, "{names:?}");
+    }
+
+    /// CAL-SEC-1: a parent that leads nowhere is an error, not a wait without end.
+    #[test]
+    fn a_folder_in_a_link_to_nowhere_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let parent = folder.path().join("scratch");
+        symlink("nowhere", &parent).unwrap();
+        Disk::real().scratch(&parent).unwrap_err();
     }
 
     /// Whoever makes a folder while others sweep has it all to itself.

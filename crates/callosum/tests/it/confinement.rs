@@ -78,7 +78,7 @@ fn records(env: &TestEnv, event: &str) -> Vec<Value> {
     told["records"].as_array().unwrap().clone()
 }
 
-/// LOA-SEC-1, CAL-SEC-1: no secret arrives, by whatever way one is looked for.
+/// LOA-SEC-1, CAL-SEC-1, REQ-SEC-003: no secret arrives, by whatever way one is looked for.
 #[test]
 fn a_canary_never_arrives() {
     let env = project(
@@ -108,9 +108,9 @@ open(os.path.expanduser("~/.cache"), "w").write("x")
     assert!(!env.home().join(".cache").exists() || !is_held(&env));
 }
 
-/// REQ-GOV-005, CAL-SEC-1: the operating system denies a write to what the ledger consists of, also
-/// where the project is writable, and the trail has the executor's own words and the ledger's hash
-/// before and after.
+/// REQ-GOV-005, REQ-SEC-001, REQ-SYS-001, CAL-SEC-1: the operating system denies a write to what the
+/// ledger consists of, also where the project is writable, and the trail has the executor's own words
+/// and the ledger's hash before and after.
 #[test]
 fn a_write_to_the_ledger_is_denied_and_on_the_record() {
     let env = project(

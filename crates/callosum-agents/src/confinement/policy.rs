@@ -81,29 +81,35 @@ impl Whitelisted {
             });
         }
         let (host, port) = text.rsplit_once(':').ok_or_else(wrong)?;
-        let bare = host
-            .strip_prefix('[')
-            .and_then(|host| host.strip_suffix(']'));
-        let is_fit = |c: char| match bare {
-            Some(_) => c.is_ascii_hexdigit() || matches!(c, ':' | '.'),
-            None => c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'),
+        let host = match host {
+            ANY => ANY,
+            host => fit_host(host).ok_or_else(wrong)?,
         };
-        let host = bare.unwrap_or(host);
-        let host = host.strip_suffix('.').unwrap_or(host);
         let port = port
             .parse()
             .ok()
             .filter(|port| *port > 0)
             .ok_or_else(wrong)?;
-        let is_any = host == ANY && bare.is_none();
-        if host.is_empty() || host.len() > 253 || !(is_any || host.chars().all(is_fit)) {
-            return Err(wrong());
-        }
         Ok(Self {
             host: host.to_ascii_lowercase(),
             port: Some(port),
         })
     }
+}
+
+/// The host that a text names, without the brackets of an address and the final dot of a name;
+/// `None` where it is neither.
+pub(super) fn fit_host(text: &str) -> Option<&str> {
+    let bare = text
+        .strip_prefix('[')
+        .and_then(|text| text.strip_suffix(']'));
+    let is_fit = |c: char| match bare {
+        Some(_) => c.is_ascii_hexdigit() || matches!(c, ':' | '.'),
+        None => c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'),
+    };
+    let host = bare.unwrap_or(text);
+    let host = host.strip_suffix('.').unwrap_or(host);
+    (!host.is_empty() && host.len() <= 253 && host.chars().all(is_fit)).then_some(host)
 }
 
 #[cfg(test)]

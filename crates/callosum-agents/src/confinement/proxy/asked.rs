@@ -1,5 +1,7 @@
 //! [`Asked`]: what a program asks a proxy for. Pure: bytes in, a host out.
 
+use super::super::policy::fit_host;
+
 /// Most bytes of what is asked, headers included.
 pub(super) const LONGEST: usize = 16 * 1024;
 
@@ -78,16 +80,8 @@ fn host_and_port(text: &str, otherwise: Option<u16>) -> Option<(String, u16)> {
         Some((host, port)) if is_port(port) => (host, port.parse().ok()?),
         _ => (text, otherwise?),
     };
-    let bare = host
-        .strip_prefix('[')
-        .and_then(|host| host.strip_suffix(']'));
-    let is_fit = |c: char| match bare {
-        Some(_) => c.is_ascii_hexdigit() || matches!(c, ':' | '.'),
-        None => c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'),
-    };
-    let host = bare.unwrap_or(host);
-    let fits = !host.is_empty() && host.len() <= 253 && host.chars().all(is_fit);
-    (fits && port > 0).then(|| (host.to_owned(), port))
+    let host = fit_host(host)?;
+    (port > 0).then(|| (host.to_owned(), port))
 }
 
 #[cfg(test)]

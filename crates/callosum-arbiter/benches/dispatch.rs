@@ -2,11 +2,12 @@
 //!
 //! `cargo build --release -p callosum -p callosum-testkit --bins && cargo bench -p callosum-arbiter --bench dispatch`
 //!
-//! After `--`: `--confined` has each process confined, as the program does it; `--parent-mb 1024`
-//! has this process hold that much memory meanwhile, since a process that is forked pays for it.
-//!
-//! Each task starts a real process of the `noop` executor. For a scale, the same processes are
-//! started in the same run by as many threads without arbiter, ledger and journal.
+//! Each task starts a real process of the `noop` executor, as the program does it where its entry
+//! says `confinement: off`. After `--`: `--confined` has each confined; `--unguarded` has them
+//! started without anybody who ends what they leave; `--parent-mb 1024` has this process hold that
+//! much memory meanwhile, since a process that is forked pays for it. For a scale, the same
+//! processes are started unguarded in the same run by as many threads, without arbiter, ledger and
+//! journal.
 
 #![expect(
     clippy::print_stdout,
@@ -24,7 +25,7 @@ use std::{
 };
 
 use callosum_agents::{
-    confinement::{Confiner, Connections, Names, Protected, System},
+    confinement::{Confiner, Connections, Names, Policy, Protected, System},
     protocol::Request,
     registry::{Capabilities, Executor, Registry, Status},
     runner::{self, Patience, Surroundings},
@@ -35,7 +36,7 @@ use callosum_arbiter::{
     circuit::{self, Circuits},
     delegation::{Means, Provenance, Rules, run},
 };
-use callosum_host::{Clock, Disk, Ids, process::Cancel};
+use callosum_host::{Clock, Disk, Ids, confine::ForkServer, process::Cancel};
 use callosum_ledger::{Answers, Ledger, LedgerPaths};
 use callosum_testkit::fakes;
 
@@ -49,6 +50,15 @@ fn main() {
     let clock = Clock::system();
     Ledger::create(&disk, &paths, &clock).unwrap();
     let ledger = Ledger::open(disk.clone(), paths.clone(), clock.clone(), Ids::random()).unwrap();
+    let arguments: Vec<String> = std::env::args().collect();
+    let asked = |option: &str| arguments.iter().any(|argument| argument == option);
+    let how = if asked("--confined") {
+        "confined"
+    } else if asked("--unguarded") {
+        "unguarded"
+    } else {
+        "not confined"
+    };
     let noop = Executor {
         status: Status::Active,
         capabilities: Capabilities {
@@ -56,28 +66,19 @@ fn main() {
             json_output: true,
             ..Capabilities::default()
         },
+        confinement: (how != "confined").then_some(Policy::Off),
         ..Executor::cli("noop", &fakes::noop())
     };
     let mut registry = Registry::initial();
     registry.put(&noop);
     let cancel = Cancel::new().unwrap();
-    let arguments: Vec<String> = std::env::args().collect();
     let ballast = ballast(&arguments);
-    let confiner = arguments
-        .iter()
-        .any(|argument| argument == "--confined")
-        .then(|| confiner(&disk, &paths, folder.path()));
-    let confined = confiner.is_some();
-    let surroundings = Surroundings {
+    let mut surroundings = Surroundings {
         root: folder.path().to_owned(),
-        self_program: if confined {
-            fakes::program("callosum")
-        } else {
-            "/bin/false".into()
-        },
+        self_program: "/bin/false".into(),
         environment: Vec::new(),
         temporary: folder.path().to_owned(),
-        confiner,
+        confiner: None,
         connections: Connections::default(),
         cancel: cancel.clone(),
         patience: Patience::default(),
@@ -87,6 +88,10 @@ fn main() {
     let threads = limits.concurrency.get();
 
     let alone = bare(&noop, &surroundings, threads);
+    if how != "unguarded" {
+        surroundings.self_program = fakes::program("callosum");
+        surroundings.confiner = Some(confiner(&disk, &paths, folder.path(), &noop));
+    }
 
     let tasks = (0..TASKS)
         .map(|number| Task {
@@ -153,11 +158,7 @@ fn main() {
             .all(callosum_arbiter::delegation::TaskReport::is_committed)
     );
     let rate = TASKS as f64 / elapsed;
-    println!(
-        "{} MB held, {}",
-        ballast.len() >> 20,
-        if confined { "confined" } else { "not confined" }
-    );
+    println!("{} MB held, {how}", ballast.len() >> 20);
     println!("processes alone:       {alone:>6.0} a second, {threads} at a time");
     println!(
         "tasks, all recorded:   {rate:>6.0} a second, {:.2} of that",
@@ -173,18 +174,19 @@ fn ballast(arguments: &[String]) -> Vec<u8> {
 }
 
 /// What the program would confine with here.
-fn confiner(disk: &Disk, paths: &LedgerPaths, folder: &Path) -> Arc<Confiner> {
-    let system = System::try_out(&fakes::program("callosum"), folder, disk);
+fn confiner(disk: &Disk, paths: &LedgerPaths, folder: &Path, executor: &Executor) -> Arc<Confiner> {
+    let program = fakes::program("callosum");
+    let server = ForkServer::new(&program);
     let confiner = Confiner {
-        system,
+        system: System::try_out(&server, &program, folder, disk),
+        server,
         protected: Protected {
             roots: vec![folder.to_owned()],
             paths: vec![paths.ledger.clone(), paths.audit.clone()],
         },
         names: Names::System,
     };
-    let noop = Executor::cli("noop", "noop");
-    let reached = confiner.reach(&noop, &[]).unwrap();
+    let reached = confiner.reach(executor, &[]).unwrap();
     println!("{}", reached.to_json());
     Arc::new(confiner)
 }

@@ -8,6 +8,7 @@ use std::{
 
 use callosum_host::{
     Disk,
+    confine::{ForkServer, Layers, Order},
     process::{self, Cancel, Ending, Launch, Limits},
 };
 use serde_json::Value;
@@ -219,6 +220,42 @@ impl Run {
     pub fn run(&self) -> Output {
         let cancel = Cancel::new().expect("a pipe can be made");
         let run = process::run(&self.0, &cancel, &mut |_, _| {}).expect("the program starts");
+        self.output(run)
+    }
+
+    /// The same, where new namespaces are refused, as many a container does.
+    pub fn run_in_container(&self) -> Output {
+        let launch = self.0.clone();
+        let order = Order {
+            layers: Layers {
+                system_calls: true,
+                ..Layers::default()
+            },
+            room: PathBuf::new(),
+            places: Vec::new(),
+            links: Vec::new(),
+            listen: Vec::new(),
+            gate: None,
+            folder: launch.folder,
+            program: launch.program,
+            arguments: launch.arguments,
+            environment: launch.environment,
+        };
+        let cancel = Cancel::new().expect("a pipe can be made");
+        let server = ForkServer::new(fakes::program("callosum"));
+        let (run, _) = server
+            .run(
+                &order,
+                &launch.input,
+                launch.limits,
+                &cancel,
+                &mut |_, _| {},
+            )
+            .expect("the program starts");
+        self.output(run)
+    }
+
+    fn output(&self, run: process::Run) -> Output {
         let code = match run.ending {
             Ending::Exited(code) => code,
             Ending::Signalled(signal) => 128 + signal,

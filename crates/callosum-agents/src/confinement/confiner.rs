@@ -4,13 +4,12 @@ use std::{
     ffi::OsString,
     io,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 use callosum_host::{
     DiskError,
-    confine::{Order, Outcome, Report},
-    process::{self, Ending, Launch, Run, SpawnError, Stream},
+    confine::{ForkServer, Order, Outcome},
+    process::{Ending, Launch, Run, SpawnError, Stream},
 };
 
 use super::{
@@ -27,12 +26,11 @@ use crate::{
     template::Template,
 };
 
-/// How long a guard may take to end what its program started, before it is ended itself.
-const SWEEP: Duration = Duration::from_millis(500);
-
 /// What it takes to confine executors on this machine.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Confiner {
+    /// Who starts them.
+    pub server: ForkServer,
     /// What this machine can do.
     pub system: System,
     /// What no executor may write.
@@ -131,62 +129,50 @@ impl Confiner {
                 executor: executor.id.clone(),
                 reason: format!("the way to its hosts cannot be opened: {error}"),
             })?;
-        let report = own.path().join("report");
+        let mut environment = launch.environment;
+        if let Some(proxy) = &proxy {
+            for (name, value) in proxy.variables() {
+                environment.retain(|(known, _)| known != name);
+                environment.push((name.into(), value.into()));
+            }
+        }
         let order = Order {
-            report: report.clone(),
-            controller: std::process::id(),
             layers: reached.layers,
             room,
             places,
             links,
             listen: proxy.as_ref().map(Proxy::listen).unwrap_or_default(),
             gate: proxy.as_ref().map(|proxy| proxy.gate().to_owned()),
-            folder: launch.folder.clone(),
+            folder: launch.folder,
             program: inner.clone(),
-            arguments: launch.arguments.clone(),
+            arguments: launch.arguments,
+            environment,
         };
-        let mut outer = Launch {
-            program: surroundings.self_program.clone(),
-            arguments: order.arguments(),
-            ..launch
-        };
-        if let Some(proxy) = &proxy {
-            for (name, value) in proxy.variables() {
-                outer.environment.retain(|(known, _)| known != name);
-                outer.environment.push((name.into(), value.into()));
-            }
-        }
-        let run = if reached.layers.namespaces {
-            process::run(&outer, &surroundings.cancel, heard)
-        } else {
-            process::run_guarded(&outer, &surroundings.cancel, SWEEP, heard)
-        }
-        .map_err(not_started)?;
+        let (cancel, input) = (&surroundings.cancel, &launch.input);
+        let ran = self
+            .server
+            .run(&order, input, launch.limits, cancel, heard)
+            .map_err(not_started);
         // What is still open is told of before anybody asks.
         drop(proxy);
-        let text = disk.read_if_there(&report).map_err(not_stored)?;
-        let report = Report::read(&String::from_utf8_lossy(&text.unwrap_or_default()));
+        let (run, report) = ran?;
         match (run.ending, report.outcome) {
-            (Ending::Exited(_) | Ending::Signalled(_), Some(outcome)) => match outcome {
-                Outcome::Exited(code) => Ok(ended(run, Ending::Exited(code))),
-                Outcome::Signalled(signal) => Ok(ended(run, Ending::Signalled(signal))),
-                Outcome::Unstarted(error) => Err(not_started(unstarted(inner, error))),
-                Outcome::Failed(step, error) => Err(RunError::Unconfined {
+            (Ending::Exited(_) | Ending::Signalled(_), Some(Outcome::Unstarted(error))) => {
+                Err(not_started(unstarted(inner, error)))
+            }
+            (Ending::Exited(_) | Ending::Signalled(_), Some(Outcome::Failed(step, error))) => {
+                Err(RunError::Unconfined {
                     executor: executor.id.clone(),
                     reason: format!(
                         "its confinement failed at {}: {}",
                         step.as_str(),
                         io::Error::from_raw_os_error(error)
                     ),
-                }),
-            },
+                })
+            }
             _ => Ok(run),
         }
     }
-}
-
-fn ended(run: Run, ending: Ending) -> Run {
-    Run { ending, ..run }
 }
 
 /// The program of a server that the started one starts in its turn, where it is found.

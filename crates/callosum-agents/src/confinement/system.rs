@@ -3,9 +3,9 @@
 use std::{io, path::Path};
 
 use callosum_host::{
-    Disk, DiskError,
-    confine::{Access, Layers, Order, Outcome, Place, Report, Step},
-    process::{self, Cancel, Launch, Limits},
+    Disk,
+    confine::{Access, ForkServer, Layers, Order, Outcome, Place, Report, Step},
+    process::{Cancel, Limits},
 };
 
 use std::time::Duration;
@@ -53,14 +53,15 @@ impl System {
         }
     }
 
-    /// Has `program`, which is this one, give away each layer by itself and do nothing then.
+    /// Has the server's program, which is this one, give away each layer by itself and do nothing
+    /// then.
     ///
-    /// Costs three to six starts of a small process. `temporary` is a private folder.
-    pub fn try_out(program: &Path, temporary: &Path, disk: &Disk) -> Self {
+    /// Costs one to four starts of it. `program` is the server's, `temporary` a private folder.
+    pub fn try_out(server: &ForkServer, program: &Path, temporary: &Path, disk: &Disk) -> Self {
         if cfg!(not(target_os = "linux")) {
             return Self::without();
         }
-        let attempt = |layers| trial(program, temporary, disk, layers);
+        let attempt = |layers| trial(server, program, temporary, disk, layers);
         let all = Layers {
             namespaces: true,
             network: true,
@@ -68,9 +69,10 @@ impl System {
             system_calls: true,
             sockets: false,
         };
-        if let Ok(Report {
+        if let Some(Report {
             landlock: Some(version),
             outcome: Some(Outcome::Exited(0)),
+            ..
         }) = attempt(all)
         {
             return Self {
@@ -81,12 +83,12 @@ impl System {
         }
         // One of them is missing: which, each trial says for itself.
         let alone = |layers| match attempt(layers) {
-            Ok(report) => match report.outcome {
+            Some(report) => match report.outcome {
                 Some(Outcome::Exited(0)) => Ok(report.landlock),
                 Some(Outcome::Failed(step, error)) => Err(Missing::Step { step, error }),
                 _ => Err(Missing::Untried),
             },
-            Err(_) => Err(Missing::Untried),
+            None => Err(Missing::Untried),
         };
         let none = Layers::default();
         Self {
@@ -110,16 +112,15 @@ impl System {
     }
 }
 
+/// What was said of an order with these layers; nothing where it could not be given.
 fn trial(
+    server: &ForkServer,
     program: &Path,
     temporary: &Path,
     disk: &Disk,
     layers: Layers,
-) -> Result<Report, DiskError> {
-    let folder = disk.scratch(temporary)?;
-    let room = folder.path().join("room");
-    disk.create_dir_all(&room)?;
-    let report = folder.path().join("report");
+) -> Option<Report> {
+    let room = disk.scratch(temporary).ok()?;
     let mut places: Vec<Place> = ["/usr", "/lib", "/lib64", "/etc", "/nix", "/gnu"]
         .iter()
         .filter_map(|path| disk.canonicalize(Path::new(path)).ok().zip(Some(path)))
@@ -131,10 +132,8 @@ fn trial(
         .collect();
     places.push(Place::here(program, Access::Read));
     let order = Order {
-        report: report.clone(),
-        controller: std::process::id(),
         layers,
-        room,
+        room: room.path().to_owned(),
         places,
         links: Vec::new(),
         listen: Vec::new(),
@@ -142,25 +141,15 @@ fn trial(
         folder: "/".into(),
         program: program.to_owned(),
         arguments: Order::nothing(),
-    };
-    let launch = Launch {
-        program: program.to_owned(),
-        arguments: order.arguments(),
         environment: Vec::new(),
-        folder: folder.path().to_owned(),
-        input: Vec::new(),
-        limits: Limits {
-            quiet: None,
-            total: Some(PATIENCE),
-            output_bytes: 0,
-            error_bytes: 0,
-        },
     };
-    let unheard = Cancel::new();
-    if let Ok(cancel) = unheard {
-        // What it says of itself is in the report; one that did not start says nothing.
-        drop(process::run(&launch, &cancel, &mut |_, _| {}));
-    }
-    let text = disk.read_if_there(&report)?.unwrap_or_default();
-    Ok(Report::read(&String::from_utf8_lossy(&text)))
+    let limits = Limits {
+        quiet: None,
+        total: Some(PATIENCE),
+        output_bytes: 0,
+        error_bytes: 0,
+    };
+    let cancel = Cancel::new().ok()?;
+    let ran = server.run(&order, &[], limits, &cancel, &mut |_, _| {});
+    ran.ok().map(|(_, report)| report)
 }

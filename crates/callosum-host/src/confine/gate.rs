@@ -5,8 +5,7 @@
 //! anything on, and there is nothing inside to be talked to but the ports that were asked for.
 
 use std::{
-    io::{self, IoSlice, IoSliceMut},
-    mem::MaybeUninit,
+    io,
     net::{TcpListener, TcpStream},
     os::{
         fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
@@ -19,16 +18,13 @@ use rustix::{
     event::{PollFd, PollFlags, poll},
     fs::{Mode, OFlags},
     io::Errno,
-    net::{
-        RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
-        SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
-    },
 };
 
+use super::passing;
 use crate::process::Cancel;
 
 /// Most ports that one order can have listened on.
-pub const MOST_PORTS: usize = 64;
+pub const MOST_PORTS: usize = passing::MOST;
 
 /// A socket at which a keeper hands out its listeners.
 #[derive(Debug)]
@@ -107,45 +103,19 @@ impl Listeners {
 pub(super) fn hand_out(path: &Path, listeners: &[TcpListener]) -> io::Result<()> {
     let gate = at_short_path(path, |path| UnixStream::connect(path))?;
     let ends: Vec<BorrowedFd<'_>> = listeners.iter().map(AsFd::as_fd).collect();
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_PORTS))];
-    let mut message = SendAncillaryBuffer::new(&mut space);
-    if ends.len() > MOST_PORTS || !message.push(SendAncillaryMessage::ScmRights(&ends)) {
-        return Err(Errno::TOOBIG.into());
-    }
-    sendmsg(
-        &gate,
-        &[IoSlice::new(&[0])],
-        &mut message,
-        SendFlags::NOSIGNAL,
-    )?;
-    Ok(())
+    passing::send(&gate, &ends)
 }
 
 fn receive(keeper: &UnixStream) -> io::Result<Vec<TcpListener>> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_PORTS))];
-    let mut message = RecvAncillaryBuffer::new(&mut space);
-    let mut byte = [0];
-    let received = recvmsg(
-        keeper,
-        &mut [IoSliceMut::new(&mut byte)],
-        &mut message,
-        RecvFlags::CMSG_CLOEXEC,
-    )?;
-    if received.bytes == 0 {
-        return Err(io::ErrorKind::UnexpectedEof.into());
-    }
-    let mut listeners = Vec::new();
-    for part in message.drain() {
-        if let RecvAncillaryMessage::ScmRights(ends) = part {
-            for end in ends {
-                let listener = TcpListener::from(end);
-                // One that gave up before it was accepted must not be waited for.
-                listener.set_nonblocking(true)?;
-                listeners.push(listener);
-            }
-        }
-    }
-    Ok(listeners)
+    let passed = passing::receive(keeper)?.ok_or(io::ErrorKind::UnexpectedEof)?;
+    let listeners = passed.into_iter().map(TcpListener::from);
+    listeners
+        .map(|listener| {
+            // One that gave up before it was accepted must not be waited for.
+            listener.set_nonblocking(true)?;
+            Ok(listener)
+        })
+        .collect()
 }
 
 /// The first of `ends` that can be read from; `None` once `stop` was asked for.

@@ -2,72 +2,42 @@
 
 use std::io;
 
-use rustix::{
-    io::Errno,
-    process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, wait},
-};
-use signal_hook::{
-    consts::{SIGCHLD, SIGTERM},
-    iterator::Signals,
-};
+use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process};
 
 use super::{
-    order::Order,
-    report::{Failed, Outcome, Step, Writer},
-    start::{restrict_without_namespaces, start, unstarted},
+    order::{Layers, Order},
+    report::{Failed, Line, Outcome, Step},
+    start::{Stdio, reap, start},
 };
-use crate::disk::Disk;
 
 /// Starts the program and waits for its end, or for the controller's word or death.
 ///
 /// Returns how the program ended, or `None` where it was not let end by itself.
-pub(super) fn run(order: &Order, report: &Writer) -> Result<Option<Outcome>, Failed> {
-    let mut signals = Signals::new([SIGCHLD, SIGTERM]).map_err(Failed::at(Step::Order))?;
-    adopt(order).map_err(Failed::at(Step::Order))?;
-    restrict_without_namespaces(order, report)?;
-    let child = match start(order) {
-        Ok(child) => child.id().cast_signed(),
-        Err(error) => {
-            let outcome = unstarted(&error);
-            report.outcome(outcome).map_err(Failed::at(Step::Order))?;
-            return Ok(Some(outcome));
-        }
+pub(super) fn run(order: &Order, line: &Line, stdio: Stdio) -> Result<Option<Outcome>, Failed> {
+    let pid = getpid().as_raw_nonzero().get();
+    line.guard(pid).map_err(Failed::at(Step::Order))?;
+    adopt_orphans().map_err(Failed::at(Step::Order))?;
+    if order.layers == Layers::default() {
+        super::start::limit()?;
+    } else {
+        restrict(order, line)?;
+    }
+    let started = match start(order, stdio) {
+        Ok(started) => started,
+        Err(outcome) => return Ok(Some(outcome)),
     };
-    // A child that ended before the signals were listened to has left one all the same.
-    for signal in &mut signals {
-        if signal == SIGTERM {
-            sweep().map_err(Failed::at(Step::Order))?;
-            return Ok(None);
-        }
-        while let Some((pid, status)) =
-            reap(WaitOptions::NOHANG).map_err(Failed::at(Step::Order))?
-        {
-            let Some(outcome) = outcome(status).filter(|_| pid == child) else {
-                continue;
-            };
-            report.outcome(outcome).map_err(Failed::at(Step::Order))?;
-            sweep().map_err(Failed::at(Step::Order))?;
-            return Ok(Some(outcome));
-        }
-    }
-    Ok(None)
+    let outcome = started.wait(line).map_err(Failed::at(Step::Order))?;
+    sweep().map_err(Failed::at(Step::Order))?;
+    Ok(outcome)
 }
 
-fn outcome(status: WaitStatus) -> Option<Outcome> {
-    let exited = status.exit_status().map(Outcome::Exited);
-    exited.or_else(|| status.terminating_signal().map(Outcome::Signalled))
-}
+#[cfg(target_os = "linux")]
+use super::linux::restrict;
 
-/// Reaps a child, if there is one; which, and how it ended.
-fn reap(how: WaitOptions) -> io::Result<Option<(i32, WaitStatus)>> {
-    loop {
-        match wait(how) {
-            Ok(found) => return Ok(found.map(|(pid, status)| (pid.as_raw_nonzero().get(), status))),
-            Err(Errno::CHILD) => return Ok(None),
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
+/// Gives away what this system can without namespaces, which is nothing of these.
+#[cfg(not(target_os = "linux"))]
+fn restrict(_order: &Order, _line: &Line) -> Result<(), Failed> {
+    Err(super::server::unsupported(Step::Landlock))
 }
 
 /// Ends every child, and those that become children by that, until there are none.
@@ -84,36 +54,20 @@ fn sweep() -> io::Result<()> {
 }
 
 /// The children of this process, which has one thread only.
+#[cfg(target_os = "linux")]
 fn children() -> Vec<Pid> {
-    let me = std::process::id();
+    let me = getpid().as_raw_nonzero();
     let list = std::path::PathBuf::from(format!("/proc/self/task/{me}/children"));
-    let text = Disk::real().read(&list).unwrap_or_default();
+    let text = crate::disk::Disk::real().read(&list).unwrap_or_default();
     String::from_utf8_lossy(&text)
         .split_whitespace()
         .filter_map(|pid| Pid::from_raw(pid.parse().ok()?))
         .collect()
 }
 
-/// Becomes the parent of all orphans, and hears of the controller's end.
+/// Becomes the parent of all orphans.
 #[cfg(target_os = "linux")]
-fn adopt(order: &Order) -> io::Result<()> {
-    use rustix::process::{getpid, getppid, set_child_subreaper, set_parent_process_death_signal};
-    set_child_subreaper(Some(getpid()))?;
-    set_parent_process_death_signal(Some(Signal::TERM))?;
-    let parent = getppid().map(|parent| parent.as_raw_nonzero().get().cast_unsigned());
-    if parent == Some(order.controller) {
-        Ok(())
-    } else {
-        Err(Errno::SRCH.into())
-    }
-}
-
-/// This system has neither; the process group is all there is.
-#[cfg(not(target_os = "linux"))]
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "the signature is that of the others"
-)]
-fn adopt(_order: &Order) -> io::Result<()> {
-    Ok(())
+fn adopt_orphans() -> io::Result<()> {
+    use rustix::process::set_child_subreaper;
+    Ok(set_child_subreaper(Some(getpid()))?)
 }

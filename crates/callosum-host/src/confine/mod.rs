@@ -1,24 +1,29 @@
 //! A program that gives away its rights before it starts another.
 //!
-//! Start with [`Order`], which says what is to be given away. The controller starts this very
-//! program again with the words of [`Order::arguments`]; [`run`] recognises them, restricts itself
-//! and starts what was ordered. The report that it leaves in a file is read with [`Report::read`].
-//! Nothing is done between a fork and an exec: large parents would pay for their size.
+//! Start with [`Order`], which says what is to be given away, and [`ForkServer`], which has it carried
+//! out. The controller starts this very program again as a fork server; [`run`] recognises that.
+//! Nothing is done between a fork and an exec of the controller: large parents would pay for their
+//! size. The server is small and has one thread, so it can be forked for each order: what an order
+//! costs is a fork, not the start of a program.
 //!
-//! There are two steps. The *door* makes the namespaces, and waits. Inside them the *keeper*, the
-//! first process of the new PID namespace, arranges the file system, gives away the rest, starts
-//! the program and reaps what it leaves. When the keeper ends, the system ends all that is inside;
-//! each step ends with the one that started it. Where there are no namespaces the door is a
-//! *guard*: orphans become its children, and it ends them before itself.
+//! The fork is the *guard*. Each holds one end of a *line* to the controller, by which the order
+//! comes and the [`Report`] goes; when the controller closes its end, or is gone, the guard ends all
+//! that it started. Where there are namespaces it is parted in two: the *door* makes them, and waits;
+//! inside them the *keeper*, the first process of the new PID namespace, arranges the file system,
+//! gives away the rest, starts the program and reaps what it leaves. When the keeper ends, the system
+//! ends all that is inside. Where there are no namespaces, orphans become the guard's children.
 //!
 //! What is deliberately not here: which folders or programs need what, and what happens where
 //! something cannot be had. The caller decides; an order is carried out whole or not at all.
 
+mod fork_server;
 #[cfg(target_os = "linux")]
 mod gate;
 mod guard;
 mod order;
+mod passing;
 mod report;
+mod server;
 mod start;
 
 #[cfg(target_os = "linux")]
@@ -27,9 +32,10 @@ mod linux;
 #[cfg(target_os = "linux")]
 pub use self::gate::{Gate, Listeners, MOST_PORTS};
 pub use self::{
+    fork_server::ForkServer,
     order::{Access, Layers, Order, Place},
     report::{Outcome, Report, Step},
-    start::run,
+    server::run,
 };
 
 #[cfg(test)]

@@ -1,26 +1,21 @@
-//! [`Order`]: what to give away and what to start, as words of a command line.
+//! [`Order`]: what to give away and what to start, and the bytes by which a fork server knows it.
 //!
-//! Words and not JSON, because a path need not be text.
+//! Words with a NUL after each and not JSON, because a path need not be text.
 
 use std::{
     ffi::{OsStr, OsString},
+    io::{self, Read, Write},
     net::SocketAddr,
+    os::unix::ffi::{OsStrExt, OsStringExt},
     path::PathBuf,
 };
 
-/// The first word of a command line that is an order for the door.
-pub(super) const DOOR: &str = "confined";
-
-/// The first word of a command line that is an order for the keeper, which the door writes.
-pub(super) const KEEPER: &str = "confined-inside";
+/// The bytes of the number that goes before an order.
+const LENGTH: usize = size_of::<u64>();
 
 /// What a program is started without.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
-    /// The file that takes the [`Report`](super::Report); the program does not see it.
-    pub report: PathBuf,
-    /// The process that gives the order: when it ends, so does all that it ordered.
-    pub controller: u32,
     /// What is given away.
     pub layers: Layers,
     /// An empty folder that becomes the root of the file system; unused without namespaces.
@@ -40,6 +35,8 @@ pub struct Order {
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
+    /// Its whole environment.
+    pub environment: Vec<(OsString, OsString)>,
 }
 
 /// What can be given away, each by itself.
@@ -94,19 +91,43 @@ impl Place {
 }
 
 impl Order {
-    /// The words by which this program, started again, knows this order.
-    pub fn arguments(&self) -> Vec<OsString> {
-        self.words(DOOR)
+    /// Writes it: the number of bytes that follow, then the words, none of which may have a NUL.
+    pub(super) fn write(&self, to: &mut impl Write) -> io::Result<()> {
+        let mut bytes = vec![0; LENGTH];
+        for word in self.words() {
+            if word.as_bytes().contains(&0) {
+                // The system takes no such argument either.
+                return Err(io::ErrorKind::InvalidInput.into());
+            }
+            bytes.extend_from_slice(word.as_bytes());
+            bytes.push(0);
+        }
+        let length = (bytes.len() - LENGTH) as u64;
+        bytes[..LENGTH].copy_from_slice(&length.to_le_bytes());
+        to.write_all(&bytes)
     }
 
-    pub(super) fn words(&self, first: &str) -> Vec<OsString> {
-        let mut words: Vec<OsString> = vec![first.into()];
+    /// Reads what [`write`](Self::write) wrote; what is no whole order is an error.
+    pub(super) fn receive(from: &mut impl Read) -> io::Result<Self> {
+        let mut length = [0; LENGTH];
+        from.read_exact(&mut length)?;
+        let length = u64::from_le_bytes(length);
+        let mut bytes = Vec::new();
+        from.take(length).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 != length || bytes.pop() != Some(0) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let words = bytes.split(|byte| *byte == 0);
+        Self::read(words.map(|word| OsString::from_vec(word.to_vec())))
+            .ok_or_else(|| io::ErrorKind::InvalidData.into())
+    }
+
+    fn words(&self) -> Vec<OsString> {
+        let mut words: Vec<OsString> = Vec::new();
         let mut say = |word: &str, values: &[&OsStr]| {
             words.push(word.into());
             words.extend(values.iter().map(|value| (*value).to_owned()));
         };
-        say("report", &[self.report.as_os_str()]);
-        say("controller", &[self.controller.to_string().as_ref()]);
         for (layer, wanted) in self.layers.named() {
             if wanted {
                 say("layer", &[layer.as_ref()]);
@@ -130,18 +151,19 @@ impl Order {
         if let Some(gate) = &self.gate {
             say("gate", &[gate.as_os_str()]);
         }
+        for (name, value) in &self.environment {
+            say("variable", &[name, value]);
+        }
         say("folder", &[self.folder.as_os_str()]);
         say("run", &[self.program.as_os_str()]);
         words.extend(self.arguments.iter().cloned());
         words
     }
 
-    /// Reads the words after the first; `None` where they are no whole order.
-    pub(super) fn read(words: impl IntoIterator<Item = OsString>) -> Option<Self> {
+    /// Reads the words; `None` where they are no whole order.
+    fn read(words: impl IntoIterator<Item = OsString>) -> Option<Self> {
         let mut words = words.into_iter();
         let mut order = Self {
-            report: PathBuf::new(),
-            controller: 0,
             layers: Layers::default(),
             room: PathBuf::new(),
             places: Vec::new(),
@@ -151,13 +173,12 @@ impl Order {
             folder: PathBuf::new(),
             program: PathBuf::new(),
             arguments: Vec::new(),
+            environment: Vec::new(),
         };
         loop {
             let word = words.next()?;
             let value = words.next()?;
             match word.to_str()? {
-                "report" => order.report = value.into(),
-                "controller" => order.controller = value.to_str()?.parse().ok()?,
                 "layer" => order.layers.set(value.to_str()?)?,
                 "room" => order.room = value.into(),
                 word @ ("read" | "write" | "fresh") => order.places.push(Place {
@@ -172,6 +193,7 @@ impl Order {
                 "link" => order.links.push((value.into(), words.next()?.into())),
                 "listen" => order.listen.push(value.to_str()?.parse().ok()?),
                 "gate" => order.gate = Some(value.into()),
+                "variable" => order.environment.push((value, words.next()?)),
                 "folder" => order.folder = value.into(),
                 "run" => {
                     order.program = value.into();

@@ -1,14 +1,17 @@
-//! [`Report`]: what the program that was to confine itself says of it.
+//! [`Report`]: what the process that was to confine itself says of it.
 
-use std::{io, os::fd::OwnedFd, path::Path};
-
-use rustix::fs::{Mode, OFlags};
+use std::{
+    io::{self, Write},
+    os::unix::net::UnixStream,
+};
 
 /// What came of an order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// The version of Landlock that is in force, where it is.
     pub landlock: Option<u32>,
+    /// The process that ends all that was started when it is ended, once it is there.
+    pub guard: Option<i32>,
     /// How it went on; nothing where it was ended before its end.
     pub outcome: Option<Outcome>,
 }
@@ -29,7 +32,7 @@ pub enum Outcome {
 /// Where giving away can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The order, or its report, cannot be read or written.
+    /// The order cannot be read, or nobody can be made to carry it out.
     Order,
     /// New namespaces.
     Namespaces,
@@ -72,8 +75,8 @@ impl Step {
 }
 
 impl Report {
-    /// Reads what [`run`](super::run) wrote; what is not there says nothing.
-    pub fn read(text: &str) -> Self {
+    /// Reads what was written so far; what is not there says nothing.
+    pub(super) fn read(text: &str) -> Self {
         let mut report = Self::default();
         for line in text.lines() {
             let words: Vec<&str> = line.split(' ').collect();
@@ -81,6 +84,10 @@ impl Report {
             report.outcome = match words[..] {
                 ["landlock", version] => {
                     report.landlock = version.parse().ok();
+                    continue;
+                }
+                ["guard", pid] => {
+                    report.guard = number(pid);
                     continue;
                 }
                 ["exited", code] => number(code).map(Outcome::Exited),
@@ -108,17 +115,14 @@ impl Outcome {
     }
 }
 
-/// A report being written: open before the file system is taken away.
-pub(super) struct Writer(OwnedFd);
+/// The guard's end of the line to the controller, which hears the report by it.
+///
+/// The controller wants the guard to end when it closes its own end, or is gone.
+pub(super) struct Line(pub(super) UnixStream);
 
-impl Writer {
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let how = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::CLOEXEC;
-        Ok(Self(rustix::fs::open(path, how, Mode::RUSR | Mode::WUSR)?))
-    }
-
-    pub(super) fn file(&self) -> &OwnedFd {
-        &self.0
+impl Line {
+    pub(super) fn guard(&self, pid: i32) -> io::Result<()> {
+        self.write(&format!("guard {pid}\n"))
     }
 
     pub(super) fn landlock(&self, version: u32) -> io::Result<()> {
@@ -130,12 +134,7 @@ impl Writer {
     }
 
     fn write(&self, line: &str) -> io::Result<()> {
-        let written = rustix::io::retry_on_intr(|| rustix::io::write(&self.0, line.as_bytes()))?;
-        if written == line.len() {
-            Ok(())
-        } else {
-            Err(io::ErrorKind::WriteZero.into())
-        }
+        (&self.0).write_all(line.as_bytes())
     }
 }
 
@@ -172,8 +171,9 @@ mod tests {
         ];
         all.extend(STEPS.map(|(step, _)| Outcome::Failed(step, 1)));
         for outcome in all {
-            let report = Report::read(&format!("landlock 7\n{}", outcome.line()));
+            let report = Report::read(&format!("guard 12\nlandlock 7\n{}", outcome.line()));
             assert_eq!(report.landlock, Some(7));
+            assert_eq!(report.guard, Some(12));
             assert_eq!(report.outcome, Some(outcome));
         }
         assert_eq!(Report::read(""), Report::default());

@@ -1,110 +1,127 @@
-//! [`run`]: what this program does when it was started to confine itself.
+//! [`start`]: the program itself, when all is given away; and how its end is heard of.
 
 use std::{
-    ffi::OsString,
-    process::{Child, Command, ExitStatus},
+    io,
+    os::{
+        fd::{AsFd, OwnedFd},
+        unix::{net::UnixStream, process::CommandExt},
+    },
+    process::{Child, Command},
 };
+
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    io::Errno,
+    process::{WaitOptions, WaitStatus, wait},
+};
+use signal_hook::{consts::SIGCHLD, low_level::pipe};
 
 use super::{
-    guard,
-    order::{DOOR, KEEPER, Layers, Order},
-    report::{Failed, Outcome, Step, Writer},
+    order::Order,
+    report::{Failed, Line, Outcome, Step},
 };
 
-/// The exit code where no program was started, or how it ended is only in the report.
-pub(super) const NOT_ITS_OWN: u8 = 125;
+/// The child's ends of the pipes that a program is given.
+pub(super) struct Stdio {
+    pub(super) input: OwnedFd,
+    pub(super) output: OwnedFd,
+    pub(super) error: OwnedFd,
+}
 
-/// The command line of a program that does nothing, to try an order with.
-const NOTHING: &str = "confined-nothing";
+/// A program that was started, and the descriptor that tells of ended children.
+pub(super) struct Started {
+    child: i32,
+    children: UnixStream,
+}
 
-/// Carries out the order on the command line `words`, this program's name first, where it is one.
-///
-/// Returns the code to exit with, or `None` where the command line is not an order.
-pub fn run(words: &[OsString]) -> Option<u8> {
-    let first = words.get(1)?.to_str()?;
-    match first {
-        NOTHING if words.len() == 2 => Some(0),
-        DOOR | KEEPER => {
-            let Some(order) = Order::read(words[2..].iter().cloned()) else {
-                return Some(2);
-            };
-            Some(carry_out(&order, first == KEEPER))
-        }
-        _ => None,
+/// Starts the program in a group of its own; who starts it keeps nothing open of what it is given.
+pub(super) fn start(order: &Order, stdio: Stdio) -> Result<Started, Outcome> {
+    // Listened to before there is a child that could end.
+    let children = ends_of_children().map_err(|error| Failed::at(Step::Order)(error).outcome())?;
+    match spawn(order, stdio) {
+        Ok(child) => Ok(Started {
+            child: child.id().cast_signed(),
+            children,
+        }),
+        Err(error) => Err(Outcome::Unstarted(error.raw_os_error().unwrap_or(0))),
     }
 }
 
-impl Order {
-    /// Words for [`Order::program`] set to this program, which then does nothing and ends well.
-    pub fn nothing() -> Vec<OsString> {
-        vec![NOTHING.into()]
-    }
+#[expect(
+    clippy::disallowed_methods,
+    reason = "pipes and environment are those that the controller's order brought"
+)]
+fn spawn(order: &Order, stdio: Stdio) -> io::Result<Child> {
+    let environment = order.environment.iter();
+    Command::new(&order.program)
+        .args(&order.arguments)
+        .current_dir(&order.folder)
+        .env_clear()
+        .envs(environment.map(|(name, value)| (name, value)))
+        .stdin(stdio.input)
+        .stdout(stdio.output)
+        .stderr(stdio.error)
+        .process_group(0)
+        .spawn()
 }
 
-fn carry_out(order: &Order, is_keeper: bool) -> u8 {
-    let Ok(report) = Writer::open(&order.report) else {
-        return NOT_ITS_OWN;
-    };
-    let done = if is_keeper {
-        keep(order, &report)
-    } else if order.layers.namespaces {
-        enter(order, &report).map(Some)
-    } else {
-        guard::run(order, &report)
-    };
-    match done {
-        Ok(None) => NOT_ITS_OWN,
-        Ok(Some(outcome)) => {
-            // The keeper has reported already where the door only passes its code on.
-            match outcome {
-                Outcome::Exited(code) => u8::try_from(code).unwrap_or(NOT_ITS_OWN),
-                _ => NOT_ITS_OWN,
+fn ends_of_children() -> io::Result<UnixStream> {
+    let (read_end, write_end) = UnixStream::pair()?;
+    read_end.set_nonblocking(true)?;
+    pipe::register(SIGCHLD, write_end)?;
+    Ok(read_end)
+}
+
+impl Started {
+    /// Waits for the program's end, and reaps whoever else ends; nothing where the controller
+    /// closed the line, or is gone, before.
+    pub(super) fn wait(&self, line: &Line) -> io::Result<Option<Outcome>> {
+        loop {
+            while let Some((pid, status)) = reap(WaitOptions::NOHANG)? {
+                if let Some(outcome) = outcome(status).filter(|_| pid == self.child) {
+                    return Ok(Some(outcome));
+                }
             }
+            let mut ends = [
+                PollFd::from_borrowed_fd(self.children.as_fd(), PollFlags::IN),
+                PollFd::from_borrowed_fd(line.0.as_fd(), PollFlags::IN),
+            ];
+            match poll(&mut ends, None) {
+                Ok(_) => {}
+                Err(Errno::INTR) => continue,
+                Err(error) => return Err(error.into()),
+            }
+            if !ends[1].revents().is_empty() {
+                return Ok(None);
+            }
+            self.forget_signals()?;
         }
-        Err(failed) => {
-            // Without a report the controller sees the exit code and that nothing was said.
-            drop(report.outcome(failed.outcome()));
-            NOT_ITS_OWN
+    }
+
+    fn forget_signals(&self) -> io::Result<()> {
+        let mut signals = [0; 64];
+        match rustix::io::read(&self.children, &mut signals) {
+            Ok(_) | Err(Errno::AGAIN | Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
         }
     }
 }
 
-#[cfg(target_os = "linux")]
-use super::linux::{enter, keep, restrict};
-
-#[cfg(not(target_os = "linux"))]
-fn enter(_order: &Order, _report: &Writer) -> Result<Outcome, Failed> {
-    Err(unsupported(Step::Namespaces))
+fn outcome(status: WaitStatus) -> Option<Outcome> {
+    let exited = status.exit_status().map(Outcome::Exited);
+    exited.or_else(|| status.terminating_signal().map(Outcome::Signalled))
 }
 
-#[cfg(not(target_os = "linux"))]
-fn keep(_order: &Order, _report: &Writer) -> Result<Option<Outcome>, Failed> {
-    Err(unsupported(Step::Namespaces))
-}
-
-/// Gives away what this system can without namespaces: limits.
-#[cfg(not(target_os = "linux"))]
-fn restrict(order: &Order, _report: &Writer) -> Result<(), Failed> {
-    if order.layers != Layers::default() {
-        return Err(unsupported(Step::Landlock));
+/// Reaps a child, if there is one; which, and how it ended.
+pub(super) fn reap(how: WaitOptions) -> io::Result<Option<(i32, WaitStatus)>> {
+    loop {
+        match wait(how) {
+            Ok(found) => return Ok(found.map(|(pid, status)| (pid.as_raw_nonzero().get(), status))),
+            Err(Errno::CHILD) => return Ok(None),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
     }
-    super::start::limit()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn unsupported(step: Step) -> Failed {
-    Failed {
-        step,
-        source: std::io::Error::from_raw_os_error(rustix::io::Errno::NOSYS.raw_os_error()),
-    }
-}
-
-/// Gives away what an order without namespaces names; without any layer, nothing but core files.
-pub(super) fn restrict_without_namespaces(order: &Order, report: &Writer) -> Result<(), Failed> {
-    if order.layers == Layers::default() {
-        return limit();
-    }
-    restrict(order, report)
 }
 
 /// A crash leaves no copy of the executor's memory behind.
@@ -115,30 +132,4 @@ pub(super) fn limit() -> Result<(), Failed> {
         maximum: Some(0),
     };
     setrlimit(Resource::Core, none).map_err(Failed::at(Step::Limits))
-}
-
-/// Starts the program; what it is given beside its arguments is what this process has.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "environment and pipes are those that the controller gave this process for it"
-)]
-pub(super) fn start(order: &Order) -> std::io::Result<Child> {
-    Command::new(&order.program)
-        .args(&order.arguments)
-        .current_dir(&order.folder)
-        .spawn()
-}
-
-pub(super) fn outcome_of(status: ExitStatus) -> Outcome {
-    use std::os::unix::process::ExitStatusExt;
-    match (status.code(), status.signal()) {
-        (Some(code), _) => Outcome::Exited(code),
-        (None, Some(signal)) => Outcome::Signalled(signal),
-        (None, None) => Outcome::Exited(-1),
-    }
-}
-
-/// The reason of a program that did not start.
-pub(super) fn unstarted(error: &std::io::Error) -> Outcome {
-    Outcome::Unstarted(error.raw_os_error().unwrap_or(0))
 }

@@ -1,14 +1,17 @@
-//! Orders as words; what they do is tested where there is a program that carries them out.
+//! Orders as bytes; what they do is tested where there is a program that carries them out.
 
-use std::{ffi::OsString, os::unix::ffi::OsStringExt, path::PathBuf};
+use std::{
+    ffi::OsString,
+    io::{self, Cursor},
+    os::unix::ffi::OsStringExt,
+    path::PathBuf,
+};
 
 use super::*;
 
 fn order() -> Order {
     let odd = PathBuf::from(OsString::from_vec(b"/odd\xff \n".to_vec()));
     Order {
-        report: "/r".into(),
-        controller: 7,
         layers: Layers {
             namespaces: true,
             network: true,
@@ -31,31 +34,55 @@ fn order() -> Order {
         gate: Some("/g".into()),
         folder: odd,
         program: "run".into(),
-        arguments: ["run", "report", "", "-x"].map(OsString::from).to_vec(),
+        arguments: ["run", "room", "", "-x"].map(OsString::from).to_vec(),
+        environment: vec![("A".into(), "".into()), ("B".into(), "run".into())],
     }
+}
+
+fn written() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    order().write(&mut bytes).unwrap();
+    bytes
 }
 
 #[test]
 fn an_order_is_read_as_it_was_written() {
-    let words = order().arguments();
-    assert_eq!(Order::read(words[1..].iter().cloned()), Some(order()));
+    let mut bytes = Cursor::new(written());
+    assert_eq!(Order::receive(&mut bytes).unwrap(), order());
 }
 
 /// What is cut off is no order: nothing is started with less given away than was meant.
 #[test]
 fn a_part_of_an_order_is_none() {
-    let words = order().arguments();
-    let whole = words.len() - order().arguments.len();
-    for end in 1..whole {
-        assert_eq!(Order::read(words[1..end].iter().cloned()), None, "{end}");
+    let bytes = written();
+    for end in 0..bytes.len() {
+        let cut = Order::receive(&mut &bytes[..end]).unwrap_err();
+        assert_eq!(cut.kind(), io::ErrorKind::UnexpectedEof, "{end}");
     }
-    let unknown = ["layer", "wings", "run", "x"].map(OsString::from);
-    assert_eq!(Order::read(unknown), None);
+    let words = b"layer\0wings\0run\0x\0";
+    let mut unknown = (words.len() as u64).to_le_bytes().to_vec();
+    unknown.extend_from_slice(words);
+    let error = Order::receive(&mut &unknown[..]).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+}
+
+/// What is in one word must not become two.
+#[test]
+fn a_word_with_a_nul_is_refused() {
+    let mut with_nul = order();
+    with_nul.environment = vec![("A".into(), "b\0run\0/bin/sh".into())];
+    let error = with_nul.write(&mut Vec::new()).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
 }
 
 #[test]
-fn other_command_lines_are_no_orders() {
-    for words in [&["callosum"][..], &["callosum", "delegate"], &[]] {
+fn other_command_lines_start_no_server() {
+    for words in [
+        &["callosum"][..],
+        &["callosum", "delegate"],
+        &["callosum", "confined", "too"],
+        &[],
+    ] {
         let words: Vec<OsString> = words.iter().map(OsString::from).collect();
         assert_eq!(run(&words), None);
     }

@@ -5,6 +5,7 @@
 //! the caller's business. [`Talk`] is for a process that was started so, and speaks to one of its own.
 
 mod cancel;
+pub(crate) mod follow;
 mod launch;
 mod parent;
 mod run;
@@ -14,7 +15,7 @@ pub use self::{
     cancel::Cancel,
     launch::{Launch, Limits},
     parent::end_with_parent,
-    run::{Ending, Run, SpawnError, Stream, run, run_guarded},
+    run::{Ending, Run, SpawnError, Stream, run},
     talk::Talk,
 };
 

@@ -12,6 +12,7 @@ use callosum_agents::{
 use callosum_arbiter::{circuit::Circuits, delegation::Provenance};
 use callosum_host::{
     Clock, Disk, Ids,
+    confine::ForkServer,
     disk::{EntryKind, HeldScratch, Scratch},
     process::Cancel,
 };
@@ -154,8 +155,10 @@ impl Context {
         })?;
         let temporary = self.temporary()?;
         let confiner = self.confiner.get_or_init(|| {
+            let server = ForkServer::new(&self_program);
             Arc::new(Confiner {
-                system: System::try_out(&self_program, &temporary, &self.disk),
+                system: System::try_out(&server, &self_program, &temporary, &self.disk),
+                server,
                 protected: self.protected(),
                 names: Names::System,
             })

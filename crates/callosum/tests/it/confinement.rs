@@ -433,17 +433,8 @@ controller.wait()
 
 /// Runs the program as a container would that refuses new namespaces.
 fn in_container(env: &TestEnv, words: &[&str]) -> Output {
-    let report = env.folder().join("container").display().to_string();
-    let program = fakes::program("callosum").display().to_string();
-    let controller = std::process::id().to_string();
-    let folder = env.project().display().to_string();
-    env.callosum()
-        .env("CAL_RETRY_MAX", "0")
-        .arguments(["confined", "report", &report, "controller", &controller])
-        .arguments(["layer", "system-calls", "room", "/", "folder", &folder])
-        .arguments(["run", &program])
-        .arguments(words)
-        .run()
+    let run = env.callosum().env("CAL_RETRY_MAX", "0").arguments(words);
+    run.run_in_container()
 }
 
 const DELEGATE: &[&str] = &["delegate", "x", "--executor", "probe", "--json"];

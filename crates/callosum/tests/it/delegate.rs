@@ -508,18 +508,19 @@ fn an_interrupt_ends_what_runs_and_keeps_what_is_finished() {
     env.run(["ledger", "verify"]).success();
 }
 
-/// An executor that presses Ctrl-C on the controller, two processes up, and goes on.
+/// An executor that presses Ctrl-C on the controller, three processes up, and goes on.
 #[cfg(target_os = "linux")]
 const INTERRUPTING: &str = r#"
 import json, os, signal, sys, time
+def parent(pid):
+    return int(open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[1])
 request = json.load(sys.stdin)
 if request["prompt"] == "ping":
     print(json.dumps({"summary": "pong", "tokens_used": 0, "status": "success"}))
 elif request["prompt"] == "capabilities":
     print(json.dumps({"capabilities": {"prompt_input": True, "json_output": True}}))
 else:
-    guard = open(f"/proc/{os.getppid()}/stat").read()
-    os.kill(int(guard.rsplit(")", 1)[1].split()[1]), signal.SIGINT)
+    os.kill(parent(parent(os.getppid())), signal.SIGINT)
     time.sleep(60)
 "#;
 

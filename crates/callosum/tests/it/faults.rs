@@ -162,10 +162,12 @@ fn the_temporary_files_of_a_killed_run_are_collected() {
     env.run(["ledger", "verify"]).success();
 }
 
-/// An executor that kills the controller, two processes up, once it has left a file.
+/// An executor that kills the controller, three processes up, once it has left a file.
 #[cfg(target_os = "linux")]
 const KILLING: &str = r#"
 import json, os, pathlib, signal, sys
+def parent(pid):
+    return int(open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[1])
 request = json.load(sys.stdin)
 if request["prompt"] == "ping":
     print(json.dumps({"summary": "pong", "tokens_used": 0, "status": "success"}))
@@ -173,9 +175,32 @@ elif request["prompt"] == "capabilities":
     print(json.dumps({"capabilities": {"prompt_input": True, "json_output": True}}))
 else:
     pathlib.Path(os.environ["TMPDIR"], "left").write_text("behind")
-    guard = open(f"/proc/{os.getppid()}/stat").read()
-    os.kill(int(guard.rsplit(")", 1)[1].split()[1]), signal.SIGKILL)
+    os.kill(parent(parent(os.getppid())), signal.SIGKILL)
 "#;
+
+/// CAL-ERR-1: who starts the executors may be killed, and another one takes its place.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_killed_fork_server_is_started_anew() {
+    let env = two_languages();
+    let script = KILLING.replace(
+        "os.kill(parent(parent(os.getppid())), signal.SIGKILL)",
+        "os.kill(parent(os.getppid()), signal.SIGKILL); print(json.dumps({'summary': 'on', 'tokens_used': 1, 'status': 'success'}))",
+    );
+    env.write("tools/kill.py", script);
+    let unconfined = &["--confinement", "off"];
+    register_with(&env, "killing", "python3 tools/kill.py", unconfined);
+    for _ in 0..2 {
+        let output = env.run(["delegate", "map", "--executor", "killing", "--fresh"]);
+        assert_eq!(output.success().stdout.trim(), "on");
+    }
+    let tasks = r#"{"tasks": [{"id": "a", "prompt": "a", "executor": "killing"},
+        {"id": "b", "prompt": "b", "executor": "killing", "links": ["a"]}]}"#;
+    env.write("tasks.json", tasks);
+    let output = env.run(["delegate", "--tasks", "tasks.json", "--json"]);
+    let output = output.success().json();
+    assert_eq!(output["tasks"][1]["summary"], "on", "{output}");
+}
 
 /// CAL-SEC-1: scout does not outlive a controller that was killed.
 #[cfg(target_os = "linux")]

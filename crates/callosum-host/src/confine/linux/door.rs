@@ -1,25 +1,27 @@
-//! [`enter`]: makes the namespaces, starts the keeper in them, and waits for it.
+//! [`enter`]: makes the namespaces, forks the keeper into them, and waits for it.
 
-use std::{fs::OpenOptions, io::Write, process::Command};
+use std::{fs::OpenOptions, io::Write};
 
 use nix::sched::{CloneFlags, unshare};
-use rustix::{
-    fs::{FlockOperation, flock},
-    io::Errno,
-    process::{getegid, geteuid, getppid},
-};
+use rustix::process::{WaitOptions, getegid, geteuid};
 
 use super::{
     super::{
-        order::{KEEPER, Order},
-        report::{Failed, Outcome, Step, Writer},
-        start::outcome_of,
+        order::Order,
+        report::{Failed, Line, Outcome, Step},
+        server::{Forked, fork},
+        start::{Stdio, reap},
     },
-    rights,
+    keeper::keep,
 };
-use crate::process::end_with_parent;
 
-pub(in super::super) fn enter(order: &Order, report: &Writer) -> Result<Outcome, Failed> {
+/// Returns in two processes: in the keeper, where all is over, with what there is to be said, and
+/// in the one that called, once the keeper and all that was started is gone, with nothing.
+pub(in super::super) fn enter(
+    order: &Order,
+    line: &Line,
+    stdio: Stdio,
+) -> Result<Option<Outcome>, Failed> {
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
     let mut spaces = CloneFlags::CLONE_NEWUSER
         | CloneFlags::CLONE_NEWPID
@@ -39,24 +41,17 @@ pub(in super::super) fn enter(order: &Order, report: &Writer) -> Result<Outcome,
             .and_then(|mut file| file.write_all(content.as_bytes()))
             .map_err(Failed::at(Step::Users))?;
     }
-    rights::pass_on().map_err(Failed::at(Step::Capabilities))?;
-    // Only now: a change of rights takes the wish back.
-    end_with_parent().map_err(Failed::at(Step::Order))?;
-    let is_orphan = getppid()
-        .is_none_or(|parent| parent.as_raw_nonzero().get().cast_unsigned() != order.controller);
-    if is_orphan {
-        return Err(Failed::at(Step::Order)(Errno::SRCH));
+    match fork().map_err(Failed::at(Step::Namespaces))? {
+        Forked::Child => keep(order, line, stdio),
+        Forked::Parent(keeper) => {
+            drop(stdio);
+            line.guard(keeper).map_err(Failed::at(Step::Order))?;
+            // The system reports its end when all that it was the first process of is gone.
+            while reap(WaitOptions::empty())
+                .map_err(Failed::at(Step::Order))?
+                .is_some()
+            {}
+            Ok(None)
+        }
     }
-    // Held as long as this process lives, which the keeper cannot ask the system.
-    flock(report.file(), FlockOperation::NonBlockingLockExclusive)
-        .map_err(Failed::at(Step::Order))?;
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "environment and pipes are those that the controller gave this process to pass on"
-    )]
-    let status = Command::new("/proc/self/exe")
-        .args(order.words(KEEPER))
-        .status()
-        .map_err(Failed::at(Step::Namespaces))?;
-    Ok(outcome_of(status))
 }

@@ -8,7 +8,4 @@ mod loopback;
 mod mounts;
 mod rights;
 
-pub(super) use self::{
-    door::enter,
-    keeper::{keep, restrict},
-};
+pub(super) use self::{door::enter, keeper::restrict};

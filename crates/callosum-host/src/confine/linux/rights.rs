@@ -3,21 +3,9 @@
 use std::io;
 
 use rustix::thread::{
-    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, capabilities,
-    clear_ambient_capability_set, configure_capability_in_ambient_set,
+    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, clear_ambient_capability_set,
     remove_capability_from_bounding_set, set_capabilities, set_capabilities_secure_bits,
 };
-
-/// Has the next program keep them, which otherwise only root's would.
-pub(super) fn pass_on() -> io::Result<()> {
-    let mut sets = capabilities(None)?;
-    sets.inheritable = sets.permitted;
-    set_capabilities(None, sets)?;
-    for right in sets.permitted.iter() {
-        configure_capability_in_ambient_set(right, true)?;
-    }
-    Ok(())
-}
 
 /// Gives all of them away, so that no program that is started gets them back.
 pub(super) fn drop_all() -> io::Result<()> {

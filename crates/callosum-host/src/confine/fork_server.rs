@@ -1,0 +1,247 @@
+//! [`ForkServer`]: the controller's side of a small process that forks a guard for each order.
+
+use std::{
+    io::{self, Read},
+    net::Shutdown,
+    os::{
+        fd::{AsFd, OwnedFd},
+        unix::net::UnixStream,
+    },
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    event::{PollFd, PollFlags},
+    process::{Pid, Signal},
+};
+
+use super::{
+    order::Order,
+    passing,
+    report::{Outcome, Report},
+    server::SERVER,
+};
+use crate::process::{
+    Cancel, Ending, Limits, Run, SpawnError, Stream,
+    follow::{Ends, Leader, follow, wait_until},
+};
+
+/// How long a guard may take to end what its program started, before it is ended itself.
+const SWEEP: Duration = Duration::from_millis(500);
+
+/// A process that forks a guard for each order, started with the first one.
+///
+/// It ends when this is dropped, or its controller is gone. What was ordered ends with its own
+/// order; orders that run at that moment are not disturbed.
+#[derive(Debug)]
+pub struct ForkServer {
+    program: PathBuf,
+    running: Mutex<Option<Running>>,
+}
+
+#[derive(Debug)]
+struct Running {
+    socket: UnixStream,
+    child: Child,
+}
+
+impl ForkServer {
+    /// One for which `program` is started, which must be this one: its `main` has to call
+    /// [`run`](super::run) first.
+    pub fn new(program: impl Into<PathBuf>) -> Self {
+        Self {
+            program: program.into(),
+            running: Mutex::new(None),
+        }
+    }
+
+    /// Has an order carried out, and hears its program out.
+    ///
+    /// `heard` sees each piece of output as it comes. Returns within a fraction of a second of a
+    /// deadline or a cancellation, with all that was started ended. The error is about the server;
+    /// why a program was not started is in the report.
+    pub fn run(
+        &self,
+        order: &Order,
+        input: &[u8],
+        limits: Limits,
+        cancel: &Cancel,
+        heard: &mut dyn FnMut(Stream, &[u8]),
+    ) -> Result<(Run, Report), SpawnError> {
+        let started = Instant::now();
+        let failed = |source| SpawnError::System {
+            program: order.program.clone(),
+            source,
+        };
+        let (mut line, ends) = self.submit(order).map_err(failed)?;
+        let run = follow(&mut line, ends, input, limits, cancel, heard, started).map_err(failed)?;
+        Ok((run, line.report()))
+    }
+
+    /// Hands an order in; what comes back is the line to its guard, and the program's pipes.
+    fn submit(&self, order: &Order) -> io::Result<(Line, Ends)> {
+        let (input, to_input) = io::pipe()?;
+        let (from_output, output) = io::pipe()?;
+        let (from_error, error) = io::pipe()?;
+        let (mut ours, theirs) = UnixStream::pair()?;
+        self.pass(&[theirs.as_fd(), input.as_fd(), output.as_fd(), error.as_fd()])?;
+        drop((theirs, input, output, error));
+        order.write(&mut ours)?;
+        ours.set_nonblocking(true)?;
+        let ends = Ends {
+            input: Some(to_input.into()),
+            output: Some(from_output.into()),
+            error: Some(from_error.into()),
+        };
+        Ok((Line::new(ours), ends))
+    }
+
+    /// Passes descriptors to the server, which is started where it is not there.
+    fn pass(&self, ends: &[std::os::fd::BorrowedFd<'_>]) -> io::Result<()> {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = running.as_ref() {
+            match passing::send(&known.socket, ends) {
+                Err(error) if is_gone(&error) => {}
+                done => return done,
+            }
+        }
+        let begun = Running::start(&self.program)?;
+        passing::send(&begun.socket, ends)?;
+        *running = Some(begun);
+        Ok(())
+    }
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset
+    )
+}
+
+impl Running {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a fork server has no pipes, deadline or end of its own"
+    )]
+    fn start(program: &PathBuf) -> io::Result<Self> {
+        let (socket, theirs) = UnixStream::pair()?;
+        let child = Command::new(program)
+            .arg(SERVER)
+            .current_dir("/")
+            .env_clear()
+            .stdin(OwnedFd::from(theirs))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        Ok(Self { socket, child })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It fails only where the server is gone already.
+        drop(self.socket.shutdown(Shutdown::Both));
+        drop(self.child.wait());
+    }
+}
+
+/// The line to a guard: what it says, and that closing it ends what it guards.
+#[derive(Debug)]
+struct Line {
+    stream: UnixStream,
+    heard: Vec<u8>,
+    is_closed: bool,
+    guard: Option<OwnedFd>,
+}
+
+impl Line {
+    fn new(stream: UnixStream) -> Self {
+        Self {
+            stream,
+            heard: Vec::new(),
+            is_closed: false,
+            guard: None,
+        }
+    }
+
+    fn report(&self) -> Report {
+        Report::read(&String::from_utf8_lossy(&self.heard))
+    }
+
+    /// Takes what was said; the guard is gone once no more can come.
+    fn hear(&mut self) -> io::Result<()> {
+        let mut buffer = [0; 256];
+        while !self.is_closed {
+            match self.stream.read(&mut buffer) {
+                Ok(0) => self.is_closed = true,
+                Ok(count) => self.heard.extend_from_slice(&buffer[..count]),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if is_gone(&error) => self.is_closed = true,
+                Err(error) => return Err(error),
+            }
+        }
+        if self.guard.is_none() && !self.is_closed {
+            // Taken while it runs, so that the number is still its own.
+            self.guard = self.report().guard.and_then(descriptor_of);
+        }
+        Ok(())
+    }
+}
+
+impl Leader for Line {
+    fn exit_descriptor(&self) -> Option<OwnedFd> {
+        self.stream.as_fd().try_clone_to_owned().ok()
+    }
+
+    fn has_exited(&mut self) -> io::Result<bool> {
+        self.hear()?;
+        Ok(self.is_closed)
+    }
+
+    fn end(&mut self) -> io::Result<Ending> {
+        // It fails only where the guard is gone already.
+        drop(self.stream.shutdown(Shutdown::Write));
+        let until = Instant::now() + SWEEP;
+        self.hear()?;
+        while !self.is_closed && Instant::now() < until {
+            let mut ends = [PollFd::new(&self.stream, PollFlags::IN)];
+            wait_until(&mut ends, Some(until))?;
+            self.hear()?;
+        }
+        if let Some(guard) = self.guard.as_ref().filter(|_| !self.is_closed) {
+            end_at_once(guard);
+        }
+        Ok(match self.report().outcome {
+            Some(Outcome::Exited(code)) => Ending::Exited(code),
+            Some(Outcome::Signalled(signal)) => Ending::Signalled(signal),
+            // What was ended before its end, or never began.
+            _ => Ending::Signalled(Signal::KILL.as_raw()),
+        })
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn descriptor_of(pid: i32) -> Option<OwnedFd> {
+    use rustix::process::{PidfdFlags, pidfd_open};
+    // It fails where it is gone, and then there is nothing to be ended.
+    pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()
+}
+
+#[cfg(target_os = "linux")]
+fn end_at_once(guard: &OwnedFd) {
+    // It fails where it is gone.
+    let _ = rustix::process::pidfd_send_signal(guard, Signal::KILL);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn descriptor_of(_pid: i32) -> Option<OwnedFd> {
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn end_at_once(_guard: &OwnedFd) {}

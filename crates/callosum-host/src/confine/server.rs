@@ -1,0 +1,171 @@
+//! [`run`]: the fork server itself, which is this program started once more.
+//!
+//! It has one thread and holds nothing, so that a fork of it is cheap and safe. Each request on its
+//! standard input is one byte with four descriptors: the line to the controller, by which the
+//! order itself comes, and the three pipes of the program that is to be started.
+
+use std::{
+    ffi::OsString,
+    io,
+    os::{fd::OwnedFd, unix::net::UnixStream},
+};
+
+use rustix::{
+    fs::{Mode, OFlags},
+    process::{WaitOptions, setsid},
+};
+
+use super::{
+    guard,
+    order::Order,
+    passing::receive,
+    report::{Failed, Line, Step},
+    start::{Stdio, reap},
+};
+
+/// The command line of a fork server.
+pub(super) const SERVER: &str = "confined";
+
+/// The command line of a program that does nothing, to try an order with.
+const NOTHING: &str = "confined-nothing";
+
+/// Serves forks where the command line `words`, this program's name first, asks for it.
+///
+/// Returns the code to exit with, or `None` where the command line asks for something else. Must
+/// be called before a second thread is started.
+pub fn run(words: &[OsString]) -> Option<u8> {
+    if words.len() != 2 {
+        return None;
+    }
+    match words[1].to_str()? {
+        NOTHING => Some(0),
+        SERVER => Some(u8::from(serve().is_err())),
+        _ => None,
+    }
+}
+
+impl Order {
+    /// Words for [`Order::program`] set to this program, which then does nothing and ends well.
+    pub fn nothing() -> Vec<OsString> {
+        vec![NOTHING.into()]
+    }
+}
+
+/// One request.
+struct Request {
+    line: UnixStream,
+    stdio: Stdio,
+}
+
+/// Serves until the controller closes its end of the socket, or is gone.
+fn serve() -> io::Result<()> {
+    // What is typed at the controller's terminal is not for those who are started here.
+    setsid()?;
+    let socket = UnixStream::from(rustix::io::dup(rustix::stdio::stdin())?);
+    rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC)?;
+    let nothing = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+    rustix::stdio::dup2_stdin(&nothing)?;
+    while let Some(request) = Request::receive(&socket)? {
+        match fork() {
+            Ok(Forked::Child) => {
+                drop(socket);
+                request.carry_out();
+                std::process::exit(0);
+            }
+            Ok(Forked::Parent(_)) => {}
+            Err(error) => {
+                let failed = Failed::at(Step::Order)(error);
+                // Who does not hear it sees the line close.
+                drop(Line(request.line).outcome(failed.outcome()));
+            }
+        }
+        while reap(WaitOptions::NOHANG)?.is_some() {}
+    }
+    Ok(())
+}
+
+impl Request {
+    /// Waits for one; `None` where no more will come.
+    fn receive(socket: &UnixStream) -> io::Result<Option<Self>> {
+        let passed = loop {
+            match receive(socket) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                passed => break passed?,
+            }
+        };
+        let Some(passed) = passed else {
+            return Ok(None);
+        };
+        let [line, input, output, error]: [OwnedFd; 4] = passed
+            .try_into()
+            .map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
+        let stdio = Stdio {
+            input,
+            output,
+            error,
+        };
+        let line = line.into();
+        Ok(Some(Self { line, stdio }))
+    }
+
+    fn carry_out(self) {
+        let mut line = self.line;
+        let order = Order::receive(&mut line).map_err(Failed::at(Step::Order));
+        let line = Line(line);
+        let done = order.and_then(|order| {
+            if order.layers.namespaces {
+                enter(&order, &line, self.stdio)
+            } else {
+                guard::run(&order, &line, self.stdio)
+            }
+        });
+        let outcome = match done {
+            Ok(outcome) => outcome,
+            Err(failed) => Some(failed.outcome()),
+        };
+        if let Some(outcome) = outcome {
+            // Who does not hear it sees the line close.
+            drop(line.outcome(outcome));
+        }
+    }
+}
+
+/// In which of two processes one is.
+pub(super) enum Forked {
+    Child,
+    /// The child's number.
+    Parent(i32),
+}
+
+/// Makes a second process of this one, which must have one thread only.
+#[expect(
+    unsafe_code,
+    reason = "a fork is unsafe for a process with other threads, whose locks nobody would open"
+)]
+pub(super) fn fork() -> io::Result<Forked> {
+    // SAFETY: only the fork server and its forks call this; none of them starts a thread.
+    match unsafe { nix::unistd::fork() } {
+        Ok(nix::unistd::ForkResult::Child) => Ok(Forked::Child),
+        Ok(nix::unistd::ForkResult::Parent { child }) => Ok(Forked::Parent(child.as_raw())),
+        Err(error) => Err(io::Error::from_raw_os_error(error as i32)),
+    }
+}
+
+#[cfg(target_os = "linux")]
+use super::linux::enter;
+
+#[cfg(not(target_os = "linux"))]
+fn enter(
+    _order: &Order,
+    _line: &Line,
+    _stdio: Stdio,
+) -> Result<Option<super::report::Outcome>, Failed> {
+    Err(unsupported(Step::Namespaces))
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn unsupported(step: Step) -> Failed {
+    Failed::at(step)(io::Error::from_raw_os_error(
+        rustix::io::Errno::NOSYS.raw_os_error(),
+    ))
+}

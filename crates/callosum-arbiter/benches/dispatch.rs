@@ -177,15 +177,12 @@ fn ballast(arguments: &[String]) -> Vec<u8> {
 fn confiner(disk: &Disk, paths: &LedgerPaths, folder: &Path, executor: &Executor) -> Arc<Confiner> {
     let program = fakes::program("callosum");
     let server = ForkServer::new(&program);
-    let confiner = Confiner {
-        system: System::try_out(&server, &program, folder, disk),
-        server,
-        protected: Protected {
-            roots: vec![folder.to_owned()],
-            paths: vec![paths.ledger.clone(), paths.audit.clone()],
-        },
-        names: Names::System,
+    let system = System::try_out(&server, &program, folder, disk);
+    let protected = Protected {
+        roots: vec![folder.to_owned()],
+        paths: vec![paths.ledger.clone(), paths.audit.clone()],
     };
+    let confiner = Confiner::new(server, system, protected, Names::System);
     let reached = confiner.reach(executor, &[]).unwrap();
     println!("{}", reached.to_json());
     Arc::new(confiner)

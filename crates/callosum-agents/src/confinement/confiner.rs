@@ -4,18 +4,20 @@ use std::{
     ffi::OsString,
     io,
     path::{Path, PathBuf},
+    sync::{Mutex, OnceLock, PoisonError},
 };
 
 use callosum_host::{
-    DiskError,
-    confine::{ForkServer, Order, Outcome},
+    Disk, DiskError,
+    confine::{ForkServer, Order, Outcome, Place},
+    disk::Scratch,
     process::{Ending, Launch, Run, SpawnError, Stream},
 };
 
 use super::{
     level::{Reached, Refused, decide},
     needs::{Needs, value},
-    places::{Protected, Surface, places, wished},
+    places::{Protected, Surface, SystemFolders, places, wished},
     policy::Whitelisted,
     proxy::{Names, Proxy},
     system::System,
@@ -30,16 +32,43 @@ use crate::{
 #[derive(Debug)]
 pub struct Confiner {
     /// Who starts them.
-    pub server: ForkServer,
-    /// What this machine can do.
-    pub system: System,
-    /// What no executor may write.
-    pub protected: Protected,
-    /// Who says what addresses the hosts have that an entry names.
-    pub names: Names,
+    server: ForkServer,
+    system: System,
+    protected: Protected,
+    names: Names,
+    /// An empty folder, which becomes the root of everybody's own file system.
+    room: OnceLock<Scratch>,
+    /// What was found for a `PATH` and a home folder, which seldom differ.
+    folders: Mutex<Vec<(Around, SystemFolders)>>,
 }
 
+/// What the folders of the system depend on: the value of `PATH`, and the home folder.
+type Around = (Option<OsString>, Option<PathBuf>);
+
+/// What an executor is shown, and links that make other names lead there.
+type Shown = (Vec<Place>, Vec<(PathBuf, PathBuf)>);
+
 impl Confiner {
+    /// One that has executors started by `server`.
+    ///
+    /// `system` is what this machine can do; `protected` no executor may write; `names` says what
+    /// addresses the hosts have that an entry names.
+    pub fn new(server: ForkServer, system: System, protected: Protected, names: Names) -> Self {
+        Self {
+            server,
+            system,
+            protected,
+            names,
+            room: OnceLock::new(),
+            folders: Mutex::default(),
+        }
+    }
+
+    /// What this machine can do.
+    pub fn system(&self) -> &System {
+        &self.system
+    }
+
     /// How far an executor is confined here that is given this environment, or why it may not run.
     pub fn reach(
         &self,
@@ -87,42 +116,46 @@ impl Confiner {
         };
         let disk = &surroundings.disk;
         let inner = find(&launch, surroundings).map_err(not_started)?;
-        let mut programs = vec![inner.clone()];
-        programs.extend(server(executor, &launch, surroundings));
-        let own = disk.scratch(&surroundings.temporary).map_err(not_stored)?;
-        let room = own.path().join("room");
-        disk.create_dir_all(&room).map_err(not_stored)?;
-        let variable = |name: &str| value(&launch.environment, name);
-        let path: Vec<PathBuf> = variable("PATH")
-            .map(|path| std::env::split_paths(path).collect())
-            .unwrap_or_default();
         let needs = Needs::of(executor, &launch.environment);
+        let layers = reached.layers;
         let mut wishes = executor.wishes();
         wishes.writable.extend(needs.writable.iter().cloned());
-        let home = variable("HOME").map(Path::new);
+        let home = value(&launch.environment, "HOME").map(Path::new);
         for wish in wishes.writable.iter().filter(|wish| wish.ends_with('/')) {
             if let Some(folder) = wished(wish, &launch.folder, home) {
                 // What cannot be made is not there for the executor either.
                 drop(disk.create_dir_all(&folder));
             }
         }
-        let (places, links) = places(
-            &wishes,
-            Surface {
+        let (places, links) = if layers.namespaces || layers.landlock {
+            let mut programs = vec![inner.clone()];
+            programs.extend(server(executor, &launch, surroundings));
+            let surface = Surface {
                 root: &launch.folder,
                 programs: &programs,
                 home,
-                path: &path,
                 temporary,
-            },
-            &self.protected,
-            disk,
-        );
+            };
+            let folders = self.folders(value(&launch.environment, "PATH"), home, disk);
+            places(&wishes, surface, folders, &self.protected, disk)
+        } else {
+            Shown::default()
+        };
+        let room = if layers.namespaces {
+            self.room(surroundings).map_err(not_stored)?.to_owned()
+        } else {
+            PathBuf::new()
+        };
         let named = hosts(executor, &needs);
-        let proxy = (reached.layers.network && !named.is_empty())
-            .then(|| {
+        let gate = (layers.network && !named.is_empty())
+            .then(|| disk.scratch(&surroundings.temporary))
+            .transpose()
+            .map_err(not_stored)?;
+        let proxy = gate
+            .as_ref()
+            .map(|gate| {
                 let connections = surroundings.connections.clone();
-                Proxy::open(own.path(), named, self.names.clone(), connections)
+                Proxy::open(gate.path(), named, self.names.clone(), connections)
             })
             .transpose()
             .map_err(|error| RunError::Unconfined {
@@ -137,7 +170,7 @@ impl Confiner {
             }
         }
         let order = Order {
-            layers: reached.layers,
+            layers,
             room,
             places,
             links,
@@ -172,6 +205,38 @@ impl Confiner {
             }
             _ => Ok(run),
         }
+    }
+}
+
+impl Confiner {
+    /// The system's folders as they are shown, looked up once.
+    fn folders(
+        &self,
+        path: Option<&std::ffi::OsStr>,
+        home: Option<&Path>,
+        disk: &Disk,
+    ) -> SystemFolders {
+        let around = (path.map(Into::into), home.map(Into::into));
+        let mut all = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = all.iter().find(|(known, _)| *known == around) {
+            return known.clone();
+        }
+        let path: Vec<PathBuf> = path
+            .map(|path| std::env::split_paths(path).collect())
+            .unwrap_or_default();
+        let found = SystemFolders::shown(&path, home, disk);
+        all.push((around, found.clone()));
+        found
+    }
+
+    /// The folder that everybody's own file system is built in, which stays empty.
+    fn room(&self, surroundings: &Surroundings) -> Result<&Path, DiskError> {
+        if self.room.get().is_none() {
+            let made = surroundings.disk.scratch(&surroundings.temporary)?;
+            // Where another thread was first, this one's is removed again.
+            drop(self.room.set(made));
+        }
+        Ok(self.room.get().map_or(Path::new(""), Scratch::path))
     }
 }
 

@@ -19,7 +19,7 @@ mod system;
 pub use self::{
     confiner::Confiner,
     level::{Level, Reached, Refused, decide},
-    places::{Protected, Surface, Wishes, places},
+    places::{Protected, Surface, SystemFolders, Wishes, places},
     policy::{InvalidHost, Policy, Whitelisted},
     proxy::{Connection, Connections, Names, Verdict},
     system::{Missing, System},

@@ -54,10 +54,47 @@ pub struct Surface<'a> {
     pub programs: &'a [PathBuf],
     /// The home folder, if there is one.
     pub home: Option<&'a Path>,
-    /// The folders of its `PATH`.
-    pub path: &'a [PathBuf],
     /// Its own temporary folder.
     pub temporary: &'a Path,
+}
+
+/// What every executor is shown that has the same `PATH` and home folder: the system.
+#[derive(Clone, Debug)]
+pub struct SystemFolders {
+    places: Vec<Place>,
+    links: Vec<(PathBuf, PathBuf)>,
+}
+
+impl SystemFolders {
+    /// Looks at the disk to follow links; what is not there is left out.
+    pub fn shown(path: &[PathBuf], home: Option<&Path>, disk: &Disk) -> Self {
+        let none = Protected::default();
+        let mut shown = Shown {
+            disk,
+            protected: &none,
+            places: Vec::new(),
+            links: Vec::new(),
+        };
+        for path in SYSTEM {
+            shown.read(Path::new(path));
+        }
+        for folder in path {
+            if folder.is_absolute() && !is_personal(folder, home) && folder != Path::new("/") {
+                shown.read(folder);
+            }
+        }
+        // Names are looked up as that file says, which may be a link to where nothing else is shown.
+        shown.read(Path::new("/etc/resolv.conf"));
+        Self {
+            places: shown.places,
+            links: shown.links,
+        }
+    }
+}
+
+/// Whether a home folder is in this one, or is it.
+fn is_personal(path: &Path, home: Option<&Path>) -> bool {
+    home.is_some_and(|home| home.starts_with(path))
 }
 
 /// All that an executor is shown, and links that make other names lead there.
@@ -67,31 +104,21 @@ pub struct Surface<'a> {
 pub fn places(
     wishes: &Wishes,
     surface: Surface<'_>,
+    system: SystemFolders,
     protected: &Protected,
     disk: &Disk,
 ) -> (Vec<Place>, Vec<(PathBuf, PathBuf)>) {
     let mut shown = Shown {
         disk,
         protected,
-        places: Vec::new(),
-        links: Vec::new(),
+        places: system.places,
+        links: system.links,
     };
-    for path in SYSTEM {
-        shown.read(Path::new(path));
-    }
-    let is_personal = |path: &Path| surface.home.is_some_and(|home| home.starts_with(path));
-    for folder in surface.path {
-        if folder.is_absolute() && !is_personal(folder) && folder != Path::new("/") {
-            shown.read(folder);
-        }
-    }
-    // Names are looked up as that file says, which may be a link to where nothing else is shown.
-    shown.read(Path::new("/etc/resolv.conf"));
     for program in surface.programs {
         let real = disk.canonicalize(program).ok();
         for file in [Some(program.clone()), real].into_iter().flatten() {
             let folder = installation(&file);
-            if is_personal(folder) {
+            if is_personal(folder, surface.home) {
                 shown.read(&file);
             } else {
                 shown.read(folder);
@@ -130,7 +157,25 @@ pub fn places(
             access: Access::Write,
         });
     }
-    (shown.places, shown.links)
+    (without_repeated(shown.places), shown.links)
+}
+
+/// Leaves out what is shown with the folder that it is in, and in the same way.
+fn without_repeated(places: Vec<Place>) -> Vec<Place> {
+    let nearest = |place: &Place| {
+        let above = places
+            .iter()
+            .filter(|other| other.path != place.path && place.path.starts_with(&other.path));
+        above.max_by_key(|other| other.path.as_os_str().len())
+    };
+    let is_repeated = |place: &&Place| {
+        place.access == Access::Read
+            && place.path == place.source
+            && nearest(place)
+                .is_some_and(|above| above.access == Access::Read && above.path == above.source)
+    };
+    let kept = places.iter().filter(|place| !is_repeated(place));
+    kept.cloned().collect()
 }
 
 /// The folder that a program was installed in: its own, or the packages' that it is one of.
@@ -283,14 +328,15 @@ mod tests {
                 root: &root,
                 programs: &[self.home.join(program)],
                 home: Some(&self.home),
-                path: &[self.home.clone(), PathBuf::from("/usr/bin"), "bin".into()],
                 temporary: &self.home.join("tmp"),
             };
+            let path = [self.home.clone(), PathBuf::from("/usr/bin"), "bin".into()];
+            let system = SystemFolders::shown(&path, Some(&self.home), &Disk::real());
             let protected = Protected {
                 roots: vec![root.clone()],
                 paths: vec![self.home.join("ledger")],
             };
-            let (places, _) = places(wishes, surface, &protected, &Disk::real());
+            let (places, _) = places(wishes, surface, system, &protected, &Disk::real());
             let mut own: Vec<_> = places
                 .into_iter()
                 .filter_map(|place| {
@@ -360,11 +406,7 @@ mod tests {
                 ("", F),
                 ("agent", R),
                 ("p", R),
-                ("p/.cal_audit", R),
-                ("p/.cal_memory.json", R),
-                ("p/.git", R),
                 ("p/a.txt", W),
-                ("p/registry.json", R),
                 ("p/src", W),
                 ("p/sub", W),
                 ("tmp", W),
@@ -375,9 +417,42 @@ mod tests {
             writable: vec!["..".into()],
         };
         let places = scene.places("agent", &above);
-        assert!(places.contains(&("p/.git".to_owned(), R)));
+        assert!(!places.iter().any(|(path, _)| path == "p/.git"));
         assert!(places.contains(&("p/src".to_owned(), W)));
         assert!(places.contains(&(String::new(), R)));
+    }
+
+    /// A mount and a rule each are saved, and nothing is shown otherwise than before.
+    #[test]
+    fn what_is_shown_with_its_folder_is_not_shown_again() {
+        let place = |path: &str, access| Place::here(path, access);
+        let elsewhere = Place {
+            source: "/a/c".into(),
+            path: "/b/c".into(),
+            access: R,
+        };
+        let places = vec![
+            place("/a/b", R),
+            place("/a", R),
+            place("/a/b/c", W),
+            place("/a/b/c/d", R),
+            place("/b", R),
+            elsewhere.clone(),
+            place("/h", F),
+            place("/h/x", R),
+        ];
+        assert_eq!(
+            without_repeated(places),
+            [
+                place("/a", R),
+                place("/a/b/c", W),
+                place("/a/b/c/d", R),
+                place("/b", R),
+                elsewhere,
+                place("/h", F),
+                place("/h/x", R),
+            ]
+        );
     }
 
     #[test]

@@ -156,12 +156,9 @@ impl Context {
         let temporary = self.temporary()?;
         let confiner = self.confiner.get_or_init(|| {
             let server = ForkServer::new(&self_program);
-            Arc::new(Confiner {
-                system: System::try_out(&server, &self_program, &temporary, &self.disk),
-                server,
-                protected: self.protected(),
-                names: Names::System,
-            })
+            let system = System::try_out(&server, &self_program, &temporary, &self.disk);
+            let protected = self.protected();
+            Arc::new(Confiner::new(server, system, protected, Names::System))
         });
         Ok(Surroundings {
             root: self.tree().to_owned(),

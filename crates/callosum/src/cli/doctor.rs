@@ -119,14 +119,14 @@ fn check_confinement(context: &Context, checks: &mut Checks) {
     let Some(confiner) = &surroundings.confiner else {
         return;
     };
-    match decide(Policy::Required, &[], &confiner.system) {
+    match decide(Policy::Required, &[], confiner.system()) {
         Ok(reached) => {
             let landlock = reached.landlock.unwrap_or_default();
             let found = format!("full: namespaces, Landlock {landlock}, filter of system calls");
             checks.add(NAME, Outcome::Ok, found, None);
         }
         Err(refused) => {
-            let hint = hint_of(&confiner.system);
+            let hint = hint_of(confiner.system());
             let found = format!("lacks {}", refused.missing.join("; "));
             checks.add(NAME, Outcome::Warning, found, hint);
         }

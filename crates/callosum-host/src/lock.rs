@@ -23,11 +23,15 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(5);
 /// are file systems on which the number of a file does not stay the same.
 const MOST_REPLACED: u32 = 4;
 
+/// Permission bits of a lock's file that is its owner's alone.
+const PRIVATE: u32 = 0o600;
+
 /// A lock's file, which stays open from one holder's turn to the next: opening it is what an
 /// uncontended lock costs most.
 #[derive(Clone, Debug, Default)]
 pub struct LockFile {
     kept: Arc<Mutex<Option<Opened>>>,
+    is_private: bool,
 }
 
 #[derive(Debug)]
@@ -37,6 +41,14 @@ struct Opened {
 }
 
 impl LockFile {
+    /// A lock whose file only its owner may open. One that others may is made so.
+    pub fn private() -> Self {
+        Self {
+            is_private: true,
+            ..Self::default()
+        }
+    }
+
     /// Waits up to `timeout` for the lock on `path`, creating the file where it is missing.
     ///
     /// The pauses between tries grow exponentially from 0.2 ms to 5 ms, with up to a fifth of
@@ -108,7 +120,17 @@ impl LockFile {
         {
             return Ok(kept);
         }
-        let file = disk.open(path, OpenHow::READ_WRITE_CREATE)?;
+        let how = OpenHow::READ_WRITE_CREATE;
+        let how = if self.is_private {
+            how.with_mode(PRIVATE)
+        } else {
+            how
+        };
+        let file = disk.open(path, how)?;
+        if self.is_private && file.mode()?.is_some_and(|mode| mode & 0o077 != 0) {
+            // It guards as well as it did where that cannot be changed.
+            drop(file.set_mode(PRIVATE));
+        }
         let id = file.id()?;
         Ok(Opened { file, id })
     }
@@ -133,6 +155,11 @@ impl FileLock {
     /// Waits up to `timeout` for the lock on `path`, as [`LockFile::acquire`] does.
     pub fn acquire(disk: &Disk, path: &Path, timeout: Duration) -> Result<Self, LockError> {
         LockFile::default().acquire(disk, path, timeout)
+    }
+
+    /// The same, by way of a file that only its owner may open: see [`LockFile::private`].
+    pub fn acquire_private(disk: &Disk, path: &Path, timeout: Duration) -> Result<Self, LockError> {
+        LockFile::private().acquire(disk, path, timeout)
     }
 
     /// Takes the lock only if nobody holds it.
@@ -217,6 +244,25 @@ mod tests {
         let pauses: Vec<_> = pauses().take(8).collect();
         let micros = [200, 400, 800, 1600, 3200, 5000, 5000, 5000];
         assert_eq!(pauses, micros.map(Duration::from_micros));
+    }
+
+    /// CAL-SEC-1: nobody else opens the lock of what is its owner's alone, also where an earlier
+    /// version made it.
+    #[test]
+    fn a_private_lock_is_closed_to_others_and_an_old_one_is_closed() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        let mode = |path: &Path| disk.open(path, OpenHow::READ).unwrap().mode().unwrap();
+        let new = folder.path().join("new");
+        let old = folder.path().join("old");
+        drop(FileLock::acquire(&disk, &old, Duration::ZERO).unwrap());
+        assert_ne!(mode(&old), Some(PRIVATE));
+        for path in [&new, &old] {
+            let held = FileLock::acquire_private(&disk, path, Duration::ZERO).unwrap();
+            assert_eq!(mode(path), Some(PRIVATE));
+            assert!(FileLock::try_acquire(&disk, path).unwrap().is_none());
+            drop(held);
+        }
     }
 
     #[test]

@@ -218,7 +218,7 @@ impl Budget {
             return Ok(());
         };
         let lock = self.folder.join("lock");
-        let _held = FileLock::acquire(&self.disk, &lock, LOCK_TIMEOUT)?;
+        let _held = FileLock::acquire_private(&self.disk, &lock, LOCK_TIMEOUT)?;
         let mut chain = Vec::new();
         let mut next = Some(account.clone());
         while let Some(name) = next {

@@ -103,7 +103,7 @@ impl Circuits {
             self.disk.create_private_dir(folder)?;
         }
         let lock = self.file.with_extension("lock");
-        let _held = FileLock::acquire(&self.disk, &lock, LOCK_TIMEOUT)?;
+        let _held = FileLock::acquire_private(&self.disk, &lock, LOCK_TIMEOUT)?;
         let mut kept = self.read()?;
         let before = kept.circuits.remove(executor).unwrap_or_default();
         let after = change(before);

@@ -36,6 +36,11 @@ impl DiskFile {
         uninterrupted(|| self.handle.mode()).map_err(self.failed(Operation::Stat))
     }
 
+    /// Sets the permission bits.
+    pub fn set_mode(&self, mode: u32) -> Result<(), DiskError> {
+        uninterrupted(|| self.handle.set_mode(mode)).map_err(self.failed(Operation::Write))
+    }
+
     /// Which file it is; `None` where the file system cannot say.
     pub fn id(&self) -> Result<Option<FileId>, DiskError> {
         uninterrupted(|| self.handle.id()).map_err(self.failed(Operation::Stat))

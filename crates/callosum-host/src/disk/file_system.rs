@@ -155,6 +155,10 @@ pub trait FileHandle: Send + Sync {
     fn mode(&self) -> io::Result<Option<u32>> {
         Ok(None)
     }
+    /// Sets the permission bits; a file system without any does nothing.
+    fn set_mode(&self, _mode: u32) -> io::Result<()> {
+        Ok(())
+    }
     /// Which file it is, also after its name was taken away; `None` where the file system cannot
     /// say.
     fn id(&self) -> io::Result<Option<FileId>> {

@@ -147,6 +147,10 @@ impl FileHandle for File {
         Ok(Some(self.metadata()?.permissions().mode() & 0o777))
     }
 
+    fn set_mode(&self, mode: u32) -> io::Result<()> {
+        self.set_permissions(fs::Permissions::from_mode(mode))
+    }
+
     fn id(&self) -> io::Result<Option<FileId>> {
         Ok(Some(id_of(&self.metadata()?)))
     }

@@ -11,7 +11,7 @@ use super::{
     file_system::{EntryKind, OpenHow},
     handle::{Disk, DiskError, Operation, uninterrupted},
 };
-use crate::lock::FileLock;
+use crate::lock::{FileLock, LockFile};
 
 /// The file of a [`HeldScratch`] whose lock says that its process is alive.
 const LOCK: &str = ".lock";
@@ -74,7 +74,7 @@ impl Disk {
         loop {
             let scratch = self.scratch(parent)?;
             let lock = scratch.path.join(LOCK);
-            match FileLock::try_acquire(self, &lock) {
+            match LockFile::private().try_acquire(self, &lock) {
                 // Somebody who sweeps was between our two steps, and it is gone again.
                 Ok(Some(_)) if !self.exists(&lock)? => {}
                 Ok(Some(held)) => {

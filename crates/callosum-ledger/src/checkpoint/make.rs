@@ -129,7 +129,7 @@ impl Witness {
             return Err(CheckpointError::Empty);
         }
         disk.create_private_dir(&self.folder)?;
-        let _held = FileLock::acquire(disk, &self.lock(), LOCK_TIMEOUT)?;
+        let _held = FileLock::acquire_private(disk, &self.lock(), LOCK_TIMEOUT)?;
         let days = days_on_disk(disk, paths)?;
         let first = begin_of_journal(disk, &days)?.ok_or(CheckpointError::Empty)?;
         let mut set_aside = None;
@@ -145,7 +145,7 @@ impl Witness {
             Begin::NewKey => {
                 self.keys.create(disk)?;
                 let lock = self.keys.lock();
-                Some(FileLock::acquire(disk, &lock, LOCK_TIMEOUT)?)
+                Some(FileLock::acquire_private(disk, &lock, LOCK_TIMEOUT)?)
             }
             Begin::GoOn | Begin::Anew => None,
         };

@@ -258,6 +258,11 @@ impl FileHandle for FaultyFile {
         self.below.mode()
     }
 
+    fn set_mode(&self, mode: u32) -> io::Result<()> {
+        self.switch.check(Call::Other)?;
+        self.below.set_mode(mode)
+    }
+
     fn id(&self) -> io::Result<Option<FileId>> {
         self.switch.check(Call::Other)?;
         self.below.id()

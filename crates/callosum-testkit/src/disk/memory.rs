@@ -369,6 +369,11 @@ impl FileHandle for OpenFile {
         Ok(Some(self.disk.contents().files[self.id].mode))
     }
 
+    fn set_mode(&self, mode: u32) -> io::Result<()> {
+        self.disk.contents().files[self.id].mode = mode;
+        Ok(())
+    }
+
     fn id(&self) -> io::Result<Option<FileId>> {
         Ok(Some(id_of(self.id)))
     }

@@ -107,7 +107,7 @@ impl Trust {
 
     /// Changes the file as it is now on disk, so that of two changes at once none is lost.
     fn change(&mut self, change: impl FnOnce(&mut Decisions) -> bool) -> Result<(), TrustError> {
-        let _held = FileLock::acquire(&self.disk, self.lock()?, LOCK_TIMEOUT)?;
+        let _held = FileLock::acquire_private(&self.disk, self.lock()?, LOCK_TIMEOUT)?;
         let mut decisions = read(&self.disk, &self.file, Path::new(&self.decisions.root))?;
         if change(&mut decisions) {
             let mut bytes =

@@ -39,7 +39,7 @@ pub(crate) fn edit(
     address: &Address,
     value: &Value,
 ) -> Result<Change, EditError> {
-    let _held = FileLock::acquire(disk, lock, std::time::Duration::from_millis(1500))?;
+    let _held = FileLock::acquire_private(disk, lock, std::time::Duration::from_millis(1500))?;
     let before = bytes_of(disk, path)?;
     let text = match &before {
         // What cannot be read must not be rewritten either.

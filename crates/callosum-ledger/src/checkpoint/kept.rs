@@ -158,6 +158,9 @@ fn last_note_of(text: &str) -> Option<&str> {
 }
 
 /// Appends a note after `end`, which cuts off what a crash left torn behind it.
+///
+/// After a failed sync it is cut off again, and what stands before it is written again: the next
+/// note's sync must not take for written what may be lost.
 pub(super) fn append(
     disk: &Disk,
     path: &Path,
@@ -169,9 +172,15 @@ pub(super) fn append(
     let file = disk.open(path, OpenHow::READ_WRITE_CREATE.with_mode(0o600))?;
     file.set_len(end)?;
     file.write_at(format!("{lead}{note}").as_bytes(), end)?;
-    file.sync_data()?;
+    file.sync_data().inspect_err(|_| {
+        drop(file.set_len(end));
+        drop(file.write_again());
+    })?;
     match path.parent() {
-        Some(folder) if is_new => disk.sync_dir(folder),
+        // The next one is the first then, and has the name made durable.
+        Some(folder) if is_new => disk
+            .sync_dir(folder)
+            .inspect_err(|_| drop(file.set_len(end))),
         _ => Ok(()),
     }
 }

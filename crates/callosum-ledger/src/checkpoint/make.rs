@@ -37,6 +37,8 @@ pub struct Made {
     pub previous_key: Option<VerifierKey>,
     /// How many checkpoints the journal tells of, where none of them is kept any more.
     pub forgotten: u64,
+    /// Whether what was signed before vouches for the journal no more.
+    pub is_begun_anew: bool,
     /// Where earlier checkpoints were set aside.
     pub set_aside: Option<PathBuf>,
 }
@@ -44,10 +46,10 @@ pub struct Made {
 impl Made {
     /// What the journal is to be told of it, so that its loss would be noticed.
     pub fn event(&self) -> AuditEvent {
-        let status = match (&self.previous_key, &self.set_aside) {
-            (_, Some(_)) => "begun_anew",
-            (Some(_), None) => "new_key",
-            (None, None) => "signed",
+        let status = match &self.previous_key {
+            _ if self.is_begun_anew => "begun_anew",
+            Some(_) => "new_key",
+            None => "signed",
         };
         let mut event = AuditEvent::new(Event::Checkpoint)
             .with("size", self.checkpoint.size)
@@ -210,6 +212,7 @@ impl Witness {
             key,
             checkpoint,
             note,
+            is_begun_anew: begin == Begin::Anew,
             set_aside,
             forgotten,
         }))
@@ -329,7 +332,8 @@ fn days_on_disk(disk: &Disk, paths: &LedgerPaths) -> Result<Vec<(DayFile, u64)>,
     let last = days.last().map(|(day, _)| &day.path);
     for path in last.into_iter().chain([&paths.ledger, &paths.hashlog]) {
         if let Some(file) = disk.open_if_there(path, OpenHow::READ_WRITE)? {
-            file.sync_data()?;
+            // Else whoever tries again would sign what the system takes for written.
+            file.sync_data().inspect_err(|_| drop(file.write_again()))?;
         }
     }
     Ok(days)

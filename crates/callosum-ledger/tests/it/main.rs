@@ -10,6 +10,7 @@
 //! - `interrupted_recoveries`: backups, recoveries and checkpoints that a crash or a failing call interrupts
 //! - `failing_calls`: the N-th call fails, for every N and every way to fail
 //! - `syncs`: how often the disk is written to and synced
+//! - `checkpoints`: signing on a disk whose calls fail
 //! - `keys`: changing the key that signs, broken off at every call
 //! - `odd_files`: ledgers of other versions, and files that somebody removed
 //! - `audit_buffer`: events that wait while the journal cannot be written
@@ -23,6 +24,7 @@
 
 mod archives;
 mod audit_buffer;
+mod checkpoints;
 mod crashes;
 mod enumerated_crashes;
 mod failing_calls;

@@ -18,6 +18,7 @@ use crate::{
     error_code::ErrorCode,
     group::Writer,
     ledger::Ledger,
+    leftovers,
     locks::ExclusiveLedger,
     paths::LedgerPaths,
     rotation,
@@ -110,6 +111,7 @@ impl Ledger {
     /// Holds the ledger's lock while it notes how they stand; what is appended meanwhile is not
     /// waited for. Costs the reading and writing of the ledger, and reading it back.
     pub fn back_up(disk: &Disk, paths: &LedgerPaths, clock: &Clock) -> Result<Backup, BackupError> {
+        drop(leftovers::sweep_all(disk, paths));
         let held = ExclusiveLedger::acquire(disk, paths).map_err(OpenError::from)?;
         let audit = held.lock_audit().map_err(OpenError::from)?;
         let mut writer = Writer::default();

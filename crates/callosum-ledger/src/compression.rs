@@ -43,8 +43,8 @@ impl Ledger {
     }
 }
 
-/// Removes what a process left that was killed while it compressed: the archive as it was written is
-/// still there. Costs a look into the folder of archives.
+/// Removes what a process left that was killed between two steps of compressing: the archive as it
+/// was written is still there. Costs a look into the folder of archives.
 pub(crate) fn tidy(disk: &Disk, paths: &LedgerPaths) -> Result<(), DiskError> {
     if unfinished(disk, paths)?.is_empty() {
         return Ok(());
@@ -58,19 +58,18 @@ pub(crate) fn tidy(disk: &Disk, paths: &LedgerPaths) -> Result<(), DiskError> {
     disk.sync_dir(&paths.history)
 }
 
-/// Compressed archives beside which the plain one stands, and those that have not got their names.
+/// Compressed archives beside which the plain one stands.
 fn unfinished(disk: &Disk, paths: &LedgerPaths) -> Result<Vec<PathBuf>, DiskError> {
     let mut unfinished = Vec::new();
     for entry in disk.list_dir(&paths.history)? {
-        let Some((name, rest)) = entry.name.to_str().and_then(|name| name.split_once(".gz")) else {
+        let plain = entry
+            .name
+            .to_str()
+            .and_then(|name| name.strip_suffix(".gz"));
+        let Some(plain) = plain.and_then(|plain| plain.parse::<ArchiveName>().ok()) else {
             continue;
         };
-        let is_temporary = rest.strip_suffix(".tmp").is_some() && name.starts_with('.');
-        let plain: Option<ArchiveName> = name.trim_start_matches('.').parse().ok();
-        let Some(plain) = plain else {
-            continue;
-        };
-        if is_temporary || (rest.is_empty() && disk.exists(&paths.archive(&plain))?) {
+        if disk.exists(&paths.archive(&plain))? {
             unfinished.push(paths.history.join(&entry.name));
         }
     }

@@ -21,6 +21,7 @@ use crate::{
     error_code::ErrorCode,
     event::{AuditEvent, Spawn},
     group::{Done, Request, Writer, Written},
+    leftovers,
     locks::{self, ExclusiveLedger},
     paths::LedgerPaths,
     reader::ReadError,
@@ -183,8 +184,9 @@ impl Ledger {
             let _audit = held.lock_audit()?;
             writer.bring_in_line(&disk, &paths, &clock, &held, options.signed)?
         };
-        // It takes room, and nobody reads it.
+        // They take room, and nobody reads them.
         drop(compression::tidy(&disk, &paths));
+        drop(leftovers::sweep(&disk, &paths));
         Ok(Self {
             disk,
             paths,

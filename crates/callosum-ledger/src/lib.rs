@@ -36,6 +36,7 @@ mod hashlog;
 mod journal;
 mod ledger;
 mod ledger_file;
+mod leftovers;
 mod lines;
 pub mod locks;
 pub mod merkle;

@@ -4,20 +4,13 @@
 //! folder synced after. [`NewFile`] is for what is too large to be held in memory. About 0.5 ms on the machines that this was measured on; for what must be
 //! cheaper, append to an open [`super::DiskFile`].
 
-use std::{
-    ffi::OsString,
-    path::{Path, PathBuf},
-    sync::atomic::{AtomicU64, Ordering},
-};
+use std::path::{Path, PathBuf};
 
 use super::{
     file::DiskFile,
     file_system::OpenHow,
     handle::{Disk, DiskError, Operation},
 };
-
-/// Tells apart the temporary files that one process has open at once.
-static NEXT_TEMPORARY: AtomicU64 = AtomicU64::new(0);
 
 impl Disk {
     /// Writes `path` with `mode`, replacing what stood there.
@@ -57,22 +50,14 @@ impl Disk {
     /// Begins a file that is to stand at `path`, with `mode`, and is written piece by piece.
     ///
     /// Until it is given its name it stands beside it under another, and is gone once it is
-    /// dropped; a process that is killed leaves it.
+    /// dropped; a process that is killed leaves it to
+    /// [`sweep_new_files`](Self::sweep_new_files).
     pub fn new_file(&self, path: &Path, mode: u32) -> Result<NewFile, DiskError> {
-        let temporary = temporary_beside(path);
-        let how = OpenHow::CREATE_NEW.with_mode(mode);
-        let opened = match self.open(&temporary, how) {
-            // The name has our own process's number: who left it there is dead, or was us.
-            Err(error) if error.is_taken() => self
-                .remove_file(&temporary)
-                .and_then(|_| self.open(&temporary, how)),
-            opened => opened,
-        };
-        let file = opened.map_err(|error| meant_for(path, &temporary, error))?;
+        let file = self.open_temporary(path, mode)?;
         Ok(NewFile {
             disk: self.clone(),
             path: path.to_owned(),
-            temporary,
+            temporary: file.path().to_owned(),
             file,
             unwritten: Vec::new(),
             written: 0,
@@ -195,7 +180,7 @@ impl Drop for NewFile {
 }
 
 /// The error in terms of the file that was to be written: nobody knows the temporary one.
-fn meant_for(path: &Path, temporary: &Path, error: DiskError) -> DiskError {
+pub(super) fn meant_for(path: &Path, temporary: &Path, error: DiskError) -> DiskError {
     if error.path != temporary {
         return error;
     }
@@ -212,14 +197,6 @@ pub(super) fn folder_of(path: &Path) -> &Path {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     }
-}
-
-fn temporary_beside(path: &Path) -> PathBuf {
-    let mut name = OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    let count = NEXT_TEMPORARY.fetch_add(1, Ordering::Relaxed);
-    name.push(format!(".{}-{count}.tmp", std::process::id()));
-    folder_of(path).join(name)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod file_system;
 mod handle;
 mod real;
 mod scratch;
+mod temporary;
 
 pub use self::{
     atomic::NewFile,

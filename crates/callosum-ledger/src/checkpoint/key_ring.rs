@@ -9,6 +9,9 @@ use crate::signed_note::{InvalidKey, SigningKey, VerifierKey};
 /// The name under which the key is written down; it signs under each log's own.
 const NAME: &str = "callosum.invalid/machine";
 
+/// The name of the key's file, and how those beside it begin.
+const KEY: &str = "ledger-ed25519";
+
 /// Permission bits of the key's file.
 const MODE: u32 = 0o600;
 
@@ -159,6 +162,12 @@ impl KeyRing {
         Ok(())
     }
 
+    /// Removes what killed processes were writing here, which may be a secret.
+    pub(super) fn sweep(&self, disk: &Disk) {
+        // Nobody reads it, and it is tried again with the next checkpoint.
+        drop(disk.sweep_new_files(&self.folder, |name| name.starts_with(KEY)));
+    }
+
     /// The lock that is held while the key is replaced.
     pub(super) fn lock(&self) -> PathBuf {
         self.folder.join("lock")
@@ -184,7 +193,7 @@ impl KeyRing {
     }
 
     fn key(&self) -> PathBuf {
-        self.folder.join("ledger-ed25519")
+        self.folder.join(KEY)
     }
 
     fn public_path(&self) -> PathBuf {

@@ -132,6 +132,7 @@ impl Witness {
         }
         disk.create_private_dir(&self.folder)?;
         let _held = FileLock::acquire_private(disk, &self.lock(), LOCK_TIMEOUT)?;
+        self.keys.sweep(disk);
         let days = days_on_disk(disk, paths)?;
         let first = begin_of_journal(disk, &days)?.ok_or(CheckpointError::Empty)?;
         let mut set_aside = None;

@@ -23,6 +23,7 @@ use crate::{
     group::Writer,
     journal::{Followed, day_files, day_of, walk_alone},
     ledger::Ledger,
+    leftovers,
     locks::{ExclusiveAudit, ExclusiveLedger},
     paths::LedgerPaths,
     position::Position,
@@ -255,6 +256,7 @@ impl Ledger {
         options: RecoverOptions,
     ) -> Result<Recovered, RecoverError> {
         disk.create_dir_all(&paths.locks)?;
+        drop(leftovers::sweep_all(disk, paths));
         let project = Project {
             disk,
             paths,

@@ -317,3 +317,51 @@ fn a_repair_leaves_permissions_as_they_were() {
         assert_eq!(mode(&repair.kept.unwrap()), 0o600);
     }
 }
+
+/// CAL-LED-2: what a killed process was writing goes with the next opening for writing; what is not
+/// ours, what a link leads to, and what is being written, stays.
+#[test]
+fn what_a_killed_process_was_writing_is_removed() {
+    let (project, _) = Project::with_entries(1);
+    let (disk, paths) = (&project.disk, &project.paths);
+    let elsewhere = paths.root.join("elsewhere");
+    for folder in [&paths.quarantine, &elsewhere] {
+        disk.create_dir_all(folder).unwrap();
+    }
+    std::os::unix::fs::symlink(&elsewhere, &paths.backups).unwrap();
+    let left = [
+        paths.root.join("..cal_memory.json.1-0.tmp"),
+        paths.root.join("..cal_hashlog.1-1.tmp"),
+        paths.root.join(".2026-11-02.jsonl.1-2.tmp"),
+        paths
+            .history
+            .join(".cal_memory_20261102_100000.json.1-3.tmp"),
+        paths
+            .quarantine
+            .join(".cal_memory.json.0123456789abcdef.1-4.tmp"),
+        paths.audit.join(".2026-11-02.jsonl.1-5.tmp"),
+    ];
+    let not_ours = [
+        paths.root.join(".notes.txt.1-0.tmp"),
+        elsewhere.join(".cal_memory_20261102_100000.json.1-0.tmp"),
+    ];
+    for path in left.iter().chain(&not_ours) {
+        project.write(path, b"half of it");
+    }
+    let written = disk.new_file(&paths.ledger, 0o644).unwrap();
+    assert_eq!(project.open().repairs(), []);
+    for path in &left {
+        assert!(!disk.exists(path).unwrap(), "{}", path.display());
+    }
+    for path in &not_ours {
+        assert!(disk.exists(path).unwrap(), "{}", path.display());
+    }
+    let found = verify(disk, paths).unwrap();
+    assert_eq!(found.problems, []);
+    let names = disk.list_dir(&paths.root).unwrap();
+    let being_written = names
+        .iter()
+        .filter(|entry| entry.name.to_string_lossy().ends_with(".tmp"));
+    assert_eq!(being_written.count(), 2);
+    drop(written);
+}

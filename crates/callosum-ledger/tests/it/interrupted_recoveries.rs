@@ -180,6 +180,7 @@ impl Scene {
         ledger.unwrap_or_else(|error| panic!("{context}: {error}"));
         assert_eq!(ids(&project), self.after, "{context}");
         sound(&project, context);
+        no_leftovers(&memory.image(), context);
     }
 
     /// Checks the states that a crash may leave, and says how many there are.
@@ -217,6 +218,13 @@ impl Scene {
             }
         }
     }
+}
+
+/// What a killed process was writing is gone with the next that writes.
+fn no_leftovers(image: &Image, context: &str) {
+    let is_left = |path: &Path| path.extension().is_some_and(|ending| ending == "tmp");
+    let left = image.nodes().find(|(path, _)| is_left(path));
+    assert_eq!(left, None, "{context}");
 }
 
 fn sound(project: &Project, context: &str) {
@@ -317,10 +325,13 @@ fn a_backup_survives_every_crash_and_every_failing_call() {
             let memory = MemoryDisk::with(&image);
             let faulty = FaultyDisk::new(memory.clone(), fault, calls);
             let outcome = back_up(&faulty.disk());
-            let project = Project::in_memory(MemoryDisk::with(&memory.image()).disk());
+            let after = MemoryDisk::with(&memory.image());
+            let project = Project::in_memory(after.disk());
             sound(&project, "a backup");
             let there = backups(&project);
             assert!(there >= usize::from(outcome.is_ok()), "{fault:?} {calls}");
+            drop(project.open());
+            no_leftovers(&after.image(), "a backup");
             if !faulty.has_failed() {
                 outcome.unwrap();
                 break;

@@ -31,6 +31,15 @@ fn a_key_change_that_is_broken_off_loses_no_signature() {
         project.store(&project.open(), "after");
         make(&disk, Begin::GoOn, 3).unwrap().unwrap();
         make(&disk, Begin::NewKey, 4).unwrap().unwrap();
+        let keys = disk.list_dir("/machine/keys".as_ref()).unwrap();
+        let names: Vec<_> = keys
+            .iter()
+            .map(|entry| entry.name.to_string_lossy())
+            .collect();
+        assert!(
+            !names.iter().any(|name| name.ends_with(".tmp")),
+            "{names:?}"
+        );
         let kept = witness.read(&disk).unwrap().kept;
         assert!(kept.iter().all(is_ours), "after {calls} calls: {kept:?}");
         if !faulty.has_failed() {

@@ -1,14 +1,14 @@
 //! Archives held against the journal, and made what it says.
 //!
-//! [`wrong`] finds those that are not; [`write`] puts them right. Both read the journal once and
-//! hold a piece of an archive at a time.
+//! [`wrong`] finds those that are not; [`write`] puts them right. Both read the journal, as far as its
+//! files went at a given moment, and hold a piece of an archive at a time.
 
 use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
 
 use crate::{
     align::{OpenError, Repair, RepairKind, put},
     archive_name::ArchiveName,
-    journal::{Archived, Begins, RecordPlace, Told, ToldEntry, Until, walk, walk_alone},
+    journal::{Archived, Begins, DayFile, Nobody, RecordPlace, Told, ToldEntry, Until, walk_days},
     open_ledger::{OpenLedger, is_corrupt},
     paths::LedgerPaths,
     position::{Position, View},
@@ -40,8 +40,12 @@ impl Lacking {
 }
 
 /// The archives that are not what the journal says, or not there.
-pub(crate) fn wrong(disk: &Disk, paths: &LedgerPaths) -> Result<Vec<Lacking>, OpenError> {
-    let names = told(disk, paths)?;
+pub(crate) fn wrong(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    days: &[(DayFile, u64)],
+) -> Result<Vec<Lacking>, OpenError> {
+    let names = told(disk, paths, days)?;
     if names.is_empty() {
         return Ok(Vec::new());
     }
@@ -54,13 +58,19 @@ pub(crate) fn wrong(disk: &Disk, paths: &LedgerPaths) -> Result<Vec<Lacking>, Op
         wrong: Vec::new(),
     };
     checking.next = checking.names.next();
-    walk(disk, paths, &Position::start(), Until::End, &mut checking)?;
+    let start = Position::start();
+    walk_days(disk, paths, days, &start, Until::End, &mut checking)?;
     Ok(checking.wrong)
 }
 
 /// The names of the archives that the journal tells of, in order.
-fn told(disk: &Disk, paths: &LedgerPaths) -> Result<Vec<ArchiveName>, OpenError> {
-    let followed = walk_alone(disk, paths)?;
+fn told(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    days: &[(DayFile, u64)],
+) -> Result<Vec<ArchiveName>, OpenError> {
+    let start = Position::start();
+    let followed = walk_days(disk, paths, days, &start, Until::End, &mut Nobody)?;
     let name = |archived: &Archived| archived.archive;
     Ok(followed.archived.iter().map(name).collect())
 }
@@ -137,6 +147,7 @@ fn is_whole(compared: Result<bool, DiskError>) -> Result<bool, DiskError> {
 pub(crate) fn write(
     disk: &Disk,
     paths: &LedgerPaths,
+    days: &[(DayFile, u64)],
     lacking: &[Lacking],
 ) -> Result<Vec<Repair>, OpenError> {
     if lacking.is_empty() {
@@ -148,11 +159,12 @@ pub(crate) fn write(
         paths,
         lacking,
         at: 0,
-        names: told(disk, paths)?,
+        names: told(disk, paths, days)?,
         new: None,
         repairs: Vec::new(),
     };
-    walk(disk, paths, &Position::start(), Until::End, &mut writing)?;
+    let start = Position::start();
+    walk_days(disk, paths, days, &start, Until::End, &mut writing)?;
     Ok(writing.repairs)
 }
 

@@ -160,6 +160,7 @@ fn begin(disk: &Disk, paths: &LedgerPaths, clock: &Clock) -> Result<Option<Adopt
         hashlog: archives.head(),
         archives,
         details: Vec::new(),
+        replaces_journal: false,
     };
     let nobody = HashSet::new();
     let beginning = Beginning::prepare(disk, paths, start, taken.as_ref(), &nobody, now)?;
@@ -184,6 +185,8 @@ pub(crate) struct Start {
     pub(crate) archives: Adopted,
     /// What its record says besides.
     pub(crate) details: Vec<(&'static str, String)>,
+    /// Whether the folder of the journal is another by the time at which the files get their names.
+    pub(crate) replaces_journal: bool,
 }
 
 /// A ledger that is about to be begun: journal, ledger file and hashlog as they will be, without
@@ -212,7 +215,12 @@ impl Beginning {
     ) -> Result<Self, CreateError> {
         let begun = start.begun;
         let mut batch = Batch::begin(start.position, now);
-        let mut journal = batch.day_file(disk, paths).map_err(OpenError::Unrecorded)?;
+        let journal = if start.replaces_journal {
+            batch.first_day_file(disk, paths)
+        } else {
+            batch.day_file(disk, paths)
+        };
+        let mut journal = journal.map_err(OpenError::Unrecorded)?;
         let mut created = AuditEvent::new(Event::Created)
             .with("journal", JOURNAL_FORMAT)
             .with("version", LedgerVersion::OURS.to_string())
@@ -282,6 +290,10 @@ impl Beginning {
         for archived in &self.archives.archives {
             restore_hashlog(disk, paths, archived)?;
         }
+        if let Some(last_id) = &self.archives.last_id {
+            position.note_id(last_id);
+        }
+        position.archives.extend_from_slice(&self.archives.archives);
         position.view = Some(self.view);
         Ok((position, self.archives))
     }

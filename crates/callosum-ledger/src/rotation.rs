@@ -263,7 +263,10 @@ pub(crate) fn finish(
         if is_file(disk, &tried)? && has_as_last(disk, &tried, archived, &line)? {
             disk.rename(&tried, &kept)?;
         } else {
-            link(disk, &paths.ledger, &kept)?;
+            link_beside_recovery(disk, &paths.ledger, &kept)?;
+            if !has_as_last(disk, &kept, archived, &line)? {
+                return Ok(None);
+            }
         }
         did = true;
     }
@@ -275,7 +278,10 @@ pub(crate) fn finish(
         if is_file(disk, &tried)? && last_line_of(disk, &tried, archived)?.is_some() {
             disk.rename(&tried, &kept_hashlog)?;
         } else {
-            link(disk, &paths.hashlog, &kept_hashlog)?;
+            link_beside_recovery(disk, &paths.hashlog, &kept_hashlog)?;
+            if last_line_of(disk, &kept_hashlog, archived)?.is_none() {
+                return Ok(None);
+            }
         }
         did = true;
     }
@@ -397,6 +403,15 @@ fn has_as_last(
     }
     let entry = line.read_entry(&file)?;
     Ok(entry.is_some_and(|entry| checksum_at_head(&entry) == Some(line.checksum)))
+}
+
+/// Gives a file a second name, unless it is taken: whoever recovers archives does so without the
+/// lock, and writes the same there.
+fn link_beside_recovery(disk: &Disk, from: &Path, to: &Path) -> Result<(), DiskError> {
+    match link(disk, from, to) {
+        Err(error) if error.is_taken() => Ok(()),
+        linked => linked,
+    }
 }
 
 /// Gives a file a second name; a copy, where the file system has no second names.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use callosum_host::{Disk, DiskError, DiskFile, OpenHow, disk::NewFile};
+use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
 use jiff::Timestamp;
 
 use super::{
@@ -11,14 +11,15 @@ use super::{
         refuse_days_to_come, refuse_foreign_hashlog, refuse_foreign_ledger, refuse_journal_gone,
     },
     open_error::OpenError,
-    repair::{Repair, RepairKind, cut_torn, extended, put},
+    repair::{Repair, RepairKind, cut_torn, extended},
+    replacement::put,
 };
 use crate::{
     adoption::restore_hashlog,
     archives,
     journal::{
-        Archived, Begins, Followed, RecordPlace, StoredEntry, Told, ToldEntry, Until, follow,
-        path_of_day, walk,
+        Archived, Begins, DayFile, Followed, RecordPlace, StoredEntry, Told, ToldEntry, Until,
+        follow, path_of_day, stock_of_days, walk_days,
     },
     locks::ExclusiveLedger,
     open_files::OpenFiles,
@@ -77,27 +78,7 @@ pub(crate) fn align(
     {
         return Ok(aligned);
     }
-    align_whole(disk, paths, Foreign::Refused)
-}
-
-/// Makes ledger, hashlog and archives what the journal says, whatever they are; what stood there
-/// is kept in the quarantine.
-pub(crate) fn rebuild(disk: &Disk, paths: &LedgerPaths) -> Result<Aligned, OpenError> {
-    let mut aligned = align_whole(disk, paths, Foreign::SetAside)?;
-    let wrong = archives::wrong(disk, paths)?;
-    aligned
-        .repairs
-        .extend(archives::write(disk, paths, &wrong)?);
-    Ok(aligned)
-}
-
-/// What happens to a file that says what the journal does not.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Foreign {
-    /// Nothing is touched.
-    Refused,
-    /// It is replaced, and kept in the quarantine.
-    SetAside,
+    align_whole(disk, paths)
 }
 
 /// Whether the three files have the sizes that the position says, and none was replaced.
@@ -228,8 +209,9 @@ fn place_archives(
 }
 
 /// Brings everything in line, the journal being read from its beginning.
-fn align_whole(disk: &Disk, paths: &LedgerPaths, foreign: Foreign) -> Result<Aligned, OpenError> {
-    let (mut followed, mut found) = hold_against_journal(disk, paths)?;
+fn align_whole(disk: &Disk, paths: &LedgerPaths) -> Result<Aligned, OpenError> {
+    let days = stock_of_days(disk, &paths.audit)?;
+    let (mut followed, mut found) = hold_against_journal(disk, paths, &days)?;
     let Some(view) = followed.position.view.take() else {
         refuse_journal_gone(disk, paths)?;
         return Err(OpenError::NotCreated {
@@ -239,53 +221,37 @@ fn align_whole(disk: &Disk, paths: &LedgerPaths, foreign: Foreign) -> Result<Ali
     let placed = place_archives(disk, paths, &followed.archived, &view)?.unwrap_or_default();
     if !placed.is_empty() {
         // Other files have the names now.
-        (followed, found) = hold_against_journal(disk, paths)?;
+        (followed, found) = hold_against_journal(disk, paths, &days)?;
     }
     let mut missing = Vec::new();
     for archived in &followed.archived {
-        let name = &archived.archive;
-        if !rotation::is_whole(disk, paths, name)? {
-            missing.push(archives::Lacking::missing(disk, paths, name)?);
-        }
-        if let Some(path) = rotation::in_the_way(disk, paths, name)? {
-            let what = "it is not a file, and an archive belongs there".to_owned();
-            return Err(OpenError::Foreign { path, what });
+        if !rotation::is_whole(disk, paths, &archived.archive)? {
+            missing.push(archives::Lacking::missing(disk, paths, &archived.archive)?);
         }
     }
+    refuse_in_the_way(disk, paths, &followed)?;
     let has_ledger = found.has_ledger()?;
     let has_hashlog = found.has_hashlog()?;
     // Both are judged before anything is changed.
-    if !has_ledger && foreign == Foreign::Refused {
+    if !has_ledger {
         refuse_foreign_ledger(disk, paths, &view, followed.recovered)?;
     }
-    if !has_hashlog && found.hashlog_is_alike() && foreign == Foreign::Refused {
+    if !has_hashlog && found.hashlog_is_alike() {
         let end = found.view().map_or(0, |view| view.hashlog_end);
         refuse_foreign_hashlog(disk, paths, end, followed.recovered)?;
     }
     let mut repairs = cut_torn(disk, paths, followed.torn.as_ref())?;
     repairs.extend(placed);
-    repairs.extend(archives::write(disk, paths, &missing)?);
+    repairs.extend(archives::write(disk, paths, &days, &missing)?);
     if !(has_ledger && has_hashlog) {
-        let (ledger, hashlog) = write_views(disk, paths)?;
+        let (_, ledger, hashlog) = new_views(disk, paths, &days)?.end()?;
         for (new, is_right) in [(ledger, has_ledger), (hashlog, has_hashlog)] {
             if !is_right {
                 repairs.push(put(disk, paths, new)?);
             }
         }
     }
-    for adopted in followed
-        .position
-        .archives
-        .iter()
-        .filter(|told| told.is_adopted)
-    {
-        let written = restore_hashlog(disk, paths, adopted)?;
-        repairs.extend(written.map(|path| Repair {
-            path,
-            what: RepairKind::Rewritten,
-            kept: None,
-        }));
-    }
+    repairs.extend(restore_hashlogs(disk, paths, &followed.position)?);
     followed.position.view = found.view().cloned();
     Ok(Aligned {
         position: followed.position,
@@ -294,32 +260,73 @@ fn align_whole(disk: &Disk, paths: &LedgerPaths, foreign: Foreign) -> Result<Ali
     })
 }
 
+/// Refuses to go on where something that is not a file stands in an archive's place.
+pub(super) fn refuse_in_the_way(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    followed: &Followed,
+) -> Result<(), OpenError> {
+    for archived in &followed.archived {
+        if let Some(path) = rotation::in_the_way(disk, paths, &archived.archive)? {
+            let what = "it is not a file, and an archive belongs there".to_owned();
+            return Err(OpenError::Foreign { path, what });
+        }
+    }
+    Ok(())
+}
+
+/// Writes the hashlogs of adopted archives that are not there.
+pub(super) fn restore_hashlogs(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    position: &Position,
+) -> Result<Vec<Repair>, DiskError> {
+    let mut repairs = Vec::new();
+    for adopted in position.archives.iter().filter(|told| told.is_adopted) {
+        let written = restore_hashlog(disk, paths, adopted)?;
+        repairs.extend(written.map(|path| Repair {
+            path,
+            what: RepairKind::Rewritten,
+            kept: None,
+        }));
+    }
+    Ok(repairs)
+}
+
 type Found = ComparedViews<DiskFile, DiskFile>;
 
-/// Reads the whole journal and holds ledger file and hashlog against it.
-fn hold_against_journal(disk: &Disk, paths: &LedgerPaths) -> Result<(Followed, Found), OpenError> {
+/// Reads the whole journal, as far as its files went when these sizes were taken, and holds ledger
+/// file and hashlog against it.
+pub(super) fn hold_against_journal(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    days: &[(DayFile, u64)],
+) -> Result<(Followed, Found), OpenError> {
     let ledger = disk.open_if_there(&paths.ledger, OpenHow::READ)?;
     let hashlog = disk.open_if_there(&paths.hashlog, OpenHow::READ)?;
     let mut found = ComparedViews::new(ledger, hashlog);
-    let followed = walk(disk, paths, &Position::start(), Until::End, &mut found)?;
+    let start = Position::start();
+    let followed = walk_days(disk, paths, days, &start, Until::End, &mut found)?;
     Ok((followed, found))
 }
 
-/// Writes ledger file and hashlog as the journal has them, without giving them their names.
-fn write_views(disk: &Disk, paths: &LedgerPaths) -> Result<(NewFile, NewFile), OpenError> {
+/// Writes ledger file and hashlog as the journal has them, as far as its files went when these sizes
+/// were taken, without giving them their names.
+pub(crate) fn new_views(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    days: &[(DayFile, u64)],
+) -> Result<NewViews, OpenError> {
     let mut written = Writing {
         disk,
         paths,
         new: None,
     };
-    walk(disk, paths, &Position::start(), Until::End, &mut written)?;
-    let Some(new) = written.new else {
-        return Err(OpenError::NotCreated {
-            root: paths.root.clone(),
-        });
-    };
-    let (_, ledger, hashlog) = new.end()?;
-    Ok((ledger, hashlog))
+    let start = Position::start();
+    walk_days(disk, paths, days, &start, Until::End, &mut written)?;
+    written.new.ok_or_else(|| OpenError::NotCreated {
+        root: paths.root.clone(),
+    })
 }
 
 struct Writing<'a> {

@@ -13,13 +13,17 @@ mod aligned;
 mod expected;
 mod foreign;
 mod open_error;
+mod rebuilding;
 mod repair;
+mod replacement;
 
 pub(crate) use self::{
-    aligned::{Aligned, News, align, rebuild},
+    aligned::{Aligned, News, align, new_views},
     expected::Expected,
     foreign::refuse_other_version,
-    repair::{cut_torn, put},
+    rebuilding::{Rebuilding, rebuild_archives},
+    repair::cut_torn,
+    replacement::{Replacement, put},
 };
 pub use self::{
     open_error::OpenError,

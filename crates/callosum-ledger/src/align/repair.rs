@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use callosum_host::{Disk, DiskError, OpenHow, disk::NewFile};
+use callosum_host::{Disk, OpenHow};
 
 use super::open_error::OpenError;
-use crate::{journal::Torn, paths::LedgerPaths, quarantine, views::is_beginning};
+use crate::{journal::Torn, paths::LedgerPaths, quarantine};
 
 /// Something that was brought in line with the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,24 +65,6 @@ impl std::fmt::Display for Repair {
             None => Ok(()),
         }
     }
-}
-
-/// Gives a new file its name; what stood there, and is not a beginning of it, is kept.
-pub(crate) fn put(disk: &Disk, paths: &LedgerPaths, mut new: NewFile) -> Result<Repair, DiskError> {
-    let path = new.path().to_owned();
-    let kept = match disk.open_if_there(&path, OpenHow::READ)? {
-        // What is a beginning of the right bytes holds nothing that they do not.
-        Some(found) if !is_beginning(&found, new.written()?)? => {
-            Some(quarantine::keep_file(disk, paths, &found)?)
-        }
-        _ => None,
-    };
-    new.replace()?;
-    Ok(Repair {
-        path,
-        what: RepairKind::Rewritten,
-        kept,
-    })
 }
 
 pub(crate) fn cut_torn(

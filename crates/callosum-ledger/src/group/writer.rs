@@ -13,7 +13,7 @@ use super::{
     request::{Done, Request, Written},
 };
 use crate::{
-    align::{self, Aligned, Expected, News, OpenError, Repair, align},
+    align::{Aligned, Expected, News, OpenError, Repair, align},
     audit_buffer,
     entry::Entry,
     event::{AuditEvent, Event, Spawn},
@@ -24,7 +24,7 @@ use crate::{
     paths::LedgerPaths,
     position::{Position, View},
     reader::{ReadError, highest_of_day, stored_among},
-    recovery::rollback_event,
+    recovery::repair_event,
     rotation::{self, RotateError},
     task_id::TaskId,
 };
@@ -74,17 +74,6 @@ impl Writer {
         self.settle(disk, paths, clock, aligned, repair_event)
     }
 
-    /// Makes the files what the journal says, whatever they are, and tells it of each.
-    pub(crate) fn rebuild(
-        &mut self,
-        disk: &Disk,
-        paths: &LedgerPaths,
-        clock: &Clock,
-    ) -> Result<Vec<Repair>, OpenError> {
-        let aligned = align::rebuild(disk, paths)?;
-        self.settle(disk, paths, clock, aligned, rollback_event)
-    }
-
     /// Goes on from where somebody who holds the locks has put everything.
     pub(crate) fn stand_at(&mut self, disk: &Disk, paths: &LedgerPaths, mut position: Position) {
         self.mark.set(disk, paths, &mut self.files, &mut position);
@@ -97,7 +86,9 @@ impl Writer {
         Some((position, position.view.as_ref()?))
     }
 
-    fn settle(
+    /// Tells the journal of what was brought in line with it by somebody who holds the locks, and
+    /// goes on from there.
+    pub(crate) fn settle(
         &mut self,
         disk: &Disk,
         paths: &LedgerPaths,
@@ -523,13 +514,6 @@ fn stored_event(event: Event, status: &str, entry: &Entry) -> AuditEvent {
 fn push_repairs(batch: &mut Batch, paths: &LedgerPaths, repairs: &[Repair], now: Timestamp) {
     for repair in repairs {
         batch.push(&repair_event(paths, repair), now, None);
-    }
-}
-
-fn repair_event(paths: &LedgerPaths, repair: &Repair) -> AuditEvent {
-    AuditEvent {
-        event: Event::Repair,
-        ..rollback_event(paths, repair)
     }
 }
 

@@ -174,6 +174,17 @@ impl Batch {
         Ok(file)
     }
 
+    /// The file of the first day of a journal whose folder is not there yet, without its name.
+    pub(crate) fn first_day_file(
+        &self,
+        disk: &Disk,
+        paths: &LedgerPaths,
+    ) -> Result<NewFile, DiskError> {
+        // Beside the folder, which may be moved away with all that is in it.
+        let folder = paths.audit.parent().unwrap_or(&paths.root);
+        disk.new_file(&path_of_day(folder, self.day), 0o644)
+    }
+
     /// Moves what was pushed so far into the day's file.
     pub(crate) fn drain(&mut self, file: &mut NewFile) -> Result<(), DiskError> {
         file.push(&self.bytes)?;
@@ -191,7 +202,7 @@ impl Batch {
         self.drain(&mut file)?;
         file.sync()?;
         self.end_day(disk, paths, &mut OpenFiles::default())?;
-        file.replace()?;
+        file.replace_as(&path_of_day(&paths.audit, self.day))?;
         self.position.synced = self.position.seq;
         Ok(self.position)
     }

@@ -5,12 +5,13 @@ use std::collections::HashSet;
 use callosum_host::{DiskError, OpenHow};
 use jiff::civil::Date;
 
-use super::{Project, RecoverError, Recovered};
+use super::{Project, RecoverError, Recovered, found::Found, repair_event};
 use crate::{
-    align::OpenError,
+    align::{Aligned, News, OpenError, Replacement, cut_torn, new_views},
     checksum::Checksum,
     creation::CreateError,
-    journal::{Batch, Begins, RecordPlace, Told, ToldEntry, Until, day_of, walk},
+    group::Writer,
+    journal::{Batch, Begins, Followed, RecordPlace, Told, ToldEntry, Until, day_of, walk_days},
     ledger_file::have_same_other_fields,
     open_files::OpenFiles,
     position::{Position, View},
@@ -19,8 +20,48 @@ use crate::{
     task_id::TaskId,
 };
 
+/// Records of the journal, and the files that tell the same, which have not got their names yet.
+struct Plan {
+    followed: Followed,
+    batch: Batch,
+    view: View,
+    ledger: Replacement,
+    hashlog: Replacement,
+    recovered: Recovered,
+}
+
 impl Project<'_> {
     pub(super) fn take_appended(&self) -> Result<Recovered, RecoverError> {
+        let (disk, paths, clock) = (self.disk, self.paths, self.clock);
+        self.recover(
+            |found| self.plan_appended(found),
+            |plan| {
+                let mut repairs = cut_torn(disk, paths, plan.followed.torn.as_ref())?;
+                let mut position = plan
+                    .batch
+                    .write(disk, paths, &mut OpenFiles::default(), true)
+                    .map_err(OpenError::Unrecorded)?;
+                for replacement in [plan.ledger, plan.hashlog] {
+                    repairs.push(replacement.carry_out()?);
+                }
+                position.view = Some(plan.view);
+                let aligned = Aligned {
+                    position,
+                    repairs,
+                    news: News::All,
+                };
+                let mut writer = Writer::default();
+                let repairs = writer.settle(disk, paths, clock, aligned, repair_event)?;
+                Ok(Recovered {
+                    repairs,
+                    ..plan.recovered
+                })
+            },
+        )
+    }
+
+    /// Writes everything that is to be put in place.
+    fn plan_appended(&self, found: &Found) -> Result<Plan, RecoverError> {
         let (disk, paths) = (self.disk, self.paths);
         let taken = TakenLedger::open(disk.open(&paths.ledger, OpenHow::READ)?)?;
         let mut in_line = InLine {
@@ -28,7 +69,8 @@ impl Project<'_> {
             count: 0,
             differs: None,
         };
-        let followed = walk(disk, paths, &Position::start(), Until::End, &mut in_line)?;
+        let (days, start) = (&found.days, Position::start());
+        let followed = walk_days(disk, paths, days, &start, Until::End, &mut in_line)?;
         let Some(view) = &followed.position.view else {
             return Err(RecoverError::Open(OpenError::NotCreated {
                 root: paths.root.clone(),
@@ -47,21 +89,27 @@ impl Project<'_> {
         let records = followed.position.seq;
         let signed = (records < self.options.signed).then_some(self.options.signed);
         let mut batch = Batch::begin(followed.position.clone(), now);
+        let mut views = new_views(disk, paths, days)?;
         taken.each(|number, entry| {
             if number > told {
                 rules.check(number, entry)?;
                 batch.push(&entry.event(), now, Some(entry.told.json));
+                views.push(entry.told)?;
             }
             Ok::<_, RecoverError>(())
         })?;
-        self.cut(&followed)?;
-        batch
-            .write(disk, paths, &mut OpenFiles::default(), true)
-            .map_err(OpenError::Unrecorded)?;
-        Ok(Recovered {
-            taken_in: (taken.len() - told) as u64,
-            signed,
-            ..Recovered::default()
+        let (view, ledger, hashlog) = views.end()?;
+        Ok(Plan {
+            batch,
+            view,
+            ledger: Replacement::prepare(disk, paths, ledger)?,
+            hashlog: Replacement::prepare(disk, paths, hashlog)?,
+            recovered: Recovered {
+                taken_in: (taken.len() - told) as u64,
+                signed,
+                ..Recovered::default()
+            },
+            followed,
         })
     }
 }

@@ -5,28 +5,23 @@ use std::{
     path::Path,
 };
 
-use callosum_host::{Disk, DiskError, OpenHow, disk::FileStat};
+use callosum_host::{Disk, DiskError, OpenHow};
 
-use super::{Project, RecoverError, RecoverFrom, Recovered};
+use super::{Project, RecoverError, RecoverFrom, Recovered, found::Found};
 use crate::{
     adoption::Adopted,
-    align::OpenError,
+    align::{OpenError, cut_torn},
     backup,
     checksum::Checksum,
     creation::{Beginning, Start},
     group::Writer,
-    journal::{Begins, RecordPlace, Told, ToldEntry, Until, day_files, walk},
-    paths::LedgerPaths,
+    journal::{Begins, RecordPlace, Told, ToldEntry, Torn, Until, walk_days},
     position::{Position, View},
     quarantine,
     reader::archived_among,
     taken::TakenLedger,
     task_id::TaskId,
 };
-
-/// So often everything is written before the lock is taken; then with the lock held, because
-/// somebody writes all the time.
-const TRIES_WITHOUT_LOCK: usize = 2;
 
 impl Project<'_> {
     pub(super) fn take_backup(
@@ -50,56 +45,36 @@ impl Project<'_> {
                 path: path.to_owned(),
             });
         }
-        let mut tries = 0;
-        loop {
-            let held = if tries < TRIES_WITHOUT_LOCK {
-                None
-            } else {
-                Some(self.lock()?)
-            };
-            let plan = self.plan(path, &read.taken, must_be_known, held.is_some())?;
-            let held = match held {
-                Some(held) => held,
-                None => self.lock()?,
-            };
-            if let Some(plan) = plan
-                && plan.found == Found::now(disk, paths)?
-            {
+        self.recover(
+            |found| self.plan(path, &read.taken, must_be_known, found),
+            |plan| {
+                cut_torn(disk, paths, plan.torn.as_ref())?;
                 let (position, _) = plan.beginning.carry_out(disk, paths)?;
-                let mut writer = Writer::default();
-                writer.stand_at(disk, paths, position);
-                drop(held);
-                return Ok(plan.recovered);
-            }
-            tries += 1;
-        }
+                Writer::default().stand_at(disk, paths, position);
+                Ok(plan.recovered)
+            },
+        )
     }
 
-    /// Writes everything that is to be put in place; `None` where the journal's end is torn, which
-    /// may be a record that is being written, so that it must be looked at with the lock held.
+    /// Writes everything that is to be put in place.
     fn plan(
         &self,
         path: &Path,
         taken: &TakenLedger,
         must_be_known: bool,
-        is_locked: bool,
-    ) -> Result<Option<Plan>, RecoverError> {
+        found: &Found,
+    ) -> Result<Plan, RecoverError> {
         let (disk, paths) = (self.disk, self.paths);
-        let mut found = Found::now(disk, paths)?;
         let mut told = OfBackup {
             by_task: &taken.by_task,
             known: HashSet::new(),
             another: None,
             left_out: Vec::new(),
         };
-        let followed = walk(disk, paths, &Position::start(), Until::End, &mut told)?;
-        if followed.torn.is_some() {
-            if !is_locked {
-                return Ok(None);
-            }
-            self.refuse_loss_of(&followed)?;
-        } else if followed.position.seq < self.options.signed {
-            self.refuse_loss_of(&followed)?;
+        let (days, start) = (&found.days, Position::start());
+        let followed = walk_days(disk, paths, days, &start, Until::End, &mut told)?;
+        if followed.torn.is_some() || followed.position.seq < self.options.signed {
+            self.refuse_loss(&followed)?;
         }
         let Some(view) = &followed.position.view else {
             return Err(RecoverError::Open(OpenError::NotCreated {
@@ -115,10 +90,6 @@ impl Project<'_> {
                 task_id: task_id.clone(),
             });
         }
-        if followed.torn.is_some() {
-            self.cut(&followed)?;
-            found = Found::now(disk, paths)?;
-        }
         let ids = taken.by_task.keys().cloned().collect();
         let archived = archived_among(disk, paths, &followed.position.archives, ids)?;
         let mut set_aside = Vec::new();
@@ -133,14 +104,15 @@ impl Project<'_> {
             begun: taken.begun.clone(),
             archives: Adopted::default(),
             details: vec![("recovered_from", self.shown(path))],
+            replaces_journal: false,
         };
         if let Some(kept) = set_aside.first() {
             start.details.push(("kept", self.shown(kept)));
         }
         let now = self.clock.now();
         let beginning = Beginning::prepare(disk, paths, start, Some(taken), &archived, now)?;
-        Ok(Some(Plan {
-            found,
+        Ok(Plan {
+            torn: followed.torn,
             beginning,
             recovered: Recovered {
                 taken_in: (taken.len() - archived.len()) as u64,
@@ -150,37 +122,14 @@ impl Project<'_> {
                 set_aside,
                 repairs: Vec::new(),
             },
-        }))
+        })
     }
 }
 
 struct Plan {
-    /// What it was made for.
-    found: Found,
+    torn: Option<Torn>,
     beginning: Beginning,
     recovered: Recovered,
-}
-
-/// The files that must not change between reading them and replacing them.
-#[derive(PartialEq, Eq)]
-struct Found {
-    journal: Option<FileStat>,
-    ledger: Option<FileStat>,
-    hashlog: Option<FileStat>,
-}
-
-impl Found {
-    fn now(disk: &Disk, paths: &LedgerPaths) -> Result<Self, DiskError> {
-        let journal = match day_files(disk, &paths.audit)?.pop() {
-            Some(last) => disk.stat(&last.path)?,
-            None => None,
-        };
-        Ok(Self {
-            journal,
-            ledger: disk.stat(&paths.ledger)?,
-            hashlog: disk.stat(&paths.hashlog)?,
-        })
-    }
 }
 
 /// What the journal says of the tasks of a backup.

@@ -3,33 +3,33 @@
 //! Start with [`Ledger::recover`]. Whatever is replaced is set aside in the quarantine first, and the
 //! journal tells of it, so that replay and verification stay true. Nothing here runs unasked, and
 //! nothing goes that was acknowledged: [`beyond`] finds what the journal has lost, [`from_backup`]
-//! takes in no entry of a known task that is not the journal's own.
+//! takes in no entry of a known task that is not the journal's own. Others write on while all that
+//! is prepared: [`found`] is what must not change meanwhile.
 
+mod anew;
 mod appended;
 mod beyond;
+mod found;
+mod from_audit;
 mod from_backup;
 
 use std::path::{Path, PathBuf};
 
 use callosum_host::{Clock, Disk, DiskError};
 
+use self::found::{Found, TRIES_WITHOUT_LOCK};
 use crate::{
-    adoption::Adopted,
-    align::{OpenError, Repair, cut_torn},
+    align::{OpenError, Repair},
     backup::BackupError,
-    creation::{Beginning, CreateError, Start},
+    creation::CreateError,
     error_code::ErrorCode,
     event::{AuditEvent, Event},
-    group::Writer,
-    journal::{Followed, day_files, day_of, walk_alone},
+    journal::Followed,
     ledger::Ledger,
     leftovers,
     locks::{ExclusiveAudit, ExclusiveLedger},
     paths::LedgerPaths,
-    position::Position,
-    quarantine,
     reader::ReadError,
-    taken::TakenLedger,
     task_id::TaskId,
 };
 
@@ -242,9 +242,10 @@ impl From<crate::journal::JournalError> for RecoverError {
 impl Ledger {
     /// Recovers a project's ledger, and says what was done.
     ///
-    /// Costs the reading of the whole journal, and writing what is taken into it. A backup is read
-    /// and everything that it leads to written before the ledger's lock is taken; the others hold it
-    /// throughout. Doing it again after a crash in its midst does the rest.
+    /// Costs the reading of the whole journal, and writing what is taken into it. Everything is read
+    /// and written before the ledger's lock is taken, which is held while the files get their names;
+    /// where others write meanwhile it is done again, the third time with the lock held throughout.
+    /// Doing it again after a crash in its midst does the rest.
     ///
     /// Fails, with everything left as it was, where what it is to be recovered from does not verify,
     /// and where something would be lost by it that is not said to be.
@@ -267,28 +268,9 @@ impl Ledger {
             RecoverFrom::Backup(path) | RecoverFrom::Unverified(path) => {
                 project.take_backup(path, from)?
             }
-            RecoverFrom::Audit => {
-                let locks = project.lock()?;
-                let signed = project.refuse_loss()?;
-                let mut writer = Writer::default();
-                let repairs = writer.rebuild(disk, paths, clock)?;
-                drop(locks);
-                Recovered {
-                    signed,
-                    repairs,
-                    ..Recovered::default()
-                }
-            }
-            RecoverFrom::Appended => {
-                let locks = project.lock()?;
-                let recovered = project.take_appended()?;
-                project.bring_in_line(&locks, recovered)?
-            }
-            RecoverFrom::LedgerAlone => {
-                let locks = project.lock()?;
-                let recovered = project.begin_anew()?;
-                project.bring_in_line(&locks, recovered)?
-            }
+            RecoverFrom::Audit => project.make_what_journal_says()?,
+            RecoverFrom::Appended => project.take_appended()?,
+            RecoverFrom::LedgerAlone => project.begin_anew()?,
         };
         let kept = recovered
             .repairs
@@ -309,7 +291,7 @@ struct Project<'a> {
 /// Both locks that a recovery needs; given back in the order of the fields.
 struct Locks<'a> {
     _audit: ExclusiveAudit,
-    ledger: ExclusiveLedger<'a>,
+    _ledger: ExclusiveLedger<'a>,
 }
 
 impl Project<'_> {
@@ -317,31 +299,41 @@ impl Project<'_> {
         let ledger = ExclusiveLedger::acquire(self.disk, self.paths)?;
         Ok(Locks {
             _audit: ledger.lock_audit()?,
-            ledger,
+            _ledger: ledger,
         })
     }
 
-    fn bring_in_line(
+    /// Prepares a recovery without the locks, and carries it out with them where nothing has changed
+    /// meanwhile; else prepares it anew.
+    ///
+    /// What is prepared for is how the files stood at a moment at which nobody wrote.
+    fn recover<P>(
         &self,
-        locks: &Locks<'_>,
-        recovered: Recovered,
+        mut prepare: impl FnMut(&Found) -> Result<P, RecoverError>,
+        carry_out: impl FnOnce(P) -> Result<Recovered, RecoverError>,
     ) -> Result<Recovered, RecoverError> {
-        let (disk, paths, clock) = (self.disk, self.paths, self.clock);
-        let repairs = Writer::default().bring_in_line(disk, paths, clock, &locks.ledger, 0)?;
-        Ok(Recovered {
-            repairs,
-            ..recovered
-        })
+        let (disk, paths) = (self.disk, self.paths);
+        let mut tries = 0;
+        loop {
+            let locks = self.lock()?;
+            let found = Found::now(disk, paths)?;
+            let held = (tries >= TRIES_WITHOUT_LOCK).then_some(locks);
+            let prepared = prepare(&found);
+            let _held = match held {
+                Some(held) => held,
+                None => self.lock()?,
+            };
+            // What is read while others write may look wrong: it counts only if nobody did.
+            if Found::now(disk, paths)? == found {
+                return carry_out(prepared?);
+            }
+            tries += 1;
+        }
     }
 
     /// Refuses to go on where the journal has lost entries, or records that were signed. Says how
     /// many were signed, where it has fewer and that is not to matter.
-    fn refuse_loss(&self) -> Result<Option<u64>, RecoverError> {
-        let followed = walk_alone(self.disk, self.paths)?;
-        self.refuse_loss_of(&followed)
-    }
-
-    fn refuse_loss_of(&self, followed: &Followed) -> Result<Option<u64>, RecoverError> {
+    fn refuse_loss(&self, followed: &Followed) -> Result<Option<u64>, RecoverError> {
         let RecoverOptions { signed, force } = self.options;
         let records = followed.position.seq;
         let is_short = records < signed;
@@ -367,55 +359,16 @@ impl Project<'_> {
         Ok(None)
     }
 
-    fn begin_anew(&self) -> Result<Recovered, RecoverError> {
-        let (disk, paths) = (self.disk, self.paths);
-        if let Ok(followed) = walk_alone(disk, paths)
-            && followed.position.view.is_some()
-            && !self.options.force
-        {
-            return Err(RecoverError::JournalIsSound {
-                records: followed.position.seq,
-            });
-        }
-        let found = disk.open(&paths.ledger, callosum_host::OpenHow::READ)?;
-        let kept = quarantine::keep_file(disk, paths, &found)?;
-        let taken = TakenLedger::open(found)?;
-        let mut set_aside = vec![kept];
-        if !day_files(disk, &paths.audit)?.is_empty() {
-            // As a whole: some of a journal's days would pass for a journal. Without any there is
-            // none, and nothing but this begins one.
-            set_aside.push(quarantine::move_folder(disk, paths, &paths.audit)?);
-        }
-        disk.create_dir_all(&paths.audit)?;
-        let now = self.clock.now();
-        let archives = Adopted::find(disk, paths, day_of(now))?;
-        let start = Start {
-            position: Position::start(),
-            begun: taken.begun.clone(),
-            hashlog: archives.head(),
-            archives,
-            details: vec![
-                ("recovered_from", self.shown(&paths.ledger)),
-                ("kept", self.shown(&set_aside[0])),
-            ],
-        };
-        let nobody = std::collections::HashSet::new();
-        Beginning::prepare(disk, paths, start, Some(&taken), &nobody, now)?
-            .carry_out(disk, paths)?;
-        Ok(Recovered {
-            taken_in: taken.len() as u64,
-            set_aside,
-            ..Recovered::default()
-        })
-    }
-
-    /// The journal to its end, with a torn end cut off.
-    fn cut(&self, followed: &Followed) -> Result<(), OpenError> {
-        cut_torn(self.disk, self.paths, followed.torn.as_ref()).map(drop)
-    }
-
     fn shown(&self, path: &Path) -> String {
         self.paths.shown(path).to_string_lossy().into_owned()
+    }
+}
+
+/// The event of a file that was brought in line with the journal.
+pub(crate) fn repair_event(paths: &LedgerPaths, repair: &Repair) -> AuditEvent {
+    AuditEvent {
+        event: Event::Repair,
+        ..rollback_event(paths, repair)
     }
 }
 

@@ -1,0 +1,40 @@
+//! Ledger, hashlog and archives made what the journal says.
+
+use std::cell::RefCell;
+
+use super::{Project, RecoverError, Recovered, rollback_event};
+use crate::{
+    align::{Rebuilding, rebuild_archives},
+    group::Writer,
+    journal::{Nobody, Until, walk_days},
+    position::Position,
+};
+
+impl Project<'_> {
+    pub(super) fn make_what_journal_says(&self) -> Result<Recovered, RecoverError> {
+        let (disk, paths, clock) = (self.disk, self.paths, self.clock);
+        // These stay as they were made, also where the rest is prepared anew.
+        let archives = RefCell::new(Vec::new());
+        self.recover(
+            |found| {
+                let (days, start) = (&found.days, Position::start());
+                let followed = walk_days(disk, paths, days, &start, Until::End, &mut Nobody)?;
+                let signed = self.refuse_loss(&followed)?;
+                let made = rebuild_archives(disk, paths, days, &followed)?;
+                archives.borrow_mut().extend(made);
+                Ok((signed, Rebuilding::prepare(disk, paths, days)?))
+            },
+            |(signed, rebuilding)| {
+                let mut aligned = rebuilding.carry_out(disk, paths)?;
+                aligned.repairs.extend(archives.take());
+                let mut writer = Writer::default();
+                let repairs = writer.settle(disk, paths, clock, aligned, rollback_event)?;
+                Ok(Recovered {
+                    signed,
+                    repairs,
+                    ..Recovered::default()
+                })
+            },
+        )
+    }
+}

@@ -1,14 +1,12 @@
 //! [`Writer`]: what one thread does with a group of requests, under the locks.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
+use std::{collections::HashMap, sync::Arc};
 
 use callosum_host::{Clock, Disk, DiskError, Ids, LockError, OpenHow, disk::Operation};
-use jiff::{Timestamp, civil::Date};
+use jiff::Timestamp;
 
 use super::{
+    known_tasks::KnownTasks,
     mark::Mark,
     request::{Done, Request, Written},
 };
@@ -16,14 +14,14 @@ use crate::{
     align::{Aligned, Expected, News, OpenError, Repair, align},
     audit_buffer,
     entry::Entry,
-    event::{AuditEvent, Event, Spawn},
-    journal::{Archived, Batch, StoredEntry, day_of},
+    event::{AuditEvent, Event},
+    journal::{Batch, StoredEntry},
     ledger::{LedgerOptions, WriteError, is_unwritable},
     locks::{ExclusiveLedger, ExclusiveTask, KeptLocks},
     open_files::OpenFiles,
     paths::LedgerPaths,
     position::{Position, View},
-    reader::{ReadError, highest_of_day, stored_among},
+    reader::highest_of_day,
     recovery::repair_event,
     rotation::{self, RotateError},
     task_id::TaskId,
@@ -36,12 +34,7 @@ pub(crate) struct Writer {
     position: Option<Position>,
     locks: KeptLocks,
     files: OpenFiles,
-    /// Ids that this process reserved and that have no entry yet.
-    reserved: HashSet<TaskId>,
-    /// Ids that have an entry, as far as this process saw them stored or looked them up.
-    seen: HashSet<TaskId>,
-    /// The day of which the ledgers were asked for the highest id.
-    asked_of: Option<Date>,
+    known: KnownTasks,
     mark: Mark,
     /// Whether events may wait in the audit buffer.
     has_buffer: bool,
@@ -187,7 +180,7 @@ impl Writer {
         if let Some(position) = &self.position {
             // Nobody waits for the archives to be read: what is stored meanwhile is news below.
             let archives = position.archives.clone();
-            looked_up = self.look_up(disk, paths, &archives, requests);
+            looked_up = self.known.look_up(disk, paths, &archives, requests);
         }
         let held = ExclusiveLedger::acquire_kept(disk, paths, &self.locks).map_err(lock_failed)?;
         let task_locks = self.lock_tasks(&held, requests);
@@ -196,8 +189,10 @@ impl Writer {
         let was_known = known.is_some();
         let aligned =
             align(disk, paths, &held, known, &mut self.files, now).map_err(open_failed)?;
-        if self.take_news(&aligned.news) || !was_known {
-            looked_up = self.look_up(disk, paths, &aligned.position.archives, requests);
+        if self.known.take_news(&aligned.news) || !was_known {
+            looked_up = self
+                .known
+                .look_up(disk, paths, &aligned.position.archives, requests);
         }
         let mut position = aligned.position;
         let mut view = position.view.clone().ok_or_else(|| {
@@ -242,7 +237,7 @@ impl Writer {
             match request {
                 Request::Record { event, at } => batch.push(event, *at, None),
                 Request::Reserve { ticket, spawn, at } => {
-                    let id = self.reserve(&mut batch, ids, spawn, *at, |day| {
+                    let id = self.known.reserve(&mut batch, ids, spawn, *at, |day| {
                         highest_of_day(disk, paths, &archives, day)
                     });
                     outcomes.push((*ticket, Ok(Done::Reserved(id))));
@@ -263,12 +258,12 @@ impl Writer {
                 }
                 Request::Commit { ticket, entry, at } => {
                     let locked = task_locks.get(&entry.task_id);
-                    let checked =
-                        self.check(entry, looked_up.as_ref().err())
-                            .and_then(|()| match locked {
-                                Some(Err(error)) => Err(error.clone()),
-                                Some(Ok(_)) | None => Ok(()),
-                            });
+                    let checked = self.known.check(entry, looked_up.as_ref().err()).and_then(
+                        |()| match locked {
+                            Some(Err(error)) => Err(error.clone()),
+                            Some(Ok(_)) | None => Ok(()),
+                        },
+                    );
                     if let Err(error) = checked {
                         outcomes.push((*ticket, Err(error)));
                         continue;
@@ -276,7 +271,7 @@ impl Writer {
                     sync = true;
                     let event = stored_event(Event::Commit, "committed", entry);
                     batch.push(&event, *at, Some(entry.as_json()));
-                    self.seen.insert(entry.task_id.clone());
+                    self.known.note_stored(&entry.task_id);
                     stored.push(StoredEntry::of(entry));
                     outcomes.push((*ticket, Ok(Done::Stored(entry.clone()))));
                 }
@@ -299,7 +294,7 @@ impl Writer {
         }
         for (_, outcome) in &outcomes {
             if let Ok(Done::Stored(entry)) = outcome {
-                self.reserved.remove(&entry.task_id);
+                self.known.note_written(&entry.task_id);
             }
         }
         // From here on the group is on disk and will be acknowledged. A view that cannot be
@@ -322,43 +317,6 @@ impl Writer {
         })
     }
 
-    /// Gives out an id.
-    ///
-    /// The journal says which the last one was, and a watermark says what the journal does: before
-    /// the first of a day, the ledgers are asked as well.
-    fn reserve(
-        &mut self,
-        batch: &mut Batch,
-        ids: &Ids,
-        spawn: &Spawn,
-        at: Timestamp,
-        highest_of: impl Fn(Date) -> u16,
-    ) -> TaskId {
-        let day = batch.day_of_ids(day_of(at));
-        if self.asked_of != Some(day) {
-            let highest = highest_of(day);
-            if let Some(id) = TaskId::dated(day, highest).filter(|_| highest > 0) {
-                batch.note_id(&id);
-            }
-            self.asked_of = Some(day);
-        }
-        let id = batch.next_id(day_of(at)).unwrap_or_else(|| {
-            let uuid = ids.uuid_v4().parse();
-            uuid.expect("a UUID of version 4 is a task id")
-        });
-        let event = AuditEvent {
-            event: Event::Spawn,
-            task_id: Some(id.clone()),
-            executor: Some(spawn.executor.clone()),
-            hash: None,
-            status: Some("spawned".to_owned()),
-            details: spawn.details.clone(),
-        };
-        batch.push(&event, at, None);
-        self.reserved.insert(id.clone());
-        id
-    }
-
     /// Locks the tasks whose ids came from elsewhere, because their entries may be on their way
     /// there too.
     fn lock_tasks<'l>(
@@ -368,75 +326,12 @@ impl Writer {
     ) -> HashMap<TaskId, Result<ExclusiveTask<'l>, WriteError>> {
         let mut locks = HashMap::new();
         for entry in requests.iter().filter_map(Request::entry) {
-            if !self.reserved.contains(&entry.task_id) && !locks.contains_key(&entry.task_id) {
+            if !self.known.is_reserved(&entry.task_id) && !locks.contains_key(&entry.task_id) {
                 let lock = held.lock_task(&entry.task_id).map_err(lock_failed);
                 locks.insert(entry.task_id.clone(), lock);
             }
         }
         locks
-    }
-
-    /// Looks up which of the linked tasks, and of the tasks whose ids came from elsewhere, have an
-    /// entry that this process did not see yet.
-    fn look_up(
-        &mut self,
-        disk: &Disk,
-        paths: &LedgerPaths,
-        archives: &[Archived],
-        requests: &[Request],
-    ) -> Result<(), Arc<ReadError>> {
-        let mut unseen = HashSet::new();
-        for entry in requests.iter().filter_map(Request::entry) {
-            if !self.reserved.contains(&entry.task_id) {
-                unseen.insert(entry.task_id.clone());
-            }
-            unseen.extend(entry.linked_tasks.iter().cloned());
-        }
-        unseen.retain(|id| !self.seen.contains(id));
-        if !unseen.is_empty() {
-            let stored = stored_among(disk, paths, archives, unseen.into_iter().collect());
-            self.seen.extend(stored.map_err(Arc::new)?);
-        }
-        Ok(())
-    }
-
-    /// Checks what only the ledger knows: that links have entries and the task has none.
-    fn check(&self, entry: &Entry, not_read: Option<&Arc<ReadError>>) -> Result<(), WriteError> {
-        if self.seen.contains(&entry.task_id) {
-            return Err(WriteError::Taken {
-                task_id: entry.task_id.clone(),
-            });
-        }
-        let unknown: Vec<_> = entry
-            .linked_tasks
-            .iter()
-            .filter(|id| !self.seen.contains(*id))
-            .cloned()
-            .collect();
-        let is_settled = unknown.is_empty() && self.reserved.contains(&entry.task_id);
-        match not_read {
-            Some(error) if !is_settled => Err(WriteError::Read(Arc::clone(error))),
-            _ if unknown.is_empty() => Ok(()),
-            _ => Err(WriteError::UnknownLinks { ids: unknown }),
-        }
-    }
-
-    /// Keeps in mind what other processes stored. Says whether what was looked up before does not
-    /// count any more.
-    fn take_news(&mut self, news: &News) -> bool {
-        match news {
-            News::Since(entries) => {
-                let ids = entries.iter().filter_map(StoredEntry::task_id);
-                self.seen.extend(ids);
-                false
-            }
-            News::All => {
-                self.seen.clear();
-                // Their entries may be among those that were not looked at.
-                self.reserved.clear();
-                true
-            }
-        }
     }
 
     /// Keeps a group's events, which nobody waits for, where they outlast this process, and that a
@@ -457,7 +352,7 @@ impl Writer {
     /// Undoes what a group left in mind that was not written.
     fn undo(&mut self, requests: &[Request]) {
         for entry in requests.iter().filter_map(Request::entry) {
-            self.seen.remove(&entry.task_id);
+            self.known.forget(&entry.task_id);
         }
         self.files.close();
     }

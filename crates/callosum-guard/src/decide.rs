@@ -1,0 +1,355 @@
+//! The decision: every command that would run, looked at by every rule that is about it.
+//!
+//! The strictest answer counts, of equals the first. What was not understood is never taken for
+//! harmless: it is told, and where a dangerous word stands in it, a person is asked.
+
+use std::sync::OnceLock;
+
+use regex::RegexSet;
+
+use crate::{
+    facts::Facts,
+    policy::{Policy, UserRule},
+    protect,
+    rule::{self, GENERAL, Severity, Strictness, Subject, Tool},
+    shell::Fault,
+    unwrap::{self, Call, Found, value::shown},
+    verdict::{Coverage, Decision, Explanation, Looked, Step, Verdict},
+};
+
+/// Decides over a command line.
+///
+/// Pure. Takes some microseconds for a usual command; work is bounded for any text.
+pub fn decide(command: &str, facts: &Facts, policy: &Policy) -> Verdict {
+    judge(command, facts, policy, None)
+}
+
+/// Decides, and tells every command that would run and every rule that looked.
+pub fn explain(command: &str, facts: &Facts, policy: &Policy) -> Explanation {
+    let mut steps = Vec::new();
+    let verdict = judge(command, facts, policy, Some(&mut steps));
+    Explanation { verdict, steps }
+}
+
+/// What one rule has against one command.
+struct Hit {
+    decision: Decision,
+    rule: String,
+    reason: String,
+    alternative: Option<String>,
+    subject: String,
+}
+
+fn judge(
+    command: &str,
+    facts: &Facts,
+    policy: &Policy,
+    mut steps: Option<&mut Vec<Step>>,
+) -> Verdict {
+    let found = unwrap::unwrap(command, facts);
+    let mut worst: Option<Hit> = None;
+    let mut opaque = 0usize;
+    let mut named = 0usize;
+    for call in &found.calls {
+        let mut step = steps.as_ref().map(|_| Step {
+            depth: call.depth,
+            via: call.via.clone(),
+            command: shown(&call.words),
+            looked: Vec::new(),
+        });
+        if !call.words.is_empty() {
+            named += 1;
+            let subject = Subject::new(call, &GENERAL, facts);
+            opaque += usize::from(rule::is_opaque(&subject));
+        }
+        let allowed = policy
+            .permissions
+            .iter()
+            .any(|permission| permission.covers(&call.words));
+        let mut hits = Vec::new();
+        look(call, facts, policy, &mut hits, step.as_mut());
+        for mut hit in hits {
+            // A guess is not enough to block, nor is what happens in a container or elsewhere
+            // to folders that only look like ours.
+            if call.guessed && hit.decision == Decision::Block {
+                hit.decision = Decision::Ask;
+            }
+            if allowed && hit.decision == Decision::Ask {
+                continue;
+            }
+            if worst
+                .as_ref()
+                .is_none_or(|worst| hit.decision > worst.decision)
+            {
+                worst = Some(hit);
+            }
+        }
+        if let (Some(steps), Some(step)) = (steps.as_deref_mut(), step) {
+            steps.push(step);
+        }
+    }
+    for hit in about_text(command, &found, policy) {
+        if worst
+            .as_ref()
+            .is_none_or(|worst| hit.decision > worst.decision)
+        {
+            worst = Some(hit);
+        }
+    }
+    let coverage = coverage(&found, named, opaque);
+    match worst {
+        Some(hit) => {
+            let alternative = hit.alternative.filter(|alternative| {
+                policy.strictness != Strictness::Paranoid
+                    || decide(
+                        alternative,
+                        facts,
+                        &Policy {
+                            permissions: Vec::new(),
+                            ..policy.clone()
+                        },
+                    )
+                    .decision
+                        == Decision::Allow
+            });
+            Verdict {
+                decision: hit.decision,
+                rule: Some(hit.rule),
+                reason: Some(hit.reason),
+                alternative,
+                subject: Some(hit.subject),
+                coverage,
+            }
+        }
+        None => Verdict {
+            coverage,
+            ..Verdict::default()
+        },
+    }
+}
+
+/// Lets every rule that is about a command look at it.
+fn look(
+    call: &Call,
+    facts: &Facts,
+    policy: &Policy,
+    hits: &mut Vec<Hit>,
+    mut step: Option<&mut Step>,
+) {
+    let mut note = |rule: &str, decision: Decision| {
+        if let Some(step) = step.as_deref_mut() {
+            step.looked.push(Looked {
+                rule: rule.to_owned(),
+                decision,
+            });
+        }
+    };
+    if !call.words.is_empty() {
+        let mut tool_looks = |tool: &Tool| {
+            let subject = Subject::new(call, tool, facts);
+            for rule in tool.rules {
+                let holds = rule.when.iter().any(|when| subject.matches(when));
+                let decision = if holds {
+                    rule.severity.decision(policy.strictness)
+                } else {
+                    Decision::Allow
+                };
+                note(rule.id, decision);
+                if decision > Decision::Allow {
+                    hits.push(Hit {
+                        decision,
+                        rule: rule.id.to_owned(),
+                        reason: rule.reason.to_owned(),
+                        alternative: rule.alternative.map(str::to_owned),
+                        subject: shown(&call.words),
+                    });
+                }
+            }
+        };
+        for tool in rule::tools(&call.name) {
+            tool_looks(tool);
+        }
+        tool_looks(&GENERAL);
+        for rule in &policy.rules {
+            if rule.tools.contains(&call.name) {
+                let decision = by_user(rule, call, facts, policy);
+                note(&rule.id, decision);
+                if decision > Decision::Allow {
+                    hits.push(Hit {
+                        decision,
+                        rule: rule.id.clone(),
+                        reason: rule.reason.clone(),
+                        alternative: rule.alternative.clone(),
+                        subject: shown(&call.words),
+                    });
+                }
+            }
+        }
+    }
+    if call.elsewhere {
+        return;
+    }
+    for (path, strict) in protect::writes(call, facts) {
+        if let Some(objection) = protect::objection_to(&path, call.cwd.as_deref(), facts, strict) {
+            let decision = objection.severity.decision(policy.strictness);
+            note(objection.id, decision);
+            if decision > Decision::Allow {
+                hits.push(Hit {
+                    decision,
+                    rule: objection.id.to_owned(),
+                    reason: objection.reason.to_owned(),
+                    alternative: None,
+                    subject: if call.words.is_empty() {
+                        format!("> {path}")
+                    } else {
+                        shown(&call.words)
+                    },
+                });
+            }
+        }
+    }
+}
+
+fn by_user(rule: &UserRule, call: &Call, facts: &Facts, policy: &Policy) -> Decision {
+    let subject = Subject::of_user(call, &rule.takes, facts);
+    let holds = rule.when.is_empty() || rule.when.iter().any(|when| subject.matches(when));
+    if holds {
+        rule.severity.decision(policy.strictness)
+    } else {
+        Decision::Allow
+    }
+}
+
+/// The seed's six patterns (Seed CAKE §4), and what each says.
+const SIX: [(&str, &str); 6] = [
+    (r"git\s+reset\s+--hard", "git stash"),
+    (r"git\s+push\s+--force", "git push"),
+    (r"rm\s+-rf\s+/", "rm -r ./build"),
+    (r"chmod\s+777", "chmod 755 run.sh"),
+    (r"sudo\s+", ""),
+    (r"docker.*--privileged", "docker run --rm alpine true"),
+];
+
+fn six() -> &'static RegexSet {
+    static SET: OnceLock<RegexSet> = OnceLock::new();
+    SET.get_or_init(|| {
+        #[expect(clippy::expect_used, reason = "constants, which a test compiles")]
+        RegexSet::new(SIX.map(|(pattern, _)| pattern)).expect("the six patterns")
+    })
+}
+
+/// Words that are dangerous enough to ask about where the text around them was not understood.
+const DANGEROUS: [&str; 30] = [
+    "rm ",
+    "rm\t",
+    "rmdir",
+    "reset --hard",
+    "--force",
+    "mkfs",
+    "of=/dev",
+    "sudo",
+    "chmod",
+    "chown",
+    "--privileged",
+    "shred",
+    "wipefs",
+    "/dev/sd",
+    "/dev/nvme",
+    "drop ",
+    "truncate",
+    "delete",
+    "remove-item",
+    "eval",
+    "base64",
+    "git clean",
+    "rmtree",
+    "shutdown",
+    "reboot",
+    "kill",
+    "format-volume",
+    "curl",
+    "wget",
+    "destroy",
+];
+
+/// What the text as a whole calls for, whatever was found in it.
+fn about_text(command: &str, found: &Found, policy: &Policy) -> Vec<Hit> {
+    let mut hits = Vec::new();
+    if policy.strictness == Strictness::Paranoid
+        && let Some(at) = six().matches(command).iter().next()
+    {
+        hits.push(Hit {
+            decision: Decision::Block,
+            rule: "text.pattern".to_owned(),
+            reason: format!("the text fits `{}`", SIX[at].0),
+            alternative: Some(SIX[at].1.to_owned()).filter(|text| !text.is_empty()),
+            subject: command.chars().take(200).collect(),
+        });
+    }
+    if found.faults.contains(&Fault::TooMuch) || found.faults.contains(&Fault::TooDeep) {
+        let decision = policy.on_budget.unwrap_or(Decision::Ask).max(Decision::Ask);
+        hits.push(Hit {
+            decision,
+            rule: "text.bounds".to_owned(),
+            reason: "the command is too large or too deeply nested to be understood".to_owned(),
+            alternative: None,
+            subject: command.chars().take(200).collect(),
+        });
+    } else if !found.faults.is_empty() {
+        let lower = command.to_ascii_lowercase();
+        if DANGEROUS.iter().any(|word| lower.contains(word)) {
+            hits.push(Hit {
+                decision: Severity::Ask.decision(policy.strictness).max(Decision::Ask),
+                rule: "text.unreadable".to_owned(),
+                reason: "part of the command could not be read, and a dangerous word stands in it"
+                    .to_owned(),
+                alternative: None,
+                subject: command.chars().take(200).collect(),
+            });
+        }
+    }
+    hits
+}
+
+fn coverage(found: &Found, named: usize, opaque: usize) -> Coverage {
+    let mut open: Vec<String> = Vec::new();
+    for fault in &found.faults {
+        open.push(
+            match fault {
+                Fault::Unfinished => "a quote, substitution or compound command without an end",
+                Fault::Unexpected => "something stands where the grammar has no place for it",
+                Fault::TooDeep => "nested too deeply",
+                Fault::TooMuch => "more than is looked at",
+            }
+            .to_owned(),
+        );
+    }
+    if opaque > 0 {
+        open.push(format!(
+            "{opaque} of {named} commands run something that is not known"
+        ));
+    }
+    let percent = ((named - opaque.min(named)) * 100)
+        .checked_div(named)
+        .unwrap_or(100) as u8;
+    Coverage {
+        percent: if found.faults.is_empty() {
+            percent
+        } else {
+            percent.min(99)
+        },
+        open,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::six;
+
+    /// CAKE-SHIM-1: the seed's six patterns are there as they are written.
+    #[test]
+    fn the_six_patterns_compile() {
+        assert_eq!(six().len(), 6);
+        assert!(six().is_match("git  reset --hard"));
+    }
+}

@@ -1,0 +1,27 @@
+//! What is known of the place where a command would run: plain values that the caller gathered.
+//!
+//! A decision reads these and nothing else, so that the same facts give the same verdict a year
+//! later. Deliberately not here: looking anything up.
+
+use serde::{Deserialize, Serialize};
+
+/// The facts that a decision rests on. Paths are absolute, with links resolved by the caller.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Facts {
+    /// The folder in which the command starts.
+    pub cwd: Option<String>,
+    /// The home folder of who runs it.
+    pub home: Option<String>,
+    /// The root of the project, outside of which nothing is to be changed.
+    pub root: Option<String>,
+    /// The repository's own folder, `.git` as a rule, elsewhere for a linked worktree.
+    pub git_dir: Option<String>,
+    /// Whether the root is a linked worktree of a repository that stands elsewhere.
+    pub worktree: bool,
+    /// Folders outside the root that the client was given, and the system's temporary folders.
+    pub free: Vec<String>,
+    /// Where links lead, by the path of the link, for those on the way to a path that is judged.
+    #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
+    pub links: std::collections::BTreeMap<String, String>,
+}

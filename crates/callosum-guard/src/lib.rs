@@ -1,0 +1,35 @@
+//! The guard's decision: whether a shell command or a file write may go ahead, and why.
+//!
+//! Start with [`decide`], which reads a command as the shell would, finds every command that it
+//! would run, however wrapped, and lets each [rule](rule) look at each; [`explain`] tells how it
+//! came about, and [`decide_write`] judges one path. All are pure over [`Facts`] and [`Policy`]:
+//! the same command, facts and policy give the same [`Verdict`] again.
+//!
+//! What is deliberately not here: gathering facts, asking people, keeping records. Work is bounded
+//! by the size of the text and by counts, never by a clock; beyond the bounds the answer is to ask.
+//!
+//! What it can and cannot see: `docs/guard.md`.
+
+#![forbid(unsafe_code)]
+
+mod decide;
+mod facts;
+mod path;
+mod permission;
+mod place;
+mod policy;
+mod protect;
+mod rule;
+mod shell;
+mod unwrap;
+mod verdict;
+
+pub use crate::{
+    decide::{decide, explain},
+    facts::Facts,
+    permission::{Permission, PermissionError},
+    policy::{Policy, UserRule},
+    protect::decide_write,
+    rule::{Severity, Strictness},
+    verdict::{Coverage, Decision, Explanation, Looked, Step, Verdict},
+};

@@ -1,0 +1,138 @@
+//! What a person has allowed, as words that a command must begin with.
+//!
+//! A permission is compared with the words of a command that was read, never with its text: no
+//! quoting widens it. Deliberately not here: how long it holds, which is for whoever keeps it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    shell::{self, Budget, tree::Command},
+    unwrap::{pattern, value::Arg},
+};
+
+/// Words that a command must begin with to be let through where it would be asked about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Permission {
+    words: Vec<String>,
+    /// Whether more words may follow: the pattern ends in `*`.
+    open: bool,
+}
+
+/// Why a pattern is none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PermissionError {
+    /// It has no words.
+    #[error("a permission needs at least the name of a command")]
+    Empty,
+    /// It is more than one plain command.
+    #[error("a permission is one plain command, without pipes, variables or redirections")]
+    NotPlain,
+    /// It would allow whatever there is.
+    #[error("a permission names its command; `*` alone would allow all")]
+    TooWide,
+}
+
+impl Permission {
+    /// Reads a pattern: one plain command, in which `*` stands for any text within a word and, as
+    /// the last word, for any words that follow.
+    pub fn parse(pattern: &str) -> Result<Permission, PermissionError> {
+        let mut budget = Budget { bytes: 4_096 };
+        let (script, faults) = shell::read(pattern, 0, &mut budget);
+        let [Command::Simple(simple)] = script.commands.as_slice() else {
+            return Err(if script.commands.is_empty() && faults.is_empty() {
+                PermissionError::Empty
+            } else {
+                PermissionError::NotPlain
+            });
+        };
+        if !faults.is_empty() || !simple.assignments.is_empty() || !simple.redirects.is_empty() {
+            return Err(PermissionError::NotPlain);
+        }
+        let mut words: Vec<String> = simple
+            .words
+            .iter()
+            .map(|word| word.literal().ok_or(PermissionError::NotPlain))
+            .collect::<Result<_, _>>()?;
+        let open = words.last().is_some_and(|word| word == "*");
+        if open {
+            words.pop();
+        }
+        let Some(first) = words.first() else {
+            return Err(if open {
+                PermissionError::TooWide
+            } else {
+                PermissionError::Empty
+            });
+        };
+        if first.contains(['*', '?', '[']) {
+            return Err(PermissionError::TooWide);
+        }
+        Ok(Permission { words, open })
+    }
+
+    /// Whether it is about a command with these words.
+    pub(crate) fn covers(&self, words: &[Arg]) -> bool {
+        let enough = if self.open {
+            words.len() >= self.words.len()
+        } else {
+            words.len() == self.words.len()
+        };
+        enough
+            && self
+                .words
+                .iter()
+                .zip(words)
+                .all(|(wanted, word)| word.is_known() && pattern::matches(wanted, &word.text))
+    }
+}
+
+impl TryFrom<String> for Permission {
+    type Error = PermissionError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Self::parse(&text)
+    }
+}
+
+impl From<Permission> for String {
+    fn from(permission: Permission) -> String {
+        let words: Vec<Arg> = permission.words.into_iter().map(Arg::plain).collect();
+        let mut text = crate::unwrap::value::shown(&words);
+        if permission.open {
+            text.push_str(" *");
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Permission, PermissionError};
+
+    /// CAKE-SHIM-1: a permission is one plain command, and names it.
+    #[test]
+    fn patterns_that_are_no_plain_command_are_refused() {
+        for (pattern, error) in [
+            ("", PermissionError::Empty),
+            ("*", PermissionError::TooWide),
+            ("r* -rf x", PermissionError::TooWide),
+            ("a; b", PermissionError::NotPlain),
+            ("a > b", PermissionError::NotPlain),
+            ("rm $X", PermissionError::NotPlain),
+            ("rm 'x", PermissionError::NotPlain),
+        ] {
+            assert_eq!(Permission::parse(pattern), Err(error), "{pattern}");
+        }
+    }
+
+    /// CAKE-SHIM-1: what is kept is read again as it was.
+    #[test]
+    fn a_permission_survives_being_written() {
+        for pattern in ["git branch -D *", "rm -rf 'a b'", "git push origin :x"] {
+            let permission = Permission::parse(pattern).unwrap();
+            let written = String::from(permission.clone());
+            assert_eq!(Permission::parse(&written), Ok(permission), "{written}");
+        }
+    }
+}

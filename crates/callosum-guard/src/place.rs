@@ -1,0 +1,367 @@
+//! Where a path leads, as far as that matters for what may be done to it.
+//!
+//! Decided from the path and the facts alone. A pattern counts as the worst that it may fit.
+
+use crate::{
+    facts::Facts,
+    path,
+    unwrap::value::{MAYBE, SOME},
+};
+
+/// A kind of place, of which a path has exactly one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Without it the machine or the person's work is gone: `/`, `/etc`, the home folder, the
+    /// folders that the project stands in.
+    Vital,
+    /// The project itself.
+    Project,
+    /// Vital where a value that is not known turns out empty.
+    MaybeVital,
+    /// Part of the system.
+    System,
+    /// A disk or another device that keeps data.
+    Device,
+    /// A device or a pipe that keeps nothing.
+    Sink,
+    /// The repository's own folder, or in it.
+    Git,
+    /// Everything in the project, by a pattern.
+    Everything,
+    /// In the project.
+    Inside,
+    /// A temporary folder, or one that the client was given.
+    Free,
+    /// Anywhere else.
+    Outside,
+    /// Nothing is known of it.
+    Unknown,
+}
+
+/// Folders of the system that a machine does not live without.
+const SYSTEM: [&str; 20] = [
+    "bin",
+    "boot",
+    "dev",
+    "etc",
+    "lib",
+    "lib32",
+    "lib64",
+    "proc",
+    "sbin",
+    "sys",
+    "usr",
+    "var",
+    "opt",
+    "System",
+    "Library",
+    "Applications",
+    "private",
+    "root",
+    "run",
+    "nix",
+];
+
+/// Folders right under the root whose loss is a loss of data.
+const DATA: [&str; 9] = [
+    "home",
+    "Users",
+    "srv",
+    "mnt",
+    "media",
+    "data",
+    "Volumes",
+    "snap",
+    "lost+found",
+];
+
+/// What stands in a home folder and is not made again.
+const OWN: [&str; 14] = [
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".kube",
+    ".config",
+    ".local",
+    "Documents",
+    "Desktop",
+    "Pictures",
+    "Library",
+    ".password-store",
+    ".docker",
+    ".mozilla",
+    "Downloads",
+];
+
+/// Where a path leads.
+pub(crate) fn place(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
+    if text.is_empty() {
+        return Place::Unknown;
+    }
+    let windows =
+        text.len() >= 2 && text.as_bytes()[1] == b':' && text.as_bytes()[0].is_ascii_alphabetic();
+    if windows {
+        let rest = text[2..]
+            .trim_matches(['\\', '/', '*', '.'])
+            .to_ascii_lowercase();
+        let vital =
+            rest.is_empty() || matches!(rest.as_str(), "windows" | "users" | "program files");
+        return if vital { Place::Vital } else { Place::Outside };
+    }
+    if text.contains([MAYBE, SOME]) {
+        return unknown(text, cwd, facts);
+    }
+    known(text, cwd, facts)
+}
+
+fn unknown(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
+    // What is certainly not empty stands for one name.
+    let named = text.replace(SOME, "\u{2026}");
+    if !named.contains(MAYBE) {
+        let first = named.trim_start_matches("./");
+        if first.starts_with('\u{2026}') {
+            return Place::Unknown;
+        }
+        return match named.strip_prefix('/') {
+            Some(rest) if rest.trim_end_matches('/') == "\u{2026}" => Place::Vital,
+            _ => known(&named, cwd, facts),
+        };
+    }
+    let emptied: String = named.chars().filter(|c| *c != MAYBE).collect();
+    if emptied.is_empty() {
+        return Place::Unknown;
+    }
+    // `"$X"/…`: an empty value would leave a path from the root on.
+    let rest = known(&emptied, cwd, facts);
+    if matches!(rest, Place::Vital | Place::Project) {
+        let whole = emptied.trim_matches(['/', '*', '.']).is_empty();
+        // `build$X` in the project's folder is not the project.
+        return if whole || emptied.starts_with('/') {
+            Place::MaybeVital
+        } else {
+            Place::Unknown
+        };
+    }
+    if named.starts_with(MAYBE) {
+        return Place::Unknown;
+    }
+    match known(&named.replace(MAYBE, "\u{2026}"), cwd, facts) {
+        Place::Vital | Place::Project => Place::MaybeVital,
+        other => other,
+    }
+}
+
+fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
+    let mut cut = text;
+    let mut pattern = false;
+    // `x/*`, `x/.*`, `x/**` and `x/{*,.*}` are everything in x.
+    loop {
+        let last = cut.rsplit('/').next().unwrap_or(cut);
+        let all = !last.is_empty()
+            && last.chars().all(|c| "*?.[]!".contains(c))
+            && last.contains(['*', '?', '[']);
+        if !all {
+            break;
+        }
+        pattern = true;
+        cut = &cut[..cut.len() - last.len()];
+        if cut.is_empty() {
+            cut = ".";
+            break;
+        }
+        if cut.len() > 1 && cut.ends_with('/') {
+            cut = cut.trim_end_matches('/');
+            if cut.is_empty() {
+                cut = "/";
+            }
+        }
+        if cut == "/" {
+            break;
+        }
+    }
+    let absolute = path::absolute(cut, cwd);
+    let absolute = follow(&absolute, facts);
+    let root = facts.root.as_deref();
+    if !absolute.starts_with('/') {
+        // The working folder is not known.
+        return if absolute.starts_with("..") {
+            Place::Outside
+        } else if absolute == "." {
+            Place::MaybeVital
+        } else if git(&absolute, facts) {
+            Place::Git
+        } else {
+            Place::Inside
+        };
+    }
+    if git(&absolute, facts) && root.is_none_or(|root| path::is_within(&absolute, root))
+        || facts
+            .git_dir
+            .as_deref()
+            .is_some_and(|folder| path::is_within(&absolute, folder))
+    {
+        return Place::Git;
+    }
+    if let Some(root) = root {
+        if absolute == root {
+            return if pattern {
+                Place::Everything
+            } else {
+                Place::Project
+            };
+        }
+        if path::is_within(&absolute, root) {
+            return Place::Inside;
+        }
+    }
+    if let Some(place) = device(&absolute) {
+        return place;
+    }
+    let mut parts = absolute[1..].split('/');
+    let first = parts.next().unwrap_or("");
+    let deep = parts.clone().count();
+    let temporary = matches!(first, "tmp")
+        || path::is_within(&absolute, "/var/tmp")
+        || path::is_within(&absolute, "/private/tmp")
+        || path::is_within(&absolute, "/var/folders")
+        || path::is_within(&absolute, "/dev/shm");
+    if temporary && absolute != "/dev/shm"
+        || facts
+            .free
+            .iter()
+            .any(|free| path::is_within(&absolute, free))
+    {
+        return Place::Free;
+    }
+    if root.is_some_and(|root| path::is_within(root, &absolute)) || first.is_empty() {
+        return Place::Vital;
+    }
+    if let Some(home) = facts.home.as_deref() {
+        if path::is_within(home, &absolute) {
+            return Place::Vital;
+        }
+        if let Some(rest) = absolute.strip_prefix(&format!("{}/", home.trim_end_matches('/'))) {
+            if rest == ".cache" || rest.starts_with(".cache/") {
+                return Place::Free;
+            }
+            return if OWN.contains(&rest) {
+                Place::Vital
+            } else {
+                Place::Outside
+            };
+        }
+    }
+    if first.contains(['*', '?']) {
+        return Place::Vital;
+    }
+    if SYSTEM.contains(&first) {
+        let shallow =
+            deep == 0 || deep == 1 && matches!(first, "usr" | "var" | "System" | "Library" | "lib");
+        return if shallow { Place::Vital } else { Place::System };
+    }
+    if deep == 0 && DATA.contains(&first) || deep == 1 && matches!(first, "home" | "Users") {
+        return Place::Vital;
+    }
+    Place::Outside
+}
+
+/// A path with the links on its way followed, as far as the facts know them.
+fn follow(path: &str, facts: &Facts) -> String {
+    let longest = facts
+        .links
+        .iter()
+        .filter(|(link, _)| path::is_within(path, link))
+        .max_by_key(|(link, _)| link.len());
+    match longest {
+        Some((link, target)) => path::absolute(&format!("{target}{}", &path[link.len()..]), None),
+        None => path.to_owned(),
+    }
+}
+
+fn git(path: &str, _facts: &Facts) -> bool {
+    path.split('/').any(|part| part == ".git")
+}
+
+fn device(path: &str) -> Option<Place> {
+    if path::is_within(path, "/proc/self/fd") {
+        return Some(Place::Sink);
+    }
+    let name = path.strip_prefix("/dev/")?;
+    let sink = matches!(
+        name,
+        "null"
+            | "zero"
+            | "full"
+            | "tty"
+            | "stdout"
+            | "stderr"
+            | "stdin"
+            | "random"
+            | "urandom"
+            | "ptmx"
+    ) || ["fd/", "tcp/", "udp/", "pts/", "tty", "shm/"]
+        .iter()
+        .any(|start| name.starts_with(start));
+    if sink {
+        return (!name.starts_with("shm/")).then_some(Place::Sink);
+    }
+    (!name.is_empty()).then_some(Place::Device)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Place, place};
+    use crate::{facts::Facts, unwrap::value::MAYBE};
+
+    fn of(text: &str) -> Place {
+        let facts = Facts {
+            cwd: Some("/home/u/p".to_owned()),
+            home: Some("/home/u".to_owned()),
+            root: Some("/home/u/p".to_owned()),
+            git_dir: Some("/home/u/p/.git".to_owned()),
+            ..Facts::default()
+        };
+        place(text, facts.cwd.as_deref(), &facts)
+    }
+
+    /// CAKE-SHIM-1: a path is judged by where it leads, not by how it is spelled.
+    #[test]
+    fn paths_are_told_apart_by_where_they_lead() {
+        for (text, expected) in [
+            ("/", Place::Vital),
+            ("//", Place::Vital),
+            ("/*", Place::Vital),
+            ("/./", Place::Vital),
+            ("/usr/..", Place::Vital),
+            ("/etc", Place::Vital),
+            ("/etc/passwd", Place::System),
+            ("/home/u", Place::Vital),
+            ("/home/u/*", Place::Vital),
+            ("..", Place::Vital),
+            ("../..", Place::Vital),
+            (".", Place::Project),
+            ("*", Place::Everything),
+            ("./*", Place::Everything),
+            ("target", Place::Inside),
+            ("/home/u/p/target", Place::Inside),
+            ("target/*", Place::Inside),
+            ("../other", Place::Outside),
+            ("/home/u/.ssh", Place::Vital),
+            ("/tmp/x", Place::Free),
+            ("/tmp/../etc", Place::Vital),
+            (".git", Place::Git),
+            (".git/config", Place::Git),
+            (".gitignore", Place::Inside),
+            ("/dev/sda", Place::Device),
+            ("/dev/null", Place::Sink),
+            ("/dev/shm/x", Place::Free),
+        ] {
+            assert_eq!(of(text), expected, "{text}");
+        }
+        assert_eq!(of(&format!("{MAYBE}/")), Place::MaybeVital);
+        assert_eq!(of(&format!("{MAYBE}/*")), Place::MaybeVital);
+        assert_eq!(of(&format!("/home/u/{MAYBE}")), Place::MaybeVital);
+        assert_eq!(of(&format!("{MAYBE}")), Place::Unknown);
+        assert_eq!(of(&format!("{MAYBE}/node_modules")), Place::Unknown);
+    }
+}

@@ -1,0 +1,50 @@
+//! What the user wants of the guard: how strict it is, rules of their own, and permissions.
+//!
+//! Plain values, whoever read them from where.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    permission::Permission,
+    rule::{Severity, Strictness},
+    verdict::Decision,
+};
+
+/// How decisions are to be made.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Policy {
+    /// How much danger is let through.
+    pub strictness: Strictness,
+    /// Rules of the user, which look at commands beside ours.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<UserRule>,
+    /// What a person has allowed. It lifts what would be asked about, never what is blocked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub permissions: Vec<Permission>,
+    /// The answer for what is too large to be looked at: to ask, or to block.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on_budget: Option<Decision>,
+}
+
+/// A rule as users write it, in the form of ours.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UserRule {
+    /// Its name, as verdicts will say it.
+    pub id: String,
+    /// The names of the programs it is about.
+    pub tools: Vec<String>,
+    /// Options of these programs that take the next word.
+    #[serde(default)]
+    pub takes: String,
+    /// Patterns of which one must hold, as in `destroy !--dry-run`; none means always.
+    #[serde(default)]
+    pub when: Vec<String>,
+    /// How grave it is.
+    pub severity: Severity,
+    /// Why, for the agent.
+    pub reason: String,
+    /// What serves the same end, as a command.
+    #[serde(default)]
+    pub alternative: Option<String>,
+}

@@ -1,0 +1,318 @@
+//! Files that agents do not write: the guard's own, the clients' hooks, the repository's, the
+//! shell's start-up files, and whatever lies outside the project.
+//!
+//! [`decide_write`] judges one path, for tools that write files; [`writes`] finds the paths that a
+//! command would write, so that both ways are judged alike.
+
+use crate::{
+    facts::Facts,
+    path,
+    place::{self, Place},
+    policy::Policy,
+    rule::{Severity, Subject, Tool},
+    unwrap::{Call, Write, value::is_known},
+    verdict::{Coverage, Decision, Verdict},
+};
+
+/// What is held against a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Objection {
+    pub(crate) id: &'static str,
+    pub(crate) severity: Severity,
+    pub(crate) reason: &'static str,
+}
+
+const fn objection(id: &'static str, severity: Severity, reason: &'static str) -> Objection {
+    Objection {
+        id,
+        severity,
+        reason,
+    }
+}
+
+const STATE: Objection = objection(
+    "protect.state",
+    Severity::Block,
+    "these files are the record of what was done, and are written by callosum alone",
+);
+const HOOKS: Objection = objection(
+    "protect.hooks",
+    Severity::Block,
+    "the settings of the hooks are what the guard stands on",
+);
+const GIT: Objection = objection(
+    "protect.git",
+    Severity::Block,
+    "the repository's own files are written by git alone",
+);
+const STARTUP: Objection = objection(
+    "protect.startup",
+    Severity::Ask,
+    "it runs whenever a shell is started",
+);
+const DEVICE: Objection = objection("protect.device", Severity::Block, "it overwrites a disk");
+const SYSTEM: Objection = objection("protect.system", Severity::Block, "it changes the system");
+const OUTSIDE: Objection = objection(
+    "protect.outside",
+    Severity::Ask,
+    "it lies outside the project",
+);
+
+/// Files of ours in a project's root.
+const OURS: [&str; 3] = [".calrc", "registry.json", "cake_config.yaml"];
+
+/// Start-up files in a home folder, and keys by which others log in.
+const STARTUP_FILES: [&str; 22] = [
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".zlogout",
+    ".kshrc",
+    ".cshrc",
+    ".tcshrc",
+    ".xprofile",
+    ".xinitrc",
+    ".xsessionrc",
+    ".inputrc",
+    ".pam_environment",
+    ".config/fish/config.fish",
+    ".ssh/authorized_keys",
+    ".ssh/config",
+    ".gitconfig",
+];
+
+/// Decides over a write to a path by a tool that writes files.
+///
+/// The path may be relative to the facts' working folder. Links are followed as far as the facts
+/// know them.
+pub fn decide_write(path: &str, facts: &Facts, policy: &Policy) -> Verdict {
+    let Some(objection) = objection_to(path, facts.cwd.as_deref(), facts, true) else {
+        return Verdict::default();
+    };
+    let decision = objection.severity.decision(policy.strictness);
+    if decision == Decision::Allow {
+        return Verdict::default();
+    }
+    Verdict {
+        decision,
+        rule: Some(objection.id.to_owned()),
+        reason: Some(objection.reason.to_owned()),
+        alternative: None,
+        subject: Some(path.to_owned()),
+        coverage: Coverage::default(),
+    }
+}
+
+/// What is held against a write to this path; with `strict` also that it lies outside.
+pub(crate) fn objection_to(
+    text: &str,
+    cwd: Option<&str>,
+    facts: &Facts,
+    strict: bool,
+) -> Option<Objection> {
+    if text.is_empty() || text.contains('\0') {
+        return None;
+    }
+    let absolute = path::absolute(text, cwd);
+    let name = path::name(&absolute);
+    if let Some(objection) = settings(&absolute) {
+        return Some(objection);
+    }
+    if let Some(root) = &facts.root
+        && path::is_within(&absolute, root)
+    {
+        let inner = absolute[root.trim_end_matches('/').len()..].trim_start_matches('/');
+        let first = inner.split('/').next().unwrap_or("");
+        if OURS.contains(&inner) || first == "cal_audit" || first.starts_with(".cal_") {
+            return Some(STATE);
+        }
+    } else if !absolute.starts_with('/')
+        && (OURS.contains(&name)
+            || absolute.starts_with("cal_audit")
+            || absolute.starts_with(".cal_"))
+    {
+        return Some(STATE);
+    }
+    if let Some(home) = &facts.home
+        && path::is_within(&absolute, home)
+    {
+        let inner = absolute[home.trim_end_matches('/').len()..].trim_start_matches('/');
+        if STARTUP_FILES.contains(&inner)
+            || inner.starts_with(".config/fish/")
+            || inner.starts_with(".config/autostart/")
+            || inner.starts_with(".config/systemd/user/")
+            || inner.starts_with(".config/callosum")
+            || inner.starts_with("Library/LaunchAgents/")
+            || inner.starts_with(".oh-my-zsh/")
+            || inner.starts_with(".bashrc.d/")
+        {
+            return Some(STARTUP);
+        }
+    }
+    match place::place(text, cwd, facts) {
+        Place::Git => {
+            let harmless = matches!(
+                name,
+                "COMMIT_EDITMSG" | "MERGE_MSG" | "exclude" | "SQUASH_MSG" | "description"
+            );
+            (!harmless).then_some(GIT)
+        }
+        Place::Device => Some(DEVICE),
+        Place::System => Some(SYSTEM),
+        Place::Vital if !is_root(&absolute, facts) => Some(SYSTEM).filter(|_| strict),
+        Place::Outside => Some(OUTSIDE).filter(|_| strict),
+        _ => None,
+    }
+}
+
+/// A write into the root or one of the folders above it is a write of another file in there.
+fn is_root(path: &str, facts: &Facts) -> bool {
+    facts
+        .root
+        .as_deref()
+        .is_some_and(|root| path::is_within(root, path))
+        || facts
+            .home
+            .as_deref()
+            .is_some_and(|home| path::is_within(home, path))
+}
+
+/// The clients' settings in which hooks are registered, wherever they stand.
+fn settings(path: &str) -> Option<Objection> {
+    let parts: Vec<&str> = path.split('/').collect();
+    let hooked = parts.windows(2).any(|pair| match pair {
+        [".claude", file] => file.starts_with("settings") || matches!(*file, "hooks" | "plugins"),
+        [".codex", file] => matches!(
+            *file,
+            "config.toml" | "hooks.json" | "hooks" | "rules" | "requirements.toml"
+        ),
+        [".gemini", file] => {
+            file.starts_with("settings") || *file == "hooks" || *file == "policies"
+        }
+        [".qwen", file] => file.starts_with("settings") || *file == "hooks",
+        [".opencode", file] => matches!(*file, "plugin" | "plugins"),
+        [".cursor", file] => matches!(*file, "hooks.json" | "hooks"),
+        _ => false,
+    });
+    hooked.then_some(HOOKS)
+}
+
+/// The tool by which the words of commands that write files are read.
+pub(crate) const WRITERS: Tool = Tool {
+    names: &[],
+    takes: "-t --target-directory -S --suffix -m --mode -o --output -O --output-document -e --expression -s --size -r --reference",
+    one_dash: false,
+    tests: &[],
+    rules: &[],
+};
+
+/// The paths that a command would write or delete, and whether that counts outside the project too.
+pub(crate) fn writes(call: &Call, facts: &Facts) -> Vec<(String, bool)> {
+    let mut all: Vec<(String, bool)> = call
+        .writes
+        .iter()
+        .map(|Write { path, .. }| (path.clone(), true))
+        .collect();
+    if call.words.is_empty() || call.name.is_empty() {
+        return all;
+    }
+    let subject = Subject::new(call, &WRITERS, facts);
+    let operands = || {
+        subject
+            .operands
+            .iter()
+            .map(|(word, _)| word.text.as_str())
+            .filter(|text| is_known(text) || text.contains('/'))
+    };
+    let mut add = |path: &str, strict: bool| all.push((path.to_owned(), strict));
+    match call.name.as_str() {
+        "tee" | "sponge" | "truncate" | "ed" | "ex" => operands().for_each(|path| add(path, true)),
+        "cp" | "install" | "ln" | "rsync" | "scp" | "gcp" | "ditto" => {
+            let to = subject
+                .value("-t")
+                .or_else(|| subject.value("--target-directory"))
+                .or_else(|| {
+                    if subject.operands.len() > 1 {
+                        operands().next_back()
+                    } else {
+                        None
+                    }
+                });
+            if let Some(to) = to
+                && !(call.name != "cp" && to.contains(':'))
+            {
+                // Into a folder means to the file of that name in it.
+                let name = subject
+                    .operands
+                    .first()
+                    .map_or("", |(word, _)| path::name(word.text.trim_end_matches('/')));
+                add(to, true);
+                add(&format!("{}/{name}", to.trim_end_matches('/')), false);
+            }
+        }
+        "mv" | "gmv" => {
+            let count = subject.operands.len();
+            for (at, path) in operands().enumerate() {
+                add(path, at + 1 == count);
+                if at + 1 == count && count > 1 {
+                    let name = path::name(subject.operand(0).trim_end_matches('/'));
+                    add(&format!("{}/{name}", path.trim_end_matches('/')), false);
+                }
+            }
+        }
+        "rm" | "unlink" | "shred" | "rmdir" | "chmod" | "chattr" => {
+            operands().for_each(|path| add(path, false));
+        }
+        "sed" | "gsed" | "perl" | "ruby" | "awk" | "gawk" => {
+            let in_place = call.words.iter().skip(1).any(|word| {
+                let text = word.text.as_str();
+                text.starts_with("--in-place")
+                    || text == "inplace"
+                    || text.starts_with("-i")
+                    || text.starts_with('-')
+                        && !text.starts_with("--")
+                        && text.len() <= 5
+                        && text.contains('i')
+                        && !call.name.ends_with("awk")
+            });
+            if in_place {
+                operands().for_each(|path| add(path, true));
+            }
+        }
+        "dd" => {
+            for word in &call.words {
+                if let Some(to) = word.text.strip_prefix("of=") {
+                    add(to, true);
+                }
+            }
+        }
+        "curl" | "wget" | "sort" | "gcc" | "cc" | "clang" => {
+            for option in ["-o", "--output", "-O", "--output-document"] {
+                if option == "-O" && call.name == "curl" {
+                    continue;
+                }
+                if let Some(to) = subject.value(option) {
+                    add(to, true);
+                }
+            }
+        }
+        "patch" => {
+            if let Some(path) = operands().next() {
+                add(path, true);
+            }
+        }
+        "git" => {
+            if matches!(subject.operand(0), "checkout" | "restore" | "rm" | "mv") {
+                operands().skip(1).for_each(|path| add(path, false));
+            }
+        }
+        _ => {}
+    }
+    all
+}

@@ -1,0 +1,191 @@
+//! Permissions and owners.
+
+use super::{Rule, Severity, Subject, Tool};
+
+pub(super) const TOOLS: &[Tool] = &[
+    Tool {
+        names: &["chmod", "gchmod"],
+        takes: "--reference",
+        one_dash: false,
+        tests: &[
+            ("open-to-all", |s| {
+                mode(s).is_some_and(|mode| opens(mode, 7))
+            }),
+            ("writable-by-all", |s| {
+                mode(s).is_some_and(|mode| opens(mode, 2))
+            }),
+            ("closed-to-all", |s| {
+                mode(s).is_some_and(|mode| {
+                    matches!(mode.trim_start_matches('0'), "")
+                        || matches!(mode, "a-rwx" | "-rwx" | "ugo-rwx" | "a=" | "=" | "u-rwx")
+                })
+            }),
+            ("privileged", |s| mode(s).is_some_and(privileged)),
+            ("recursive", recursive),
+        ],
+        rules: &[
+            Rule {
+                id: "chmod.open",
+                when: &["&open-to-all"],
+                severity: Severity::Block,
+                reason: "everybody could then change it",
+                alternative: Some("chmod 755 run.sh"),
+                catches: &[
+                    "chmod 777 a",
+                    "chmod -R 0777 .",
+                    "chmod a+rwx x",
+                    "chmod ugo=rwx x",
+                    "chmod 1777 x",
+                    "chmod o=rwx x",
+                ],
+                spares: &[
+                    "chmod 755 a",
+                    "chmod +x run.sh",
+                    "chmod u+rwx x",
+                    "chmod -R u+rwX,go-w .",
+                ],
+            },
+            Rule {
+                id: "chmod.writable",
+                when: &["&writable-by-all"],
+                severity: Severity::Ask,
+                reason: "everybody could then change it",
+                alternative: Some("chmod 644 notes.txt"),
+                catches: &[
+                    "chmod 666 a",
+                    "chmod o+w a",
+                    "chmod a+w -R .",
+                    "chmod 0766 x",
+                ],
+                spares: &["chmod 644 a", "chmod g+w a", "chmod o-w a"],
+            },
+            Rule {
+                id: "chmod.vital",
+                when: &[
+                    "&recursive @vital|@system",
+                    "@system",
+                    "&closed-to-all @vital|@project|@everything|@git",
+                ],
+                severity: Severity::Block,
+                reason: "a system with wrong permissions does not start any more",
+                alternative: Some("chmod -R u+rwX src"),
+                catches: &[
+                    "chmod -R 755 /",
+                    "chmod -R 700 /etc",
+                    "chmod 000 /etc/passwd",
+                    "chmod -R a-rwx .",
+                ],
+                spares: &[
+                    "chmod -R u+rwX src",
+                    "chmod 600 .env",
+                    "chmod -R 755 target",
+                ],
+            },
+            Rule {
+                id: "chmod.setuid",
+                when: &["&privileged"],
+                severity: Severity::Ask,
+                reason: "whoever runs it then has its owner's rights",
+                alternative: Some("chmod 755 run.sh"),
+                catches: &["chmod u+s x", "chmod 4755 x", "chmod g+s,o+x x"],
+                spares: &["chmod u+x x", "chmod 0755 x", "chmod u-s x"],
+            },
+        ],
+    },
+    Tool {
+        names: &["chown", "chgrp", "chattr", "setfacl"],
+        takes: "--reference --from",
+        one_dash: false,
+        tests: &[("recursive", recursive)],
+        rules: &[Rule {
+            id: "chown.vital",
+            when: &["&recursive * @vital|@system|@git", "* @system"],
+            severity: Severity::Block,
+            reason: "a system whose files belong to somebody else does not start any more",
+            alternative: Some("ls -l src"),
+            catches: &[
+                "chown -R u:u /",
+                "chown -R nobody /etc",
+                "chgrp -R staff /usr",
+                "chown u /etc/sudoers",
+            ],
+            spares: &["chown u file", "chown -R u src", "ls -l /etc"],
+        }],
+    },
+    Tool {
+        names: &["install", "mkdir"],
+        takes: "-m -o -g -t -S --mode --owner --group --target-directory",
+        one_dash: false,
+        tests: &[("open-mode", |s| {
+            s.value("-m")
+                .or_else(|| s.value("--mode"))
+                .is_some_and(|mode| opens(mode, 2) && !mode.starts_with('1'))
+        })],
+        rules: &[Rule {
+            id: "mkdir.open",
+            when: &["&open-mode"],
+            severity: Severity::Ask,
+            reason: "everybody could then change it",
+            alternative: Some("mkdir -m 755 out"),
+            catches: &[
+                "mkdir -m 777 out",
+                "install -m 0777 a b",
+                "mkdir --mode=777 x",
+            ],
+            spares: &["mkdir -m 755 out", "install -m 644 a b", "mkdir 777"],
+        }],
+    },
+];
+
+/// The mode that is given: the first operand, or what looked like an option and is none.
+fn mode<'a>(subject: &Subject<'a>) -> Option<&'a str> {
+    let first = subject.call.words.iter().skip(1).find(|word| {
+        let text = word.text.as_str();
+        let option = text.starts_with("--")
+            || text.len() > 1
+                && text.starts_with('-')
+                && text[1..].chars().all(|c| "Rcfvh".contains(c));
+        !option
+    })?;
+    Some(first.text.as_str())
+}
+
+/// Whether a mode gives all of these rights to everybody.
+fn opens(mode: &str, rights: u32) -> bool {
+    if !mode.is_empty() && mode.bytes().all(|b| b.is_ascii_digit()) {
+        return u32::from_str_radix(mode, 8).is_ok_and(|mode| mode & rights == rights);
+    }
+    mode.split(',').any(|clause| {
+        let Some(at) = clause.find(['+', '=']) else {
+            return false;
+        };
+        let who = &clause[..at];
+        let what = &clause[at + 1..];
+        let given = what.chars().fold(0, |given, right| {
+            given
+                | match right {
+                    'r' => 4,
+                    'w' => 2,
+                    'x' | 'X' => 1,
+                    _ => 0,
+                }
+        });
+        // Without a name, the mask keeps writing from others.
+        who.contains(['o', 'a']) && given & rights == rights
+    })
+}
+
+fn privileged(mode: &str) -> bool {
+    if mode.bytes().all(|b| b.is_ascii_digit()) {
+        return u32::from_str_radix(mode, 8).is_ok_and(|mode| mode & 0o6000 != 0);
+    }
+    mode.split(',').any(|clause| {
+        clause
+            .find(['+', '='])
+            .is_some_and(|at| clause[at..].contains('s'))
+    })
+}
+
+fn recursive(subject: &Subject<'_>) -> bool {
+    subject.has("-R") || subject.has("--recursive")
+}

@@ -1,0 +1,326 @@
+//! Machines and data that are rented.
+
+use super::{Rule, Severity, Subject, Tool};
+
+pub(super) const TOOLS: &[Tool] = &[
+    Tool {
+        names: &["terraform", "tofu", "terragrunt", "cdktf"],
+        takes: "-chdir -target -var -var-file -state",
+        one_dash: true,
+        tests: &[],
+        rules: &[
+            Rule {
+                id: "terraform.destroy",
+                when: &[
+                    "destroy",
+                    "apply -destroy|--destroy",
+                    "run-all destroy",
+                    "apply -auto-approve|--auto-approve",
+                    "state rm|push",
+                    "force-unlock",
+                    "workspace delete",
+                    "taint",
+                    "run-all apply",
+                    "run --all",
+                ],
+                severity: Severity::Block,
+                reason: "it destroys what runs",
+                alternative: Some("terraform plan -destroy"),
+                catches: &[
+                    "terraform destroy",
+                    "terraform -chdir=infra destroy -auto-approve",
+                    "terraform apply -auto-approve",
+                    "tofu apply -destroy",
+                    "terraform state rm aws_x.y",
+                ],
+                spares: &[
+                    "terraform plan -destroy",
+                    "terraform plan",
+                    "terraform state list",
+                    "terraform fmt",
+                ],
+            },
+            Rule {
+                id: "terraform.apply",
+                when: &[
+                    "apply !-destroy !-auto-approve !--auto-approve",
+                    "import",
+                    "deploy",
+                ],
+                severity: Severity::Ask,
+                reason: "it changes what runs",
+                alternative: Some("terraform plan"),
+                catches: &["terraform apply", "terraform apply plan.out", "tofu apply"],
+                spares: &["terraform plan", "terraform validate", "terraform output"],
+            },
+        ],
+    },
+    Tool {
+        names: &[
+            "pulumi",
+            "cdk",
+            "sam",
+            "copilot",
+            "ansible",
+            "ansible-playbook",
+            "vagrant",
+            "packer",
+            "nomad",
+            "consul",
+            "vault",
+            "serverless",
+            "sst",
+            "eksctl",
+            "kops",
+        ],
+        takes: "-s --stack -C --cwd -i -l",
+        one_dash: false,
+        tests: &[("destroys", |s| {
+            let first = s.operand(0);
+            let second = s.operand(1);
+            match s.call.name.as_str() {
+                "pulumi" => {
+                    matches!(first, "destroy" | "cancel")
+                        || first == "stack" && second == "rm"
+                        || first == "up" && (s.has("--yes") || s.has("-y"))
+                        || first == "state" && second == "delete"
+                }
+                "cdk" => {
+                    first == "destroy"
+                        || first == "deploy" && s.value("--require-approval") == Some("never")
+                }
+                "sam" | "copilot" => first == "delete" || second == "delete",
+                "vagrant" => first == "destroy",
+                "nomad" => matches!(second, "stop" | "purge" | "delete") && first != "status",
+                "consul" => first == "kv" && second == "delete",
+                "vault" => {
+                    matches!(first, "delete")
+                        || first == "kv" && matches!(second, "delete" | "destroy" | "metadata")
+                        || first == "secrets" && second == "disable"
+                        || first == "auth" && second == "disable"
+                }
+                "sst" => first == "remove",
+                "eksctl" | "kops" => first == "delete",
+                _ => false,
+            }
+        })],
+        rules: &[Rule {
+            id: "cloud.stack",
+            when: &["&destroys"],
+            severity: Severity::Block,
+            reason: "it destroys what runs",
+            alternative: Some("pulumi preview"),
+            catches: &[
+                "pulumi destroy -y",
+                "cdk destroy --all",
+                "vagrant destroy -f",
+                "pulumi stack rm prod",
+                "vault kv delete secret/x",
+                "eksctl delete cluster x",
+            ],
+            spares: &["pulumi preview", "cdk diff", "vagrant status", "cdk synth"],
+        }],
+    },
+    Tool {
+        names: &["aws", "awslocal"],
+        takes: "--region --profile --output --query --endpoint-url",
+        one_dash: false,
+        tests: &[("destroys", aws_destroys)],
+        rules: &[Rule {
+            id: "aws.destroy",
+            when: &["&destroys !--dry-run !--dryrun !help"],
+            severity: Severity::Block,
+            reason: "what it deletes in the cloud is gone for good",
+            alternative: Some("aws s3 ls"),
+            catches: &[
+                "aws s3 rb s3://b --force",
+                "aws s3 rm s3://b --recursive",
+                "aws --profile p ec2 terminate-instances --instance-ids i-1",
+                "aws rds delete-db-instance --db-instance-identifier x",
+                "aws s3 sync . s3://b --delete",
+                "aws iam delete-user --user-name x",
+                "aws dynamodb delete-table --table-name t",
+            ],
+            spares: &[
+                "aws s3 ls",
+                "aws s3 cp a s3://b/a",
+                "aws ec2 describe-instances",
+                "aws s3 rm s3://b/x --dryrun",
+                "aws ec2 terminate-instances --dry-run --instance-ids i-1",
+            ],
+        }],
+    },
+    Tool {
+        names: &[
+            "gcloud",
+            "gsutil",
+            "bq",
+            "az",
+            "doctl",
+            "oci",
+            "ibmcloud",
+            "linode-cli",
+            "hcloud",
+            "scw",
+            "civo",
+            "exo",
+            "aliyun",
+            "azcopy",
+            "rclone",
+            "s3cmd",
+            "mc",
+            "b2",
+            "gcloud-cli",
+            "supabase",
+            "neonctl",
+            "planetscale",
+            "pscale",
+            "turso",
+            "mongocli",
+            "atlas",
+            "cf",
+            "dapr",
+        ],
+        takes: "--project --zone --region --subscription -g --resource-group --context --config -n --name",
+        one_dash: false,
+        tests: &[("destroys", |s| {
+            let words: Vec<&str> = s
+                .operands
+                .iter()
+                .map(|(word, _)| word.text.as_str())
+                .collect();
+            match s.call.name.as_str() {
+                "gsutil" => {
+                    words.iter().any(|word| matches!(*word, "rm" | "rb"))
+                        || words.contains(&"rsync") && s.has("-d")
+                }
+                "bq" => words.first().is_some_and(|word| *word == "rm") || sql(s),
+                "rclone" => {
+                    words.first().is_some_and(|word| {
+                        matches!(
+                            *word,
+                            "delete"
+                                | "purge"
+                                | "sync"
+                                | "rmdirs"
+                                | "deletefile"
+                                | "cleanup"
+                                | "move"
+                                | "bisync"
+                        )
+                    }) && !s.has("--dry-run")
+                        && !s.has("-n")
+                        && (words[0] != "sync"
+                            || words.iter().skip(1).any(|word| word.contains(':')))
+                }
+                "s3cmd" => words
+                    .first()
+                    .is_some_and(|word| matches!(*word, "del" | "rb" | "rm")),
+                "mc" => words
+                    .first()
+                    .is_some_and(|word| matches!(*word, "rm" | "rb")),
+                "azcopy" => {
+                    words
+                        .first()
+                        .is_some_and(|word| matches!(*word, "remove" | "rm"))
+                        || s.options.iter().any(|given| {
+                            given.name == "--delete-destination" && given.value == Some("true")
+                        })
+                }
+                "supabase" => {
+                    words.starts_with(&["db", "reset"]) && s.has("--linked")
+                        || words.contains(&"delete")
+                }
+                _ => words.iter().take(6).any(|word| {
+                    matches!(
+                        *word,
+                        "delete"
+                            | "destroy"
+                            | "purge"
+                            | "rm"
+                            | "remove"
+                            | "terminate"
+                            | "delete-org"
+                            | "delete-space"
+                    )
+                }),
+            }
+        })],
+        rules: &[Rule {
+            id: "cloud.destroy",
+            when: &["&destroys !--help"],
+            severity: Severity::Block,
+            reason: "what it deletes in the cloud is gone for good",
+            alternative: Some("gcloud projects list"),
+            catches: &[
+                "gcloud projects delete p",
+                "gcloud compute instances delete vm --quiet",
+                "gsutil -m rm -r gs://b",
+                "az group delete -n g --yes",
+                "doctl compute droplet delete 1",
+                "rclone purge remote:x",
+                "bq rm -r -f d",
+            ],
+            spares: &[
+                "gcloud projects list",
+                "gsutil ls gs://b",
+                "az group list",
+                "rclone ls remote:x",
+                "rclone sync -n a remote:x",
+            ],
+        }],
+    },
+];
+
+fn sql(subject: &Subject<'_>) -> bool {
+    super::database::destroys_sql(&subject.text())
+}
+
+fn aws_destroys(subject: &Subject<'_>) -> bool {
+    let words: Vec<&str> = subject
+        .operands
+        .iter()
+        .map(|(word, _)| word.text.as_str())
+        .collect();
+    let at = words.iter().position(|word| *word == "s3");
+    if let Some(at) = at {
+        return match words.get(at + 1) {
+            Some(&("rb" | "rm")) => true,
+            Some(&"sync") => subject.has("--delete"),
+            Some(&"mv") => subject.has("--recursive"),
+            _ => false,
+        };
+    }
+    words.iter().take(4).any(|word| {
+        [
+            "delete-",
+            "terminate-",
+            "deregister-",
+            "purge-",
+            "remove-",
+            "schedule-key-deletion",
+            "disable-",
+            "reset-",
+            "release-",
+            "destroy-",
+            "revoke-",
+            "detach-",
+        ]
+        .iter()
+        .any(|verb| word.starts_with(verb))
+            || matches!(
+                *word,
+                "put-bucket-policy"
+                    | "put-bucket-acl"
+                    | "stop-instances"
+                    | "reboot-instances"
+                    | "batch-delete-image"
+                    | "put-public-access-block"
+                    | "batch-write-item"
+                    | "modify-db-instance"
+                    | "stop-db-instance"
+                    | "attach-user-policy"
+                    | "create-access-key"
+            )
+    })
+}

@@ -1,0 +1,226 @@
+//! Containers: the ways out of one, and what is kept in them.
+
+use super::{Rule, Severity, Subject, Tool};
+use crate::place::Place;
+
+pub(super) const TOOLS: &[Tool] = &[
+    Tool {
+        names: &["docker", "podman", "nerdctl"],
+        takes: "-e -u -w -v -p -H --env --user --workdir --volume --name --network --net --mount --entrypoint --context --env-file --publish --hostname --pid --ipc --uts --userns --cap-add --cap-drop --device --security-opt --filter --label -l --host --config --project-name --memory -m --cpus --platform --format -t --tag --build-arg --target",
+        one_dash: false,
+        tests: &[
+            ("mounts-vital", mounts_vital),
+            ("out-of-it", |s| {
+                [
+                    "--pid",
+                    "--ipc",
+                    "--uts",
+                    "--userns",
+                    "--net",
+                    "--network",
+                    "--cgroupns",
+                ]
+                .iter()
+                .any(|option| {
+                    s.value(option) == Some("host") && *option != "--net" && *option != "--network"
+                }) || s.options.iter().any(|given| {
+                    given.name == "--cap-add"
+                        && given.value.is_some_and(|v| {
+                            matches!(
+                                v.to_ascii_uppercase().trim_start_matches("CAP_"),
+                                "ALL"
+                                    | "SYS_ADMIN"
+                                    | "SYS_MODULE"
+                                    | "SYS_PTRACE"
+                                    | "DAC_READ_SEARCH"
+                                    | "SYS_RAWIO"
+                            )
+                        })
+                }) || s.options.iter().any(|given| {
+                    given.name == "--security-opt"
+                        && given.value.is_some_and(|v| v.contains("unconfined"))
+                }) || s.options.iter().any(|given| {
+                    given.name == "--device"
+                        && given.value.is_some_and(|v| {
+                            v.starts_with("/dev/sd")
+                                || v.starts_with("/dev/nvme")
+                                || v.starts_with("/dev/mem")
+                        })
+                })
+            }),
+            ("every-one", |s| {
+                s.operands.iter().any(|(word, _)| !word.is_known())
+            }),
+        ],
+        rules: &[
+            Rule {
+                id: "docker.privileged",
+                when: &[
+                    "run|create|exec --privileged",
+                    "container run|create|exec --privileged",
+                    "compose run|exec --privileged",
+                    "buildx build --allow",
+                    "build --privileged",
+                ],
+                severity: Severity::Block,
+                reason: "a privileged container is as good as root on the machine",
+                alternative: Some("docker run --rm alpine true"),
+                catches: &[
+                    "docker run --privileged x",
+                    "docker run -it --rm --privileged=true alpine",
+                    "podman exec --privileged c sh",
+                    "docker container run --privileged x",
+                ],
+                spares: &[
+                    "docker run --rm alpine",
+                    "docker run --privileged=false x",
+                    "docker ps",
+                    "docker run alpine echo --privileged-mode",
+                ],
+            },
+            Rule {
+                id: "docker.host",
+                when: &[
+                    "run|create|exec &mounts-vital",
+                    "run|create &out-of-it",
+                    "container run|create &mounts-vital",
+                    "container run|create &out-of-it",
+                ],
+                severity: Severity::Block,
+                reason: "from this container the machine itself can be changed",
+                alternative: Some("docker run --rm alpine true"),
+                catches: &[
+                    "docker run -v /:/host alpine",
+                    "docker run --pid=host x",
+                    "docker run -v /var/run/docker.sock:/var/run/docker.sock x",
+                    "docker run --cap-add SYS_ADMIN x",
+                    "docker run --mount type=bind,source=/,target=/host x",
+                ],
+                spares: &[
+                    "docker run -v $PWD:/app x",
+                    "docker run -p 80:80 x",
+                    "docker run --network host x",
+                    "docker run -v data:/data x",
+                ],
+            },
+            Rule {
+                id: "docker.data",
+                when: &[
+                    "volume rm|prune",
+                    "system prune --volumes",
+                    "compose down -v|--volumes",
+                    "compose rm -v",
+                    "system reset",
+                    "volume remove",
+                    "machine rm|reset",
+                ],
+                severity: Severity::Block,
+                reason: "the data in the volumes is gone for good",
+                alternative: Some("docker volume ls"),
+                catches: &[
+                    "docker volume rm db",
+                    "docker compose down -v",
+                    "docker system prune -a --volumes",
+                    "docker volume prune -f",
+                ],
+                spares: &[
+                    "docker volume ls",
+                    "docker compose down",
+                    "docker compose up -d",
+                ],
+            },
+            Rule {
+                id: "docker.prune",
+                when: &[
+                    "system prune",
+                    "image|container|network|builder prune -a|--all",
+                    "rm -f|--force &every-one",
+                    "kill &every-one",
+                    "rmi -f|--force &every-one",
+                    "container rm -f &every-one",
+                    "rm -v",
+                    "swarm leave --force|-f",
+                    "stack rm",
+                    "service rm",
+                    "secret rm",
+                    "container prune",
+                ],
+                severity: Severity::Ask,
+                reason: "it removes containers or images that may be in use by others",
+                alternative: Some("docker ps -a"),
+                catches: &[
+                    "docker system prune -af",
+                    "docker rm -f $(docker ps -aq)",
+                    "docker kill $(docker ps -q)",
+                    "docker image prune -a",
+                ],
+                spares: &[
+                    "docker rm web",
+                    "docker image ls",
+                    "docker rmi old:1",
+                    "docker stop web",
+                ],
+            },
+        ],
+    },
+    Tool {
+        names: &["docker-compose", "podman-compose"],
+        takes: "-p --project-name --profile --env-file --project-directory",
+        one_dash: false,
+        tests: &[],
+        rules: &[Rule {
+            id: "docker-compose.data",
+            when: &["down -v|--volumes", "rm -v", "run|exec --privileged"],
+            severity: Severity::Block,
+            reason: "the data in the volumes is gone for good",
+            alternative: Some("docker-compose down"),
+            catches: &[
+                "docker-compose down -v",
+                "docker-compose -f a.yml down --volumes",
+                "docker-compose rm -fv",
+                "docker-compose exec --privileged web sh",
+            ],
+            spares: &[
+                "docker-compose down",
+                "docker-compose up -d",
+                "docker-compose logs -f",
+            ],
+        }],
+    },
+];
+
+fn mounts_vital(subject: &Subject<'_>) -> bool {
+    subject.options.iter().any(|given| {
+        let Some(value) = given.value else {
+            return false;
+        };
+        let source = match given.name {
+            "--mount" => value.split(',').find_map(|field| {
+                field
+                    .strip_prefix("source=")
+                    .or_else(|| field.strip_prefix("src="))
+            }),
+            "--volume" => value.split(':').next(),
+            name if name.starts_with('-') && !name.starts_with("--") && name.ends_with('v') => {
+                value.split(':').next()
+            }
+            _ => None,
+        };
+        let Some(source) = source.filter(|source| source.starts_with(['/', '~', '.'])) else {
+            return false;
+        };
+        if source.ends_with("docker.sock")
+            || source.ends_with("podman.sock")
+            || source.ends_with("containerd.sock")
+        {
+            return true;
+        }
+        let read_only =
+            value.ends_with(":ro") || value.contains(",readonly") || value.contains(",ro");
+        match subject.place(source) {
+            Place::Vital => !read_only || source == "/",
+            Place::System | Place::Device => !read_only,
+            _ => false,
+        }
+    })
+}

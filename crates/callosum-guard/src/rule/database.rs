@@ -1,0 +1,439 @@
+//! Databases: statements that delete more than a row.
+
+use super::{Rule, Severity, Subject, Tool};
+
+pub(super) const TOOLS: &[Tool] = &[
+    Tool {
+        names: &[
+            "psql",
+            "mysql",
+            "mariadb",
+            "sqlite3",
+            "sqlite",
+            "sqlcmd",
+            "cockroach",
+            "clickhouse-client",
+            "clickhouse",
+            "duckdb",
+            "usql",
+            "pgcli",
+            "mycli",
+            "litecli",
+            "bq",
+            "snowsql",
+            "trino",
+            "presto",
+            "hive",
+            "beeline",
+            "impala-shell",
+            "cqlsh",
+            "isql",
+            "sqlplus",
+            "osql",
+            "rqlite",
+            "turso",
+            "prisma",
+            "wrangler",
+            "ibis",
+            "dolt",
+            "tsql",
+        ],
+        takes: "-h -p -U -u -d -f -D --host --port --user --username --dbname --database",
+        one_dash: false,
+        tests: &[("destroys", |s| {
+            texts(s).iter().any(|text| destroys_sql(text))
+        })],
+        rules: &[Rule {
+            id: "database.destroy",
+            when: &["&destroys"],
+            severity: Severity::Block,
+            reason: "it deletes data that nothing brings back",
+            alternative: Some("psql -c 'SELECT count(*) FROM t'"),
+            catches: &[
+                "psql -c 'DROP TABLE users'",
+                "mysql -e 'drop database prod'",
+                "sqlite3 x.db 'DELETE FROM t;'",
+                "echo 'TRUNCATE t' | psql",
+                "psql <<< 'DROP SCHEMA public CASCADE'",
+                "psql -c \"UPDATE u SET admin = true\"",
+                "psql -c 'ALTER TABLE t DROP COLUMN c'",
+            ],
+            spares: &[
+                "psql -c 'SELECT 1'",
+                "mysql -e \"select 'drop table x'\"",
+                "sqlite3 x.db 'DELETE FROM t WHERE id = 1'",
+                "psql -l",
+            ],
+        }],
+    },
+    Tool {
+        names: &[
+            "dropdb",
+            "dropuser",
+            "mysqladmin",
+            "mongodump",
+            "mongorestore",
+            "pg_restore",
+            "pg_resetwal",
+            "pg_dropcluster",
+            "pg_ctlcluster",
+        ],
+        takes: "-h -p -U -u -d",
+        one_dash: false,
+        tests: &[("destroys", |s| match s.call.name.as_str() {
+            "dropdb" | "dropuser" | "pg_resetwal" | "pg_dropcluster" => {
+                !s.has("--help") && !s.has("--version")
+            }
+            "mysqladmin" => s.operands.iter().any(|(word, _)| {
+                matches!(
+                    word.text.as_str(),
+                    "drop" | "shutdown" | "password" | "flush-privileges"
+                )
+            }),
+            "mongorestore" => s.has("--drop"),
+            "pg_restore" => s.has("--clean") || s.has("-c"),
+            _ => false,
+        })],
+        rules: &[Rule {
+            id: "database.drop",
+            when: &["&destroys"],
+            severity: Severity::Block,
+            reason: "it deletes a whole database",
+            alternative: Some("psql -l"),
+            catches: &[
+                "dropdb prod",
+                "mysqladmin -u root drop prod",
+                "mongorestore --drop dump/",
+                "pg_restore --clean -d prod x.dump",
+            ],
+            spares: &["dropdb --help", "mysqladmin status", "mongorestore dump/"],
+        }],
+    },
+    Tool {
+        names: &[
+            "redis-cli",
+            "valkey-cli",
+            "keydb-cli",
+            "memcached-tool",
+            "etcdctl",
+        ],
+        takes: "-h -p -n -a -u --user --pass --endpoints",
+        one_dash: false,
+        tests: &[("flushes", |s| {
+            texts(s).iter().any(|text| {
+                let lower = text.to_ascii_lowercase();
+                [
+                    "flushall",
+                    "flushdb",
+                    "shutdown",
+                    "config set dir",
+                    "config set dbfilename",
+                    "debug segfault",
+                    "cluster reset",
+                    "swapdb",
+                ]
+                .iter()
+                .any(|word| lower.contains(word))
+            }) || s.call.name == "etcdctl"
+                && s.operands.iter().any(|(word, _)| word.text == "del")
+                && (s.has("--prefix") || s.has("--from-key"))
+                || s.call.name.ends_with("-cli")
+                    && matches!(s.operand(0).to_ascii_lowercase().as_str(), "del" | "unlink")
+                    && s.operands.iter().any(|(word, _)| !word.is_known())
+        })],
+        rules: &[Rule {
+            id: "redis.flush",
+            when: &["&flushes"],
+            severity: Severity::Block,
+            reason: "it deletes everything that is stored",
+            alternative: Some("redis-cli dbsize"),
+            catches: &[
+                "redis-cli FLUSHALL",
+                "redis-cli -h prod -n 1 flushdb",
+                "echo FLUSHALL | redis-cli",
+                "redis-cli shutdown nosave",
+                "redis-cli keys 'x*' | xargs redis-cli del",
+            ],
+            spares: &[
+                "redis-cli dbsize",
+                "redis-cli get flush",
+                "redis-cli ping",
+                "redis-cli del key1",
+            ],
+        }],
+    },
+    Tool {
+        names: &["mongosh", "mongo"],
+        takes: "-u -p --host --port --username --password",
+        one_dash: false,
+        tests: &[("destroys", |s| {
+            texts(s).iter().any(|text| {
+                let lower = text.to_ascii_lowercase();
+                [
+                    ".dropdatabase(",
+                    ".drop(",
+                    ".deletemany({})",
+                    ".remove({})",
+                    ".deletemany( {} )",
+                    "dropdatabase:",
+                    "shutdownserver(",
+                    "dropuser(",
+                    "dropalluser",
+                    ".dropindexes(",
+                ]
+                .iter()
+                .any(|word| lower.replace(' ', "").contains(&word.replace(' ', "")))
+            })
+        })],
+        rules: &[Rule {
+            id: "mongo.destroy",
+            when: &["&destroys"],
+            severity: Severity::Block,
+            reason: "it deletes data that nothing brings back",
+            alternative: Some("mongosh --eval 'db.stats()'"),
+            catches: &[
+                "mongosh --eval 'db.dropDatabase()'",
+                "mongosh prod --eval \"db.users.drop()\"",
+                "mongo --eval 'db.x.deleteMany({})'",
+            ],
+            spares: &[
+                "mongosh --eval 'db.stats()'",
+                "mongosh --eval 'db.x.deleteOne({_id: 1})'",
+                "mongosh prod",
+            ],
+        }],
+    },
+    Tool {
+        names: &[
+            "rails",
+            "rake",
+            "prisma",
+            "sequelize",
+            "sequelize-cli",
+            "alembic",
+            "flask",
+            "django-admin",
+            "artisan",
+            "knex",
+            "typeorm",
+            "drizzle-kit",
+            "diesel",
+            "sqlx",
+            "dbmate",
+            "flyway",
+            "liquibase",
+            "goose",
+            "migrate",
+            "mix",
+            "php",
+            "python",
+            "python3",
+            "npx",
+            "hasura",
+        ],
+        takes: "",
+        one_dash: false,
+        tests: &[("resets", |s| {
+            let words: Vec<&str> = s.call.words.iter().map(|word| word.text.as_str()).collect();
+            let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
+            let pair = |a: &str, b: &[&str]| {
+                words
+                    .windows(2)
+                    .any(|two| two[0] == a && b.contains(&two[1]))
+            };
+            has(&[
+                "db:drop",
+                "db:reset",
+                "db:migrate:reset",
+                "db:wipe",
+                "migrate:fresh",
+                "migrate:reset",
+                "db:schema:load",
+                "db:drop:all",
+                "ecto.drop",
+                "ecto.reset",
+                "db:purge",
+                "schema:drop",
+                "db:migrate:undo:all",
+                "db:truncate_all",
+                "migrate:refresh",
+            ]) || pair("migrate", &["reset"]) && (s.call.name == "prisma" || has(&["prisma"]))
+                || has(&["prisma"])
+                    && pair("db", &["push"])
+                    && has(&["--force-reset", "--accept-data-loss"])
+                || s.call.name == "prisma" && has(&["--force-reset", "--accept-data-loss"])
+                || pair("database", &["drop", "reset"])
+                    && matches!(s.call.name.as_str(), "diesel" | "sqlx")
+                || pair("downgrade", &["base"])
+                || words.iter().any(|word| word.ends_with("manage.py"))
+                    && has(&["flush", "reset_db", "sqlflush"])
+                    && !has(&["sqlflush"])
+                || s.call.name == "django-admin" && has(&["flush"])
+                || matches!(s.call.name.as_str(), "flyway") && has(&["clean"])
+                || s.call.name == "liquibase"
+                    && words
+                        .iter()
+                        .any(|word| matches!(*word, "drop-all" | "dropAll"))
+                || s.call.name == "dbmate" && has(&["drop"])
+                || s.call.name == "migrate" && has(&["drop"])
+                || s.call.name == "goose" && has(&["reset", "down-to"])
+        })],
+        rules: &[Rule {
+            id: "database.reset",
+            when: &["&resets"],
+            severity: Severity::Ask,
+            reason: "it deletes what is in the database",
+            alternative: Some("rails db:migrate:status"),
+            catches: &[
+                "rails db:drop",
+                "npx prisma migrate reset",
+                "python manage.py flush --no-input",
+                "php artisan migrate:fresh",
+                "sqlx database drop -y",
+                "mix ecto.reset",
+            ],
+            spares: &[
+                "rails db:migrate",
+                "npx prisma migrate dev",
+                "python manage.py migrate",
+                "sqlx migrate run",
+            ],
+        }],
+    },
+];
+
+/// What a command is given to run: its words, and what it reads.
+fn texts(subject: &Subject<'_>) -> Vec<String> {
+    let mut texts: Vec<String> = subject
+        .call
+        .words
+        .iter()
+        .skip(1)
+        .map(|word| word.text.clone())
+        .collect();
+    if matches!(
+        subject.call.name.as_str(),
+        "redis-cli" | "valkey-cli" | "keydb-cli"
+    ) {
+        texts.push(
+            subject
+                .operands
+                .iter()
+                .map(|(word, _)| word.text.as_str())
+                .collect::<Vec<_>>()
+                .join(" "),
+        );
+    }
+    texts.extend(subject.call.input.as_ref().map(|input| input.text.clone()));
+    texts.extend(
+        subject
+            .call
+            .script
+            .as_ref()
+            .map(|script| script.text.clone()),
+    );
+    texts
+}
+
+/// Whether one of these statements deletes a table, a database, or every row of one.
+pub(super) fn destroys_sql(text: &str) -> bool {
+    let plain = without_strings(text).to_ascii_lowercase();
+    plain.split(';').any(|statement| {
+        let words: Vec<&str> = statement
+            .split(|c: char| c.is_whitespace() || c == '(' || c == ',')
+            .filter(|word| !word.is_empty())
+            .collect();
+        let at = |word: &str| words.iter().position(|one| *one == word);
+        let starts = |verb: &str| {
+            words.first() == Some(&verb)
+                || at(verb).is_some_and(|at| {
+                    at > 0
+                        && matches!(
+                            words[at - 1],
+                            "-c" | "begin" | "explain" | "=" | "execute" | "analyze" | "as"
+                        )
+                })
+        };
+        if starts("drop") {
+            return words.iter().any(|word| {
+                matches!(
+                    *word,
+                    "table"
+                        | "database"
+                        | "schema"
+                        | "view"
+                        | "user"
+                        | "role"
+                        | "keyspace"
+                        | "owned"
+                        | "tablespace"
+                        | "index"
+                        | "materialized"
+                        | "function"
+                        | "trigger"
+                        | "type"
+                        | "extension"
+                        | "sequence"
+                        | "column"
+                )
+            });
+        }
+        if starts("truncate") {
+            return words.len() > 1;
+        }
+        if starts("delete") || starts("with") && at("delete").is_some() {
+            let everywhere = at("where").is_none_or(|at| {
+                matches!(
+                    words.get(at + 1..),
+                    Some(["true" | "1" | "1=1"] | ["1", "=", "1"])
+                )
+            });
+            return at("from").is_some() && everywhere;
+        }
+        if starts("update") {
+            return at("set").is_some() && at("where").is_none();
+        }
+        if starts("alter") {
+            return at("drop").is_some();
+        }
+        starts("reassign")
+    })
+}
+
+/// A text with what stands in quotes within it taken out.
+fn without_strings(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut quote = None;
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match (quote, letter) {
+            (Some(open), _) if open == letter => quote = None,
+            (Some(_), _) | (None, '"' | '`') => {}
+            (None, '\'') => {
+                quote = Some('\'');
+                out.push('?');
+            }
+            (None, '-') if letters.peek() == Some(&'-') => {
+                for letter in letters.by_ref() {
+                    if letter == '\n' {
+                        break;
+                    }
+                }
+                out.push(' ');
+            }
+            (None, '/') if letters.peek() == Some(&'*') => {
+                let mut last = ' ';
+                letters.next();
+                for letter in letters.by_ref() {
+                    if last == '*' && letter == '/' {
+                        break;
+                    }
+                    last = letter;
+                }
+                out.push(' ');
+            }
+            (None, other) => out.push(other),
+        }
+    }
+    out
+}

@@ -1,0 +1,311 @@
+//! Deleting: `rm` and whatever else makes files go away.
+
+use super::{Rule, Severity, Subject, Tool};
+use crate::place::Place;
+
+pub(super) const TOOLS: &[Tool] = &[
+    Tool {
+        names: &[
+            "rm",
+            "grm",
+            "rimraf",
+            "del-cli",
+            "trash-empty",
+            "srm",
+            "del",
+            "rd",
+            "erase",
+            "ri",
+            "Remove-Item",
+            "remove-item",
+            "rmrf",
+            "unlink",
+            "rmdir",
+        ],
+        takes: "",
+        one_dash: false,
+        tests: &[
+            ("recursive", recursive),
+            ("root", |s| s.has("--no-preserve-root") && recursive(s)),
+        ],
+        rules: &[
+            Rule {
+                id: "rm.vital",
+                when: &["@vital|@project", "&root"],
+                severity: Severity::Block,
+                reason: "it deletes the system, the home folder or the whole project",
+                alternative: Some("rm -r ./build"),
+                catches: &[
+                    "rm -rf /",
+                    "rm -r -f ~",
+                    "rm -fr /*",
+                    "rm --recursive --force /usr",
+                    "rm -rf ..",
+                    "rm -rf \"$HOME\"",
+                    "rm -rf .",
+                    "rm -rf --no-preserve-root /",
+                    "rm / -rf",
+                ],
+                spares: &[
+                    "rm -rf target",
+                    "rm -rf /tmp/x",
+                    "rm -rf ./node_modules",
+                    "echo rm -rf /",
+                    "rm -rf /home/u/p/target",
+                ],
+            },
+            Rule {
+                id: "rm.git",
+                when: &["@git"],
+                severity: Severity::Block,
+                reason: "it deletes the repository with its history",
+                alternative: Some("git status"),
+                catches: &["rm -rf .git", "rm -r ./.git/objects", "rm .git/HEAD"],
+                spares: &["rm .gitignore", "rm -f .gitattributes", "rm -rf git"],
+            },
+            Rule {
+                id: "rm.system",
+                when: &["@system"],
+                severity: Severity::Block,
+                reason: "it deletes part of the system",
+                alternative: Some("ls -l /etc/hosts"),
+                catches: &[
+                    "rm /etc/passwd",
+                    "rm -rf /usr/local/lib",
+                    "rm -f /var/lib/dpkg/status",
+                ],
+                spares: &["ls /etc", "rm /tmp/passwd", "rm etc/passwd"],
+            },
+            Rule {
+                id: "rm.maybe-vital",
+                when: &["@maybe-vital"],
+                severity: Severity::Ask,
+                reason: "where the variable is empty it deletes from the root on",
+                alternative: Some("rm -r ./build"),
+                catches: &[
+                    "rm -rf \"$DIR\"/*",
+                    "rm -rf $X/",
+                    "rm -rf ~/$NAME",
+                    "cd \"$D\"; rm -rf *",
+                ],
+                spares: &[
+                    "rm -rf \"${DIR:?}\"/*",
+                    "rm -rf \"$TMPDIR/x\"",
+                    "D=build; rm -rf $D/*",
+                ],
+            },
+            Rule {
+                id: "rm.everything",
+                when: &["@everything"],
+                severity: Severity::Ask,
+                reason: "it deletes everything in the project",
+                alternative: Some("git clean -n"),
+                catches: &["rm -rf *", "rm -rf ./*", "rm *", "rm -r ./{*,.*}"],
+                spares: &["rm -f *.log", "rm -rf build/*", "rm *.tmp"],
+            },
+            Rule {
+                id: "rm.outside",
+                when: &["@outside"],
+                severity: Severity::Ask,
+                reason: "it deletes outside the project",
+                alternative: Some("rm -r ./build"),
+                catches: &["rm -rf ../other", "rm -r ~/notes", "rm ~/x.txt"],
+                spares: &["rm -rf ./other", "rm -r /tmp/notes", "rm x.txt"],
+            },
+            Rule {
+                id: "rm.unknown",
+                when: &["&recursive @unknown"],
+                severity: Severity::Note,
+                reason: "what it deletes is not known",
+                alternative: Some("rm -r ./build"),
+                catches: &["rm -rf $DIR", "rm -r \"$1\"", "rm -rf $(cat list)"],
+                spares: &["rm -rf build", "rm \"$file\"", "rm -rf \"$HOME/p/build\""],
+            },
+        ],
+    },
+    Tool {
+        names: &["mv"],
+        takes: "-t -S --target-directory --suffix",
+        one_dash: false,
+        tests: &[
+            ("moves-vital", |s| {
+                sources(s).any(|p| matches!(p, Place::Vital | Place::Project | Place::System))
+            }),
+            ("moves-git", |s| sources(s).any(|p| p == Place::Git)),
+            ("moves-all", |s| {
+                sources(s).any(|p| p == Place::Everything)
+                    && s.operands
+                        .last()
+                        .is_some_and(|(w, _)| !matches!(s.place(&w.text), Place::Inside))
+            }),
+            ("to-null", |s| {
+                s.operands
+                    .last()
+                    .is_some_and(|(w, _)| w.text == "/dev/null")
+            }),
+        ],
+        rules: &[Rule {
+            id: "mv.vital",
+            when: &["&moves-vital", "&moves-git", "&to-null", "&moves-all"],
+            severity: Severity::Block,
+            reason: "what is moved is gone from where it is needed",
+            alternative: Some("cp -r src src.bak"),
+            catches: &[
+                "mv /etc /tmp/etc",
+                "mv ~ /tmp/x",
+                "mv .git /tmp/g",
+                "mv src /dev/null",
+            ],
+            spares: &["mv a b", "mv src/x.rs src/y.rs", "mv /tmp/a ."],
+        }],
+    },
+    Tool {
+        names: &["shred", "wipe", "scrub"],
+        takes: "-n -s --iterations --size --random-source",
+        one_dash: false,
+        tests: &[],
+        rules: &[
+            Rule {
+                id: "shred.device",
+                when: &["@device", "@vital|@project|@system|@git"],
+                severity: Severity::Block,
+                reason: "what it overwrites cannot be brought back",
+                alternative: Some("ls -l"),
+                catches: &[
+                    "shred /dev/sda",
+                    "shred -n 3 /dev/nvme0n1",
+                    "shred -u /etc/passwd",
+                ],
+                spares: &["shred --help", "shred --version", "ls /dev/sda"],
+            },
+            Rule {
+                id: "shred.file",
+                when: &["*"],
+                severity: Severity::Ask,
+                reason: "what it overwrites cannot be brought back",
+                alternative: Some("rm notes.txt"),
+                catches: &["shred -u notes.txt", "shred a", "wipe -f x"],
+                spares: &["shred --help", "shred --version", "cat shred"],
+            },
+        ],
+    },
+    Tool {
+        names: &["rsync"],
+        takes: "-e -f --exclude --include --rsh --filter --bwlimit --port --files-from --log-file",
+        one_dash: false,
+        tests: &[
+            ("to-vital", |s| {
+                s.operands.last().is_some_and(|(word, _)| {
+                    matches!(
+                        s.place(&word.text),
+                        Place::Vital | Place::Project | Place::System | Place::Everything
+                    )
+                })
+            }),
+            ("to-outside", |s| {
+                s.operands.last().is_some_and(|(word, _)| {
+                    matches!(s.place(&word.text), Place::Outside) || word.text.contains(':')
+                })
+            }),
+        ],
+        rules: &[
+            Rule {
+                id: "rsync.delete-vital",
+                when: &[
+                    "--delete*|--del !-n|--dry-run &to-vital",
+                    "--delete !-n|--dry-run &to-vital",
+                    "--delete-before !-n &to-vital",
+                    "--delete-after !-n &to-vital",
+                    "--delete-during !-n &to-vital",
+                    "--delete-excluded !-n &to-vital",
+                ],
+                severity: Severity::Block,
+                reason: "it deletes whatever the source does not have",
+                alternative: Some("rsync -an --delete src/ dst/"),
+                catches: &[
+                    "rsync -a --delete empty/ /",
+                    "rsync --delete -r /tmp/e/ ~/",
+                    "rsync -a --delete e/ .",
+                ],
+                spares: &[
+                    "rsync -a src/ dst/",
+                    "rsync -an --delete src/ /",
+                    "rsync -a --delete src/ dst/",
+                ],
+            },
+            Rule {
+                id: "rsync.delete",
+                when: &[
+                    "--delete !-n|--dry-run &to-outside",
+                    "--del !-n|--dry-run &to-outside",
+                    "--delete-excluded !-n|--dry-run &to-outside",
+                    "--remove-source-files",
+                ],
+                severity: Severity::Ask,
+                reason: "it deletes whatever the source does not have, outside the project",
+                alternative: Some("rsync -an --delete src/ dst/"),
+                catches: &[
+                    "rsync -a --delete src/ ../dst/",
+                    "rsync -av --delete ./ host:/srv/www/",
+                    "rsync -a --remove-source-files a/ b/",
+                ],
+                spares: &[
+                    "rsync -a src/ dst/",
+                    "rsync -av ./ host:/srv/www/",
+                    "rsync -an --delete ./ host:/srv/",
+                ],
+            },
+        ],
+    },
+    Tool {
+        names: &["truncate"],
+        takes: "-s -r --size --reference",
+        one_dash: false,
+        tests: &[("empties", |s| {
+            s.value("-s")
+                .or_else(|| s.value("--size"))
+                .is_some_and(|size| size.trim_start_matches(['=', '<']).starts_with('0'))
+        })],
+        rules: &[Rule {
+            id: "truncate.device",
+            when: &["@device|@vital|@system|@git"],
+            severity: Severity::Block,
+            reason: "what is cut off cannot be brought back",
+            alternative: Some("truncate -s 0 /tmp/x.log"),
+            catches: &[
+                "truncate -s 0 /etc/passwd",
+                "truncate -s0 .git/index",
+                "truncate --size=0 /dev/sda",
+            ],
+            spares: &[
+                "truncate -s 0 app.log",
+                "truncate -s 1M disk.img",
+                "truncate -s 0 /tmp/x",
+            ],
+        }],
+    },
+];
+
+fn sources(subject: &Subject<'_>) -> impl Iterator<Item = Place> {
+    let count = subject.operands.len();
+    let all = subject.has("-t") || subject.has("--target-directory");
+    subject
+        .operands
+        .iter()
+        .take(if all { count } else { count.saturating_sub(1) })
+        .map(|(word, _)| subject.place(&word.text))
+}
+
+fn recursive(subject: &Subject<'_>) -> bool {
+    let named = matches!(subject.call.name.as_str(), "rimraf" | "del-cli" | "rmrf");
+    named
+        || ["-r", "-R", "--recursive"]
+            .iter()
+            .any(|option| subject.has(option))
+        || subject.call.words.iter().any(|word| {
+            matches!(
+                word.text.to_ascii_lowercase().as_str(),
+                "-recurse" | "/s" | "-r" | "-rec"
+            )
+        })
+}

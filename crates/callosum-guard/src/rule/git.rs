@@ -1,0 +1,337 @@
+//! git: what throws work away, here or where it was pushed to.
+
+use super::{Rule, Severity, Subject, Tool};
+
+pub(super) const TOOLS: &[Tool] = &[Tool {
+    names: &["git"],
+    takes: "-C -c --git-dir --work-tree --namespace --exec-path --config-env -m -F --message --file --author --date -o --push-option --receive-pack --repo",
+    one_dash: false,
+    tests: &[
+        ("forced-refspec", |s| {
+            refspecs(s).any(|spec| spec.starts_with('+') && spec.len() > 1)
+        }),
+        ("deleting-refspec", |s| {
+            refspecs(s).any(|spec| spec.starts_with(':') && spec.len() > 1)
+        }),
+        ("drops-changes", drops_changes),
+        ("unsafe-key", unsafe_key),
+        ("all-files", |s| {
+            s.operands
+                .iter()
+                .skip(1)
+                .any(|(word, _)| matches!(word.text.as_str(), "." | "*" | ":/" | "./" | ":/*"))
+        }),
+        ("prunes-now", |s| {
+            s.options.iter().any(|given| {
+                given.name.starts_with("--prune")
+                    && given.value.is_some_and(|v| matches!(v, "now" | "all"))
+                    || given.name.starts_with("--expire")
+                        && given
+                            .value
+                            .is_some_and(|v| matches!(v, "now" | "all" | "0"))
+            })
+        }),
+    ],
+    rules: &[
+        Rule {
+            id: "git.reset-hard",
+            when: &["reset --hard"],
+            severity: Severity::Block,
+            reason: "it throws away every change that is not committed",
+            alternative: Some("git stash"),
+            catches: &[
+                "git reset --hard",
+                "git -C sub reset --hard HEAD~3",
+                "git reset HEAD~1 --har",
+                "git -c a.b=c --no-pager reset --hard",
+            ],
+            spares: &[
+                "git reset --soft HEAD~1",
+                "git reset HEAD file.rs",
+                "git commit -m 'do not git reset --hard'",
+                "git reset --mixed",
+            ],
+        },
+        Rule {
+            id: "git.push-force",
+            when: &["push -f|--force", "push &forced-refspec", "push --mirror"],
+            severity: Severity::Block,
+            reason: "it overwrites what others have pushed",
+            alternative: Some("git push --force-with-lease"),
+            catches: &[
+                "git push --force",
+                "git push -f origin main",
+                "git push origin +main",
+                "git push -uf origin x",
+                "git push --mirror origin",
+            ],
+            spares: &[
+                "git push --force-with-lease",
+                "git push origin main",
+                "git push -u origin feature",
+                "git push --force-with-lease=main origin main",
+            ],
+        },
+        Rule {
+            id: "git.push-delete",
+            when: &["push -d|--delete", "push &deleting-refspec", "push --prune"],
+            severity: Severity::Ask,
+            reason: "it deletes branches or tags where they were pushed to",
+            alternative: Some("git branch -r"),
+            catches: &[
+                "git push origin --delete main",
+                "git push origin :main",
+                "git push -d origin v1",
+            ],
+            spares: &[
+                "git push origin HEAD:main",
+                "git push --tags",
+                "git push origin a:b",
+            ],
+        },
+        Rule {
+            id: "git.clean",
+            when: &["clean -f|--force !-n|--dry-run !-i|--interactive"],
+            severity: Severity::Block,
+            reason: "it deletes files that git does not keep, for good",
+            alternative: Some("git clean -n"),
+            catches: &[
+                "git clean -fd",
+                "git clean -xdf",
+                "git clean --force",
+                "git clean -d -f src",
+            ],
+            spares: &["git clean -n", "git clean -nfd", "git clean -i"],
+        },
+        Rule {
+            id: "git.discard",
+            when: &[
+                "checkout &drops-changes",
+                "restore !--staged|-S",
+                "restore -W|--worktree",
+                "checkout -f|--force",
+                "switch -f|--force|--discard-changes",
+                "checkout-index -f -a",
+                "read-tree --reset -u",
+                "reset --merge",
+            ],
+            severity: Severity::Ask,
+            reason: "it throws away changes that are not committed",
+            alternative: Some("git stash"),
+            catches: &[
+                "git checkout -- .",
+                "git checkout .",
+                "git restore src/main.rs",
+                "git checkout HEAD -- a.rs",
+                "git switch --discard-changes main",
+                "git checkout -f",
+            ],
+            spares: &[
+                "git checkout main",
+                "git checkout -b feature/x",
+                "git restore --staged a.rs",
+                "git switch -c x",
+            ],
+        },
+        Rule {
+            id: "git.branch-delete",
+            when: &[
+                "branch -D",
+                "branch -d --force",
+                "branch -d -f",
+                "branch --delete --force",
+                "branch --delete -f",
+                "branch -f|--force",
+                "branch -M",
+                "branch -C",
+                "update-ref -d|--stdin",
+                "symbolic-ref -d|--delete",
+            ],
+            severity: Severity::Ask,
+            reason: "it drops a branch whose commits may be nowhere else",
+            alternative: Some("git branch -d feature"),
+            catches: &[
+                "git branch -D main",
+                "git branch --delete --force x",
+                "git branch -f main HEAD~9",
+                "git update-ref -d refs/heads/main",
+            ],
+            spares: &[
+                "git branch -d merged",
+                "git branch -a",
+                "git branch new main",
+            ],
+        },
+        Rule {
+            id: "git.stash-drop",
+            when: &["stash drop|clear"],
+            severity: Severity::Ask,
+            reason: "it throws away changes that were put aside",
+            alternative: Some("git stash list"),
+            catches: &[
+                "git stash drop",
+                "git stash clear",
+                "git stash drop stash@{1}",
+            ],
+            spares: &["git stash", "git stash pop", "git stash list"],
+        },
+        Rule {
+            id: "git.history-loss",
+            when: &[
+                "reflog expire|delete",
+                "gc &prunes-now",
+                "gc --prune=now",
+                "prune !-n|--dry-run",
+                "filter-branch",
+                "filter-repo",
+                "replace -f|--force",
+            ],
+            severity: Severity::Block,
+            reason: "it removes the commits by which a mistake could be undone",
+            alternative: Some("git gc"),
+            catches: &[
+                "git reflog expire --expire=now --all",
+                "git gc --prune=now --aggressive",
+                "git filter-branch --tree-filter 'rm x' HEAD",
+                "git reflog delete HEAD@{1}",
+            ],
+            spares: &["git gc", "git reflog", "git log --reflog"],
+        },
+        Rule {
+            id: "git.worktree-remove",
+            when: &[
+                "worktree remove -f|--force",
+                "submodule deinit -f|--force",
+                "submodule deinit --all",
+            ],
+            severity: Severity::Ask,
+            reason: "it deletes a working tree with the changes in it",
+            alternative: Some("git worktree list"),
+            catches: &[
+                "git worktree remove --force ../x",
+                "git worktree remove -f x",
+                "git submodule deinit -f lib",
+            ],
+            spares: &[
+                "git worktree list",
+                "git worktree add ../x",
+                "git worktree remove ../x",
+            ],
+        },
+        Rule {
+            id: "git.remove-all",
+            when: &[
+                "rm -r !--cached !-n|--dry-run &all-files",
+                "rm -f|--force !--cached !-n|--dry-run",
+            ],
+            severity: Severity::Ask,
+            reason: "it deletes files with the changes in them",
+            alternative: Some("git rm --cached notes.txt"),
+            catches: &["git rm -r .", "git rm -rf src", "git rm -f a.rs"],
+            spares: &[
+                "git rm --cached -r .",
+                "git rm a.rs",
+                "git rm -r --cached node_modules",
+            ],
+        },
+        Rule {
+            id: "git.config-runs",
+            when: &["config &unsafe-key !--get|--get-all|--list|-l|--unset|--get-regexp"],
+            severity: Severity::Ask,
+            reason: "from then on git runs this whenever it is used",
+            alternative: Some("git config --list"),
+            catches: &[
+                "git config core.hooksPath /tmp/h",
+                "git config --global core.sshCommand 'x'",
+                "git config alias.st '!rm -rf /'",
+            ],
+            spares: &[
+                "git config user.name x",
+                "git config alias.st status",
+                "git config --get core.hooksPath",
+            ],
+        },
+    ],
+}];
+
+/// What a push is asked to push.
+fn refspecs<'a>(subject: &'a Subject<'_>) -> impl Iterator<Item = &'a str> {
+    subject
+        .operands
+        .iter()
+        .skip(1)
+        .map(|(word, _)| word.text.as_str())
+}
+
+/// Endings by which a word of `git checkout` is taken for a file.
+const ENDINGS: [&str; 32] = [
+    "rs", "py", "js", "ts", "tsx", "jsx", "go", "c", "h", "cpp", "hpp", "java", "md", "txt",
+    "json", "yaml", "yml", "toml", "css", "html", "sh", "rb", "php", "lock", "sql", "kt", "swift",
+    "vue", "svelte", "cs", "xml", "cfg",
+];
+
+fn drops_changes(subject: &Subject<'_>) -> bool {
+    if ["-b", "-B", "--orphan", "--track"]
+        .iter()
+        .any(|option| subject.has(option))
+    {
+        return false;
+    }
+    let words = &subject.call.words;
+    let paths = words
+        .iter()
+        .position(|word| word.text == "--")
+        .is_some_and(|at| at + 1 < words.len());
+    paths
+        || subject.has("--pathspec-from-file")
+        || subject.operands.iter().skip(1).any(|(word, _)| {
+            let text = word.text.as_str();
+            matches!(text, "." | "./" | "*" | ":/" | "..")
+                || text.starts_with("./")
+                || text.contains('*')
+                || text
+                    .rsplit_once('.')
+                    .is_some_and(|(stem, end)| !stem.is_empty() && ENDINGS.contains(&end))
+        })
+}
+
+fn unsafe_key(subject: &Subject<'_>) -> bool {
+    let mut operands = subject
+        .operands
+        .iter()
+        .map(|(word, _)| word.text.to_ascii_lowercase());
+    let set = subject.operands.len() > 2;
+    let key = operands.nth(1).unwrap_or_default();
+    let value = subject.operand(2);
+    set && (matches!(
+        key.as_str(),
+        "core.hookspath"
+            | "core.sshcommand"
+            | "core.fsmonitor"
+            | "core.pager"
+            | "core.editor"
+            | "credential.helper"
+            | "core.askpass"
+            | "diff.external"
+            | "gpg.program"
+            | "sequence.editor"
+            | "core.gitproxy"
+    ) && !matches!(
+        value,
+        "vim"
+            | "nano"
+            | "vi"
+            | "code --wait"
+            | "cat"
+            | "less"
+            | "true"
+            | "delta"
+            | "false"
+            | "store"
+            | "cache"
+            | "osxkeychain"
+            | "manager"
+    ) || key.starts_with("alias.") && value.starts_with('!')
+        || key.starts_with("filter.")
+        || key.ends_with(".textconv"))
+}

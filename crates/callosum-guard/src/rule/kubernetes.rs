@@ -1,0 +1,162 @@
+//! Clusters.
+
+use super::{Rule, Severity, Tool};
+
+const TAKES: &str = "-n --namespace --context --kubeconfig --cluster --user -l --selector -o --output -f --filename -c --container --as -s --server --field-selector --replicas --grace-period -k --kustomize -p --patch --type";
+
+pub(super) const TOOLS: &[Tool] = &[
+    Tool {
+        names: &["kubectl", "oc", "k", "kubecolor", "microk8s.kubectl"],
+        takes: TAKES,
+        one_dash: false,
+        tests: &[("many", |s| {
+            s.operands.iter().skip(1).any(|(word, _)| {
+                let kind = word
+                    .text
+                    .split('/')
+                    .next()
+                    .unwrap_or("")
+                    .to_ascii_lowercase();
+                matches!(
+                    kind.as_str(),
+                    "ns" | "namespace"
+                        | "namespaces"
+                        | "node"
+                        | "nodes"
+                        | "pv"
+                        | "pvc"
+                        | "persistentvolume"
+                        | "persistentvolumes"
+                        | "persistentvolumeclaim"
+                        | "persistentvolumeclaims"
+                        | "crd"
+                        | "crds"
+                        | "customresourcedefinition"
+                        | "customresourcedefinitions"
+                        | "project"
+                        | "clusterrole"
+                        | "clusterrolebinding"
+                        | "secret"
+                        | "secrets"
+                        | "statefulset"
+                        | "sts"
+                        | "all"
+                )
+            })
+        })],
+        rules: &[
+            Rule {
+                id: "kubernetes.delete-many",
+                when: &[
+                    "delete &many !--dry-run",
+                    "delete --all !--dry-run",
+                    "delete -A|--all-namespaces !--dry-run",
+                    "replace --force",
+                    "delete --force",
+                    "drain",
+                    "delete -l|--selector !--dry-run",
+                ],
+                severity: Severity::Block,
+                reason: "it deletes what others run, with its data",
+                alternative: Some("kubectl get all"),
+                catches: &[
+                    "kubectl delete ns prod",
+                    "kubectl -n x delete pods --all",
+                    "kubectl delete pvc data",
+                    "kubectl drain node1",
+                    "kubectl --context prod delete namespace x",
+                ],
+                spares: &[
+                    "kubectl get pods",
+                    "kubectl delete ns x --dry-run=client",
+                    "kubectl describe ns prod",
+                    "kubectl logs x",
+                ],
+            },
+            Rule {
+                id: "kubernetes.change",
+                when: &[
+                    "delete !--dry-run",
+                    "scale --replicas=0",
+                    "rollout undo",
+                    "cordon",
+                    "taint",
+                    "patch",
+                    "apply --prune",
+                    "edit",
+                    "config delete-context|delete-cluster|unset",
+                    "annotate --overwrite",
+                    "label --overwrite",
+                    "auth reconcile",
+                ],
+                severity: Severity::Ask,
+                reason: "it changes what runs in the cluster",
+                alternative: Some("kubectl diff -f app.yaml"),
+                catches: &[
+                    "kubectl delete pod web-0",
+                    "kubectl scale deploy web --replicas=0",
+                    "kubectl delete -f app.yaml",
+                    "kubectl rollout undo deploy/web",
+                ],
+                spares: &[
+                    "kubectl diff -f a.yaml",
+                    "kubectl scale deploy web --replicas=3",
+                    "kubectl get deploy",
+                    "kubectl rollout status deploy/web",
+                ],
+            },
+        ],
+    },
+    Tool {
+        names: &[
+            "helm",
+            "argocd",
+            "flux",
+            "istioctl",
+            "velero",
+            "kind",
+            "minikube",
+            "k3d",
+            "kustomize",
+        ],
+        takes: "-n --namespace --kube-context -f --values --set --version",
+        one_dash: false,
+        tests: &[("destroys", |s| {
+            let (first, second) = (s.operand(0), s.operand(1));
+            match s.call.name.as_str() {
+                "helm" => {
+                    matches!(first, "uninstall" | "delete" | "del" | "un" | "rollback")
+                        || first == "upgrade" && s.has("--force")
+                }
+                "argocd" => {
+                    matches!(second, "delete" | "rm")
+                        || first == "app" && second == "sync" && s.has("--prune")
+                }
+                "flux" => matches!(first, "uninstall" | "delete"),
+                "velero" => second == "delete",
+                "istioctl" => first == "uninstall",
+                _ => false,
+            }
+        })],
+        rules: &[Rule {
+            id: "kubernetes.uninstall",
+            when: &["&destroys !--dry-run"],
+            severity: Severity::Ask,
+            reason: "it takes down what runs in the cluster",
+            alternative: Some("helm list"),
+            catches: &[
+                "helm uninstall web",
+                "helm delete web -n prod",
+                "helm -n prod uninstall web",
+                "argocd app delete x",
+                "flux uninstall",
+            ],
+            spares: &[
+                "helm list",
+                "helm template .",
+                "helm uninstall web --dry-run",
+                "kind delete cluster",
+            ],
+        }],
+    },
+];

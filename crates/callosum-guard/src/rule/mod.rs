@@ -1,0 +1,153 @@
+//! What is dangerous: rules as data, one file per tool.
+//!
+//! Start with [`Rule`]. A rule says in [patterns](subject) which commands it is about, how strict
+//! it is, why, and what serves the same end. It carries commands that it must catch and ones that
+//! look alike and must pass; one test holds all of them.
+//!
+//! To add a rule, add it to the table of its tool, or the tool to [`TOOLS`]. What a pattern cannot
+//! say is a test with a name, a function beside the rules that use it.
+
+mod chmod;
+mod cloud;
+mod container;
+mod database;
+mod delete;
+mod disk;
+mod general;
+mod git;
+mod kubernetes;
+mod publish;
+mod subject;
+mod sudo;
+mod system;
+
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use self::{
+    general::{GENERAL, is_opaque},
+    subject::Subject,
+};
+use crate::verdict::Decision;
+
+/// How much danger is let through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Strictness {
+    /// Only what cannot be made good again is asked about.
+    Minimal,
+    /// What cannot be made good again is blocked, what may be is asked about.
+    #[default]
+    Balanced,
+    /// Whatever is asked about otherwise is blocked, and the seed's patterns hold as text.
+    Paranoid,
+}
+
+/// How grave it is what a rule is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Cannot be made good again: minimal asks, the others block.
+    Block,
+    /// Loses work, or reaches beyond the project: balanced asks, paranoid blocks.
+    Ask,
+    /// As a rule harmless: only paranoid asks.
+    Note,
+}
+
+impl Severity {
+    /// What it comes to.
+    pub fn decision(self, strictness: Strictness) -> Decision {
+        match (self, strictness) {
+            (Self::Block, Strictness::Minimal)
+            | (Self::Ask, Strictness::Balanced)
+            | (Self::Note, Strictness::Paranoid) => Decision::Ask,
+            (Self::Block, _) | (Self::Ask, Strictness::Paranoid) => Decision::Block,
+            (Self::Ask | Self::Note, _) => Decision::Allow,
+        }
+    }
+}
+
+/// One rule of ours.
+#[derive(Debug)]
+pub(crate) struct Rule {
+    pub(crate) id: &'static str,
+    /// Patterns, of which one must hold; see `subject`.
+    pub(crate) when: &'static [&'static str],
+    pub(crate) severity: Severity,
+    /// Why, for the agent.
+    pub(crate) reason: &'static str,
+    /// What serves the same end, as a command.
+    pub(crate) alternative: Option<&'static str>,
+    /// Commands that it must catch.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "held by the test over all rules")
+    )]
+    pub(crate) catches: &'static [&'static str],
+    /// Commands that look alike and must pass.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "held by the test over all rules")
+    )]
+    pub(crate) spares: &'static [&'static str],
+}
+
+/// A test with a name, for what a pattern cannot say.
+pub(crate) type Test = (&'static str, fn(&Subject<'_>) -> bool);
+
+/// A tool and the rules for it.
+#[derive(Debug)]
+pub(crate) struct Tool {
+    /// The names it goes by.
+    pub(crate) names: &'static [&'static str],
+    /// Options that take the next word.
+    pub(crate) takes: &'static str,
+    /// Whether long options begin with one dash.
+    pub(crate) one_dash: bool,
+    pub(crate) tests: &'static [Test],
+    pub(crate) rules: &'static [Rule],
+}
+
+/// Every tool that has rules.
+pub(crate) const TOOLS: &[&[Tool]] = &[
+    git::TOOLS,
+    delete::TOOLS,
+    chmod::TOOLS,
+    sudo::TOOLS,
+    container::TOOLS,
+    disk::TOOLS,
+    system::TOOLS,
+    publish::TOOLS,
+    cloud::TOOLS,
+    database::TOOLS,
+    kubernetes::TOOLS,
+];
+
+/// The tools of this name.
+pub(crate) fn tools(name: &str) -> impl Iterator<Item = &'static Tool> {
+    TOOLS
+        .iter()
+        .flat_map(|tools| tools.iter())
+        .filter(move |tool| tool.names.contains(&name))
+}
+
+/// Whether there are rules for a tool of this name, or it runs what it is given.
+pub(crate) fn is_modelled(name: &str) -> bool {
+    tools(name).next().is_some()
+        || matches!(
+            name,
+            "bash"
+                | "sh"
+                | "zsh"
+                | "eval"
+                | "xargs"
+                | "find"
+                | "env"
+                | "timeout"
+                | "nice"
+                | "nohup"
+        )
+}

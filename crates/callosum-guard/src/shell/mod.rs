@@ -1,0 +1,14 @@
+//! Reading a text as the shell reads it.
+//!
+//! Start with [`read`], which gives a [`Script`](tree::Script) and the [`Fault`](reader::Fault)s
+//! that it met. It reads on behind a fault, so that what follows is seen, and says that there was
+//! one, so that nobody takes the whole for understood.
+//!
+//! What is deliberately not here: expanding words and running anything, even in thought.
+
+pub(crate) mod ansi;
+pub(crate) mod reader;
+pub(crate) mod tree;
+mod word;
+
+pub(crate) use reader::{Budget, Fault, read};

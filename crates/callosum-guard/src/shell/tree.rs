@@ -1,0 +1,195 @@
+//! What a reading of a shell text is made of.
+//!
+//! Words keep what their quotes said, since a quoted star is a star. Deliberately not here: what
+//! a word comes to when it is expanded, which depends on where it stands.
+
+use std::{cell::OnceCell, rc::Rc};
+
+/// Commands in the order in which they stand.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Script {
+    pub(crate) commands: Vec<Command>,
+}
+
+/// One command, simple or made of others.
+#[derive(Clone, Debug)]
+pub(crate) enum Command {
+    /// Assignments, words and redirections.
+    Simple(Simple),
+    /// Two or more commands, each reading what the one before it writes.
+    Pipeline(Vec<Command>),
+    /// `{ …; }`, or `( … )` where what it changes ends with it.
+    Group { body: Script, subshell: bool },
+    /// `if`, `while` and `until`: every part of it, in order.
+    Parts(Vec<Script>),
+    /// `for` and `select`; without words it runs over the arguments.
+    For {
+        variable: String,
+        words: Option<Vec<Word>>,
+        body: Script,
+    },
+    /// `case`: what is looked at, and what each arm does.
+    Case { subject: Word, arms: Vec<Script> },
+    /// A function, which runs nothing until it is called.
+    Function { name: String, body: Rc<Command> },
+    /// `[[ … ]]` and `(( … ))`: nothing runs but what their words hold.
+    Test(Vec<Word>),
+    /// A compound command with redirections of its own.
+    Redirected {
+        command: Box<Command>,
+        redirects: Vec<Redirect>,
+    },
+}
+
+/// A simple command as written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Simple {
+    pub(crate) assignments: Vec<Assignment>,
+    pub(crate) words: Vec<Word>,
+    pub(crate) redirects: Vec<Redirect>,
+}
+
+/// `name=value`, `name+=value` or `name=(values)`.
+#[derive(Clone, Debug)]
+pub(crate) struct Assignment {
+    pub(crate) name: String,
+    pub(crate) adds: bool,
+    pub(crate) value: Word,
+    pub(crate) list: Option<Vec<Word>>,
+}
+
+/// One redirection.
+#[derive(Clone, Debug)]
+pub(crate) struct Redirect {
+    pub(crate) kind: RedirectKind,
+    /// Whether it takes what the command writes to its standard output.
+    pub(crate) output: bool,
+    pub(crate) target: Target,
+}
+
+/// What a redirection does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RedirectKind {
+    /// `<`
+    Read,
+    /// `>`, `>|` and `&>`: what was in the file is gone.
+    Truncate,
+    /// `>>` and `&>>`.
+    Append,
+    /// `<>`
+    ReadWrite,
+    /// `<&` and `>&` to a descriptor.
+    Duplicate,
+    /// `<<`, `<<-` and `<<<`.
+    Text,
+}
+
+/// What a redirection is about.
+#[derive(Clone, Debug)]
+pub(crate) enum Target {
+    /// A file, a descriptor, or the text after `<<<`.
+    Word(Word),
+    /// The body of a here-document, which is read when its line ends.
+    Body(Rc<OnceCell<Word>>),
+}
+
+/// One word, in parts.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Word {
+    pub(crate) parts: Vec<Part>,
+}
+
+/// A part of a word.
+#[derive(Clone, Debug)]
+pub(crate) enum Part {
+    /// Text with its quotes taken off.
+    Text { text: String, quoted: bool },
+    /// `$name`, `${name…}`.
+    Parameter { parameter: Parameter, quoted: bool },
+    /// `$(…)` and backticks.
+    Substitution { script: Script, quoted: bool },
+    /// `<(…)` and `>(…)`.
+    Process { script: Script },
+    /// `$((…))`, with the words that run something within.
+    Arithmetic(Vec<Word>),
+}
+
+/// A parameter and what is done with its value.
+#[derive(Clone, Debug)]
+pub(crate) struct Parameter {
+    pub(crate) name: String,
+    pub(crate) change: Change,
+}
+
+/// What `${name…}` makes of the value.
+#[derive(Clone, Debug)]
+pub(crate) enum Change {
+    /// Nothing.
+    None,
+    /// `-`, `:-`, `=` and `:=`: this word where there is no value.
+    Default { word: Word, assigns: bool },
+    /// `+` and `:+`: this word where there is a value.
+    Alternative(Word),
+    /// `?` and `:?`: never empty.
+    Demand,
+    /// `${#name}`
+    Length,
+    /// `${!name}`
+    Indirect,
+    /// `#`, `##`, `%` and `%%`.
+    Strip {
+        pattern: Word,
+        front: bool,
+        longest: bool,
+    },
+    /// `/` and `//`.
+    Replace {
+        pattern: Word,
+        with: Word,
+        all: bool,
+    },
+    /// `:offset:length`
+    Slice { offset: Word, length: Option<Word> },
+    /// `^`, `^^`, `,` and `,,`.
+    Case { upper: bool, all: bool },
+    /// `@Q` and its like, and whatever else there is.
+    Other,
+}
+
+impl Word {
+    /// A word of this text, quoted.
+    pub(crate) fn quoted(text: &str) -> Word {
+        Word {
+            parts: vec![Part::Text {
+                text: text.to_owned(),
+                quoted: true,
+            }],
+        }
+    }
+
+    /// Its text, where it is nothing but text.
+    pub(crate) fn literal(&self) -> Option<String> {
+        let mut whole = String::new();
+        for part in &self.parts {
+            match part {
+                Part::Text { text, .. } => whole.push_str(text),
+                _ => return None,
+            }
+        }
+        Some(whole)
+    }
+
+    /// Adds text, joined to the text before it where both are quoted alike.
+    pub(crate) fn push_text(&mut self, more: &str, quoted: bool) {
+        if let Some(Part::Text { text, quoted: same }) = self.parts.last_mut()
+            && *same == quoted
+        {
+            text.push_str(more);
+            return;
+        }
+        self.parts.push(Part::Text {
+            text: more.to_owned(),
+            quoted,
+        });
+    }
+}

@@ -1,0 +1,469 @@
+//! From words as written to the words that a command would be given.
+//!
+//! In the shell's order: braces, tildes, parameters and substitutions, splitting. Files are not
+//! looked at, so a pattern stays a pattern.
+
+use super::{
+    pattern,
+    state::State,
+    value::{Arg, SOME, Source, Value, is_known},
+    walk::Walker,
+};
+use crate::shell::tree::{Change, Parameter, Part, Word};
+
+/// How many words braces may make of one.
+const MAX_BRACES: usize = 64;
+
+impl Walker<'_> {
+    /// The words that these come to.
+    pub(super) fn expand_all(&mut self, words: &[Word]) -> Vec<Arg> {
+        let mut all = Vec::with_capacity(words.len());
+        for word in words {
+            self.expand(word, &mut all);
+        }
+        all
+    }
+
+    /// Adds what one word comes to.
+    pub(super) fn expand(&mut self, word: &Word, into: &mut Vec<Arg>) {
+        if let [Part::Text { text, quoted }] = word.parts.as_slice()
+            && (*quoted || !text.contains(['{', '~']))
+        {
+            into.push(Arg {
+                text: text.clone(),
+                quoted: *quoted,
+                glob: !quoted && text.contains(['*', '?', '[']),
+                source: Source::default(),
+            });
+            return;
+        }
+        let braced = word
+            .parts
+            .iter()
+            .any(|part| matches!(part, Part::Text { text, quoted: false } if text.contains('{')));
+        if braced {
+            for word in braces(word) {
+                self.fields(&word, into);
+            }
+        } else {
+            self.fields(word, into);
+        }
+    }
+
+    /// What a word comes to where it is not split: assignments, here-strings, targets.
+    pub(super) fn whole(&mut self, word: &Word) -> Value {
+        let mut whole = Value::default();
+        for (at, part) in word.parts.iter().enumerate() {
+            match part {
+                Part::Text { text, quoted } => {
+                    whole.text.push_str(&self.tilde(text, at == 0 && !quoted));
+                }
+                Part::Parameter { parameter, .. } => {
+                    let values = self.parameter(parameter);
+                    for (at, value) in values.iter().enumerate() {
+                        if at > 0 {
+                            whole.text.push(' ');
+                        }
+                        whole.append(value);
+                    }
+                }
+                Part::Substitution { script, .. } => {
+                    let value = self.substitute(script);
+                    whole.append(&value);
+                }
+                Part::Process { script } => {
+                    let path = self.process(script);
+                    whole.text.push_str(&path);
+                }
+                Part::Arithmetic(words) => {
+                    for word in words {
+                        self.whole(word);
+                    }
+                    whole.text.push(SOME);
+                }
+            }
+        }
+        whole
+    }
+
+    fn tilde(&self, text: &str, first: bool) -> String {
+        let Some(rest) = text.strip_prefix('~').filter(|_| first) else {
+            return text.to_owned();
+        };
+        let home = self.facts.home.as_deref();
+        match (rest.split('/').next().unwrap_or(""), home) {
+            ("", Some(home)) => format!("{home}{rest}"),
+            ("", None) => format!("/home/{SOME}{rest}"),
+            ("+", _) => match &self.state.cwd {
+                Some(cwd) => format!("{cwd}{}", &rest[1..]),
+                None => format!("{SOME}{}", &rest[1..]),
+            },
+            ("-", _) => format!("{SOME}{}", &rest[1..]),
+            ("root", _) => format!("/{rest}"),
+            _ => format!("/home/{rest}"),
+        }
+    }
+
+    fn fields(&mut self, word: &Word, into: &mut Vec<Arg>) {
+        let mut field: Option<Arg> = None;
+        for (at, part) in word.parts.iter().enumerate() {
+            match part {
+                Part::Text { text, quoted } => {
+                    let field = field.get_or_insert_with(Arg::default);
+                    field.text.push_str(&self.tilde(text, at == 0 && !quoted));
+                    field.quoted |= quoted;
+                    field.glob |= !quoted && text.contains(['*', '?', '[']);
+                }
+                Part::Parameter { parameter, quoted } => {
+                    let values = self.parameter(parameter);
+                    let apart = parameter.name == "@" || parameter.name.ends_with("[@]");
+                    if *quoted && !apart {
+                        let field = field.get_or_insert_with(Arg::default);
+                        field.quoted = true;
+                        for (at, value) in values.iter().enumerate() {
+                            if at > 0 {
+                                field.text.push(' ');
+                            }
+                            field.text.push_str(&value.text);
+                            field.source = field.source.join(value.source);
+                        }
+                    } else {
+                        for (at, value) in values.iter().enumerate() {
+                            if at > 0
+                                && let Some(done) = field.take()
+                            {
+                                into.push(done);
+                            }
+                            if *quoted {
+                                let field = field.get_or_insert_with(Arg::default);
+                                field.quoted = true;
+                                field.text.push_str(&value.text);
+                                field.source = field.source.join(value.source);
+                            } else {
+                                self.split(value, &mut field, into);
+                            }
+                        }
+                    }
+                }
+                Part::Substitution { script, quoted } => {
+                    let value = self.substitute(script);
+                    if *quoted {
+                        let field = field.get_or_insert_with(Arg::default);
+                        field.quoted = true;
+                        field.text.push_str(&value.text);
+                        field.source = field.source.join(value.source);
+                    } else {
+                        self.split(&value, &mut field, into);
+                    }
+                }
+                Part::Process { script } => {
+                    let path = self.process(script);
+                    field.get_or_insert_with(Arg::default).text.push_str(&path);
+                }
+                Part::Arithmetic(words) => {
+                    for word in words {
+                        self.whole(word);
+                    }
+                    field.get_or_insert_with(Arg::default).text.push(SOME);
+                }
+            }
+        }
+        into.extend(field);
+    }
+
+    /// Cuts a value at the separators, the first piece joined to what stands before it.
+    fn split(&self, value: &Value, field: &mut Option<Arg>, into: &mut Vec<Arg>) {
+        let separators = self.state.separators();
+        if value.text.is_empty() {
+            return;
+        }
+        let pieces = value.text.split(|c| separators.contains(c)).peekable();
+        let mut first = true;
+        for piece in pieces {
+            if !first && let Some(done) = field.take() {
+                into.push(done);
+            }
+            first = false;
+            if piece.is_empty() {
+                continue;
+            }
+            let field = field.get_or_insert_with(Arg::default);
+            field.text.push_str(piece);
+            field.source = field.source.join(value.source);
+            field.glob |= piece.contains(['*', '?', '[']);
+        }
+    }
+
+    /// The values of a parameter; several for `$@` and whole arrays.
+    fn parameter(&mut self, parameter: &Parameter) -> Vec<Value> {
+        let values = self.lookup(&parameter.name);
+        match &parameter.change {
+            Change::None => values.unwrap_or_else(|| vec![Value::unknown()]),
+            Change::Default { word, assigns } => {
+                let empty = values
+                    .as_ref()
+                    .is_none_or(|values| values.iter().all(|value| value.text.is_empty()));
+                if !empty {
+                    return values.unwrap_or_default();
+                }
+                let value = self.whole(word);
+                if *assigns {
+                    self.state.set(&parameter.name, value.clone());
+                }
+                vec![value]
+            }
+            Change::Alternative(word) => match values {
+                Some(values) if values.iter().all(|value| value.text.is_empty()) => {
+                    vec![Value::known("")]
+                }
+                _ => vec![self.whole(word)],
+            },
+            Change::Demand => match values {
+                Some(values) => values,
+                None => vec![Value::filled()],
+            },
+            Change::Length => vec![Value::filled()],
+            Change::Indirect => {
+                let name = values
+                    .and_then(|values| values.into_iter().next())
+                    .filter(Value::is_known)
+                    .map(|value| value.text);
+                name.and_then(|name| self.lookup(&name))
+                    .unwrap_or_else(|| vec![Value::unknown()])
+            }
+            Change::Other => values.unwrap_or_else(|| vec![Value::unknown()]),
+            change => {
+                let change = self.plain(change);
+                values
+                    .unwrap_or_else(|| vec![Value::unknown()])
+                    .into_iter()
+                    .map(|value| Value {
+                        text: if is_known(&value.text) {
+                            change.apply(&value.text)
+                        } else {
+                            value.text
+                        },
+                        source: value.source,
+                    })
+                    .collect()
+            }
+        }
+    }
+
+    /// What a change comes to, its own words expanded.
+    fn plain(&mut self, change: &Change) -> pattern::Edit {
+        match change {
+            Change::Strip {
+                pattern,
+                front,
+                longest,
+            } => pattern::Edit::Strip {
+                pattern: self.whole(pattern).text,
+                front: *front,
+                longest: *longest,
+            },
+            Change::Replace { pattern, with, all } => pattern::Edit::Replace {
+                pattern: self.whole(pattern).text,
+                with: self.whole(with).text,
+                all: *all,
+            },
+            Change::Slice { offset, length } => pattern::Edit::Slice {
+                offset: self.whole(offset).text,
+                length: length.as_ref().map(|length| self.whole(length).text),
+            },
+            Change::Case { upper, all } => pattern::Edit::Case {
+                upper: *upper,
+                all: *all,
+            },
+            _ => pattern::Edit::Nothing,
+        }
+    }
+
+    /// What is known of a name; `None` where nothing is.
+    fn lookup(&self, name: &str) -> Option<Vec<Value>> {
+        let (base, index) = match name.split_once('[') {
+            Some((base, index)) => (base, Some(index.trim_end_matches(']'))),
+            None => (name, None),
+        };
+        if let Some(values) = self.state.get(base) {
+            return Some(match index {
+                Some("@" | "*") => values.to_vec(),
+                Some(index) => {
+                    let at = index.parse::<usize>().unwrap_or(0);
+                    vec![values.get(at).cloned().unwrap_or_default()]
+                }
+                None => vec![values.first().cloned().unwrap_or_default()],
+            });
+        }
+        if let Some(arguments) = &self.state.arguments {
+            match base {
+                "@" | "*" => return Some(arguments.iter().map(Arg::value).collect()),
+                _ => {
+                    if let Ok(at) = base.parse::<usize>() {
+                        let value = match at {
+                            0 => Value::known("bash"),
+                            _ => arguments.get(at - 1).map(Arg::value).unwrap_or_default(),
+                        };
+                        return Some(vec![value]);
+                    }
+                }
+            }
+        }
+        let value = match base {
+            "HOME" => self.facts.home.clone().map(Value::known)?,
+            "PWD" => self.state.cwd.clone().map(Value::known)?,
+            "TMPDIR" | "TMP" | "TEMP" => Value::known("/tmp"),
+            "IFS" => Value::known(" \t\n"),
+            "SHELL" | "BASH" => Value::known("/bin/bash"),
+            "0" => Value::known("bash"),
+            // Set by whoever runs the command, and never empty.
+            "$" | "?" | "#" | "!" | "RANDOM" | "SECONDS" | "EUID" | "UID" | "USER" | "LOGNAME"
+            | "HOSTNAME" | "OSTYPE" | "LINENO" | "PATH" | "BASHPID" => Value::filled(),
+            "@" | "*" => return Some(Vec::new()),
+            _ => return None,
+        };
+        Some(vec![value])
+    }
+}
+
+impl State {
+    /// The first value of a variable, where it is known in full.
+    pub(super) fn known(&self, name: &str) -> Option<&str> {
+        self.get(name)
+            .and_then(<[Value]>::first)
+            .filter(|value| value.is_known())
+            .map(|value| value.text.as_str())
+    }
+}
+
+/// A piece of a word while braces are taken apart.
+#[derive(Clone)]
+enum Atom {
+    Bare(char),
+    Whole(Part),
+}
+
+/// The words that braces make of one.
+fn braces(word: &Word) -> Vec<Word> {
+    let mut atoms = Vec::new();
+    for part in &word.parts {
+        match part {
+            Part::Text {
+                text,
+                quoted: false,
+            } => atoms.extend(text.chars().map(Atom::Bare)),
+            other => atoms.push(Atom::Whole(other.clone())),
+        }
+    }
+    let mut done = Vec::new();
+    let mut open = vec![atoms];
+    while let Some(atoms) = open.pop() {
+        if done.len() + open.len() >= MAX_BRACES {
+            done.push(atoms);
+            continue;
+        }
+        match first_brace(&atoms) {
+            Some(choices) => open.extend(choices.into_iter().rev()),
+            None => done.push(atoms),
+        }
+    }
+    done.into_iter().map(|atoms| joined(&atoms)).collect()
+}
+
+/// What the first brace of a word may be replaced by, where it is one that expands.
+fn first_brace(atoms: &[Atom]) -> Option<Vec<Vec<Atom>>> {
+    for start in 0..atoms.len() {
+        if !matches!(atoms[start], Atom::Bare('{')) {
+            continue;
+        }
+        let mut depth = 0usize;
+        let mut cuts = vec![start];
+        for (at, atom) in atoms.iter().enumerate().skip(start) {
+            match atom {
+                Atom::Bare('{') => depth += 1,
+                Atom::Bare(',') if depth == 1 => cuts.push(at),
+                Atom::Bare('}') => {
+                    depth -= 1;
+                    if depth == 0 {
+                        cuts.push(at);
+                        break;
+                    }
+                }
+                _ => {}
+            }
+        }
+        if depth != 0 {
+            continue;
+        }
+        let end = *cuts.last()?;
+        let choices: Vec<Vec<Atom>> = if cuts.len() > 2 {
+            cuts.windows(2)
+                .map(|pair| atoms[pair[0] + 1..pair[1]].to_vec())
+                .collect()
+        } else {
+            match range(&atoms[start + 1..end]) {
+                Some(choices) => choices,
+                None => continue,
+            }
+        };
+        return Some(
+            choices
+                .into_iter()
+                .map(|choice| {
+                    let mut whole = atoms[..start].to_vec();
+                    whole.extend(choice);
+                    whole.extend_from_slice(&atoms[end + 1..]);
+                    whole
+                })
+                .collect(),
+        );
+    }
+    None
+}
+
+/// `a..c` and `1..3`.
+fn range(atoms: &[Atom]) -> Option<Vec<Vec<Atom>>> {
+    let mut text = String::new();
+    for atom in atoms {
+        match atom {
+            Atom::Bare(c) => text.push(*c),
+            Atom::Whole(_) => return None,
+        }
+    }
+    let (from, to) = text.split_once("..")?;
+    let atoms = |text: String| text.chars().map(Atom::Bare).collect::<Vec<_>>();
+    if let (Ok(from), Ok(to)) = (from.parse::<i64>(), to.parse::<i64>()) {
+        let (low, high) = (from.min(to), from.max(to));
+        return Some(
+            (low..=high)
+                .take(MAX_BRACES)
+                .map(|number| atoms(number.to_string()))
+                .collect(),
+        );
+    }
+    let mut from = from.chars();
+    let mut to = to.chars();
+    match (from.next(), from.next(), to.next(), to.next()) {
+        (Some(from), None, Some(to), None) => Some(
+            (from.min(to)..=from.max(to))
+                .take(MAX_BRACES)
+                .map(|letter| vec![Atom::Bare(letter)])
+                .collect(),
+        ),
+        _ => None,
+    }
+}
+
+fn joined(atoms: &[Atom]) -> Word {
+    let mut word = Word::default();
+    for atom in atoms {
+        match atom {
+            Atom::Bare(c) => {
+                let mut buffer = [0; 4];
+                word.push_text(c.encode_utf8(&mut buffer), false);
+            }
+            Atom::Whole(part) => word.parts.push(part.clone()),
+        }
+    }
+    word
+}

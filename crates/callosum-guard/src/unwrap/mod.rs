@@ -1,0 +1,22 @@
+//! From a text to the commands that would run, however they are wrapped.
+//!
+//! Start with [`unwrap`]. It walks through what [`shell`](crate::shell) read as the shell would,
+//! remembers what can be known (variables, the working folder, functions, files written on the
+//! way), and follows every program that runs another: `sudo`, `xargs`, `bash -c`, `python -c`.
+//! What comes out is a list of [`Call`]s, each with its words as they would be given.
+//!
+//! What is deliberately not here: whether a call is dangerous. Both sides of `&&` and every arm of
+//! a `case` are taken to run.
+
+mod builtin;
+mod carrier;
+mod code;
+mod expand;
+mod output;
+pub(crate) mod pattern;
+mod state;
+pub(crate) mod value;
+mod walk;
+mod wrapper;
+
+pub(crate) use walk::{Call, Found, Write, unwrap};

@@ -1,0 +1,536 @@
+//! What a command would write, where that can be told without running it.
+//!
+//! A few programs of which the output is their words, or their input seen through a decoder.
+//! Of all others it is only known where their output comes from.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+
+use super::{
+    value::{Arg, SOME, Source, Value},
+    walk::{Walker, source_of},
+    wrapper::first_operand,
+};
+use crate::shell::ansi;
+
+/// Programs whose words are data, whatever they look like.
+const PLAIN: &[&str] = &[
+    "echo",
+    "printf",
+    "grep",
+    "egrep",
+    "fgrep",
+    "rg",
+    "ag",
+    "ack",
+    "man",
+    "which",
+    "type",
+    "whereis",
+    "whatis",
+    "apropos",
+    "info",
+    "help",
+    "ls",
+    "cat",
+    "head",
+    "tail",
+    "less",
+    "more",
+    "wc",
+    "sort",
+    "uniq",
+    "cut",
+    "tr",
+    "diff",
+    "cmp",
+    "file",
+    "stat",
+    "test",
+    "[",
+    "true",
+    "false",
+    "tldr",
+    "jq",
+    "yq",
+    "read",
+    "history",
+    "logger",
+    "notify-send",
+    "say",
+    "figlet",
+    "cowsay",
+    "banner",
+    "touch",
+    "mkdir",
+    "basename",
+    "dirname",
+    "realpath",
+    "readlink",
+    "seq",
+    "yes",
+    "sleep",
+    "date",
+    "expr",
+    "apt-cache",
+    "dpkg",
+    "rpm",
+    "pgrep",
+    "bat",
+    "tree",
+    "exa",
+    "eza",
+    "compgen",
+    "hash",
+    "column",
+    "fold",
+    "fmt",
+    "nl",
+    "tac",
+    "rev",
+    "comm",
+    "paste",
+    "join",
+    "look",
+    "pip",
+    "pip3",
+    "apt",
+    "apt-get",
+    "brew",
+    "dnf",
+    "yum",
+    "pacman",
+    "apk",
+    "gem",
+    "cargo",
+    "go",
+    "gh",
+    "glab",
+    "hub",
+    "http",
+    "curl",
+    "wget",
+    "rustc",
+    "cc",
+    "gcc",
+    "clang",
+    "ctags",
+    "cscope",
+    "fzf",
+    "shellcheck",
+    "shfmt",
+    "bats",
+    "codespell",
+    "typos",
+    "claude",
+    "codex",
+    "gemini",
+    "callosum",
+    "command_not_found_handle",
+    "locate",
+    "ps",
+    "whoami",
+    "zgrep",
+    "strings",
+    "xxd",
+    "od",
+    "hexdump",
+    "nm",
+    "objdump",
+    "md5sum",
+    "sha256sum",
+    "zoxide",
+    "tokei",
+    "cloc",
+    "scc",
+    "jest",
+    "vitest",
+    "pytest",
+    "mocha",
+    "dig",
+    "host",
+    "nslookup",
+    "ping",
+    "bc",
+    "dc",
+    "units",
+    "printenv",
+    "tput",
+    "stty",
+    "svn",
+    "hg",
+    "jj",
+    "llm",
+    "aichat",
+];
+
+/// Whether a program only ever takes its words for data.
+pub(super) fn is_plain(name: &str) -> bool {
+    PLAIN.contains(&name)
+}
+
+impl Walker<'_> {
+    /// What a command that runs no other would write.
+    pub(super) fn output_of(&mut self, name: &str, words: &[Arg], input: Option<&Value>) -> Value {
+        let flowing = input.map(|input| input.source).unwrap_or_default();
+        let source = flowing.join(source_of(words));
+        let all = words.get(1..).unwrap_or_default();
+        let has = |options: &[&str]| all.iter().any(|word| options.contains(&word.text.as_str()));
+        match name {
+            "echo" => {
+                let mut words = all;
+                let mut decodes = false;
+                while let Some(first) = words.first()
+                    && first.text.len() > 1
+                    && first.text.starts_with('-')
+                    && first.text[1..].chars().all(|c| "neE".contains(c))
+                {
+                    decodes |= first.text.contains('e');
+                    words = &words[1..];
+                }
+                let line: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+                let line = line.join(" ");
+                let mut text = if decodes { ansi::decode(&line) } else { line };
+                text.push('\n');
+                Value { text, source }
+            }
+            "printf" => Value {
+                text: printf(all),
+                source,
+            },
+            "cat" | "tee" | "pv" | "sponge" | "tac" | "head" | "tail" | "sort" | "uniq" | "nl"
+            | "dos2unix" => {
+                let files: Vec<&Arg> = all.iter().filter(|w| !w.text.starts_with('-')).collect();
+                if name == "tee" || name == "sponge" {
+                    for file in &files {
+                        let path = self.state.absolute(&file.text);
+                        self.write_file(&path, input.cloned().unwrap_or_default(), false);
+                    }
+                }
+                if files.is_empty() || name == "tee" {
+                    return input.cloned().unwrap_or_else(Value::unknown);
+                }
+                let mut whole = Value::default();
+                for file in files {
+                    let path = self.state.absolute(&file.text);
+                    match self.state.files.get(&path) {
+                        Some(content) => whole.append(content),
+                        None if file.text == "/dev/stdin" => {
+                            whole.append(&input.cloned().unwrap_or_default());
+                        }
+                        None => whole.append(&Value::from(source)),
+                    }
+                }
+                whole
+            }
+            "base64" | "base32" | "gbase64" | "openssl" | "xxd" | "uudecode" | "gunzip"
+            | "zcat" | "gzip" | "bunzip2" | "bzcat" | "xz" | "xzcat" | "zstd" | "zstdcat"
+            | "gpg" | "age" | "brotli" | "lz4" | "bzip2" | "basenc" => {
+                let decodes = matches!(
+                    name,
+                    "uudecode" | "gunzip" | "zcat" | "bunzip2" | "bzcat" | "xzcat" | "zstdcat"
+                ) || all.iter().any(|word| {
+                    matches!(
+                        word.text.as_str(),
+                        "--decode" | "--decompress" | "-decode" | "--decrypt" | "-base64"
+                    ) || word.text.starts_with('-')
+                        && !word.text.starts_with("--")
+                        && word.text.contains(['d', 'D', 'r'])
+                });
+                if !decodes {
+                    return Value::from(source);
+                }
+                let known = input
+                    .filter(|input| input.is_known())
+                    .and_then(|input| decoded(name, &input.text));
+                match known {
+                    Some(text) => Value { text, source },
+                    None => Value::from(Source {
+                        decoded: true,
+                        ..source
+                    }),
+                }
+            }
+            "curl" | "wget" | "fetch" | "aria2c" | "http" | "https" | "xh" | "lynx" | "w3m"
+            | "nc" | "ncat" | "socat" => {
+                let remote = Source {
+                    remote: true,
+                    ..source
+                };
+                self.downloads(name, all, remote);
+                Value::from(remote)
+            }
+            "rev" => match input.filter(|input| input.is_known()) {
+                Some(input) => Value {
+                    text: input
+                        .text
+                        .lines()
+                        .map(|line| line.chars().rev().collect::<String>() + "\n")
+                        .collect(),
+                    source,
+                },
+                None => Value::from(source),
+            },
+            "tr" => Value {
+                text: match (input, all) {
+                    (Some(input), [from, to])
+                        if input.is_known() && !from.text.starts_with('-') =>
+                    {
+                        translated(&input.text, &from.text, &to.text)
+                    }
+                    (Some(input), [option, gone]) if input.is_known() && option.text == "-d" => {
+                        let gone = set(&gone.text);
+                        input.text.chars().filter(|c| !gone.contains(c)).collect()
+                    }
+                    _ => return Value::from(source),
+                },
+                source,
+            },
+            "sed" | "gsed" => match (input, all) {
+                (Some(input), [edit]) if input.is_known() => {
+                    match substituted(&edit.text, &input.text) {
+                        Some(text) => Value { text, source },
+                        None => Value::from(source),
+                    }
+                }
+                _ => Value::from(source),
+            },
+            "pwd" => match &self.state.cwd {
+                Some(cwd) => Value::known(format!("{cwd}\n")),
+                None => Value::filled(),
+            },
+            "mktemp" => Value::known(format!("/tmp/tmp.{SOME}\n")),
+            "which" | "type" | "readlink" | "realpath" | "basename" => {
+                match all.iter().find(|word| !word.text.starts_with('-')) {
+                    Some(word) => Value {
+                        text: format!("{}\n", word.text),
+                        source,
+                    },
+                    None => Value::from(source),
+                }
+            }
+            "dirname" => match all.first() {
+                Some(word) => {
+                    let parent = match word.text.rsplit_once('/') {
+                        Some(("", _)) => "/".to_owned(),
+                        Some((parent, _)) => parent.to_owned(),
+                        None => ".".to_owned(),
+                    };
+                    Value {
+                        text: format!("{parent}\n"),
+                        source,
+                    }
+                }
+                None => Value::from(source),
+            },
+            "ls" => {
+                if has(&["-d"]) {
+                    return Value::filled();
+                }
+                let folder = all
+                    .iter()
+                    .find(|word| !word.text.starts_with('-'))
+                    .map(|word| word.text.trim_end_matches('/'));
+                match folder {
+                    Some(folder) if folder.contains('*') => Value::known(format!("{folder}\n")),
+                    Some(_) => Value::filled(),
+                    None => Value::known("*\n"),
+                }
+            }
+            "yes" => Value {
+                text: format!("{}\n", all.first().map_or("y", |word| word.text.as_str())),
+                source,
+            },
+            "whoami" | "id" | "hostname" | "nproc" | "uname" | "date" | "seq" | "uuidgen"
+            | "arch" | "node" | "docker" | "jq" => Value {
+                text: SOME.to_string(),
+                source,
+            },
+            _ => Value::from(source),
+        }
+    }
+
+    /// Remembers what is fetched into a file.
+    fn downloads(&mut self, name: &str, words: &[Arg], source: Source) {
+        const TAKES: &str = "-o -O -H -d -X -u -A -e -T -F --output --output-document --header --data --request --user";
+        let mut files = Vec::new();
+        for (at, word) in words.iter().enumerate() {
+            let text = word.text.as_str();
+            let next = || words.get(at + 1).map(|word| word.text.clone());
+            if text.starts_with("http") || text.starts_with("ftp:") {
+                continue;
+            }
+            match text {
+                "-o" | "--output" | "-O" | "--output-document"
+                    if name != "curl" || text != "-O" =>
+                {
+                    files.extend(next());
+                }
+                _ => {
+                    let long = text
+                        .strip_prefix("--output=")
+                        .or_else(|| text.strip_prefix("--output-document="))
+                        .map(str::to_owned);
+                    let cluster = text.starts_with('-')
+                        && !text.starts_with("--")
+                        && text.ends_with(if name == "wget" { 'O' } else { 'o' });
+                    files.extend(long.or_else(|| if cluster { next() } else { None }));
+                }
+            }
+        }
+        // Without a name of its own, a file takes that of the address.
+        let at = first_operand(words, 0, TAKES);
+        let named = name != "curl"
+            || words.iter().any(|word| {
+                word.text.starts_with('-')
+                    && !word.text.starts_with("--")
+                    && word.text.contains('O')
+                    || word.text == "--remote-name"
+            });
+        if files.is_empty()
+            && named
+            && let Some(address) = words
+                .get(at..)
+                .unwrap_or_default()
+                .iter()
+                .find(|word| word.text.contains('/'))
+            && let Some(last) = address.text.rsplit('/').next()
+        {
+            files.push(last.to_owned());
+        }
+        for file in files {
+            let path = self.state.absolute(&file);
+            self.write_file(&path, Value::from(source), false);
+        }
+    }
+}
+
+/// What `printf` makes of a format and its words.
+fn printf(words: &[Arg]) -> String {
+    let mut words = words;
+    if words.first().is_some_and(|word| word.text == "--") {
+        words = &words[1..];
+    }
+    let Some(format) = words.first() else {
+        return String::new();
+    };
+    let format = ansi::decode(&format.text);
+    let mut values = words[1..].iter();
+    let mut text = String::new();
+    for _ in 0..64 {
+        let before = values.len();
+        let mut letters = format.chars().peekable();
+        while let Some(letter) = letters.next() {
+            if letter != '%' {
+                text.push(letter);
+                continue;
+            }
+            let mut kind = letters.next();
+            while matches!(kind, Some('0'..='9' | '.' | '-' | '+' | ' ' | '#' | '*')) {
+                kind = letters.next();
+            }
+            match kind {
+                Some('%') => text.push('%'),
+                Some('b') => {
+                    text.push_str(
+                        &values
+                            .next()
+                            .map(|v| ansi::decode(&v.text))
+                            .unwrap_or_default(),
+                    );
+                }
+                Some(_) => text.push_str(values.next().map_or("", |value| value.text.as_str())),
+                None => {}
+            }
+        }
+        if values.len() == 0 || values.len() == before {
+            break;
+        }
+    }
+    text
+}
+
+/// What a decoder makes of a text.
+fn decoded(name: &str, text: &str) -> Option<String> {
+    let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let bytes = match name {
+        "base64" | "gbase64" | "openssl" | "basenc" => STANDARD.decode(compact.as_bytes()).ok()?,
+        "xxd" => {
+            let digits: Vec<u32> = compact
+                .chars()
+                .map(|c| c.to_digit(16))
+                .collect::<Option<_>>()?;
+            digits
+                .chunks_exact(2)
+                .map(|pair| (pair[0] * 16 + pair[1]) as u8)
+                .collect()
+        }
+        "base32" => base32(&compact)?,
+        _ => return None,
+    };
+    String::from_utf8(bytes).ok()
+}
+
+fn base32(text: &str) -> Option<Vec<u8>> {
+    let mut bits = 0u64;
+    let mut count = 0;
+    let mut bytes = Vec::new();
+    for letter in text.trim_end_matches('=').chars() {
+        let value = match letter {
+            'A'..='Z' => letter as u64 - 'A' as u64,
+            '2'..='7' => letter as u64 - '2' as u64 + 26,
+            _ => return None,
+        };
+        bits = (bits << 5 | value) & 0xff_ffff;
+        count += 5;
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count) as u8);
+        }
+    }
+    Some(bytes)
+}
+
+/// The characters of a set as `tr` writes it.
+fn set(text: &str) -> Vec<char> {
+    let letters: Vec<char> = ansi::decode(text).chars().collect();
+    let mut all = Vec::new();
+    let mut at = 0;
+    while at < letters.len() && all.len() < 512 {
+        if at + 2 < letters.len() && letters[at + 1] == '-' && letters[at] <= letters[at + 2] {
+            all.extend((letters[at]..=letters[at + 2]).take(256));
+            at += 3;
+        } else {
+            all.push(letters[at]);
+            at += 1;
+        }
+    }
+    all
+}
+
+fn translated(text: &str, from: &str, to: &str) -> String {
+    let (from, to) = (set(from), set(to));
+    text.chars()
+        .map(|c| match from.iter().position(|one| *one == c) {
+            Some(at) => *to.get(at).or(to.last()).unwrap_or(&c),
+            None => c,
+        })
+        .collect()
+}
+
+/// What `s/a/b/` makes of a text, where `a` is no more than letters.
+fn substituted(edit: &str, text: &str) -> Option<String> {
+    let body = edit.strip_prefix('s')?;
+    let sign = body.chars().next()?;
+    let mut pieces = body[sign.len_utf8()..].split(sign);
+    let (from, to, flags) = (pieces.next()?, pieces.next()?, pieces.next()?);
+    if from.is_empty() || from.contains(['*', '.', '[', '\\', '^', '$']) {
+        return None;
+    }
+    Some(if flags.contains('g') {
+        text.replace(from, to)
+    } else {
+        text.lines()
+            .map(|line| line.replacen(from, to, 1) + "\n")
+            .collect()
+    })
+}

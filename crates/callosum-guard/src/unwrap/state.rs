@@ -1,0 +1,83 @@
+//! What the shell would remember between two commands, as far as it can be known.
+//!
+//! Kept by value: a subshell works on a copy. Deliberately not here: the real environment, of
+//! which nothing is known but the home folder.
+
+use std::{collections::BTreeMap, rc::Rc};
+
+use super::value::{Arg, Value};
+use crate::{facts::Facts, path, shell::tree::Command};
+
+/// Variables, functions, aliases, the working folder, and files that were written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct State {
+    variables: BTreeMap<String, Vec<Value>>,
+    pub(crate) functions: BTreeMap<String, Rc<Command>>,
+    pub(crate) aliases: BTreeMap<String, String>,
+    /// `None` where it is not known any more.
+    pub(crate) cwd: Option<String>,
+    /// What is known of files that were written before, by their path.
+    pub(crate) files: BTreeMap<String, Value>,
+    /// `$1` and on.
+    pub(crate) arguments: Option<Vec<Arg>>,
+    /// Functions that are running.
+    pub(crate) running: Vec<String>,
+}
+
+impl State {
+    pub(crate) fn new(facts: &Facts) -> State {
+        State {
+            cwd: facts.cwd.clone(),
+            ..State::default()
+        }
+    }
+
+    /// The value of a variable; `None` where it was not set in sight.
+    pub(crate) fn get(&self, name: &str) -> Option<&[Value]> {
+        self.variables.get(name).map(Vec::as_slice)
+    }
+
+    pub(crate) fn set(&mut self, name: &str, value: Value) {
+        self.variables.insert(name.to_owned(), vec![value]);
+    }
+
+    pub(crate) fn set_list(&mut self, name: &str, values: Vec<Value>) {
+        self.variables.insert(name.to_owned(), values);
+    }
+
+    pub(crate) fn add(&mut self, name: &str, mut values: Vec<Value>, joined: bool) {
+        let there = self.variables.entry(name.to_owned()).or_default();
+        match (there.last_mut(), joined) {
+            (Some(last), true) => values.iter().for_each(|value| last.append(value)),
+            _ => there.append(&mut values),
+        }
+    }
+
+    pub(crate) fn unset(&mut self, name: &str) {
+        self.variables
+            .insert(name.to_owned(), vec![Value::known("")]);
+    }
+
+    /// What separates words.
+    pub(crate) fn separators(&self) -> &str {
+        match self.get("IFS").and_then(<[Value]>::first) {
+            Some(value) if value.is_known() => &value.text,
+            _ => " \t\n",
+        }
+    }
+
+    /// A path from the working folder on, without `.` and `..`; relative where the working
+    /// folder is not known.
+    pub(crate) fn absolute(&self, text: &str) -> String {
+        path::absolute(text, self.cwd.as_deref())
+    }
+
+    /// Goes to another folder.
+    pub(crate) fn change_folder(&mut self, to: &Value) {
+        self.cwd = if to.is_known() && (to.text.starts_with('/') || self.cwd.is_some()) {
+            Some(self.absolute(&to.text))
+        } else {
+            None
+        };
+    }
+}

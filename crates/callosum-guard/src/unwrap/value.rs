@@ -1,0 +1,127 @@
+//! Values as far as they can be known without running anything.
+//!
+//! A value is text in which two signs of the private use area stand for what is not known: one
+//! for a part that may be empty, one for a part that is not. So a path whose end is not known is
+//! still known by its beginning. Where a value comes from travels with it.
+
+/// Stands for text that is not known and may be empty.
+pub(crate) const MAYBE: char = '\u{F8F0}';
+/// Stands for text that is not known but is not empty.
+pub(crate) const SOME: char = '\u{F8F1}';
+
+/// Where a value comes from, as far as that matters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Source {
+    /// From the network.
+    pub(crate) remote: bool,
+    /// Out of something that decodes.
+    pub(crate) decoded: bool,
+}
+
+impl Source {
+    pub(crate) fn join(self, other: Source) -> Source {
+        Source {
+            remote: self.remote || other.remote,
+            decoded: self.decoded || other.decoded,
+        }
+    }
+}
+
+/// A text, in whole or in part.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Value {
+    pub(crate) text: String,
+    pub(crate) source: Source,
+}
+
+impl Value {
+    pub(crate) fn known(text: impl Into<String>) -> Value {
+        Value {
+            text: text.into(),
+            source: Source::default(),
+        }
+    }
+
+    pub(crate) fn unknown() -> Value {
+        Value::known(MAYBE)
+    }
+
+    pub(crate) fn filled() -> Value {
+        Value::known(SOME)
+    }
+
+    pub(crate) fn from(source: Source) -> Value {
+        Value {
+            text: MAYBE.to_string(),
+            source,
+        }
+    }
+
+    pub(crate) fn is_known(&self) -> bool {
+        is_known(&self.text)
+    }
+
+    pub(crate) fn append(&mut self, other: &Value) {
+        self.text.push_str(&other.text);
+        self.source = self.source.join(other.source);
+    }
+}
+
+/// Whether nothing of a text is unknown.
+pub(crate) fn is_known(text: &str) -> bool {
+    !text.contains([MAYBE, SOME])
+}
+
+/// One word of a command that would run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Arg {
+    pub(crate) text: String,
+    pub(crate) source: Source,
+    /// Whether some of it stood in quotes.
+    pub(crate) quoted: bool,
+    /// Whether it is a pattern that the shell fills in with names of files.
+    pub(crate) glob: bool,
+}
+
+impl Arg {
+    pub(crate) fn plain(text: impl Into<String>) -> Arg {
+        Arg {
+            text: text.into(),
+            ..Arg::default()
+        }
+    }
+
+    pub(crate) fn is_known(&self) -> bool {
+        is_known(&self.text)
+    }
+
+    pub(crate) fn value(&self) -> Value {
+        Value {
+            text: self.text.clone(),
+            source: self.source,
+        }
+    }
+}
+
+/// Words as one line, what is not known shown as `…`.
+pub(crate) fn shown(words: &[Arg]) -> String {
+    let mut line = String::new();
+    for word in words {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        let text = word.text.replace([MAYBE, SOME], "…");
+        let plain = !text.is_empty()
+            && text
+                .chars()
+                .all(|c| c.is_alphanumeric() || "-_=+./:@%^,~*?[]{}!…".contains(c));
+        if plain {
+            line.push_str(&text);
+        } else {
+            line.push('\'');
+            line.push_str(&text.replace('\'', r"'\''"));
+            line.push('\'');
+        }
+    }
+    line
+}

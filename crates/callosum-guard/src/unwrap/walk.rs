@@ -1,0 +1,616 @@
+//! The walk through a script, command by command.
+//!
+//! Each command is given what it reads and gives back what it would write, as far as either can
+//! be known: that is how a pipe into a shell is followed.
+
+use std::collections::BTreeSet;
+
+use super::{
+    state::State,
+    value::{Arg, Source, Value, shown},
+};
+use crate::{
+    facts::Facts,
+    path,
+    shell::{
+        self, Budget, Fault,
+        tree::{Command, Redirect, RedirectKind, Script, Simple, Target},
+    },
+};
+
+/// Bytes that are read in one decision, those of texts within texts counted again.
+const MAX_BYTES: usize = 256 * 1024;
+/// Bytes of a command beyond which it is not looked at.
+pub(crate) const MAX_COMMAND: usize = 64 * 1024;
+/// Commands that are looked at in one decision.
+const MAX_STEPS: usize = 2_000;
+/// How deep commands may run one another.
+const MAX_DEPTH: usize = 24;
+/// How many rounds of a loop are walked.
+const MAX_ROUNDS: usize = 16;
+/// Bytes of a value beyond which it is taken for unknown.
+const MAX_VALUE: usize = 64 * 1024;
+
+/// A file that a command writes by a redirection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Write {
+    pub(crate) path: String,
+    pub(crate) appends: bool,
+}
+
+/// One command that would run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Call {
+    /// How deep it stands in others.
+    pub(crate) depth: usize,
+    /// What brought it here.
+    pub(crate) via: String,
+    /// Its name, without a folder; empty where it is not known.
+    pub(crate) name: String,
+    /// All its words, the name among them.
+    pub(crate) words: Vec<Arg>,
+    /// The folder it runs in, where that is known.
+    pub(crate) cwd: Option<String>,
+    /// What it reads, where something is fed to it.
+    pub(crate) input: Option<Value>,
+    /// The text that it takes for commands, where it is one that does.
+    pub(crate) script: Option<Value>,
+    /// What its redirections write.
+    pub(crate) writes: Vec<Write>,
+    /// Whether it runs on another machine or in a container.
+    pub(crate) elsewhere: bool,
+    /// Whether it was only guessed that these words are a command.
+    pub(crate) guessed: bool,
+    /// Whether its words are the list of what it would destroy rather than what was written.
+    pub(crate) open: bool,
+}
+
+/// What a walk found.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) calls: Vec<Call>,
+    pub(crate) faults: BTreeSet<Fault>,
+}
+
+/// Finds every command that a text would run.
+pub(crate) fn unwrap(text: &str, facts: &Facts) -> Found {
+    let mut walker = Walker {
+        facts,
+        budget: Budget { bytes: MAX_BYTES },
+        found: Found::default(),
+        steps: 0,
+        depth: 0,
+        via: String::new(),
+        elsewhere: false,
+        guessed: false,
+        piped: 0,
+        recursions: 0,
+        processes: 0,
+        state: State::new(facts),
+    };
+    if text.len() > MAX_COMMAND {
+        walker.found.faults.insert(Fault::TooMuch);
+        return walker.found;
+    }
+    walker.text(text, None);
+    walker.found
+}
+
+/// Where the walk stands.
+pub(super) struct Walker<'a> {
+    pub(super) facts: &'a Facts,
+    budget: Budget,
+    pub(super) found: Found,
+    steps: usize,
+    depth: usize,
+    via: String,
+    elsewhere: bool,
+    guessed: bool,
+    /// How many pipelines are around the command.
+    pub(super) piped: usize,
+    pub(super) recursions: usize,
+    processes: usize,
+    pub(super) state: State,
+}
+
+impl Walker<'_> {
+    /// Walks through a text, and gives what it would write.
+    pub(super) fn text(&mut self, text: &str, input: Option<&Value>) -> Value {
+        let (script, faults) = shell::read(text, self.depth, &mut self.budget);
+        self.found.faults.extend(faults);
+        self.script(&script, input)
+    }
+
+    /// Walks through a text that another command runs, with a memory of its own.
+    pub(super) fn nested(&mut self, via: &str, text: &str, input: Option<&Value>) -> Value {
+        self.apart(|walker| walker.under(via, |walker| walker.text(text, input)))
+    }
+
+    /// Does something one level down, said to come by way of `via`.
+    pub(super) fn under(&mut self, via: &str, walk: impl FnOnce(&mut Self) -> Value) -> Value {
+        if self.depth >= MAX_DEPTH {
+            self.found.faults.insert(Fault::TooDeep);
+            return Value::unknown();
+        }
+        self.depth += 1;
+        let before = std::mem::replace(&mut self.via, via.to_owned());
+        let value = walk(self);
+        self.via = before;
+        self.depth -= 1;
+        value
+    }
+
+    /// Does something and forgets what it changed.
+    pub(super) fn apart(&mut self, walk: impl FnOnce(&mut Self) -> Value) -> Value {
+        let before = self.state.clone();
+        let value = walk(self);
+        // What was written to files stays.
+        let files = std::mem::replace(&mut self.state, before).files;
+        self.state.files = files;
+        value
+    }
+
+    /// Does something on another machine, where neither folder nor files are ours.
+    pub(super) fn elsewhere(&mut self, walk: impl FnOnce(&mut Self) -> Value) -> Value {
+        let before = std::mem::replace(&mut self.elsewhere, true);
+        let value = self.apart(|walker| {
+            walker.state.cwd = None;
+            walk(walker)
+        });
+        self.elsewhere = before;
+        value
+    }
+
+    pub(super) fn script(&mut self, script: &Script, input: Option<&Value>) -> Value {
+        let mut output = Value::default();
+        for command in &script.commands {
+            let more = self.command(command, input);
+            if output.text.len() + more.text.len() <= MAX_VALUE {
+                output.append(&more);
+            }
+        }
+        output
+    }
+
+    pub(super) fn command(&mut self, command: &Command, input: Option<&Value>) -> Value {
+        match command {
+            Command::Simple(simple) => self.simple(simple, input),
+            Command::Pipeline(commands) => self.pipeline(commands, input),
+            Command::Group { body, subshell } => {
+                if *subshell {
+                    self.apart(|walker| walker.script(body, input))
+                } else {
+                    self.script(body, input)
+                }
+            }
+            Command::Parts(parts) => self.parts(parts, input),
+            Command::For {
+                variable,
+                words,
+                body,
+            } => self.every(variable, words.as_deref(), body, input),
+            Command::Case { subject, arms } => {
+                self.whole(subject);
+                let mut output = Value::default();
+                for arm in arms {
+                    output.append(&self.script(arm, input));
+                }
+                output
+            }
+            Command::Function { name, body } => {
+                self.state
+                    .functions
+                    .insert(name.clone(), std::rc::Rc::clone(body));
+                Value::default()
+            }
+            Command::Test(words) => {
+                for word in words {
+                    self.whole(word);
+                }
+                Value::default()
+            }
+            Command::Redirected { command, redirects } => {
+                let plan = self.redirect(redirects, input);
+                if !plan.writes.is_empty() {
+                    self.record(Call {
+                        writes: plan.writes.clone(),
+                        ..Call::default()
+                    });
+                }
+                let output = self.command(command, plan.input.as_ref());
+                self.keep(output, &plan)
+            }
+        }
+    }
+
+    fn pipeline(&mut self, commands: &[Command], input: Option<&Value>) -> Value {
+        self.piped += 1;
+        let mut flowing = input.cloned();
+        for command in commands {
+            let output = self.apart(|walker| walker.command(command, flowing.as_ref()));
+            flowing = Some(output);
+        }
+        self.piped -= 1;
+        flowing.unwrap_or_default()
+    }
+
+    /// `if` and `while`: once, or once for each line that is known to come in.
+    fn parts(&mut self, parts: &[Script], input: Option<&Value>) -> Value {
+        let lines: Vec<Value> = match input {
+            Some(value) if value.text.trim_end().contains('\n') => value
+                .text
+                .lines()
+                .take(MAX_ROUNDS)
+                .map(|line| Value {
+                    text: line.to_owned(),
+                    source: value.source,
+                })
+                .collect(),
+            Some(value) => vec![value.clone()],
+            None => Vec::new(),
+        };
+        let mut output = Value::default();
+        let mut round = |walker: &mut Self, input: Option<&Value>| {
+            for part in parts {
+                output.append(&walker.script(part, input));
+            }
+        };
+        if lines.is_empty() {
+            round(self, input);
+        }
+        for line in &lines {
+            round(self, Some(line));
+        }
+        output
+    }
+
+    fn every(
+        &mut self,
+        variable: &str,
+        words: Option<&[shell::tree::Word]>,
+        body: &Script,
+        input: Option<&Value>,
+    ) -> Value {
+        let values: Vec<Value> = match words {
+            Some(words) => self.expand_all(words).iter().map(Arg::value).collect(),
+            None => match &self.state.arguments {
+                Some(arguments) => arguments.iter().map(Arg::value).collect(),
+                None => vec![Value::unknown()],
+            },
+        };
+        let mut output = Value::default();
+        for value in values.into_iter().take(MAX_ROUNDS) {
+            self.state.set(variable, value);
+            output.append(&self.script(body, input));
+        }
+        output
+    }
+
+    fn simple(&mut self, simple: &Simple, input: Option<&Value>) -> Value {
+        let words = self.expand_all(&simple.words);
+        let plan = self.redirect(&simple.redirects, input);
+        if words.is_empty() {
+            self.assign(simple);
+            if !plan.writes.is_empty() {
+                self.record(Call {
+                    writes: plan.writes.clone(),
+                    ..Call::default()
+                });
+            }
+            return self.keep(Value::default(), &plan);
+        }
+        if let Some(alias) = simple.words.first().and_then(|word| self.alias(word)) {
+            let text = format!("{alias} {}", shown(&words[1..]));
+            self.state.aliases.remove(&words[0].text);
+            let output = self.under("alias", |walker| walker.text(&text, plan.input.as_ref()));
+            return self.keep(output, &plan);
+        }
+        let output = if simple.assignments.is_empty() {
+            self.invoke(words, plan.input.clone(), plan.writes.clone())
+        } else if Self::declares(&words[0].text) {
+            self.assign(simple);
+            Value::default()
+        } else {
+            self.apart(|walker| {
+                walker.assign(simple);
+                for assignment in &simple.assignments {
+                    walker.variable_runs(&assignment.name);
+                }
+                walker.invoke(words, plan.input.clone(), plan.writes.clone())
+            })
+        };
+        self.keep(output, &plan)
+    }
+
+    /// Variables whose value a program runs.
+    fn variable_runs(&mut self, name: &str) {
+        const RUN: [&str; 14] = [
+            "PAGER",
+            "GIT_PAGER",
+            "MANPAGER",
+            "EDITOR",
+            "VISUAL",
+            "GIT_EDITOR",
+            "GIT_SEQUENCE_EDITOR",
+            "GIT_SSH_COMMAND",
+            "GIT_EXTERNAL_DIFF",
+            "GIT_ASKPASS",
+            "PROMPT_COMMAND",
+            "BROWSER",
+            "LESSOPEN",
+            "RUSTC_WRAPPER",
+        ];
+        if RUN.contains(&name)
+            && let Some(text) = self.state.known(name).map(str::to_owned)
+        {
+            self.nested(name, &text, None);
+        }
+    }
+
+    fn declares(name: &str) -> bool {
+        matches!(
+            name,
+            "declare" | "typeset" | "local" | "readonly" | "export"
+        )
+    }
+
+    fn alias(&self, word: &shell::tree::Word) -> Option<String> {
+        if self.state.aliases.is_empty() {
+            return None;
+        }
+        self.state.aliases.get(&word.literal()?).cloned()
+    }
+
+    fn assign(&mut self, simple: &Simple) {
+        for assignment in &simple.assignments {
+            let values = match &assignment.list {
+                Some(list) => self.expand_all(list).iter().map(Arg::value).collect(),
+                None => vec![self.whole(&assignment.value)],
+            };
+            if assignment.adds {
+                self.state
+                    .add(&assignment.name, values, assignment.list.is_none());
+            } else {
+                self.state.set_list(&assignment.name, values);
+            }
+        }
+    }
+
+    /// What `$(…)` comes to.
+    pub(super) fn substitute(&mut self, script: &Script) -> Value {
+        let mut value = self.apart(|walker| walker.under("$(…)", |w| w.script(script, None)));
+        let kept = value.text.trim_end_matches('\n').len();
+        value.text.truncate(kept);
+        value
+    }
+
+    /// The name of the file through which `<(…)` is read.
+    pub(super) fn process(&mut self, script: &Script) -> String {
+        let output = self.apart(|walker| walker.under("<(…)", |w| w.script(script, None)));
+        self.processes += 1;
+        let path = format!("/dev/fd/callosum-{}", self.processes);
+        self.state.files.insert(path.clone(), output);
+        path
+    }
+
+    fn redirect(&mut self, redirects: &[Redirect], input: Option<&Value>) -> Plan {
+        let mut plan = Plan {
+            input: input.cloned(),
+            writes: Vec::new(),
+            output: None,
+        };
+        for redirect in redirects {
+            let value = match &redirect.target {
+                Target::Body(body) => {
+                    plan.input = Some(match body.get() {
+                        Some(word) => self.whole(word),
+                        None => Value::unknown(),
+                    });
+                    continue;
+                }
+                Target::Word(word) => self.whole(word),
+            };
+            let path = self.state.absolute(&value.text);
+            match redirect.kind {
+                RedirectKind::Text => {
+                    let mut value = value;
+                    value.text.push('\n');
+                    plan.input = Some(value);
+                }
+                RedirectKind::Read => {
+                    plan.input = Some(match self.state.files.get(&path) {
+                        Some(content) => content.clone(),
+                        None => Value::unknown(),
+                    });
+                }
+                RedirectKind::Duplicate => {}
+                RedirectKind::Truncate | RedirectKind::Append | RedirectKind::ReadWrite => {
+                    let appends = redirect.kind == RedirectKind::Append;
+                    if redirect.output {
+                        plan.output = Some((path.clone(), appends));
+                    }
+                    plan.writes.push(Write { path, appends });
+                }
+            }
+        }
+        plan
+    }
+
+    /// Keeps what was written to a file, and gives what is left for a pipe.
+    fn keep(&mut self, output: Value, plan: &Plan) -> Value {
+        let Some((path, appends)) = &plan.output else {
+            return output;
+        };
+        if matches!(
+            path.as_str(),
+            "/dev/stdout" | "/dev/fd/1" | "/dev/stderr" | "/dev/tty"
+        ) {
+            return output;
+        }
+        if path != "/dev/null" {
+            self.write_file(path, output, *appends);
+        }
+        Value::default()
+    }
+
+    /// Remembers what a file holds.
+    pub(super) fn write_file(&mut self, path: &str, content: Value, appends: bool) {
+        let there = self.state.files.entry(path.to_owned()).or_default();
+        if !appends {
+            *there = Value::default();
+        }
+        if there.text.len() + content.text.len() <= MAX_VALUE {
+            there.append(&content);
+        }
+    }
+
+    pub(super) fn record(&mut self, call: Call) {
+        self.found.calls.push(Call {
+            depth: self.depth,
+            via: self.via.clone(),
+            cwd: self.state.cwd.clone(),
+            elsewhere: self.elsewhere,
+            guessed: self.guessed,
+            ..call
+        });
+    }
+
+    /// Does what is only a guess.
+    pub(super) fn guessing(&mut self, walk: impl FnOnce(&mut Self) -> Value) -> Value {
+        let before = std::mem::replace(&mut self.guessed, true);
+        let value = self.apart(walk);
+        self.guessed = before;
+        value
+    }
+
+    /// Runs a command of which the words are known, and gives what it would write.
+    pub(super) fn invoke(
+        &mut self,
+        mut words: Vec<Arg>,
+        input: Option<Value>,
+        writes: Vec<Write>,
+    ) -> Value {
+        self.steps += 1;
+        if self.steps > MAX_STEPS {
+            self.found.faults.insert(Fault::TooMuch);
+            return Value::unknown();
+        }
+        // What comes to nothing in front leaves the next word to be the command.
+        while words.len() > 1 && words[0].text.is_empty() && !words[0].quoted {
+            words.remove(0);
+        }
+        let Some(first) = words.first() else {
+            return Value::default();
+        };
+        let name = if super::value::is_known(path::name(&first.text)) {
+            named(&first.text)
+        } else {
+            String::new()
+        };
+        // `git-reset` is `git reset`.
+        if let Some(verb) = name.strip_prefix("git-")
+            && matches!(
+                verb,
+                "reset"
+                    | "push"
+                    | "clean"
+                    | "checkout"
+                    | "restore"
+                    | "branch"
+                    | "stash"
+                    | "update-ref"
+                    | "reflog"
+                    | "gc"
+                    | "prune"
+                    | "filter-branch"
+                    | "rm"
+            )
+        {
+            let verb = Arg::plain(verb);
+            words[0] = Arg::plain("git");
+            words.insert(1, verb);
+            return self.invoke(words, input, writes);
+        }
+        if let Some(body) = self.state.functions.get(&name).cloned()
+            && !words[0].text.contains('/')
+        {
+            return self.function(&name, &body, words, input.as_ref());
+        }
+        let script = self.script_of(&name, &words, input.as_ref());
+        self.record(Call {
+            name: name.clone(),
+            words: words.clone(),
+            input: input.clone(),
+            script: script.clone(),
+            writes,
+            open: name.is_empty(),
+            ..Call::default()
+        });
+        self.carry(&name, &words, script, input)
+    }
+
+    fn function(
+        &mut self,
+        name: &str,
+        body: &Command,
+        words: Vec<Arg>,
+        input: Option<&Value>,
+    ) -> Value {
+        if self.state.running.iter().any(|running| running == name) {
+            self.recursions += 1;
+            if self.piped > 0 || self.recursions > 1 {
+                self.record(Call {
+                    name: "fork-bomb".to_owned(),
+                    words: vec![Arg::plain("fork-bomb")],
+                    ..Call::default()
+                });
+            }
+            return Value::unknown();
+        }
+        self.state.running.push(name.to_owned());
+        let before = self
+            .state
+            .arguments
+            .replace(words.into_iter().skip(1).collect());
+        let output = self.under(name, |walker| walker.command(body, input));
+        self.state.arguments = before;
+        self.state.running.pop();
+        output
+    }
+
+    /// Runs words that came out of another command.
+    pub(super) fn inner(&mut self, via: &str, words: &[Arg], input: Option<&Value>) -> Value {
+        if words.is_empty() {
+            return Value::default();
+        }
+        let words = words.to_vec();
+        self.under(via, |walker| {
+            walker.invoke(words, input.cloned(), Vec::new())
+        })
+    }
+}
+
+/// Where a command's input and output go.
+struct Plan {
+    input: Option<Value>,
+    writes: Vec<Write>,
+    output: Option<(String, bool)>,
+}
+
+/// A program's name, without its folder and ending.
+fn named(text: &str) -> String {
+    let name = path::name(text);
+    let name = name.strip_suffix(".exe").unwrap_or(name);
+    if name == text {
+        text.to_owned()
+    } else {
+        name.to_owned()
+    }
+}
+
+/// Where words come from, taken together.
+pub(super) fn source_of(words: &[Arg]) -> Source {
+    words
+        .iter()
+        .fold(Source::default(), |all, word| all.join(word.source))
+}

@@ -1,0 +1,105 @@
+//! What a decision says: allow, ask or block, by which rule, and how much was understood.
+//!
+//! These are plain values that go into audit records as they are. Deliberately not here: how a
+//! client is told, which differs from client to client.
+
+use serde::{Deserialize, Serialize};
+
+/// What is to be done with a command or a write. The later, the stricter.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Decision {
+    /// It may run.
+    #[default]
+    Allow,
+    /// A person is to be asked, or, where nobody can be, it is to be refused with the reason.
+    Ask,
+    /// It is refused.
+    Block,
+}
+
+impl Decision {
+    /// Its name as records and corpora spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Block => "block",
+        }
+    }
+}
+
+/// How much of a command was understood.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Coverage {
+    /// Of a hundred commands that were seen to run, how many are known by name and by their
+    /// words; rounded down, 100 only where nothing is left open.
+    pub percent: u8,
+    /// What was not understood, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<String>,
+}
+
+impl Default for Coverage {
+    fn default() -> Self {
+        Self {
+            percent: 100,
+            open: Vec::new(),
+        }
+    }
+}
+
+/// The decision over one command or one write.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// What is to be done.
+    pub decision: Decision,
+    /// The rule that decided, `None` where none had anything against it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// Why, in one sentence for the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// A command that serves the same end and that the guard allows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alternative: Option<String>,
+    /// The part of the command that the rule is about, as it would run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// How much was understood.
+    #[serde(default)]
+    pub coverage: Coverage,
+}
+
+/// One command that would run, and what was held against it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// How deep it stands in others; the outermost are at 0.
+    pub depth: usize,
+    /// What brought it here: `sudo`, `bash -c`, `xargs`; empty where it stands by itself.
+    pub via: String,
+    /// Its words as they would run, what is not known shown as `…`.
+    pub command: String,
+    /// The rules that looked at it, and which of them hold.
+    pub looked: Vec<Looked>,
+}
+
+/// A rule that looked at a command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Looked {
+    /// The rule.
+    pub rule: String,
+    /// What it says to the command: `Allow` where it does not hold.
+    pub decision: Decision,
+}
+
+/// A verdict and how it came about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Explanation {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Every command that would run, outermost first, in order.
+    pub steps: Vec<Step>,
+}

@@ -244,7 +244,9 @@ pub(crate) fn writes(call: &Call, facts: &Facts) -> Vec<(String, bool)> {
                         None
                     }
                 });
+            let dry = subject.has("-n") && call.name == "rsync" || subject.has("--dry-run");
             if let Some(to) = to
+                && !dry
                 && !(call.name != "cp" && to.contains(':'))
             {
                 // Into a folder means to the file of that name in it.

@@ -6,7 +6,7 @@ use crate::place::Place;
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
         names: &["docker", "podman", "nerdctl"],
-        takes: "-e -u -w -v -p -H --env --user --workdir --volume --name --network --net --mount --entrypoint --context --env-file --publish --hostname --pid --ipc --uts --userns --cap-add --cap-drop --device --security-opt --filter --label -l --host --config --project-name --memory -m --cpus --platform --format -t --tag --build-arg --target",
+        takes: "-e -u -w -v -p -H --env --user --workdir --volume --name --network --net --mount --entrypoint --context --env-file --publish --hostname --pid --ipc --uts --userns --cap-add --cap-drop --device --security-opt --filter --label -l --host --config --project-name --memory -m --cpus --platform --format --tag --build-arg --target",
         one_dash: false,
         tests: &[
             ("mounts-vital", mounts_vital),

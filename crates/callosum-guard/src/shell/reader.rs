@@ -646,11 +646,16 @@ impl Reader<'_> {
     fn assignment(&mut self) -> Option<Assignment> {
         let (name, adds, length) = assigned(self.rest())?;
         let name = name.to_owned();
+        let index = self.text[self.at + name.len()..self.at + length].to_owned();
         self.at += length;
         if self.starts("(") {
             return Some(self.values(name, adds));
         }
-        let value = self.word().unwrap_or_default();
+        let mut value = self.word().unwrap_or_default();
+        if index.contains(['$', '`']) {
+            let index = self.within(&index, |reader| reader.quoted_until(None));
+            value.parts.push(Part::Arithmetic(vec![index]));
+        }
         Some(Assignment {
             name,
             adds,
@@ -683,7 +688,7 @@ impl Reader<'_> {
                 break;
             }
             if let Some(word) = self.word() {
-                list.push(word)
+                list.push(word);
             } else {
                 self.fault(Fault::Unexpected);
                 self.skip_one();

@@ -108,7 +108,7 @@ impl Reader<'_> {
                 } else {
                     rest.find(|c: char| {
                         METACHARACTERS.contains(c)
-                            || matches!(c, '\\' | '\'' | '"' | '`' | '$' | '}' | '/')
+                            || matches!(c, '\\' | '\'' | '"' | '`' | '$' | '}' | '/' | ':')
                     })
                 };
                 let length = plain.unwrap_or(rest.len()).max(next.len_utf8());

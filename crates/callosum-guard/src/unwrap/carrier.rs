@@ -201,7 +201,7 @@ impl Walker<'_> {
             }
             "tar" | "bsdtar" | "gtar" | "rsync" | "zip" | "sed" | "gsed" | "make" | "gmake"
             | "nix-shell" | "nix" | "npm" | "pnpm" | "yarn" | "rbash" | "just" | "ninja"
-            | "scp" => self.attached(name, words),
+            | "scp" => self.attached(name, words, input),
             _ if code::LANGUAGES.iter().any(|language| language.runs(name)) => {
                 self.interpreter(name, words, input)
             }
@@ -250,7 +250,14 @@ impl Walker<'_> {
                 } else {
                     name.to_owned()
                 };
+                let zero = match called(name, words) {
+                    Called::Text(at) if by_path => words.get(at + 1).map(Arg::value),
+                    _ => None,
+                };
                 self.apart(|walker| {
+                    if let Some(zero) = zero {
+                        walker.state.set("0", zero);
+                    }
                     walker.state.arguments = Some(arguments);
                     walker.state.aliases.clear();
                     walker.under(&via, |walker| walker.text(&text, input))
@@ -583,15 +590,16 @@ impl Walker<'_> {
     }
 
     fn fd(&mut self, words: &[Arg]) -> Value {
-        let folder = words
-            .iter()
-            .skip(2)
-            .find(|word| word.text.starts_with(['/', '~', '.']) && word.text.len() < 200)
-            .map_or(".", |word| word.text.as_str());
-        let item = Arg::plain(format!("{}/{SOME}", folder.trim_end_matches('/')));
         let exec = words
             .iter()
             .position(|word| matches!(word.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch"));
+        // The first operand is what is looked for, the second where.
+        const TAKES: &str = "-e -E -t -d -S -c -j --extension --exclude --type --max-depth --size --changed-within --changed-before --owner --base-directory";
+        let options = &words[..exec.unwrap_or(words.len())];
+        let pattern = first_operand(options, 1, TAKES);
+        let folder = first_operand(options, pattern + 1, TAKES);
+        let folder = options.get(folder).map_or(".", |word| word.text.as_str());
+        let item = Arg::plain(format!("{}/{SOME}", folder.trim_end_matches('/')));
         if let Some(at) = exec {
             let mut command = words[at + 1..].to_vec();
             command.retain(|word| word.text != ";");
@@ -982,7 +990,7 @@ impl Walker<'_> {
     }
 
     /// Options whose value is a command.
-    fn attached(&mut self, name: &str, words: &[Arg]) -> Value {
+    fn attached(&mut self, name: &str, words: &[Arg], input: Option<&Value>) -> Value {
         for (at, word) in words.iter().enumerate().skip(1) {
             let text = word.text.as_str();
             let next = || words.get(at + 1).map(|word| word.text.clone());
@@ -1017,7 +1025,7 @@ impl Walker<'_> {
                 self.nested(name, &given, None);
             }
         }
-        self.output_of(name, words, None)
+        self.output_of(name, words, input)
     }
 
     /// Programs that are not known: where their words look like a command, they may run it.
@@ -1041,6 +1049,13 @@ impl Walker<'_> {
             return Value::unknown();
         };
         let mut any = false;
+        // `python -m twine upload` is `twine upload`.
+        if language.name == "python -c"
+            && let Some(at) = words.iter().position(|word| word.text == "-m")
+            && words[1..at].iter().all(|word| word.text.starts_with('-'))
+        {
+            return self.inner("python -m", &words[at + 1..], input);
+        }
         for (at, word) in words.iter().enumerate().skip(1) {
             let text = word.text.as_str();
             let next = words.get(at + 1);
@@ -1159,7 +1174,20 @@ fn sed_runs(text: &str) -> Option<String> {
     }
     let body = text.strip_prefix('s')?;
     let sign = body.chars().next().filter(|c| !c.is_alphanumeric())?;
-    let mut pieces = body[sign.len_utf8()..].split(sign);
-    let (_, with, flags) = (pieces.next()?, pieces.next()?, pieces.next()?);
-    flags.contains('e').then(|| with.to_owned())
+    let mut pieces = vec![String::new()];
+    let mut letters = body[sign.len_utf8()..].chars().peekable();
+    while let Some(letter) = letters.next() {
+        if letter == '\\' && letters.peek() == Some(&sign) {
+            letters.next();
+            pieces.last_mut()?.push(sign);
+        } else if letter == sign {
+            pieces.push(String::new());
+        } else {
+            pieces.last_mut()?.push(letter);
+        }
+    }
+    match pieces.as_slice() {
+        [_, with, flags, ..] if flags.contains('e') => Some(with.clone()),
+        _ => None,
+    }
 }

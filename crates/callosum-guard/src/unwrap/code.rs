@@ -393,7 +393,8 @@ fn look(
 ) {
     let name = last(name);
     let called = matches!(tokens.get(at + 1), Some(Token::Sign('(' | '{' | '[')));
-    let bare = matches!(tokens.get(at + 1), Some(Token::Text(_)));
+    let bare = matches!(tokens.get(at + 1), Some(Token::Text(_)))
+        || matches!(tokens.get(at + 1), Some(Token::Name(near)) if last(near) == "glob");
     if !called && !bare {
         return;
     }

@@ -378,7 +378,12 @@ impl Walker<'_> {
             }
         }
         // Without a name of its own, a file takes that of the address.
-        let at = first_operand(words, 0, TAKES);
+        let takes = if name == "curl" {
+            TAKES.replace("-O ", "")
+        } else {
+            TAKES.to_owned()
+        };
+        let at = first_operand(words, 0, &takes);
         let named = name != "curl"
             || words.iter().any(|word| {
                 word.text.starts_with('-')

@@ -7,9 +7,9 @@
 //!
 //! What is deliberately not here: entries. Nothing is committed without its record.
 
-use std::{collections::HashSet, path::Path};
+use std::{collections::HashSet, io, path::Path, time::Duration};
 
-use callosum_host::{Disk, DiskError, Ids, OpenHow};
+use callosum_host::{Disk, DiskError, FileLock, Ids, LockError, OpenHow, disk::Operation};
 use jiff::{Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -24,6 +24,9 @@ use crate::{
     quarantine,
     task_id::TaskId,
 };
+
+/// How long a process that holds the ledger waits for one that only leaves an event here.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The detail by which a record says which event of the buffer it is.
 const BUFFERED: &str = "buffered";
@@ -48,6 +51,22 @@ struct Line {
     details: Map<String, Value>,
 }
 
+/// The events that wait, and how long the buffer was when it was read.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting {
+    pub(crate) events: Vec<Buffered>,
+    pub(crate) len: u64,
+}
+
+/// Whether what is kept must be on disk before this is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Durably {
+    /// It must: nobody else has it.
+    Now,
+    /// With the system's next write-back. Whoever leaves it cannot wait for a disk.
+    Later,
+}
+
 /// Keeps events in the buffer, durably, behind those that are there.
 ///
 /// After an error it holds none of these events, as far as the disk still obeys: whoever keeps them
@@ -57,6 +76,18 @@ pub(crate) fn append<'e>(
     path: &Path,
     ids: &Ids,
     events: impl Iterator<Item = (&'e AuditEvent, Timestamp)>,
+) -> Result<(), DiskError> {
+    append_within(disk, path, ids, events, Durably::Now, PATIENCE)
+}
+
+/// The same, waiting no longer than `patience` for others who write to it.
+pub(crate) fn append_within<'e>(
+    disk: &Disk,
+    path: &Path,
+    ids: &Ids,
+    events: impl Iterator<Item = (&'e AuditEvent, Timestamp)>,
+    durably: Durably,
+    patience: Duration,
 ) -> Result<(), DiskError> {
     let mut bytes = Vec::new();
     for (event, at) in events {
@@ -81,14 +112,20 @@ pub(crate) fn append<'e>(
     if let Some(folder) = path.parent() {
         disk.create_private_dir(folder)?;
     }
+    // Here it gets its mode; what is locked below may be another file, where this one just went.
+    drop(disk.open(path, OpenHow::READ_WRITE_CREATE.with_mode(0o600))?);
+    let _lock = FileLock::acquire(disk, path, patience).map_err(not_locked)?;
     let file = disk.open(path, OpenHow::READ_WRITE_CREATE.with_mode(0o600))?;
     let end = file.size()?;
     if end > 0 && file.read_range(end - 1, 1)? != b"\n" {
         // What a crash left unfinished ends here, and is no event.
         bytes.insert(0, b'\n');
     }
-    let written = file
-        .write_at(&bytes, end)
+    let written = file.write_at(&bytes, end);
+    if durably == Durably::Later {
+        return written.inspect_err(|_| drop(file.set_len(end)));
+    }
+    let written = written
         .and_then(|()| file.sync_all())
         .and_then(|()| path.parent().map_or(Ok(()), |folder| disk.sync_dir(folder)));
     written.inspect_err(|_| {
@@ -99,23 +136,21 @@ pub(crate) fn append<'e>(
 }
 
 /// The events that wait and that the journal does not have, in their order.
-pub(crate) fn waiting(
-    disk: &Disk,
-    paths: &LedgerPaths,
-    path: &Path,
-) -> Result<Vec<Buffered>, DiskError> {
+pub(crate) fn waiting(disk: &Disk, paths: &LedgerPaths, path: &Path) -> Result<Waiting, DiskError> {
     let Some(bytes) = disk.read_if_there(path)? else {
-        return Ok(Vec::new());
+        return Ok(Waiting::default());
     };
+    let len = bytes.len() as u64;
     let lines: Vec<Line> = bytes
         .split(|byte| *byte == b'\n')
         .filter_map(read)
         .collect();
     let Some(first) = lines.iter().map(|line| line.timestamp).min() else {
-        return Ok(Vec::new());
+        let events = Vec::new();
+        return Ok(Waiting { events, len });
     };
     let taken = taken_over(disk, paths, first)?;
-    Ok(lines
+    let events = lines
         .into_iter()
         .filter(|line| !taken.contains(&line.id))
         .map(|line| Buffered {
@@ -130,24 +165,51 @@ pub(crate) fn waiting(
             .with(BUFFERED, line.id),
             at: line.timestamp,
         })
-        .collect())
+        .collect();
+    Ok(Waiting { events, len })
 }
 
 /// Removes a buffer whose events are all in the journal, and on disk there.
 ///
-/// Lines in it that are none of ours are kept in the quarantine.
-pub(crate) fn remove(disk: &Disk, paths: &LedgerPaths, path: &Path) -> Result<(), DiskError> {
-    let Some(bytes) = disk.read_if_there(path)? else {
-        return Ok(());
+/// Lines in it that are none of ours are kept in the quarantine. One that has grown since it had
+/// `len` bytes stays: somebody left an event meanwhile. Says whether it is gone.
+pub(crate) fn remove(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    path: &Path,
+    len: u64,
+) -> Result<bool, DiskError> {
+    if !disk.exists(path)? {
+        return Ok(true);
+    }
+    let Some(_lock) = FileLock::try_acquire(disk, path)? else {
+        return Ok(false);
     };
+    let Some(bytes) = disk.read_if_there(path)? else {
+        return Ok(true);
+    };
+    if bytes.len() as u64 != len {
+        return Ok(false);
+    }
     let mut lines = bytes.split(|byte| *byte == b'\n');
     if lines.any(|line| !line.is_empty() && read(line).is_none()) {
         quarantine::keep(disk, paths, path, &bytes)?;
     }
     disk.remove_file(path)?;
     match path.parent() {
-        Some(folder) => disk.sync_dir(folder),
-        None => Ok(()),
+        Some(folder) => disk.sync_dir(folder).map(|()| true),
+        None => Ok(true),
+    }
+}
+
+fn not_locked(error: LockError) -> DiskError {
+    match error {
+        LockError::Timeout { path, .. } => DiskError {
+            operation: Operation::Lock,
+            path,
+            source: io::ErrorKind::WouldBlock.into(),
+        },
+        LockError::Disk(error) => error,
     }
 }
 

@@ -44,13 +44,15 @@ pub enum Event {
     Registry,
     /// The journal's root was signed and kept outside the project.
     Checkpoint,
+    /// What a coding agent was about to do was decided.
+    Guard,
     /// A day file ends here; the record names the one that follows.
     DayEnd,
 }
 
 impl Event {
     /// All kinds.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Spawn,
         Self::Decision,
         Self::State,
@@ -68,6 +70,7 @@ impl Event {
         Self::Trust,
         Self::Registry,
         Self::Checkpoint,
+        Self::Guard,
         Self::DayEnd,
     ];
 
@@ -91,6 +94,7 @@ impl Event {
             Self::Trust => "trust",
             Self::Registry => "registry",
             Self::Checkpoint => "checkpoint",
+            Self::Guard => "guard",
             Self::DayEnd => "day_end",
         }
     }

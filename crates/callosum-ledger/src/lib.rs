@@ -40,6 +40,7 @@ mod leftovers;
 mod lines;
 pub mod locks;
 pub mod merkle;
+mod notice;
 mod open_files;
 mod open_ledger;
 mod past;
@@ -73,6 +74,7 @@ pub use crate::{
     journal::JournalError,
     ledger::{Ledger, LedgerOptions, WriteError},
     ledger_file::{LedgerFileError, LedgerVersion},
+    notice::{Journal, Noticed, notice},
     past::{Past, PastError, past},
     paths::LedgerPaths,
     reader::{

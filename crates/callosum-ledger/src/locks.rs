@@ -67,6 +67,16 @@ impl<'a> ExclusiveLedger<'a> {
         paths: &LedgerPaths,
         kept: &KeptLocks,
     ) -> Result<Self, LockError> {
+        Self::acquire_within(disk, paths, kept, LEDGER_TIMEOUT)
+    }
+
+    /// As [`acquire_kept`](Self::acquire_kept), waiting no longer than `patience`.
+    pub(crate) fn acquire_within(
+        disk: &'a Disk,
+        paths: &LedgerPaths,
+        kept: &KeptLocks,
+        patience: Duration,
+    ) -> Result<Self, LockError> {
         let path = ledger_lock(paths);
         let started = Instant::now();
         let timed_out = |error| match error {
@@ -78,9 +88,9 @@ impl<'a> ExclusiveLedger<'a> {
         };
         let turn = kept
             .turn
-            .acquire(disk, &ledger_turn(paths), LEDGER_TIMEOUT)
+            .acquire(disk, &ledger_turn(paths), patience)
             .map_err(timed_out)?;
-        let left = LEDGER_TIMEOUT.saturating_sub(started.elapsed());
+        let left = patience.saturating_sub(started.elapsed());
         let lock = kept.ledger.acquire(disk, &path, left).map_err(timed_out)?;
         drop(turn);
         Ok(Self {
@@ -104,7 +114,18 @@ impl<'a> ExclusiveLedger<'a> {
 
     /// Waits up to 2.5 s for the audit journal's lock.
     pub fn lock_audit(&self) -> Result<ExclusiveAudit, LockError> {
-        ExclusiveAudit::acquire_by(&self.audit, self.disk, &self.folder)
+        self.lock_audit_within(AUDIT_TIMEOUT)
+    }
+
+    /// Waits no longer than `patience` for the audit journal's lock.
+    pub(crate) fn lock_audit_within(
+        &self,
+        patience: Duration,
+    ) -> Result<ExclusiveAudit, LockError> {
+        let lock = self
+            .audit
+            .acquire(self.disk, &audit_lock(&self.folder), patience)?;
+        Ok(ExclusiveAudit { _lock: lock })
     }
 }
 
@@ -118,11 +139,6 @@ impl ExclusiveAudit {
         let left = AUDIT_TIMEOUT.saturating_sub(started.elapsed());
         let lock = FileLock::acquire(disk, &audit_lock(&paths.locks), left)?;
         drop(turn);
-        Ok(Self { _lock: lock })
-    }
-
-    fn acquire_by(file: &LockFile, disk: &Disk, folder: &Path) -> Result<Self, LockError> {
-        let lock = file.acquire(disk, &audit_lock(folder), AUDIT_TIMEOUT)?;
         Ok(Self { _lock: lock })
     }
 }

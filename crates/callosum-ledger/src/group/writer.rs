@@ -38,6 +38,8 @@ pub(crate) struct Writer {
     mark: Mark,
     /// Whether events may wait in the audit buffer.
     has_buffer: bool,
+    /// How long the audit buffer was when its events were taken over.
+    taken_over: u64,
     /// Whether the events of the last group were put there.
     was_buffered: bool,
     /// The failed sync after which nothing more is written.
@@ -134,7 +136,8 @@ impl Writer {
             return Ok(false);
         };
         let waiting = audit_buffer::waiting(disk, paths, path)?;
-        for buffered in &waiting {
+        self.taken_over = waiting.len;
+        for buffered in &waiting.events {
             batch.push(&buffered.event, buffered.at, None);
         }
         self.has_buffer = disk.exists(path)?;
@@ -145,7 +148,8 @@ impl Writer {
     /// there already are passed over the next time.
     fn remove_buffer(&mut self, disk: &Disk, paths: &LedgerPaths) {
         if let Some(path) = paths.audit_buffer.as_ref().filter(|_| self.has_buffer) {
-            self.has_buffer = audit_buffer::remove(disk, paths, path).is_err();
+            let is_gone = audit_buffer::remove(disk, paths, path, self.taken_over);
+            self.has_buffer = !is_gone.unwrap_or(false);
         }
     }
 

@@ -1,0 +1,365 @@
+//! [`notice`]: one event, told in passing by a process that cannot wait.
+//!
+//! A [`Ledger`](crate::Ledger) brings every file in line before it writes, waits for locks, and
+//! syncs. Whoever decides over each call of an agent's tools has a few milliseconds and one event.
+//! So this looks at the journal's last line only, appends behind it, and syncs nothing; where it
+//! would have to wait, or the journal does not end in a whole record, the event goes to the audit
+//! buffer, from which the next opening takes it.
+//!
+//! What is deliberately not here: entries, and mending. A record that a crash takes away again was
+//! promised to nobody.
+
+use std::{path::PathBuf, time::Duration};
+
+use callosum_host::{Disk, DiskError, Ids, OpenHow};
+use jiff::Timestamp;
+
+use crate::{
+    audit_buffer::{self, Durably},
+    event::{AuditEvent, Event},
+    journal::{Batch, Record, day_files},
+    lines::last_line,
+    locks::{ExclusiveLedger, KeptLocks},
+    open_files::OpenFiles,
+    paths::LedgerPaths,
+    position::Position,
+};
+
+/// A journal that an event may be told to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Journal {
+    /// A project's.
+    Project(Box<LedgerPaths>),
+    /// The machine's own, in this folder, of what happened outside of projects. It is begun with
+    /// its first event, and has no ledger.
+    Machine(PathBuf),
+}
+
+/// Where an event was told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Noticed {
+    /// It is a record of the journal.
+    Journal,
+    /// It waits in the audit buffer.
+    Buffer,
+}
+
+impl Journal {
+    /// Where its files stand.
+    pub fn paths(&self) -> LedgerPaths {
+        match self {
+            Self::Project(paths) => (**paths).clone(),
+            Self::Machine(folder) => LedgerPaths {
+                audit: folder.join("audit"),
+                locks: folder.join("lock"),
+                audit_buffer: Some(folder.join("buffer.jsonl")),
+                ..LedgerPaths::in_root(folder)
+            },
+        }
+    }
+}
+
+/// Tells a journal of an event.
+///
+/// Costs a few calls of the system, and no sync but at the turn of a day; waits at most `patience`
+/// for each of the three locks. The record is not on disk when this returns.
+///
+/// Fails where neither journal nor buffer can be written.
+pub fn notice(
+    disk: &Disk,
+    journal: &Journal,
+    ids: &Ids,
+    (event, at): (&AuditEvent, Timestamp),
+    patience: Duration,
+) -> Result<Noticed, DiskError> {
+    let paths = journal.paths();
+    let may_begin = matches!(journal, Journal::Machine(_));
+    if may_begin {
+        disk.create_private_dir(&paths.root)?;
+        disk.create_private_dir(&paths.audit)?;
+        disk.create_private_dir(&paths.locks)?;
+    }
+    let told = append(disk, &paths, (event, at), patience, may_begin);
+    let refused = match told {
+        Ok(true) => return Ok(Noticed::Journal),
+        Ok(false) => None,
+        Err(error) => Some(error),
+    };
+    let buffered = match &paths.audit_buffer {
+        Some(path) => audit_buffer::append_within(
+            disk,
+            path,
+            ids,
+            std::iter::once((event, at)),
+            Durably::Later,
+            patience,
+        ),
+        None => return refused.map_or(Ok(Noticed::Buffer), Err),
+    };
+    // What kept the journal from being written is the better reason.
+    buffered
+        .map(|()| Noticed::Buffer)
+        .map_err(|error| refused.unwrap_or(error))
+}
+
+/// Appends a record; says `false` where that would mean to wait, or to mend.
+fn append(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    (event, at): (&AuditEvent, Timestamp),
+    patience: Duration,
+    may_begin: bool,
+) -> Result<bool, DiskError> {
+    let kept = KeptLocks::default();
+    let Ok(held) = ExclusiveLedger::acquire_within(disk, paths, &kept, patience) else {
+        return Ok(false);
+    };
+    let Ok(_audit) = held.lock_audit_within(patience) else {
+        return Ok(false);
+    };
+    let position = match end(disk, paths)? {
+        Some(position) => position,
+        None if may_begin && day_files(disk, &paths.audit)?.is_empty() => Position::start(),
+        None => return Ok(false),
+    };
+    let mut batch = Batch::begin(position, at);
+    // A project's buffer is taken over by those who write its ledger; here nobody else comes by.
+    let buffer = paths.audit_buffer.as_deref().filter(|_| may_begin);
+    let mut taken_over = None;
+    if let Some(buffer) = buffer
+        && disk.exists(buffer)?
+    {
+        let waiting = audit_buffer::waiting(disk, paths, buffer)?;
+        for buffered in &waiting.events {
+            batch.push(&buffered.event, buffered.at, None);
+        }
+        taken_over = Some((buffer, waiting.len));
+    }
+    batch.push(event, at, None);
+    batch.write(disk, paths, &mut OpenFiles::default(), false)?;
+    if let Some((buffer, len)) = taken_over {
+        // Where that fails, what is in the journal already is passed over the next time.
+        drop(audit_buffer::remove(disk, paths, buffer, len));
+    }
+    Ok(true)
+}
+
+/// Where the journal ends, as far as its last record says; `None` where it does not end in one.
+fn end(disk: &Disk, paths: &LedgerPaths) -> Result<Option<Position>, DiskError> {
+    let Some(last) = day_files(disk, &paths.audit)?.pop() else {
+        return Ok(None);
+    };
+    let Some(file) = disk.open_if_there(&last.path, OpenHow::READ)? else {
+        return Ok(None);
+    };
+    let size = file.size()?;
+    let Some(line) = last_line(&file, size)? else {
+        return Ok(None);
+    };
+    let Ok(record) = Record::read(&line) else {
+        return Ok(None);
+    };
+    if record.head.event == Event::DayEnd.as_str() {
+        // A crash came before the next day's file, which only an opening begins rightly.
+        return Ok(None);
+    }
+    Ok(Some(Position {
+        day: Some(last.day),
+        offset: size,
+        seq: record.head.seq,
+        head: record.hash,
+        synced: record.head.synced,
+        ..Position::start()
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use callosum_host::{Clock, FileLock};
+
+    use super::*;
+    use crate::{AuditReader, Ledger, verify};
+
+    /// CAKE-SHIM-1: 2 ms are waited for a lock, no more.
+    const PATIENCE: Duration = Duration::from_millis(2);
+
+    struct Ground {
+        folder: tempfile::TempDir,
+        disk: Disk,
+        paths: LedgerPaths,
+        clock: Clock,
+    }
+
+    impl Ground {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let disk = Disk::real();
+            let root = folder.path().join("project");
+            disk.create_dir_all(&root).unwrap();
+            let paths = LedgerPaths {
+                audit_buffer: Some(folder.path().join("home/buffer.jsonl")),
+                ..LedgerPaths::in_root(root)
+            };
+            let start = "2026-11-02T23:59:00Z".parse().unwrap();
+            let clock = Clock::fixed(start, Duration::ZERO);
+            Self {
+                folder,
+                disk,
+                paths,
+                clock,
+            }
+        }
+
+        fn create(&self) {
+            Ledger::create(&self.disk, &self.paths, &self.clock).unwrap();
+        }
+
+        fn open(&self) -> Ledger {
+            let (clock, ids) = (self.clock.clone(), Ids::random());
+            Ledger::open(self.disk.clone(), self.paths.clone(), clock, ids).unwrap()
+        }
+
+        fn notice(&self, journal: &Journal, said: &str, at: &str) -> Result<Noticed, DiskError> {
+            let event = AuditEvent::new(Event::Guard).with("said", said);
+            let at = (&event, at.parse().unwrap());
+            notice(&self.disk, journal, &Ids::random(), at, PATIENCE)
+        }
+
+        fn project(&self) -> Journal {
+            Journal::Project(Box::new(self.paths.clone()))
+        }
+
+        fn said(&self, journal: &Journal) -> Vec<String> {
+            let records = AuditReader::new(self.disk.clone(), journal.paths()).tail(1000);
+            let said = |detail: &serde_json::Value| detail.as_str().map(str::to_owned);
+            let records = records.unwrap();
+            let said = records
+                .iter()
+                .filter_map(|record| record.details.get("said").and_then(said));
+            said.collect()
+        }
+
+        fn is_sound(&self) -> bool {
+            verify(&self.disk, &self.paths).unwrap().is_sound()
+        }
+    }
+
+    /// CAKE-SHIM-1: what is told in passing is a link of the chain, and those who write go on
+    /// behind it, also those who were at it already.
+    #[test]
+    fn what_is_told_in_passing_is_a_record_like_any_other() {
+        let ground = Ground::new();
+        ground.create();
+        let ledger = ground.open();
+        let project = ground.project();
+        for (said, at) in [
+            ("before midnight", "2026-11-02T23:59:30Z"),
+            ("after midnight", "2026-11-03T00:00:01Z"),
+            ("the clock went back", "2026-11-02T23:59:59Z"),
+        ] {
+            let told = ground.notice(&project, said, at).unwrap();
+            assert_eq!(told, Noticed::Journal, "{said}");
+            let event = AuditEvent::new(Event::State).with("said", format!("ledger, {said}"));
+            ledger.record(event).unwrap();
+            ledger.flush().unwrap();
+        }
+        assert_eq!(ground.said(&project).len(), 6);
+        assert!(ground.is_sound());
+    }
+
+    /// CAL-ERR-7: whoever holds the lock is not waited for, and what was to be told is not lost.
+    #[test]
+    fn what_would_have_to_wait_goes_to_the_buffer_and_from_there_to_the_journal() {
+        let ground = Ground::new();
+        ground.create();
+        let ledger = ground.open();
+        let project = ground.project();
+        let at = "2026-11-02T23:59:30Z";
+        let held = ExclusiveLedger::acquire(&ground.disk, &ground.paths).unwrap();
+        for said in ["first", "second"] {
+            assert_eq!(ground.notice(&project, said, at).unwrap(), Noticed::Buffer);
+        }
+        drop(held);
+        drop(ledger);
+        assert_eq!(ground.said(&project), Vec::<String>::new());
+        drop(ground.open());
+        assert_eq!(ground.said(&project), ["first", "second"]);
+        let buffer = ground.paths.audit_buffer.clone().unwrap();
+        assert!(!ground.disk.exists(&buffer).unwrap());
+        assert!(ground.is_sound());
+    }
+
+    /// CAL-ERR-7: an event that comes while others are taken over is not removed with them.
+    #[test]
+    fn a_buffer_that_has_grown_meanwhile_stays() {
+        let ground = Ground::new();
+        ground.create();
+        let project = ground.project();
+        let at = "2026-11-02T23:59:30Z";
+        let held = ExclusiveLedger::acquire(&ground.disk, &ground.paths).unwrap();
+        ground.notice(&project, "first", at).unwrap();
+        let buffer = ground.paths.audit_buffer.clone().unwrap();
+        let read = audit_buffer::waiting(&ground.disk, &ground.paths, &buffer).unwrap();
+        ground.notice(&project, "meanwhile", at).unwrap();
+        let remove = |len| audit_buffer::remove(&ground.disk, &ground.paths, &buffer, len);
+        assert!(!remove(read.len).unwrap());
+        // Nor is it removed under somebody who is writing to it.
+        let writing = FileLock::try_acquire(&ground.disk, &buffer).unwrap();
+        let all = audit_buffer::waiting(&ground.disk, &ground.paths, &buffer).unwrap();
+        assert!(!remove(all.len).unwrap());
+        drop(writing);
+        drop(held);
+        drop(ground.open());
+        assert_eq!(ground.said(&project), ["first", "meanwhile"]);
+    }
+
+    /// CAL-LED-2: a torn end is mended by an opening, never written behind.
+    #[test]
+    fn behind_a_torn_end_nothing_is_written() {
+        let ground = Ground::new();
+        ground.create();
+        let day = ground.paths.audit.join("2026-11-02.jsonl");
+        let file = ground.disk.open(&day, OpenHow::READ_WRITE).unwrap();
+        let size = file.size().unwrap();
+        for torn in [&b"{\"torn"[..], b"not a record\n"] {
+            file.write_at(torn, size).unwrap();
+            let told = ground.notice(&ground.project(), "behind", "2026-11-02T23:59:30Z");
+            assert_eq!(told.unwrap(), Noticed::Buffer);
+            file.set_len(size).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_machines_journal_begins_with_its_first_event_and_takes_its_own_buffer_over() {
+        let ground = Ground::new();
+        let machine = Journal::Machine(ground.folder.path().join("home/journal"));
+        let at = "2026-11-02T23:59:30Z";
+        let tell = |said| ground.notice(&machine, said, at).unwrap();
+        assert_eq!(tell("first"), Noticed::Journal);
+        let paths = machine.paths();
+        let held = ExclusiveLedger::acquire(&ground.disk, &paths).unwrap();
+        assert_eq!(tell("buffered"), Noticed::Buffer);
+        drop(held);
+        assert_eq!(tell("last"), Noticed::Journal);
+        assert_eq!(ground.said(&machine), ["first", "buffered", "last"]);
+        assert!(!ground.disk.exists(&paths.audit_buffer.unwrap()).unwrap());
+    }
+
+    /// CAL-ERR-7: where neither can be written, whoever tells is told.
+    #[test]
+    fn without_journal_and_buffer_there_is_an_error() {
+        let ground = Ground::new();
+        ground.create();
+        let paths = LedgerPaths {
+            audit_buffer: Some(ground.paths.ledger.join("not/a/folder")),
+            locks: ground.paths.ledger.join("nor/this"),
+            ..ground.paths.clone()
+        };
+        let told = ground.notice(
+            &Journal::Project(Box::new(paths)),
+            "x",
+            "2026-11-02T23:59:30Z",
+        );
+        assert!(told.is_err());
+    }
+}

@@ -1,6 +1,6 @@
 //! Claude Code.
 
-use super::{Client, Home, Login, Version};
+use super::{Asking, Client, Home, Hooks, Login, TimeUnit, Version};
 
 pub(super) const CLIENT: Client = Client {
     program: "claude",
@@ -47,4 +47,16 @@ pub(super) const CLIENT: Client = Client {
     settings: "settings.json",
     transcripts: "projects/*/*.jsonl",
     hooks_to_trust: None,
+    hooks: Some(Hooks {
+        user: "settings.json",
+        project: ".claude/settings.json",
+        before_tool: "PreToolUse",
+        names: false,
+        time_unit: TimeUnit::Seconds,
+        asking: Asking::ByAnswer,
+        silence: "",
+        proven: Version(2, 1, 330),
+        limits: "runs a tool whose hook is missing, crashes or takes too long; asks nobody in `-p`, where it \
+             denies instead; passes all hooks over with `--bare` and `--safe-mode`",
+    }),
 };

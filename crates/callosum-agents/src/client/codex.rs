@@ -1,6 +1,6 @@
 //! Codex.
 
-use super::{Client, Home, Login, Version};
+use super::{Asking, Client, Home, Hooks, Login, TimeUnit, Version};
 
 pub(super) const CLIENT: Client = Client {
     program: "codex",
@@ -30,4 +30,16 @@ pub(super) const CLIENT: Client = Client {
     settings: "config.toml",
     transcripts: "sessions/*/*/*/rollout-*.jsonl",
     hooks_to_trust: Some("hooks.json"),
+    hooks: Some(Hooks {
+        user: "hooks.json",
+        project: ".codex/hooks.json",
+        before_tool: "PreToolUse",
+        names: false,
+        time_unit: TimeUnit::Seconds,
+        asking: Asking::Never,
+        silence: "",
+        proven: Version(0, 169, 0),
+        limits: "passes a hook over in silence until a person has trusted it in the terminal, and again after \
+             each change of it; cannot ask; runs a tool whose hook is missing or takes too long",
+    }),
 };

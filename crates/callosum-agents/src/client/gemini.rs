@@ -1,6 +1,6 @@
 //! Gemini CLI.
 
-use super::{Client, Home, Login, Version};
+use super::{Asking, Client, Home, Hooks, Login, TimeUnit, Version};
 
 pub(super) const CLIENT: Client = Client {
     program: "gemini",
@@ -39,4 +39,17 @@ pub(super) const CLIENT: Client = Client {
     settings: "settings.json",
     transcripts: "tmp/*/chats/session-*.jsonl",
     hooks_to_trust: None,
+    hooks: Some(Hooks {
+        user: "settings.json",
+        project: ".gemini/settings.json",
+        before_tool: "BeforeTool",
+        names: true,
+        time_unit: TimeUnit::Milliseconds,
+        asking: Asking::Never,
+        // Where standard output is empty it reads standard error.
+        silence: "{}\n",
+        proven: Version(0, 61, 0),
+        limits: "fires no hook of tools when it is spoken to by ACP, nor those of a project that is trusted \
+             with `--skip-trust` only; cannot ask; runs a tool whose hook takes too long",
+    }),
 };

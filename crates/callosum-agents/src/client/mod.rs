@@ -8,12 +8,17 @@
 mod claude;
 mod codex;
 mod gemini;
+mod hooks;
 mod opencode;
 mod qwen;
 mod standing;
 mod version;
 
-pub use self::{standing::Standing, version::Version};
+pub use self::{
+    hooks::{Asking, Hooks, TimeUnit},
+    standing::Standing,
+    version::Version,
+};
 use crate::dialect::Dialect;
 
 /// A coding agent that can be asked once and answers in JSON of its own.
@@ -53,6 +58,8 @@ pub struct Client {
     /// Its hooks, in its own folder, where it passes over them in silence until a person has
     /// trusted them.
     pub hooks_to_trust: Option<&'static str>,
+    /// How it is told to ask a program before its tools run; `None` where settings cannot say so.
+    pub hooks: Option<Hooks>,
 }
 
 /// Where a client keeps its own files.
@@ -125,6 +132,26 @@ mod tests {
             let folder = format!("~/{}/", client.home.folder);
             assert!(client.writes.contains(&folder.as_str()), "{folder}");
         }
+    }
+
+    /// CAKE-ADP-1: every client with hooks in its settings is known, and what is registered is no
+    /// path that leads elsewhere.
+    #[test]
+    fn hooks_are_registered_in_a_clients_own_files() {
+        let mut with_hooks = Vec::new();
+        for client in Dialect::ALL.into_iter().filter_map(Client::of) {
+            let Some(hooks) = client.hooks else {
+                continue;
+            };
+            with_hooks.push(client.program);
+            for file in [hooks.user, hooks.project] {
+                assert!(!file.starts_with('/') && !file.contains(".."), "{file}");
+            }
+            assert!(hooks.project.starts_with(client.home.folder));
+            assert!(hooks.proven >= client.oldest);
+        }
+        with_hooks.sort_unstable();
+        assert_eq!(with_hooks, ["claude", "codex", "gemini", "qwen"]);
     }
 
     /// A prompt of any length, beginning with anything, arrives as a prompt.

@@ -43,4 +43,6 @@ pub(super) const CLIENT: Client = Client {
     settings: "../../../.config/opencode/opencode.json",
     transcripts: "storage/message/*/*.json",
     hooks_to_trust: None,
+    // Its hooks are plugins in JavaScript.
+    hooks: None,
 };

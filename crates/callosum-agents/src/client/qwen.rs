@@ -1,6 +1,6 @@
 //! Qwen Code.
 
-use super::{Client, Home, Login, Version};
+use super::{Asking, Client, Home, Hooks, Login, TimeUnit, Version};
 
 pub(super) const CLIENT: Client = Client {
     program: "qwen",
@@ -30,4 +30,16 @@ pub(super) const CLIENT: Client = Client {
     settings: "settings.json",
     transcripts: "tmp/*/chats/*.json*",
     hooks_to_trust: None,
+    hooks: Some(Hooks {
+        user: "settings.json",
+        project: ".qwen/settings.json",
+        before_tool: "PreToolUse",
+        names: false,
+        time_unit: TimeUnit::Milliseconds,
+        asking: Asking::Never,
+        silence: "",
+        proven: Version(0, 24, 4),
+        limits: "was not seen to ask, so that it denies instead; whether hooks fire when it is spoken to by \
+             ACP is not known",
+    }),
 };

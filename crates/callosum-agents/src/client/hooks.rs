@@ -1,0 +1,60 @@
+//! [`Hooks`]: how a client is told of a program that it is to ask before its tools run, and what it
+//! obeys then.
+//!
+//! Data only. What a client sends and how it is answered is the program's business, as is writing
+//! into its settings.
+
+use super::Version;
+
+/// The hooks of one client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hooks {
+    /// Where hooks that hold everywhere stand, in its own folder.
+    pub user: &'static str,
+    /// Where those of one project stand, in the project's root.
+    pub project: &'static str,
+    /// What it calls the moment before a tool runs.
+    pub before_tool: &'static str,
+    /// Whether its hooks have names.
+    pub names: bool,
+    /// In what its time limits are counted.
+    pub time_unit: TimeUnit,
+    /// How it can be made to ask the person before it.
+    pub asking: Asking,
+    /// What a hook prints that only watches.
+    pub silence: &'static str,
+    /// The version whose hooks were seen to fire, and to stop a tool.
+    pub proven: Version,
+    /// What a person must know of its hooks that no setting says.
+    pub limits: &'static str,
+}
+
+/// In what a client counts the time that it waits for a hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// Whole seconds.
+    Seconds,
+    /// Milliseconds.
+    Milliseconds,
+}
+
+/// How a client can be made to ask the person before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asking {
+    /// By an answer that says so, as far as somebody is there to be asked.
+    ByAnswer,
+    /// Not at all: it ignores such an answer, or hangs.
+    Never,
+}
+
+impl Hooks {
+    /// How long it is to wait for a hook, as it counts: ten seconds.
+    ///
+    /// All of them go on with the tool once that is over, so an answer comes long before.
+    pub const fn timeout(&self) -> u64 {
+        match self.time_unit {
+            TimeUnit::Seconds => 10,
+            TimeUnit::Milliseconds => 10_000,
+        }
+    }
+}

@@ -95,8 +95,8 @@ impl<'t, R: Read, W: Write> Conversation<'t, R, W> {
                     if !session.take(&message["params"]["update"]) {
                         return Err(Broken::TooMuch);
                     }
-                    if let Some(what) = session.doing.take() {
-                        self.say(Event::Doing { what })?;
+                    for event in session.events.drain(..) {
+                        self.say(event)?;
                     }
                 }
                 (None, Some(answered)) if answered == id => {

@@ -12,15 +12,16 @@ use crate::{
 /// tool is not.
 #[derive(Debug, Default)]
 pub(super) struct Session {
-    text: String,
+    /// How much there is of the last message, in bytes.
+    bytes: usize,
     /// The message that the text belongs to, where the agent numbers them.
     message: Option<String>,
     /// Whether a tool was called since the text came.
     interrupted: bool,
     usage: Option<Value>,
     cost_usd: Option<f64>,
-    /// What the agent does, until it was told.
-    pub(super) doing: Option<String>,
+    /// What came of all that, until it was told.
+    pub(super) events: Vec<Event>,
 }
 
 impl Session {
@@ -31,22 +32,26 @@ impl Session {
                 let message = update["messageId"].as_str();
                 let is_another = message.is_some() && self.message.as_deref() != message;
                 if self.interrupted || is_another {
-                    self.text.clear();
+                    self.bytes = 0;
+                    self.events.push(Event::Anew);
                     self.interrupted = false;
                 }
                 self.message = message.map(str::to_owned);
                 if let Some(text) = update.pointer("/content/text").and_then(Value::as_str) {
-                    self.text.push_str(text);
+                    self.bytes += text.len();
+                    self.events.push(Event::Text {
+                        text: text.to_owned(),
+                    });
                 }
                 if let Some(usage) = update.pointer("/_meta/usage") {
                     self.usage = Some(usage.clone());
                 }
             }
-            "agent_thought_chunk" => self.doing = Some("thinks".to_owned()),
+            "agent_thought_chunk" => self.doing("thinks".to_owned()),
             "tool_call" => {
                 self.interrupted = true;
                 let title = update["title"].as_str().unwrap_or("a tool");
-                self.doing = Some(format!("runs {title}"));
+                self.doing(format!("runs {title}"));
             }
             "usage_update"
                 if update
@@ -57,7 +62,11 @@ impl Session {
             }
             _ => {}
         }
-        self.text.len() <= LARGEST_ANSWER
+        self.bytes <= LARGEST_ANSWER
+    }
+
+    fn doing(&mut self, what: String) {
+        self.events.push(Event::Doing { what });
     }
 
     /// What the result of the prompt makes of it: the events that tell it, or why there is none.
@@ -65,7 +74,7 @@ impl Session {
         let stopped = result["stopReason"].as_str().unwrap_or_default();
         let (kind, words) = match stopped {
             "end_turn" => {
-                let mut events = vec![Event::Text { text: self.text }];
+                let mut events = Vec::new();
                 let reported = result.get("usage").or(self.usage.as_ref());
                 let quota = result.pointer("/_meta/quota/token_count");
                 events.extend(

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use callosum_evidence::tokens;
-use callosum_host::{disk::Scratch, process::Stream};
+use callosum_host::disk::Scratch;
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -16,10 +16,7 @@ use crate::{
     client::Client,
     protocol::{Answer, LONGEST_SUMMARY, Request, parse_answer},
     registry::{Capabilities, Executor},
-    runner::{
-        Errand, Patience, RunError, Sign, Signs, Surroundings, exit_of, last_words, own_folder,
-        start,
-    },
+    runner::{Errand, Listener, Patience, RunError, Sign, Surroundings, hear_out, own_folder},
     template::{Filling, Template},
     words::{fit_line, fit_shortly},
 };
@@ -53,24 +50,17 @@ pub(crate) fn ask(
     let errand = errand(dialect, executor, &prompt, surroundings, &temporary)?;
     let patience = patience(executor, surroundings.patience);
     let mut ear = Ear::new(dialect);
-    let mut signs = Signs::default();
-    let run = start(
+    let ended = hear_out(
         executor,
         errand,
         surroundings,
         &temporary,
         patience,
-        &mut |stream, bytes| {
-            if stream == Stream::Output {
-                ear.hear(bytes, heard);
-            } else {
-                signs.pass_on(stream, bytes, heard);
-            }
-        },
+        &mut ear,
+        heard,
     )?;
-    let ending = exit_of(executor, &run, patience)?;
-    let complaint = last_words(&run.error);
-    let hearing = ear.finish(&run.error);
+    let complaint = ended.complaint;
+    let hearing = ear.finish(&ended.error);
     let partial = hearing.text.clone();
     let client_failed = |fault: ClientFault| RunError::Client {
         executor: executor.id.clone(),
@@ -82,7 +72,7 @@ pub(crate) fn ask(
         fault: Box::new(fault),
     };
     let told = hearing
-        .conclude(ending, &complaint)
+        .conclude(ended.ending, &complaint)
         .map_err(client_failed)?;
     let bytes = as_answer(
         dialect.as_str(),
@@ -183,7 +173,27 @@ impl Ear {
         }
     }
 
-    pub(super) fn hear(&mut self, bytes: &[u8], heard: &mut dyn FnMut(Sign<'_>)) {
+    /// What was heard in all; some clients write their last word to standard error.
+    pub(super) fn finish(mut self, error: &[u8]) -> Hearing {
+        let (dialect, hearing) = (self.dialect, &mut self.hearing);
+        if dialect == Dialect::Text {
+            hearing.text = String::from_utf8_lossy(&self.plain).into_owned();
+            hearing.finished = true;
+            return self.hearing;
+        }
+        self.events
+            .finish(&mut |event| hearing.take(dialect, event));
+        if dialect == Dialect::Gemini && !hearing.finished && hearing.failure.is_none() {
+            let mut complaints = Events::default();
+            complaints.push(error, &mut |event| hearing.take(dialect, event));
+            complaints.finish(&mut |event| hearing.take(dialect, event));
+        }
+        self.hearing
+    }
+}
+
+impl Listener for Ear {
+    fn hear(&mut self, bytes: &[u8], heard: &mut dyn FnMut(Sign<'_>)) {
         self.bytes += bytes.len();
         if self.dialect == Dialect::Text {
             let room = LONGEST_TEXT.saturating_sub(self.plain.len());
@@ -203,22 +213,13 @@ impl Ear {
         }
     }
 
-    /// What was heard in all; some clients write their last word to standard error.
-    pub(super) fn finish(mut self, error: &[u8]) -> Hearing {
-        let (dialect, hearing) = (self.dialect, &mut self.hearing);
-        if dialect == Dialect::Text {
-            hearing.text = String::from_utf8_lossy(&self.plain).into_owned();
-            hearing.finished = true;
-            return self.hearing;
-        }
-        self.events
-            .finish(&mut |event| hearing.take(dialect, event));
-        if dialect == Dialect::Gemini && !hearing.finished && hearing.failure.is_none() {
-            let mut complaints = Events::default();
-            complaints.push(error, &mut |event| hearing.take(dialect, event));
-            complaints.finish(&mut |event| hearing.take(dialect, event));
-        }
-        self.hearing
+    /// The text of the last message; of plain text, all of it.
+    fn partial(&self) -> Option<String> {
+        let text = match self.dialect {
+            Dialect::Text => String::from_utf8_lossy(&self.plain),
+            _ => self.hearing.text.as_str().into(),
+        };
+        (!text.trim().is_empty()).then(|| text.into_owned())
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
     client::{Client, Version},
     handshake::{Fault, Handshake, StepName, step},
     registry::{Capabilities, Executor},
-    runner::{Errand, Patience, RunError, Surroundings, exit_of, last_words, own_folder, start},
+    runner::{Counting, Errand, Patience, RunError, Surroundings, hear_out, own_folder},
     template::Template,
 };
 
@@ -130,25 +130,26 @@ fn say(
         set: client.map_or(&[], |client| client.set),
         ..Errand::plain(command)
     };
-    let run = start(
+    let ended = hear_out(
         executor,
         errand,
         surroundings,
         &temporary,
         patience,
-        &mut |_, _| {},
+        &mut Counting::default(),
+        &mut |_| {},
     )?;
-    match exit_of(executor, &run, patience)? {
+    match ended.ending {
         Ending::Exited(0) => {
-            let mut said = String::from_utf8_lossy(&run.output).into_owned();
+            let mut said = String::from_utf8_lossy(&ended.output).into_owned();
             said.push('\n');
-            said.push_str(&String::from_utf8_lossy(&run.error));
-            Ok((said, run.elapsed))
+            said.push_str(&String::from_utf8_lossy(&ended.error));
+            Ok((said, ended.elapsed))
         }
         ending => Err(RunError::Crashed {
             executor: executor.id.clone(),
             ending,
-            complaint: last_words(&run.error),
+            complaint: ended.complaint,
         }),
     }
 }

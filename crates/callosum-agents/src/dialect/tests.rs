@@ -14,7 +14,8 @@ use super::{
 use crate::{
     protocol::parse_answer,
     registry::Capabilities,
-    runner::{Sign, last_words},
+    runner::{Listener as _, Sign},
+    words::fit,
 };
 
 fn recorded(name: &str) -> Vec<u8> {
@@ -29,7 +30,7 @@ fn read(dialect: Dialect, output: &[u8], error: &[u8], code: i32) -> Result<Hear
     for piece in output.chunks(100) {
         ear.hear(piece, &mut |_| {});
     }
-    let words = last_words(error);
+    let words = fit(&String::from_utf8_lossy(error));
     ear.finish(error).conclude(Ending::Exited(code), &words)
 }
 

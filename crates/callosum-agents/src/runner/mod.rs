@@ -1,11 +1,13 @@
 //! Running an executor: one program, one request, one answer, and every way in which that fails.
 //!
 //! Start with [`run`], or with [`exchange`] where the answer is not an
-//! [`Answer`](crate::protocol::Answer). [`environment`] decides what a child may see.
+//! [`Answer`](crate::protocol::Answer). [`environment`] decides what a child may see, `listening`
+//! hears it out.
 //!
 //! What is deliberately not here: retries, how executors are confined, and executors that are not programs.
 
 mod environment;
+mod listening;
 mod run;
 mod start;
 
@@ -15,8 +17,8 @@ pub use self::{
 };
 
 pub(crate) use self::{
-    run::{Signs, exit_of, last_words},
-    start::{Errand, own_folder, start},
+    listening::{Counting, Ended, Listener, hear_out},
+    start::{Errand, own_folder},
 };
 
 #[cfg(test)]

@@ -4,11 +4,14 @@ use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 
 use callosum_host::{
     Disk, DiskError,
-    process::{self, Cancel, Ending, SpawnError, Stream},
+    process::{Cancel, Ending, SpawnError},
 };
 use callosum_ledger::ErrorCode;
 
-use super::start::{Errand, own_folder, start};
+use super::{
+    listening::{Counting, Ended, hear_out},
+    start::{Errand, own_folder},
+};
 use crate::{
     confinement::{Confiner, Connections, Reached},
     dialect::{self, ClientFault, Dialect},
@@ -16,7 +19,7 @@ use crate::{
     registry::{Executor, Kind},
     template::{Template, TemplateError},
     transport::{self, Transport},
-    words::{fit, fit_end, fit_shortly},
+    words::fit_shortly,
 };
 
 /// Longest silence of an executor whose entry says nothing else (REQ-COM-003).
@@ -28,14 +31,8 @@ pub const LARGEST_ANSWER: usize = 4 * 1024 * 1024;
 /// How much of what an executor complained about is looked at, in bytes.
 pub(crate) const HEARD_COMPLAINT: usize = 64 * 1024;
 
-/// How much of it is kept, in bytes.
-const KEPT_COMPLAINT: usize = 4 * 1024;
-
 /// Longest piece of a complaint that stands in a message, in bytes.
 const LONGEST_QUOTED: usize = 200;
-
-/// Longest line that is passed on as one sign, in bytes.
-const LONGEST_LINE: usize = 8 * 1024;
 
 /// What an executor is run in.
 #[derive(Clone, Debug)]
@@ -172,6 +169,8 @@ pub enum RunError {
         after: Duration,
         /// What it said last on standard error; masked.
         complaint: String,
+        /// What had come of an answer, as it came.
+        partial: Option<String>,
     },
     /// It took too long in all and was ended.
     #[error("`{executor}` took longer than {} ms and was ended{}", after.as_millis(), quoted(complaint))]
@@ -182,6 +181,8 @@ pub enum RunError {
         after: Duration,
         /// What it said last on standard error; masked.
         complaint: String,
+        /// What had come of an answer, as it came.
+        partial: Option<String>,
     },
     /// Somebody cancelled.
     #[error("`{executor}` was cancelled")]
@@ -252,7 +253,9 @@ impl RunError {
     /// What had come of an answer before it broke off: no answer, but worth keeping.
     pub fn partial(&self) -> Option<&str> {
         match self {
-            Self::Client { partial, .. } => partial.as_deref(),
+            Self::Quiet { partial, .. }
+            | Self::Deadline { partial, .. }
+            | Self::Client { partial, .. } => partial.as_deref(),
             _ => None,
         }
     }
@@ -330,16 +333,16 @@ pub fn exchange(
         output_bytes: LARGEST_ANSWER,
         ..Errand::plain(command)
     };
-    let mut signs = Signs::default();
-    let run = start(
+    let ended = hear_out(
         executor,
         errand,
         surroundings,
         &temporary,
         patience,
-        &mut |stream, bytes| signs.pass_on(stream, bytes, heard),
+        &mut Counting::default(),
+        heard,
     )?;
-    judge_ending(executor, run, patience)
+    judge_exit(executor, ended)
 }
 
 fn refuse_unsupported(executor: &Executor) -> Result<(), RunError> {
@@ -361,102 +364,24 @@ fn patience_with(executor: &Executor, common: Patience) -> Patience {
     }
 }
 
-/// Says what a child's end means. A crash that left an error answer is told in its words.
-fn judge_ending(
-    executor: &Executor,
-    run: process::Run,
-    patience: Patience,
-) -> Result<Reply, RunError> {
-    let complaint = last_words(&run.error);
-    match exit_of(executor, &run, patience)? {
+/// Says what an exit means. A crash that left an error answer is told in its words.
+fn judge_exit(executor: &Executor, ended: Ended) -> Result<Reply, RunError> {
+    match ended.ending {
         Ending::Exited(0) => Ok(Reply {
-            output: run.output,
-            complaint,
-            elapsed: run.elapsed,
+            output: ended.output,
+            complaint: ended.complaint,
+            elapsed: ended.elapsed,
         }),
         ending => {
-            let said = match parse_answer(&run.output, executor.capabilities) {
+            let said = match parse_answer(&ended.output, executor.capabilities) {
                 Err(AnswerError::Failed { words, .. }) => words,
-                _ => complaint,
+                _ => ended.complaint,
             };
             Err(RunError::Crashed {
                 executor: executor.id.clone(),
                 ending,
                 complaint: said,
             })
-        }
-    }
-}
-
-/// How the program ended by itself; an error where it was we who ended it.
-pub(crate) fn exit_of(
-    executor: &Executor,
-    run: &process::Run,
-    patience: Patience,
-) -> Result<Ending, RunError> {
-    let complaint = last_words(&run.error);
-    let executor_id = executor.id.clone();
-    match run.ending {
-        ending @ (Ending::Exited(_) | Ending::Signalled(_)) => Ok(ending),
-        Ending::Quiet => Err(RunError::Quiet {
-            executor: executor_id,
-            after: patience.quiet,
-            complaint,
-        }),
-        Ending::Deadline => Err(RunError::Deadline {
-            executor: executor_id,
-            after: patience.total.unwrap_or(run.elapsed),
-            complaint,
-        }),
-        Ending::Cancelled => Err(RunError::Cancelled {
-            executor: executor_id,
-        }),
-        Ending::TooMuchOutput => Err(RunError::TooMuchOutput {
-            executor: executor_id,
-        }),
-    }
-}
-
-/// The end of what was written to standard error, fit to be shown.
-///
-/// Where there was more than is looked at, the first line has lost its beginning, and with it
-/// perhaps what a key in it is recognised by; so it goes.
-pub(crate) fn last_words(heard: &[u8]) -> String {
-    let first_end = heard.iter().position(|byte| *byte == b'\n');
-    let whole_lines = match first_end {
-        Some(end) if heard.len() >= HEARD_COMPLAINT => &heard[end + 1..],
-        _ => heard,
-    };
-    fit_end(&String::from_utf8_lossy(whole_lines), KEPT_COMPLAINT)
-}
-
-/// Makes signs of life out of pieces of output: a line is passed on when it is whole.
-#[derive(Default)]
-pub(crate) struct Signs {
-    answered: usize,
-    line: Vec<u8>,
-}
-
-impl Signs {
-    pub(crate) fn pass_on(
-        &mut self,
-        stream: Stream,
-        bytes: &[u8],
-        heard: &mut dyn FnMut(Sign<'_>),
-    ) {
-        if stream == Stream::Output {
-            self.answered += bytes.len();
-            heard(Sign::Answering {
-                bytes: self.answered,
-            });
-            return;
-        }
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            self.line.extend_from_slice(piece);
-            if piece.ends_with(b"\n") || self.line.len() > LONGEST_LINE {
-                heard(Sign::Line(&fit(&String::from_utf8_lossy(&self.line))));
-                self.line.clear();
-            }
         }
     }
 }

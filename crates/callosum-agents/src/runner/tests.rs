@@ -9,10 +9,7 @@ use callosum_host::{
 use callosum_ledger::ErrorCode;
 use callosum_testkit::fakes;
 
-use super::{
-    run::{HEARD_COMPLAINT, last_words},
-    *,
-};
+use super::{listening::last_words, run::HEARD_COMPLAINT, *};
 use crate::{
     confinement::Connections,
     handshake::handshake,
@@ -229,6 +226,20 @@ fn silence_and_endless_talk_are_timeouts() {
     let error = scene.failure("--chatty 60000");
     assert!(matches!(error, RunError::Deadline { .. }), "{error}");
     assert_eq!(error.code(), Some(ErrorCode::Timeout));
+}
+
+/// CAL-ERR-2: what had come by the deadline is handed over with the error, and is no answer.
+#[test]
+fn text_that_came_before_the_deadline_is_not_lost() {
+    let scene = scene();
+    let mut slow = executor("sh -c 'echo It adds.; sleep 60'");
+    slow.protocol = Some("text".to_owned());
+    for (quiet_ms, total_ms) in [(300, 60_000), (60_000, 300)] {
+        (slow.quiet_ms, slow.total_ms) = (Some(quiet_ms), Some(total_ms));
+        let error = scene.ask_executor(&slow, &Request::bare("x")).unwrap_err();
+        assert_eq!(error.code(), Some(ErrorCode::Timeout), "{error}");
+        assert_eq!(error.partial(), Some("It adds.\n"), "{error}");
+    }
 }
 
 /// CAL-EXE-2: an entry may ask for more patience than the rest get.

@@ -1,6 +1,6 @@
 //! [`ask`]: has an executor asked by a process of ours, and makes an answer of what that tells.
 
-use callosum_host::process::{self, Ending, Stream};
+use callosum_host::process::Ending;
 use serde_json::{Map, Value};
 
 use super::{
@@ -16,8 +16,8 @@ use crate::{
     protocol::{Answer, Request, parse_answer},
     registry::{Capabilities, Executor},
     runner::{
-        Errand, LARGEST_ANSWER, Patience, RunError, Sign, Signs, Surroundings, exit_of, last_words,
-        own_folder, start,
+        Ended, Errand, LARGEST_ANSWER, Listener, Patience, RunError, Sign, Surroundings, hear_out,
+        own_folder,
     },
     template::{Command, Template},
     words::fit_line,
@@ -47,17 +47,12 @@ pub(crate) fn ask(
     let told = have_asked(transport, want, executor, surroundings, patience, heard)?;
     let complaint = told.complaint;
     let mut hearing = told.hearing;
+    let partial = told.partial;
     let thoughts = hearing.text.len() - without_thoughts(&hearing.text).len();
     hearing.text.drain(..thoughts);
-    let partial = hearing.text.trim().to_owned();
     let answer = hearing.conclude(told.ending, &complaint).map_err(|fault| {
         let cut = matches!(fault, ClientFault::CutStream { .. });
-        failed(
-            executor,
-            fault,
-            &complaint,
-            (cut && !partial.is_empty()).then_some(partial),
-        )
+        failed(executor, fault, &complaint, partial.filter(|_| cut))
     })?;
     let mut metadata = Map::new();
     if !told.shown.is_empty() {
@@ -75,6 +70,8 @@ pub(crate) fn ask(
 pub(super) struct Told {
     /// What is known of the answer.
     pub(super) hearing: Hearing,
+    /// What has come of an answer, whole or not.
+    partial: Option<String>,
     /// What was found where nobody was asked for an answer.
     pub(super) found: Option<(Option<String>, Vec<String>)>,
     /// How many tokens the prompt has, by estimate.
@@ -118,31 +115,19 @@ pub(super) fn have_asked(
     given.pass_environment.extend(executor.api_key_env.clone());
     let temporary = own_folder(executor, surroundings)?;
     let mut ear = Ear::default();
-    let mut signs = Signs::default();
-    let run = start(
+    let ended = hear_out(
         &given,
         errand,
         surroundings,
         &temporary,
         patience,
-        &mut |stream, bytes| {
-            if stream == Stream::Output {
-                ear.hear(bytes, heard);
-            } else {
-                signs.pass_on(stream, bytes, heard);
-            }
-        },
+        &mut ear,
+        heard,
     )?;
-    told(executor, &run, patience, ear)
+    told(executor, ended, ear)
 }
 
-fn told(
-    executor: &Executor,
-    run: &process::Run,
-    patience: Patience,
-    mut ear: Ear,
-) -> Result<Told, RunError> {
-    let ending = exit_of(executor, run, patience)?;
+fn told(executor: &Executor, ended: Ended, mut ear: Ear) -> Result<Told, RunError> {
     ear.finish();
     if ear.too_much {
         return Err(RunError::TooMuchOutput {
@@ -150,13 +135,14 @@ fn told(
         });
     }
     Ok(Told {
+        partial: ear.partial(),
         hearing: ear.hearing,
         found: ear.found,
         prompt_tokens: ear.prompt_tokens,
         shown: ear.shown,
-        ending,
-        complaint: last_words(&run.error),
-        elapsed: run.elapsed,
+        ending: ended.ending,
+        complaint: ended.complaint,
+        elapsed: ended.elapsed,
     })
 }
 
@@ -197,7 +183,7 @@ struct Ear {
     too_much: bool,
 }
 
-impl Ear {
+impl Listener for Ear {
     fn hear(&mut self, bytes: &[u8], heard: &mut dyn FnMut(Sign<'_>)) {
         let mut events = std::mem::take(&mut self.events);
         events.push(bytes, &mut |event| self.take(event));
@@ -210,6 +196,14 @@ impl Ear {
         }
     }
 
+    /// The text without the thoughts before it.
+    fn partial(&self) -> Option<String> {
+        let text = without_thoughts(&self.hearing.text).trim();
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+}
+
+impl Ear {
     fn finish(&mut self) {
         let mut events = std::mem::take(&mut self.events);
         events.finish(&mut |event| self.take(event));
@@ -238,6 +232,7 @@ impl Ear {
                     hearing.text.push_str(&text);
                 }
             }
+            Event::Anew => hearing.text.clear(),
             Event::Usage {
                 input,
                 cached,

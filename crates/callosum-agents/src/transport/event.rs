@@ -28,6 +28,8 @@ pub(crate) enum Event {
         /// The piece.
         text: String,
     },
+    /// What came of the answer until now was none of it: it begins anew.
+    Anew,
     /// Tokens as the other side counts them.
     Usage {
         /// All that was read.

@@ -262,6 +262,7 @@ impl Workshop<'_> {
             ),
             details: None,
             kept_answer: None,
+            kept_part: None,
             is_final: true,
         }))
     }
@@ -378,6 +379,7 @@ impl Workshop<'_> {
                 message: one_line(&objection),
                 details: None,
                 kept_answer: Some(self.keep(answer)?),
+                kept_part: None,
                 is_final: complaint.is_some(),
             };
             self.record(about.rejected(&failure))?;
@@ -465,6 +467,7 @@ impl Workshop<'_> {
                 ),
                 details: Some(one_line(&error)),
                 kept_answer: None,
+                kept_part: None,
                 is_final: false,
             }));
         }
@@ -505,9 +508,9 @@ impl Workshop<'_> {
         if self.means.cancel.is_cancelled() {
             return Stop::Cancelled;
         }
-        let partial = error.partial().filter(|_| kept_answer.is_none());
-        let kept_answer = match partial.map(|text| self.keep_text(text)).transpose() {
-            Ok(kept) => kept_answer.or(kept),
+        let partial = error.partial();
+        let kept_part = match partial.map(|text| self.keep_text(text)).transpose() {
+            Ok(kept) => kept,
             Err(stop) => return stop,
         };
         Stop::Failed(Failure {
@@ -515,6 +518,7 @@ impl Workshop<'_> {
             message: one_line(error),
             details: complaint(error),
             kept_answer,
+            kept_part,
             is_final: !error.may_pass(),
         })
     }

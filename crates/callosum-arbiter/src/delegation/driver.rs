@@ -277,6 +277,7 @@ impl<'a> Run<'a> {
             ),
             details: None,
             kept_answer: None,
+            kept_part: None,
             is_final: true,
         };
         self.record(not_started(

@@ -143,7 +143,7 @@ impl About<'_> {
     /// Its answer did not pass.
     pub(super) fn rejected(self, failure: &Failure) -> AuditEvent {
         AuditEvent {
-            hash: failure.kept_answer,
+            hash: failure.kept_answer.or(failure.kept_part),
             ..failed(self.event(Event::Rejected, "rejected"), failure)
         }
     }
@@ -151,7 +151,7 @@ impl About<'_> {
     /// A try failed.
     pub(super) fn error(self, failure: &Failure) -> AuditEvent {
         AuditEvent {
-            hash: failure.kept_answer,
+            hash: failure.kept_answer.or(failure.kept_part),
             ..failed(self.event(Event::Error, "error"), failure)
         }
     }

@@ -85,6 +85,8 @@ pub struct Failure {
     pub details: Option<String>,
     /// Where the whole answer is kept that was refused, by its hash.
     pub kept_answer: Option<Checksum>,
+    /// Where that is kept which had come of an answer before it broke off, by its hash.
+    pub kept_part: Option<Checksum>,
     /// Whether a further try is not worth making, whatever its code says.
     pub is_final: bool,
 }
@@ -97,6 +99,7 @@ impl Failure {
             message: message.into(),
             details: None,
             kept_answer: None,
+            kept_part: None,
             is_final: false,
         }
     }

@@ -146,7 +146,10 @@ fn the_beginning_of_an_answer_is_kept_but_not_committed() {
     let output = run.env("CAL_RETRY_MAX", "0").run().ended_with(1).json();
     assert_eq!(output["error"]["code"], "E003", "{output}");
     let details = output["error"]["details"].as_str().unwrap();
-    assert!(details.contains("the whole answer is kept as "), "{output}");
+    assert!(
+        details.contains("what had come of an answer is kept as "),
+        "{output}"
+    );
 }
 
 /// REQ-EXE-003: one that is too old, or lacks an option, stays inactive and says why.

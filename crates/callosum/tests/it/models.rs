@@ -169,9 +169,18 @@ fn a_model_that_fails_is_told_with_code_and_cause() {
     }
 }
 
+/// What is kept of an answer that broke off, as the error's details name it.
+fn part_of(env: &TestEnv, output: &Value) -> String {
+    let details = output["error"]["details"].as_str().unwrap_or_default();
+    let (_, hash) = details
+        .split_once("what had come of an answer is kept as ")
+        .unwrap_or_else(|| panic!("{output}"));
+    env.read(format!(".cal_answers/{}/{}", &hash[..2], &hash[2..64]))
+}
+
 /// CAL-COM-2: silence in the middle of a stream has a limit, and slowness has none.
 #[test]
-fn a_stream_that_falls_silent_is_ended_and_a_slow_one_is_not() {
+fn a_stream_that_falls_silent_is_ended_and_kept_and_a_slow_one_is_not() {
     let env = two_languages();
     let server = ModelServer::start();
     register(&env, "openai", &server.url(), &["--quiet-ms", "1500"]);
@@ -181,6 +190,7 @@ fn a_stream_that_falls_silent_is_ended_and_a_slow_one_is_not() {
     };
     let output = play(&env, "openai", silent, 1);
     assert_eq!(output["error"]["code"], "E002", "{output}");
+    assert_eq!(part_of(&env, &output), "one");
     let slow = Turn {
         drip_ms: 200,
         pieces: Some(12),

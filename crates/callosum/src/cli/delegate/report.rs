@@ -260,6 +260,9 @@ pub(super) fn error_of(failures: &[Failure]) -> ErrorOutput {
     if let Some(hash) = last.kept_answer {
         details.push(format!("the whole answer is kept as {hash}"));
     }
+    if let Some(hash) = last.kept_part {
+        details.push(format!("what had come of an answer is kept as {hash}"));
+    }
     let mut number = 1;
     for alike in earlier.chunk_by(is_alike) {
         let tries = match alike.len() {
@@ -299,6 +302,7 @@ mod tests {
             message: message.to_owned(),
             details: details.map(str::to_owned),
             kept_answer: None,
+            kept_part: None,
             is_final: false,
         }
     }

@@ -1,0 +1,183 @@
+//! [`hear_out`]: starts an executor's program, listens until it ends, and says how it did.
+//!
+//! What the output means is a [`Listener`]'s; what an ending means that was not the program's own is
+//! decided here, for everybody.
+
+use std::time::Duration;
+
+use callosum_host::{
+    disk::Scratch,
+    process::{Ending, Run, Stream},
+};
+
+use super::{
+    run::{HEARD_COMPLAINT, Patience, RunError, Sign, Surroundings},
+    start::{Errand, start},
+};
+use crate::{
+    registry::Executor,
+    words::{fit, fit_end},
+};
+
+/// How much of what an executor complained about is kept, in bytes.
+const KEPT_COMPLAINT: usize = 4 * 1024;
+
+/// Longest line that is passed on as one sign, in bytes.
+const LONGEST_LINE: usize = 8 * 1024;
+
+/// Whoever takes in what a program writes on standard output.
+pub(crate) trait Listener {
+    /// Takes in the next bytes, and passes on what they are a sign of.
+    fn hear(&mut self, bytes: &[u8], heard: &mut dyn FnMut(Sign<'_>));
+
+    /// What has come of an answer until now, where that is worth keeping when no more comes.
+    fn partial(&self) -> Option<String>;
+}
+
+/// Counts what comes, and keeps none of it.
+#[derive(Debug, Default)]
+pub(crate) struct Counting(usize);
+
+impl Listener for Counting {
+    fn hear(&mut self, bytes: &[u8], heard: &mut dyn FnMut(Sign<'_>)) {
+        self.0 += bytes.len();
+        heard(Sign::Answering { bytes: self.0 });
+    }
+
+    fn partial(&self) -> Option<String> {
+        None
+    }
+}
+
+/// A program that ended by itself.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// How: with an exit code, or by a signal that was not ours.
+    pub(crate) ending: Ending,
+    /// All that it wrote to standard output.
+    pub(crate) output: Vec<u8>,
+    /// The end of what it wrote to standard error.
+    pub(crate) error: Vec<u8>,
+    /// The same, masked and fit to be shown.
+    pub(crate) complaint: String,
+    /// From its start to its end.
+    pub(crate) elapsed: Duration,
+}
+
+/// Starts an executor's program and hears it out.
+///
+/// Fails where it was we who ended it.
+pub(crate) fn hear_out(
+    executor: &Executor,
+    errand: Errand,
+    surroundings: &Surroundings,
+    temporary: &Scratch,
+    patience: Patience,
+    listener: &mut dyn Listener,
+    heard: &mut dyn FnMut(Sign<'_>),
+) -> Result<Ended, RunError> {
+    let run = listen(
+        executor,
+        errand,
+        surroundings,
+        temporary,
+        patience,
+        listener,
+        heard,
+    )?;
+    judge_ending(executor, run, patience, listener)
+}
+
+/// Starts an executor's program and listens until it ends, however that is.
+pub(crate) fn listen(
+    executor: &Executor,
+    errand: Errand,
+    surroundings: &Surroundings,
+    temporary: &Scratch,
+    patience: Patience,
+    listener: &mut dyn Listener,
+    heard: &mut dyn FnMut(Sign<'_>),
+) -> Result<Run, RunError> {
+    let mut complaints = Complaints::default();
+    start(
+        executor,
+        errand,
+        surroundings,
+        temporary,
+        patience,
+        &mut |stream, bytes| match stream {
+            Stream::Output => listener.hear(bytes, heard),
+            Stream::Error => complaints.pass_on(bytes, heard),
+        },
+    )
+}
+
+/// How a program ended by itself; an error where it was we who ended it, with what had come of its
+/// answer by then.
+pub(crate) fn judge_ending(
+    executor: &Executor,
+    run: Run,
+    patience: Patience,
+    listener: &dyn Listener,
+) -> Result<Ended, RunError> {
+    let complaint = last_words(&run.error);
+    let executor_id = executor.id.clone();
+    match run.ending {
+        ending @ (Ending::Exited(_) | Ending::Signalled(_)) => Ok(Ended {
+            ending,
+            output: run.output,
+            error: run.error,
+            complaint,
+            elapsed: run.elapsed,
+        }),
+        Ending::Quiet => Err(RunError::Quiet {
+            executor: executor_id,
+            after: patience.quiet,
+            complaint,
+            partial: listener.partial(),
+        }),
+        Ending::Deadline => Err(RunError::Deadline {
+            executor: executor_id,
+            after: patience.total.unwrap_or(run.elapsed),
+            complaint,
+            partial: listener.partial(),
+        }),
+        Ending::Cancelled => Err(RunError::Cancelled {
+            executor: executor_id,
+        }),
+        Ending::TooMuchOutput => Err(RunError::TooMuchOutput {
+            executor: executor_id,
+        }),
+    }
+}
+
+/// The end of what was written to standard error, fit to be shown.
+///
+/// Where there was more than is looked at, the first line has lost its beginning, and with it
+/// perhaps what a key in it is recognised by; so it goes.
+pub(crate) fn last_words(heard: &[u8]) -> String {
+    let first_end = heard.iter().position(|byte| *byte == b'\n');
+    let whole_lines = match first_end {
+        Some(end) if heard.len() >= HEARD_COMPLAINT => &heard[end + 1..],
+        _ => heard,
+    };
+    fit_end(&String::from_utf8_lossy(whole_lines), KEPT_COMPLAINT)
+}
+
+/// Makes signs of life out of what comes on standard error: a line is passed on when it is whole.
+#[derive(Default)]
+struct Complaints {
+    line: Vec<u8>,
+}
+
+impl Complaints {
+    fn pass_on(&mut self, bytes: &[u8], heard: &mut dyn FnMut(Sign<'_>)) {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(piece);
+            if piece.ends_with(b"\n") || self.line.len() > LONGEST_LINE {
+                heard(Sign::Line(&fit(&String::from_utf8_lossy(&self.line))));
+                self.line.clear();
+            }
+        }
+    }
+}

@@ -172,11 +172,7 @@ impl<'t, R: Read, W: Write> Conversation<'t, R, W> {
                 "the agent ended without a word of its protocol",
             )
         };
-        Broken::Because(Complaint {
-            words: words.to_owned(),
-            kind: Some(kind.to_owned()),
-            status: None,
-        })
+        Broken::Because(Complaint::of_kind(kind, words))
     }
 }
 
@@ -198,6 +194,6 @@ fn failed(error: &Value) -> Complaint {
     Complaint {
         words,
         kind,
-        status: None,
+        ..Complaint::default()
     }
 }

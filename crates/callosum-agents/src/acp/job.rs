@@ -25,12 +25,8 @@ pub(crate) fn answer(job: &Job, means: &Means<'_>, tell: &mut Tell<'_>) -> Resul
         .command
         .as_ref()
         .ok_or_else(|| Complaint::of_ours("the job has no command"))?;
-    let (_agent, input, output) =
-        Talk::start(program.as_ref(), arguments).map_err(|error| Complaint {
-            words: error.to_string(),
-            kind: Some(UNREACHABLE.to_owned()),
-            status: None,
-        })?;
+    let (_agent, input, output) = Talk::start(program.as_ref(), arguments)
+        .map_err(|error| Complaint::of_kind(UNREACHABLE, &error.to_string()))?;
     let policy = Policy {
         disk: means.disk,
         root: &job.root,
@@ -71,14 +67,13 @@ pub(super) fn converse<R: std::io::Read, W: std::io::Write>(
     });
     let agent = conversation.ask("initialize", &hello, &mut session)?;
     if agent["protocolVersion"] != VERSION {
-        return Err(Broken::Because(Complaint {
-            words: format!(
+        return Err(Broken::Because(Complaint::of_kind(
+            UNREADABLE,
+            &format!(
                 "it speaks version {} of its protocol, not {VERSION}",
                 agent["protocolVersion"]
             ),
-            kind: Some(UNREADABLE.to_owned()),
-            status: None,
-        }));
+        )));
     }
     let Want::Answer(request) = &job.want else {
         let named = |key: &str| agent["agentInfo"][key].as_str().map(str::to_owned);

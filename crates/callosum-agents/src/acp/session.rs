@@ -98,11 +98,7 @@ impl Session {
             ),
             _ => (CUT_OFF, format!("the agent stopped for `{stopped}`")),
         };
-        Err(Complaint {
-            words,
-            kind: Some(kind.to_owned()),
-            status: None,
-        })
+        Err(Complaint::of_kind(kind, &words))
     }
 }
 

@@ -124,6 +124,7 @@ pub(super) fn end(hearing: &mut Hearing, event: &Value) {
             kind: text(event, &["api_error_type"])
                 .or(reason)
                 .map(str::to_owned),
+            resets: None,
         });
     } else if let Some(result) = text(event, &["result"]) {
         result.clone_into(&mut hearing.text);

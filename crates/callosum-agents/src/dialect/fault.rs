@@ -3,6 +3,8 @@
 //! What clients say is for people and changes with every version, so a status and a kind decide
 //! where there are any, and words only where there are none.
 
+use std::time::Duration;
+
 use callosum_host::process::Ending;
 use callosum_ledger::ErrorCode;
 use jiff::Timestamp;
@@ -30,10 +32,12 @@ pub enum ClientFault {
         resets: Option<String>,
     },
     /// The model's server is overloaded or away.
-    #[error("reached a server that is overloaded: {words}")]
+    #[error("reached a server that is overloaded{}: {words}", again(resets.as_deref()))]
     Overloaded {
         /// Its words.
         words: String,
+        /// When it wants to be asked again, in its words.
+        resets: Option<String>,
     },
     /// The prompt, with what the client adds to it, is longer than the model takes.
     #[error("found the prompt too long: {words}")]
@@ -160,6 +164,17 @@ pub(crate) struct Complaint {
     pub(crate) status: Option<u64>,
     /// Its own or its provider's name for the kind of error.
     pub(crate) kind: Option<String>,
+    /// When it may be asked again, where it says so apart from its words.
+    pub(crate) resets: Option<Reset>,
+}
+
+/// When a service that refused takes questions again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Reset {
+    /// In words that go after a verb: `in 20 s`.
+    pub(crate) words: String,
+    /// How long after the refusal, where that is known.
+    pub(crate) after: Option<Duration>,
 }
 
 impl Complaint {
@@ -176,6 +191,14 @@ impl Complaint {
         Self {
             words: format!("nobody was asked: {words}"),
             ..Self::default()
+        }
+    }
+
+    /// A complaint whose kind is known.
+    pub(crate) fn of_kind(kind: &str, words: &str) -> Self {
+        Self {
+            kind: Some(kind.to_owned()),
+            ..Self::words(words)
         }
     }
 
@@ -198,27 +221,28 @@ impl Complaint {
             let inside = |name: &&str| lower.contains(*name);
             kinds.contains(&kind) || kinds.iter().any(inside)
         };
+        let apart = || self.resets.as_ref().map(|reset| fit_shortly(&reset.words));
+        let limited = |words| ClientFault::RateLimited {
+            words,
+            resets: apart().or_else(|| reset_in(&self.words)),
+        };
+        let overloaded = |words| ClientFault::Overloaded {
+            words,
+            resets: apart(),
+        };
         match status {
             Some(401 | 403) => return ClientFault::NotLoggedIn { words },
-            Some(429) => {
-                return ClientFault::RateLimited {
-                    words,
-                    resets: reset_in(&self.words),
-                };
-            }
-            Some(500 | 502..=504 | 529) => return ClientFault::Overloaded { words },
+            Some(429) => return limited(words),
+            Some(500 | 502..=504 | 529) => return overloaded(words),
             _ => {}
         }
         if names_kind(&["authentication_error", "permission_error"]) || says(&lower, &LOGGED_OUT) {
             ClientFault::NotLoggedIn { words }
         } else if names_kind(&["rate_limit_error", "resource_exhausted"]) || says(&lower, &LIMITED)
         {
-            ClientFault::RateLimited {
-                words,
-                resets: reset_in(&self.words),
-            }
+            limited(words)
         } else if names_kind(&["overloaded_error"]) || says(&lower, &OVERLOADED) {
-            ClientFault::Overloaded { words }
+            overloaded(words)
         } else if says(&lower, &CUT) {
             ClientFault::CutStream { words }
         } else if matches!(kind, "hook_stopped" | "refusal") || says(&lower, &REFUSED) {
@@ -349,6 +373,12 @@ fn phrase_tail(phrase: &str) -> usize {
 fn until(resets: Option<&str>) -> String {
     resets
         .map(|when| format!(", which is lifted {when}"))
+        .unwrap_or_default()
+}
+
+fn again(resets: Option<&str>) -> String {
+    resets
+        .map(|when| format!(" and takes questions again {when}"))
         .unwrap_or_default()
 }
 

@@ -92,6 +92,6 @@ fn complaint(event: &Value, words: String) -> Complaint {
     Complaint {
         words,
         status: at(event, &["error", "code"]).and_then(Value::as_u64),
-        kind: None,
+        ..Complaint::default()
     }
 }

@@ -29,7 +29,7 @@ pub use self::{
 pub(crate) use self::{
     asking::{LONGEST_DOING, as_answer, ask},
     events::Events,
-    fault::{CUT_OFF, Complaint, UNREACHABLE, UNREADABLE},
+    fault::{CUT_OFF, Complaint, Reset, UNREACHABLE, UNREADABLE},
     handshake::{handshake, ping},
     hearing::{Hearing, Tokens},
 };

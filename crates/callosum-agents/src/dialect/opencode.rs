@@ -32,6 +32,7 @@ pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
                 words: words.unwrap_or_default().to_owned(),
                 status: at(event, &["error", "data", "statusCode"]).and_then(Value::as_u64),
                 kind: text(event, &["error", "name"]).map(str::to_owned),
+                resets: None,
             });
         }
         _ => {}

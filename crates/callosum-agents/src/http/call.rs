@@ -9,7 +9,7 @@ use ureq::{
     tls::{Certificate, RootCerts, TlsConfig, TlsProvider},
 };
 
-use super::endpoint::Endpoint;
+use super::{endpoint::Endpoint, wait};
 use crate::{
     dialect::{Complaint, UNREACHABLE, UNREADABLE},
     transport::Job,
@@ -124,11 +124,10 @@ impl Caller {
     }
 
     fn unreachable(&self, address: &str, error: &ureq::Error) -> Complaint {
-        self.hidden(Complaint {
-            words: format!("{address}: {}", causes(error)),
-            kind: Some(UNREACHABLE.to_owned()),
-            status: None,
-        })
+        self.hidden(Complaint::of_kind(
+            UNREACHABLE,
+            &format!("{address}: {}", causes(error)),
+        ))
     }
 
     /// The body of a good answer, or what a bad one says.
@@ -138,7 +137,7 @@ impl Caller {
         response: Response<Body>,
     ) -> Result<impl Read + use<>, Complaint> {
         let status = response.status().as_u16();
-        let waiting = wait_in(response.headers());
+        let resets = wait::reset(response.headers());
         let leads_to = header(response.headers(), "location");
         let body = response.into_body().into_reader();
         if (200..300).contains(&status) {
@@ -159,9 +158,7 @@ impl Caller {
             Err(_) => Complaint::words(start_of(&text)),
         };
         complaint.words = format!("status {status} from {address}: {}", complaint.words);
-        if let Some(waiting) = waiting {
-            complaint.words = format!("{}; {waiting}", complaint.words);
-        }
+        complaint.resets = resets;
         complaint.status = Some(u64::from(status));
         Err(self.hidden(complaint))
     }
@@ -170,11 +167,7 @@ impl Caller {
 impl Complaint {
     /// A complaint about an answer that cannot be understood.
     pub(super) fn unreadable(words: &str) -> Self {
-        Self {
-            words: words.to_owned(),
-            kind: Some(UNREADABLE.to_owned()),
-            status: None,
-        }
+        Self::of_kind(UNREADABLE, words)
     }
 }
 
@@ -203,6 +196,7 @@ pub(super) fn complaint_in(value: &Value) -> Option<Complaint> {
         words: start_of(words).to_owned(),
         status,
         kind: kind.map(str::to_lowercase),
+        resets: None,
     })
 }
 
@@ -213,16 +207,14 @@ fn key(variable: &str, environment: &[(OsString, OsString)]) -> Result<String, C
         Some(key) if !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic()) => {
             Ok(key.to_owned())
         }
-        Some(key) if !key.is_empty() => Err(Complaint {
-            words: format!("what the environment variable {variable} holds is no key"),
-            kind: Some("authentication_error".to_owned()),
-            status: None,
-        }),
-        _ => Err(Complaint {
-            words: format!("missing environment variable {variable}, which the entry names"),
-            kind: Some("authentication_error".to_owned()),
-            status: None,
-        }),
+        Some(key) if !key.is_empty() => Err(Complaint::of_kind(
+            "authentication_error",
+            &format!("what the environment variable {variable} holds is no key"),
+        )),
+        _ => Err(Complaint::of_kind(
+            "authentication_error",
+            &format!("missing environment variable {variable}, which the entry names"),
+        )),
     }
 }
 
@@ -241,21 +233,8 @@ fn believing_what_the_machine_believes() -> TlsConfig {
         .build()
 }
 
-/// How long a server asks to be left alone.
-fn wait_in(headers: &HeaderMap) -> Option<String> {
-    if let Some(wait) = header(headers, "retry-after") {
-        let is_seconds = wait.bytes().all(|byte| byte.is_ascii_digit());
-        return Some(if is_seconds {
-            format!("try again in {wait} s")
-        } else {
-            format!("try again at {wait}")
-        });
-    }
-    let reset = header(headers, "x-ratelimit-reset-requests")?;
-    Some(format!("try again in {reset}"))
-}
-
-fn header(headers: &HeaderMap, name: &str) -> Option<String> {
+/// A header that is text, cut short.
+pub(super) fn header(headers: &HeaderMap, name: &str) -> Option<String> {
     let value = headers.get(name)?.to_str().ok()?.trim();
     let short = &value[..value.floor_char_boundary(LONGEST_HEADER)];
     (!short.is_empty()).then(|| short.to_owned())

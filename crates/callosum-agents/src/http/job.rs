@@ -10,6 +10,7 @@ use super::{
     lines::{Broken, Flow},
     material::{self, Material},
     ollama, openai,
+    wait::Waits,
 };
 use crate::{
     dialect::{Complaint, LARGEST_STREAM},
@@ -41,6 +42,7 @@ pub(crate) fn answer(
     tell: &mut Tell<'_>,
 ) -> Result<(), Complaint> {
     let caller = Caller::new(job, means.environment)?;
+    let mut waits = Waits::new(job.limits);
     match &job.want {
         Want::Look => {
             let look = match interface {
@@ -58,11 +60,24 @@ pub(crate) fn answer(
             let prompt = prompt(request, job, window, means, tell)?;
             let model = job.model.as_deref().unwrap_or_default();
             let mut answering = Answering::new(tell);
-            let done = match interface {
-                Interface::Ollama => ollama::ask(&caller, model, &prompt, window, &mut answering),
-                Interface::OpenAi => openai::ask(&caller, model, &prompt, &mut answering),
+            let mut ask = || loop {
+                let done = match interface {
+                    Interface::Ollama => {
+                        ollama::ask(&caller, model, &prompt, window, &mut answering)
+                    }
+                    Interface::OpenAi => openai::ask(&caller, model, &prompt, &mut answering),
+                };
+                let Err(Broken::Because(refusal)) = &done else {
+                    return done;
+                };
+                let Some(length) = waits.before_again(refusal) else {
+                    return done;
+                };
+                if waits.wait(length, &mut answering).is_break() {
+                    return Ok(());
+                }
             };
-            match done {
+            match ask() {
                 Ok(()) => Ok(()),
                 Err(Broken::TooMuch) => {
                     tell(Event::TooMuch);

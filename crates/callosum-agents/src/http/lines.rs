@@ -43,11 +43,10 @@ pub(super) fn read_lines(
             Ok(count) => count,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(error) => {
-                return Err(Broken::Because(Complaint {
-                    words: error.to_string(),
-                    kind: Some(CUT_OFF.to_owned()),
-                    status: None,
-                }));
+                return Err(Broken::Because(Complaint::of_kind(
+                    CUT_OFF,
+                    &error.to_string(),
+                )));
             }
         };
         total += count;

@@ -2,7 +2,8 @@
 //!
 //! Start with [`answer`], which does one job in a process of its own. [`Endpoint`] is where a
 //! server is and what may be sent there; `call` makes one request; `openai` and `ollama` are what
-//! servers say; `material` is what a model that can open no file is shown of the tree.
+//! servers say; `material` is what a model that can open no file is shown of the tree,
+//! `wait` when a server that refused is asked again.
 //!
 //! What is deliberately not here: deadlines and cancellation, which end the process; cookies,
 //! redirects, compression, proxies, and anything that the entry did not name.
@@ -14,6 +15,7 @@ mod lines;
 mod material;
 mod ollama;
 mod openai;
+mod wait;
 
 pub use self::endpoint::{Endpoint, EndpointError};
 pub(crate) use self::job::{Interface, answer};

@@ -67,11 +67,7 @@ fn end(ended: Option<&str>, answering: &mut Answering<'_>) -> Result<(), Broken>
         }
         None => "the stream ended without its end",
     };
-    Err(Broken::Because(Complaint {
-        words: cut.to_owned(),
-        kind: Some(CUT_OFF.to_owned()),
-        status: None,
-    }))
+    Err(Broken::Because(Complaint::of_kind(CUT_OFF, cut)))
 }
 
 /// Takes a line in; `ended` gets the reason once the model is done.

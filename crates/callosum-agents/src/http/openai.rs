@@ -118,11 +118,10 @@ impl Stream {
         }
         match self.finish.as_deref() {
             Some("length") => Err(cut("the model stopped at the most that it may write").into()),
-            Some("content_filter") => Err(Complaint {
-                words: "the answer was withheld by the server's content policy".to_owned(),
-                kind: Some("refusal".to_owned()),
-                status: None,
-            }
+            Some("content_filter") => Err(Complaint::of_kind(
+                "refusal",
+                "the answer was withheld by the server's content policy",
+            )
             .into()),
             Some(_) => {
                 answering.done();
@@ -191,11 +190,7 @@ fn text_of(content: Option<&Value>) -> String {
 }
 
 fn cut(words: &str) -> Complaint {
-    Complaint {
-        words: words.to_owned(),
-        kind: Some(CUT_OFF.to_owned()),
-        status: None,
-    }
+    Complaint::of_kind(CUT_OFF, words)
 }
 
 #[cfg(test)]

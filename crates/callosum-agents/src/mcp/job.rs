@@ -67,7 +67,7 @@ async fn converse(job: &Job, tell: UnboundedSender<Event>) -> Result<(), Complai
         .as_ref()
         .ok_or_else(|| Complaint::of_ours("the job has no command"))?;
     let (_server, input, output) = Talk::start(program.as_ref(), arguments)
-        .map_err(|error| of_kind(UNREACHABLE, &with_causes(&error)))?;
+        .map_err(|error| Complaint::of_kind(UNREACHABLE, &with_causes(&error)))?;
     let failed = |error: std::io::Error| Complaint::of_ours(&error.to_string());
     let output = pipe::Receiver::from_owned_fd(output).map_err(failed)?;
     let input = pipe::Sender::from_owned_fd(input).map_err(failed)?;
@@ -146,30 +146,22 @@ fn say(tell: &UnboundedSender<Event>, event: Event) {
     drop(tell.send(event));
 }
 
-fn of_kind(kind: &str, words: &str) -> Complaint {
-    Complaint {
-        words: words.to_owned(),
-        kind: Some(kind.to_owned()),
-        status: None,
-    }
-}
-
 fn not_begun(error: &ClientInitializeError) -> Complaint {
     let kind = match error {
         ClientInitializeError::ConnectionClosed(_)
         | ClientInitializeError::TransportError { .. } => UNREACHABLE,
         _ => UNREADABLE,
     };
-    of_kind(kind, &with_causes(error))
+    Complaint::of_kind(kind, &with_causes(error))
 }
 
 fn not_done(error: &ServiceError) -> Complaint {
     match error {
         ServiceError::McpError(said) => Complaint::words(&said.message),
         ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
-            of_kind(CUT_OFF, "its server ended")
+            Complaint::of_kind(CUT_OFF, "its server ended")
         }
-        other => of_kind(UNREADABLE, &with_causes(other)),
+        other => Complaint::of_kind(UNREADABLE, &with_causes(other)),
     }
 }
 

@@ -5,13 +5,13 @@ use serde_json::{Map, Value};
 
 use super::{
     event::Event,
-    job::{Job, Want},
+    job::{Job, Limits, Want},
     name::Transport,
 };
 use crate::{
     dialect::{
         self, ClientFault, Complaint, DIALECT_QUIET, DIALECT_TOTAL, Events, Hearing,
-        LARGEST_STREAM, LONGEST_DOING, Tokens,
+        LARGEST_STREAM, LONGEST_DOING, Reset, Tokens,
     },
     protocol::{Answer, Request, parse_answer},
     registry::{Capabilities, Executor},
@@ -97,6 +97,7 @@ pub(super) fn have_asked(
 ) -> Result<Told, RunError> {
     let template = Template::parse(&executor.command_template)?;
     let mut job = Job::of(transport, want, executor, surroundings.root.clone());
+    job.limits = Limits::of(patience);
     let mut command = template.fill(&surroundings.self_program, "")?;
     if let Some(speaker) = transport.speaker() {
         job.command = Some((command.program.into(), command.arguments));
@@ -253,11 +254,13 @@ impl Ear {
                 words,
                 status,
                 kind,
+                resets,
             } => {
                 hearing.failure = Some(Complaint {
                     words,
                     status,
                     kind,
+                    resets: resets.map(|words| Reset { words, after: None }),
                 });
             }
         }

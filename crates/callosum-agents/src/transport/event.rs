@@ -68,6 +68,8 @@ pub(crate) enum Event {
         status: Option<u64>,
         /// The other side's name for the kind of error.
         kind: Option<String>,
+        /// When it may be asked again, in words.
+        resets: Option<String>,
     },
 }
 
@@ -80,6 +82,7 @@ impl From<Complaint> for Event {
             words: complaint.words,
             status: complaint.status,
             kind: complaint.kind,
+            resets: complaint.resets.map(|reset| reset.words),
         }
     }
 }

@@ -1,11 +1,11 @@
 //! [`Job`]: what the process that speaks for us is told, as one JSON document on standard input.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
 use super::name::Transport;
-use crate::{protocol::Request, registry::Executor};
+use crate::{protocol::Request, registry::Executor, runner::Patience};
 
 /// One thing to be asked of an executor.
 ///
@@ -32,6 +32,38 @@ pub(crate) struct Job {
     pub(crate) argument: Option<String>,
     /// The tree that is asked about.
     pub(crate) root: PathBuf,
+    /// How long it may take.
+    pub(crate) limits: Limits,
+}
+
+/// How long a job may take; whoever gave it ends the process then.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Limits {
+    /// Longest silence, in milliseconds.
+    pub(crate) quiet_ms: u64,
+    /// Longest time in all, in milliseconds, if there is a bound.
+    pub(crate) total_ms: Option<u64>,
+}
+
+impl Limits {
+    /// The bounds that an executor is held to.
+    pub(super) fn of(patience: Patience) -> Self {
+        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        Self {
+            quiet_ms: millis(patience.quiet),
+            total_ms: patience.total.map(millis),
+        }
+    }
+
+    /// Longest silence.
+    pub(crate) fn quiet(self) -> Duration {
+        Duration::from_millis(self.quiet_ms)
+    }
+
+    /// Longest time in all, if there is a bound.
+    pub(crate) fn total(self) -> Option<Duration> {
+        self.total_ms.map(Duration::from_millis)
+    }
 }
 
 /// What is wanted of an executor.
@@ -58,6 +90,7 @@ impl Job {
             tool: executor.tool.clone(),
             argument: executor.argument.clone(),
             root,
+            limits: Limits::default(),
         }
     }
 

@@ -21,7 +21,7 @@ pub(crate) use self::{
     asking::ask,
     event::{Event, Tell},
     handshake::{handshake, ping},
-    job::{Job, Want},
+    job::{Job, Limits, Want},
 };
 pub use self::{
     name::Transport,

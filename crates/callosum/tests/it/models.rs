@@ -37,7 +37,7 @@ fn with_server() -> (TestEnv, ModelServer) {
     let env = two_languages();
     let server = ModelServer::start();
     for protocol in PROTOCOLS {
-        register(&env, protocol, &server.url(), &[]);
+        register(&env, protocol, &server.url(), &["--total-ms", "30000"]);
     }
     (env, server)
 }
@@ -165,7 +165,29 @@ fn a_model_that_fails_is_told_with_code_and_cause() {
             assert_eq!(output["error"]["code"], *code, "{protocol}: {output}");
             let message = output["error"]["message"].as_str().unwrap();
             assert!(message.contains(says), "{protocol}: {message}");
+            assert!(!message.contains("try again in"), "{protocol}: {message}");
         }
+    }
+}
+
+/// CAL-ERR-2: a limit that is lifted soon is waited for, and the question asked again; the answer
+/// does not know of it.
+#[test]
+fn a_limit_that_is_lifted_soon_is_waited_for() {
+    let (env, server) = with_server();
+    for (protocol, fault) in [("openai", Fault::RateLimit), ("ollama", Fault::Overloaded)] {
+        let before = server.heard().len();
+        let limited = Turn {
+            fault: Some(fault),
+            retry_after: Some(1),
+            times: Some(1),
+            ..Turn::text("It adds numbers.")
+        };
+        let output = play(&env, protocol, limited, 0);
+        assert_eq!(output["summary"], "It adds numbers.");
+        let asked = server.heard().into_iter().skip(before);
+        let asked = asked.filter(|heard| heard.method == "POST").count();
+        assert_eq!(asked, 2, "{protocol}");
     }
 }
 

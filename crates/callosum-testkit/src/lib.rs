@@ -18,11 +18,13 @@ mod env;
 pub mod fakes;
 pub mod kill_loop;
 pub mod model;
+mod notes;
 mod schema;
 
 pub use crate::{
     clients::FakeClient,
     env::{Output, Run, TestEnv},
     kill_loop::{KillLoop, Killed},
+    notes::Notes,
     schema::Schema,
 };

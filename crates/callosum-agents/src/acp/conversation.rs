@@ -1,6 +1,11 @@
 //! [`Conversation`]: requests and what comes between them and their answers, a line of JSON each.
 
-use std::io::{Read, Write};
+use std::{
+    io::{ErrorKind, Read, Write},
+    sync::mpsc::{Receiver, SyncSender, sync_channel},
+    thread,
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
 
@@ -16,12 +21,50 @@ const LONGEST_MESSAGE: usize = 16 * 1024 * 1024;
 /// How much is read at once, in bytes.
 const PIECE: usize = 16 * 1024;
 
+/// How many pieces may wait to be looked at.
+const MOST_WAITING: usize = 16;
+
+/// What comes to whoever speaks with an agent.
+#[derive(Debug)]
+pub(super) enum Incoming {
+    /// The next bytes from the agent.
+    Piece(Vec<u8>),
+    /// The agent has closed its output.
+    End,
+    /// It is time to take leave of it.
+    Leave,
+}
+
+/// Has an agent's output read by a thread, which ends with it. Others may say that it is time to
+/// leave.
+pub(super) fn listen(
+    mut from: impl Read + Send + 'static,
+) -> (SyncSender<Incoming>, Receiver<Incoming>) {
+    let (sender, incoming) = sync_channel(MOST_WAITING);
+    let ours = sender.clone();
+    thread::spawn(move || {
+        let mut piece = [0; PIECE];
+        loop {
+            let next = match from.read(&mut piece) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Ok(0) | Err(_) => Incoming::End,
+                Ok(count) => Incoming::Piece(piece[..count].to_vec()),
+            };
+            let is_last = matches!(next, Incoming::End);
+            if sender.send(next).is_err() || is_last {
+                return;
+            }
+        }
+    });
+    (ours, incoming)
+}
+
 /// Why a conversation ended early.
 #[derive(Debug)]
 pub(super) enum Broken {
     /// There was more than an answer may have.
     TooMuch,
-    /// Nobody listens any more.
+    /// Nobody listens any more, or waits for an answer.
     Unheard,
     /// For this reason.
     Because(Complaint),
@@ -34,8 +77,8 @@ impl From<Complaint> for Broken {
 }
 
 /// A conversation with one agent.
-pub(super) struct Conversation<'t, R, W> {
-    from: R,
+pub(super) struct Conversation<'t, W> {
+    from: Receiver<Incoming>,
     to: W,
     policy: Policy<'t>,
     tell: &'t mut Tell<'t>,
@@ -45,10 +88,17 @@ pub(super) struct Conversation<'t, R, W> {
     asked: u64,
     /// Whether it ever said something.
     spoke: bool,
+    /// Until when is listened to it, once nobody waits for its answer.
+    until: Option<Instant>,
 }
 
-impl<'t, R: Read, W: Write> Conversation<'t, R, W> {
-    pub(super) fn new(from: R, to: W, policy: Policy<'t>, tell: &'t mut Tell<'t>) -> Self {
+impl<'t, W: Write> Conversation<'t, W> {
+    pub(super) fn new(
+        from: Receiver<Incoming>,
+        to: W,
+        policy: Policy<'t>,
+        tell: &'t mut Tell<'t>,
+    ) -> Self {
         Self {
             from,
             to,
@@ -58,6 +108,7 @@ impl<'t, R: Read, W: Write> Conversation<'t, R, W> {
             total: 0,
             asked: 0,
             spoke: false,
+            until: None,
         }
     }
 
@@ -71,6 +122,10 @@ impl<'t, R: Read, W: Write> Conversation<'t, R, W> {
         self.asked += 1;
         let id = self.asked;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
+        self.answer_to(id, session)
+    }
+
+    fn answer_to(&mut self, id: u64, session: &mut Session) -> Result<Value, Broken> {
         loop {
             let line = self.line()?;
             // Programs write warnings where only messages belong.
@@ -111,11 +166,16 @@ impl<'t, R: Read, W: Write> Conversation<'t, R, W> {
         }
     }
 
-    /// Tells the agent that nobody waits for its answer.
-    pub(super) fn cancel(&mut self, session: &str) {
-        let params = json!({"sessionId": session});
-        // It is about to be ended anyway.
-        drop(self.send(&json!({"jsonrpc": "2.0", "method": "session/cancel", "params": params})));
+    /// Tells the agent that nobody waits for its answer to what was asked last, and listens until it
+    /// says that it has stopped, or ends, but not for long: it is about to be ended anyway.
+    pub(super) fn cancel(&mut self, id: &str, session: &mut Session, within: Duration) {
+        let params = json!({"sessionId": id});
+        let cancel = json!({"jsonrpc": "2.0", "method": "session/cancel", "params": params});
+        self.until = Some(Instant::now() + within);
+        drop(
+            self.send(&cancel)
+                .and_then(|()| self.answer_to(self.asked, session)),
+        );
     }
 
     /// Tells something.
@@ -149,16 +209,25 @@ impl<'t, R: Read, W: Write> Conversation<'t, R, W> {
             if looked_at > LONGEST_MESSAGE || self.total > LARGEST_STREAM {
                 return Err(Broken::TooMuch);
             }
-            let mut piece = [0; PIECE];
-            match self.from.read(&mut piece) {
-                Ok(0) => return Err(self.gone()),
-                Ok(count) => {
-                    self.total += count;
-                    self.unread.extend_from_slice(&piece[..count]);
+            match self.next() {
+                Some(Incoming::Piece(piece)) => {
+                    self.total += piece.len();
+                    self.unread.extend_from_slice(&piece);
                     self.say(Event::Life)?;
                 }
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(_) => return Err(self.gone()),
+                Some(Incoming::End) => return Err(self.gone()),
+                Some(Incoming::Leave) | None => return Err(Broken::Unheard),
+            }
+        }
+    }
+
+    /// What comes next; nothing where the time is up.
+    fn next(&self) -> Option<Incoming> {
+        match self.until {
+            None => self.from.recv().ok(),
+            Some(until) => {
+                let left = until.saturating_duration_since(Instant::now());
+                self.from.recv_timeout(left).ok()
             }
         }
     }

@@ -1,19 +1,19 @@
 //! [`answer`]: one job of the process that speaks to an agent for the controller.
 
-use std::fs::File;
+use std::{fs::File, thread};
 
 use callosum_evidence::tokens;
 use callosum_host::process::Talk;
 use serde_json::{Map, Value, json};
 
 use super::{
-    conversation::{Broken, Conversation},
+    conversation::{Broken, Conversation, Incoming, listen},
     policy::Policy,
     session::Session,
 };
 use crate::{
     dialect::{Complaint, UNREACHABLE, UNREADABLE},
-    transport::{Event, Job, Means, Tell, Want},
+    transport::{Event, Job, LEAVE_WITHIN, Means, Tell, Want, farewell},
 };
 
 /// The version of the protocol that is spoken.
@@ -34,8 +34,15 @@ pub(crate) fn answer(job: &Job, means: &Means<'_>, tell: &mut Tell<'_>) -> Resul
     let mut too_much = false;
     let done = {
         let mut told = |event| tell(event);
-        let mut conversation =
-            Conversation::new(File::from(output), File::from(input), policy, &mut told);
+        let (from, incoming) = listen(File::from(output));
+        if let Some(farewell) = farewell::connect(job.farewell.as_deref()) {
+            thread::spawn(move || {
+                farewell::wait(farewell);
+                // Where nobody is told, the agent has ended before.
+                drop(from.send(Incoming::Leave));
+            });
+        }
+        let mut conversation = Conversation::new(incoming, File::from(input), policy, &mut told);
         match converse(job, &mut conversation) {
             Err(Broken::TooMuch) => {
                 too_much = true;
@@ -52,9 +59,9 @@ pub(crate) fn answer(job: &Job, means: &Means<'_>, tell: &mut Tell<'_>) -> Resul
 }
 
 /// Shakes hands, and asks what the job asks.
-pub(super) fn converse<R: std::io::Read, W: std::io::Write>(
+pub(super) fn converse<W: std::io::Write>(
     job: &Job,
-    conversation: &mut Conversation<'_, R, W>,
+    conversation: &mut Conversation<'_, W>,
 ) -> Result<(), Broken> {
     let mut session = Session::default();
     let hello = json!({
@@ -93,7 +100,7 @@ pub(super) fn converse<R: std::io::Read, W: std::io::Write>(
     let asked = json!({"sessionId": id, "prompt": [{"type": "text", "text": prompt}]});
     let result: Value = match conversation.ask("session/prompt", &asked, &mut session) {
         Err(Broken::Unheard) => {
-            conversation.cancel(&id);
+            conversation.cancel(&id, &mut session, LEAVE_WITHIN);
             return Err(Broken::Unheard);
         }
         other => other?,

@@ -6,8 +6,8 @@
 //! tree, and nothing else.
 //!
 //! What is deliberately not here: terminals, writing, other servers that an agent could be lent,
-//! and any permission that goes further; deadlines and cancellation, which end the process and the
-//! agent with it.
+//! and any permission that goes further; deadlines, which end the process and the
+//! agent with it; of these it is told a moment before, to take its leave.
 
 mod conversation;
 mod job;

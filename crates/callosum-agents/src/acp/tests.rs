@@ -1,12 +1,12 @@
 //! Conversations that were recorded with real agents, played back, and agents that ask for more.
 
-use std::path::Path;
+use std::{io::Cursor, path::Path};
 
 use callosum_host::Disk;
 use serde_json::{Value, json};
 
 use super::{
-    conversation::{Broken, Conversation},
+    conversation::{Broken, Conversation, listen},
     job::converse,
     policy::Policy,
 };
@@ -36,7 +36,8 @@ fn played(want: Want, root: &Path, lines: &str) -> (Vec<Value>, Vec<Event>, Resu
             true
         };
         let policy = Policy { disk: &disk, root };
-        let mut conversation = Conversation::new(lines.as_bytes(), &mut said, policy, &mut tell);
+        let (_leave, incoming) = listen(Cursor::new(lines.as_bytes().to_vec()));
+        let mut conversation = Conversation::new(incoming, &mut said, policy, &mut tell);
         converse(&job(want, root), &mut conversation)
     };
     let said = String::from_utf8(said).unwrap();

@@ -1,24 +1,29 @@
 //! [`answer`]: one job of the process that speaks to an MCP server for the controller.
 
+use std::future::pending;
+
 use callosum_evidence::tokens;
 use callosum_host::process::Talk;
 use rmcp::{
     ClientHandler, Peer, RoleClient,
     model::{
-        CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation,
-        ProgressNotificationParam, ProtocolVersion, Tool,
+        CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientCapabilities,
+        ClientConfig, Implementation, ProgressNotificationParam, ProtocolVersion, RequestId,
+        ServerResult, Tool,
     },
     service::{
-        ClientInitializeError, ClientLifecycleMode, NotificationContext, ServiceError,
-        serve_client_with_lifecycle,
+        ClientInitializeError, ClientLifecycleMode, NotificationContext, PeerRequestOptions,
+        RunningService, ServiceError, serve_client_with_lifecycle,
     },
     transport::async_rw::AsyncRwTransport,
 };
 use serde_json::Map;
 use tokio::{
-    net::unix::pipe,
+    io::{AsyncReadExt as _, copy, sink},
+    net::{UnixStream, unix::pipe},
     runtime,
     sync::mpsc::{UnboundedSender, unbounded_channel},
+    time::timeout,
 };
 
 use super::{
@@ -27,7 +32,7 @@ use super::{
 };
 use crate::{
     dialect::{CUT_OFF, Complaint, UNREACHABLE, UNREADABLE},
-    transport::{Event, Job, Tell, Want},
+    transport::{Event, Job, LEAVE_WITHIN, Tell, Want, farewell},
 };
 
 /// Does one job, and tells what happens; `tell` says whether anybody still listens.
@@ -69,6 +74,8 @@ async fn converse(job: &Job, tell: UnboundedSender<Event>) -> Result<(), Complai
     let (_server, input, output) = Talk::start(program.as_ref(), arguments)
         .map_err(|error| Complaint::of_kind(UNREACHABLE, &with_causes(&error)))?;
     let failed = |error: std::io::Error| Complaint::of_ours(&error.to_string());
+    let rest = output.try_clone().map_err(failed)?;
+    let rest = pipe::Receiver::from_owned_fd(rest).map_err(failed)?;
     let output = pipe::Receiver::from_owned_fd(output).map_err(failed)?;
     let input = pipe::Sender::from_owned_fd(input).map_err(failed)?;
     let transport = AsyncRwTransport::new(Heard::new(output, tell.clone()), input)
@@ -77,6 +84,7 @@ async fn converse(job: &Job, tell: UnboundedSender<Event>) -> Result<(), Complai
         preferred_versions: vec![ProtocolVersion::V_2026_07_28],
         legacy_version: Some(ProtocolVersion::V_2025_11_25),
     };
+    let leave = time_to_leave(job);
     let service = serve_client_with_lifecycle(Listener(tell.clone()), transport, lifecycle)
         .await
         .map_err(|error| not_begun(&error))?;
@@ -111,6 +119,7 @@ async fn converse(job: &Job, tell: UnboundedSender<Event>) -> Result<(), Complai
         ))),
         (Want::Answer(request), Some(tool)) => {
             let argument = choose(tool, job)?;
+            let wanted = wanted.to_owned();
             let prompt = request.spoken_plainly();
             say(
                 &tell,
@@ -119,12 +128,26 @@ async fn converse(job: &Job, tell: UnboundedSender<Event>) -> Result<(), Complai
                     shown: Map::new(),
                 },
             );
-            let call = CallToolRequestParams::new(wanted.to_owned())
+            let call = CallToolRequestParams::new(wanted)
                 .with_arguments(tool::arguments(argument, prompt));
-            let result = peer
-                .call_tool(call)
+            let asked = peer
+                .send_cancellable_request(
+                    CallToolRequest::new(call).into(),
+                    PeerRequestOptions::no_options(),
+                )
                 .await
                 .map_err(|error| not_done(&error))?;
+            let id = asked.id.clone();
+            let result = tokio::select! {
+                result = asked.await_response() => result.map_err(|error| not_done(&error))?,
+                () = leave => {
+                    take_leave(service, id, rest).await;
+                    return Ok(());
+                }
+            };
+            let ServerResult::CallToolResult(result) = result else {
+                return Err(not_done(&ServiceError::UnexpectedResponse));
+            };
             let said = tool::said(&result);
             if result.is_error == Some(true) {
                 return Err(Complaint::words(&said));
@@ -134,6 +157,40 @@ async fn converse(job: &Job, tell: UnboundedSender<Event>) -> Result<(), Complai
             Ok(())
         }
     }
+}
+
+/// Returns once the controller says that nobody waits any more.
+fn time_to_leave(job: &Job) -> impl Future<Output = ()> + use<> {
+    let stream = farewell::connect(job.farewell.as_deref());
+    async move {
+        let stream = stream.and_then(|stream| {
+            stream.set_nonblocking(true).ok()?;
+            UnixStream::from_std(stream).ok()
+        });
+        match stream {
+            // Nothing is ever said there: the other end is closed.
+            Some(mut stream) => drop(stream.read(&mut [0]).await),
+            None => pending().await,
+        }
+    }
+}
+
+/// Tells the server that nobody waits for its answer, closes its input, and waits a moment for it to
+/// end by itself.
+async fn take_leave(
+    mut service: RunningService<RoleClient, Listener>,
+    request: RequestId,
+    mut rest: pipe::Receiver,
+) {
+    let leave = async {
+        let reason = "nobody waits for it any more".to_owned();
+        let cancelled = CancelledNotificationParam::new(Some(request), Some(reason));
+        // A server that has ended is not told; either way it is gone in the end.
+        drop(service.peer().notify_cancelled(cancelled).await);
+        drop(service.close().await);
+        drop(copy(&mut rest, &mut sink()).await);
+    };
+    drop(timeout(LEAVE_WITHIN, leave).await);
 }
 
 fn choose(tool: &Tool, job: &Job) -> Result<String, Complaint> {

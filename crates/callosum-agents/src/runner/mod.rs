@@ -17,7 +17,7 @@ pub use self::{
 };
 
 pub(crate) use self::{
-    listening::{Counting, Ended, Listener, hear_out},
+    listening::{Counting, Ended, Listener, hear_out, judge_ending, listen},
     start::{Errand, own_folder},
 };
 

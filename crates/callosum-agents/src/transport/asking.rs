@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{
     event::Event,
+    farewell::Farewell,
     job::{Job, Limits, Want},
     name::Transport,
 };
@@ -17,7 +18,7 @@ use crate::{
     registry::{Capabilities, Executor},
     runner::{
         Ended, Errand, LARGEST_ANSWER, Listener, Patience, RunError, Sign, Surroundings, hear_out,
-        own_folder,
+        judge_ending, listen, own_folder,
     },
     template::{Command, Template},
     words::fit_line,
@@ -106,6 +107,12 @@ pub(super) fn have_asked(
             arguments: ["executor", "run", speaker].map(Into::into).into(),
         };
     }
+    let temporary = own_folder(executor, surroundings)?;
+    // A connection is its own farewell: it closes with the process.
+    let farewell = transport
+        .speaker()
+        .and_then(|_| Farewell::open(temporary.path()));
+    job.farewell = farewell.as_ref().map(|farewell| farewell.path.clone());
     let errand = Errand {
         input: job.to_bytes(),
         passed: &CERTIFICATES,
@@ -114,17 +121,28 @@ pub(super) fn have_asked(
     };
     let mut given = executor.clone();
     given.pass_environment.extend(executor.api_key_env.clone());
-    let temporary = own_folder(executor, surroundings)?;
     let mut ear = Ear::default();
-    let ended = hear_out(
-        &given,
-        errand,
-        surroundings,
-        &temporary,
-        patience,
-        &mut ear,
-        heard,
-    )?;
+    let Some(farewell) = farewell else {
+        let ended = hear_out(
+            &given,
+            errand,
+            surroundings,
+            &temporary,
+            patience,
+            &mut ear,
+            heard,
+        )?;
+        return told(executor, ended, ear);
+    };
+    let run = |held: &Surroundings, patience, heard: &mut dyn FnMut(Sign<'_>)| {
+        listen(&given, errand, held, &temporary, patience, &mut ear, heard)
+    };
+    let (mut run, left_for) = farewell.attend(surroundings, patience, heard, run)?;
+    // What was whole by then is an answer.
+    if let Some(why) = left_for.filter(|_| !ear.hearing.finished) {
+        run.ending = why;
+    }
+    let ended = judge_ending(executor, run, patience, &ear)?;
     told(executor, ended, ear)
 }
 

@@ -34,6 +34,8 @@ pub(crate) struct Job {
     pub(crate) root: PathBuf,
     /// How long it may take.
     pub(crate) limits: Limits,
+    /// Where it hears that it is to take its leave.
+    pub(crate) farewell: Option<PathBuf>,
 }
 
 /// How long a job may take; whoever gave it ends the process then.
@@ -91,6 +93,7 @@ impl Job {
             argument: executor.argument.clone(),
             root,
             limits: Limits::default(),
+            farewell: None,
         }
     }
 

@@ -12,6 +12,7 @@
 
 mod asking;
 mod event;
+pub(crate) mod farewell;
 mod handshake;
 mod job;
 mod name;
@@ -20,6 +21,7 @@ mod speaking;
 pub(crate) use self::{
     asking::ask,
     event::{Event, Tell},
+    farewell::LEAVE_WITHIN,
     handshake::{handshake, ping},
     job::{Job, Limits, Want},
 };

@@ -2,8 +2,8 @@
 //!
 //! It reads a file through its client, asks to be allowed to write one, which it does where it
 //! is, and answers with what came of both. `--crash` ends in the middle of the answer, `--stall`
-//! falls silent there, `--old` speaks another version of the protocol, and with `--logged-out`
-//! nobody is logged in.
+//! falls silent there until it is cancelled, which `--deaf` does not hear, `--old` speaks another version of the protocol, and with `--logged-out`
+//! nobody is logged in. With `--heard FILE` it writes down the notifications that it gets.
 
 use std::{
     io::{self, BufRead, Write},
@@ -13,6 +13,7 @@ use std::{
 };
 
 use callosum_host::Disk;
+use callosum_testkit::Notes;
 use serde_json::{Value, json};
 
 fn main() -> io::Result<()> {
@@ -72,7 +73,12 @@ fn main() -> io::Result<()> {
                     std::process::exit(3);
                 }
                 if has("--stall") {
-                    thread::sleep(Duration::from_mins(2));
+                    next()?;
+                    if has("--deaf") {
+                        thread::sleep(Duration::from_mins(2));
+                    }
+                    answer(id, json!({"stopReason": "cancelled"}))?;
+                    continue;
                 }
                 let rest = format!(
                     "`{}` [src/main.rs:3]. Granted: {granted}.",
@@ -107,7 +113,11 @@ fn next() -> io::Result<Option<Value>> {
     if io::stdin().lock().read_line(&mut line)? == 0 {
         return Ok(None);
     }
-    Ok(Some(serde_json::from_str(&line)?))
+    let message: Value = serde_json::from_str(&line)?;
+    if message["id"].is_null() {
+        Notes::from_arguments().add(&message)?;
+    }
+    Ok(Some(message))
 }
 
 fn update(update: Value) -> io::Result<()> {

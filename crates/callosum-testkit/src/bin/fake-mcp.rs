@@ -1,10 +1,11 @@
 //! `fake-mcp`: a server of the Model Context Protocol whose tools behave as they are called.
 //!
 //! `ask` answers, `structured` answers with an object, `refuse` says that it failed, `crash` ends
-//! in the middle of a call, `stall` never answers, `drip` reports progress first, `noise` writes
+//! in the middle of a call, `stall` reports progress once and never answers, `drip` reports progress first, `noise` writes
 //! what is no message first, `huge` writes without end, `more` wants two arguments. It speaks the
 //! lifecycle with `server/discover`; with `--legacy` only the one with `initialize`, and with
-//! `--garbage` no protocol at all.
+//! `--garbage` no protocol at all. With `--heard FILE` it writes down the notifications that it gets,
+//! and with `--deaf` it never ends by itself.
 
 use std::{
     io::{self, BufRead, Write},
@@ -12,6 +13,7 @@ use std::{
     time::Duration,
 };
 
+use callosum_testkit::Notes;
 use serde_json::{Value, json};
 
 const CITED: &str = "It adds: `mod sum;` [src/main.rs:3].";
@@ -23,6 +25,7 @@ fn main() -> io::Result<()> {
         return Ok(());
     }
     let legacy = has("--legacy");
+    let notes = Notes::from_arguments();
     for line in io::stdin().lock().lines() {
         let Ok(message) = serde_json::from_str::<Value>(&line?) else {
             continue;
@@ -32,6 +35,7 @@ fn main() -> io::Result<()> {
             &message["id"],
         );
         if id.is_null() {
+            notes.add(&message)?;
             continue;
         }
         match method {
@@ -60,6 +64,10 @@ fn main() -> io::Result<()> {
                 send(&json!({"jsonrpc": "2.0", "id": id, "error": error}))?;
             }
         }
+    }
+    notes.add(&json!("end of input"))?;
+    if has("--deaf") {
+        thread::sleep(Duration::from_mins(2));
     }
     Ok(())
 }
@@ -101,17 +109,10 @@ fn call(id: &Value, params: &Value) -> io::Result<()> {
             answer(id, result)
         }
         "crash" => std::process::exit(3),
-        "stall" => {
-            thread::sleep(Duration::from_mins(2));
-            Ok(())
-        }
+        "stall" => progress(params, 0),
         "drip" => {
             for step in 0..8 {
-                let token = &params["_meta"]["progressToken"];
-                let progress = json!({"progressToken": token, "progress": step,
-                    "message": format!("step {step}")});
-                let method = "notifications/progress";
-                send(&json!({"jsonrpc": "2.0", "method": method, "params": progress}))?;
+                progress(params, step)?;
                 thread::sleep(Duration::from_millis(250));
             }
             answer(id, text(CITED))
@@ -131,6 +132,14 @@ fn call(id: &Value, params: &Value) -> io::Result<()> {
             text(&format!("{CITED} Asked in {} bytes.", prompt.len())),
         ),
     }
+}
+
+fn progress(params: &Value, step: u32) -> io::Result<()> {
+    let token = &params["_meta"]["progressToken"];
+    let progress = json!({"progressToken": token, "progress": step,
+        "message": format!("step {step}")});
+    let method = "notifications/progress";
+    send(&json!({"jsonrpc": "2.0", "method": method, "params": progress}))
 }
 
 fn answer(id: &Value, result: Value) -> io::Result<()> {

@@ -1,9 +1,14 @@
 //! Coding agents that speak the Agent Client Protocol, run as executors.
 
+use callosum_agents::{
+    protocol::Request,
+    registry::Executor,
+    runner::{self, RunError, Sign},
+};
 use callosum_testkit::{TestEnv, fakes};
 use serde_json::Value;
 
-use crate::projects::two_languages;
+use crate::projects::{surroundings, two_languages};
 
 fn register(env: &TestEnv, name: &str, options: &str) -> i32 {
     let command = format!("'{}' {options}", fakes::program("fake-acp").display());
@@ -15,6 +20,8 @@ fn register(env: &TestEnv, name: &str, options: &str) -> i32 {
         "acp",
         "--quiet-ms",
         "1500",
+        "--writable",
+        "notes/",
     ];
     env.run(arguments.iter().copied().chain(["--command", &command]))
         .code
@@ -55,13 +62,15 @@ fn an_agent_that_fails_is_told_with_code_and_cause() {
             "was cut off in the middle of its answer: the agent ended",
         ),
         ("--stall", "E002", "was silent for 1500 ms"),
+        ("--stall --deaf", "E002", "was silent for 1500 ms"),
         (
             "--logged-out",
             "E001",
             "is not logged in: Authentication required",
         ),
     ] {
-        let name = options.trim_start_matches('-');
+        let name = options.replace([' ', '-'], "");
+        let name = name.as_str();
         assert_eq!(register(&env, name, options), 0, "{options}");
         let output = delegate(&env, name, 1);
         assert_eq!(output["error"]["code"], code, "{output}");
@@ -77,4 +86,47 @@ fn an_agent_that_fails_is_told_with_code_and_cause() {
         "{}",
         check.stdout
     );
+}
+
+/// CAL-ERR-2: at a deadline an agent is told that nobody waits any more, and what it had said by then
+/// is kept.
+#[test]
+fn an_agent_is_told_before_it_is_ended() {
+    let env = two_languages();
+    assert_eq!(register(&env, "agent", "--stall --heard notes/heard"), 0);
+    let output = delegate(&env, "agent", 1);
+    assert_eq!(output["error"]["code"], "E002", "{output}");
+    let heard = env.read("notes/heard");
+    assert!(heard.contains("session/cancel"), "{heard}");
+    let details = output["error"]["details"].as_str().unwrap();
+    let (_, hash) = details
+        .split_once("what had come of an answer is kept as ")
+        .unwrap();
+    let kept = env.read(format!(".cal_answers/{}/{}", &hash[..2], &hash[2..64]));
+    assert_eq!(kept, "It adds:");
+}
+
+/// CAL-ERR-2: and so it is where somebody cancels.
+#[test]
+fn an_agent_is_told_that_somebody_cancelled() {
+    let env = two_languages();
+    env.write("heard", "");
+    let program = fakes::program("fake-acp");
+    let template = format!("'{}' --stall --heard heard", program.display());
+    let mut executor = Executor::cli("agent", &template);
+    executor.protocol = Some("acp".to_owned());
+    let surroundings = surroundings(&env);
+    let cancel = surroundings.cancel.clone();
+    let answer = runner::run(&executor, &Request::bare("x"), &surroundings, &mut |sign| {
+        // It does something, so it was asked.
+        if matches!(sign, Sign::Doing(_)) {
+            cancel.cancel();
+        }
+    });
+    assert!(
+        matches!(answer, Err(RunError::Cancelled { .. })),
+        "{answer:?}"
+    );
+    let heard = env.read("heard");
+    assert!(heard.contains("session/cancel"), "{heard}");
 }

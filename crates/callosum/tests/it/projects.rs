@@ -1,6 +1,11 @@
 //! Small projects to work on.
 
-use callosum_testkit::TestEnv;
+use callosum_agents::{
+    confinement::Connections,
+    runner::{Patience, Surroundings},
+};
+use callosum_host::{Disk, process::Cancel};
+use callosum_testkit::{TestEnv, fakes};
 
 /// A machine with a small project of two languages in a git repository.
 pub(crate) fn two_languages() -> TestEnv {
@@ -54,4 +59,19 @@ pub(crate) fn register_with(env: &TestEnv, name: &str, template: &str, options: 
         .arguments(options)
         .run()
         .success();
+}
+
+/// What an executor is run in without the program around it: neither confined nor bounded.
+pub(crate) fn surroundings(env: &TestEnv) -> Surroundings {
+    Surroundings {
+        root: env.project(),
+        self_program: fakes::program("callosum"),
+        environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
+        temporary: env.folder().join("temporary"),
+        confiner: None,
+        connections: Connections::default(),
+        cancel: Cancel::new().unwrap(),
+        patience: Patience::default(),
+        disk: Disk::real(),
+    }
 }

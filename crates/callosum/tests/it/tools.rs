@@ -1,9 +1,14 @@
 //! Tools of servers of the Model Context Protocol, called as executors.
 
+use callosum_agents::{
+    protocol::Request,
+    registry::{Executor, Kind},
+    runner::{self, RunError, Sign},
+};
 use callosum_testkit::{TestEnv, fakes};
 use serde_json::Value;
 
-use crate::projects::two_languages;
+use crate::projects::{surroundings, two_languages};
 
 fn register(env: &TestEnv, tool: &str, options: &str, more: &[&str]) -> i32 {
     let command = format!("'{}' {options}", fakes::program("fake-mcp").display());
@@ -66,14 +71,15 @@ fn a_tool_answers_into_the_ledger() {
 #[test]
 fn a_tool_that_fails_is_told_with_code_and_cause() {
     let env = two_languages();
-    for (tool, code, says) in [
-        ("refuse", "E001", "failed: no such repository"),
-        ("crash", "E003", "its server ended"),
-        ("stall", "E002", "was silent for 1500 ms"),
-        ("huge", "E006", "more than 4194304 bytes"),
+    for (tool, options, code, says) in [
+        ("refuse", "", "E001", "failed: no such repository"),
+        ("crash", "", "E003", "its server ended"),
+        ("stall", "", "E002", "was silent for 1500 ms"),
+        ("stall", "--deaf", "E002", "was silent for 1500 ms"),
+        ("huge", "", "E006", "more than 4194304 bytes"),
     ] {
         assert_eq!(
-            register(&env, tool, "", &["--quiet-ms", "1500"]),
+            register(&env, tool, options, &["--quiet-ms", "1500"]),
             0,
             "{tool}"
         );
@@ -103,4 +109,55 @@ fn a_tool_that_cannot_be_called_is_inactive() {
         .run(register.iter().chain(&["no-such-program-anywhere"]))
         .ended_with(1);
     assert!(gone.stderr.contains("was not found"), "{}", gone.stderr);
+}
+
+/// What a server wrote down that it was told when nobody waited any more.
+fn took_leave(heard: &str) -> bool {
+    let (_, after) = heard
+        .split_once("notifications/cancelled")
+        .unwrap_or_default();
+    after.contains("\"requestId\"") && after.contains("end of input")
+}
+
+/// CAL-ERR-2: at a deadline a server is told which call nobody waits for any more, and then that
+/// nothing more comes.
+#[test]
+fn a_server_is_told_before_it_is_ended() {
+    let env = two_languages();
+    let options = "--heard notes/heard";
+    for bound in [["--quiet-ms", "1000"], ["--total-ms", "1000"]] {
+        let more = bound.iter().chain(&["--writable", "notes/"]);
+        let more: Vec<&str> = more.copied().collect();
+        assert_eq!(register(&env, "stall", options, &more), 0);
+        let output = delegate(&env, "stall", 1);
+        assert_eq!(output["error"]["code"], "E002", "{output}");
+        let heard = env.read("notes/heard");
+        assert!(took_leave(&heard), "{heard}");
+        env.write("notes/heard", "");
+    }
+}
+
+/// CAL-ERR-2: and so it is where somebody cancels.
+#[test]
+fn a_server_is_told_that_somebody_cancelled() {
+    let env = two_languages();
+    env.write("heard", "");
+    let program = fakes::program("fake-mcp");
+    let template = format!("'{}' --heard heard", program.display());
+    let mut executor = Executor::cli("stall", &template);
+    executor.kind = Kind::Mcp;
+    executor.tool = Some("stall".to_owned());
+    let surroundings = surroundings(&env);
+    let cancel = surroundings.cancel.clone();
+    let answer = runner::run(&executor, &Request::bare("x"), &surroundings, &mut |sign| {
+        if sign == Sign::Doing("step 0") {
+            cancel.cancel();
+        }
+    });
+    assert!(
+        matches!(answer, Err(RunError::Cancelled { .. })),
+        "{answer:?}"
+    );
+    let heard = env.read("heard");
+    assert!(took_leave(&heard), "{heard}");
 }

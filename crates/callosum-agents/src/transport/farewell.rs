@@ -1,0 +1,224 @@
+//! A farewell: the process that speaks for us tells its server that nobody waits any more, before
+//! it is ended.
+//!
+//! Protocols have a word for that, and a process that is killed cannot say it. So the controller
+//! listens at a socket in the run's own folder, to which the process connects, and never says
+//! anything there: once the time is up, or somebody cancelled, it closes the socket, which the
+//! process sees at once. [`GRACE`] later it is ended in any case.
+//!
+//! Where the folder's path is longer than a socket's may be there is no farewell.
+
+use std::{
+    io::Read as _,
+    os::unix::net::{UnixListener, UnixStream},
+    path::{Path, PathBuf},
+    sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
+    thread,
+    time::{Duration, Instant},
+};
+
+use callosum_host::process::{Cancel, Ending, Run};
+
+use crate::runner::{Patience, RunError, Sign, Surroundings};
+
+/// How long the process may take over its farewell.
+const GRACE: Duration = Duration::from_millis(700);
+
+/// How long of that it may wait for its server.
+pub(crate) const LEAVE_WITHIN: Duration = Duration::from_millis(300);
+
+/// The socket's name in the run's own folder.
+const NAME: &str = "farewell";
+
+/// The controller's side.
+#[derive(Debug)]
+pub(super) struct Farewell {
+    socket: UnixListener,
+    /// Where the process connects.
+    pub(super) path: PathBuf,
+}
+
+/// What the watch hears of.
+enum News {
+    /// The process gave a sign of life.
+    Heard,
+    /// Somebody cancelled.
+    Cancelled,
+    /// The process has ended.
+    Over,
+}
+
+impl Farewell {
+    /// Listens in the folder of a run.
+    pub(super) fn open(folder: &Path) -> Option<Self> {
+        let path = folder.join(NAME);
+        let socket = UnixListener::bind(&path).ok()?;
+        Some(Self { socket, path })
+    }
+
+    /// Has a process run by `run`, within what it is handed, to its end. Says besides for what reason
+    /// it was told to take its leave, if it was.
+    pub(super) fn attend(
+        self,
+        surroundings: &Surroundings,
+        patience: Patience,
+        heard: &mut dyn FnMut(Sign<'_>),
+        run: impl FnOnce(&Surroundings, Patience, &mut dyn FnMut(Sign<'_>)) -> Result<Run, RunError>,
+    ) -> Result<(Run, Option<Ending>), RunError> {
+        let (Ok(end), Ok(over)) = (Cancel::new(), Cancel::new()) else {
+            return run(surroundings, patience, heard).map(|run| (run, None));
+        };
+        let held = Surroundings {
+            cancel: end.clone(),
+            ..surroundings.clone()
+        };
+        // It is the watch that ends the process.
+        let more = 2 * GRACE;
+        let last_resort = Patience {
+            quiet: patience.quiet + more,
+            total: patience.total.map(|total| total + more),
+        };
+        let (tell, news) = channel();
+        thread::scope(|scope| {
+            let (end, over, cancelled) = (&end, &over, tell.clone());
+            let watch = scope.spawn(move || self.watch(&news, patience, end));
+            scope.spawn(move || pass_cancel_on(&surroundings.cancel, over, &cancelled));
+            let run = run(&held, last_resort, &mut |sign| {
+                drop(tell.send(News::Heard));
+                heard(sign);
+            });
+            drop(tell.send(News::Over));
+            over.cancel();
+            let why = watch.join().unwrap_or(None);
+            run.map(|run| (run, why))
+        })
+    }
+
+    /// Closes the socket for the first reason that comes up, and ends the process where that does
+    /// not do it.
+    fn watch(self, news: &Receiver<News>, patience: Patience, end: &Cancel) -> Option<Ending> {
+        let started = Instant::now();
+        let deadline = patience.total.map(|total| started + total);
+        let mut silent_since = started;
+        let why = loop {
+            let quiet = silent_since + patience.quiet;
+            let until = deadline.map_or(quiet, |deadline| deadline.min(quiet));
+            match news.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(News::Heard) => silent_since = Instant::now(),
+                Ok(News::Cancelled) => break Ending::Cancelled,
+                Ok(News::Over) | Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) if Some(until) == deadline => {
+                    break Ending::Deadline;
+                }
+                Err(RecvTimeoutError::Timeout) => break Ending::Quiet,
+            }
+        };
+        drop(self.socket);
+        let until = Instant::now() + GRACE;
+        loop {
+            match news.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(News::Heard | News::Cancelled) => {}
+                Ok(News::Over) | Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {
+                    end.cancel();
+                    break;
+                }
+            }
+        }
+        Some(why)
+    }
+}
+
+fn pass_cancel_on(cancel: &Cancel, over: &Cancel, news: &Sender<News>) {
+    // Where nobody can wait for it, the deadlines hold all the same.
+    if cancel.wait_here_or(over).is_ok() && cancel.is_cancelled() {
+        drop(news.send(News::Cancelled));
+    }
+}
+
+/// The side of the process: what is readable once it is to take its leave.
+pub(crate) fn connect(path: Option<&Path>) -> Option<UnixStream> {
+    UnixStream::connect(path?).ok()
+}
+
+/// Blocks until it is time.
+pub(crate) fn wait(mut stream: UnixStream) {
+    // Nothing is ever said: whatever comes of it, the other end is closed.
+    drop(stream.read(&mut [0]));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A socket that is closed is seen by who connected to it, though nobody accepted.
+    #[test]
+    fn whoever_waits_sees_the_socket_close() {
+        let folder = tempfile::tempdir().unwrap();
+        let farewell = Farewell::open(folder.path()).unwrap();
+        let stream = connect(Some(&farewell.path)).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_mins(1)))
+            .unwrap();
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| wait(stream));
+            drop(farewell);
+            waiting.join().unwrap();
+        });
+    }
+
+    fn patience(quiet_ms: u64, total_ms: u64) -> Patience {
+        Patience {
+            quiet: Duration::from_millis(quiet_ms),
+            total: Some(Duration::from_millis(total_ms)),
+        }
+    }
+
+    /// CAL-ERR-2: each reason for a farewell is told as what it is, and a process that does not go
+    /// by itself is ended.
+    #[test]
+    fn a_farewell_has_a_reason_and_an_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let watched = |patience: Patience, all: Vec<News>| {
+            let own = tempfile::tempdir_in(folder.path()).unwrap();
+            let (tell, news) = channel();
+            for one in all {
+                tell.send(one).unwrap();
+            }
+            let end = Cancel::new().unwrap();
+            let farewell = Farewell::open(own.path()).unwrap();
+            let why = farewell.watch(&news, patience, &end);
+            (why, end.is_cancelled())
+        };
+        let long = patience(60_000, 60_000);
+        for (patience, all, why, is_ended) in [
+            (long, vec![News::Heard, News::Over], None, false),
+            (
+                long,
+                vec![News::Cancelled, News::Over],
+                Some(Ending::Cancelled),
+                false,
+            ),
+            (
+                long,
+                vec![News::Cancelled, News::Heard],
+                Some(Ending::Cancelled),
+                true,
+            ),
+            (
+                patience(10, 60_000),
+                vec![News::Heard],
+                Some(Ending::Quiet),
+                true,
+            ),
+            (
+                patience(60_000, 10),
+                vec![News::Heard],
+                Some(Ending::Deadline),
+                true,
+            ),
+        ] {
+            assert_eq!(watched(patience, all), (why, is_ended));
+        }
+    }
+}

@@ -249,22 +249,19 @@ pub fn judge(
         (Ok(greeting), Some(Ok(described))) => Some(validate(greeting, described.capabilities)),
         _ => None,
     };
-    let registered = matches!(validated, Some(Ok(()))).then_some(Ok(()));
     let (capabilities, version) = match &described {
         Some(Ok(described)) => (described.capabilities, described.version.clone()),
         _ => (Capabilities::default(), None),
     };
     Handshake {
-        steps: [
-            step(StepName::Ping, Some(greeted.map(drop)), ping_elapsed),
-            step(
-                StepName::Capabilities,
+        steps: steps(
+            (greeted.map(drop), ping_elapsed),
+            (
                 described.map(|described| described.map(drop)),
                 capabilities_elapsed,
             ),
-            step(StepName::Validation, validated, None),
-            step(StepName::Registration, registered, None),
-        ],
+            validated,
+        ),
         capabilities,
         version,
     }
@@ -281,12 +278,23 @@ fn heard<T>(
     }
 }
 
-/// A step, from how it went; `None` where it was not tried.
-pub(crate) fn step(
-    name: StepName,
-    result: Option<Result<(), Fault>>,
-    elapsed: Option<Duration>,
-) -> Step {
+/// The four steps, from how the first three went; `None` where one was not tried. Whoever passes the
+/// third may be active.
+pub(crate) fn steps(
+    (greeted, greeted_in): (Result<(), Fault>, Option<Duration>),
+    (described, described_in): (Option<Result<(), Fault>>, Option<Duration>),
+    validated: Option<Result<(), Fault>>,
+) -> [Step; 4] {
+    let registered = matches!(validated, Some(Ok(()))).then_some(Ok(()));
+    [
+        step(StepName::Ping, Some(greeted), greeted_in),
+        step(StepName::Capabilities, described, described_in),
+        step(StepName::Validation, validated, None),
+        step(StepName::Registration, registered, None),
+    ]
+}
+
+fn step(name: StepName, result: Option<Result<(), Fault>>, elapsed: Option<Duration>) -> Step {
     let outcome = match result {
         Some(Ok(())) => Outcome::Passed,
         Some(Err(fault)) => Outcome::Failed(fault),

@@ -11,7 +11,7 @@ use callosum_host::process::Ending;
 use super::name::Dialect;
 use crate::{
     client::{Client, Version},
-    handshake::{Fault, Handshake, StepName, step},
+    handshake::{Fault, Handshake, steps},
     registry::{Capabilities, Executor},
     runner::{Counting, Errand, Patience, RunError, Surroundings, hear_out, own_folder},
     template::Template,
@@ -40,14 +40,8 @@ pub(crate) fn handshake(
         _ => None,
     };
     let validated = matches!(described, Some(Ok(()))).then(|| recent_enough(client, version));
-    let registered = matches!(validated, Some(Ok(()))).then_some(Ok(()));
     Handshake {
-        steps: [
-            step(StepName::Ping, Some(ping), ping_elapsed),
-            step(StepName::Capabilities, described, None),
-            step(StepName::Validation, validated, None),
-            step(StepName::Registration, registered, None),
-        ],
+        steps: steps((ping, ping_elapsed), (described, None), validated),
         capabilities: Capabilities {
             prompt_input: true,
             json_output: true,

@@ -14,7 +14,7 @@ use super::{
     name::Transport,
 };
 use crate::{
-    handshake::{Fault, Handshake, StepName, step},
+    handshake::{Fault, Handshake, steps},
     registry::{Capabilities, Executor},
     runner::{Patience, RunError, Surroundings},
     words::fit_shortly,
@@ -53,14 +53,8 @@ pub(crate) fn handshake(
         ),
         Err(fault) => (Err(fault), None, None),
     };
-    let registered = matches!(validated, Some(Ok(()))).then_some(Ok(()));
     Handshake {
-        steps: [
-            step(StepName::Ping, Some(ping), elapsed),
-            step(StepName::Capabilities, described, None),
-            step(StepName::Validation, validated, None),
-            step(StepName::Registration, registered, None),
-        ],
+        steps: steps((ping, elapsed), (described, None), validated),
         capabilities: Capabilities {
             prompt_input: true,
             json_output: true,

@@ -1,0 +1,155 @@
+//! [`Workshop::ask`]: one answer of an executor, and what is kept where there is none.
+
+use callosum_agents::{
+    confinement::Connections,
+    protocol::{Answer, AnswerError, Request},
+    runner::{self, RunError, Sign, Surroundings},
+};
+use callosum_evidence::secrets;
+use callosum_ledger::Checksum;
+use serde_json::{Value, json};
+
+use super::{
+    attempt::{Job, Workshop},
+    record::About,
+    report::Failure,
+    stop::{Stop, one_line},
+    watch::Notice,
+};
+
+/// A valid answer, and what it took to get it.
+pub(super) struct Asked {
+    pub(super) answer: Answer,
+    /// Where the whole of it is kept, where the executor was asked to shorten it.
+    pub(super) whole: Option<Value>,
+    /// Tokens of the answer that was too long.
+    pub(super) tokens_before: u64,
+}
+
+impl Workshop<'_> {
+    /// Asks the executor, once more where its summary is too long (CAL-SCH-3).
+    ///
+    /// Whatever comes of it, the connections that it asked for are on the record.
+    pub(super) fn ask(
+        &self,
+        job: &Job<'_>,
+        about: About<'_>,
+        request: &Request,
+    ) -> Result<Asked, Stop> {
+        let surroundings = &Surroundings {
+            connections: Connections::default(),
+            ..self.means.surroundings.clone()
+        };
+        let asked = self.ask_within(job, request, surroundings);
+        for connection in surroundings.connections.take() {
+            self.record(about.connection(&connection))?;
+        }
+        asked
+    }
+
+    fn ask_within(
+        &self,
+        job: &Job<'_>,
+        request: &Request,
+        surroundings: &Surroundings,
+    ) -> Result<Asked, Stop> {
+        if let Err(error) = self.health.check(job.executor, surroundings) {
+            return Err(Stop::Failed(Failure {
+                code: error.code(),
+                message: format!(
+                    "executor `{}` did not pass its health check",
+                    job.executor.id
+                ),
+                details: Some(one_line(&error)),
+                kept_answer: None,
+                kept_part: None,
+                is_final: false,
+            }));
+        }
+        let mut heard = |sign: Sign<'_>| self.watch.notice(job.index, Notice::Heard(&sign));
+        let first = runner::run(job.executor, request, surroundings, &mut heard);
+        let error = match first {
+            Ok(answer) => {
+                return Ok(Asked {
+                    answer,
+                    whole: None,
+                    tokens_before: 0,
+                });
+            }
+            Err(error) => error,
+        };
+        let Some((bytes, long)) = too_long(&error) else {
+            return Err(self.stop(&error, None));
+        };
+        let kept = self.keep(long)?;
+        let shorter = request.shorter(bytes);
+        match runner::run(job.executor, &shorter, surroundings, &mut heard) {
+            Ok(answer) => Ok(Asked {
+                answer,
+                whole: Some(json!({"sha256": kept, "summary_bytes": bytes})),
+                tokens_before: long.tokens_used,
+            }),
+            Err(error) => Err(match too_long(&error) {
+                None => self.stop(&error, None),
+                Some((_, answer)) => match self.keep(answer) {
+                    Ok(kept) => self.stop(&error, Some(kept)),
+                    Err(stop) => stop,
+                },
+            }),
+        }
+    }
+
+    fn stop(&self, error: &RunError, kept_answer: Option<Checksum>) -> Stop {
+        if self.means.cancel.is_cancelled() {
+            return Stop::Cancelled;
+        }
+        let partial = error.partial();
+        let kept_part = match partial.map(|text| self.keep_text(text)).transpose() {
+            Ok(kept) => kept,
+            Err(stop) => return stop,
+        };
+        Stop::Failed(Failure {
+            code: error.code(),
+            message: one_line(error),
+            details: complaint(error),
+            kept_answer,
+            kept_part,
+            is_final: !error.may_pass(),
+        })
+    }
+
+    /// Keeps a whole answer by its hash, so that refusing it loses nothing.
+    pub(super) fn keep(&self, answer: &Answer) -> Result<Checksum, Stop> {
+        self.keep_text(&String::from_utf8_lossy(&answer.whole))
+    }
+
+    fn keep_text(&self, text: &str) -> Result<Checksum, Stop> {
+        let masked = secrets::mask(text).text;
+        Ok(self.means.answers.put(masked.as_bytes())?)
+    }
+}
+
+/// The length and the whole of an answer that failed for its length alone.
+fn too_long(error: &RunError) -> Option<(usize, &Answer)> {
+    match error {
+        RunError::Answer {
+            source: AnswerError::TooLong { bytes, answer },
+            ..
+        } => Some((*bytes, answer)),
+        _ => None,
+    }
+}
+
+/// What the executor said last on standard error, if anything.
+fn complaint(error: &RunError) -> Option<String> {
+    let (RunError::Crashed { complaint, .. }
+    | RunError::Quiet { complaint, .. }
+    | RunError::Deadline { complaint, .. }
+    | RunError::Client { complaint, .. }
+    | RunError::Answer { complaint, .. }) = error
+    else {
+        return None;
+    };
+    let complaint = complaint.trim();
+    (!complaint.is_empty()).then(|| complaint.to_owned())
+}

@@ -1,10 +1,11 @@
 //! What is known of each coding agent, as data: how it is started, what it keeps where, what it
 //! needs.
 //!
-//! One file per client, each a single [`Client`]. Start with [`Client::of`]. What a client writes
+//! One file per client, each a single [`Client`]. Start with [`Client::of`] and [`Client::behind`]. What a client writes
 //! and how it is read is [`dialect`](crate::dialect)'s; nothing here runs or opens anything, and no
 //! content of a credential file is ever read: whether it is there is all that is asked.
 
+mod adapter;
 mod claude;
 mod codex;
 mod gemini;

@@ -7,7 +7,7 @@
 use std::ffi::{OsStr, OsString};
 
 use super::policy::Whitelisted;
-use crate::{client::Client, dialect::Dialect, registry::Executor};
+use crate::{client::Client, registry::Executor};
 
 /// What the variables of a known client name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(super) struct Needs {
 impl Needs {
     /// Reads what an executor is given. Values that make no sense name nothing.
     pub(super) fn of(executor: &Executor, environment: &[(OsString, OsString)]) -> Self {
-        let Some(client) = Dialect::of(executor).and_then(Client::of) else {
+        let Some(client) = Client::behind(executor) else {
             return Self::default();
         };
         let value = |name: &str| {

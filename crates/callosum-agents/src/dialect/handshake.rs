@@ -113,7 +113,7 @@ fn say(
     let template = Template::parse_for_client(&executor.command_template)?;
     let mut command = template.program_alone(&surroundings.self_program);
     command.arguments.extend(arguments.iter().map(Into::into));
-    let client = Dialect::of(executor).and_then(Client::of);
+    let client = Client::behind(executor);
     let temporary = own_folder(executor, surroundings)?;
     let patience = Patience {
         quiet: ANSWER_WITHIN,

@@ -7,7 +7,6 @@ use serde_json::{Map, Value};
 use crate::{
     client::Client,
     confinement::{Policy, Wishes},
-    dialect::Dialect,
 };
 
 /// The id of the executor that every installation has.
@@ -194,11 +193,11 @@ impl Executor {
         }
     }
 
-    /// Lets the client that it speaks like have what that is known to need, where nothing is said.
+    /// Lets the client that it is have what that is known to need, where nothing is said.
     ///
     /// Nothing is written into an entry of another program: what it needs, a person has to say.
     pub fn grant_needs(&mut self) {
-        let Some(client) = Dialect::of(self).and_then(Client::of) else {
+        let Some(client) = Client::behind(self) else {
             return;
         };
         for (named, needs) in [

@@ -158,6 +158,11 @@ impl Template {
         &self.text
     }
 
+    /// All of its words, as they are written.
+    pub(crate) fn words(&self) -> &[String] {
+        &self.words
+    }
+
     /// Its first word: the program, or `{self}`.
     pub fn program(&self) -> &str {
         &self.words[0]

@@ -10,6 +10,7 @@ use super::{
     name::Transport,
 };
 use crate::{
+    client::Client,
     dialect::{
         self, ClientFault, Complaint, DIALECT_QUIET, DIALECT_TOTAL, Events, Hearing,
         LARGEST_STREAM, LONGEST_DOING, Reset, Tokens,
@@ -113,14 +114,20 @@ pub(super) fn have_asked(
         .speaker()
         .and_then(|_| Farewell::open(temporary.path()));
     job.farewell = farewell.as_ref().map(|farewell| farewell.path.clone());
+    let client = Client::behind(executor);
     let errand = Errand {
         input: job.to_bytes(),
         passed: &CERTIFICATES,
+        set: client.map_or(&[], |client| client.set),
         output_bytes: LARGEST_STREAM,
         ..Errand::plain(command)
     };
     let mut given = executor.clone();
     given.pass_environment.extend(executor.api_key_env.clone());
+    let passed = client.into_iter().flat_map(|client| client.passed);
+    given
+        .pass_environment
+        .extend(passed.map(ToString::to_string));
     let mut ear = Ear::default();
     let Some(farewell) = farewell else {
         let ended = hear_out(
@@ -180,7 +187,7 @@ pub(super) fn failed(
             "callosum executor register {} --endpoint {endpoint} --api-key-env NAME",
             executor.id
         )),
-        _ => fault.advice(&executor.id, None),
+        _ => fault.advice(&executor.id, Client::behind(executor)),
     };
     RunError::Client {
         executor: executor.id.clone(),

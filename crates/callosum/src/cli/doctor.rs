@@ -5,7 +5,6 @@ use std::{fmt::Write as _, ops::ControlFlow, path::Path};
 use callosum_agents::{
     client::Client,
     confinement::{Missing, Policy, System, decide},
-    dialect::Dialect,
     discover::find_in_path,
     registry::{Executor, Status},
 };
@@ -419,7 +418,7 @@ fn check_executors(context: &Context, checks: &mut Checks) {
 /// What an active executor lacks, as far as its own folder tells, and what helps.
 fn lacks(context: &Context, executor: &Executor) -> (Outcome, String, Option<String>) {
     let fine = (Outcome::Ok, String::new(), None);
-    let Some(client) = Dialect::of(executor).and_then(Client::of) else {
+    let Some(client) = Client::behind(executor) else {
         return fine;
     };
     let value = |name: &str| context.environment.get(name).map(Path::new);

@@ -1,0 +1,103 @@
+//! [`Client::behind`]: which client an executor is, also where it speaks the Agent Client Protocol.
+//!
+//! Some clients speak it themselves, others by way of a program that drives them. Either way what
+//! runs is the client: it has the same folders, hosts, variables and login.
+
+use super::Client;
+use crate::{dialect::Dialect, registry::Executor, template::Template, transport::Transport};
+
+/// Programs that speak the protocol, and whose client is behind them.
+const ADAPTERS: [(&str, Dialect); 6] = [
+    ("claude-agent-acp", Dialect::Claude),
+    ("claude-code-acp", Dialect::Claude),
+    ("codex-acp", Dialect::Codex),
+    ("gemini", Dialect::Gemini),
+    ("opencode", Dialect::Opencode),
+    ("qwen", Dialect::Qwen),
+];
+
+/// Programs that run another one, which their first argument names.
+const RUNNERS: [&str; 4] = ["bunx", "node", "npx", "pnpx"];
+
+impl Client {
+    /// The client behind an executor, as far as its entry shows.
+    pub fn behind(executor: &Executor) -> Option<&'static Self> {
+        if let Some(dialect) = Dialect::of(executor) {
+            return Self::of(dialect);
+        }
+        if Transport::of(executor) != Some(Transport::Acp) {
+            return None;
+        }
+        let template = Template::parse(&executor.command_template).ok()?;
+        let (program, arguments) = template.words().split_first()?;
+        let program = program.rsplit('/').next()?;
+        let dialect = if RUNNERS.contains(&program) {
+            let named = arguments.iter().find(|word| !word.starts_with('-'))?;
+            // A package with its version, or a file somewhere below its folder.
+            named.split('/').find_map(adapted)?
+        } else {
+            adapted(program)?
+        };
+        Self::of(dialect)
+    }
+}
+
+fn adapted(name: &str) -> Option<Dialect> {
+    let bare = name.split('@').next()?;
+    let known = ADAPTERS.into_iter().find(|(known, _)| *known == bare);
+    known.map(|(_, dialect)| dialect)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CAL-SEC-1: an agent is known by the program of its command, and not by what else stands there.
+    #[test]
+    fn an_agent_is_known_by_its_program() {
+        for (protocol, template, client) in [
+            ("acp", "gemini --acp", Some("gemini")),
+            ("acp", "/opt/bin/gemini --experimental-acp", Some("gemini")),
+            ("acp", "qwen --acp", Some("qwen")),
+            ("acp", "opencode acp", Some("opencode")),
+            ("acp", "claude-code-acp", Some("claude")),
+            (
+                "acp",
+                "npx -y @zed-industries/claude-code-acp@0.16.2",
+                Some("claude"),
+            ),
+            ("acp", "npx @agentclientprotocol/codex-acp", Some("codex")),
+            (
+                "acp",
+                "node tools/claude-agent-acp/dist/index.js",
+                Some("claude"),
+            ),
+            ("acp", "other gemini", None),
+            ("acp", "/opt/gemini/bin/other --acp", None),
+            ("acp", "npx", None),
+            ("acp", "'", None),
+            ("claude", "anything -p", Some("claude")),
+            ("text", "gemini", None),
+        ] {
+            let mut executor = Executor::cli("a", template);
+            executor.protocol = Some(protocol.to_owned());
+            let found = Client::behind(&executor).map(|client| client.program);
+            assert_eq!(found, client, "{protocol} {template}");
+        }
+    }
+
+    /// CAL-SEC-1: an agent has what its client is known to need, where its entry says nothing else.
+    #[test]
+    fn an_agent_has_what_its_client_needs() {
+        let mut executor = Executor::cli("a", "codex-acp");
+        executor.protocol = Some("acp".to_owned());
+        executor.network = vec!["models.example:443".to_owned()];
+        executor.grant_needs();
+        assert_eq!(executor.writable, ["~/.codex/"]);
+        assert_eq!(executor.network, ["models.example:443"]);
+        let mut other = Executor::cli("a", "mystery --acp");
+        other.protocol = Some("acp".to_owned());
+        other.grant_needs();
+        assert!(other.writable.is_empty() && other.network.is_empty());
+    }
+}

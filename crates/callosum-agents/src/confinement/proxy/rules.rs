@@ -130,10 +130,17 @@ mod tests {
     /// CAL-SEC-1: what is not named is not reached, however it is spelled.
     #[test]
     fn only_what_is_named_may_be_asked_for() {
-        let entry = named(&["api.example.com:443", "10.0.0.1:80", "[::1]:90"]);
+        let entry = named(&[
+            "api.example.com:443",
+            "Dotted.example.:443",
+            "10.0.0.1:80",
+            "[::1]:90",
+        ]);
         for (host, port) in [
             ("api.example.com", 443),
             ("API.Example.com.", 443),
+            ("dotted.example", 443),
+            ("dotted.example.", 443),
             ("10.0.0.1", 80),
             ("::1", 90),
             ("0:0::1", 90),

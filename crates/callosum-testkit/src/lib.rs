@@ -5,7 +5,8 @@
 //! are real programs, and [`FakeClient`] plays a coding agent. [`disk`] has a file system in memory, all that a crash may leave of it, and
 //! one that fails; [`KillLoop`] kills real processes that write a ledger.
 //!
-//! Real coding agents are run against [`model`], a server that plays back what it is told to.
+//! Real coding agents are run against [`model`], a server that plays back what it is told to;
+//! [`ToolServer`] offers tools over HTTP.
 //!
 //! What is deliberately not here: assertions about Callosum. This crate is used by tests only,
 //! and no other crate depends on it otherwise.
@@ -20,6 +21,7 @@ pub mod kill_loop;
 pub mod model;
 mod notes;
 mod schema;
+mod tool_server;
 
 pub use crate::{
     clients::FakeClient,
@@ -27,4 +29,5 @@ pub use crate::{
     kill_loop::{KillLoop, Killed},
     notes::Notes,
     schema::Schema,
+    tool_server::{Manners, ToolServer},
 };

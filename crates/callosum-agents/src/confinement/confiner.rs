@@ -23,7 +23,7 @@ use super::{
     system::System,
 };
 use crate::{
-    registry::{Executor, Kind},
+    registry::Executor,
     runner::{RunError, Surroundings},
     template::Template,
 };
@@ -78,7 +78,7 @@ impl Confiner {
         let hosts = hosts(executor, &Needs::of(executor, environment));
         let hosts: Vec<String> = hosts.iter().map(ToString::to_string).collect();
         let policy = executor.confinement.unwrap_or_default();
-        if executor.kind != Kind::Http {
+        if !executor.is_remote() {
             return decide(policy, &hosts, &self.system);
         }
         // What runs is this program, which talks to that server and to nobody else.

@@ -5,7 +5,7 @@ use std::{ffi::OsString, io::Read, sync::Arc, time::Duration};
 use serde_json::Value;
 use ureq::{
     Agent, Body,
-    http::{HeaderMap, Response},
+    http::{HeaderMap, Method, Request, Response},
     tls::{Certificate, RootCerts, TlsConfig, TlsProvider},
 };
 
@@ -31,7 +31,7 @@ const LONGEST_HEADER: usize = 60;
 const LARGEST_LIST: u64 = 4 * 1024 * 1024;
 
 /// One server, and the key for it.
-pub(super) struct Caller {
+pub(crate) struct Caller {
     agent: Agent,
     endpoint: Endpoint,
     key: Option<String>,
@@ -39,7 +39,7 @@ pub(super) struct Caller {
 
 impl Caller {
     /// Prepares to ask the server that a job names, with the key from the variable that it names.
-    pub(super) fn new(job: &Job, environment: &[(OsString, OsString)]) -> Result<Self, Complaint> {
+    pub(crate) fn new(job: &Job, environment: &[(OsString, OsString)]) -> Result<Self, Complaint> {
         let key = match &job.api_key_env {
             Some(variable) => Some(key(variable, environment)?),
             None => None,
@@ -77,7 +77,7 @@ impl Caller {
         let response = get
             .call()
             .map_err(|error| self.unreachable(&address, &error))?;
-        let body = self.refused(&address, response)?;
+        let body = self.judged(&address, response)?;
         let mut text = Vec::new();
         body.take(LARGEST_LIST)
             .read_to_end(&mut text)
@@ -112,11 +112,39 @@ impl Caller {
         let response = post
             .send(document.to_string().as_bytes())
             .map_err(|error| self.unreachable(&address, &error))?;
-        self.refused(&address, response)
+        self.judged(&address, response)
+    }
+
+    /// Sends a request to the endpoint itself, and gives back the answer, whatever its status.
+    pub(crate) fn send(
+        &self,
+        method: &Method,
+        headers: &[(String, String)],
+        body: &[u8],
+    ) -> Result<Response<Body>, Complaint> {
+        let address = self.own_address();
+        let mut request = Request::builder().method(method).uri(&address);
+        for (name, value) in headers {
+            request = request.header(name, value);
+        }
+        if let Some(key) = &self.key {
+            request = request.header("authorization", format!("Bearer {key}"));
+        }
+        let request = request
+            .body(body)
+            .map_err(|error| Complaint::of_ours(&error.to_string()))?;
+        self.agent
+            .run(request)
+            .map_err(|error| self.unreachable(&address, &error))
+    }
+
+    /// The address to which [`Caller::send`] sends.
+    pub(crate) fn own_address(&self) -> String {
+        self.endpoint.address("", "")
     }
 
     /// A complaint in which the key, should the server have said it, does not stand.
-    pub(super) fn hidden(&self, mut complaint: Complaint) -> Complaint {
+    pub(crate) fn hidden(&self, mut complaint: Complaint) -> Complaint {
         if let Some(key) = &self.key {
             complaint.words = complaint.words.replace(key.as_str(), "[key]");
         }
@@ -131,7 +159,7 @@ impl Caller {
     }
 
     /// The body of a good answer, or what a bad one says.
-    fn refused(
+    pub(crate) fn judged(
         &self,
         address: &str,
         response: Response<Body>,
@@ -166,7 +194,7 @@ impl Caller {
 
 impl Complaint {
     /// A complaint about an answer that cannot be understood.
-    pub(super) fn unreadable(words: &str) -> Self {
+    pub(crate) fn unreadable(words: &str) -> Self {
         Self::of_kind(UNREADABLE, words)
     }
 }

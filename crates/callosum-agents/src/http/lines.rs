@@ -11,11 +11,11 @@ const LONGEST_LINE: usize = 16 * 1024 * 1024;
 const PIECE: usize = 16 * 1024;
 
 /// Whether to read on.
-pub(super) type Flow = Result<ControlFlow<()>, Broken>;
+pub(crate) type Flow = Result<ControlFlow<()>, Broken>;
 
 /// Why reading ended before its end.
 #[derive(Debug)]
-pub(super) enum Broken {
+pub(crate) enum Broken {
     /// There was more than an answer may have.
     TooMuch,
     /// For this reason.
@@ -30,7 +30,7 @@ impl From<Complaint> for Broken {
 
 /// Hands on each line without its end, and `None` for each piece of a line that is not whole yet:
 /// it, too, is a sign of life. Ends where `each` breaks.
-pub(super) fn read_lines(
+pub(crate) fn read_lines(
     mut body: impl Read,
     each: &mut dyn FnMut(Option<&str>) -> Flow,
 ) -> Result<(), Broken> {

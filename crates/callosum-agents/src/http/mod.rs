@@ -18,4 +18,8 @@ mod openai;
 mod wait;
 
 pub use self::endpoint::{Endpoint, EndpointError};
-pub(crate) use self::job::{Interface, answer};
+pub(crate) use self::{
+    call::Caller,
+    job::{Interface, answer},
+    lines::{Broken, read_lines},
+};

@@ -15,7 +15,10 @@ use rmcp::{
         ClientInitializeError, ClientLifecycleMode, NotificationContext, PeerRequestOptions,
         RunningService, ServiceError, serve_client_with_lifecycle,
     },
-    transport::async_rw::AsyncRwTransport,
+    transport::{
+        IntoTransport, StreamableHttpClientTransport, async_rw::AsyncRwTransport,
+        streamable_http_client::StreamableHttpClientTransportConfig,
+    },
 };
 use serde_json::Map;
 use tokio::{
@@ -28,15 +31,17 @@ use tokio::{
 
 use super::{
     pipe::{Heard, LONGEST_MESSAGE},
+    remote::Remote,
     tool,
 };
 use crate::{
     dialect::{CUT_OFF, Complaint, UNREACHABLE, UNREADABLE},
-    transport::{Event, Job, LEAVE_WITHIN, Tell, Want, farewell},
+    http::Caller,
+    transport::{Event, Job, LEAVE_WITHIN, Means, Tell, Want, farewell},
 };
 
 /// Does one job, and tells what happens; `tell` says whether anybody still listens.
-pub(crate) fn answer(job: &Job, tell: &mut Tell<'_>) -> Result<(), Complaint> {
+pub(crate) fn answer(job: &Job, means: &Means<'_>, tell: &mut Tell<'_>) -> Result<(), Complaint> {
     let runtime = runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()
@@ -44,7 +49,7 @@ pub(crate) fn answer(job: &Job, tell: &mut Tell<'_>) -> Result<(), Complaint> {
         .map_err(|error| Complaint::of_ours(&error.to_string()))?;
     runtime.block_on(async {
         let (sender, mut events) = unbounded_channel();
-        let work = converse(job, sender);
+        let work = converse(job, means, sender);
         tokio::pin!(work);
         loop {
             tokio::select! {
@@ -66,7 +71,20 @@ pub(crate) fn answer(job: &Job, tell: &mut Tell<'_>) -> Result<(), Complaint> {
     })
 }
 
-async fn converse(job: &Job, tell: UnboundedSender<Event>) -> Result<(), Complaint> {
+async fn converse(
+    job: &Job,
+    means: &Means<'_>,
+    tell: UnboundedSender<Event>,
+) -> Result<(), Complaint> {
+    if job.endpoint.is_some() {
+        let caller = Caller::new(job, means.environment)?;
+        let config = StreamableHttpClientTransportConfig::with_uri(caller.own_address());
+        let remote = Remote::new(caller, tell.clone());
+        let transport = StreamableHttpClientTransport::with_client(remote.clone(), config);
+        let done = speak(job, transport, None, tell).await;
+        // What the server said with a status says more than that nothing came.
+        return done.map_err(|complaint| remote.refusal().unwrap_or(complaint));
+    }
     let (program, arguments) = job
         .command
         .as_ref()
@@ -80,6 +98,21 @@ async fn converse(job: &Job, tell: UnboundedSender<Event>) -> Result<(), Complai
     let input = pipe::Sender::from_owned_fd(input).map_err(failed)?;
     let transport = AsyncRwTransport::new(Heard::new(output, tell.clone()), input)
         .with_max_line_length(LONGEST_MESSAGE);
+    speak(job, transport, Some(rest), tell).await
+}
+
+/// Shakes hands, and asks what the job asks. `rest` is what comes from a server of our own after its
+/// farewell.
+async fn speak<T, E, A>(
+    job: &Job,
+    transport: T,
+    rest: Option<pipe::Receiver>,
+    tell: UnboundedSender<Event>,
+) -> Result<(), Complaint>
+where
+    T: IntoTransport<RoleClient, E, A>,
+    E: std::error::Error + Send + Sync + 'static,
+{
     let lifecycle = ClientLifecycleMode::Auto {
         preferred_versions: vec![ProtocolVersion::V_2026_07_28],
         legacy_version: Some(ProtocolVersion::V_2025_11_25),
@@ -180,7 +213,7 @@ fn time_to_leave(job: &Job) -> impl Future<Output = ()> + use<> {
 async fn take_leave(
     mut service: RunningService<RoleClient, Listener>,
     request: RequestId,
-    mut rest: pipe::Receiver,
+    rest: Option<pipe::Receiver>,
 ) {
     let leave = async {
         let reason = "nobody waits for it any more".to_owned();
@@ -188,7 +221,9 @@ async fn take_leave(
         // A server that has ended is not told; either way it is gone in the end.
         drop(service.peer().notify_cancelled(cancelled).await);
         drop(service.close().await);
-        drop(copy(&mut rest, &mut sink()).await);
+        if let Some(mut rest) = rest {
+            drop(copy(&mut rest, &mut sink()).await);
+        }
     };
     drop(timeout(LEAVE_WITHIN, leave).await);
 }

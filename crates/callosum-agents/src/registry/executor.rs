@@ -15,6 +15,9 @@ pub const EMBEDDED_ID: &str = "scout";
 /// What is started for an executor of type `http`.
 const HTTP_TEMPLATE: &str = "{self} executor run http";
 
+/// What is started for an executor of type `mcp` that is somewhere else.
+const MCP_TEMPLATE: &str = "{self} executor run mcp";
+
 /// Longest id, in bytes.
 const LONGEST_ID: usize = 64;
 
@@ -162,6 +165,26 @@ impl Executor {
             endpoint: Some(endpoint.to_owned()),
             model: Some(model.to_owned()),
             ..Self::cli(id, HTTP_TEMPLATE)
+        }
+    }
+
+    /// The entry of a tool of a server that is reached over HTTP, which nobody has asked yet. What is
+    /// started is this program, which asks the server.
+    pub fn remote_tool(id: &str, endpoint: &str, tool: &str) -> Self {
+        Self {
+            kind: Kind::Mcp,
+            endpoint: Some(endpoint.to_owned()),
+            tool: Some(tool.to_owned()),
+            ..Self::cli(id, MCP_TEMPLATE)
+        }
+    }
+
+    /// Whether it is somewhere else, so that what is started is this program, which asks it there.
+    pub fn is_remote(&self) -> bool {
+        match self.kind {
+            Kind::Http => true,
+            Kind::Mcp => self.endpoint.is_some(),
+            Kind::Cli => false,
         }
     }
 

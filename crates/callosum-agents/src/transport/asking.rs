@@ -102,7 +102,10 @@ pub(super) fn have_asked(
     job.limits = Limits::of(patience);
     let mut command = template.fill(&surroundings.self_program, "")?;
     if let Some(speaker) = transport.speaker() {
-        job.command = Some((command.program.into(), command.arguments));
+        // What is somewhere else is asked, not started.
+        if !executor.is_remote() {
+            job.command = Some((command.program.into(), command.arguments));
+        }
         command = Command {
             program: surroundings.self_program.clone(),
             arguments: ["executor", "run", speaker].map(Into::into).into(),

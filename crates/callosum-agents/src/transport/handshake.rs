@@ -59,7 +59,7 @@ pub(crate) fn handshake(
             prompt_input: true,
             json_output: true,
             // A program that is started in the tree may look at it.
-            filesystem_access: transport.speaker().is_some(),
+            filesystem_access: transport.speaker().is_some() && executor.endpoint.is_none(),
             checksum_support: false,
         },
         version,

@@ -14,7 +14,8 @@ pub enum Transport {
     OpenAi,
     /// Ollama's own chat over HTTP.
     Ollama,
-    /// A tool of a server of the Model Context Protocol, on the server's standard input and output.
+    /// A tool of a server of the Model Context Protocol, on the server's standard input and output,
+    /// or over HTTP.
     Mcp,
     /// A coding agent that speaks the Agent Client Protocol.
     Acp,
@@ -49,7 +50,7 @@ impl Transport {
         }
     }
 
-    /// What our process is called that speaks it, where the entry's command is another program.
+    /// What our process is called that speaks it, where the entry's command may be another program.
     pub(super) fn speaker(self) -> Option<&'static str> {
         match self {
             Self::OpenAi | Self::Ollama => None,

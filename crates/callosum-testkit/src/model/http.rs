@@ -12,17 +12,17 @@ const LONGEST_LINE: u64 = 64 << 10;
 
 /// A request as it came.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Request {
-    pub(super) method: String,
-    pub(super) path: String,
+pub(crate) struct Request {
+    pub(crate) method: String,
+    pub(crate) path: String,
     /// Names in small letters.
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) body: Vec<u8>,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Request {
     /// The value of a header, its name given in small letters.
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
         let (_, value) = headers.find(|(known, _)| known == name)?;
         Some(value)
@@ -31,7 +31,7 @@ impl Request {
     /// Reads a request; `None` where the client went away without asking.
     ///
     /// `go_on` is called before the body is read, if the client waits to be told so.
-    pub(super) fn read(
+    pub(crate) fn read(
         from: &mut impl BufRead,
         go_on: impl FnOnce() -> io::Result<()>,
     ) -> io::Result<Option<Self>> {
@@ -107,7 +107,7 @@ fn broken(what: &str) -> io::Error {
 }
 
 /// Writes a whole answer, after which the connection ends.
-pub(super) fn answer(
+pub(crate) fn answer(
     to: &mut impl Write,
     status: u16,
     headers: &[(&str, String)],
@@ -131,7 +131,7 @@ pub(super) fn answer(
 }
 
 /// Begins a streamed answer; it is chunked, so that one that was cut cannot pass for whole.
-pub(super) fn begin_stream(to: &mut impl Write, content_type: &str) -> io::Result<()> {
+pub(crate) fn begin_stream(to: &mut impl Write, content_type: &str) -> io::Result<()> {
     write!(
         to,
         "HTTP/1.1 200 OK\r\ncontent-type: {content_type}\r\ncache-control: no-cache\r\n\
@@ -141,7 +141,7 @@ pub(super) fn begin_stream(to: &mut impl Write, content_type: &str) -> io::Resul
 }
 
 /// Writes events, each at once, with a pause after each.
-pub(super) fn stream(to: &mut impl Write, events: &[String], pause: Duration) -> io::Result<()> {
+pub(crate) fn stream(to: &mut impl Write, events: &[String], pause: Duration) -> io::Result<()> {
     for event in events {
         write!(to, "{:x}\r\n{event}\r\n", event.len())?;
         to.flush()?;
@@ -151,7 +151,7 @@ pub(super) fn stream(to: &mut impl Write, events: &[String], pause: Duration) ->
 }
 
 /// Ends a streamed answer.
-pub(super) fn end_stream(to: &mut impl Write) -> io::Result<()> {
+pub(crate) fn end_stream(to: &mut impl Write) -> io::Result<()> {
     to.write_all(b"0\r\n\r\n")?;
     to.flush()
 }

@@ -13,7 +13,7 @@
 
 mod asked;
 mod dialect;
-mod http;
+pub(crate) mod http;
 mod script;
 mod server;
 

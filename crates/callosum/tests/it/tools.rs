@@ -5,7 +5,7 @@ use callosum_agents::{
     registry::{Executor, Kind},
     runner::{self, RunError, Sign},
 };
-use callosum_testkit::{TestEnv, fakes};
+use callosum_testkit::{Manners, Output, TestEnv, ToolServer, fakes};
 use serde_json::Value;
 
 use crate::projects::{surroundings, two_languages};
@@ -160,4 +160,101 @@ fn a_server_is_told_that_somebody_cancelled() {
     );
     let heard = env.read("heard");
     assert!(took_leave(&heard), "{heard}");
+}
+
+fn register_remote(env: &TestEnv, tool: &str, url: &str, more: &[&str]) -> Output {
+    let register = [
+        "executor",
+        "register",
+        tool,
+        "--endpoint",
+        url,
+        "--tool",
+        tool,
+    ];
+    let run = env.callosum().arguments(register.iter().chain(more));
+    run.env("TOOL_KEY", "sesame").run()
+}
+
+/// CAL-EXE-2, CAL-COM-1: a tool of a server elsewhere is called over HTTP, by either lifecycle, and
+/// its answer is in the ledger.
+#[test]
+fn a_tool_elsewhere_answers_into_the_ledger() {
+    for (legacy, version) in [(false, "2.5.0"), (true, "1.5.0")] {
+        let env = two_languages();
+        let manners = Manners {
+            legacy,
+            ..Manners::default()
+        };
+        let server = ToolServer::start(manners);
+        register_remote(&env, "ask", &server.url(), &[]).success();
+        let listed = env.run(["executor", "list", "--json"]).success().stdout;
+        assert!(listed.contains(version), "{listed}");
+        let output = delegate(&env, "ask", 0);
+        assert_eq!(output["summary"], "It adds: `mod sum;` [src/main.rs:3].");
+        assert_eq!(output["citations"]["verified"], 1, "{output}");
+        // Nobody else was asked to be trusted with it: it is this program that runs.
+        let entry: Value = serde_json::from_str(&env.read("registry.json")).unwrap();
+        assert!(
+            entry.to_string().contains("{self} executor run mcp"),
+            "{entry}"
+        );
+    }
+}
+
+/// CAL-ERR-2: a server elsewhere is told at the deadline that nobody waits any more; by the newer
+/// lifecycle, the end of the connection says so.
+#[test]
+fn a_server_elsewhere_is_told_before_the_connection_ends() {
+    let env = two_languages();
+    let manners = Manners {
+        legacy: true,
+        ..Manners::default()
+    };
+    let server = ToolServer::start(manners);
+    register_remote(&env, "stall", &server.url(), &["--quiet-ms", "1000"]).success();
+    let output = delegate(&env, "stall", 1);
+    assert_eq!(output["error"]["code"], "E002", "{output}");
+    let told = server.heard();
+    let cancelled = told
+        .iter()
+        .find(|message| message["method"] == "notifications/cancelled");
+    assert!(
+        cancelled.is_some_and(|message| !message["params"]["requestId"].is_null()),
+        "{told:?}"
+    );
+}
+
+/// LOA-SEC-1: the key of a server elsewhere comes from the variable that the entry names, and goes
+/// over https or to this machine only.
+#[test]
+fn a_key_for_tools_is_held_like_one_for_models() {
+    let env = two_languages();
+    let manners = Manners {
+        key: Some("sesame"),
+        ..Manners::default()
+    };
+    let server = ToolServer::start(manners);
+    let without = register_remote(&env, "ask", &server.url(), &[]).ended_with(1);
+    assert!(
+        without.stderr.contains("is not logged in"),
+        "{}",
+        without.stderr
+    );
+    let key = ["--api-key-env", "TOOL_KEY"];
+    register_remote(&env, "ask", &server.url(), &key).success();
+    let unset = env.run(["executor", "check", "ask"]).ended_with(1);
+    assert!(unset.stdout.contains("TOOL_KEY"), "{}", unset.stdout);
+    let clear = register_remote(&env, "far", "http://tools.example.org/mcp", &key).ended_with(2);
+    assert!(
+        clear.stderr.contains("a key is sent over https"),
+        "{}",
+        clear.stderr
+    );
+    let away = register_remote(&env, "away", "http://127.0.0.1:1/mcp", &[]).ended_with(1);
+    assert!(
+        away.stderr.contains("cannot reach its server"),
+        "{}",
+        away.stderr
+    );
 }

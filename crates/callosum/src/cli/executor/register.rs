@@ -9,7 +9,7 @@ use callosum_agents::{
     template::Template,
     transport::Transport,
 };
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use super::check::{enter, shake_hands};
 use crate::{
@@ -24,8 +24,9 @@ use crate::{
 /// `{self}` is this program. A coding agent that Callosum knows hears the request in words, and its
 /// template may have `{schema}` and `{schema_file}`, the form of an answer. A model's server is
 /// registered with its address and the model, and a server of the Model Context Protocol with its
-/// command and the tool that takes the prompt. Registering an executor here also trusts it on this machine.
+/// command or address and the tool that takes the prompt. Registering an executor here also trusts it on this machine.
 #[derive(Args, Debug)]
+#[command(group(ArgGroup::new("reached").args(["command", "endpoint"])))]
 #[command(after_long_help = "\
 Examples:
   $ callosum executor register mine --command 'python3 tools/answer.py'
@@ -33,6 +34,7 @@ Examples:
   $ callosum executor register mine --command 'python3 tools/answer.py' --writable target/
   $ callosum executor register ollama --protocol text --network 127.0.0.1:11434
   $ callosum executor register reader --command 'reader-mcp' --tool ask
+  $ callosum executor register wiki --endpoint http://127.0.0.1:9000/mcp --tool ask
   $ callosum executor register local --endpoint http://127.0.0.1:8080 --model qwen3")]
 pub(crate) struct RegisterArgs {
     /// Its name: letters, digits, `.`, `_` and `-`
@@ -40,33 +42,28 @@ pub(crate) struct RegisterArgs {
     /// How it is started; may be left out for a program that Callosum knows
     #[arg(long, value_name = "TEMPLATE")]
     command: Option<String>,
-    /// Where a model's server is, as http://127.0.0.1:11434
+    /// Where a model's server is, as http://127.0.0.1:11434, or one of tools
     #[arg(
         long,
         value_name = "URL",
-        requires = "model",
+        requires = "asked",
         conflicts_with = "command"
     )]
     endpoint: Option<String>,
     /// The model to ask there
-    #[arg(long, value_name = "NAME", requires = "endpoint")]
+    #[arg(long, value_name = "NAME", requires = "endpoint", group = "asked")]
     model: Option<String>,
     /// The environment variable that holds the key for it; the key itself is kept nowhere
     #[arg(long, value_name = "NAME", requires = "endpoint")]
     api_key_env: Option<String>,
-    /// The tool to call, where the command is a server of the Model Context Protocol
-    #[arg(
-        long,
-        value_name = "NAME",
-        requires = "command",
-        conflicts_with = "endpoint"
-    )]
+    /// The tool to call, where the command or endpoint is a server of the Model Context Protocol
+    #[arg(long, value_name = "NAME", requires = "reached", group = "asked")]
     tool: Option<String>,
     /// The tool's argument that takes the prompt, where that is not clear from its form
     #[arg(long, value_name = "NAME", requires = "tool")]
     argument: Option<String>,
     /// How many tokens the model takes, prompt and answer together (default: 16384)
-    #[arg(long, value_name = "N", requires = "endpoint", value_parser = clap::value_parser!(u64).range(1024..))]
+    #[arg(long, value_name = "N", requires = "model", value_parser = clap::value_parser!(u64).range(1024..))]
     context_tokens: Option<u64>,
     /// What it answers in, where that is not the protocol: claude, codex, gemini, opencode, qwen, or
     /// text; of a server: openai or ollama; of an agent that speaks the Agent Client Protocol: acp
@@ -143,8 +140,8 @@ pub(super) fn run(context: &Context, args: &RegisterArgs) -> Result<(), CommandE
 fn entry(args: &RegisterArgs) -> Result<Executor, CommandError> {
     Executor::check_id(&args.name)
         .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
-    if let (Some(endpoint), Some(model)) = (&args.endpoint, &args.model) {
-        return server(args, endpoint, model);
+    if let Some(endpoint) = &args.endpoint {
+        return server(args, endpoint);
     }
     let known = discover::KNOWN.iter().find(|known| known.id == args.name);
     let mut executor = match (&args.command, known) {
@@ -182,11 +179,21 @@ fn entry(args: &RegisterArgs) -> Result<Executor, CommandError> {
     Ok(bounded(executor, args))
 }
 
-fn server(args: &RegisterArgs, endpoint: &str, model: &str) -> Result<Executor, CommandError> {
+fn server(args: &RegisterArgs, endpoint: &str) -> Result<Executor, CommandError> {
     Endpoint::parse(endpoint, args.api_key_env.is_some())
         .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
-    let mut executor = Executor::http(&args.name, endpoint, model);
-    executor.protocol = Some(args.protocol.as_deref().unwrap_or("openai").to_owned());
+    let mut executor = if let Some(tool) = &args.tool {
+        Executor::remote_tool(&args.name, endpoint, tool)
+    } else {
+        let model = args.model.as_deref().unwrap_or_default();
+        let mut executor = Executor::http(&args.name, endpoint, model);
+        executor.protocol = Some("openai".to_owned());
+        executor
+    };
+    if args.protocol.is_some() {
+        executor.protocol.clone_from(&args.protocol);
+    }
+    executor.argument.clone_from(&args.argument);
     executor.api_key_env.clone_from(&args.api_key_env);
     executor.context_tokens = args.context_tokens;
     if Transport::of(&executor).is_none() {

@@ -119,7 +119,7 @@ pub(super) const TOOLS: &[Tool] = &[
         tests: &[("open-mode", |s| {
             s.value("-m")
                 .or_else(|| s.value("--mode"))
-                .is_some_and(|mode| opens(mode, 2) && !mode.starts_with('1'))
+                .is_some_and(|mode| (opens(mode, 2) || privileged(mode)) && !mode.starts_with('1'))
         })],
         rules: &[Rule {
             id: "mkdir.open",

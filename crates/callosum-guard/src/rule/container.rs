@@ -137,6 +137,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "rm -f|--force &every-one",
                     "kill &every-one",
                     "rmi -f|--force &every-one",
+                    "network prune",
                     "container rm -f &every-one",
                     "rm -v",
                     "swarm leave --force|-f",

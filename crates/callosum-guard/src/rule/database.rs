@@ -213,6 +213,7 @@ pub(super) const TOOLS: &[Tool] = &[
             "alembic",
             "flask",
             "django-admin",
+            "manage.py",
             "artisan",
             "knex",
             "typeorm",

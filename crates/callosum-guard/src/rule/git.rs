@@ -145,6 +145,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "branch -M",
                 "branch -C",
                 "update-ref -d|--stdin",
+                "update-ref refs/*",
                 "symbolic-ref -d|--delete",
             ],
             severity: Severity::Ask,

@@ -355,25 +355,45 @@ pub(super) const TOOLS: &[Tool] = &[
         names: &["tar", "unzip", "bsdtar", "7z"],
         takes: "-f -C -d --directory --file --exclude",
         one_dash: false,
-        tests: &[("into-system", |s| {
-            s.value("-C")
-                .or_else(|| s.value("--directory"))
-                .or_else(|| s.value("-d").filter(|_| s.call.name == "unzip"))
-                .is_some_and(|to| {
-                    matches!(
-                        s.place(to),
+        tests: &[
+            ("in-system", |s| {
+                let unpacks = s.call.name == "unzip"
+                    || s.has("-x")
+                    || s.has("--extract")
+                    || s.operand(0).contains('x') && !s.operand(0).contains(['.', '/']);
+                let moved = s.has("-C") || s.has("--directory") || s.has("-d");
+                unpacks
+                    && !moved
+                    && matches!(
+                        s.place("."),
                         crate::place::Place::Vital | crate::place::Place::System
                     )
-                })
-                && !s
-                    .call
-                    .words
-                    .get(1)
-                    .is_some_and(|word| word.text.contains('c') || word.text.contains('t'))
-        })],
+            }),
+            ("into-system", |s| {
+                s.value("-C")
+                    .or_else(|| s.value("--directory"))
+                    .or_else(|| s.value("-d").filter(|_| s.call.name == "unzip"))
+                    .is_some_and(|to| {
+                        matches!(
+                            s.place(to),
+                            crate::place::Place::Vital | crate::place::Place::System
+                        )
+                    })
+                    && !s
+                        .call
+                        .words
+                        .get(1)
+                        .is_some_and(|word| word.text.contains('c') || word.text.contains('t'))
+            }),
+        ],
         rules: &[Rule {
             id: "system.unpack",
-            when: &["&into-system", "--absolute-names|-P -x", "--remove-files"],
+            when: &[
+                "&into-system",
+                "&in-system",
+                "--absolute-names|-P -x",
+                "--remove-files",
+            ],
             severity: Severity::Ask,
             reason: "it may overwrite or delete files outside the project",
             alternative: Some("tar -tf archive.tar"),
@@ -412,6 +432,30 @@ pub(super) const TOOLS: &[Tool] = &[
                 "ln -sf a /usr/bin/python",
             ],
             spares: &["ln -s ../a b", "ln -sf /etc/hosts hosts", "ln a b"],
+        }],
+    },
+    Tool {
+        names: &[
+            "make", "gmake", "just", "task", "mage", "invoke", "rake", "npm", "yarn", "pnpm",
+        ],
+        takes: "-C -f -j --directory --file --prefix",
+        one_dash: false,
+        tests: &[],
+        rules: &[Rule {
+            id: "system.task",
+            when: &[
+                "destroy|nuke|wipe|drop-db|db-drop|reset-db|db-reset|teardown|purge",
+                "run destroy|nuke|wipe|drop-db|db-drop|db:drop|reset-db|db-reset|db:reset|teardown|purge",
+            ],
+            severity: Severity::Ask,
+            reason: "by its name the task deletes more than what can be built again",
+            alternative: Some("make -n destroy-cache"),
+            catches: &[
+                "make destroy",
+                "just -f infra.just nuke",
+                "npm run db:reset",
+            ],
+            spares: &["make clean", "npm run build", "make destroy-cache"],
         }],
     },
 ];

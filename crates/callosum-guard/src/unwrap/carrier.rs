@@ -11,7 +11,7 @@ use super::{
 use crate::path;
 
 /// Shells that read commands as bash does, or nearly.
-pub(crate) const SHELLS: [&str; 16] = [
+pub(crate) const SHELLS: [&str; 17] = [
     "bash",
     "sh",
     "zsh",
@@ -28,6 +28,7 @@ pub(crate) const SHELLS: [&str; 16] = [
     "yash",
     "elvish",
     "nu",
+    "cmd",
 ];
 
 /// Items that `xargs` and its like are followed for.
@@ -48,6 +49,9 @@ fn called(name: &str, words: &[Arg]) -> Called {
     let mut text = false;
     while let Some(word) = words.get(at) {
         let option = word.text.as_str();
+        if name == "cmd" && option.eq_ignore_ascii_case("/c") {
+            return Called::Text(at + 1);
+        }
         if name.starts_with('p')
             && matches!(
                 option.to_ascii_lowercase().as_str(),
@@ -133,7 +137,7 @@ impl Walker<'_> {
                     if word.text.starts_with("--command=") {
                         return Some(Value::known(&word.text["--command=".len()..]));
                     }
-                    if name.starts_with('p') {
+                    if name.starts_with('p') || name == "cmd" {
                         return Some(joined(&words[at..]));
                     }
                     Some(word.value())
@@ -201,7 +205,7 @@ impl Walker<'_> {
             }
             "tar" | "bsdtar" | "gtar" | "rsync" | "zip" | "sed" | "gsed" | "make" | "gmake"
             | "nix-shell" | "nix" | "npm" | "pnpm" | "yarn" | "rbash" | "just" | "ninja"
-            | "scp" => self.attached(name, words, input),
+            | "scp" | "ansible" => self.attached(name, words, input),
             _ if code::LANGUAGES.iter().any(|language| language.runs(name)) => {
                 self.interpreter(name, words, input)
             }
@@ -1014,6 +1018,7 @@ impl Walker<'_> {
                     .then(next)
                     .flatten(),
                 "scp" => (text == "-S").then(next).flatten(),
+                "ansible" => (matches!(text, "-a" | "--args")).then(next).flatten(),
                 "make" | "gmake" => {
                     let shell = text.find("$(shell ").map(|at| &text[at + 8..]);
                     shell.map(|text| text.trim_end_matches(')').to_owned())
@@ -1025,7 +1030,41 @@ impl Walker<'_> {
                 self.nested(name, &given, None);
             }
         }
+        if matches!(name, "make" | "gmake") {
+            self.recipes(words, input);
+        }
         self.output_of(name, words, input)
+    }
+
+    /// The recipes of a makefile that was written before, or comes in.
+    fn recipes(&mut self, words: &[Arg], input: Option<&Value>) {
+        let named = words
+            .windows(2)
+            .find(|pair| matches!(pair[0].text.as_str(), "-f" | "--file" | "--makefile"))
+            .map(|pair| pair[1].clone());
+        let content = match named {
+            Some(file) if matches!(file.text.as_str(), "-" | "/dev/stdin") => {
+                input.cloned().unwrap_or_default()
+            }
+            Some(file) => self.content(&file),
+            None => ["Makefile", "makefile", "GNUmakefile"]
+                .iter()
+                .find_map(|name| self.state.files.get(&self.state.absolute(name)).cloned())
+                .unwrap_or_default(),
+        };
+        for line in content.text.lines().take(64) {
+            let recipe = line.strip_prefix('\t').or_else(|| {
+                line.split_once(':')
+                    .and_then(|(_, rest)| rest.split_once(';'))
+                    .map(|(_, rest)| rest)
+            });
+            if let Some(recipe) = recipe {
+                let recipe = recipe
+                    .trim_start_matches(['@', '-', '+', ' '])
+                    .replace("$$", "$");
+                self.nested("make", &recipe, None);
+            }
+        }
     }
 
     /// Programs that are not known: where their words look like a command, they may run it.
@@ -1094,7 +1133,15 @@ impl Walker<'_> {
         if language.first && !any {
             let at = first_operand(words, 1, "-F -v -f -E");
             if let Some(word) = words.get(at) {
-                let source = word.text.clone();
+                let mut source = String::new();
+                for pair in words.windows(2) {
+                    if pair[0].text == "-v"
+                        && let Some((name, value)) = pair[1].text.split_once('=')
+                    {
+                        source.push_str(&format_assignment(name, value));
+                    }
+                }
+                source.push_str(&word.text);
                 self.code(language, &source);
             }
             return Value::from(input.map(|input| input.source).unwrap_or_default());
@@ -1132,10 +1179,23 @@ impl Walker<'_> {
             .home
             .clone()
             .unwrap_or_else(|| "/root".to_owned());
+        if language.name == "tclsh" {
+            for line in source
+                .lines()
+                .filter_map(|line| line.trim().strip_prefix("exec "))
+            {
+                self.nested(language.name, line, None);
+            }
+        }
         for effect in code::effects(language, source, &home) {
             match effect {
                 code::Effect::Shell(text) => {
                     self.nested(language.name, &text, None);
+                }
+                code::Effect::Perhaps(text) => {
+                    self.guessing(|walker| {
+                        walker.under(language.name, |walker| walker.text(&text, None))
+                    });
                 }
                 code::Effect::Words(words) => {
                     let words: Vec<Arg> = words.into_iter().map(Arg::plain).collect();
@@ -1164,6 +1224,11 @@ fn replaced(words: &[Arg], mark: &str, item: &Arg) -> Vec<Arg> {
             }
         })
         .collect()
+}
+
+/// A variable given to awk, as awk would write it.
+fn format_assignment(name: &str, value: &str) -> String {
+    format!("{name}=\"{}\";", value.replace('"', "\\\""))
 }
 
 /// What GNU sed's `e` command and flag would run.

@@ -130,6 +130,14 @@ pub(super) const LANGUAGES: &[Language] = &[
         backticks: false,
     },
     Language {
+        name: "emacs --eval",
+        programs: &["emacs", "emacsclient", "guile", "sbcl", "racket"],
+        flags: &["--eval", "-e", "-c"],
+        first: false,
+        hash: false,
+        backticks: false,
+    },
+    Language {
         name: "elixir -e",
         programs: &["elixir"],
         flags: &["-e"],
@@ -156,6 +164,8 @@ pub(super) enum Effect {
     Shell(String),
     /// Run these words.
     Words(Vec<String>),
+    /// Perhaps run this text: it stands in a program that runs something.
+    Perhaps(String),
 }
 
 /// Functions that run a string, by the last part of their name.
@@ -206,6 +216,9 @@ const RUN: &[&str] = &[
     "command",
     "Command",
     "cmd",
+    "$",
+    "shell-command",
+    "call-process",
     "getline",
     "execa",
     "execaSync",
@@ -273,7 +286,7 @@ enum Token {
 
 /// What a program would do, as far as its strings tell.
 pub(super) fn effects(language: &Language, source: &str, home: &str) -> Vec<Effect> {
-    let tokens = folded(tokens(language, source));
+    let tokens = folded(lettered(tokens(language, source)));
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         match token {
@@ -319,6 +332,7 @@ pub(super) fn effects(language: &Language, source: &str, home: &str) -> Vec<Effe
     if names(&["fork"]) && names(&["while", "loop", "for", "until"]) {
         found.push(Effect::Words(vec!["fork-bomb".to_owned()]));
     }
+    perhaps(&tokens, &mut found);
     // Something is decoded and then run.
     let decodes = names(&[
         "b64decode", "atob", "base64_decode", "decode64", "unhexlify", "fromhex", "decode_base64",
@@ -349,6 +363,33 @@ pub(super) fn effects(language: &Language, source: &str, home: &str) -> Vec<Effe
     }
     found.truncate(32);
     found
+}
+
+/// Adds the strings of a program that runs or deletes something, wherever they stand in it: a
+/// function may have another name, and a list may be gone through.
+fn perhaps(tokens: &[Token], found: &mut Vec<Effect>) {
+    const ABLE: &[&str] = &["subprocess", "child_process", "shelljs", "pty", "open3"];
+    let able = |wanted: &[&str]| {
+        tokens.iter().any(|token| match token {
+            Token::Name(name) => name.split(['.', ':']).any(|part| wanted.contains(&part)),
+            Token::Text(text) => ABLE.contains(&text.trim_start_matches("node:")),
+            _ => false,
+        })
+    };
+    let pipes = tokens.iter().any(
+        |token| matches!(token, Token::Text(text) if text.starts_with('|') || text.ends_with('|')),
+    );
+    let runs = able(RUN) || able(ABLE) || pipes;
+    let deletes = able(DELETE) || able(DELETE_ONE);
+    for token in tokens {
+        let Token::Text(text) = token else { continue };
+        if runs && text.contains(' ') {
+            found.push(Effect::Perhaps(text.clone()));
+        }
+        if deletes && text.starts_with(['/', '~']) && !text.contains(' ') {
+            found.push(Effect::Perhaps(format!("rm -f {text}")));
+        }
+    }
 }
 
 fn effects_of_decoded(language: &Language, text: &str, home: &str) -> Vec<Effect> {
@@ -436,9 +477,9 @@ fn look(
     }
     let deletes = DELETE.contains(&name);
     if deletes || DELETE_ONE.contains(&name) {
-        let base = first
-            .and_then(text)
-            .or_else(|| names_home(&arguments).then(|| home.to_owned()))
+        let base = names_home(&arguments)
+            .then(|| home.to_owned())
+            .or_else(|| first.and_then(text))
             .or_else(|| before(tokens, at));
         let Some(path) = base else { return };
         if path.contains(' ') && !path.contains('/') {
@@ -522,6 +563,34 @@ fn arguments(tokens: &[Token], at: usize) -> Vec<Token> {
         }
     }
     all
+}
+
+/// Puts letters in the place of their numbers: `chr(114)`, `String.fromCharCode(114, 109)`.
+fn lettered(tokens: Vec<Token>) -> Vec<Token> {
+    let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
+    let mut rest = tokens.into_iter().peekable();
+    while let Some(token) = rest.next() {
+        let spells = matches!(&token, Token::Name(name) if matches!(last(name), "chr" | "fromCharCode" | "char"));
+        if !spells || rest.peek() != Some(&Token::Sign('(')) {
+            out.push(token);
+            continue;
+        }
+        rest.next();
+        let mut digits = String::new();
+        for inner in rest.by_ref() {
+            match inner {
+                Token::Sign(')') => break,
+                Token::Sign(c) => digits.push(c),
+                _ => digits.push(','),
+            }
+        }
+        let text: String = digits
+            .split(',')
+            .filter_map(|number| number.trim().parse().ok().and_then(char::from_u32))
+            .collect();
+        out.push(Token::Text(text));
+    }
+    out
 }
 
 /// Joins strings that are added, and puts in what names stand for.
@@ -643,7 +712,8 @@ fn tokens(language: &Language, source: &str) -> Vec<Token> {
         if letter.is_alphabetic() || matches!(letter, '_' | '$' | '@') {
             let start = at;
             while at < letters.len()
-                && (letters[at].is_alphanumeric()
+                && (letters[at] == '-' && language.name == "emacs --eval"
+                    || letters[at].is_alphanumeric()
                     || matches!(letters[at], '_' | '$' | '@')
                     || matches!(letters[at], '.' | ':')
                         && letters

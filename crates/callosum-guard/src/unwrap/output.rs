@@ -323,8 +323,13 @@ impl Walker<'_> {
                 None => Value::from(source),
             },
             "ls" => {
-                if has(&["-d"]) {
-                    return Value::filled();
+                if has(&["-d", "-1d", "-d1"]) {
+                    let listed: Vec<&str> = all
+                        .iter()
+                        .map(|word| word.text.as_str())
+                        .filter(|text| !text.starts_with('-'))
+                        .collect();
+                    return Value::known(listed.join("\n") + "\n");
                 }
                 let folder = all
                     .iter()

@@ -1,0 +1,284 @@
+//! Laws that hold whatever the command is: quoting, wrapping and company change no verdict for the
+//! better, and no text makes the guard fail or work without bound.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "what a test cannot unwrap has failed, and it reads its own corpus"
+)]
+
+use std::{path::Path, sync::OnceLock};
+
+use callosum_guard::{Decision, Facts, Policy, Strictness, decide, explain};
+use proptest::{
+    prelude::{Just, ProptestConfig, Strategy, any, prop, prop_oneof},
+    prop_assert, prop_assert_eq, proptest, sample,
+};
+use serde::Deserialize;
+
+#[derive(Clone, Debug, Deserialize)]
+struct Row {
+    command: String,
+    expect: Decision,
+}
+
+fn facts() -> Facts {
+    Facts {
+        cwd: Some("/home/u/p".to_owned()),
+        home: Some("/home/u".to_owned()),
+        root: Some("/home/u/p".to_owned()),
+        git_dir: Some("/home/u/p/.git".to_owned()),
+        ..Facts::default()
+    }
+}
+
+fn rows() -> &'static [Row] {
+    static ROWS: OnceLock<Vec<Row>> = OnceLock::new();
+    ROWS.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+        let mut rows = Vec::new();
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+            rows.extend(
+                text.lines()
+                    .map(|line| serde_json::from_str::<Row>(line).unwrap()),
+            );
+        }
+        rows
+    })
+}
+
+fn row() -> impl Strategy<Value = Row> {
+    sample::select(rows())
+}
+
+/// A dangerous command of one line that is not itself a piece of something larger.
+fn dangerous() -> impl Strategy<Value = Row> {
+    let plain: Vec<Row> = rows()
+        .iter()
+        .filter(|row| row.expect != Decision::Allow)
+        .filter(|row| {
+            !row.command
+                .contains(['\n', '#', '&', ';', '|', '<', '!', '(', '{', '=', '$', '\\'])
+        })
+        .filter(|row| {
+            let first = row.command.split(' ').next().unwrap_or("");
+            !matches!(
+                first,
+                "if" | "for"
+                    | "while"
+                    | "until"
+                    | "case"
+                    | "select"
+                    | "function"
+                    | "time"
+                    | "coproc"
+                    | "trap"
+                    | "exec"
+                    | "alias"
+                    | "set"
+                    | "read"
+                    | ">"
+                    | ":"
+                    | "source"
+                    | "."
+            )
+        })
+        .cloned()
+        .collect();
+    assert!(plain.len() > 200, "{}", plain.len());
+    sample::select(plain)
+}
+
+fn verdict(command: &str) -> Decision {
+    decide(command, &facts(), &Policy::default()).decision
+}
+
+fn single_quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(192))]
+
+    /// CAKE-SHIM-1: a wrapper, an assignment or company never makes a command pass.
+    #[test]
+    fn wrapping_never_turns_a_stop_into_a_pass(
+        row in dangerous(),
+        layers in prop::collection::vec(0usize..14, 1..4),
+    ) {
+        let mut command = row.command.clone();
+        for layer in layers {
+            command = match layer {
+                0 => format!("env {command}"),
+                1 => format!("nice -n 5 {command}"),
+                2 => format!("timeout 5 {command}"),
+                3 => format!("( {command} )"),
+                4 => format!("{{ {command}; }}"),
+                5 => format!("true && {command}"),
+                6 => format!("{command}; true"),
+                7 => format!("bash -c {}", single_quoted(&command)),
+                8 => format!("FOO=bar {command}"),
+                9 => format!("nohup {command}"),
+                10 => format!("sudo -n {command}"),
+                11 => format!("eval {}", single_quoted(&command)),
+                12 => format!("if true; then {command}; fi"),
+                _ => format!("command {command}"),
+            };
+            // What is behind a builtin or a compound command is read as its words.
+            if matches!(layer, 3 | 4 | 5 | 6 | 12) {
+                command = format!("bash -c {}", single_quoted(&command));
+            }
+        }
+        let strict = verdict(&command);
+        prop_assert!(strict >= row.expect || row.expect == Decision::Ask && strict == Decision::Ask,
+            "{} is {:?}, {} is {:?}", row.command, row.expect, command, strict);
+    }
+
+    /// CAKE-SHIM-1: how the words of a command are quoted changes nothing.
+    #[test]
+    fn quoting_changes_no_verdict(row in dangerous(), ways in prop::collection::vec(0u8..4, 1..8)) {
+        let plain = row.command.chars().all(|c| c.is_alphanumeric() || " -_./:,@%+".contains(c));
+        if !plain {
+            return Ok(());
+        }
+        let words: Vec<String> = row
+            .command
+            .split_whitespace()
+            .enumerate()
+            .map(|(at, word)| match ways[at % ways.len()] {
+                0 => word.to_owned(),
+                1 => single_quoted(word),
+                2 => format!("\"{word}\""),
+                _ => {
+                    let mut letters = word.chars();
+                    let first = letters.next().unwrap_or_default();
+                    format!("'{first}'{}", letters.as_str())
+                }
+            })
+            .collect();
+        let quoted = words.join("  ");
+        prop_assert_eq!(verdict(&quoted), row.expect, "{}", quoted);
+    }
+
+    /// CAKE-SHIM-1: a text that is only printed passes, whatever it says.
+    #[test]
+    fn data_stays_data(row in row()) {
+        if row.command.contains('\0') {
+            return Ok(());
+        }
+        let quoted = single_quoted(&row.command);
+        for command in [
+            format!("echo {quoted}"),
+            format!("git commit -m {quoted}"),
+            format!("grep -F {quoted} notes.txt"),
+            format!("cat <<'END_OF_TEXT'\n{}\nEND_OF_TEXT", row.command),
+        ] {
+            prop_assert_eq!(verdict(&command), Decision::Allow, "{}", command);
+        }
+    }
+
+    /// CAKE-SHIM-1: stricter is never laxer.
+    #[test]
+    fn strictness_only_tightens(row in row()) {
+        let by = |strictness| {
+            let policy = Policy { strictness, ..Policy::default() };
+            decide(&row.command, &facts(), &policy).decision
+        };
+        let (low, middle, high) =
+            (by(Strictness::Minimal), by(Strictness::Balanced), by(Strictness::Paranoid));
+        prop_assert!(low <= middle && middle <= high, "{}: {:?} {:?} {:?}", row.command, low, middle, high);
+    }
+
+    /// CAKE-SHIM-1: the same facts give the same verdict, and the explanation says the same.
+    #[test]
+    fn an_explanation_has_the_verdict(row in row()) {
+        let policy = Policy::default();
+        let verdict = decide(&row.command, &facts(), &policy);
+        prop_assert_eq!(&verdict, &decide(&row.command, &facts(), &policy));
+        prop_assert_eq!(&verdict, &explain(&row.command, &facts(), &policy).verdict);
+        let written = serde_json::to_string(&verdict).unwrap();
+        prop_assert_eq!(serde_json::from_str::<callosum_guard::Verdict>(&written).unwrap(), verdict);
+    }
+
+    /// CAKE-SHIM-1: no text makes it fail.
+    #[test]
+    fn any_text_gets_a_verdict(text in prop_oneof![
+        any::<String>(),
+        "[ -~\n]{0,200}",
+        "[(){}\\[\\]$`'\"<>|&;# \n\\\\a!*=~-]{0,120}",
+    ]) {
+        explain(&text, &facts(), &Policy::default());
+    }
+
+    /// CAKE-SHIM-1: nor does a command that was cut, doubled or changed in a place.
+    #[test]
+    fn damaged_commands_get_a_verdict(
+        row in row(),
+        other in row(),
+        at in any::<sample::Index>(),
+        to in any::<sample::Index>(),
+        sign in prop_oneof![Just('\''), Just('"'), Just('('), Just(')'), Just('`'), Just('$'), Just('{'), Just('\\'), Just('\0'), any::<char>()],
+    ) {
+        let letters: Vec<char> = row.command.chars().collect();
+        let cut = at.index(letters.len() + 1);
+        let mut text: String = letters[..cut].iter().collect();
+        text.push(sign);
+        let more: Vec<char> = other.command.chars().collect();
+        text.extend(&more[to.index(more.len() + 1)..]);
+        explain(&text, &facts(), &Policy::default());
+    }
+}
+
+/// CAKE-SHIM-1: what is too deep or too long is asked about, never allowed, and soon.
+#[test]
+fn beyond_the_bounds_a_person_is_asked() {
+    for text in [
+        "(".repeat(60_000),
+        "$(".repeat(30_000),
+        "`".repeat(60_001),
+        "{ ".repeat(30_000),
+        "$((".repeat(20_000),
+        "${a:-".repeat(12_000),
+        "if ".repeat(20_000),
+        "bash -c '".repeat(7_000),
+        format!("{}rm -rf /", "eval ".repeat(10_000)),
+        "a".repeat(10 * 1024 * 1024),
+        "ls; ".repeat(16_000),
+        "<<A ".repeat(16_000),
+        format!("echo {}", "{a,b}".repeat(5_000)),
+        format!("f(){{ {} }}; f", "f; f; ".repeat(5_000)),
+    ] {
+        let verdict = decide(&text, &facts(), &Policy::default());
+        let open = &verdict.coverage.open;
+        let bounded = open
+            .iter()
+            .any(|open| open.contains("deep") || open.contains("more than"));
+        assert!(
+            verdict.decision >= Decision::Ask || !bounded,
+            "{}: {verdict:?}",
+            &text[..20]
+        );
+    }
+    let long = decide(&"a".repeat(10 * 1024 * 1024), &facts(), &Policy::default());
+    assert_eq!(long.decision, Decision::Ask);
+    let deep = decide(&"(".repeat(60_000), &facts(), &Policy::default());
+    assert_eq!(deep.decision, Decision::Ask);
+}
+
+/// CAKE-SHIM-1: a permission lifts a question about these words, and never a block.
+#[test]
+fn a_block_wins_over_a_permission() {
+    let policy = Policy {
+        permissions: ["git branch -D *", "git reset --hard *"]
+            .map(|pattern| callosum_guard::Permission::parse(pattern).unwrap())
+            .to_vec(),
+        ..Policy::default()
+    };
+    let by = |command: &str| decide(command, &facts(), &policy).decision;
+    assert_eq!(by("git branch -D old"), Decision::Allow);
+    assert_eq!(by("'git' \"branch\" -D old"), Decision::Allow);
+    assert_eq!(by("git branch -D old; git stash drop"), Decision::Ask);
+    assert_eq!(by("git branch -d -f old"), Decision::Ask);
+    assert_eq!(by("git reset --hard HEAD"), Decision::Block);
+}

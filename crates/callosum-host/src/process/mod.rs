@@ -2,11 +2,13 @@
 //!
 //! Start with [`run`]. A child gets exactly the arguments, environment and folder of its
 //! [`Launch`]: nothing is inherited, and no shell ever stands between. What its output means is
-//! the caller's business. [`Talk`] is for a process that was started so, and speaks to one of its own.
+//! the caller's business. [`Talk`] is for a process that was started so, and speaks to one of its own;
+//! [`leave`] for what goes on by itself.
 
 mod cancel;
 pub(crate) mod follow;
 mod launch;
+mod leave;
 mod parent;
 mod run;
 mod talk;
@@ -14,6 +16,7 @@ mod talk;
 pub use self::{
     cancel::Cancel,
     launch::{Launch, Limits},
+    leave::leave,
     parent::end_with_parent,
     run::{Ending, Run, SpawnError, Stream, run},
     talk::Talk,

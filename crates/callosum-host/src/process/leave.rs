@@ -1,0 +1,32 @@
+//! [`leave`]: a child that goes on by itself.
+
+use std::process::Stdio;
+
+use super::{launch::Launch, run::SpawnError};
+
+/// Starts a program and lets it go: nobody waits for it, reads it, or ends it.
+///
+/// It leads a process group of its own, so that it outlives whoever is ended with this process. Its
+/// input is empty and its outputs are nobody's; `input` and `limits` of `launch` do not count. What
+/// it does must have an end of its own.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "beside `run`, this is a place that starts a program"
+)]
+pub fn leave(launch: &Launch) -> Result<(), SpawnError> {
+    use std::os::unix::process::CommandExt as _;
+    let child = std::process::Command::new(&launch.program)
+        .args(&launch.arguments)
+        .current_dir(&launch.folder)
+        .env_clear()
+        .envs(launch.environment.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn();
+    child.map(drop).map_err(|source| SpawnError::System {
+        program: launch.program.clone(),
+        source,
+    })
+}

@@ -5,6 +5,9 @@
 //! came about, and [`decide_write`] judges one path. All are pure over [`Facts`] and [`Policy`]:
 //! the same command, facts and policy give the same [`Verdict`] again.
 //!
+//! [`snapshot`] keeps a tree as it was, for what was allowed and should not have been; it alone of
+//! all here reads and writes files.
+//!
 //! What is deliberately not here: gathering facts, asking people, keeping records. Work is bounded
 //! by the size of the text and by counts, never by a clock; beyond the bounds the answer is to ask.
 //!
@@ -21,6 +24,7 @@ mod policy;
 mod protect;
 mod rule;
 mod shell;
+pub mod snapshot;
 mod unwrap;
 mod verdict;
 

@@ -18,6 +18,7 @@ mod ledger;
 mod replay;
 mod roster;
 mod schema;
+mod snapshot;
 mod spelling;
 mod status;
 mod store;
@@ -89,6 +90,8 @@ enum Command {
     #[command(subcommand)]
     Audit(audit::AuditCommand),
     Replay(replay::ReplayArgs),
+    #[command(subcommand)]
+    Snapshot(snapshot::SnapshotCommand),
     Status(status::StatusArgs),
     Doctor(doctor::DoctorArgs),
     Trust(trust::TrustArgs),
@@ -171,6 +174,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Ledger(command) => ledger::run(&context, command),
         Command::Audit(command) => audit::run(&context, command),
         Command::Replay(args) => replay::run(&context, &args),
+        Command::Snapshot(command) => snapshot::run(&context, &command),
         Command::Status(args) => status::run(&context, &args),
         Command::Doctor(args) => doctor::run(&context, &args),
         Command::Trust(args) => trust::run(&context, &args),
@@ -193,6 +197,7 @@ impl Command {
             Self::Ledger(command) => command.writes(),
             Self::Audit(_)
             | Self::Replay(_)
+            | Self::Snapshot(_)
             | Self::Status(_)
             | Self::Doctor(_)
             | Self::Config(_)

@@ -15,6 +15,7 @@ use super::{
         RotateOutput, StatsOutput,
     },
     replay::ReplayOutput,
+    snapshot::{CleanOutput, RestoreOutput, SnapshotOutput, SnapshotsOutput},
     status::StatusOutput,
     trust::TrustOutput,
     verification::VerificationOutput,
@@ -27,7 +28,7 @@ const BASE: &str = "https://callosum.invalid/schemas/";
 pub(super) type Entry = (&'static str, fn() -> Schema);
 
 /// Every schema of an output, by name.
-pub(super) const SCHEMAS: [Entry; 24] = [
+pub(super) const SCHEMAS: [Entry; 28] = [
     ("output-audit-checkpoint", || schema_for!(CheckpointOutput)),
     ("output-audit-records", || schema_for!(RecordsOutput)),
     ("output-config", || schema_for!(ConfigOutput)),
@@ -51,6 +52,10 @@ pub(super) const SCHEMAS: [Entry; 24] = [
     ("output-ledger-rotate", || schema_for!(RotateOutput)),
     ("output-ledger-stats", || schema_for!(StatsOutput)),
     ("output-replay", || schema_for!(ReplayOutput)),
+    ("output-snapshot-clean", || schema_for!(CleanOutput)),
+    ("output-snapshot-create", || schema_for!(SnapshotOutput)),
+    ("output-snapshot-list", || schema_for!(SnapshotsOutput)),
+    ("output-snapshot-restore", || schema_for!(RestoreOutput)),
     ("output-status", || schema_for!(StatusOutput)),
     ("output-trust", || schema_for!(TrustOutput)),
     ("output-verify", || schema_for!(VerificationOutput)),

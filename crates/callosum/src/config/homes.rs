@@ -64,6 +64,11 @@ impl Homes {
         self.machine.join("circuits").join(format!("{name}.json"))
     }
 
+    /// Where the snapshots of all trees are kept (`docs/formats/snapshot.md`).
+    pub(crate) fn snapshots(&self) -> PathBuf {
+        self.machine.join("snapshots")
+    }
+
     /// Creates the machine's home where it is missing, for this user alone.
     pub(crate) fn create_machine(&self, disk: &Disk) -> Result<bool, DiskError> {
         disk.create_private_dir(&self.machine)

@@ -39,6 +39,8 @@ mod projects;
 mod proofs;
 /// What `--json` prints, held against its published schemas.
 mod schemas;
+/// The tree is kept, shown, brought back and let go.
+mod snapshot;
 /// Help, examples, completions, manuals, colours.
 mod terminal;
 /// Tools of servers of the Model Context Protocol, called as executors.

@@ -12,7 +12,7 @@ fn every_json_output_fits_its_published_schema() {
         "tasks.json",
         r#"{"tasks": [{"id": "a", "prompt": "x"}, {"id": "b", "prompt": "y"}]}"#,
     );
-    let outputs: [(&str, &[&str], i32); 29] = [
+    let outputs: [(&str, &[&str], i32); 32] = [
         ("output-delegate", &["delegate", "map"], 0),
         (
             "output-delegate",
@@ -32,6 +32,13 @@ fn every_json_output_fits_its_published_schema() {
         ("output-error", &["ledger", "shwo"], 2),
         ("output-config-check", &["config", "check"], 0),
         ("output-init", &["init"], 0),
+        (
+            "output-snapshot-create",
+            &["snapshot", "create", "--checkpoint"],
+            0,
+        ),
+        ("output-snapshot-list", &["snapshot", "list"], 0),
+        ("output-snapshot-clean", &["snapshot", "clean"], 0),
         ("output-executor-list", &["executor", "list"], 0),
         ("output-executor-check", &["executor", "check"], 0),
         ("output-executor-discover", &["executor", "discover"], 0),

@@ -4,9 +4,12 @@ use crate::projects::two_languages;
 
 /// Every `$ callosum …` line of every help text, with the quoting of a shell undone.
 fn examples(env: &callosum_testkit::TestEnv) -> Vec<(String, Vec<String>)> {
-    let verbs: [&[&str]; 26] = [
+    let verbs: [&[&str]; 29] = [
         &[],
         &["init"],
+        &["snapshot", "create"],
+        &["snapshot", "list"],
+        &["snapshot", "clean"],
         &["delegate"],
         &["executor", "list"],
         &["executor", "register"],

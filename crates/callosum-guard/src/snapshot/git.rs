@@ -1,0 +1,155 @@
+//! [`Git`]: the program, run with exactly the places that it is to use.
+
+use std::{
+    ffi::{OsStr, OsString},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use callosum_host::{
+    Clock, Disk, Ids,
+    process::{self, Cancel, Ending, Launch, Limits, SpawnError},
+};
+
+/// How long a call of git may take.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// Settings that keep git from running what others configured, and from tidying up.
+const SETTINGS: [&str; 6] = [
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.splitIndex=false",
+    "core.quotePath=false",
+    "gc.auto=0",
+    "advice.graftFileDeprecated=false",
+];
+
+/// What snapshots need of the machine.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// Files.
+    pub disk: Disk,
+    /// The time.
+    pub clock: Clock,
+    /// Ids.
+    pub ids: Ids,
+    /// Ends git where somebody cancels.
+    pub cancel: Cancel,
+    /// The variables that git may see; those that would lead it elsewhere are taken out.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+/// Why git did not do what it was to.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    /// It could not be run.
+    #[error(transparent)]
+    Spawn(#[from] SpawnError),
+    /// It said no.
+    #[error("git {command} failed: {said}")]
+    Failed {
+        /// What it was to do.
+        command: String,
+        /// Its last words.
+        said: String,
+    },
+    /// It was ended.
+    #[error("git {command} was ended")]
+    Ended {
+        /// What it was to do.
+        command: String,
+    },
+}
+
+/// Git in one folder, with these variables.
+#[derive(Clone, Debug)]
+pub(super) struct Git<'s> {
+    pub(super) surroundings: &'s Surroundings,
+    pub(super) folder: PathBuf,
+    pub(super) variables: Vec<(&'static str, OsString)>,
+}
+
+impl<'s> Git<'s> {
+    pub(super) fn in_folder(surroundings: &'s Surroundings, folder: &Path) -> Self {
+        Self {
+            surroundings,
+            folder: folder.to_owned(),
+            variables: Vec::new(),
+        }
+    }
+
+    pub(super) fn with(mut self, name: &'static str, value: impl AsRef<OsStr>) -> Self {
+        self.variables.push((name, value.as_ref().to_owned()));
+        self
+    }
+
+    /// Runs it and gives what it printed.
+    pub(super) fn run(&self, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
+        self.run_on(arguments, Vec::new())
+    }
+
+    /// The same, of what it printed the first line.
+    pub(super) fn line(&self, arguments: &[&str]) -> Result<String, GitError> {
+        let printed = self.run(arguments)?;
+        let line = printed.split(|byte| *byte == b'\n').next();
+        Ok(String::from_utf8_lossy(line.unwrap_or_default()).into_owned())
+    }
+
+    /// Runs it with something to read.
+    pub(super) fn run_on(&self, arguments: &[&str], input: Vec<u8>) -> Result<Vec<u8>, GitError> {
+        let command = || arguments.first().copied().unwrap_or_default().to_owned();
+        let settings = SETTINGS.iter().flat_map(|setting| ["-c", setting]);
+        let launch = Launch {
+            program: PathBuf::from("git"),
+            arguments: settings
+                .chain(arguments.iter().copied())
+                .map(OsString::from)
+                .collect(),
+            folder: self.folder.clone(),
+            environment: self.environment(),
+            input,
+            limits: Limits {
+                quiet: None,
+                total: Some(PATIENCE),
+                output_bytes: 1 << 30,
+                error_bytes: 8 * 1024,
+            },
+        };
+        let run = process::run(&launch, &self.surroundings.cancel, &mut |_, _| {})?;
+        match run.ending {
+            Ending::Exited(0) => Ok(run.output),
+            Ending::Exited(_) => {
+                let said = String::from_utf8_lossy(&run.error);
+                let said = said.trim().lines().last().unwrap_or("it said nothing");
+                Err(GitError::Failed {
+                    command: command(),
+                    said: said.to_owned(),
+                })
+            }
+            _ => Err(GitError::Ended { command: command() }),
+        }
+    }
+
+    fn environment(&self) -> Vec<(OsString, OsString)> {
+        let given = self.surroundings.environment.iter();
+        let mut environment: Vec<_> = given
+            .filter(|(name, _)| !name.as_encoded_bytes().starts_with(b"GIT_"))
+            .cloned()
+            .collect();
+        for (name, value) in [
+            ("GIT_TERMINAL_PROMPT", "0"),
+            ("GIT_OPTIONAL_LOCKS", "0"),
+            ("GIT_AUTHOR_NAME", "Callosum"),
+            ("GIT_AUTHOR_EMAIL", "snapshots@callosum.invalid"),
+            ("GIT_COMMITTER_NAME", "Callosum"),
+            ("GIT_COMMITTER_EMAIL", "snapshots@callosum.invalid"),
+        ] {
+            environment.push((name.into(), value.into()));
+        }
+        environment.retain(|(name, _)| name != "LC_ALL");
+        environment.push(("LC_ALL".into(), "C".into()));
+        let own = self.variables.iter();
+        environment.extend(own.map(|(name, value)| (OsString::from(name), value.clone())));
+        environment
+    }
+}

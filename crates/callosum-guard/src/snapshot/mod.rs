@@ -1,0 +1,27 @@
+//! Snapshots: a tree as it was, kept where nobody who works in it can see or lose it.
+//!
+//! Start with [`Store`]. A snapshot is a commit in a bare repository of ours ([`repository`]), made
+//! by git itself ([`git`]) with an index of ours; objects that the user's repository has are leaned
+//! on and not copied. [`Snapshot`] is what is known of one, [`changes`] what going back to it would
+//! do, [`retention`] which of them go.
+//!
+//! What is deliberately not here: the user's index, refs, stash and objects, none of which is ever
+//! written; ignored files; and asking anybody, which is the program's.
+
+mod changes;
+mod git;
+mod note;
+mod repository;
+mod retention;
+mod store;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::{
+    changes::{Change, ChangeKind, Changes},
+    git::{GitError, Surroundings},
+    note::{NotCovered, Snapshot, TooLarge},
+    retention::Retention,
+    store::{Cleaned, Restored, SnapshotError, Store, Wanted},
+};

@@ -1,0 +1,80 @@
+//! [`Snapshot`]: what is known of a snapshot, as it stands in its file (`docs/formats/snapshot.md`).
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// The format that this version writes; of another one nothing is read.
+pub(super) const FORMAT: u32 = 1;
+
+/// What is known of a snapshot (Seed CAKE §4).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// The format of the file.
+    pub format: u32,
+    /// A UUID.
+    pub snapshot_id: String,
+    /// What it was made for.
+    pub label: String,
+    /// When.
+    pub timestamp: Timestamp,
+    /// The commit that was checked out, where there is one.
+    pub git_commit: Option<String>,
+    /// The branch that was checked out, where one was.
+    pub branch: Option<String>,
+    /// What differs from that commit; every file where there is none.
+    pub dirty_files: Vec<String>,
+    /// Errors for which it is kept until they are resolved.
+    pub linked_errors: Vec<String>,
+    /// Bytes of the files that were read for it.
+    pub size_bytes: u64,
+    /// Whether it is kept until somebody removes it.
+    pub checkpoint: bool,
+    /// The tree's top folder.
+    pub tree_path: PathBuf,
+    /// The commit in our repository.
+    pub commit: String,
+    /// The tree in our repository.
+    pub tree: String,
+    /// The pack that holds all of it, where it is pinned and would else lean on the user's objects.
+    pub pack: Option<String>,
+    /// What it does not hold.
+    pub not_covered: NotCovered,
+}
+
+/// What a snapshot does not hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotCovered {
+    /// Files and folders that are ignored, the first of them.
+    pub ignored: Vec<String>,
+    /// How many there are of them.
+    pub ignored_count: usize,
+    /// What is in submodules, and in repositories inside of the tree.
+    pub repositories: Vec<String>,
+    /// Files over the size cap.
+    pub too_large: Vec<TooLarge>,
+}
+
+/// A file that is too large for a snapshot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TooLarge {
+    /// The file.
+    pub path: String,
+    /// Its size.
+    pub bytes: u64,
+}
+
+impl NotCovered {
+    /// Whether it holds everything.
+    pub fn is_nothing(&self) -> bool {
+        self.ignored_count == 0 && self.repositories.is_empty() && self.too_large.is_empty()
+    }
+}
+
+impl Snapshot {
+    /// Whether it is kept whatever its age.
+    pub fn is_pinned(&self) -> bool {
+        self.checkpoint || !self.linked_errors.is_empty()
+    }
+}

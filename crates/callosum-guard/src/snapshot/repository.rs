@@ -1,0 +1,200 @@
+//! [`Repository`]: the bare repository of ours, and the tree that it takes snapshots of.
+
+use std::{
+    ffi::OsStr,
+    os::unix::ffi::OsStrExt as _,
+    path::{Path, PathBuf},
+};
+
+use callosum_host::{Disk, DiskError};
+
+use super::git::{Git, GitError, Surroundings};
+
+/// What stands in a folder of git's while it is in the middle of something.
+const UNDER_WAY: [(&str, &str); 6] = [
+    ("MERGE_HEAD", "a merge"),
+    ("rebase-merge", "a rebase"),
+    ("rebase-apply", "a rebase"),
+    ("CHERRY_PICK_HEAD", "a cherry-pick"),
+    ("REVERT_HEAD", "a revert"),
+    ("BISECT_LOG", "a bisection"),
+];
+
+/// Where a tree stands, and what git knows of it.
+#[derive(Clone, Debug)]
+pub(super) struct Repository {
+    /// The tree's top folder.
+    pub(super) tree: PathBuf,
+    /// The user's, where the tree is in one.
+    pub(super) users: Option<Users>,
+    /// The folder of ours for this tree.
+    pub(super) folder: PathBuf,
+}
+
+/// The repository that the tree belongs to. None of it is ever written.
+#[derive(Clone, Debug)]
+pub(super) struct Users {
+    pub(super) git_dir: PathBuf,
+    objects: PathBuf,
+    index: PathBuf,
+    format: String,
+}
+
+impl Repository {
+    /// Finds the tree that `root` is in; `folder` names the folder of ours from the tree's path.
+    ///
+    /// Where there is no repository, the tree is `root` itself.
+    pub(super) fn find(
+        surroundings: &Surroundings,
+        root: &Path,
+        folder: impl FnOnce(&Path) -> PathBuf,
+    ) -> Result<Self, GitError> {
+        let git = Git::in_folder(surroundings, root);
+        let asked = git.run(&[
+            "rev-parse",
+            "--path-format=absolute",
+            "--show-toplevel",
+            "--absolute-git-dir",
+            "--git-path",
+            "objects",
+            "--git-path",
+            "index",
+            "--show-object-format",
+        ]);
+        let said = match asked {
+            Ok(said) => said,
+            Err(GitError::Failed { said, .. }) if said.contains("not a git repository") => {
+                return Ok(Self {
+                    tree: root.to_owned(),
+                    users: None,
+                    folder: folder(root),
+                });
+            }
+            Err(error) => return Err(error),
+        };
+        let lines: Vec<&[u8]> = said.split(|byte| *byte == b'\n').collect();
+        let [tree, git_dir, objects, index, format, ..] = lines.as_slice() else {
+            return Err(GitError::Failed {
+                command: "rev-parse".to_owned(),
+                said: "it does not say where the repository is".to_owned(),
+            });
+        };
+        let path = |bytes: &[u8]| PathBuf::from(OsStr::from_bytes(bytes));
+        let tree = path(tree);
+        Ok(Self {
+            folder: folder(&tree),
+            users: Some(Users {
+                git_dir: path(git_dir),
+                objects: path(objects),
+                index: path(index),
+                format: String::from_utf8_lossy(format).into_owned(),
+            }),
+            tree,
+        })
+    }
+
+    /// The bare repository.
+    pub(super) fn bare(&self) -> PathBuf {
+        self.folder.join("repo")
+    }
+
+    pub(super) fn objects(&self) -> PathBuf {
+        self.bare().join("objects")
+    }
+
+    /// The index of ours, which stays from one snapshot to the next.
+    pub(super) fn index(&self) -> PathBuf {
+        self.folder.join("index")
+    }
+
+    /// Makes the bare repository where it is missing, and leans it on the user's objects.
+    pub(super) fn create(&self, disk: &Disk) -> Result<(), DiskError> {
+        let bare = self.bare();
+        disk.create_private_dir(&self.folder)?;
+        disk.create_private_dir(&bare)?;
+        disk.create_dir_all(&bare.join("refs/snapshots"))?;
+        disk.create_dir_all(&self.objects().join("info"))?;
+        disk.create(&bare.join("HEAD"), b"ref: refs/heads/none\n", 0o600)?;
+        let is_sha256 = self
+            .users
+            .as_ref()
+            .is_some_and(|users| users.format == "sha256");
+        let config: &[u8] = if is_sha256 {
+            b"[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectformat = sha256\n"
+        } else {
+            b"[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
+        };
+        disk.create(&bare.join("config"), config, 0o600)?;
+        if let Some(users) = &self.users {
+            let path = self.objects().join("info/alternates");
+            let mut lines = users.objects.as_os_str().as_bytes().to_vec();
+            lines.push(b'\n');
+            if disk.read_if_there(&path)?.as_ref() != Some(&lines) {
+                disk.replace(&path, &lines, 0o600)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins the index of ours as a copy of the user's, so that unchanged files are not read.
+    pub(super) fn begin_index(&self, disk: &Disk, anew: bool) -> Result<(), DiskError> {
+        let index = self.index();
+        // Whoever was killed while writing left it; nobody else is here.
+        disk.remove_file(&self.folder.join("index.lock"))?;
+        if !anew && disk.exists(&index)? {
+            return Ok(());
+        }
+        disk.remove_file(&index)?;
+        if let Some(users) = &self.users
+            && let Some(bytes) = disk.read_if_there(&users.index)?
+        {
+            disk.replace(&index, &bytes, 0o600)?;
+        }
+        Ok(())
+    }
+
+    /// Git that reads the tree by the user's rules, and writes to objects and index of ours.
+    pub(super) fn of_tree<'s>(&self, surroundings: &'s Surroundings) -> Git<'s> {
+        let git_dir = match &self.users {
+            Some(users) => users.git_dir.clone(),
+            None => self.bare(),
+        };
+        let git = Git::in_folder(surroundings, &self.tree)
+            .with("GIT_DIR", git_dir)
+            .with("GIT_WORK_TREE", &self.tree)
+            .with("GIT_INDEX_FILE", self.index())
+            .with("GIT_OBJECT_DIRECTORY", self.objects());
+        match &self.users {
+            Some(users) => git.with("GIT_ALTERNATE_OBJECT_DIRECTORIES", &users.objects),
+            None => git,
+        }
+    }
+
+    /// Git in the bare repository alone.
+    pub(super) fn of_bare<'s>(&self, surroundings: &'s Surroundings) -> Git<'s> {
+        Git::in_folder(surroundings, &self.folder)
+            .with("GIT_DIR", self.bare())
+            .with("GIT_INDEX_FILE", self.index())
+    }
+
+    /// What the user is in the middle of, in which files must not change under their feet.
+    pub(super) fn under_way(&self, disk: &Disk) -> Result<Option<&'static str>, DiskError> {
+        let Some(users) = &self.users else {
+            return Ok(None);
+        };
+        for (name, what) in UNDER_WAY {
+            if disk.exists(&users.git_dir.join(name))? {
+                return Ok(Some(what));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Whether a path is part of our own state, which no snapshot holds and no restoring writes.
+pub(super) fn is_ours(path: &Path) -> bool {
+    path.components().any(|component| {
+        let name = component.as_os_str();
+        name == "cal_audit" || name.as_bytes().starts_with(b".cal_")
+    })
+}

@@ -1,0 +1,544 @@
+//! [`Store`]: takes snapshots of one tree, goes back to them, and lets them go.
+
+use std::{
+    collections::BTreeSet,
+    ffi::OsStr,
+    os::unix::ffi::{OsStrExt as _, OsStringExt as _},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use callosum_host::{DiskError, FileLock, LockError, disk::EntryKind};
+
+use super::{
+    changes::Changes,
+    git::{GitError, Surroundings},
+    note::{FORMAT, NotCovered, Snapshot, TooLarge},
+    repository::{Repository, is_ours},
+    retention::Retention,
+};
+
+/// A new or changed file that is larger is left out, in bytes.
+const LARGEST: u64 = 50_000_000;
+
+/// So many names of what is not covered are kept.
+const MOST_NAMES: usize = 100;
+
+/// So many dirty files are named.
+const MOST_DIRTY: usize = 10_000;
+
+/// How long another process's snapshot is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What a snapshot is made for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// In words.
+    pub label: String,
+    /// Errors for which it is kept.
+    pub linked_errors: Vec<String>,
+    /// Whether it is kept until somebody removes it.
+    pub checkpoint: bool,
+}
+
+/// Why there is no snapshot, or no way back to one.
+#[derive(Debug, thiserror::Error)]
+pub enum SnapshotError {
+    /// Git did not do its part.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// A file could not be read or written.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// Another process is at it for too long.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// There is none of this id.
+    #[error("there is no snapshot `{id}`")]
+    Unknown {
+        /// What was asked for.
+        id: String,
+    },
+    /// More than one id begins so.
+    #[error("more than one snapshot begins with `{id}`")]
+    Ambiguous {
+        /// What was asked for.
+        id: String,
+    },
+    /// The user is in the middle of something.
+    #[error("{what} is under way in `{}`: files are not put back under it", tree.display())]
+    UnderWay {
+        /// What.
+        what: &'static str,
+        /// The tree.
+        tree: PathBuf,
+    },
+    /// Objects that it leans on are gone from the user's repository.
+    #[error("snapshot `{id}` is not whole any more: objects were removed from the repository")]
+    Broken {
+        /// The snapshot.
+        id: String,
+    },
+}
+
+/// What going back did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Restored {
+    /// The snapshot of the tree as it was before.
+    pub before: Snapshot,
+    /// What was done to each file.
+    pub changes: Changes,
+}
+
+/// What was let go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cleaned {
+    /// The ids of the snapshots.
+    pub removed: Vec<String>,
+    /// Bytes that all of the tree's snapshots take now.
+    pub bytes: u64,
+}
+
+/// The snapshots of one tree.
+#[derive(Clone, Debug)]
+pub struct Store {
+    surroundings: Surroundings,
+    repository: Repository,
+}
+
+impl Store {
+    /// Finds the tree that `root` is in. `folder` names the folder of its snapshots from the tree's
+    /// path. Creates nothing.
+    pub fn find(
+        surroundings: Surroundings,
+        root: &Path,
+        folder: impl FnOnce(&Path) -> PathBuf,
+    ) -> Result<Self, SnapshotError> {
+        let repository = Repository::find(&surroundings, root, folder)?;
+        Ok(Self {
+            surroundings,
+            repository,
+        })
+    }
+
+    /// The tree's top folder.
+    pub fn tree(&self) -> &Path {
+        &self.repository.tree
+    }
+
+    /// Takes a snapshot of the tree.
+    ///
+    /// Reads what has changed since the last one; the first reads what differs from the user's
+    /// index, or everything where there is no repository. The user's index, refs and objects are
+    /// not touched. Waits up to 5 s for another process that is at it.
+    pub fn create(&self, wanted: &Wanted) -> Result<Snapshot, SnapshotError> {
+        let _lock = self.lock()?;
+        self.create_locked(wanted)
+    }
+
+    fn create_locked(&self, wanted: &Wanted) -> Result<Snapshot, SnapshotError> {
+        let taken = self.take()?;
+        let Surroundings {
+            disk, clock, ids, ..
+        } = &self.surroundings;
+        let now = clock.now();
+        let date = format!("@{} +0000", now.as_second());
+        let git = self.repository.of_tree(&self.surroundings);
+        let commit = git
+            .clone()
+            .with("GIT_AUTHOR_DATE", &date)
+            .with("GIT_COMMITTER_DATE", &date)
+            .line(&["commit-tree", &taken.tree, "-m", &wanted.label])?;
+        let head = git
+            .line(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
+            .ok();
+        let branch = git
+            .line(&["symbolic-ref", "--short", "--quiet", "HEAD"])
+            .ok();
+        let is_users = self.repository.users.is_some();
+        let against: &[&str] = match &head {
+            Some(head) => &["diff-tree", "-r", "-z", "--name-only", head, &taken.tree],
+            None => &["ls-tree", "-r", "-z", "--name-only", &taken.tree],
+        };
+        let dirty = git.run(against)?;
+        let mut snapshot = Snapshot {
+            format: FORMAT,
+            snapshot_id: ids.uuid_v4(),
+            label: wanted.label.clone(),
+            timestamp: now,
+            git_commit: head,
+            branch: branch.filter(|_| is_users),
+            dirty_files: paths(&dirty)
+                .take(MOST_DIRTY)
+                .map(|path| shown(&path))
+                .collect(),
+            linked_errors: wanted.linked_errors.clone(),
+            size_bytes: taken.bytes,
+            checkpoint: wanted.checkpoint,
+            tree_path: self.repository.tree.clone(),
+            commit,
+            tree: taken.tree,
+            pack: None,
+            not_covered: taken.not_covered,
+        };
+        let reference = self.reference(&snapshot.snapshot_id);
+        disk.replace(
+            &reference,
+            format!("{}\n", snapshot.commit).as_bytes(),
+            0o600,
+        )?;
+        if snapshot.is_pinned() {
+            snapshot.pack = self.make_whole(&snapshot)?;
+        }
+        disk.create_dir_all(&self.notes())?;
+        let mut note = serde_json::to_vec_pretty(&snapshot)
+            .expect("strings and numbers are printed to memory");
+        note.push(b'\n');
+        disk.replace(&self.note(&snapshot.snapshot_id), &note, 0o600)?;
+        Ok(snapshot)
+    }
+
+    /// All snapshots, the newest first.
+    pub fn list(&self) -> Result<Vec<Snapshot>, SnapshotError> {
+        let disk = &self.surroundings.disk;
+        let mut all = Vec::new();
+        for entry in disk.list_dir(&self.notes())? {
+            let Some(bytes) = disk.read_if_there(&self.notes().join(entry.name))? else {
+                continue;
+            };
+            // One of a later format is for a later version.
+            let read: Option<Snapshot> = serde_json::from_slice(&bytes).ok();
+            all.extend(read.filter(|snapshot| snapshot.format == FORMAT));
+        }
+        all.sort_by(|a, b| {
+            let key = |snapshot: &Snapshot| (snapshot.timestamp, snapshot.snapshot_id.clone());
+            key(b).cmp(&key(a))
+        });
+        Ok(all)
+    }
+
+    /// The snapshot whose id begins so.
+    pub fn named(&self, id: &str) -> Result<Snapshot, SnapshotError> {
+        let mut found = self
+            .list()?
+            .into_iter()
+            .filter(|snapshot| !id.is_empty() && snapshot.snapshot_id.starts_with(id));
+        let first = found
+            .next()
+            .ok_or_else(|| SnapshotError::Unknown { id: id.to_owned() })?;
+        match found.next() {
+            Some(_) if first.snapshot_id != id => {
+                Err(SnapshotError::Ambiguous { id: id.to_owned() })
+            }
+            _ => Ok(first),
+        }
+    }
+
+    /// What going back to a snapshot would do, from the tree as it is now.
+    pub fn changes(&self, snapshot: &Snapshot) -> Result<Changes, SnapshotError> {
+        let _lock = self.lock()?;
+        let now = self.take()?;
+        self.changes_from(&now.tree, snapshot)
+    }
+
+    /// The text of the changes from the tree as it is now, as git shows it.
+    pub fn patch(&self, snapshot: &Snapshot) -> Result<Vec<u8>, SnapshotError> {
+        let _lock = self.lock()?;
+        let now = self.take()?;
+        let git = self.repository.of_tree(&self.surroundings);
+        Ok(git.run(&[
+            "diff-tree",
+            "-r",
+            "-p",
+            "--no-color",
+            &now.tree,
+            &snapshot.tree,
+        ])?)
+    }
+
+    /// Puts the files of a snapshot back, after a snapshot of the tree as it is now.
+    ///
+    /// Files that the snapshot does not hold stay, and so do those that could not be brought back
+    /// again. The user's index is not touched. Fails while a merge, a rebase or the like is under
+    /// way.
+    pub fn restore(&self, snapshot: &Snapshot) -> Result<Restored, SnapshotError> {
+        let disk = &self.surroundings.disk;
+        if let Some(what) = self.repository.under_way(disk)? {
+            let tree = self.repository.tree.clone();
+            return Err(SnapshotError::UnderWay { what, tree });
+        }
+        let _lock = self.lock()?;
+        let before = self.create_locked(&Wanted {
+            label: format!("before going back to {}", snapshot.snapshot_id),
+            ..Wanted::default()
+        })?;
+        let changes = self.changes_from(&before.tree, snapshot)?;
+        self.check_whole(snapshot)?;
+        let mut written = Vec::new();
+        for change in changes.written() {
+            written.extend_from_slice(change.path.as_os_str().as_bytes());
+            written.push(0);
+        }
+        if !written.is_empty() {
+            let index = self.repository.folder.join("restore.index");
+            disk.remove_file(&index)?;
+            let mut git = self.repository.of_tree(&self.surroundings);
+            git.variables.retain(|(name, _)| *name != "GIT_INDEX_FILE");
+            let git = git.with("GIT_INDEX_FILE", &index);
+            git.run(&["read-tree", &snapshot.tree])?;
+            let done = git.run_on(&["checkout-index", "-f", "-q", "-z", "--stdin"], written);
+            disk.remove_file(&index)?;
+            done?;
+        }
+        Ok(Restored { before, changes })
+    }
+
+    /// Lets go what is too old, and the oldest of what is too much. Pinned ones stay.
+    pub fn clean(&self, retention: &Retention) -> Result<Cleaned, SnapshotError> {
+        let disk = &self.surroundings.disk;
+        if !disk.exists(&self.repository.bare())? {
+            return Ok(Cleaned::default());
+        }
+        let _lock = self.lock()?;
+        let mut all = self.list()?;
+        let mut cleaned = Cleaned::default();
+        let old = retention.too_old(&all, self.surroundings.clock.now());
+        for id in &old {
+            self.forget(id)?;
+        }
+        all.retain(|snapshot| !old.contains(&snapshot.snapshot_id));
+        cleaned.removed.extend(old);
+        self.prune()?;
+        loop {
+            cleaned.bytes = self.bytes()?;
+            let Some(next) = retention.next_to_go(&all, cleaned.bytes) else {
+                return Ok(cleaned);
+            };
+            let id = next.snapshot_id.clone();
+            self.forget(&id)?;
+            all.retain(|snapshot| snapshot.snapshot_id != id);
+            cleaned.removed.push(id);
+            if all.iter().all(Snapshot::is_pinned) {
+                // The index of ours leans on what is left of them, and can be begun anew.
+                disk.remove_file(&self.repository.index())?;
+            }
+            self.prune()?;
+        }
+    }
+
+    fn lock(&self) -> Result<FileLock, SnapshotError> {
+        let disk = &self.surroundings.disk;
+        self.repository.create(disk)?;
+        let path = self.repository.folder.join("lock");
+        Ok(FileLock::acquire(disk, &path, PATIENCE)?)
+    }
+
+    /// Writes the tree as it is now. What stops git once may be our own index, which is begun anew.
+    fn take(&self) -> Result<Taken, SnapshotError> {
+        let disk = &self.surroundings.disk;
+        self.repository.begin_index(disk, false)?;
+        if let Ok(taken) = self.take_once() {
+            return Ok(taken);
+        }
+        self.repository.begin_index(disk, true)?;
+        self.take_once()
+    }
+
+    fn take_once(&self) -> Result<Taken, SnapshotError> {
+        let git = self.repository.of_tree(&self.surroundings);
+        let listed = git.run(&[
+            "ls-files",
+            "-z",
+            "--modified",
+            "--deleted",
+            "--others",
+            "--exclude-standard",
+        ])?;
+        let mut not_covered = NotCovered {
+            repositories: self.submodules()?,
+            ..NotCovered::default()
+        };
+        let mut bytes = 0;
+        let mut input = Vec::new();
+        let changed: BTreeSet<PathBuf> = paths(&listed).collect();
+        for path in changed {
+            if is_ours(&path) {
+                continue;
+            }
+            let raw = path.as_os_str().as_bytes();
+            if raw.ends_with(b"/") {
+                not_covered.repositories.push(shown(&path));
+                continue;
+            }
+            let found = self
+                .surroundings
+                .disk
+                .stat(&self.repository.tree.join(&path))?;
+            let size = found
+                .filter(|found| found.kind == EntryKind::File)
+                .map_or(0, |found| found.len);
+            if size > LARGEST {
+                not_covered.too_large.push(TooLarge {
+                    path: shown(&path),
+                    bytes: size,
+                });
+                continue;
+            }
+            bytes += size;
+            input.extend_from_slice(raw);
+            input.push(0);
+        }
+        if !input.is_empty() {
+            git.run_on(
+                &["update-index", "-z", "--add", "--remove", "--stdin"],
+                input,
+            )?;
+        }
+        let ignored = git.run(&[
+            "ls-files",
+            "-z",
+            "--others",
+            "--ignored",
+            "--exclude-standard",
+            "--directory",
+        ])?;
+        let ignored: Vec<PathBuf> = paths(&ignored).filter(|path| !is_ours(path)).collect();
+        not_covered.ignored_count = ignored.len();
+        let first = ignored.iter().take(MOST_NAMES);
+        not_covered.ignored = first.map(|path| shown(path)).collect();
+        Ok(Taken {
+            tree: git.line(&["write-tree"])?,
+            bytes,
+            not_covered,
+        })
+    }
+
+    /// The submodules, as `.gitmodules` names them.
+    fn submodules(&self) -> Result<Vec<String>, SnapshotError> {
+        let path = self.repository.tree.join(".gitmodules");
+        let found = self.surroundings.disk.stat(&path)?;
+        if found.is_none_or(|found| found.kind != EntryKind::File) {
+            return Ok(Vec::new());
+        }
+        let text = self.surroundings.disk.read(&path)?;
+        let text = String::from_utf8_lossy(&text);
+        let value = |line: &str| {
+            let (key, value) = line.split_once('=')?;
+            (key.trim() == "path").then(|| value.trim().to_owned())
+        };
+        Ok(text.lines().filter_map(value).collect())
+    }
+
+    fn changes_from(&self, now: &str, snapshot: &Snapshot) -> Result<Changes, SnapshotError> {
+        let git = self.repository.of_tree(&self.surroundings);
+        let printed = git
+            .run(&[
+                "diff-tree",
+                "-r",
+                "-z",
+                "--name-status",
+                now,
+                &snapshot.tree,
+            ])
+            .map_err(|error| match error {
+                GitError::Failed { .. } => SnapshotError::Broken {
+                    id: snapshot.snapshot_id.clone(),
+                },
+                error => error.into(),
+            })?;
+        let disk = &self.surroundings.disk;
+        let tree = &self.repository.tree;
+        // What cannot be looked at is taken to be there, so that it is not written over.
+        let is_there = |path: &PathBuf| disk.exists(&tree.join(path)).unwrap_or(true);
+        Ok(Changes::read(&printed, is_there))
+    }
+
+    /// Fails where an object of the snapshot is gone, before anything is written.
+    fn check_whole(&self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+        let git = self.repository.of_tree(&self.surroundings);
+        let checked = git.run(&["rev-list", "--objects", "--quiet", &snapshot.commit]);
+        match checked {
+            Ok(_) => Ok(()),
+            Err(GitError::Failed { .. }) => Err(SnapshotError::Broken {
+                id: snapshot.snapshot_id.clone(),
+            }),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Copies what a pinned snapshot leans on: it may be kept longer than the user's git keeps what
+    /// nothing there refers to any more.
+    fn make_whole(&self, snapshot: &Snapshot) -> Result<Option<String>, SnapshotError> {
+        if self.repository.users.is_none() {
+            return Ok(None);
+        }
+        let git = self.repository.of_bare(&self.surroundings);
+        let packs = self.repository.objects().join("pack");
+        self.surroundings.disk.create_dir_all(&packs)?;
+        let base = packs.join("pack");
+        let base = base.to_string_lossy();
+        let input = format!("{}\n", snapshot.commit).into_bytes();
+        let name = git.run_on(&["pack-objects", "--revs", "--quiet", &base], input)?;
+        let name = String::from_utf8_lossy(&name).trim().to_owned();
+        Ok(Some(name).filter(|name| !name.is_empty()))
+    }
+
+    fn prune(&self) -> Result<(), SnapshotError> {
+        let git = self.repository.of_bare(&self.surroundings);
+        git.run(&["prune", "--expire=now"])?;
+        Ok(())
+    }
+
+    fn forget(&self, id: &str) -> Result<(), DiskError> {
+        let disk = &self.surroundings.disk;
+        disk.remove_file(&self.reference(id))?;
+        disk.remove_file(&self.note(id))?;
+        Ok(())
+    }
+
+    /// Bytes of our objects.
+    fn bytes(&self) -> Result<u64, DiskError> {
+        let disk = &self.surroundings.disk;
+        let mut bytes = 0;
+        let objects = self.repository.objects();
+        for folder in disk.list_dir(&objects)? {
+            let folder_path = objects.join(&folder.name);
+            for entry in disk.list_dir(&folder_path)? {
+                let found = disk.stat(&folder_path.join(entry.name))?;
+                bytes += found.map_or(0, |found| found.len);
+            }
+        }
+        Ok(bytes)
+    }
+
+    fn notes(&self) -> PathBuf {
+        self.repository.folder.join("notes")
+    }
+
+    fn note(&self, id: &str) -> PathBuf {
+        self.notes().join(format!("{id}.json"))
+    }
+
+    fn reference(&self, id: &str) -> PathBuf {
+        self.repository.bare().join("refs/snapshots").join(id)
+    }
+}
+
+/// A tree that was written, and what is not in it.
+struct Taken {
+    tree: String,
+    bytes: u64,
+    not_covered: NotCovered,
+}
+
+/// What git prints with `-z`.
+fn paths(printed: &[u8]) -> impl Iterator<Item = PathBuf> {
+    printed
+        .split(|byte| *byte == 0)
+        .filter(|path| !path.is_empty())
+        .map(|path| PathBuf::from(OsStr::from_bytes(path)))
+}
+
+fn shown(path: &Path) -> String {
+    String::from_utf8_lossy(&path.as_os_str().to_owned().into_vec()).into_owned()
+}

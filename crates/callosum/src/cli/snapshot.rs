@@ -1,0 +1,429 @@
+//! `callosum snapshot`: keep the tree as it is, and go back to it.
+
+use std::{
+    fmt::Write as _,
+    io::{self, BufRead as _, IsTerminal as _},
+    time::Duration,
+};
+
+use callosum_guard::snapshot::{
+    Changes, NotCovered, Retention, Snapshot, SnapshotError, Store, Surroundings, Wanted,
+};
+use callosum_ledger::Checksum;
+use clap::{Args, Subcommand};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{context::Context, store::disk_failed};
+use crate::ui::{CommandError, Exit, Table, many};
+
+/// Keep the tree as it is, and go back to it
+///
+/// A snapshot holds every file but ignored ones, whether committed or not. It is kept in the
+/// machine's home; the repository's index, refs and objects are never written.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SnapshotCommand {
+    /// Take a snapshot of the tree
+    #[command(after_long_help = "\
+Examples:
+  $ callosum snapshot create
+  $ callosum snapshot create \"before the large refactoring\" --checkpoint")]
+    Create(CreateArgs),
+    /// List snapshots, the newest first
+    #[command(after_long_help = "\
+Examples:
+  $ callosum snapshot list
+  $ callosum snapshot list --limit 3 --json")]
+    List(ListArgs),
+    /// Show what going back to a snapshot would do
+    Diff(DiffArgs),
+    /// Put the files of a snapshot back
+    ///
+    /// Shows each file first and asks. A snapshot of the tree as it is now is taken before, so that
+    /// this can be undone. Files that the snapshot does not hold stay.
+    Restore(RestoreArgs),
+    /// Let old snapshots go
+    ///
+    /// Those that are older than 72 hours go, and the oldest where all take more than 1 GB; those
+    /// with --checkpoint stay.
+    #[command(after_long_help = "\
+Examples:
+  $ callosum snapshot clean
+  $ callosum snapshot clean --hours 24")]
+    Clean(CleanArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CreateArgs {
+    /// What it is for
+    #[arg(default_value = "by hand")]
+    label: String,
+    /// Keep it whatever its age
+    #[arg(long)]
+    checkpoint: bool,
+    /// Keep it for this error; may be given several times
+    #[arg(long = "error", value_name = "SIGNATURE")]
+    errors: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ListArgs {
+    /// No more than so many
+    #[arg(long, default_value_t = 10)]
+    limit: usize,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct DiffArgs {
+    /// The snapshot, by the beginning of its id
+    id: String,
+    /// Print the lines that would change as well
+    #[arg(long, conflicts_with = "json")]
+    patch: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RestoreArgs {
+    /// The snapshot, by the beginning of its id
+    id: String,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CleanArgs {
+    /// What is older goes
+    #[arg(long, default_value_t = 72, value_name = "HOURS")]
+    hours: u64,
+    /// How much all may take, in bytes
+    #[arg(long, default_value_t = 1_000_000_000, value_name = "BYTES")]
+    max_bytes: u64,
+}
+
+/// `callosum snapshot create --json`, and each of `callosum snapshot list --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct SnapshotOutput {
+    /// A UUID.
+    pub(crate) snapshot_id: String,
+    /// What it is for.
+    pub(crate) label: String,
+    /// When it was taken, in UTC.
+    pub(crate) timestamp: String,
+    /// The commit that was checked out.
+    pub(crate) git_commit: Option<String>,
+    /// The branch that was checked out.
+    pub(crate) branch: Option<String>,
+    /// What differs from the commit.
+    pub(crate) dirty_files: Vec<String>,
+    /// Errors for which it is kept.
+    pub(crate) linked_errors: Vec<String>,
+    /// Bytes of the files that were read for it.
+    pub(crate) size_bytes: u64,
+    /// Whether it is kept whatever its age.
+    pub(crate) checkpoint: bool,
+    /// What it does not hold.
+    pub(crate) not_covered: NotCoveredOutput,
+}
+
+/// What a snapshot does not hold.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct NotCoveredOutput {
+    /// Ignored files and folders, the first hundred of them.
+    pub(crate) ignored: Vec<String>,
+    /// How many there are.
+    pub(crate) ignored_count: usize,
+    /// Submodules, and repositories inside of the tree.
+    pub(crate) repositories: Vec<String>,
+    /// Files over the size cap.
+    pub(crate) too_large: Vec<String>,
+}
+
+/// `callosum snapshot list --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct SnapshotsOutput {
+    /// The newest first.
+    pub(crate) snapshots: Vec<SnapshotOutput>,
+}
+
+/// `callosum snapshot diff --json` and `callosum snapshot restore --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct RestoreOutput {
+    /// The snapshot.
+    pub(crate) snapshot_id: String,
+    /// The snapshot of the tree as it was before, where files were put back.
+    pub(crate) before: Option<String>,
+    /// Every file that is not as it was.
+    pub(crate) changes: Vec<ChangeOutput>,
+}
+
+/// What happens to a file.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct ChangeOutput {
+    /// The file.
+    pub(crate) path: String,
+    /// `create`, `rewrite`, `leave` (the snapshot does not hold it) or `refuse` (what stands there
+    /// could not be brought back).
+    pub(crate) change: String,
+}
+
+/// `callosum snapshot clean --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct CleanOutput {
+    /// The ids of the snapshots that went.
+    pub(crate) removed: Vec<String>,
+    /// Bytes that the rest takes.
+    pub(crate) bytes: u64,
+}
+
+pub(super) fn run(context: &Context, command: &SnapshotCommand) -> Result<(), CommandError> {
+    let store = store(context)?;
+    match command {
+        SnapshotCommand::Create(args) => create(context, &store, args),
+        SnapshotCommand::List(args) => list(context, &store, args),
+        SnapshotCommand::Diff(args) => diff(context, &store, args),
+        SnapshotCommand::Restore(args) => restore(context, &store, args),
+        SnapshotCommand::Clean(args) => clean(context, &store, args),
+    }
+}
+
+/// The snapshots of the tree that the project stands in.
+pub(super) fn store(context: &Context) -> Result<Store, CommandError> {
+    let variables = context.environment.iter();
+    let surroundings = Surroundings {
+        disk: context.disk.clone(),
+        clock: context.clock.clone(),
+        ids: context.ids.clone(),
+        cancel: context.cancel.clone(),
+        environment: variables
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect(),
+    };
+    let homes = &context.project.homes;
+    homes
+        .create_machine(&context.disk)
+        .map_err(|error| disk_failed(&error))?;
+    let all = homes.snapshots();
+    let folder = |tree: &std::path::Path| {
+        all.join(Checksum::of(tree.as_os_str().as_encoded_bytes()).to_string())
+    };
+    Store::find(surroundings, context.tree(), folder).map_err(|error| explained(&error))
+}
+
+fn explained(error: &SnapshotError) -> CommandError {
+    match error {
+        SnapshotError::Unknown { .. } | SnapshotError::Ambiguous { .. } => {
+            CommandError::from_error(Exit::Usage, error).hint("callosum snapshot list")
+        }
+        SnapshotError::UnderWay { .. } => CommandError::from_error(Exit::No, error)
+            .hint("finish it or break it off, then try again"),
+        SnapshotError::Broken { .. } => CommandError::from_error(Exit::No, error)
+            .hint("a later one may be whole: callosum snapshot list"),
+        SnapshotError::Disk(error) => disk_failed(error),
+        SnapshotError::Git(_) | SnapshotError::Lock(_) => {
+            CommandError::from_error(Exit::Environment, error)
+        }
+    }
+}
+
+fn create(context: &Context, store: &Store, args: &CreateArgs) -> Result<(), CommandError> {
+    let wanted = Wanted {
+        label: args.label.clone(),
+        linked_errors: args.errors.clone(),
+        checkpoint: args.checkpoint,
+    };
+    let snapshot = store.create(&wanted).map_err(|error| explained(&error))?;
+    if context.ui.json {
+        return context.ui.json_data(&SnapshotOutput::of(&snapshot));
+    }
+    context.ui.data(&format!("{}\n", snapshot.snapshot_id))?;
+    tell_not_covered(context, &snapshot.not_covered);
+    Ok(())
+}
+
+fn tell_not_covered(context: &Context, lacks: &NotCovered) {
+    if lacks.is_nothing() {
+        return;
+    }
+    let mut parts = Vec::new();
+    if lacks.ignored_count > 0 {
+        let first: Vec<_> = lacks.ignored.iter().take(5).cloned().collect();
+        let count = many(lacks.ignored_count as u64, "ignored path");
+        parts.push(format!("{count} ({})", first.join(" ")));
+    }
+    if !lacks.repositories.is_empty() {
+        parts.push(format!(
+            "repositories inside: {}",
+            lacks.repositories.join(" ")
+        ));
+    }
+    for large in &lacks.too_large {
+        parts.push(format!("{}, which is too large", large.path));
+    }
+    context.ui.say(&format!("not in it: {}", parts.join("; ")));
+}
+
+fn list(context: &Context, store: &Store, args: &ListArgs) -> Result<(), CommandError> {
+    let mut all = store.list().map_err(|error| explained(&error))?;
+    all.truncate(args.limit);
+    if context.ui.json {
+        let snapshots = all.iter().map(SnapshotOutput::of).collect();
+        return context.ui.json_data(&SnapshotsOutput { snapshots });
+    }
+    if all.is_empty() {
+        context.ui.say("no snapshots yet");
+        return Ok(());
+    }
+    let mut table = Table::new(&["id", "taken", "branch", "changed", "kept", "label"]);
+    for snapshot in &all {
+        table.row([
+            snapshot.snapshot_id.chars().take(8).collect(),
+            snapshot.timestamp.to_string(),
+            snapshot.branch.clone().unwrap_or_default(),
+            snapshot.dirty_files.len().to_string(),
+            if snapshot.is_pinned() { "yes" } else { "" }.to_owned(),
+            snapshot.label.clone(),
+        ]);
+    }
+    context.ui.data(&table.render())
+}
+
+fn diff(context: &Context, store: &Store, args: &DiffArgs) -> Result<(), CommandError> {
+    let snapshot = store.named(&args.id).map_err(|error| explained(&error))?;
+    if args.patch {
+        let patch = store.patch(&snapshot).map_err(|error| explained(&error))?;
+        return context.ui.foreign(&String::from_utf8_lossy(&patch));
+    }
+    let changes = store
+        .changes(&snapshot)
+        .map_err(|error| explained(&error))?;
+    if context.ui.json {
+        return context
+            .ui
+            .json_data(&RestoreOutput::of(&snapshot, None, &changes));
+    }
+    context.ui.foreign(&as_text(&changes))
+}
+
+fn restore(context: &Context, store: &Store, args: &RestoreArgs) -> Result<(), CommandError> {
+    let snapshot = store.named(&args.id).map_err(|error| explained(&error))?;
+    if !args.yes {
+        let can_ask = !context.ui.json && io::stdin().is_terminal() && io::stderr().is_terminal();
+        let changes = store
+            .changes(&snapshot)
+            .map_err(|error| explained(&error))?;
+        if context.ui.json {
+            context
+                .ui
+                .json_data(&RestoreOutput::of(&snapshot, None, &changes))?;
+        } else {
+            context.ui.foreign(&as_text(&changes))?;
+        }
+        if !can_ask {
+            let what = "nothing was put back: there is no terminal to ask at";
+            let hint = format!("callosum snapshot restore {} --yes", args.id);
+            return Err(CommandError::new(Exit::Usage, what).hint(hint));
+        }
+        if !asked(context, changes.written().count() as u64)? {
+            return Err(CommandError::told(Exit::No));
+        }
+    }
+    let restored = store
+        .restore(&snapshot)
+        .map_err(|error| explained(&error))?;
+    let before = &restored.before.snapshot_id;
+    if context.ui.json {
+        let output = RestoreOutput::of(&snapshot, Some(before.clone()), &restored.changes);
+        return context.ui.json_data(&output);
+    }
+    if args.yes {
+        context.ui.foreign(&as_text(&restored.changes))?;
+    }
+    let written = many(restored.changes.written().count() as u64, "file");
+    context.ui.say(&format!("put back {written}"));
+    context
+        .ui
+        .hint(&format!("undo it with: callosum snapshot restore {before}"));
+    Ok(())
+}
+
+/// Asks a person; anything but yes is no, and so is the end of the input.
+fn asked(context: &Context, files: u64) -> Result<bool, CommandError> {
+    let question = format!("put back {}? [y/N] ", many(files, "file"));
+    context.ui.ask(&question);
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer).map_err(|error| {
+        CommandError::because(Exit::Environment, "cannot read standard input", &error)
+    })?;
+    let answer = answer.trim().to_ascii_lowercase();
+    Ok(answer == "y" || answer == "yes")
+}
+
+fn clean(context: &Context, store: &Store, args: &CleanArgs) -> Result<(), CommandError> {
+    let retention = Retention {
+        age: Duration::from_secs(args.hours.saturating_mul(3600)),
+        bytes: args.max_bytes,
+    };
+    let cleaned = store.clean(&retention).map_err(|error| explained(&error))?;
+    if context.ui.json {
+        return context.ui.json_data(&CleanOutput {
+            removed: cleaned.removed,
+            bytes: cleaned.bytes,
+        });
+    }
+    let removed = many(cleaned.removed.len() as u64, "snapshot");
+    let bytes = cleaned.bytes;
+    context
+        .ui
+        .say(&format!("{removed} removed; the rest takes {bytes} bytes"));
+    Ok(())
+}
+
+fn as_text(changes: &Changes) -> String {
+    let mut text = String::new();
+    for change in &changes.0 {
+        let _ = writeln!(text, "{:8} {}", change.kind.as_str(), change.path.display());
+    }
+    if text.is_empty() {
+        text.push_str("the tree is as it was\n");
+    }
+    text
+}
+
+impl SnapshotOutput {
+    fn of(snapshot: &Snapshot) -> Self {
+        let Snapshot { not_covered, .. } = snapshot;
+        let large = not_covered.too_large.iter();
+        Self {
+            snapshot_id: snapshot.snapshot_id.clone(),
+            label: snapshot.label.clone(),
+            timestamp: snapshot.timestamp.to_string(),
+            git_commit: snapshot.git_commit.clone(),
+            branch: snapshot.branch.clone(),
+            dirty_files: snapshot.dirty_files.clone(),
+            linked_errors: snapshot.linked_errors.clone(),
+            size_bytes: snapshot.size_bytes,
+            checkpoint: snapshot.checkpoint,
+            not_covered: NotCoveredOutput {
+                ignored: not_covered.ignored.clone(),
+                ignored_count: not_covered.ignored_count,
+                repositories: not_covered.repositories.clone(),
+                too_large: large.map(|large| large.path.clone()).collect(),
+            },
+        }
+    }
+}
+
+impl RestoreOutput {
+    fn of(snapshot: &Snapshot, before: Option<String>, changes: &Changes) -> Self {
+        let changes = changes.0.iter().map(|change| ChangeOutput {
+            path: change.path.display().to_string(),
+            change: change.kind.as_str().to_owned(),
+        });
+        Self {
+            snapshot_id: snapshot.snapshot_id.clone(),
+            before,
+            changes: changes.collect(),
+        }
+    }
+}

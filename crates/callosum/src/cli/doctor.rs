@@ -15,7 +15,7 @@ use owo_colors::OwoColorize as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{context::Context, init::ROOM_NEEDED, roster::Roster, store, witness};
+use super::{context::Context, guarding, init::ROOM_NEEDED, roster::Roster, store, witness};
 use crate::ui::{CommandError, Exit, Progress, many};
 
 /// Say what works here, what is missing, and how to mend it
@@ -53,17 +53,23 @@ pub(crate) struct CheckLine {
 
 /// How a check came out.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Outcome {
+pub(super) enum Outcome {
     Ok,
     Warning,
     Failed,
 }
 
 #[derive(Default)]
-struct Checks(Vec<CheckLine>);
+pub(super) struct Checks(Vec<CheckLine>);
 
 impl Checks {
-    fn add(&mut self, name: &str, outcome: Outcome, found: impl Into<String>, hint: Option<&str>) {
+    pub(super) fn add(
+        &mut self,
+        name: &str,
+        outcome: Outcome,
+        found: impl Into<String>,
+        hint: Option<&str>,
+    ) {
         let outcome = match outcome {
             Outcome::Ok => "ok",
             Outcome::Warning => "warning",
@@ -87,6 +93,7 @@ pub(super) fn run(context: &Context, _args: &DoctorArgs) -> Result<(), CommandEr
     check_ledger(context, &mut checks);
     check_executors(context, &mut checks);
     check_confinement(context, &mut checks);
+    guarding::check(context, &mut checks);
     check_needs(&mut checks);
     drop(progress);
     let output = DoctorOutput {

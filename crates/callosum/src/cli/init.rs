@@ -1,4 +1,4 @@
-//! `callosum init`: the seed's files, where they are missing.
+//! `callosum init`: the seed's files, where they are missing, and the guard in clients' settings.
 
 use std::path::{Path, PathBuf};
 
@@ -13,10 +13,15 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{context::Context, explain, store};
+use super::{
+    clients::{self, ClientName, ClientOutput},
+    context::Context,
+    explain, store,
+};
 use crate::{
     config::{Places, Subject},
-    ui::{CommandError, many},
+    registration::{Doing, Scope},
+    ui::{CommandError, Exit, many},
 };
 
 /// Names of our own in a project's root, as `.git/info/exclude` is told them.
@@ -49,18 +54,42 @@ const INITIAL_CALRC: &[u8] = br#"{
 }
 "#;
 
-/// Prepare a repository: ledger, audit journal, registry and configuration
+/// Prepare a repository, and register the guard with the coding agents that are installed
 ///
-/// Creates what is missing and leaves alone what is there. Running it again changes nothing.
+/// Creates what is missing of ledger, audit journal, registry and configuration, and leaves alone
+/// what is there. Then it adds one hook to the settings of each coding agent that is found in PATH:
+/// the agent asks `callosum hook` before its tools run. Everything else in the settings stays as it
+/// is; `callosum uninstall` takes the hook out again. Running it again changes nothing.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum init
-  $ callosum init --ignore")]
+  $ callosum init --dry-run
+  $ callosum init --ignore --no-hooks
+  $ callosum init --client codex --scope project")]
 pub(crate) struct InitArgs {
     /// List the created files in .git/info/exclude, so that git passes them over
     #[arg(long)]
     ignore: bool,
+    /// Register the guard with this client, installed or not; may be given several times
+    #[arg(long = "client", value_name = "CLIENT", value_enum)]
+    clients: Vec<ClientName>,
+    /// Whose settings the guard is registered in
+    #[arg(long, value_enum, default_value_t)]
+    scope: Scope,
+    /// Leave the settings of clients alone
+    #[arg(long, conflicts_with_all = ["clients", "scope"])]
+    no_hooks: bool,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl InitArgs {
+    /// Whether it only says what it would do.
+    pub(super) fn is_dry(&self) -> bool {
+        self.dry_run
+    }
 }
 
 /// `callosum init --json`.
@@ -74,6 +103,10 @@ pub(crate) struct InitOutput {
     pub(crate) adopted: u64,
     /// Lines that were added to .git/info/exclude.
     pub(crate) excluded: Vec<String>,
+    /// What was done to the settings of clients.
+    pub(crate) clients: Vec<ClientOutput>,
+    /// Whether nothing was done but to say what would be.
+    pub(crate) dry_run: bool,
 }
 
 /// What [`create_files`] did.
@@ -156,6 +189,9 @@ fn create(disk: &Disk, path: &Path, bytes: &[u8]) -> Result<bool, CommandError> 
 }
 
 pub(super) fn run(context: &Context, args: &InitArgs) -> Result<(), CommandError> {
+    if args.dry_run {
+        return tell(context, args);
+    }
     let created = create_files(context)?;
     let excluded = if args.ignore { exclude(context)? } else { None };
     let is_told_to_git = excluded.is_some();
@@ -173,9 +209,12 @@ pub(super) fn run(context: &Context, args: &InitArgs) -> Result<(), CommandError
             .collect(),
         adopted: created.adopted,
         excluded: excluded.unwrap_or_default(),
+        clients: register(context, args, Doing::Write)?,
+        dry_run: false,
     };
     if context.ui.json {
-        return context.ui.json_data(&output);
+        context.ui.json_data(&output)?;
+        return ended(args, &output);
     }
     created.tell(context);
     if output.created.is_empty() {
@@ -190,6 +229,91 @@ pub(super) fn run(context: &Context, args: &InitArgs) -> Result<(), CommandError
                 .ui
                 .say(&format!("added {added} lines to .git/info/exclude")),
         }
+    }
+    for client in &output.clients {
+        client.tell(context, false);
+    }
+    ended(args, &output)
+}
+
+/// Says what would be done.
+fn tell(context: &Context, args: &InitArgs) -> Result<(), CommandError> {
+    let paths = context.ledger_paths();
+    let places = &context.project.places;
+    let calrc = Places::calrc(context.state());
+    let mut created = Vec::new();
+    for path in [
+        &paths.ledger,
+        &paths.hashlog,
+        &paths.history,
+        &paths.audit,
+        &places.registry,
+        &calrc,
+    ] {
+        let is_there = context.disk.exists(path);
+        if !is_there.map_err(|error| store::disk_failed(&error))? {
+            created.push(shown(path, context.state()));
+        }
+    }
+    let output = InitOutput {
+        root: context.state().display().to_string(),
+        created,
+        adopted: 0,
+        excluded: Vec::new(),
+        clients: register(context, args, Doing::Tell)?,
+        dry_run: true,
+    };
+    if context.ui.json {
+        context.ui.json_data(&output)?;
+        return ended(args, &output);
+    }
+    let names = if output.created.is_empty() {
+        "nothing".to_owned()
+    } else {
+        output.created.join(" ")
+    };
+    context
+        .ui
+        .say(&format!("would create in {}: {names}", output.root));
+    for client in &output.clients {
+        client.tell(context, true);
+    }
+    ended(args, &output)
+}
+
+/// Registers the guard with the clients that were named, else with those that are installed.
+fn register(
+    context: &Context,
+    args: &InitArgs,
+    doing: Doing,
+) -> Result<Vec<ClientOutput>, CommandError> {
+    if args.no_hooks {
+        return Ok(Vec::new());
+    }
+    let wanted = if args.clients.is_empty() {
+        clients::installed(context)
+    } else {
+        args.clients.iter().map(|name| name.client()).collect()
+    };
+    let registrar = clients::registrar(context);
+    let mut outputs = Vec::new();
+    for client in wanted {
+        let Some(place) = clients::place(context, client, args.scope) else {
+            continue;
+        };
+        let command = clients::command(context, client, args.scope)?;
+        let change = registrar.register(&place, &command, doing);
+        outputs.push(ClientOutput::of(&place, &change));
+    }
+    Ok(outputs)
+}
+
+/// A client that was asked for by name and has no guard now is a failure; one that was only found
+/// is warned of.
+fn ended(args: &InitArgs, output: &InitOutput) -> Result<(), CommandError> {
+    let has_failed = output.clients.iter().any(ClientOutput::has_failed);
+    if has_failed && !args.clients.is_empty() {
+        return Err(CommandError::told(Exit::Environment));
     }
     Ok(())
 }

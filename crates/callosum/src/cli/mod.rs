@@ -4,6 +4,7 @@
 //! needs from the [`Context`], calls the crates below, and tells what came of it.
 
 mod audit;
+mod clients;
 mod config;
 mod context;
 mod delegate;
@@ -12,6 +13,8 @@ mod executor;
 mod explain;
 mod failure;
 mod generate;
+mod guarding;
+mod hook;
 mod init;
 mod interrupt;
 mod ledger;
@@ -23,6 +26,7 @@ mod spelling;
 mod status;
 mod store;
 mod trust;
+mod uninstall;
 mod verification;
 mod witness;
 
@@ -82,6 +86,7 @@ pub(crate) struct GlobalArgs {
 #[derive(Debug, Subcommand)]
 enum Command {
     Init(init::InitArgs),
+    Uninstall(uninstall::UninstallArgs),
     Delegate(delegate::DelegateArgs),
     #[command(subcommand)]
     Executor(executor::ExecutorCommand),
@@ -95,6 +100,7 @@ enum Command {
     Status(status::StatusArgs),
     Doctor(doctor::DoctorArgs),
     Trust(trust::TrustArgs),
+    Hook(hook::HookArgs),
     #[command(subcommand)]
     Config(config::ConfigCommand),
     #[command(subcommand)]
@@ -105,6 +111,10 @@ enum Command {
 pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     // Before anything that costs time or starts a thread: it is what each executor is started by.
     if let Some(code) = callosum_host::confine::run(&arguments) {
+        return ExitCode::from(code);
+    }
+    // A process per call of an agent's tool: nothing else is done for it.
+    if let Some(code) = crate::hook::run(&arguments) {
         return ExitCode::from(code);
     }
     let arguments = spelling::as_verbs(arguments);
@@ -125,6 +135,9 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
         progress: !cli.global.no_progress,
         verbose: cli.global.verbose,
     };
+    if let Command::Hook(args) = &cli.command {
+        return ExitCode::from(hook::run(args));
+    }
     match dispatch(cli.command, &cli.global, ui) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -169,6 +182,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
     let writes = command.writes();
     let done = match command {
         Command::Init(args) => init::run(&context, &args),
+        Command::Uninstall(args) => uninstall::run(&context, &args),
         Command::Delegate(args) => delegate::run(&context, &args),
         Command::Executor(command) => executor::run(&mut context, command),
         Command::Ledger(command) => ledger::run(&context, command),
@@ -180,6 +194,8 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Trust(args) => trust::run(&context, &args),
         Command::Config(command) => config::run(&mut context, &command),
         Command::Generate(command) => generate::run(&command, ui),
+        // Answered before the project was looked for.
+        Command::Hook(_) => Ok(()),
     };
     if writes {
         // Also where it failed: what it recorded until then is worth as much.
@@ -192,7 +208,8 @@ impl Command {
     /// Whether it may tell the journal of something.
     fn writes(&self) -> bool {
         match self {
-            Self::Init(_) | Self::Delegate(_) | Self::Trust(_) => true,
+            Self::Init(args) => !args.is_dry(),
+            Self::Delegate(_) | Self::Trust(_) => true,
             Self::Executor(command) => command.writes(),
             Self::Ledger(command) => command.writes(),
             Self::Audit(_)
@@ -201,6 +218,8 @@ impl Command {
             | Self::Status(_)
             | Self::Doctor(_)
             | Self::Config(_)
+            | Self::Uninstall(_)
+            | Self::Hook(_)
             | Self::Generate(_) => false,
         }
     }

@@ -18,6 +18,7 @@ use super::{
     snapshot::{CleanOutput, RestoreOutput, SnapshotOutput, SnapshotsOutput},
     status::StatusOutput,
     trust::TrustOutput,
+    uninstall::UninstallOutput,
     verification::VerificationOutput,
 };
 
@@ -28,7 +29,7 @@ const BASE: &str = "https://callosum.invalid/schemas/";
 pub(super) type Entry = (&'static str, fn() -> Schema);
 
 /// Every schema of an output, by name.
-pub(super) const SCHEMAS: [Entry; 28] = [
+pub(super) const SCHEMAS: [Entry; 29] = [
     ("output-audit-checkpoint", || schema_for!(CheckpointOutput)),
     ("output-audit-records", || schema_for!(RecordsOutput)),
     ("output-config", || schema_for!(ConfigOutput)),
@@ -58,6 +59,7 @@ pub(super) const SCHEMAS: [Entry; 28] = [
     ("output-snapshot-restore", || schema_for!(RestoreOutput)),
     ("output-status", || schema_for!(StatusOutput)),
     ("output-trust", || schema_for!(TrustOutput)),
+    ("output-uninstall", || schema_for!(UninstallOutput)),
     ("output-verify", || schema_for!(VerificationOutput)),
 ];
 

@@ -64,9 +64,21 @@ impl Homes {
         self.machine.join("circuits").join(format!("{name}.json"))
     }
 
+    /// The machine's own journal, of what happened outside of projects
+    /// (`docs/formats/hooks.md`).
+    pub(crate) fn journal(&self) -> PathBuf {
+        self.machine.join("journal")
+    }
+
     /// Where the snapshots of all trees are kept (`docs/formats/snapshot.md`).
     pub(crate) fn snapshots(&self) -> PathBuf {
         self.machine.join("snapshots")
+    }
+
+    /// Where the settings of clients are kept as they were before our hooks
+    /// (`docs/formats/hooks.md`).
+    pub(crate) fn registrations(&self) -> PathBuf {
+        self.machine.join("hooks")
     }
 
     /// Creates the machine's home where it is missing, for this user alone.

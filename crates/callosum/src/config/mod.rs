@@ -24,6 +24,7 @@ pub(crate) use self::{
     address::Address,
     calrc::Calrc,
     environment::{Environment, EnvironmentError},
+    homes::Homes,
     key::Key,
     places::Places,
     project::{Project, ProjectError, SetError, Told},

@@ -13,6 +13,8 @@
 mod agents;
 /// Answers are checked before they are believed, and again when they are asked for.
 mod checking;
+/// The guard in the settings of coding agents.
+mod clients;
 /// Executors that try to get further than they were let.
 mod confinement;
 /// The main job: a prompt or a task file in, committed summaries out.
@@ -23,6 +25,8 @@ mod doctor;
 mod executors;
 /// Executors that crash, hang, lie or flood, and disks that fail.
 mod faults;
+/// What coding agents are answered before their tools run.
+mod hook;
 /// Repositories that mean harm.
 mod hostile;
 /// `init`: what is created, and what is left alone.

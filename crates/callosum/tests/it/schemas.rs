@@ -12,7 +12,7 @@ fn every_json_output_fits_its_published_schema() {
         "tasks.json",
         r#"{"tasks": [{"id": "a", "prompt": "x"}, {"id": "b", "prompt": "y"}]}"#,
     );
-    let outputs: [(&str, &[&str], i32); 32] = [
+    let outputs: [(&str, &[&str], i32); 34] = [
         ("output-delegate", &["delegate", "map"], 0),
         (
             "output-delegate",
@@ -32,6 +32,12 @@ fn every_json_output_fits_its_published_schema() {
         ("output-error", &["ledger", "shwo"], 2),
         ("output-config-check", &["config", "check"], 0),
         ("output-init", &["init"], 0),
+        (
+            "output-init",
+            &["init", "--client", "claude", "--dry-run"],
+            0,
+        ),
+        ("output-uninstall", &["uninstall"], 0),
         (
             "output-snapshot-create",
             &["snapshot", "create", "--checkpoint"],

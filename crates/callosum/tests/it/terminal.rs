@@ -4,12 +4,14 @@ use crate::projects::two_languages;
 
 /// Every `$ callosum …` line of every help text, with the quoting of a shell undone.
 fn examples(env: &callosum_testkit::TestEnv) -> Vec<(String, Vec<String>)> {
-    let verbs: [&[&str]; 29] = [
+    let verbs: [&[&str]; 31] = [
         &[],
         &["init"],
+        &["uninstall"],
         &["snapshot", "create"],
         &["snapshot", "list"],
         &["snapshot", "clean"],
+        &["hook"],
         &["delegate"],
         &["executor", "list"],
         &["executor", "register"],

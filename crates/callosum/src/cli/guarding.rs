@@ -1,0 +1,223 @@
+//! What `doctor` says of the guard: whether clients ask it, and whether it answers.
+//!
+//! A client runs a tool whose hook is missing as if nothing stood in its settings. So each
+//! registered command is run here, with a call that must be stopped and one that must not, in a
+//! folder and a home of their own.
+
+use std::{path::PathBuf, time::Duration};
+
+use callosum_agents::client::{Client, Version};
+use callosum_host::process::{self, Ending, Launch, Limits, Run};
+use serde_json::json;
+
+use super::{
+    clients::{self, ClientName},
+    context::Context,
+    doctor::{Checks, Outcome},
+};
+use crate::{
+    registration::{Place, Scope},
+    ui::{CommandError, Exit},
+};
+
+/// What the guard must stop whatever is configured, and what it must let pass.
+const STOPPED: &str = "git reset --hard";
+const PASSED: &str = "ls";
+
+/// How long a hook may take to answer, and a client to say its version.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+pub(super) fn check(context: &Context, checks: &mut Checks) {
+    let installed = clients::installed(context);
+    for name in <ClientName as clap::ValueEnum>::value_variants() {
+        let client = name.client();
+        let is_installed = installed.contains(&client);
+        check_client(context, checks, client, is_installed);
+    }
+}
+
+fn check_client(
+    context: &Context,
+    checks: &mut Checks,
+    client: &'static Client,
+    is_installed: bool,
+) {
+    let name = format!("guard of {}", client.program);
+    let places = [Scope::User, Scope::Project]
+        .into_iter()
+        .filter_map(|scope| clients::place(context, client, scope));
+    let registrar = clients::registrar(context);
+    let mut commands = Vec::new();
+    for place in places {
+        match registrar.commands(&place) {
+            Ok(found) => {
+                commands.extend(found.into_iter().map(|command| (place.clone(), command)));
+            }
+            Err(error) if is_installed => {
+                let found = CommandError::from_error(Exit::No, &error).one_line();
+                checks.add(&name, Outcome::Warning, found, None);
+            }
+            Err(_) => {}
+        }
+    }
+    let again = format!("callosum init --client {}", client.program);
+    if commands.is_empty() {
+        if is_installed {
+            let found = "not registered: nobody decides on what it runs";
+            checks.add(&name, Outcome::Warning, found, Some(&again));
+        }
+        return;
+    }
+    for (place, command) in &commands {
+        let settings = place.path.display();
+        match fires(context, client, command) {
+            Ok(()) => {
+                let found = format!("answers, by {settings}");
+                checks.add(&name, Outcome::Ok, found, None);
+            }
+            Err(reason) => {
+                let found = format!("does not answer, by {settings}: {reason}");
+                checks.add(&name, Outcome::Failed, found, Some(&again));
+            }
+        }
+    }
+    check_limits(context, checks, client, &name, &commands, is_installed);
+}
+
+/// What keeps a client from asking although it was told to.
+fn check_limits(
+    context: &Context,
+    checks: &mut Checks,
+    client: &'static Client,
+    name: &str,
+    commands: &[(Place, String)],
+    is_installed: bool,
+) {
+    let Some(hooks) = client.hooks else {
+        return;
+    };
+    let is_users = commands.iter().any(|(place, _)| place.scope == Scope::User);
+    if let Some(own) = clients::own_folder(context, client).filter(|_| is_users)
+        && let Ok(standing) = client.standing(&context.disk, &own)
+        && standing.untrusted_hooks.is_some()
+    {
+        let found = "registered, and passed over in silence until a person has trusted it";
+        let hint = format!(
+            "start {} once in a terminal, and look at its hooks",
+            client.program
+        );
+        checks.add(name, Outcome::Warning, found, Some(&hint));
+    }
+    let limits = format!("{} {}", client.program, hooks.limits);
+    checks.add(&format!("{name}, limits"), Outcome::Ok, limits, None);
+    if !is_installed {
+        return;
+    }
+    match version(context, client) {
+        Some(found) if found < hooks.proven => {
+            let text = format!(
+                "version {found}; the hook was seen to stop a tool with {}",
+                hooks.proven
+            );
+            let hint = format!("update {}", client.program);
+            checks.add(name, Outcome::Warning, text, Some(&hint));
+        }
+        Some(_) | None => {}
+    }
+}
+
+/// Whether a registered command stops what it must and lets pass what it must; else why not.
+fn fires(context: &Context, client: &Client, command: &str) -> Result<(), String> {
+    let words: Vec<PathBuf> = match command_words(command) {
+        Some(words) => words,
+        None => return Err("its command cannot be read".to_owned()),
+    };
+    let stopped = ask(context, &words, STOPPED)?;
+    let answer = String::from_utf8_lossy(&stopped.output);
+    let is_denied = match stopped.ending {
+        Ending::Exited(0) => answer.contains("\"deny\""),
+        Ending::Exited(2) => true,
+        _ => false,
+    };
+    if !is_denied {
+        return Err(format!("it does not stop `{STOPPED}`"));
+    }
+    let passed = ask(context, &words, PASSED)?;
+    let answer = String::from_utf8_lossy(&passed.output);
+    if passed.ending != Ending::Exited(0) || answer.contains("\"deny\"") {
+        let program = client.program;
+        return Err(format!(
+            "it stops `{PASSED}`, so that {program} can do nothing"
+        ));
+    }
+    Ok(())
+}
+
+fn command_words(command: &str) -> Option<Vec<PathBuf>> {
+    let words = shlex::split(command)?;
+    Some(words.into_iter().map(PathBuf::from).collect())
+}
+
+fn ask(context: &Context, words: &[PathBuf], command: &str) -> Result<Run, String> {
+    let scratch = context.scratch().map_err(|error| error.one_line())?;
+    let folder = scratch.path().to_owned();
+    let [program, arguments @ ..] = words else {
+        return Err("its command is empty".to_owned());
+    };
+    let event = json!({
+        "session_id": "callosum-doctor",
+        "cwd": folder,
+        "permission_mode": "bypassPermissions",
+        "tool_name": "Bash",
+        "tool_input": {"command": command},
+    });
+    let mut environment: Vec<_> = context
+        .environment
+        .iter()
+        .filter(|(name, _)| {
+            *name != "CALLOSUM_HOME" && !name.as_encoded_bytes().ends_with(b"_PROJECT_DIR")
+        })
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    // What is only tried out is told to no journal that anybody reads.
+    environment.push(("CALLOSUM_HOME".into(), folder.join("home").into()));
+    let launch = Launch {
+        program: program.clone(),
+        arguments: arguments
+            .iter()
+            .map(|word| word.clone().into_os_string())
+            .collect(),
+        folder,
+        environment,
+        input: event.to_string().into_bytes(),
+        limits: limits(),
+    };
+    process::run(&launch, &context.cancel, &mut |_, _| {})
+        .map_err(|error| CommandError::from_error(Exit::No, &error).one_line())
+}
+
+/// The version that a client says it has.
+fn version(context: &Context, client: &Client) -> Option<Version> {
+    let environment = context.environment.iter();
+    let launch = Launch {
+        program: PathBuf::from(client.program),
+        arguments: vec!["--version".into()],
+        folder: context.folder.clone(),
+        environment: environment
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect(),
+        input: Vec::new(),
+        limits: limits(),
+    };
+    let run = process::run(&launch, &context.cancel, &mut |_, _| {}).ok()?;
+    Version::find(&String::from_utf8_lossy(&run.output))
+}
+
+const fn limits() -> Limits {
+    Limits {
+        quiet: None,
+        total: Some(PATIENCE),
+        output_bytes: 1 << 20,
+        error_bytes: 1 << 16,
+    }
+}

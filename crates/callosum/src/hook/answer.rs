@@ -1,0 +1,277 @@
+//! [`Reply`]: what a client is answered, in the form that it obeys.
+//!
+//! Each form was seen to work with the real client: one that is ignored lets the tool run, and one
+//! that waits for a person hangs where there is none. So a denial is exit code 2 with the reason on
+//! standard error, which all four obey, but for Claude Code, whose own answer reads better; and to
+//! be asked about is denied wherever nobody can be asked.
+
+use callosum_agents::client::{Asking, Hooks};
+use serde_json::json;
+
+/// What is decided, as a client is to be told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// Nothing is said against it. The client's own permissions decide.
+    Pass,
+    /// A person should be asked first.
+    Ask(String),
+    /// It must not run.
+    Deny(String),
+}
+
+/// What a hook is called for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moment {
+    /// A tool is about to run.
+    BeforeTool,
+    /// The client is about to ask a person.
+    Permission,
+    /// Something that is only watched.
+    Other,
+}
+
+/// What a client reads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reply {
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) exit: u8,
+    /// Whether a person is asked because of it.
+    pub(crate) is_question: bool,
+}
+
+impl Moment {
+    /// The moment that an event's name means, whichever client's name it is, and however written:
+    /// `PreToolUse`, `pre-tool-use`, `before_tool`.
+    pub(crate) fn named(name: &str) -> Self {
+        let letters = name.chars().filter(char::is_ascii_alphanumeric);
+        let word: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
+        match word.as_str() {
+            "pretooluse" | "beforetool" => Self::BeforeTool,
+            "permissionrequest" => Self::Permission,
+            _ => Self::Other,
+        }
+    }
+
+    /// Whether the client waits for what is decided.
+    pub(crate) const fn decides(self) -> bool {
+        matches!(self, Self::BeforeTool | Self::Permission)
+    }
+}
+
+impl Reply {
+    /// The answer in the form that the client with these hooks obeys, `None` where nobody knows the
+    /// client.
+    ///
+    /// `mode` is how much the client lets pass by itself, as it says.
+    pub(crate) fn of(
+        hooks: Option<&Hooks>,
+        moment: Moment,
+        answer: &Answer,
+        mode: Option<&str>,
+    ) -> Self {
+        let asks = hooks.is_some_and(|hooks| hooks.asking == Asking::ByAnswer);
+        match (moment, answer) {
+            (Moment::Other, _) => Self {
+                stdout: hooks.map_or("", |hooks| hooks.silence).to_owned(),
+                ..Self::default()
+            },
+            // Where it is about to ask anyway, it need not be told to.
+            (_, Answer::Pass) | (Moment::Permission, Answer::Ask(_)) => Self::nothing(),
+            (Moment::BeforeTool, Answer::Ask(reason)) if asks && is_asked(mode) => Self {
+                is_question: true,
+                ..Self::permission("ask", reason)
+            },
+            (Moment::BeforeTool, Answer::Deny(reason) | Answer::Ask(reason)) if asks => {
+                Self::permission("deny", reason)
+            }
+            (Moment::Permission, Answer::Deny(reason)) if hooks.is_some() => {
+                let decision = json!({"behavior": "deny", "message": reason});
+                Self::said(&json!({"hookSpecificOutput": {
+                    "hookEventName": "PermissionRequest", "decision": decision,
+                }}))
+            }
+            (_, Answer::Ask(reason) | Answer::Deny(reason)) => Self {
+                stdout: String::new(),
+                stderr: format!("{reason}\n"),
+                exit: 2,
+                is_question: false,
+            },
+        }
+    }
+
+    /// Whether it is an order not to run the tool.
+    pub(crate) fn denies(&self) -> bool {
+        // Only an answer that says something has more in it than an empty object.
+        self.exit != 0 || self.stdout.trim_end().len() > 2
+    }
+
+    /// Says nothing against anything.
+    fn nothing() -> Self {
+        Self::said(&json!({}))
+    }
+
+    fn permission(decision: &str, reason: &str) -> Self {
+        Self::said(&json!({"hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": decision,
+            "permissionDecisionReason": reason,
+        }}))
+    }
+
+    fn said(value: &serde_json::Value) -> Self {
+        Self {
+            stdout: format!("{value}\n"),
+            ..Self::default()
+        }
+    }
+}
+
+/// Whether a client that is told to ask has a person before it, as far as its mode says. In those
+/// in which it asks nobody, what should be asked about is denied.
+fn is_asked(mode: Option<&str>) -> bool {
+    !matches!(mode, Some("bypassPermissions" | "dontAsk" | "yolo"))
+}
+
+#[cfg(test)]
+mod tests {
+    use callosum_agents::{client::Client, dialect::Dialect};
+
+    use super::*;
+
+    fn hooks(dialect: Dialect) -> Hooks {
+        Client::of(dialect).unwrap().hooks.unwrap()
+    }
+
+    const ALL: [Dialect; 4] = [
+        Dialect::Claude,
+        Dialect::Codex,
+        Dialect::Gemini,
+        Dialect::Qwen,
+    ];
+
+    fn deny() -> Answer {
+        Answer::Deny("it is gone then".to_owned())
+    }
+
+    fn ask() -> Answer {
+        Answer::Ask("look first".to_owned())
+    }
+
+    /// CAKE-ADP-1: a denial is said in the one way that the client obeys.
+    #[test]
+    fn a_denial_is_what_each_client_obeys() {
+        for dialect in ALL {
+            let reply = Reply::of(
+                Some(&hooks(dialect)),
+                Moment::BeforeTool,
+                &deny(),
+                Some("default"),
+            );
+            if dialect == Dialect::Claude {
+                let said: serde_json::Value = serde_json::from_str(&reply.stdout).unwrap();
+                let said = &said["hookSpecificOutput"];
+                assert_eq!(said["hookEventName"], "PreToolUse");
+                assert_eq!(said["permissionDecision"], "deny");
+                assert_eq!(said["permissionDecisionReason"], "it is gone then");
+                assert_eq!((reply.stderr.as_str(), reply.exit), ("", 0));
+            } else {
+                assert_eq!(reply.stdout, "");
+                assert_eq!(reply.stderr, "it is gone then\n");
+                assert_eq!(reply.exit, 2);
+            }
+        }
+        // Nobody knows it, and all that are known obey this.
+        assert_eq!(Reply::of(None, Moment::BeforeTool, &deny(), None).exit, 2);
+    }
+
+    /// CAKE-ADP-1: Codex runs what it is told to ask about, and Gemini without a terminal waits for
+    /// ever.
+    #[test]
+    fn only_claude_is_told_to_ask_and_only_where_somebody_is_there() {
+        for dialect in ALL {
+            for mode in [
+                None,
+                Some("default"),
+                Some("acceptEdits"),
+                Some("bypassPermissions"),
+            ] {
+                let hooks = hooks(dialect);
+                let reply = Reply::of(Some(&hooks), Moment::BeforeTool, &ask(), mode);
+                let asks = dialect == Dialect::Claude && mode != Some("bypassPermissions");
+                assert_eq!(
+                    reply.stdout.contains("\"ask\""),
+                    asks,
+                    "{dialect:?} {mode:?}"
+                );
+                let denies = reply.exit == 2 || reply.stdout.contains("\"deny\"");
+                assert_eq!(denies, !asks, "{dialect:?} {mode:?}");
+            }
+        }
+    }
+
+    /// CAKE-ADP-1: who only watches says nothing; where that means that standard error is read, an
+    /// object without anything in it.
+    #[test]
+    fn who_only_watches_is_silent() {
+        for dialect in ALL {
+            let reply = Reply::of(Some(&hooks(dialect)), Moment::Other, &deny(), None);
+            let silence = if dialect == Dialect::Gemini {
+                "{}\n"
+            } else {
+                ""
+            };
+            let expected = Reply {
+                stdout: silence.to_owned(),
+                ..Reply::default()
+            };
+            assert_eq!(reply, expected, "{dialect:?}");
+        }
+        assert_eq!(
+            Reply::of(None, Moment::Other, &deny(), None),
+            Reply::default()
+        );
+    }
+
+    /// CAKE-ADP-1: `continue: false` lets the tool run in Claude Code, and an empty answer makes
+    /// Gemini read standard error.
+    #[test]
+    fn who_says_nothing_says_it_in_a_form_that_no_client_misreads() {
+        for dialect in ALL {
+            for (moment, answer) in [
+                (Moment::BeforeTool, Answer::Pass),
+                (Moment::Permission, Answer::Pass),
+                (Moment::Permission, ask()),
+            ] {
+                let reply = Reply::of(Some(&hooks(dialect)), moment, &answer, None);
+                let expected = Reply {
+                    stdout: "{}\n".to_owned(),
+                    ..Reply::default()
+                };
+                assert_eq!(reply, expected, "{dialect:?} {moment:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_person_is_not_asked_for_what_is_denied_anyway() {
+        let claude = hooks(Dialect::Claude);
+        let reply = Reply::of(Some(&claude), Moment::Permission, &deny(), None);
+        let said: serde_json::Value = serde_json::from_str(&reply.stdout).unwrap();
+        let decision = &said["hookSpecificOutput"]["decision"];
+        assert_eq!(decision["behavior"], "deny");
+        assert_eq!(decision["message"], "it is gone then");
+    }
+
+    #[test]
+    fn a_moment_is_known_by_any_clients_name_for_it() {
+        for name in ["PreToolUse", "pre-tool-use", "BeforeTool", "before_tool"] {
+            assert_eq!(Moment::named(name), Moment::BeforeTool, "{name}");
+        }
+        assert_eq!(Moment::named("PermissionRequest"), Moment::Permission);
+        for name in ["", "PostToolUse", "stop", "SessionStart", "é"] {
+            assert_eq!(Moment::named(name), Moment::Other, "{name}");
+            assert!(!Moment::named(name).decides());
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! `callosum hook CLIENT EVENT`: what a coding agent asks before its tools run.
+//!
+//! Start with [`run`]. It reads the event from standard input ([`event`]), gathers what the guard
+//! must know of the place ([`place`]), has the guard decide ([`judge`]), leaves a record of it
+//! ([`record`]) and answers in the form that the client obeys ([`answer`]).
+//!
+//! Which way it fails: a hook that decides never says yes because something went wrong. Whatever
+//! cannot be read or decided, or takes longer than [`PATIENCE`], a person is asked about, and it is
+//! denied where none can be. A hook that only watches says nothing, whatever happens. The exit codes
+//! are orders to the client and not those of the other commands: 0 reads standard output, 2 denies.
+//!
+//! It is a process per call of a tool. So it stands before the command line is parsed, and has no
+//! thread but the one that watches the time, no registry, and no database.
+
+mod answer;
+mod event;
+mod judge;
+mod keep;
+mod patch;
+mod place;
+mod record;
+mod voice;
+
+use std::{
+    ffi::{OsStr, OsString},
+    io::Read as _,
+    panic::{AssertUnwindSafe, catch_unwind},
+    time::{Duration, Instant},
+};
+
+use callosum_agents::{client::Client, dialect::Dialect};
+use callosum_host::Disk;
+
+pub(crate) use self::answer::{Answer, Moment, Reply};
+use self::{
+    event::{Action, Event, LONGEST, Unreadable},
+    judge::Judged,
+    place::Place,
+    voice::Voice,
+};
+use crate::config::Environment;
+
+/// The longest that a client waits for an answer: well below the ten seconds that it is told to.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// The word that calls it.
+const WORD: &str = "hook";
+
+/// What it is called for.
+struct Call<'a> {
+    client: &'a str,
+    known: Option<&'static Client>,
+    moment: Moment,
+}
+
+/// Answers, if that is what the program was called for; the exit code that says so to the client.
+pub(crate) fn run(arguments: &[OsString]) -> Option<u8> {
+    let [_, word, client, rest @ ..] = arguments else {
+        return None;
+    };
+    if word != WORD || client.as_encoded_bytes().starts_with(b"-") {
+        return None;
+    }
+    let event = rest.first().map(OsString::as_os_str).unwrap_or_default();
+    if event.as_encoded_bytes().starts_with(b"-") {
+        return None;
+    }
+    Some(answered(client, event))
+}
+
+/// Answers one event.
+pub(crate) fn answered(client: &OsStr, event: &OsStr) -> u8 {
+    let begun = Instant::now();
+    let client = client.to_string_lossy();
+    let mut call = Call {
+        client: &client,
+        known: known(&client),
+        moment: Moment::named(&event.to_string_lossy()),
+    };
+    let too_late = "callosum took too long to decide on this call";
+    let voice = Voice::start(
+        call.reply(&Answer::Ask(too_late.to_owned()), None),
+        PATIENCE,
+    );
+    // What is told of a panic would be read by the client.
+    std::panic::set_hook(Box::new(|_| {}));
+    let reply = catch_unwind(AssertUnwindSafe(|| call.decide(begun)));
+    let reply = reply.unwrap_or_else(|_| {
+        let defect = "callosum failed on this call by a defect of its own";
+        call.reply(&Answer::Ask(defect.to_owned()), None)
+    });
+    voice.say(&reply)
+}
+
+fn known(client: &str) -> Option<&'static Client> {
+    let mut clients = Dialect::ALL.into_iter().filter_map(Client::of);
+    clients.find(|known| known.program == client && known.hooks.is_some())
+}
+
+impl Call<'_> {
+    fn decide(&mut self, begun: Instant) -> Reply {
+        let read = read_input();
+        if let Ok(bytes) = &read
+            && !self.moment.decides()
+            && let Some(observed) = Event::observed(bytes)
+        {
+            // A name that nobody here knows; what the client says itself counts then.
+            let name = observed.name.as_deref().unwrap_or_default();
+            self.moment = Moment::named(name);
+        }
+        if !self.moment.decides() {
+            return self.reply(&Answer::Pass, None);
+        }
+        let event = read.and_then(|bytes| Event::read(&bytes));
+        let environment = Environment::from_process();
+        let disk = Disk::real();
+        let (event, judged, place) = match event {
+            Ok(event) => {
+                if event.action == Action::Other {
+                    return self.reply(&Answer::Pass, None);
+                }
+                let place = Place::gather(&disk, &environment, &event);
+                let judged = Judged::of(&event.action, &place);
+                (event, judged, place)
+            }
+            Err(unreadable) => {
+                let event = Event::default();
+                let place = Place::gather(&disk, &environment, &event);
+                (event, Judged::unreadable(&unreadable), place)
+            }
+        };
+        record::keep(self.client, &event, &judged, &place, begun.elapsed());
+        let reply = self.reply(&judged.answer(), event.mode.as_deref());
+        // Nobody can allow what is denied.
+        if reply.is_question {
+            keep::begin(&event.action, &judged, &place);
+        }
+        reply
+    }
+
+    fn reply(&self, answer: &Answer, mode: Option<&str>) -> Reply {
+        let hooks = self.known.and_then(|known| known.hooks.as_ref());
+        Reply::of(hooks, self.moment, answer, mode)
+    }
+}
+
+/// Reads what the client sends. Of what is too long the rest is read and let go, so that the client
+/// is not told of a closed pipe instead of an answer.
+fn read_input() -> Result<Vec<u8>, Unreadable> {
+    let mut bytes = Vec::new();
+    let mut input = std::io::stdin().lock();
+    let longest = LONGEST as u64 + 1;
+    // Where reading fails, what came so far is no event, which is what is said then.
+    drop(input.by_ref().take(longest).read_to_end(&mut bytes));
+    if bytes.len() > LONGEST {
+        drop(std::io::copy(&mut input, &mut std::io::sink()));
+        return Err(Unreadable::TooLong);
+    }
+    Ok(bytes)
+}

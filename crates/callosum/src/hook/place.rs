@@ -1,0 +1,187 @@
+//! [`Place`]: what is to be known of where a call happens, gathered with few calls of the system.
+//!
+//! What is missing makes the guard stricter, so nothing here fails.
+
+use std::{
+    collections::BTreeMap,
+    os::unix::ffi::OsStrExt as _,
+    path::{Component, Path, PathBuf},
+};
+
+use callosum_guard::{Facts, Policy};
+use callosum_host::{Disk, OpenHow, disk::EntryKind};
+use callosum_ledger::Journal;
+
+use super::event::{Action, Event};
+use crate::config::{Environment, Homes, Project, Told};
+
+/// Folders that everybody may write to.
+const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
+
+/// Variables by which clients name the folder of the project.
+const PROJECT: [&str; 3] = [
+    "CLAUDE_PROJECT_DIR",
+    "GEMINI_PROJECT_DIR",
+    "QWEN_PROJECT_DIR",
+];
+
+/// So many paths of one call are looked at for links.
+const MOST_PATHS: usize = 64;
+
+/// The longest of git's one-line files that is read, in bytes.
+const LONGEST_LINE: usize = 8 * 1024;
+
+/// Where a call happens.
+pub(super) struct Place {
+    pub(super) disk: Disk,
+    pub(super) environment: Environment,
+    pub(super) facts: Facts,
+    pub(super) policy: Policy,
+    /// Where the call is told; `None` where there is no home.
+    pub(super) journal: Option<Journal>,
+}
+
+impl Place {
+    pub(super) fn gather(disk: &Disk, environment: &Environment, event: &Event) -> Self {
+        let own = std::env::current_dir().ok();
+        let said = event.folder.clone().filter(|folder| folder.is_absolute());
+        let cwd = said.or_else(|| own.clone()).map(|cwd| real(disk, cwd));
+        let named = PROJECT.iter().find_map(|name| environment.path(name));
+        let here = named
+            .filter(|named| named.is_absolute())
+            .or_else(|| own.filter(|_| cwd.is_none()))
+            .or_else(|| cwd.clone());
+        let project = here
+            .as_deref()
+            .and_then(|here| Project::load(disk, environment, here, &Told::default()).ok());
+        let git = cwd.as_deref().and_then(|cwd| git_dir(disk, cwd));
+        let root = match (&project, here) {
+            (Some(project), _) => Some(project.roots.tree.clone()),
+            (None, here) => here.map(|here| real(disk, here)),
+        };
+        let home = environment.path("HOME").map(|home| real(disk, home));
+        let facts = Facts {
+            cwd: cwd.as_deref().and_then(text),
+            free: free(disk, environment, [home.as_deref(), root.as_deref()]),
+            home: home.as_deref().and_then(text),
+            root: root.as_deref().and_then(text),
+            worktree: git.as_deref().is_some_and(is_linked),
+            git_dir: git.as_deref().and_then(text),
+            links: links(disk, cwd.as_deref(), &event.action),
+        };
+        let journal = journal(disk, environment, project.as_ref());
+        Self {
+            disk: disk.clone(),
+            environment: environment.clone(),
+            facts,
+            policy: Policy::default(),
+            journal,
+        }
+    }
+}
+
+/// The project's journal, where it has one; else the machine's, so that no repository is littered.
+fn journal(disk: &Disk, environment: &Environment, project: Option<&Project>) -> Option<Journal> {
+    if let Some(project) = project {
+        let paths = &project.places.ledger;
+        if disk.exists(&paths.audit).unwrap_or(false) {
+            return Some(Journal::Project(Box::new(paths.clone())));
+        }
+    }
+    let homes = match project {
+        Some(project) => project.homes.clone(),
+        None => Homes::find(environment).ok()?,
+    };
+    Some(Journal::Machine(homes.journal()))
+}
+
+fn real(disk: &Disk, path: PathBuf) -> PathBuf {
+    disk.canonicalize(&path).unwrap_or(path)
+}
+
+/// A path as the guard takes it; one that is no text it is better not told of.
+fn text(path: &Path) -> Option<String> {
+    path.to_str().map(str::to_owned)
+}
+
+/// Temporary folders. One that home or root stand in is none.
+fn free(disk: &Disk, environment: &Environment, kept: [Option<&Path>; 2]) -> Vec<String> {
+    let own = environment.path("TMPDIR").filter(|own| own.is_absolute());
+    let all = TEMPORARY.iter().map(PathBuf::from);
+    let mut free: Vec<String> = Vec::new();
+    for folder in all
+        .map(Some)
+        .chain([own.map(|own| real(disk, own))])
+        .flatten()
+    {
+        let holds = kept.iter().flatten().any(|kept| kept.starts_with(&folder));
+        let is_shared = TEMPORARY.iter().any(|shared| folder == Path::new(shared));
+        if let Some(folder) = text(&folder).filter(|_| is_shared || !holds)
+            && !free.contains(&folder)
+        {
+            free.push(folder);
+        }
+    }
+    free
+}
+
+/// The repository's own folder, seen from a folder in its tree.
+fn git_dir(disk: &Disk, cwd: &Path) -> Option<PathBuf> {
+    for folder in cwd.ancestors() {
+        let git = folder.join(".git");
+        match disk.stat(&git).ok().flatten().map(|found| found.kind) {
+            Some(EntryKind::Folder) => return Some(git),
+            Some(EntryKind::File) => {
+                let file = disk.open(&git, OpenHow::READ).ok()?;
+                let line = file.read_range(0, LONGEST_LINE).ok()?;
+                let path = line.strip_prefix(b"gitdir: ")?.trim_ascii_end();
+                let path = folder.join(std::ffi::OsStr::from_bytes(path));
+                return Some(real(disk, path));
+            }
+            Some(EntryKind::Link | EntryKind::Other) => return Some(real(disk, git)),
+            None => {}
+        }
+    }
+    None
+}
+
+/// Whether a repository's folder is that of a linked worktree.
+fn is_linked(git_dir: &Path) -> bool {
+    let parent = git_dir.parent().and_then(Path::file_name);
+    parent.is_some_and(|parent| parent == "worktrees")
+}
+
+/// Where the links lead that stand on the way to the files that a call writes.
+fn links(disk: &Disk, cwd: Option<&Path>, action: &Action) -> BTreeMap<String, String> {
+    let mut links = BTreeMap::new();
+    let (Action::Write(paths), Some(cwd)) = (action, cwd) else {
+        return links;
+    };
+    for path in paths.iter().take(MOST_PATHS) {
+        if path.contains('\0') {
+            continue;
+        }
+        let mut on_the_way = PathBuf::new();
+        for component in cwd.join(path).components() {
+            match component {
+                Component::ParentDir => {
+                    on_the_way.pop();
+                    continue;
+                }
+                component => on_the_way.push(component),
+            }
+            let found = disk.stat(&on_the_way).ok().flatten();
+            let Some(found) = found else {
+                break;
+            };
+            if found.kind == EntryKind::Link {
+                let leads = real(disk, on_the_way.clone());
+                if let (Some(link), Some(leads)) = (text(&on_the_way), text(&leads)) {
+                    links.insert(link, leads.clone());
+                }
+                on_the_way = leads;
+            }
+        }
+    }
+    links
+}

@@ -1,0 +1,278 @@
+//! One entry of ours in the text of a client's settings; everything around it stays, byte for byte.
+//!
+//! All four clients keep hooks in one form: `hooks`, below it the event's name, below it a list of
+//! groups, each with a list of commands. Some of them allow comments, so all are read as if they
+//! did.
+
+use std::path::Path;
+
+use callosum_agents::client::Hooks;
+use jsonc_parser::{
+    ParseOptions,
+    cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode, CstStringLit},
+};
+
+/// Deeper than this no settings are.
+const DEEPEST: usize = 100;
+
+/// How our entry is called where a client shows names.
+const NAME: &str = "callosum";
+
+/// Which of the things around our entry were not there before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Made {
+    /// The list of the event.
+    pub(super) event: bool,
+    /// The object `hooks`.
+    pub(super) hooks: bool,
+}
+
+/// Settings with our entry in them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Entered {
+    pub(super) text: String,
+    pub(super) made: Made,
+}
+
+/// Why settings are left as they are.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum SettingsError {
+    /// They are not what their client reads.
+    #[error("it is not JSON: {reason}")]
+    NotJson {
+        /// The reader's words.
+        reason: String,
+    },
+    /// They are no object.
+    #[error("it is not a JSON object")]
+    NotAnObject,
+    /// Something else stands where hooks stand.
+    #[error("`{key}` is not {expected}")]
+    Shape {
+        /// Where.
+        key: String,
+        /// What should stand there.
+        expected: &'static str,
+    },
+}
+
+/// The command that a client is to run before a tool.
+pub(crate) fn command_of(program: &Path, client: &str) -> Option<String> {
+    let program = program.to_str()?;
+    let quoted = shlex::try_quote(program).ok()?;
+    Some(format!("{quoted} hook {client} pre-tool-use"))
+}
+
+/// Whether a command is one of ours for this client, whichever program of ours it names.
+fn is_ours(command: &str, client: &str) -> bool {
+    let Some(words) = shlex::split(command) else {
+        return false;
+    };
+    match words.as_slice() {
+        [program, hook, named, _event] => {
+            let name = Path::new(program).file_name();
+            name.is_some_and(|name| name == "callosum") && hook == "hook" && named == client
+        }
+        _ => false,
+    }
+}
+
+/// The settings with our entry; an entry that names another command of ours is made this one.
+/// `None` where it is there already.
+pub(super) fn enter(
+    text: &str,
+    hooks: &Hooks,
+    client: &str,
+    command: &str,
+) -> Result<Option<Entered>, SettingsError> {
+    let root = parse(text)?;
+    let mut ours = ours_in(&root, hooks, client)?;
+    if let Some(first) = ours.pop() {
+        if first.command.decoded_value().as_deref() == Ok(command) {
+            return Ok(None);
+        }
+        first.command.set_raw_value(json_text(command));
+        let made = Made::default();
+        return Ok(Some(Entered {
+            text: root.to_string(),
+            made,
+        }));
+    }
+    let settings = root
+        .object_value_or_create()
+        .ok_or(SettingsError::NotAnObject)?;
+    let made = Made {
+        hooks: settings.get("hooks").is_none(),
+        event: settings
+            .object_value("hooks")
+            .is_none_or(|all| all.get(hooks.before_tool).is_none()),
+    };
+    let all = settings
+        .object_value_or_create("hooks")
+        .ok_or_else(|| not("hooks", "an object"))?;
+    let groups = all
+        .array_value_or_create(hooks.before_tool)
+        .ok_or_else(|| not(&format!("hooks.{}", hooks.before_tool), "a list"))?;
+    groups.append(group(hooks, command));
+    let text = root.to_string();
+    Ok(Some(Entered { text, made }))
+}
+
+/// The settings without any entry of ours; `None` where there is none.
+///
+/// What holds nothing any more goes with it, as far as it is among `made`.
+pub(super) fn take_out(
+    text: &str,
+    hooks: &Hooks,
+    client: &str,
+    made: Made,
+) -> Result<Option<String>, SettingsError> {
+    let root = parse(text)?;
+    let ours = ours_in(&root, hooks, client)?;
+    if ours.is_empty() {
+        return Ok(None);
+    }
+    for entry in ours {
+        if entry.commands.elements().len() == 1 {
+            entry.group.remove();
+        } else {
+            entry.handler.remove();
+        }
+    }
+    let settings = root.object_value().ok_or(SettingsError::NotAnObject)?;
+    if let Some(all) = settings.object_value("hooks") {
+        let groups = all.array_value(hooks.before_tool);
+        if made.event && groups.is_some_and(|groups| groups.elements().is_empty()) {
+            remove(&all, hooks.before_tool);
+        }
+        if made.hooks && all.properties().is_empty() {
+            remove(&settings, "hooks");
+        }
+    }
+    Ok(Some(root.to_string()))
+}
+
+/// The commands of ours that are registered there.
+pub(super) fn commands(
+    text: &str,
+    hooks: &Hooks,
+    client: &str,
+) -> Result<Vec<String>, SettingsError> {
+    let ours = ours_in(&parse(text)?, hooks, client)?;
+    let commands = ours.iter().map(|entry| entry.command.decoded_value());
+    Ok(commands.filter_map(Result::ok).collect())
+}
+
+/// An entry of ours, where it stands.
+struct Ours {
+    group: CstObject,
+    commands: CstArray,
+    handler: CstObject,
+    command: CstStringLit,
+}
+
+fn ours_in(root: &CstRootNode, hooks: &Hooks, client: &str) -> Result<Vec<Ours>, SettingsError> {
+    let Some(value) = root.value() else {
+        return Ok(Vec::new());
+    };
+    let settings = value.as_object().ok_or(SettingsError::NotAnObject)?;
+    let groups = settings
+        .object_value("hooks")
+        .and_then(|all| all.array_value(hooks.before_tool));
+    let mut ours = Vec::new();
+    for group in groups.iter().flat_map(CstArray::elements) {
+        let Some(group) = group.as_object() else {
+            continue;
+        };
+        let Some(commands) = group.array_value("hooks") else {
+            continue;
+        };
+        for handler in commands.elements() {
+            let Some(handler) = handler.as_object() else {
+                continue;
+            };
+            let command = handler.get("command").and_then(|property| property.value());
+            let Some(command) = command.as_ref().and_then(CstNode::as_string_lit) else {
+                continue;
+            };
+            let said = command.decoded_value();
+            if said.is_ok_and(|said| is_ours(&said, client)) {
+                ours.push(Ours {
+                    group: group.clone(),
+                    commands: commands.clone(),
+                    handler,
+                    command,
+                });
+            }
+        }
+    }
+    Ok(ours)
+}
+
+fn group(hooks: &Hooks, command: &str) -> CstInputValue {
+    let text = |text: &str| CstInputValue::String(text.to_owned());
+    let mut handler = vec![
+        ("type".to_owned(), text("command")),
+        ("command".to_owned(), text(command)),
+        (
+            "timeout".to_owned(),
+            CstInputValue::Number(hooks.timeout().to_string()),
+        ),
+    ];
+    if hooks.names {
+        handler.insert(0, ("name".to_owned(), text(NAME)));
+    }
+    CstInputValue::Object(vec![
+        ("matcher".to_owned(), text("*")),
+        (
+            "hooks".to_owned(),
+            CstInputValue::Array(vec![CstInputValue::Object(handler)]),
+        ),
+    ])
+}
+
+fn parse(text: &str) -> Result<CstRootNode, SettingsError> {
+    if deepest(text) > DEEPEST {
+        let reason = format!("it is nested more than {DEEPEST} deep");
+        return Err(SettingsError::NotJson { reason });
+    }
+    CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| SettingsError::NotJson {
+        reason: error.to_string(),
+    })
+}
+
+/// How deep a text is nested at most; brackets in its strings and comments count as well.
+fn deepest(text: &str) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    for byte in text.bytes() {
+        match byte {
+            b'{' | b'[' => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+fn remove(object: &CstObject, key: &str) {
+    if let Some(property) = object.get(key) {
+        property.remove();
+    }
+}
+
+fn not(key: &str, expected: &'static str) -> SettingsError {
+    SettingsError::Shape {
+        key: key.to_owned(),
+        expected,
+    }
+}
+
+fn json_text(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests;

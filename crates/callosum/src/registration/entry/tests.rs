@@ -1,0 +1,166 @@
+//! Settings as people write them, with our entry put in and taken out again.
+
+use callosum_agents::{client::Client, dialect::Dialect};
+use proptest::prelude::*;
+
+use super::*;
+
+const COMMAND: &str = "/opt/callosum hook claude pre-tool-use";
+
+fn claude() -> Hooks {
+    Client::of(Dialect::Claude).unwrap().hooks.unwrap()
+}
+
+fn entered(text: &str) -> Entered {
+    enter(text, &claude(), "claude", COMMAND).unwrap().unwrap()
+}
+
+fn taken_out(text: &str, made: Made) -> String {
+    let text = take_out(text, &claude(), "claude", made).unwrap();
+    text.unwrap()
+}
+
+#[test]
+fn settings_that_are_not_there_yet_hold_our_entry_alone() {
+    let expected = "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\n        \"matcher\": \"*\",\n        \
+         \"hooks\": [\n          {\n            \"type\": \"command\",\n            \"command\": \
+         \"/opt/callosum hook claude pre-tool-use\",\n            \"timeout\": 10\n          }\n        \
+         ]\n      }\n    ]\n  }\n}\n";
+    for empty in ["", "\n"] {
+        assert_eq!(entered(empty).text, expected);
+    }
+}
+
+#[test]
+fn a_client_that_names_its_hooks_and_counts_milliseconds_gets_both() {
+    let gemini = Client::of(Dialect::Gemini).unwrap().hooks.unwrap();
+    let entered = enter("{}", &gemini, "gemini", "callosum hook gemini pre-tool-use");
+    let text = entered.unwrap().unwrap().text;
+    let settings: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let handler = &settings["hooks"]["BeforeTool"][0]["hooks"][0];
+    assert_eq!(handler["name"], "callosum");
+    assert_eq!(handler["timeout"], 10_000);
+}
+
+/// What people wrote: comments, tabs, odd spacing, other hooks, no line feed at the end.
+const WRITTEN: [&str; 9] = [
+    "{}",
+    "{ }\n",
+    "{\n  // mine\n  \"model\": \"opus\", /* why not */\n\t\"permissions\": {\"allow\": [\"Bash(ls:*)\"]}\n}\n",
+    "{\n\t\"z\": 1,\n\t\"a\": 1.50e3\n}",
+    "{\r\n  \"a\": true\r\n}\r\n",
+    "{\"a\":{\"b\":[1,2,{\"c\":null}]}}",
+    "{\n    \"hooks\": {\n        \"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"bell\"}]}]\n    }\n}\n",
+    "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\n        \"matcher\": \"Bash\",\n        \"hooks\": [\n          { \"type\": \"command\", \"command\": \"other-guard\" }\n        ]\n      }\n    ]\n  },\n  \"b\": \"é\\u00e9 \\\"q\\\"\"\n}\n",
+    "{\n  \"hooks\": {},\n  \"list\": [\n    1,\n    2\n  ]\n}\n",
+];
+
+/// CAKE-ADP-1: what is put in is taken out, and everything else is left, to the byte.
+#[test]
+fn foreign_settings_stay_byte_for_byte() {
+    for before in WRITTEN {
+        let Entered { text, made } = entered(before);
+        for line in before.lines().map(str::trim).filter(|line| line.len() > 2) {
+            // An object on one line gets more of them.
+            let kept = line.trim_end_matches(&['{', '}', '[', ']', ' ', ','][..]);
+            let kept = kept.trim_start_matches('{');
+            assert!(text.contains(kept), "{line} in\n{text}");
+        }
+        assert_eq!(
+            commands(&text, &claude(), "claude"),
+            Ok(vec![COMMAND.to_owned()])
+        );
+        let again = enter(&text, &claude(), "claude", COMMAND);
+        assert_eq!(again, Ok(None), "idempotent");
+        let after = taken_out(&text, made);
+        let values = |text: &str| {
+            CstRootNode::parse(text, &ParseOptions::default()).map(|root| root.to_serde_value())
+        };
+        assert_eq!(values(&after).unwrap(), values(before).unwrap());
+        assert_eq!(take_out(&after, &claude(), "claude", made), Ok(None));
+    }
+}
+
+/// CAKE-ADP-1: what others put in meanwhile stays.
+#[test]
+fn only_our_entry_is_taken_out() {
+    let Entered { text, made } = entered("{}");
+    let beside = text.replace(
+        "\"timeout\": 10\n          }",
+        "\"timeout\": 10\n          },\n          {\"type\": \"command\", \"command\": \"other\"}",
+    );
+    assert_ne!(beside, text);
+    let after = taken_out(&beside, made);
+    assert!(after.contains("\"other\""), "{after}");
+    assert!(!after.contains("callosum"), "{after}");
+    // Lists that were there before stay, empty as they were.
+    let listed = "{\"hooks\": {\"PreToolUse\": []}}";
+    let Entered { text, made } = entered(listed);
+    assert_eq!(made, Made::default());
+    assert_eq!(
+        taken_out(&text, made).replace([' ', '\n'], ""),
+        listed.replace(' ', "")
+    );
+}
+
+#[test]
+fn an_entry_of_another_place_of_ours_is_made_this_one() {
+    let elsewhere = entered("{}").text.replace("/opt/", "/usr/local/bin/");
+    let Entered { text, .. } = entered(&elsewhere);
+    assert_eq!(
+        commands(&text, &claude(), "claude"),
+        Ok(vec![COMMAND.to_owned()])
+    );
+}
+
+#[test]
+fn what_is_ours_is_known_by_its_words() {
+    for (command, ours) in [
+        (COMMAND, true),
+        ("'/my tools/callosum' hook claude PreToolUse", true),
+        ("callosum hook codex pre-tool-use", false),
+        ("callosum hook claude", false),
+        ("echo callosum hook claude pre-tool-use", false),
+        ("callosum hook claude pre-tool-use && other", false),
+        ("'unfinished", false),
+    ] {
+        assert_eq!(is_ours(command, "claude"), ours, "{command}");
+    }
+    let spaced = command_of(Path::new("/my tools/callosum"), "claude").unwrap();
+    assert!(is_ours(&spaced, "claude"), "{spaced}");
+}
+
+#[test]
+fn settings_of_another_shape_are_left_alone() {
+    let refused = |text: &str| enter(text, &claude(), "claude", COMMAND).unwrap_err();
+    assert!(matches!(refused("{"), SettingsError::NotJson { .. }));
+    assert!(matches!(
+        refused(&"[".repeat(100_000)),
+        SettingsError::NotJson { .. }
+    ));
+    assert_eq!(refused("[]"), SettingsError::NotAnObject);
+    assert_eq!(
+        refused("{\"hooks\": []}").to_string(),
+        "`hooks` is not an object"
+    );
+    assert_eq!(
+        refused("{\"hooks\": {\"PreToolUse\": 7}}").to_string(),
+        "`hooks.PreToolUse` is not a list"
+    );
+}
+
+proptest! {
+    /// CAKE-ADP-1: whatever stands there, it is kept or refused.
+    #[test]
+    fn no_text_is_lost_or_makes_it_panic(text in "[\\[\\]{},:\" a-z0-9/*\\n]{0,60}") {
+        if let Ok(Some(Entered { text: with, made })) = enter(&text, &claude(), "claude", COMMAND) {
+            let after = take_out(&with, &claude(), "claude", made).unwrap().unwrap();
+            let value = |text: &str| {
+                let root = CstRootNode::parse(text, &ParseOptions::default()).unwrap();
+                root.to_serde_value()
+            };
+            let (before, after) = (value(&text), value(&after));
+            prop_assert!(before == after || before.is_none(), "{:?} {:?}", before, after);
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Our hooks in the settings of coding agents: put in, found again, and taken out.
+//!
+//! Start with [`Registrar`], which does it to files. [`entry`] is the pure part, from the text of a
+//! settings file to its text with our entry or without; [`kept`] is what the machine's home remembers
+//! of a file as it was before.
+//!
+//! What is deliberately not here: which clients there are and where their settings stand, which is
+//! `callosum_agents::client`'s data, and what a hook answers.
+
+mod entry;
+mod kept;
+mod registrar;
+
+pub(crate) use self::{
+    entry::command_of,
+    registrar::{Change, Doing, Place, RegisterError, Registrar, Scope},
+};

@@ -1,0 +1,173 @@
+//! `init`, `uninstall` and `doctor`: the guard in the settings of coding agents.
+
+use std::os::unix::fs::PermissionsExt;
+
+use callosum_testkit::TestEnv;
+use serde_json::Value;
+
+/// What people have in their settings before.
+const SETTINGS: [(&str, &str); 4] = [
+    (
+        ".claude/settings.json",
+        "{\n\t\"model\": \"opus\",\n\t\"hooks\": { \"Stop\": [ { \"hooks\": [ { \"type\": \"command\", \"command\": \"bell\" } ] } ] }\n}",
+    ),
+    (".codex/hooks.json", "{}"),
+    (
+        ".gemini/settings.json",
+        "{\n  // mine\n  \"security\": {\"auth\": {\"selectedType\": \"gemini-api-key\"}}, /* x */\n}\n",
+    ),
+    (".qwen/settings.json", "{\r\n  \"a\" : [1,2 ,3]\r\n}\r\n"),
+];
+
+fn with_clients() -> TestEnv {
+    let env = TestEnv::new();
+    env.git_init();
+    for (path, text) in SETTINGS {
+        let client = path[1..].split('/').next().unwrap();
+        let program = env.programs().join(client);
+        std::fs::write(&program, "#!/bin/sh\necho 999.0.0\n").unwrap();
+        std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+        env.write(env.home().join(path), text);
+    }
+    env
+}
+
+fn settings(env: &TestEnv) -> Vec<String> {
+    SETTINGS
+        .iter()
+        .map(|(path, _)| env.read(env.home().join(path)))
+        .collect()
+}
+
+fn before() -> Vec<String> {
+    SETTINGS
+        .iter()
+        .map(|(_, text)| (*text).to_owned())
+        .collect()
+}
+
+fn changes(output: &Value) -> Vec<(&str, &str)> {
+    let clients = output["clients"].as_array().unwrap().iter();
+    clients
+        .map(|client| {
+            let text = |name: &str| client[name].as_str().unwrap();
+            (text("client"), text("change"))
+        })
+        .collect()
+}
+
+/// CAKE-ADP-1: the clients that are installed are found and told, and told once; afterwards their
+/// settings are what they were, byte for byte.
+#[test]
+fn init_registers_with_installed_clients_and_uninstall_leaves_no_trace() {
+    let env = with_clients();
+    let output = env.run(["init", "--json"]).success().json();
+    let all = ["claude", "codex", "gemini", "qwen"];
+    assert_eq!(changes(&output), all.map(|client| (client, "registered")));
+    for (text, before) in settings(&env).iter().zip(before()) {
+        assert_ne!(text, &before);
+        assert!(text.contains(" hook "), "{text}");
+    }
+    let registered = settings(&env);
+    let again = env.run(["init", "--json"]).success().json();
+    assert_eq!(changes(&again), all.map(|client| (client, "unchanged")));
+    assert_eq!(settings(&env), registered);
+    let told = env
+        .run(["uninstall", "--dry-run", "--json"])
+        .success()
+        .json();
+    assert_eq!(changes(&told), all.map(|client| (client, "restored")));
+    assert_eq!(settings(&env), registered);
+    let output = env.run(["uninstall", "--json"]).success().json();
+    assert_eq!(changes(&output), all.map(|client| (client, "restored")));
+    assert_eq!(settings(&env), before());
+    let nothing = env.run(["uninstall", "--json"]).success().json();
+    assert_eq!(nothing["clients"], serde_json::json!([]));
+}
+
+/// CAKE-ADP-1: a dry run writes nothing, in the project or in any home.
+#[test]
+fn a_dry_run_says_what_would_be_done_and_does_nothing() {
+    let env = with_clients();
+    let output = env.run(["init", "--dry-run", "--json"]).success().json();
+    assert_eq!(output["dry_run"], true);
+    assert_eq!(changes(&output).len(), 4);
+    assert!(output["created"].as_array().unwrap().len() >= 5);
+    assert_eq!(settings(&env), before());
+    assert_eq!(env.git(&["status", "--porcelain"]), "");
+    assert!(!env.machine_home().exists());
+}
+
+/// CAKE-ADP-1: who names a client gets that one alone, and who wants none none.
+#[test]
+fn only_what_was_asked_for_is_registered() {
+    let env = with_clients();
+    env.run(["init", "--no-hooks"]).success();
+    assert_eq!(settings(&env), before());
+    let one = ["init", "--client", "codex", "--scope", "project", "--json"];
+    let output = env.run(one).success().json();
+    assert_eq!(changes(&output), [("codex", "registered")]);
+    assert_eq!(settings(&env), before());
+    let hooks: Value = serde_json::from_str(&env.read(".codex/hooks.json")).unwrap();
+    assert!(hooks["hooks"]["PreToolUse"].is_array());
+    env.run(["uninstall"]).success();
+    assert!(!env.project().join(".codex").exists());
+    env.run(["init", "--client", "opencode"]).ended_with(2);
+}
+
+/// CAL-EXE-1: delegating changes no settings of anybody.
+#[test]
+fn delegating_never_touches_settings() {
+    let env = with_clients();
+    env.run(["delegate", "map"]).success();
+    assert_eq!(settings(&env), before());
+}
+
+/// CAKE-ADP-1: settings that cannot be understood are left, and who asked for them is told.
+#[test]
+fn settings_that_cannot_be_read_are_left_alone() {
+    let env = with_clients();
+    let path = env.home().join(".claude/settings.json");
+    env.write(&path, "{ broken");
+    let output = env.run(["init", "--json"]).success().json();
+    assert_eq!(changes(&output)[0], ("claude", "failed"));
+    assert_eq!(changes(&output)[1], ("codex", "registered"));
+    env.run(["init", "--client", "claude"]).ended_with(3);
+    assert_eq!(env.read(&path), "{ broken");
+}
+
+/// CAKE-ADP-1: `doctor` runs what is registered, and says when nothing stands behind it any more.
+#[test]
+fn doctor_says_whether_the_guard_answers() {
+    let env = with_clients();
+    let found = |name: &str| {
+        let output = env.run(["doctor", "--json"]).json();
+        let checks = output["checks"].as_array().unwrap().clone();
+        let mut checks = checks.into_iter().filter(|check| check["name"] == name);
+        let check = checks.next().unwrap();
+        let text = |key: &str| check[key].as_str().unwrap().to_owned();
+        (text("outcome"), text("found"))
+    };
+    env.run(["init", "--no-hooks"]).success();
+    let (outcome, text) = found("guard of claude");
+    assert_eq!(outcome, "warning");
+    assert!(text.contains("not registered"), "{text}");
+    env.run(["init"]).success();
+    for client in ["claude", "codex", "gemini", "qwen"] {
+        let (outcome, text) = found(&format!("guard of {client}"));
+        assert_eq!(outcome, "ok", "{client}: {text}");
+        assert!(text.contains("answers"), "{text}");
+    }
+    // A trial is told to no journal.
+    assert!(!env.machine_home().join("journal").exists());
+    let path = env.home().join(".gemini/settings.json");
+    let text = env.read(&path);
+    let program = callosum_testkit::fakes::program("callosum");
+    let gone = text.replace(program.to_str().unwrap(), "/gone/callosum");
+    assert_ne!(gone, text);
+    env.write(&path, gone);
+    let (outcome, text) = found("guard of gemini");
+    assert_eq!(outcome, "failed");
+    assert!(text.contains("/gone/callosum"), "{text}");
+    env.run(["doctor"]).ended_with(1);
+}

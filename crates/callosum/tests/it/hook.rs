@@ -1,0 +1,327 @@
+//! `hook`: what agents are answered, whatever they send, and what the journal is told of it.
+
+use std::{ffi::OsStr, path::PathBuf};
+
+use callosum_testkit::{Output, TestEnv};
+use serde_json::{Value, json};
+
+/// The clients that have hooks, and each one's own name for the moment before a tool runs.
+const CLIENTS: [(&str, &str); 4] = [
+    ("claude", "pre-tool-use"),
+    ("codex", "pre-tool-use"),
+    ("gemini", "before-tool"),
+    ("qwen", "PreToolUse"),
+];
+
+fn repository() -> TestEnv {
+    let env = TestEnv::new();
+    env.write("src/lib.rs", "pub fn one() -> u8 { 1 }\n");
+    env.git_init();
+    env
+}
+
+fn event(env: &TestEnv, tool: &str, input: Value) -> Value {
+    json!({
+        "session_id": "s-1", "transcript_path": "/nowhere", "cwd": env.project(),
+        "permission_mode": "default", "tool_name": tool, "tool_input": input,
+        "tool_use_id": "call-1", "field_of_tomorrow": {"a": [1, 2]},
+    })
+}
+
+fn command(env: &TestEnv, client: &str, command: &str) -> Value {
+    let tool = match client {
+        "claude" | "codex" => "Bash",
+        _ => "run_shell_command",
+    };
+    event(env, tool, json!({"command": command}))
+}
+
+fn ask(env: &TestEnv, client: &str, moment: &str, event: impl AsRef<[u8]>) -> Output {
+    let hook = env.callosum().arguments(["hook", client, moment]);
+    hook.input(event.as_ref()).run()
+}
+
+fn decide(env: &TestEnv, client: &str, event: &Value) -> Output {
+    let moment = CLIENTS
+        .iter()
+        .find(|(known, _)| *known == client)
+        .unwrap()
+        .1;
+    ask(env, client, moment, event.to_string())
+}
+
+/// The reason, where the answer is one that this client takes for a denial.
+fn denied(client: &str, output: &Output) -> Option<String> {
+    if client != "claude" {
+        return (output.code == 2).then(|| output.stderr.clone());
+    }
+    assert_eq!(output.code, 0, "{output:?}");
+    let said = &output.json()["hookSpecificOutput"];
+    (said["permissionDecision"] == "deny").then(|| {
+        said["permissionDecisionReason"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    })
+}
+
+#[track_caller]
+fn passes(output: &Output) {
+    let silent = (output.stdout.as_str(), output.stderr.as_str(), output.code);
+    assert_eq!(silent, ("{}\n", "", 0));
+}
+
+fn records(env: &TestEnv, folder: PathBuf) -> Vec<Value> {
+    let day = folder.join("2026-01-02.jsonl");
+    let Ok(text) = std::fs::read_to_string(&day) else {
+        return Vec::new();
+    };
+    assert!(env.folder().exists());
+    let records = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    records
+        .filter(|record: &Value| record["event"] == "guard")
+        .collect()
+}
+
+fn machine_records(env: &TestEnv) -> Vec<Value> {
+    records(env, env.machine_home().join("journal/audit"))
+}
+
+/// CAKE-SHIM-1, CAKE-ADP-1: the dangerous command is stopped in every client, with the reason, and
+/// the harmless one passes.
+#[test]
+fn a_dangerous_command_is_stopped_in_every_client_and_a_harmless_one_passes() {
+    let env = repository();
+    for (client, _) in CLIENTS {
+        let stopped = decide(&env, client, &command(&env, client, "git reset --hard"));
+        let reason = denied(client, &stopped).unwrap_or_else(|| panic!("{client}: {stopped:?}"));
+        assert!(reason.contains("callosum guard, rule"), "{reason}");
+        passes(&decide(&env, client, &command(&env, client, "ls -la")));
+    }
+}
+
+/// CAKE-SHIM-1: files that steer the guard and its clients are not for the agent to write.
+#[test]
+fn a_file_that_steers_the_guard_is_not_written() {
+    let env = repository();
+    for path in [".git/config", ".calrc", ".claude/settings.json"] {
+        let written = event(&env, "Write", json!({"file_path": path, "content": ""}));
+        let asked = decide(&env, "claude", &written);
+        assert!(
+            asked.stdout.contains("permissionDecision"),
+            "{path}: {asked:?}"
+        );
+    }
+    let patch = "*** Begin Patch\n*** Update File: .git/hooks/pre-commit\n+x\n*** End Patch";
+    let patched = event(&env, "apply_patch", json!({"command": patch}));
+    assert!(denied("codex", &decide(&env, "codex", &patched)).is_some());
+    let source = event(
+        &env,
+        "Write",
+        json!({"file_path": "src/lib.rs", "content": ""}),
+    );
+    passes(&decide(&env, "claude", &source));
+}
+
+/// CAKE-SHIM-1: whatever comes, a hook that decides does not say yes, and says it as the client
+/// reads it.
+#[test]
+fn what_cannot_be_read_never_passes() {
+    let env = repository();
+    let deep = format!("{{\"tool_name\": \"Bash\", \"x\": {}}}", "[".repeat(50_000));
+    for (client, moment) in CLIENTS {
+        for bytes in [
+            &b""[..],
+            b"{",
+            b"[]",
+            b"null",
+            b"{}",
+            b"\0\0",
+            b"{\"tool_name\": \"\xff\xfe\"}",
+            deep.as_bytes(),
+        ] {
+            let output = ask(&env, client, moment, bytes);
+            if client == "claude" {
+                let decision = &output.json()["hookSpecificOutput"]["permissionDecision"];
+                assert_eq!(decision, "ask", "{output:?}");
+            } else {
+                assert!(denied(client, &output).is_some(), "{client} {output:?}");
+            }
+        }
+        let nothing_to_run = command(&env, client, "")
+            .to_string()
+            .replace("\"command\":\"\"", "\"c\":1");
+        let output = ask(&env, client, moment, nothing_to_run);
+        assert!(
+            output.code == 2 || output.stdout.contains("\"ask\""),
+            "{output:?}"
+        );
+    }
+    // Of each the journal was told.
+    assert_eq!(machine_records(&env).len(), CLIENTS.len() * 9);
+}
+
+/// CAKE-SHIM-1: a person is only asked where one is there.
+#[test]
+fn where_nobody_is_asked_what_should_be_asked_about_is_denied() {
+    let env = repository();
+    let wanting = json!({"permission_mode": "bypassPermissions", "tool_name": "Bash"});
+    let output = ask(&env, "claude", "pre-tool-use", wanting.to_string());
+    // An event that cannot be read has no mode.
+    assert!(output.stdout.contains("\"ask\""), "{output:?}");
+    let mut curl = command(&env, "claude", "git reset --hard");
+    curl["permission_mode"] = "bypassPermissions".into();
+    assert!(denied("claude", &decide(&env, "claude", &curl)).is_some());
+}
+
+/// CAKE-SHIM-1: ten megabytes, NUL, hostile ids.
+#[test]
+fn hostile_events_are_answered() {
+    let env = repository();
+    let long = format!("echo {}; rm -rf /", "x ".repeat(5_000_000));
+    for (client, _) in CLIENTS {
+        for hostile in [long.as_str(), "rm\0 -rf /", "git reset --hard # \u{202e}"] {
+            let mut event = command(&env, client, hostile);
+            event["permission_mode"] = "bypassPermissions".into();
+            let output = decide(&env, client, &event);
+            let is_stopped = output.code == 2 || output.stdout.contains("permissionDecision");
+            assert!(is_stopped, "{client} {:.20}: {}", hostile, output.code);
+        }
+        let mut ids = command(&env, client, "ls");
+        ids["session_id"] = format!("../../{}", "\u{1b}[2J".repeat(1000)).into();
+        ids["tool_use_id"] = json!({"not": "an id"});
+        ids["cwd"] = "relative/../..".into();
+        passes(&decide(&env, client, &ids));
+        ids["cwd"] = "/no/such/folder".into();
+        passes(&decide(&env, client, &ids));
+    }
+    assert!(machine_records(&env).iter().all(|record| {
+        let session = record["details"]["session_id"].as_str().unwrap_or_default();
+        record.to_string().len() < 100_000 && session.chars().count() <= 200
+    }));
+}
+
+/// CAKE-ADP-1: a hook that only watches says nothing, whatever happens.
+#[test]
+fn who_only_watches_never_disturbs() {
+    let env = repository();
+    let claude = json!({"hook_event_name": "SessionStart", "source": "startup"}).to_string();
+    for (client, moment) in [
+        ("claude", "session-start"),
+        ("codex", "post-tool-use"),
+        ("qwen", "no-such-event"),
+        ("gemini", "after-tool"),
+        ("nobody", "stop"),
+    ] {
+        for input in [claude.as_bytes(), b"", b"\xff", b"{\"hook_event_name\": 7}"] {
+            let output = ask(&env, client, moment, input);
+            let silence = if client == "gemini" { "{}\n" } else { "" };
+            let said = (output.stdout.as_str(), output.stderr.as_str(), output.code);
+            assert_eq!(said, (silence, "", 0), "{client}");
+        }
+    }
+}
+
+/// CAKE-ADP-1: an event is known by what the client says of it where its name says nothing.
+#[test]
+fn an_event_without_a_known_name_is_what_it_says_it_is() {
+    let env = repository();
+    let mut dangerous = command(&env, "codex", "git reset --hard");
+    dangerous["hook_event_name"] = "PreToolUse".into();
+    let output = env.callosum().arguments(["hook", "codex"]);
+    let output = output.input(dangerous.to_string()).run();
+    assert!(denied("codex", &output).is_some());
+    let unknown = ask(&env, "some-client", "pre-tool-use", dangerous.to_string());
+    assert_eq!(unknown.code, 2);
+}
+
+/// CAKE-SHIM-1: each decision is a record of the project's journal, and the chain holds.
+#[test]
+fn decisions_are_records_of_the_projects_journal() {
+    let env = repository();
+    env.run(["init", "--no-hooks"]).success();
+    decide(&env, "claude", &command(&env, "claude", "ls"));
+    decide(&env, "claude", &command(&env, "claude", "git reset --hard"));
+    env.run(["delegate", "map"]).success();
+    let found = records(&env, env.project().join("cal_audit"));
+    assert_eq!(found.len(), 2);
+    assert_eq!(machine_records(&env), Vec::<Value>::new());
+    let blocked = &found[1];
+    assert_eq!(blocked["executor"], "claude");
+    assert_eq!(blocked["status"], "blocked");
+    let details = &blocked["details"];
+    assert_eq!(details["command"], "git reset --hard");
+    assert_eq!(details["decision"], "blocked");
+    assert_eq!(details["user"], "claude");
+    assert_eq!(details["session_id"], "s-1");
+    assert_eq!(details["tool_use_id"], "call-1");
+    let root = env.project().display().to_string();
+    assert_eq!(details["facts"]["root"], root);
+    assert_eq!(found[0]["status"], "allowed");
+    env.run(["ledger", "verify"]).success();
+}
+
+/// CAKE-SHIM-1: a hook that holds everywhere litters no repository.
+#[test]
+fn outside_of_a_project_the_machines_journal_is_told() {
+    let env = repository();
+    let before = env.git(&["status", "--porcelain", "--ignored"]);
+    decide(&env, "codex", &command(&env, "codex", "ls"));
+    assert_eq!(env.git(&["status", "--porcelain", "--ignored"]), before);
+    assert_eq!(machine_records(&env).len(), 1);
+}
+
+/// CAKE-SHIM-1: without a home, with a journal that cannot be written, in a folder that is gone, the
+/// decision stands.
+#[test]
+fn the_decision_stands_without_a_home_and_without_a_journal() {
+    let env = repository();
+    let dangerous = command(&env, "codex", "git reset --hard").to_string();
+    let hook = || {
+        let hook = env.callosum().arguments(["hook", "codex", "pre-tool-use"]);
+        hook.input(dangerous.as_bytes())
+    };
+    let homeless = hook().without("HOME").without("CALLOSUM_HOME");
+    let nowhere = hook()
+        .env("HOME", "/no/such/home")
+        .env("CALLOSUM_HOME", "/dev/null/no");
+    let senseless = hook()
+        .env("CALLOSUM_HOME", "relative")
+        .env("CAL_RETRY_MAX", "many");
+    env.write(".calrc", "{ not json");
+    for run in [homeless, nowhere, senseless] {
+        let output = run.run();
+        assert!(denied("codex", &output).is_some(), "{output:?}");
+    }
+}
+
+/// CAKE-SNAP-1: while a person is asked, the tree is kept as it is, without anybody waiting for it.
+#[test]
+fn while_a_person_is_asked_a_snapshot_is_taken() {
+    let env = repository();
+    env.write("src/lib.rs", "pub fn hours_of_work() {}\n");
+    let startup = env.home().join(".bashrc");
+    let startup = event(&env, "Write", json!({"file_path": startup, "content": ""}));
+    let asked = decide(&env, "claude", &startup);
+    assert!(asked.stdout.contains("\"ask\""), "{asked:?}");
+    let list = || {
+        let listed = env.run(["snapshot", "list", "--json"]).success().json();
+        listed["snapshots"].as_array().unwrap().clone()
+    };
+    let mut looks = std::iter::repeat_with(list).take(5000);
+    let listed = looks.find(|listed| !listed.is_empty()).unwrap();
+    let label = listed[0]["label"].as_str().unwrap();
+    assert!(label.starts_with("before: /"), "{label}");
+    assert_eq!(listed[0]["dirty_files"], json!(["src/lib.rs"]));
+}
+
+/// The program's own help is not taken for an event.
+#[test]
+fn the_manual_of_the_hook_is_its_own() {
+    let env = TestEnv::new();
+    for arguments in [&["hook", "--help"][..], &["hook", "claude", "--help"]] {
+        let help = env.run(arguments.iter().map(OsStr::new)).success();
+        assert!(help.stdout.contains("pre-tool-use"), "{}", help.stdout);
+    }
+    env.run(["hook"]).ended_with(2);
+}

@@ -30,6 +30,11 @@ pub(crate) static ALL: &[Case] = &[
         "retains_what_was_found_before",
         retains_what_was_found_before,
     ),
+    (
+        "stops_what_the_guard_is_against",
+        stops_what_the_guard_is_against,
+    ),
+    ("is_left_as_it_was", is_left_as_it_was),
 ];
 
 /// A clean home with the client settled in it, and a server.
@@ -282,4 +287,73 @@ fn retains_what_was_found_before(client: &Client, installed: &Installed) {
     let retained = facts.iter().filter(|fact| reached.contains(*fact)).count();
     println!("{}: {retained} of {FACTS} facts retained", client.name);
     assert_eq!(retained, FACTS, "{reached}");
+}
+
+/// Has the client's model run a command in a dirty repository with the guard registered; gives all
+/// that the model was told.
+fn run_guarded(stage: &Stage<'_>, command: &str) -> Option<String> {
+    let shell = stage.client.shell.as_ref()?;
+    let init = ["init", "--client", stage.client.name, "--json"];
+    stage.callosum().arguments(init).run().success();
+    let call = Call {
+        name: shell.tool.to_owned(),
+        input: json!({shell.key: command, "description": "run it"}),
+    };
+    let turns = [
+        Turn {
+            calls: vec![call],
+            ..Turn::default()
+        },
+        Turn::text("that was all"),
+    ];
+    stage
+        .env
+        .write("src/main.rs", "fn main() { hours_of_work() }\n");
+    let client = stage
+        .client()
+        .arguments(shell.arguments)
+        .arguments([format!("Do it. {}", Turn::script(&turns))]);
+    let variables = shell.environment.iter();
+    let client = variables.fold(client, |client, (name, value)| client.env(name, *value));
+    let ended = client.run();
+    let heard = stage.server.heard();
+    let told: Vec<String> = heard
+        .iter()
+        .map(|heard| serde_json::to_string(&heard.body).unwrap())
+        .collect();
+    assert!(told.len() > 1, "{}: {ended:?}", stage.client.name);
+    Some(told.join("\n"))
+}
+
+/// CAKE-SHIM-1, CAKE-ADP-1: the command does not run, and the model is told why; a harmless one
+/// runs.
+fn stops_what_the_guard_is_against(client: &Client, installed: &Installed) {
+    let stage = Stage::new(client, installed);
+    let Some(told) = run_guarded(&stage, "git reset --hard") else {
+        return;
+    };
+    assert!(told.contains("callosum guard, rule git"), "{told}");
+    assert!(stage.env.read("src/main.rs").contains("hours_of_work"));
+    let stage = Stage::new(client, installed);
+    run_guarded(&stage, "ls src > listed.txt");
+    assert_eq!(stage.env.read("listed.txt"), "main.rs\n");
+}
+
+/// CAKE-ADP-1: its settings are the same bytes after `uninstall`, and it works without the hook.
+fn is_left_as_it_was(client: &Client, installed: &Installed) {
+    let stage = Stage::new(client, installed);
+    let settings = |stage: &Stage<'_>| -> Vec<String> {
+        let files = client.files.iter();
+        let paths = files.map(|(path, _)| stage.env.home().join(path));
+        paths.map(|path| stage.env.read(path)).collect()
+    };
+    let before = settings(&stage);
+    if client.shell.is_none() {
+        return;
+    }
+    let init = ["init", "--client", client.name];
+    stage.callosum().arguments(init).run().success();
+    stage.callosum().arguments(["uninstall"]).run().success();
+    assert_eq!(settings(&stage), before);
+    answers_without_a_network(client, installed);
 }

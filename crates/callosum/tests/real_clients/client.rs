@@ -19,6 +19,21 @@ pub(crate) struct Client {
     pub(crate) arguments: &'static [&'static str],
     /// The tool by which its model hands over an answer of a given form, where it is not text.
     pub(crate) answers_by: Option<&'static str>,
+    /// How its model runs a command; `None` where no hook of its settings is asked before.
+    pub(crate) shell: Option<Shell>,
+}
+
+/// How a client's model runs a command.
+#[derive(Debug)]
+pub(crate) struct Shell {
+    /// The tool.
+    pub(crate) tool: &'static str,
+    /// Where in its input the command stands.
+    pub(crate) key: &'static str,
+    /// The arguments for one question, with which nobody else is asked.
+    pub(crate) arguments: &'static [&'static str],
+    /// Variables that this takes.
+    pub(crate) environment: &'static [(&'static str, &'static str)],
 }
 
 /// All of them, the slowest first, so that no one is waited for alone.
@@ -41,6 +56,12 @@ pub(crate) static ALL: &[Client] = &[
         )],
         arguments: &["--skip-trust", "-o", "json", "-p"],
         answers_by: None,
+        shell: Some(Shell {
+            tool: "run_shell_command",
+            key: "command",
+            arguments: &["--approval-mode", "yolo", "-o", "json", "-p"],
+            environment: &[("GEMINI_CLI_TRUST_WORKSPACE", "true")],
+        }),
     },
     Client {
         name: "opencode",
@@ -55,6 +76,7 @@ pub(crate) static ALL: &[Client] = &[
         )],
         arguments: &["run", "--format", "json"],
         answers_by: None,
+        shell: None,
     },
     Client {
         name: "qwen",
@@ -73,6 +95,12 @@ pub(crate) static ALL: &[Client] = &[
         )],
         arguments: &["-o", "json", "-p"],
         answers_by: Some("structured_output"),
+        shell: Some(Shell {
+            tool: "run_shell_command",
+            key: "command",
+            arguments: &["--approval-mode", "yolo", "-o", "json", "-p"],
+            environment: &[],
+        }),
     },
     Client {
         name: "claude",
@@ -88,6 +116,12 @@ pub(crate) static ALL: &[Client] = &[
         files: &[],
         arguments: &["-p", "--output-format", "json"],
         answers_by: Some("StructuredOutput"),
+        shell: Some(Shell {
+            tool: "Bash",
+            key: "command",
+            arguments: &["--allowedTools", "Bash", "--output-format", "json", "-p"],
+            environment: &[],
+        }),
     },
     Client {
         name: "codex",
@@ -112,6 +146,19 @@ stream_max_retries = 1
         )],
         arguments: &["exec", "--json", "--skip-git-repo-check"],
         answers_by: None,
+        shell: Some(Shell {
+            tool: "exec_command",
+            key: "cmd",
+            arguments: &[
+                "exec",
+                "--json",
+                "--skip-git-repo-check",
+                "--sandbox",
+                "danger-full-access",
+                "--dangerously-bypass-hook-trust",
+            ],
+            environment: &[],
+        }),
     },
 ];
 

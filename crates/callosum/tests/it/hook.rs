@@ -201,6 +201,22 @@ fn hostile_events_are_answered() {
     }));
 }
 
+/// CAKE-SHIM-1: a client that never ends what it sends is answered all the same.
+#[test]
+fn an_event_without_an_end_is_denied_in_time() {
+    let env = repository();
+    let program = callosum_testkit::fakes::program("callosum");
+    // Nobody writes to the pipe, and it has no end, because the shell itself could.
+    let script = format!(
+        "mkfifo pipe && exec 3<>pipe && '{}' hook codex pre-tool-use <&3",
+        program.display()
+    );
+    let shell = env.program(PathBuf::from("/bin/sh"));
+    let output = shell.arguments(["-c", &script]).run();
+    let reason = denied("codex", &output).unwrap();
+    assert!(reason.contains("took too long"), "{reason}");
+}
+
 /// CAKE-ADP-1: a hook that only watches says nothing, whatever happens.
 #[test]
 fn who_only_watches_never_disturbs() {

@@ -105,8 +105,8 @@ const CHANGES: [&str; 9] = [
     "write", "edit", "create", "delete", "remove", "move", "rename", "replace", "patch",
 ];
 
-/// Where commands stand in what a tool takes.
-const COMMANDS: [&str; 4] = ["command", "cmd", "script", "commands"];
+/// Where commands stand in what a tool takes. The last is what Codex types into a shell that runs.
+const COMMANDS: [&str; 5] = ["command", "cmd", "script", "commands", "chars"];
 
 /// Where paths stand in what a tool takes.
 const PATHS: [&str; 11] = [

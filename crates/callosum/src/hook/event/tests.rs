@@ -142,6 +142,10 @@ fn a_command_is_one_whatever_tool_it_is_told_to() {
     assert_eq!(acts("Bash", json!({"command": "ls"})), Ok(shell("ls")));
     assert_eq!(acts("Bash", json!({"command": ""})), Ok(shell("")));
     assert_eq!(
+        acts("write_stdin", json!({"chars": "git reset --hard\n"})),
+        Ok(shell("git reset --hard\n"))
+    );
+    assert_eq!(
         acts("mcp__remote__run", json!({"cmd": "rm -rf /"})),
         Ok(shell("rm -rf /"))
     );

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod hooks;
 mod scheduling;
 mod token_efficiency;
 
@@ -23,11 +24,16 @@ const KILLS: u64 = 5000;
 /// So many jobs are scheduled where no other number is asked for.
 const JOBS: usize = 1000;
 
+/// So many events are answered where no other number is asked for.
+const EVENTS: usize = 1000;
+
 /// What can be asked for on the command line.
 #[derive(Debug, PartialEq, Eq)]
 enum Chore {
     /// Runs the tests with coverage and prints a table for each crate of [`COVERED`].
     Coverage,
+    /// Answers events as a hook, and takes snapshots, and prints how long that takes.
+    Hooks { runs: usize },
     /// Kills writing processes, at moments drawn from the seed, and looks for what they stored.
     KillLoop { kills: u64, seed: u64 },
     /// Runs jobs that do nothing, by us and by other programs, and prints how many a second.
@@ -40,6 +46,11 @@ impl Chore {
     fn asked(arguments: &[&str]) -> Option<Chore> {
         match arguments {
             ["coverage"] => Some(Chore::Coverage),
+            ["hooks"] => Some(Chore::Hooks { runs: EVENTS }),
+            ["hooks", "--runs", number] => {
+                let runs = number.parse().ok().filter(|&runs| runs > 0)?;
+                Some(Chore::Hooks { runs })
+            }
             ["kill-loop", options @ ..] => {
                 let (mut kills, mut seed) = (KILLS, 1);
                 for option in options.chunks(2) {
@@ -67,12 +78,13 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match Chore::asked(&arguments) {
         Some(Chore::Coverage) => coverage(),
+        Some(Chore::Hooks { runs }) => hooks::hooks(runs),
         Some(Chore::KillLoop { kills, seed }) => kill_loop(kills, seed),
         Some(Chore::Scheduling { jobs }) => scheduling::scheduling(jobs),
         Some(Chore::TokenEfficiency) => token_efficiency::token_efficiency(),
         None => {
             say(
-                "usage: cargo xtask coverage | kill-loop [--kills N] [--seed S] | \
+                "usage: cargo xtask coverage | hooks [--runs N] | kill-loop [--kills N] [--seed S] | \
                  scheduling [--jobs N] | token-efficiency",
             );
             ExitCode::from(2)
@@ -257,6 +269,14 @@ mod tests {
         check(&["--kills"], None);
         check(&["--kills", "many"], None);
         check(&["20"], None);
+    }
+
+    #[test]
+    fn hooks_take_a_number_of_runs_and_have_their_own() {
+        let runs = |runs| Some(Chore::Hooks { runs });
+        assert_eq!(Chore::asked(&["hooks"]), runs(EVENTS));
+        assert_eq!(Chore::asked(&["hooks", "--runs", "20"]), runs(20));
+        assert_eq!(Chore::asked(&["hooks", "--runs", "0"]), None);
     }
 
     #[test]

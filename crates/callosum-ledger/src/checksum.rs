@@ -62,7 +62,7 @@ impl Checksum {
 }
 
 /// A hash that is being taken of bytes that come in pieces.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Hashing(Sha256);
 
 impl Hashing {

@@ -32,6 +32,7 @@ mod entry;
 mod error_code;
 mod event;
 mod group;
+mod growing;
 mod hashlog;
 mod journal;
 mod ledger;
@@ -71,6 +72,7 @@ pub use crate::{
     entry::{Entry, EntryError, NewEntry},
     error_code::{ErrorCode, UnknownErrorCode},
     event::{AuditEvent, AuditRecord, Event, Spawn, UnknownEvent},
+    growing::GrowingChecksum,
     journal::JournalError,
     ledger::{Ledger, LedgerOptions, WriteError},
     ledger_file::{LedgerFileError, LedgerVersion},

@@ -16,7 +16,7 @@ use callosum_evidence::{
     secrets,
 };
 use callosum_ledger::{
-    AuditEvent, Checksum, Entry, ErrorCode, NewEntry, Reader, TaskId, WriteError,
+    AuditEvent, Checksum, Entry, ErrorCode, GrowingChecksum, NewEntry, Reader, TaskId, WriteError,
 };
 use serde_json::{Map, Value, json};
 
@@ -40,9 +40,9 @@ use crate::{
 /// The key of an answer's metadata that has what it cost, in US dollars.
 const COST_KEY: &str = "cost_usd";
 
-/// The largest ledger, in bytes, that is hashed before and after an executor runs: a few
-/// milliseconds.
-const LARGEST_HASHED: u64 = 4 << 20;
+/// The largest ledger, in bytes, that is hashed around what an executor does: a few milliseconds
+/// once a run, and after a try that failed.
+pub(super) const LARGEST_HASHED: u64 = 4 << 20;
 
 /// What a worker is given.
 pub(super) struct Job<'a> {
@@ -116,6 +116,8 @@ pub(super) struct Workshop<'a> {
     pub(super) rules: Rules,
     pub(super) health: Health,
     pub(super) watch: &'a dyn Watch,
+    /// The ledger's file, as it stands around what executors do.
+    pub(super) ledger_file: GrowingChecksum,
 }
 
 impl Workshop<'_> {
@@ -332,7 +334,7 @@ impl Workshop<'_> {
         let mut was_sent_back = false;
         loop {
             step(Trigger::Assigned)?;
-            let before = self.ledger_now(job.executor)?;
+            let before = self.ledger_before(job.executor)?;
             let asked = match self.ask(job, about, &request) {
                 Ok(asked) => asked,
                 Err(stop) => {
@@ -340,7 +342,7 @@ impl Workshop<'_> {
                         Stop::Failed(failure) | Stop::Unstorable(failure) => about.error(failure),
                         Stop::OverBudget(_) | Stop::Cancelled => about.cancelled(),
                     };
-                    let after = self.ledger_now(job.executor)?;
+                    let after = self.ledger_after(before)?;
                     self.record(record::beside_ledger(event, before, after))?;
                     step(Trigger::Broke)?;
                     step(Trigger::CleanedUp)?;
@@ -388,21 +390,21 @@ impl Workshop<'_> {
         }
     }
 
-    /// The hash of the ledger's file, where an executor is about to run, or has run, that is not our
-    /// own; nothing where that would take longer than most tasks.
-    fn ledger_now(&self, executor: &Executor) -> Result<Option<Checksum>, Stop> {
-        let ledger = &self.means.ledger.paths().ledger;
-        let disk = &self.means.surroundings.disk;
-        let is_small = |len: u64| len <= LARGEST_HASHED;
+    /// The hash of the ledger's file before an executor runs that is not our own; of what is not new
+    /// since the last time, as it was then.
+    fn ledger_before(&self, executor: &Executor) -> Result<Option<Checksum>, Stop> {
         if self.means.surroundings.confiner.is_none() || executor.is_embedded() {
             return Ok(None);
         }
-        match disk.stat(ledger)? {
-            Some(stat) if is_small(stat.len) => Ok(disk
-                .read_if_there(ledger)?
-                .map(|bytes| Checksum::of(&bytes))),
-            _ => Ok(None),
+        Ok(self.ledger_file.now(&self.means.surroundings.disk)?)
+    }
+
+    /// The hash of all of the ledger's file after a try that failed.
+    fn ledger_after(&self, before: Option<Checksum>) -> Result<Option<Checksum>, Stop> {
+        if before.is_none() {
+            return Ok(None);
         }
+        Ok(self.ledger_file.anew(&self.means.surroundings.disk)?)
     }
 
     /// Looks an answer's citations up and says whether it may be committed.

@@ -15,10 +15,10 @@ use std::{
 
 use callosum_agents::{health::Health, registry::Executor};
 use callosum_host::{machine, process::Cancel};
-use callosum_ledger::{AuditEvent, ErrorCode, TaskId, WriteError};
+use callosum_ledger::{AuditEvent, ErrorCode, GrowingChecksum, TaskId, WriteError};
 
 use super::{
-    attempt::{AttemptResult, Attempted, Job, Workshop},
+    attempt::{AttemptResult, Attempted, Job, LARGEST_HASHED, Workshop},
     judge::Judged,
     means::{Means, Rules},
     record::{About, not_started, over_budget},
@@ -83,6 +83,7 @@ pub fn run(
         rules,
         health: Health::new(),
         watch,
+        ledger_file: GrowingChecksum::new(&means.ledger.paths().ledger, LARGEST_HASHED),
     };
     let over = Cancel::new()?;
     let (job_sender, jobs) = channel::<Job<'_>>();

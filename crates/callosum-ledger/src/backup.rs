@@ -2,7 +2,8 @@
 //!
 //! The copy of the ledger gets its name last, so a backup with a ledger is a whole one. It is read
 //! back and every checksum in it checked before it counts. Archives are named, not copied: they
-//! never change, and the journal makes them anew. The format: `docs/formats/backup.md`.
+//! never change, and the journal makes them anew, but for those that were there before it. The
+//! format: `docs/formats/backup.md`.
 
 use std::path::{Path, PathBuf};
 

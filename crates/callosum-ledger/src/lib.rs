@@ -80,7 +80,8 @@ pub use crate::{
     past::{Past, PastError, past},
     paths::LedgerPaths,
     reader::{
-        ExecutorStats, Found, LedgerState, Place, Query, ReadError, Reader, StateStats, Stats,
+        ExecutorStats, Found, GoneArchive, LedgerState, Place, Query, ReadError, Reader,
+        StateStats, Stats,
     },
     recovery::{RecoverError, RecoverFrom, RecoverOptions, Recovered},
     replay::{Difference, Replay, ReplayError, replay},

@@ -87,7 +87,13 @@ impl Archive {
     pub(super) fn gone(&self, paths: &LedgerPaths) -> ReadError {
         ReadError::ArchiveGone {
             path: self.path(paths),
+            is_in_journal: self.is_in_journal(),
         }
+    }
+
+    /// Whether the journal has its entries; of one that was there before it, it has the hash alone.
+    pub(super) fn is_in_journal(&self) -> bool {
+        self.told.as_ref().is_some_and(|told| !told.is_adopted)
     }
 
     /// Where it is, were it not compressed.

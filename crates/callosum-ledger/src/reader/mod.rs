@@ -39,6 +39,16 @@ pub struct Reader {
     active: Source,
 }
 
+/// An archive that the journal tells of and that is not there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GoneArchive {
+    /// Where it should be.
+    pub path: PathBuf,
+    /// Whether the journal has what it held, and can make it anew. One that was there before the
+    /// journal only comes back from a copy.
+    pub is_in_journal: bool,
+}
+
 impl Reader {
     /// Opens a ledger for reading, also one that a later version wrote or that may not be written.
     ///
@@ -88,11 +98,14 @@ impl Reader {
 
     /// The archives that the journal tells of and that are not there: no query finds what they
     /// had.
-    pub fn gone_archives(&self) -> Result<Vec<PathBuf>, ReadError> {
+    pub fn gone_archives(&self) -> Result<Vec<GoneArchive>, ReadError> {
         let mut gone = Vec::new();
         for archive in self.told()? {
             if !archive.is_there(&self.disk, &self.paths)? {
-                gone.push(archive.path(&self.paths));
+                gone.push(GoneArchive {
+                    path: archive.path(&self.paths),
+                    is_in_journal: archive.is_in_journal(),
+                });
             }
         }
         Ok(gone)

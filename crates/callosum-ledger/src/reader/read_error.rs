@@ -28,12 +28,16 @@ pub enum ReadError {
     ArchiveGone {
         /// Where it should be.
         path: PathBuf,
+        /// Whether the journal has what it held, and can make it anew.
+        is_in_journal: bool,
     },
     /// An archive does not have the entries that the journal says were archived.
     #[error("`{}` is not what the audit journal says was archived", path.display())]
     ArchiveChanged {
         /// The archive.
         path: PathBuf,
+        /// Whether the journal has what it held, and can make it anew.
+        is_in_journal: bool,
     },
     /// A file is not a ledger.
     #[error("cannot read `{}`", path.display())]

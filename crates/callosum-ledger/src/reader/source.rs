@@ -163,6 +163,7 @@ impl Source {
         } else {
             Err(ReadError::ArchiveChanged {
                 path: ledger.path().to_owned(),
+                is_in_journal: !told.is_adopted,
             })
         }
     }

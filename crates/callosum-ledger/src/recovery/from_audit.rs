@@ -8,6 +8,7 @@ use crate::{
     group::Writer,
     journal::{Nobody, Until, walk_days},
     position::Position,
+    rotation,
 };
 
 impl Project<'_> {
@@ -26,12 +27,24 @@ impl Project<'_> {
             },
             |(signed, rebuilding)| {
                 let mut aligned = rebuilding.carry_out(disk, paths)?;
+                let mut not_in_journal = Vec::new();
+                for adopted in aligned
+                    .position
+                    .archives
+                    .iter()
+                    .filter(|told| told.is_adopted)
+                {
+                    if !rotation::is_kept(disk, paths, &adopted.archive)? {
+                        not_in_journal.push(paths.archive(&adopted.archive));
+                    }
+                }
                 aligned.repairs.extend(archives.take());
                 let mut writer = Writer::default();
                 let repairs = writer.settle(disk, paths, clock, aligned, rollback_event)?;
                 Ok(Recovered {
                     signed,
                     repairs,
+                    not_in_journal,
                     ..Recovered::default()
                 })
             },

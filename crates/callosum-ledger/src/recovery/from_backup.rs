@@ -118,9 +118,8 @@ impl Project<'_> {
                 taken_in: (taken.len() - archived.len()) as u64,
                 archived: archived.len() as u64,
                 left_out: told.left_out,
-                signed: None,
                 set_aside,
-                repairs: Vec::new(),
+                ..Recovered::default()
             },
         })
     }

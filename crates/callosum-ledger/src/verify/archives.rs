@@ -30,6 +30,9 @@ pub(super) fn check_archives(
             let detail = "the audit journal tells of this archive, and it is not there";
             let missing = whole_file(&path, Fault::Missing, detail);
             verification.problems.push(missing);
+            if told.archived.is_adopted {
+                verification.not_in_journal.push(path);
+            }
             continue;
         }
         let path = if disk.exists(&path)? {
@@ -40,6 +43,10 @@ pub(super) fn check_archives(
         let mut of_archive = check_archive(disk, paths, &path, told)?;
         if told.archived.is_adopted {
             check_adopted(disk, paths, told, &mut of_archive)?;
+        }
+        let is_ledger = |problem: &Problem| problem.path == path;
+        if told.archived.is_adopted && of_archive.problem.as_ref().is_some_and(is_ledger) {
+            verification.not_in_journal.push(path.clone());
         }
         verification.archived_entries += of_archive.entries;
         verification.problems.extend(of_archive.problem);

@@ -57,6 +57,9 @@ pub struct Verification {
     pub signed_records: u64,
     /// What is wrong, the first thing in each file.
     pub problems: Vec<Problem>,
+    /// Those of the archives in which something is wrong that the journal cannot make anew: they
+    /// were there before it.
+    pub not_in_journal: Vec<PathBuf>,
 }
 
 impl Verification {

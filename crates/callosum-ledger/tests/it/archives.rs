@@ -1,8 +1,8 @@
 //! Archives that are believed because the journal tells of them, and files that are not.
 
 use callosum_ledger::{
-    Checksum, ErrorCode, Ledger, Query, ReadError, RecoverFrom, RecoverOptions, Verification,
-    WriteError, verify, verify::Fault,
+    Checksum, ErrorCode, GoneArchive, Ledger, Query, ReadError, RecoverFrom, RecoverOptions,
+    Verification, WriteError, verify, verify::Fault,
 };
 use serde_json::Value;
 
@@ -107,16 +107,27 @@ fn an_archive_that_is_gone_is_missed_and_brought_back() {
     let text = project.text(&archive);
     project.disk.remove_file(&archive).unwrap();
     let reader = project.reader();
-    assert_eq!(
-        reader.gone_archives().unwrap(),
-        std::slice::from_ref(&archive)
-    );
+    let gone = GoneArchive {
+        path: archive.clone(),
+        is_in_journal: true,
+    };
+    assert_eq!(reader.gone_archives().unwrap(), [gone]);
     let error = reader.find(&id("cal_2026_11_02_0002")).unwrap_err();
-    assert!(matches!(error, ReadError::ArchiveGone { .. }), "{error}");
+    assert!(
+        matches!(
+            error,
+            ReadError::ArchiveGone {
+                is_in_journal: true,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert!(found(&project).not_in_journal.is_empty());
     assert_eq!(summary(&project, "cal_2026_11_02_0004"), "active");
     assert_eq!(project.open().repairs().len(), 1);
     assert_eq!(project.text(&archive), text);
-    assert_eq!(project.reader().gone_archives().unwrap(), [archive; 0]);
+    assert_eq!(project.reader().gone_archives().unwrap(), []);
     assert_eq!(found(&project).problems, []);
 }
 
@@ -244,6 +255,47 @@ fn an_archive_that_was_taken_over_is_proven() {
         .unwrap_err();
     assert_eq!(error.code(), Some(ErrorCode::ChecksumMismatch), "{error}");
     assert_eq!(faults(&project), [(Fault::Edited, name(&archives[0]))]);
+}
+
+/// CAL-LED-2, CAL-SUM-2: of an archive that was taken over the journal has the hash alone. Who misses
+/// it is not told that the journal brings it back, and a copy of it is believed again.
+#[test]
+fn an_archive_that_was_taken_over_and_is_lost_only_comes_back_from_a_copy() {
+    let (project, archives) = older();
+    project.disk.remove_file(&archives[1]).unwrap();
+    let path = archives[0].clone();
+    let copy = project.read(&path);
+    project.disk.remove_file(&path).unwrap();
+    let recover = || {
+        let from = RecoverFrom::Audit;
+        let options = RecoverOptions::default();
+        Ledger::recover(&project.disk, &project.paths, &project.clock, from, options).unwrap()
+    };
+    let recovered = recover();
+    assert_eq!(recovered.repairs, []);
+    assert_eq!(recovered.not_in_journal, std::slice::from_ref(&path));
+    let gone = GoneArchive {
+        path: path.clone(),
+        is_in_journal: false,
+    };
+    assert_eq!(project.reader().gone_archives().unwrap(), [gone]);
+    let error = project.reader().find(&id("cal_2026_11_02_0002"));
+    assert!(
+        matches!(
+            error,
+            Err(ReadError::ArchiveGone {
+                is_in_journal: false,
+                ..
+            })
+        ),
+        "{error:?}"
+    );
+    assert_eq!(found(&project).not_in_journal, std::slice::from_ref(&path));
+
+    project.write(&path, copy);
+    assert_eq!(found(&project).problems, []);
+    assert!(found(&project).not_in_journal.is_empty());
+    assert_eq!(summary(&project, "cal_2026_11_02_0002"), "summary 1");
 }
 
 /// CAL-SCH-2, CAL-GOV-4: an id that has an entry is not given out again, whatever the watermark

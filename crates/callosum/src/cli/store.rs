@@ -5,8 +5,8 @@ use std::{error::Error, path::Path, time::Duration};
 use callosum_arbiter::Remedy;
 use callosum_host::{DiskError, FileLock, LockError};
 use callosum_ledger::{
-    AuditEvent, CreateError, ErrorCode, Ledger, LedgerOptions, OpenError, ReadError, Reader,
-    WriteError,
+    AuditEvent, CreateError, ErrorCode, Ledger, LedgerOptions, OpenError, ReadError,
+    Reader, WriteError,
 };
 
 use super::{context::Context, witness};
@@ -80,11 +80,11 @@ pub(super) fn reader(context: &Context) -> Result<Reader, CommandError> {
     for gone in reader.gone_archives().unwrap_or_default() {
         let what = format!(
             "the archive `{}` is gone: what it had is not among the entries",
-            gone.display()
+            gone.path.display()
         );
         context
             .ui
-            .warn(&what, Some("callosum ledger recover --from-audit"));
+            .warn(&what, Some(way_back_to(gone.is_in_journal)));
     }
     Ok(reader)
 }
@@ -201,6 +201,16 @@ pub(super) fn unwritten(error: &WriteError) -> CommandError {
     with_disk_hint(explained, error)
 }
 
+/// How an archive comes back that is gone, or is not what it was.
+pub(super) fn way_back_to(is_in_journal: bool) -> &'static str {
+    if is_in_journal {
+        "callosum ledger recover --from-audit"
+    } else {
+        "bring the file back from a copy: it was taken over with the ledger, and the audit journal \
+         has its hash alone; callosum ledger verify --all holds it against that"
+    }
+}
+
 /// Explains why the ledger could not be read.
 pub(super) fn unreadable(error: &ReadError) -> CommandError {
     // An entry that is not what was committed is an answer, and the answer is no.
@@ -210,13 +220,10 @@ pub(super) fn unreadable(error: &ReadError) -> CommandError {
     };
     let explained =
         CommandError::because(exit, "cannot read the ledger", error).coded(error.code());
-    if matches!(
-        error,
-        ReadError::ArchiveGone { .. } | ReadError::ArchiveChanged { .. }
-    ) {
-        return explained.hint(
-            "callosum ledger recover --from-audit makes every archive anew that was written here",
-        );
+    if let ReadError::ArchiveGone { is_in_journal, .. }
+    | ReadError::ArchiveChanged { is_in_journal, .. } = error
+    {
+        return explained.hint(way_back_to(*is_in_journal));
     }
     if exit == Exit::No {
         return explained.hint("callosum ledger verify");

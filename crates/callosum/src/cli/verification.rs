@@ -10,7 +10,7 @@ use owo_colors::OwoColorize as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{context::Context, witness};
+use super::{context::Context, store, witness};
 use crate::ui::{CommandError, Exit, Progress, many};
 
 /// `callosum ledger verify --json` and `callosum audit verify --json`.
@@ -115,7 +115,9 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
                 && problem.number == 0
                 && problem.path.starts_with(&paths.history)
         };
-        if found.problems.iter().all(is_stranger) {
+        if !found.not_in_journal.is_empty() {
+            context.ui.hint(store::way_back_to(false));
+        } else if found.problems.iter().all(is_stranger) {
             context
                 .ui
                 .hint("move it away: it is no archive, and nothing reads it");

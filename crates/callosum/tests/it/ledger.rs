@@ -449,6 +449,33 @@ fn an_archive_that_was_removed_is_made_anew() {
     assert!(archive.is_file());
 }
 
+/// CAL-LED-2, CAL-SUM-2: what was taken over with the ledger and is lost comes back from a copy only,
+/// and that is what is said.
+#[test]
+fn a_lost_archive_of_an_older_program_is_not_promised_from_the_journal() {
+    let env = two_languages();
+    let archive = ".cal_memory_history/cal_memory_20250102_030405.json";
+    let task = r#"{"task_id":"cal_2025_01_02_0001","executor":"other","summary":"old","tokens_used":1,
+        "linked_tasks":[],"timestamp":"2025-01-02T03:04:05Z","metadata":{}}"#;
+    env.write(archive, format!(r#"{{"version":"1.2","tasks":[{task}]}}"#));
+    env.run(["init"]).success();
+    let copy = env.read(archive);
+    std::fs::remove_file(env.project().join(archive)).unwrap();
+    for command in [
+        &["ledger", "query"][..],
+        &["ledger", "show", "cal_2025_01_02_0001"],
+        &["ledger", "verify", "--all"],
+        &["ledger", "recover", "--from-audit"],
+    ] {
+        let said = env.run(command).stderr;
+        assert!(said.contains("from a copy"), "{command:?}: {said}");
+        assert!(!said.contains("--from-audit"), "{command:?}: {said}");
+    }
+    env.write(archive, copy);
+    env.run(["ledger", "show", "cal_2025_01_02_0001"]).success();
+    env.run(["ledger", "verify", "--all"]).success();
+}
+
 /// CAL-LED-1, CAL-CFG-1: whoever finds the ledger so large is told where it went, on standard error.
 #[test]
 fn an_archived_ledger_is_told_of_by_the_command_that_finds_it_so_large() {

@@ -109,6 +109,10 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
             .ui
             .warn(&what, Some("callosum audit checkpoint --begin-anew"));
     }
+    for gone in &recovered.not_in_journal {
+        let what = format!("the archive `{}` is gone", gone.display());
+        context.ui.warn(&what, Some(store::way_back_to(false)));
+    }
     let shown = |path: &PathBuf| {
         let path = path.strip_prefix(context.state()).unwrap_or(path);
         path.display().to_string()
@@ -127,10 +131,17 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
     if context.ui.json {
         return context.ui.json_data(&output);
     }
-    let mut text = format!(
+    let taken_in = format!(
         "{} taken into the audit journal\n",
         many(output.taken_in, "entry")
     );
+    let mut text = match (from_audit, output.restored.is_empty()) {
+        (false, _) => taken_in,
+        (true, false) => String::new(),
+        (true, true) => {
+            "nothing to restore: what is there is what the audit journal says\n".to_owned()
+        }
+    };
     if output.archived > 0 {
         let _ = writeln!(
             text,

@@ -476,6 +476,39 @@ fn a_lost_archive_of_an_older_program_is_not_promised_from_the_journal() {
     env.run(["ledger", "verify", "--all"]).success();
 }
 
+/// CAL-FLOW-2, CAL-SUM-2: an export that meets a bad entry says so, and what it printed is whole.
+#[test]
+fn an_export_that_meets_a_bad_entry_has_printed_whole_rows() {
+    let env = two_languages();
+    let task = |number: u32| {
+        format!(
+            r#"{{"task_id":"cal_2025_01_02_{number:04}","executor":"other","summary":"{}\n{number}",
+            "tokens_used":1,"linked_tasks":[],"timestamp":"2025-01-02T03:04:05Z","metadata":{{}}}}"#,
+            "x".repeat(5_000)
+        )
+    };
+    let tasks: Vec<_> = (1..=60).map(task).collect();
+    let ledger = format!(r#"{{"version":"1.2","tasks":[{}]}}"#, tasks.join(","));
+    env.write(".cal_memory.json", ledger);
+    env.run(["init"]).success();
+    let text = env.read(".cal_memory.json");
+    env.write(".cal_memory.json", text.replacen("x\\n9\"", "y\\n9\"", 1));
+    let lines = env.run(["ledger", "export"]).ended_with(1);
+    assert!(lines.stderr.contains("E004"), "{}", lines.stderr);
+    let rows: Vec<Value> = lines
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(rows.len(), 51);
+    assert!(lines.stdout.ends_with('\n'));
+    let table = env
+        .run(["ledger", "export", "--format", "csv"])
+        .ended_with(1);
+    assert!(table.stdout.ends_with("\r\n"));
+    assert_eq!(table.stdout.matches("\r\n").count(), 52);
+}
+
 /// CAL-LED-1, CAL-CFG-1: whoever finds the ledger so large is told where it went, on standard error.
 #[test]
 fn an_archived_ledger_is_told_of_by_the_command_that_finds_it_so_large() {

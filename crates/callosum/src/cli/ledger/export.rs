@@ -16,6 +16,9 @@ use crate::{
 ///
 /// `jsonl` is one entry a line, as it is stored. `csv` is RFC 4180, with a heading; a field that a
 /// spreadsheet would take for a formula gets a ' in front.
+///
+/// Every row is whole. An entry that is not what was committed ends the export with exit code 1; the
+/// rows before it are printed.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:

@@ -5,7 +5,7 @@ use std::{error::Error, path::Path, time::Duration};
 use callosum_arbiter::Remedy;
 use callosum_host::{DiskError, FileLock, LockError};
 use callosum_ledger::{
-    AuditEvent, CreateError, ErrorCode, Ledger, LedgerOptions, OpenError, ReadError,
+    AuditEvent, CreateError, ErrorCode, JournalError, Ledger, LedgerOptions, OpenError, ReadError,
     Reader, WriteError,
 };
 
@@ -59,7 +59,8 @@ pub(super) fn open(context: &Context) -> Result<Ledger, CommandError> {
 /// The ledger, to read. Nothing is created.
 ///
 /// What an interruption left behind is mended first, where that is possible: where it is not
-/// (read-only, a newer version, another process at work), what is there is read as it stands.
+/// (read-only, a newer version, another process at work), what is there is read as it stands. Where
+/// it is not what was committed, that is said.
 pub(super) fn reader(context: &Context) -> Result<Reader, CommandError> {
     let paths = context.ledger_paths();
     let options = options(context).map_err(|error| disk_failed(&error))?;
@@ -73,6 +74,16 @@ pub(super) fn reader(context: &Context) -> Result<Reader, CommandError> {
     match mended {
         Ok(ledger) => tell_repairs(context, &ledger),
         Err(OpenError::NotCreated { .. }) => {}
+        // What somebody put there is shown like what was committed, and must not pass for it.
+        Err(
+            error @ (OpenError::Foreign { .. }
+            | OpenError::Cut { .. }
+            | OpenError::JournalGone { .. }
+            | OpenError::Journal(JournalError::Damaged { .. })),
+        ) => {
+            let what = format!("nothing vouches for what is shown: {error}");
+            context.ui.warn(&what, Some("callosum ledger verify"));
+        }
         Err(error) => context.ui.detail(&unopened(&error).one_line()),
     }
     let reader = Reader::open(context.disk.clone(), paths).map_err(|error| unreadable(&error))?;

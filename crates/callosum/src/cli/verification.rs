@@ -115,6 +115,13 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
                 && problem.number == 0
                 && problem.path.starts_with(&paths.history)
         };
+        let is_lost_journal =
+            |problem: &Problem| problem.fault == Fault::Missing && problem.path == paths.audit;
+        let is_of_signed = |problem: &Problem| {
+            let is_of_journal = problem.path.starts_with(&paths.audit);
+            matches!(problem.fault, Fault::CheckpointMissing | Fault::OtherKey)
+                || (problem.fault == Fault::Rewritten && is_of_journal)
+        };
         if !found.not_in_journal.is_empty() {
             context.ui.hint(store::way_back_to(false));
         } else if found.problems.iter().all(is_stranger) {
@@ -125,6 +132,16 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
             context.ui.hint(
                 "callosum ledger recover --from-audit puts back what the journal says, and sets \
                  aside what is there",
+            );
+        } else if found.problems.iter().any(is_lost_journal) {
+            context.ui.hint(
+                "bring the folder back, from a backup or from version control; or begin a new \
+                 journal with the entries that the ledger has: callosum ledger recover --new-journal",
+            );
+        } else if found.problems.iter().all(is_of_signed) {
+            context.ui.hint(
+                "bring back what was signed; or, if you know why the journal is another: callosum \
+                 audit checkpoint --begin-anew",
             );
         }
         Err(CommandError::told(Exit::No))

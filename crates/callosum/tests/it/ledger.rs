@@ -449,6 +449,39 @@ fn an_archive_that_was_removed_is_made_anew() {
     assert!(archive.is_file());
 }
 
+/// CAL-GOV-4: an entry that somebody put into the ledger, with a right checksum, is not shown as if it
+/// had been committed.
+#[test]
+fn what_nobody_vouches_for_is_not_shown_without_a_word() {
+    let env = three_entries();
+    let said = env.run(["ledger", "query"]).success().stderr;
+    assert!(!said.contains("vouches"), "{said}");
+    let mut ledger: Value = serde_json::from_str(&env.read(".cal_memory.json")).unwrap();
+    let mut entry = ledger["tasks"][2].clone();
+    entry["task_id"] = "cal_2026_01_02_0004".into();
+    entry.as_object_mut().unwrap().remove("checksum");
+    ledger["tasks"].as_array_mut().unwrap().push(entry);
+    env.write(".cal_memory.json", ledger.to_string());
+    for command in [
+        &["ledger", "query"][..],
+        &["ledger", "show", "cal_2026_01_02_0001"],
+        &["ledger", "export"],
+    ] {
+        let said = env.run(command).success().stderr;
+        assert!(said.contains("nothing vouches"), "{command:?}: {said}");
+    }
+    std::fs::remove_dir_all(env.project().join("cal_audit")).unwrap();
+    let said = env.run(["ledger", "query"]).success().stderr;
+    assert!(said.contains("nothing vouches"), "{said}");
+    let said = env.run(["ledger", "verify"]).ended_with(1).stderr;
+    assert!(said.contains("--new-journal"), "{said}");
+    env.run(["ledger", "recover", "--new-journal"]).success();
+    let said = env.run(["audit", "verify"]).ended_with(1).stderr;
+    assert!(said.contains("--begin-anew"), "{said}");
+    env.run(["audit", "checkpoint", "--begin-anew"]).success();
+    env.run(["audit", "verify"]).success();
+}
+
 /// CAL-LED-2, CAL-SUM-2: what was taken over with the ledger and is lost comes back from a copy only,
 /// and that is what is said.
 #[test]

@@ -679,6 +679,7 @@ fn entries_are_compared_exported_and_shown_as_of_then() {
     };
     assert_eq!(count("2026-01-02"), 3);
     env.run(["ledger", "at", "2025-01-01"]).ended_with(1);
+    env.run(["ledger", "at", "2026-01-03"]).ended_with(2);
     env.run(["ledger", "at", "2026-01-02", "--output", "then.json"])
         .success();
     assert_eq!(env.read("then.json"), env.read(".cal_memory.json"));

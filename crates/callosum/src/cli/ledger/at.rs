@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{entry, filter::Moment, query};
 use crate::{
     cli::context::Context,
-    ui::{CommandError, Exit, List, Progress},
+    ui::{CommandError, Exit, List, Progress, many},
 };
 
 /// Show the ledger as it stood at a time, rebuilt from the audit journal
@@ -50,7 +50,12 @@ pub(crate) struct AtOutput<'l> {
 }
 
 pub(super) fn run(context: &Context, args: &AtArgs) -> Result<(), CommandError> {
-    let time = args.time.last(context.clock.now());
+    let now = context.clock.now();
+    let (first, time) = (args.time.first(now), args.time.last(now));
+    if first > now {
+        let what = format!("{first} is still to come");
+        return Err(CommandError::new(Exit::Usage, what));
+    }
     let progress = Progress::start(context.ui, "reading the audit journal");
     let then =
         past(&context.disk, &context.ledger_paths(), time).map_err(|error| explain(&error))?;
@@ -77,8 +82,9 @@ pub(super) fn run(context: &Context, args: &AtArgs) -> Result<(), CommandError> 
         });
     }
     context.ui.say(&format!(
-        "{active} entries at {time}, and {archived} in {} archives",
-        then.archives
+        "{} at {time}, and {archived} in {}",
+        many(active as u64, "entry"),
+        many(then.archives, "archive")
     ));
     if args.output.is_some() || active + archived == 0 {
         return Ok(());

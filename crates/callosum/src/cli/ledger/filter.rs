@@ -101,7 +101,7 @@ impl Moment {
     }
 
     /// The first instant of it.
-    fn first(self, now: Timestamp) -> Timestamp {
+    pub(super) fn first(self, now: Timestamp) -> Timestamp {
         match self {
             Self::At(time) | Self::Day(time) => time,
             Self::Ago(ago) => now.checked_sub(ago).unwrap_or(Timestamp::MIN),

@@ -5,6 +5,8 @@
 //! ledger without a hashlog, or laid out by another program, is read all the same, only slower.
 
 mod archives;
+mod candidate;
+mod entries;
 mod place;
 mod query;
 mod read_error;

@@ -4,7 +4,7 @@ use std::{cmp::Reverse, collections::HashSet};
 
 use jiff::Timestamp;
 
-use super::source::{Source, Unanswered};
+use super::{entries::Unanswered, source::Source};
 use crate::{entry::Entry, task_id::TaskId};
 
 /// Which entries are asked for; what is `None` excludes nothing.

@@ -1,0 +1,70 @@
+//! [`Candidate`]: what is known of an entry before it is read.
+
+use std::ops::Range;
+
+use jiff::Timestamp;
+
+use crate::{
+    entry::read_timestamp,
+    hashlog::{Asked, HashlogLine, Row},
+};
+
+/// What is known of an entry before it is read.
+pub(super) struct Candidate<'s> {
+    /// Its number in the file, from 1.
+    pub(super) number: usize,
+    pub(super) place: CandidatePlace<'s>,
+}
+
+/// Where it is looked for.
+pub(super) enum CandidatePlace<'s> {
+    /// As the hashlog says.
+    Line(HashlogLine<'s>),
+    /// As the hashlog's index says.
+    Row(Row),
+    /// In the bytes that were scanned.
+    Range(Range<usize>),
+}
+
+impl<'s> Candidate<'s> {
+    pub(super) fn of(line: HashlogLine<'s>) -> Self {
+        Self {
+            number: line.seq as usize,
+            place: CandidatePlace::Line(line),
+        }
+    }
+
+    pub(super) fn asked(asked: Asked<'s>) -> Self {
+        match asked {
+            Asked::Line(line) => Self::of(line),
+            Asked::Row(row) => Self {
+                number: row.number as usize,
+                place: CandidatePlace::Row(row),
+            },
+        }
+    }
+
+    pub(super) fn plain(number: usize, range: Range<usize>) -> Self {
+        Self {
+            number,
+            place: CandidatePlace::Range(range),
+        }
+    }
+
+    /// What the hashlog says of it: its executor and time.
+    pub(super) fn indexed(&self) -> Option<(&str, Timestamp)> {
+        match &self.place {
+            CandidatePlace::Line(line) => Some((&line.executor, read_timestamp(&line.timestamp)?)),
+            CandidatePlace::Row(_) | CandidatePlace::Range(_) => None,
+        }
+    }
+
+    /// Where it begins in the file, and how many bytes it has.
+    pub(super) fn extent(&self) -> (u64, u64) {
+        match &self.place {
+            CandidatePlace::Line(line) => (line.offset, line.length),
+            CandidatePlace::Row(row) => (row.offset, u64::from(row.length)),
+            CandidatePlace::Range(range) => (range.start as u64, range.len() as u64),
+        }
+    }
+}

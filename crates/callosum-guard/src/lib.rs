@@ -15,6 +15,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod config;
 mod decide;
 mod facts;
 mod path;

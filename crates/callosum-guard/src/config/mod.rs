@@ -1,0 +1,170 @@
+//! `cake_config.yaml`: how strict the guard is, and all else that the seed lets people set.
+//!
+//! Start with [`Config::parse`]. A value out of its range is an error that says which are allowed;
+//! a key that is not known is named, and passed over. [`Config::tightened_by`] puts a project's
+//! file under the user's own: it may make the guard stricter and nothing else.
+//!
+//! What is deliberately not here: finding and reading the files. Form: `docs/formats/cake-config.md`.
+
+mod read;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::read::{ConfigError, Problem, Read};
+
+use crate::{
+    permission::Permission,
+    policy::{Policy, UserRule},
+    rule::Strictness,
+    verdict::Decision,
+};
+
+/// What a `cake_config.yaml` says (Seed CAKE §6).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// How much danger is let through.
+    pub strictness: Strictness,
+    /// What follows when an agent does not heed.
+    pub escalation: Escalation,
+    /// What the guard may cost.
+    pub performance: Performance,
+    /// Whether to confirm and to record.
+    pub safety: Safety,
+    /// Where errors are remembered.
+    pub database: Database,
+    /// What is logged, and where.
+    pub logging: Logging,
+    /// How long snapshots are kept, and how much of them.
+    pub snapshot: Snapshot,
+    /// Rules beside ours.
+    pub rules: Vec<UserRule>,
+}
+
+/// What follows when an agent does not heed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Escalation {
+    /// After so many interventions a person is told; 1 to 10.
+    pub max_strikes: u8,
+    /// Minutes between two interventions over the same; 1 to 60.
+    pub cooldown_minutes: u8,
+    /// Where a person is told; `None` where nobody is.
+    pub webhook: Option<String>,
+}
+
+/// What the guard may cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Performance {
+    /// Milliseconds for an intervention; 50 to 1000.
+    pub max_latency_ms: u16,
+    /// Mebibytes of memory; 512 to 4096.
+    pub max_memory_mb: u16,
+}
+
+/// Whether to confirm and to record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Safety {
+    /// Whether a person is asked even where the guard would block or allow by itself.
+    pub require_confirmation: bool,
+    /// Whether commands that are allowed are recorded too.
+    pub audit_all_commands: bool,
+}
+
+/// Where errors are remembered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Database {
+    /// The file; `~` is for the reader to replace.
+    pub path: String,
+    /// Hours after which an error is forgotten.
+    pub ttl_hours: u32,
+}
+
+/// What is logged, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Logging {
+    /// `DEBUG`, `INFO`, `WARNING` or `ERROR`.
+    pub level: String,
+    /// The file; `~` is for the reader to replace.
+    pub file: String,
+    /// Mebibytes after which another file is begun.
+    pub max_size_mb: u32,
+}
+
+/// How long snapshots are kept, and how much of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Hours.
+    pub retention_hours: u32,
+    /// Gibibytes of all together.
+    pub max_size_gb: u32,
+}
+
+impl Default for Config {
+    /// What the seed shows.
+    fn default() -> Self {
+        Self {
+            strictness: Strictness::Balanced,
+            escalation: Escalation {
+                max_strikes: 4,
+                cooldown_minutes: 5,
+                webhook: None,
+            },
+            performance: Performance {
+                max_latency_ms: 300,
+                max_memory_mb: 1_024,
+            },
+            safety: Safety {
+                require_confirmation: false,
+                audit_all_commands: true,
+            },
+            database: Database {
+                path: "~/.cake/recall.db".to_owned(),
+                ttl_hours: 24,
+            },
+            logging: Logging {
+                level: "INFO".to_owned(),
+                file: "~/.cake/cake.log".to_owned(),
+                max_size_mb: 100,
+            },
+            snapshot: Snapshot {
+                retention_hours: 72,
+                max_size_gb: 1,
+            },
+            rules: Vec::new(),
+        }
+    }
+}
+
+impl Config {
+    /// Puts a project's file under this one, which is the user's.
+    ///
+    /// The stricter of both counts, rules are added, what is kept is kept longer. Where files lie
+    /// and whom to tell stays as the user has it: a repository is not asked.
+    #[must_use]
+    pub fn tightened_by(mut self, project: &Config) -> Config {
+        self.strictness = self.strictness.max(project.strictness);
+        let escalation = &mut self.escalation;
+        escalation.max_strikes = escalation.max_strikes.min(project.escalation.max_strikes);
+        escalation.cooldown_minutes = escalation
+            .cooldown_minutes
+            .min(project.escalation.cooldown_minutes);
+        self.safety.require_confirmation |= project.safety.require_confirmation;
+        self.safety.audit_all_commands |= project.safety.audit_all_commands;
+        self.snapshot.retention_hours = self
+            .snapshot
+            .retention_hours
+            .max(project.snapshot.retention_hours);
+        self.rules.extend(project.rules.iter().cloned());
+        self
+    }
+
+    /// The policy that it comes to, with what a person has allowed.
+    pub fn policy(&self, permissions: Vec<Permission>) -> Policy {
+        Policy {
+            strictness: self.strictness,
+            rules: self.rules.clone(),
+            permissions,
+            on_budget: (self.strictness == Strictness::Paranoid).then_some(Decision::Block),
+        }
+    }
+}

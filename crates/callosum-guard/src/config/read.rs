@@ -1,0 +1,403 @@
+//! From the text of a `cake_config.yaml` to what it says, with everything that is wrong with it.
+//!
+//! The file is read as values first and looked at key by key, so that each problem is told with
+//! its key, its value and what is allowed, all at once and not one after the other.
+
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::{Config, Strictness};
+
+/// Bytes of a file beyond which it is not read.
+const LONGEST: usize = 256 * 1024;
+
+/// What a file says, and what in it was passed over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Read {
+    /// What it says.
+    pub config: Config,
+    /// Keys that are not known, with the keys that they stand in.
+    pub unknown: Vec<String>,
+}
+
+/// One thing that is wrong with a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The key, with the keys that it stands in.
+    pub key: String,
+    /// What stands there; `None` where nothing does.
+    pub value: Option<String>,
+    /// What may stand there.
+    pub allowed: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.value {
+            Some(value) => write!(f, "`{}` is {value}, allowed is {}", self.key, self.allowed),
+            None => write!(f, "`{}` is missing, allowed is {}", self.key, self.allowed),
+        }
+    }
+}
+
+/// Why a file cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// It is larger than is read.
+    #[error("{file} is larger than {LONGEST} bytes")]
+    TooLarge {
+        /// The file.
+        file: String,
+    },
+    /// It is not YAML.
+    #[error("{file} is not YAML: {problem}")]
+    NotYaml {
+        /// The file.
+        file: String,
+        /// Where and why.
+        problem: String,
+    },
+    /// Values are missing or out of range.
+    #[error("{file}: {}", listed(problems))]
+    Invalid {
+        /// The file.
+        file: String,
+        /// All that is wrong.
+        problems: Vec<Problem>,
+    },
+}
+
+fn listed(problems: &[Problem]) -> String {
+    let all: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    all.join("; ")
+}
+
+impl Config {
+    /// Reads a file's text; `file` is how errors name it.
+    ///
+    /// Fails where it is no YAML, where a required key is missing, or a value is out of its range.
+    pub fn parse(file: &str, text: &str) -> Result<Read, ConfigError> {
+        if text.len() > LONGEST {
+            return Err(ConfigError::TooLarge {
+                file: file.to_owned(),
+            });
+        }
+        let value: Value = serde_saphyr::from_str(text).map_err(|error| ConfigError::NotYaml {
+            file: file.to_owned(),
+            problem: error.to_string().lines().next().unwrap_or("").to_owned(),
+        })?;
+        let mut sheet = Sheet::default();
+        let config = sheet.config(&value);
+        if sheet.problems.is_empty() {
+            Ok(Read {
+                config,
+                unknown: sheet.unknown,
+            })
+        } else {
+            Err(ConfigError::Invalid {
+                file: file.to_owned(),
+                problems: sheet.problems,
+            })
+        }
+    }
+}
+
+/// What was found while a file is gone through.
+#[derive(Default)]
+struct Sheet {
+    problems: Vec<Problem>,
+    unknown: Vec<String>,
+}
+
+impl Sheet {
+    fn config(&mut self, value: &Value) -> Config {
+        let mut config = Config::default();
+        let empty = Map::new();
+        let top = match value {
+            Value::Object(map) => map,
+            other => {
+                self.problem("(the file)", Some(other), "a mapping of keys to values");
+                return config;
+            }
+        };
+        self.known(
+            "",
+            top,
+            &[
+                "version",
+                "strictness",
+                "escalation",
+                "performance",
+                "safety",
+                "database",
+                "logging",
+                "snapshot",
+                "rules",
+            ],
+        );
+        match top.get("version") {
+            Some(Value::String(version)) if version == "1.0" => {}
+            other => self.problem("version", other, "\"1.0\""),
+        }
+        match top.get("strictness").and_then(Value::as_str) {
+            Some("minimal") => config.strictness = Strictness::Minimal,
+            Some("balanced") => config.strictness = Strictness::Balanced,
+            Some("paranoid") => config.strictness = Strictness::Paranoid,
+            _ => self.problem(
+                "strictness",
+                top.get("strictness"),
+                "minimal, balanced or paranoid",
+            ),
+        }
+
+        let part = self.required(top, "escalation", &empty);
+        self.known(
+            "escalation.",
+            part,
+            &["max_strikes", "cooldown_minutes", "human_notification"],
+        );
+        let escalation = &mut config.escalation;
+        escalation.max_strikes = self.number(part, "escalation.max_strikes", 1, 10, None);
+        escalation.cooldown_minutes = self.number(part, "escalation.cooldown_minutes", 1, 60, None);
+        let told = self.map_in(part, "escalation.human_notification", &empty);
+        self.known(
+            "escalation.human_notification.",
+            told,
+            &["enabled", "webhook"],
+        );
+        let enabled = self.truth(told, "escalation.human_notification.enabled", None);
+        let webhook = told.get("webhook").and_then(Value::as_str).unwrap_or("");
+        let address = webhook.starts_with("https://") || webhook.starts_with("http://");
+        if enabled && !address {
+            self.problem(
+                "escalation.human_notification.webhook",
+                told.get("webhook"),
+                "an address that begins with https:// or http://, since it is enabled",
+            );
+        }
+        config.escalation.webhook = enabled.then(|| webhook.to_owned());
+
+        let part = self.required(top, "performance", &empty);
+        self.known("performance.", part, &["max_latency_ms", "max_memory_mb"]);
+        config.performance.max_latency_ms =
+            self.number(part, "performance.max_latency_ms", 50, 1_000, None);
+        config.performance.max_memory_mb =
+            self.number(part, "performance.max_memory_mb", 512, 4_096, None);
+
+        let part = self.required(top, "safety", &empty);
+        self.known(
+            "safety.",
+            part,
+            &["require_confirmation", "audit_all_commands"],
+        );
+        config.safety.require_confirmation = self.truth(part, "safety.require_confirmation", None);
+        config.safety.audit_all_commands = self.truth(part, "safety.audit_all_commands", None);
+
+        let part = self.optional(top, "database", &empty);
+        self.known("database.", part, &["path", "ttl_hours"]);
+        self.text(part, "database.path", &mut config.database.path);
+        config.database.ttl_hours = self.number(
+            part,
+            "database.ttl_hours",
+            1,
+            87_600,
+            Some(config.database.ttl_hours),
+        );
+
+        let part = self.optional(top, "logging", &empty);
+        self.known("logging.", part, &["level", "file", "max_size_mb"]);
+        let logging = &mut config.logging;
+        self.text(part, "logging.level", &mut logging.level);
+        if !matches!(
+            logging.level.as_str(),
+            "DEBUG" | "INFO" | "WARNING" | "ERROR"
+        ) {
+            self.problem(
+                "logging.level",
+                part.get("level"),
+                "DEBUG, INFO, WARNING or ERROR",
+            );
+        }
+        self.text(part, "logging.file", &mut logging.file);
+        logging.max_size_mb = self.number(
+            part,
+            "logging.max_size_mb",
+            1,
+            100_000,
+            Some(logging.max_size_mb),
+        );
+
+        let part = self.optional(top, "snapshot", &empty);
+        self.known("snapshot.", part, &["retention_hours", "max_size_gb"]);
+        let snapshot = &mut config.snapshot;
+        snapshot.retention_hours = self.number(
+            part,
+            "snapshot.retention_hours",
+            1,
+            87_600,
+            Some(snapshot.retention_hours),
+        );
+        snapshot.max_size_gb = self.number(
+            part,
+            "snapshot.max_size_gb",
+            1,
+            1_000,
+            Some(snapshot.max_size_gb),
+        );
+
+        if let Some(rules) = top.get("rules") {
+            match rules {
+                Value::Array(rules) => {
+                    for (at, rule) in rules.iter().enumerate() {
+                        self.rule(at, rule, &mut config);
+                    }
+                }
+                other => self.problem("rules", Some(other), "a list of rules"),
+            }
+        }
+        config
+    }
+
+    fn rule(&mut self, at: usize, rule: &Value, config: &mut Config) {
+        let key = format!("rules[{at}]");
+        if let Value::Object(map) = rule {
+            self.known(
+                &format!("{key}."),
+                map,
+                &[
+                    "id",
+                    "tools",
+                    "takes",
+                    "when",
+                    "severity",
+                    "reason",
+                    "alternative",
+                ],
+            );
+        }
+        match typed::<crate::UserRule>(rule) {
+            Ok(rule) => config.rules.push(rule),
+            Err(error) => self.problems.push(Problem {
+                key,
+                value: Some(shown(rule)),
+                allowed: format!(
+                    "id, tools, severity (block, ask or note) and reason, when and alternative at will: {error}"
+                ),
+            }),
+        }
+    }
+
+    fn problem(&mut self, key: &str, value: Option<&Value>, allowed: &str) {
+        self.problems.push(Problem {
+            key: key.to_owned(),
+            value: value.map(shown),
+            allowed: allowed.to_owned(),
+        });
+    }
+
+    fn known(&mut self, within: &str, map: &Map<String, Value>, keys: &[&str]) {
+        for key in map.keys() {
+            if !keys.contains(&key.as_str()) {
+                self.unknown.push(format!("{within}{key}"));
+            }
+        }
+    }
+
+    fn required<'v>(
+        &mut self,
+        top: &'v Map<String, Value>,
+        key: &str,
+        empty: &'v Map<String, Value>,
+    ) -> &'v Map<String, Value> {
+        self.map_in(top, key, empty)
+    }
+
+    fn optional<'v>(
+        &mut self,
+        top: &'v Map<String, Value>,
+        key: &str,
+        empty: &'v Map<String, Value>,
+    ) -> &'v Map<String, Value> {
+        match top.get(key) {
+            None | Some(Value::Null) => empty,
+            Some(_) => self.map_in(top, key, empty),
+        }
+    }
+
+    fn map_in<'v>(
+        &mut self,
+        map: &'v Map<String, Value>,
+        key: &str,
+        empty: &'v Map<String, Value>,
+    ) -> &'v Map<String, Value> {
+        if let Some(Value::Object(inner)) = map.get(last(key)) {
+            inner
+        } else {
+            self.problem(key, map.get(last(key)), "a mapping of keys to values");
+            empty
+        }
+    }
+
+    /// A whole number in its range; `otherwise` where the key may be left out.
+    fn number<N: TryFrom<u64> + Into<u64> + Default>(
+        &mut self,
+        map: &Map<String, Value>,
+        key: &str,
+        low: u64,
+        high: u64,
+        otherwise: Option<N>,
+    ) -> N {
+        let given = map.get(last(key));
+        if let (None, Some(otherwise)) = (given, otherwise) {
+            return otherwise;
+        }
+        let number = given
+            .and_then(Value::as_u64)
+            .filter(|number| (low..=high).contains(number))
+            .and_then(|number| N::try_from(number).ok());
+        number.unwrap_or_else(|| {
+            self.problem(key, given, &format!("a whole number from {low} to {high}"));
+            N::default()
+        })
+    }
+
+    fn truth(&mut self, map: &Map<String, Value>, key: &str, otherwise: Option<bool>) -> bool {
+        let given = map.get(last(key));
+        match (given, otherwise) {
+            (Some(Value::Bool(truth)), _) => *truth,
+            (None, Some(otherwise)) => otherwise,
+            (given, _) => {
+                self.problem(key, given, "true or false");
+                false
+            }
+        }
+    }
+
+    fn text(&mut self, map: &Map<String, Value>, key: &str, into: &mut String) {
+        match map.get(last(key)) {
+            None => {}
+            Some(Value::String(text)) if !text.trim().is_empty() => into.clone_from(text),
+            other => self.problem(key, other, "a text that is not empty"),
+        }
+    }
+}
+
+fn typed<T: DeserializeOwned>(value: &Value) -> Result<T, serde_json::Error> {
+    T::deserialize(value)
+}
+
+fn last(key: &str) -> &str {
+    key.rsplit('.').next().unwrap_or(key)
+}
+
+/// A value for people, on one line and not too long.
+fn shown(value: &Value) -> String {
+    let text = value.to_string();
+    let mut short: String = text.chars().take(80).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}

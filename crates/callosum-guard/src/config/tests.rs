@@ -1,0 +1,173 @@
+//! Files as people write them, right and wrong.
+
+use super::{Config, ConfigError};
+use crate::{Decision, Facts, Strictness, decide};
+
+/// The seed's own file.
+const SEED: &str = r#"
+version: "1.0"
+strictness: balanced
+escalation:
+  max_strikes: 4
+  cooldown_minutes: 5
+  human_notification:
+    enabled: false
+    webhook: ""
+performance:
+  max_latency_ms: 300
+  max_memory_mb: 1024
+safety:
+  require_confirmation: false
+  audit_all_commands: true
+"#;
+
+fn problems(text: &str) -> Vec<String> {
+    match Config::parse("cake_config.yaml", text) {
+        Err(ConfigError::Invalid { problems, .. }) => {
+            problems.iter().map(ToString::to_string).collect()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// CAKE-CFG-1: the seed's example is what holds without a file.
+#[test]
+fn the_seeds_example_is_the_default() {
+    let read = Config::parse("cake_config.yaml", SEED).unwrap();
+    assert_eq!(read.config, Config::default());
+    assert!(read.unknown.is_empty());
+}
+
+/// CAKE-CFG-1: a value out of range is an error that says the key, the value and the range.
+#[test]
+fn values_out_of_range_are_named_with_the_range() {
+    for (from, to, problem) in [
+        (
+            "max_strikes: 4",
+            "max_strikes: 11",
+            "`escalation.max_strikes` is 11, allowed is a whole number from 1 to 10",
+        ),
+        (
+            "max_strikes: 4",
+            "max_strikes: 0",
+            "`escalation.max_strikes` is 0, allowed is a whole number from 1 to 10",
+        ),
+        (
+            "max_strikes: 4",
+            "max_strikes: four",
+            "`escalation.max_strikes` is \"four\", allowed is a whole number from 1 to 10",
+        ),
+        (
+            "cooldown_minutes: 5",
+            "cooldown_minutes: 61",
+            "`escalation.cooldown_minutes` is 61, allowed is a whole number from 1 to 60",
+        ),
+        (
+            "max_latency_ms: 300",
+            "max_latency_ms: 49",
+            "`performance.max_latency_ms` is 49, allowed is a whole number from 50 to 1000",
+        ),
+        (
+            "max_memory_mb: 1024",
+            "max_memory_mb: 4097",
+            "`performance.max_memory_mb` is 4097, allowed is a whole number from 512 to 4096",
+        ),
+        (
+            "strictness: balanced",
+            "strictness: lax",
+            "`strictness` is \"lax\", allowed is minimal, balanced or paranoid",
+        ),
+        (
+            "version: \"1.0\"",
+            "version: \"2.0\"",
+            "`version` is \"2.0\", allowed is \"1.0\"",
+        ),
+        (
+            "audit_all_commands: true",
+            "",
+            "`safety.audit_all_commands` is missing, allowed is true or false",
+        ),
+        (
+            "enabled: false",
+            "enabled: true",
+            "`escalation.human_notification.webhook` is \"\", allowed is an address that begins with https:// or http://, since it is enabled",
+        ),
+    ] {
+        assert_eq!(problems(&SEED.replace(from, to)), [problem], "{to}");
+    }
+}
+
+/// CAKE-CFG-1: all that is wrong is told at once, and what is no YAML is said to be none.
+#[test]
+fn all_problems_are_told_at_once() {
+    assert_eq!(
+        problems("version: \"1.0\"\nstrictness: balanced\n").len(),
+        11
+    );
+    assert_eq!(problems("[]").len(), 1);
+    let broken = Config::parse("cake_config.yaml", "a: [1,\nb: }");
+    assert!(
+        matches!(broken, Err(ConfigError::NotYaml { .. })),
+        "{broken:?}"
+    );
+    let twice = Config::parse("cake_config.yaml", &format!("{SEED}strictness: minimal\n"));
+    assert!(
+        matches!(twice, Err(ConfigError::NotYaml { .. })),
+        "{twice:?}"
+    );
+    let large = Config::parse("cake_config.yaml", &"#".repeat(300_000));
+    assert!(matches!(large, Err(ConfigError::TooLarge { .. })));
+}
+
+/// CAKE-CFG-1: a key that is not known is named with the keys that it stands in.
+#[test]
+fn unknown_keys_are_named() {
+    let text = SEED.replace("safety:", "colour: red\nsafety:\n  ask_twice: true");
+    let read = Config::parse("cake_config.yaml", &text).unwrap();
+    assert_eq!(read.unknown, ["colour", "safety.ask_twice"]);
+}
+
+/// CAKE-CFG-1: a project's file makes the guard stricter, and nothing else.
+#[test]
+fn a_projects_file_only_tightens() {
+    let with = |from: &str, to: &str| {
+        Config::parse("cake_config.yaml", &SEED.replace(from, to))
+            .unwrap()
+            .config
+    };
+    let user = Config::default();
+    let lax = with("balanced", "minimal");
+    assert_eq!(user.clone().tightened_by(&lax), user);
+    let strict = with("balanced", "paranoid");
+    assert_eq!(
+        user.clone().tightened_by(&strict).strictness,
+        Strictness::Paranoid
+    );
+    let loud = with(
+        "enabled: false\n    webhook: \"\"",
+        "enabled: true\n    webhook: https://x.io",
+    );
+    assert_eq!(user.clone().tightened_by(&loud).escalation.webhook, None);
+    let elsewhere = with("safety:", "database:\n  path: /tmp/x.db\nsafety:");
+    assert_eq!(
+        user.clone().tightened_by(&elsewhere).database,
+        user.database
+    );
+}
+
+/// CAKE-SHIM-1: users write rules of the same form as ours.
+#[test]
+fn a_users_rule_looks_at_commands() {
+    let text = format!(
+        "{SEED}rules:\n  - id: my.deploy\n    tools: [deploy, ./deploy.sh]\n    when: [\"prod|live !--dry-run\"]\n    severity: block\n    reason: deploys are for people\n    alternative: deploy prod --dry-run\n"
+    );
+    let config = Config::parse("cake_config.yaml", &text).unwrap().config;
+    let policy = config.policy(Vec::new());
+    let by = |command: &str| decide(command, &Facts::default(), &policy);
+    assert_eq!(by("env X=1 deploy prod").decision, Decision::Block);
+    assert_eq!(by("env X=1 deploy prod").rule.as_deref(), Some("my.deploy"));
+    assert_eq!(by("deploy prod --dry-run").decision, Decision::Allow);
+    assert_eq!(by("echo deploy prod").decision, Decision::Allow);
+    let wrong = format!("{SEED}rules:\n  - id: x\n");
+    assert_eq!(problems(&wrong).len(), 1);
+}

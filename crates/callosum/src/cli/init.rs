@@ -295,6 +295,13 @@ fn register(
     } else {
         args.clients.iter().map(|name| name.client()).collect()
     };
+    if doing == Doing::Write && !wanted.is_empty() {
+        // What stood in the settings before is kept in it, for its user alone.
+        let homes = &context.project.homes;
+        homes
+            .create_machine(&context.disk)
+            .map_err(|error| store::disk_failed(&error))?;
+    }
     let registrar = clients::registrar(context);
     let mut outputs = Vec::new();
     for client in wanted {

@@ -82,16 +82,19 @@ impl Place {
 
 /// The project's journal, where it has one; else the machine's, so that no repository is littered.
 fn journal(disk: &Disk, environment: &Environment, project: Option<&Project>) -> Option<Journal> {
+    let homes = match project {
+        Some(project) => project.homes.clone(),
+        None => Homes::find(environment).ok()?,
+    };
+    // For its user alone, before anything is put into it. What stands in the way of that stands in
+    // the way of the record as well, and the decision is made all the same.
+    drop(homes.create_machine(disk));
     if let Some(project) = project {
         let paths = &project.places.ledger;
         if disk.exists(&paths.audit).unwrap_or(false) {
             return Some(Journal::Project(Box::new(paths.clone())));
         }
     }
-    let homes = match project {
-        Some(project) => project.homes.clone(),
-        None => Homes::find(environment).ok()?,
-    };
     Some(Journal::Machine(homes.journal()))
 }
 

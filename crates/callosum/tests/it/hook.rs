@@ -1,6 +1,6 @@
 //! `hook`: what agents are answered, whatever they send, and what the journal is told of it.
 
-use std::{ffi::OsStr, path::PathBuf};
+use std::{ffi::OsStr, os::unix::fs::PermissionsExt as _, path::PathBuf};
 
 use callosum_testkit::{Output, TestEnv};
 use serde_json::{Value, json};
@@ -277,7 +277,8 @@ fn decisions_are_records_of_the_projects_journal() {
     env.run(["ledger", "verify"]).success();
 }
 
-/// CAKE-SHIM-1: a hook that holds everywhere litters no repository.
+/// CAKE-SHIM-1, CAL-SEC-1: a hook that holds everywhere litters no repository, and what it keeps is
+/// for its user alone.
 #[test]
 fn outside_of_a_project_the_machines_journal_is_told() {
     let env = repository();
@@ -285,6 +286,8 @@ fn outside_of_a_project_the_machines_journal_is_told() {
     decide(&env, "codex", &command(&env, "codex", "ls"));
     assert_eq!(env.git(&["status", "--porcelain", "--ignored"]), before);
     assert_eq!(machine_records(&env).len(), 1);
+    let home = std::fs::metadata(env.machine_home()).unwrap();
+    assert_eq!(home.permissions().mode() & 0o777, 0o700);
 }
 
 /// CAKE-SHIM-1: without a home, with a journal that cannot be written, in a folder that is gone, the

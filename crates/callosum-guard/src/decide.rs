@@ -145,6 +145,12 @@ fn look(
         }
     };
     if !call.words.is_empty() {
+        // Whoever asks for help gets nothing else, but where the words are for another program.
+        let only_helps = call.words.iter().skip(1).any(|word| word.text == "--help")
+            && !matches!(
+                call.name.as_str(),
+                "docker" | "podman" | "nerdctl" | "docker-compose"
+            );
         let mut tool_looks = |tool: &Tool| {
             let subject = Subject::new(call, tool, facts);
             for rule in tool.rules {
@@ -166,7 +172,7 @@ fn look(
                 }
             }
         };
-        for tool in rule::tools(&call.name) {
+        for tool in rule::tools(&call.name).filter(|_| !only_helps) {
             tool_looks(tool);
         }
         tool_looks(&GENERAL);

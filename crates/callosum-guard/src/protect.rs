@@ -284,7 +284,13 @@ pub(crate) fn writes(call: &Call, facts: &Facts) -> Vec<(String, bool)> {
                         && !call.name.ends_with("awk")
             });
             if in_place {
-                operands().for_each(|path| add(path, true));
+                // Without `-e` or `-f` the first operand is what is to be done.
+                let script = call.name.ends_with("sed")
+                    && !["-e", "-f", "--expression", "--file"]
+                        .iter()
+                        .any(|option| subject.has(option));
+                let files = subject.operands.iter().skip(usize::from(script));
+                files.for_each(|(word, _)| add(&word.text, true));
             }
         }
         "dd" => {

@@ -38,7 +38,11 @@ fn rows() -> &'static [Row] {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
         let mut rows = Vec::new();
         for entry in std::fs::read_dir(folder).unwrap() {
-            let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|end| end != "jsonl") {
+                continue;
+            }
+            let text = std::fs::read_to_string(path).unwrap();
             rows.extend(
                 text.lines()
                     .map(|line| serde_json::from_str::<Row>(line).unwrap()),

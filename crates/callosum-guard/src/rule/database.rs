@@ -120,20 +120,22 @@ pub(super) const TOOLS: &[Tool] = &[
         takes: "-h -p -n -a -u --user --pass --endpoints",
         one_dash: false,
         tests: &[("flushes", |s| {
-            texts(s).iter().any(|text| {
-                let lower = text.to_ascii_lowercase();
-                [
-                    "flushall",
-                    "flushdb",
-                    "shutdown",
-                    "config set dir",
-                    "config set dbfilename",
-                    "debug segfault",
-                    "cluster reset",
-                    "swapdb",
-                ]
-                .iter()
-                .any(|word| lower.contains(word))
+            texts(s).iter().flat_map(|text| text.lines()).any(|line| {
+                let lower = line.trim().to_ascii_lowercase();
+                let scripted = lower.starts_with("eval ") && lower.contains("flush");
+                scripted
+                    || [
+                        "flushall",
+                        "flushdb",
+                        "shutdown",
+                        "config set dir",
+                        "config set dbfilename",
+                        "debug segfault",
+                        "cluster reset",
+                        "swapdb",
+                    ]
+                    .iter()
+                    .any(|word| lower.starts_with(word))
             }) || s.call.name == "etcdctl"
                 && s.operands.iter().any(|(word, _)| word.text == "del")
                 && (s.has("--prefix") || s.has("--from-key"))
@@ -305,26 +307,29 @@ pub(super) const TOOLS: &[Tool] = &[
 
 /// What a command is given to run: its words, and what it reads.
 fn texts(subject: &Subject<'_>) -> Vec<String> {
-    let mut texts: Vec<String> = subject
-        .call
-        .words
-        .iter()
-        .skip(1)
-        .map(|word| word.text.clone())
-        .collect();
-    if matches!(
+    let redis = matches!(
         subject.call.name.as_str(),
         "redis-cli" | "valkey-cli" | "keydb-cli"
-    ) {
-        texts.push(
-            subject
-                .operands
-                .iter()
+    );
+    let mut texts: Vec<String> = if redis {
+        // Its words are one command, behind what may be the value of an option.
+        let line = |skip: usize| {
+            let words = subject.operands.iter().skip(skip);
+            words
                 .map(|(word, _)| word.text.as_str())
                 .collect::<Vec<_>>()
-                .join(" "),
-        );
-    }
+                .join(" ")
+        };
+        let values = subject
+            .operands
+            .iter()
+            .take_while(|(_, value)| *value)
+            .count();
+        vec![line(0), line(values)]
+    } else {
+        let words = subject.call.words.iter().skip(1);
+        words.map(|word| word.text.clone()).collect()
+    };
     texts.extend(subject.call.input.as_ref().map(|input| input.text.clone()));
     texts.extend(
         subject

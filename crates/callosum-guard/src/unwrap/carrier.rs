@@ -516,6 +516,7 @@ impl Walker<'_> {
             vec![Arg::plain(".")]
         };
         let mut narrow = false;
+        let mut named = None;
         let mut not = false;
         let mut here = at;
         while here < words.len() {
@@ -530,6 +531,12 @@ impl Walker<'_> {
                 "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-regex" | "-iregex"
                 | "-mtime" | "-mmin" | "-atime" | "-amin" | "-ctime" | "-cmin" | "-newer"
                 | "-size" | "-user" | "-group" | "-perm" | "-inum" | "-lname" | "-samefile" => {
+                    if matches!(test, "-name" | "-iname")
+                        && !not
+                        && !value.contains(['*', '?', '['])
+                    {
+                        named = Some(value.to_owned());
+                    }
                     narrow |= !not && !matches!(value, "*" | "*.*" | ".*" | "?*" | "*/*");
                     here += 1;
                 }
@@ -545,7 +552,10 @@ impl Walker<'_> {
             .map(|folder| {
                 if narrow {
                     let base = folder.text.trim_end_matches('/');
-                    Arg::plain(format!("{base}/{SOME}"))
+                    match &named {
+                        Some(name) => Arg::plain(format!("{base}/{name}")),
+                        None => Arg::plain(format!("{base}/{SOME}")),
+                    }
                 } else {
                     folder.clone()
                 }

@@ -372,7 +372,9 @@ fn perhaps(tokens: &[Token], found: &mut Vec<Effect>) {
     let able = |wanted: &[&str]| {
         tokens.iter().any(|token| match token {
             Token::Name(name) => name.split(['.', ':']).any(|part| wanted.contains(&part)),
-            Token::Text(text) => ABLE.contains(&text.trim_start_matches("node:")),
+            Token::Text(text) => {
+                ABLE.contains(&text.trim_start_matches("node:")) || wanted.contains(&text.as_str())
+            }
             _ => false,
         })
     };

@@ -1,0 +1,288 @@
+//! The dangerous commands of the corpus, run by a real bash in a world of stubs.
+//!
+//! The world is a folder with bash, a few harmless programs, and stubs in the place of all
+//! others, which write down how they were called. It is entered by way of namespaces of its own
+//! (user, mount, processes, network) and a changed root: where that cannot be had, nothing is run.
+//! A row is proven where the call that the guard names was really made.
+
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "what a test cannot unwrap has failed; the world is laid out and entered with the standard library"
+)]
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    fs,
+    os::unix::fs::{PermissionsExt as _, symlink},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use callosum_guard::{Decision, Facts, Policy, decide};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Row {
+    id: String,
+    command: String,
+    expect: Decision,
+}
+
+/// Programs that are there as they are: they run others, or make text.
+const REAL: &[&str] = &[
+    "env", "nice", "ionice", "nohup", "setsid", "timeout", "xargs", "find", "base64", "tr", "rev",
+    "cat", "dirname", "basename", "seq", "head", "tail", "sed", "awk", "sort", "ls", "mktemp",
+    "tee", "flock", "taskset", "xxd", "grep", "touch", "time", "chrt", "uniq",
+];
+
+/// What is never run, world or not: it would only stand still or fill the machine.
+fn is_left_out(row: &Row, rule: &str) -> bool {
+    rule == "shell.fork-bomb"
+        || rule.starts_with("protect.")
+        // What runs beside is not waited for.
+        || row.command.trim_end().ends_with('&')
+        || row.command.contains(">(")
+        || row.command.starts_with("coproc")
+        // `find` deletes by itself, and would take the stubs with it.
+        || row.command.contains("-delete")
+        || row.command.contains("/dev/urandom")
+        || row.command.contains("yes |")
+        || row.command.starts_with("while rm")
+        || row.command.starts_with("until false")
+}
+
+fn facts() -> Facts {
+    Facts {
+        cwd: Some("/home/u/p".to_owned()),
+        home: Some("/home/u".to_owned()),
+        root: Some("/home/u/p".to_owned()),
+        git_dir: Some("/home/u/p/.git".to_owned()),
+        ..Facts::default()
+    }
+}
+
+fn rows() -> Vec<Row> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|end| end == "jsonl"))
+        .collect();
+    files.sort();
+    files
+        .iter()
+        .flat_map(|path| {
+            let text = fs::read_to_string(path).unwrap();
+            text.lines()
+                .map(|line| serde_json::from_str(line).unwrap())
+                .collect::<Vec<Row>>()
+        })
+        .collect()
+}
+
+/// The words of a subject as the guard shows it.
+fn words(subject: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quoted = false;
+    let mut letters = subject.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\'' => quoted = !quoted,
+            '\\' if !quoted => words.last_mut().unwrap().extend(letters.next()),
+            ' ' if !quoted => words.push(String::new()),
+            other => words.last_mut().unwrap().push(other),
+        }
+    }
+    words
+}
+
+/// Puts a program into the world, with the libraries that it needs.
+fn bring(root: &Path, program: &str) {
+    let Some(path) = ["/usr/bin", "/bin"]
+        .iter()
+        .map(|folder| Path::new(folder).join(program))
+        .find(|path| path.exists())
+    else {
+        return;
+    };
+    fs::copy(&path, root.join("bin").join(program)).unwrap();
+    let listed = Command::new("ldd").arg(&path).output().unwrap();
+    for library in String::from_utf8_lossy(&listed.stdout)
+        .split_whitespace()
+        .filter(|word| word.starts_with('/'))
+    {
+        let to = root.join(&library[1..]);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        if !to.exists() {
+            fs::copy(library, to).unwrap();
+        }
+    }
+}
+
+fn world(root: &Path, stubs: &BTreeSet<String>) {
+    for folder in [
+        "bin",
+        "usr/bin",
+        "tmp",
+        "etc",
+        "log",
+        "dev",
+        "var/lib",
+        "home/u/p/src",
+        "home/u/p/sub",
+        "home/u/p/target",
+        "root",
+    ] {
+        fs::create_dir_all(root.join(folder)).unwrap();
+    }
+    bring(root, "bash");
+    symlink("bash", root.join("bin/sh")).unwrap();
+    for program in REAL {
+        bring(root, program);
+    }
+    let stub =
+        "#!/bin/bash\n{ printf '%s\\037' \"${0##*/}\" \"$@\"; printf '\\036'; } >> /log/calls\n";
+    for name in stubs {
+        let plain = name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+        let path = root.join("bin").join(name);
+        if plain && !name.starts_with('.') && !path.exists() {
+            fs::write(&path, stub).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+            symlink(format!("/bin/{name}"), root.join("usr/bin").join(name)).unwrap();
+        }
+    }
+    for program in REAL.iter().chain(&["bash"]) {
+        let link = root.join("usr/bin").join(program);
+        if !link.exists() {
+            symlink(format!("/bin/{program}"), link).unwrap();
+        }
+    }
+    fs::write(root.join("home/u/p/a.rs"), "").unwrap();
+    fs::write(root.join("dev/null"), "").unwrap();
+    fs::write(root.join("inside"), "").unwrap();
+}
+
+/// Runs a script in the world, and in no other place.
+///
+/// `unshare` and `chroot` each end without running anything where they do not succeed.
+fn within(root: &Path, script: &str) -> std::io::Result<std::process::Output> {
+    Command::new("unshare")
+        .args([
+            "--user",
+            "--map-root-user",
+            "--mount",
+            "--pid",
+            "--net",
+            "--ipc",
+            "--uts",
+            "--fork",
+            "--kill-child",
+        ])
+        .arg("chroot")
+        .arg(root)
+        .args(["/bin/bash", script])
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin:/usr/sbin:/sbin")
+        .env("HOME", "/home/u")
+        .stdin(Stdio::null())
+        .output()
+}
+
+/// CAKE-SHIM-1: what the guard says a command would run is what a real bash runs.
+#[test]
+fn dangerous_commands_do_what_the_guard_says() {
+    let policy = Policy::default();
+    let mut wanted: BTreeMap<String, (String, Vec<String>)> = BTreeMap::new();
+    let mut stubs: BTreeSet<String> = BTreeSet::new();
+    for row in rows() {
+        let verdict = decide(&row.command, &facts(), &policy);
+        let (Some(rule), Some(subject)) = (verdict.rule, verdict.subject) else {
+            continue;
+        };
+        if row.expect == Decision::Allow || is_left_out(&row, &rule) {
+            continue;
+        }
+        let words = words(&subject);
+        let name = words[0].rsplit('/').next().unwrap_or_default().to_owned();
+        stubs.insert(name);
+        wanted.insert(row.id, (row.command, words));
+    }
+    stubs.extend(
+        [
+            "less", "sleep", "psql", "curl", "wget", "python3", "node", "ssh",
+        ]
+        .map(str::to_owned),
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    world(root, &stubs);
+    let probe = "[ -e /inside ] && [ ! -e /usr/lib/os-release ] && echo entered";
+    fs::write(root.join("probe"), probe).unwrap();
+    let entered = within(root, "/probe").is_ok_and(|output| output.stdout == b"entered\n");
+    if !entered {
+        eprintln!("no namespaces here: nothing was run, and nothing is proven");
+        return;
+    }
+
+    // Each row by itself, by a bash of its own, one after the other.
+    fs::create_dir(root.join("rows")).unwrap();
+    let mut driver =
+        String::from("ulimit -f 2048 -t 5\ncd /home/u/p\nexport HOME=/home/u PATH=/bin:/usr/bin\n");
+    for (id, (command, _)) in &wanted {
+        fs::write(root.join("rows").join(id), command).unwrap();
+        let _ = writeln!(
+            driver,
+            "printf '\\035{id}\\036' >> /log/calls; timeout 60 /bin/bash -c \"$(</rows/{id})\" >/dev/null 2>&1 </dev/null; wait"
+        );
+    }
+    fs::write(root.join("driver"), driver).unwrap();
+    within(root, "/driver").unwrap();
+
+    let log = String::from_utf8_lossy(&fs::read(root.join("log/calls")).unwrap()).into_owned();
+    let mut calls: BTreeMap<&str, Vec<Vec<&str>>> = BTreeMap::new();
+    for part in log.split('\u{1d}').skip(1) {
+        let mut records = part.split('\u{1e}');
+        let id = records.next().unwrap();
+        let made = records
+            .map(|record| record.split('\u{1f}').collect())
+            .collect();
+        calls.insert(id, made);
+    }
+    let plain = |word: &&String| !word.contains(['*', '?', '[', '~', '…', '\n', '{']);
+    let proven: BTreeSet<&str> = wanted
+        .iter()
+        .filter(|(id, (_, words))| {
+            let name = words[0].rsplit('/').next().unwrap();
+            calls.get(id.as_str()).is_some_and(|made| {
+                made.iter().any(|call| {
+                    call[0] == name
+                        && words[1..]
+                            .iter()
+                            .filter(plain)
+                            .all(|word| call.contains(&word.as_str()))
+                })
+            })
+        })
+        .map(|(id, _)| id.as_str())
+        .collect();
+    let list =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/unproven.txt"))
+            .unwrap();
+    let listed: BTreeSet<&str> = list.lines().filter(|line| !line.starts_with('#')).collect();
+    let unproven: Vec<&str> = wanted
+        .keys()
+        .map(String::as_str)
+        .filter(|id| !proven.contains(id) && !listed.contains(id))
+        .collect();
+    assert!(
+        unproven.is_empty(),
+        "{} proven, not: {unproven:#?}",
+        proven.len()
+    );
+    assert!(proven.len() >= 300, "{}", proven.len());
+}

@@ -193,6 +193,21 @@ fn within(root: &Path, script: &str) -> std::io::Result<std::process::Output> {
         .output()
 }
 
+/// How the script begins that runs the rows. It is process 1 of its namespace, or does nothing: what
+/// it waits for after each row, and then ends, is everything else.
+const DRIVER: &str = r"[ $$ = 1 ] || exit 1
+ulimit -f 2048 -t 5
+cd /home/u/p
+export HOME=/home/u PATH=/bin:/usr/bin
+all_ended() {
+    for ((n = 0; n < 100000; n++)); do
+        kill -0 -1 2>/dev/null || return
+    done
+    kill -9 -1
+    wait
+}
+";
+
 /// CAKE-SHIM-1: what the guard says a command would run is what a real bash runs.
 #[test]
 fn dangerous_commands_do_what_the_guard_says() {
@@ -231,13 +246,12 @@ fn dangerous_commands_do_what_the_guard_says() {
 
     // Each row by itself, by a bash of its own, one after the other.
     fs::create_dir(root.join("rows")).unwrap();
-    let mut driver =
-        String::from("ulimit -f 2048 -t 5\ncd /home/u/p\nexport HOME=/home/u PATH=/bin:/usr/bin\n");
+    let mut driver = String::from(DRIVER);
     for (id, (command, _)) in &wanted {
         fs::write(root.join("rows").join(id), command).unwrap();
         let _ = writeln!(
             driver,
-            "printf '\\035{id}\\036' >> /log/calls; timeout 60 /bin/bash -c \"$(</rows/{id})\" >/dev/null 2>&1 </dev/null; wait"
+            "printf '\\035{id}\\036' >> /log/calls; timeout 60 /bin/bash -c \"$(</rows/{id})\" >/dev/null 2>&1 </dev/null; all_ended"
         );
     }
     fs::write(root.join("driver"), driver).unwrap();

@@ -46,7 +46,9 @@ fn judge(
     policy: &Policy,
     mut steps: Option<&mut Vec<Step>>,
 ) -> Verdict {
-    let found = unwrap::unwrap(command, facts);
+    // A shell leaves them out; what runs is what is left.
+    let without_nul = command.replace('\0', "");
+    let found = unwrap::unwrap(&without_nul, facts);
     let mut worst: Option<Hit> = None;
     let mut opaque = 0usize;
     let mut named = 0usize;
@@ -88,7 +90,7 @@ fn judge(
             steps.push(step);
         }
     }
-    for hit in about_text(command, &found, policy) {
+    for hit in about_text(&without_nul, &found, policy) {
         if worst
             .as_ref()
             .is_none_or(|worst| hit.decision > worst.decision)
@@ -350,12 +352,21 @@ fn coverage(found: &Found, named: usize, opaque: usize) -> Coverage {
 
 #[cfg(test)]
 mod tests {
-    use super::six;
+    use super::*;
 
     /// CAKE-SHIM-1: the seed's six patterns are there as they are written.
     #[test]
     fn the_six_patterns_compile() {
         assert_eq!(six().len(), 6);
         assert!(six().is_match("git  reset --hard"));
+    }
+
+    /// CAKE-SHIM-1: a NUL in a command hides nothing.
+    #[test]
+    fn a_nul_hides_nothing() {
+        for command in ["rm\0 -rf /", "\0git reset --ha\0rd"] {
+            let verdict = decide(command, &Facts::default(), &Policy::default());
+            assert_eq!(verdict.decision, Decision::Block, "{command:?}");
+        }
     }
 }

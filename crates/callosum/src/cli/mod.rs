@@ -13,6 +13,7 @@ mod executor;
 mod explain;
 mod failure;
 mod generate;
+mod guard;
 mod guarding;
 mod hook;
 mod init;
@@ -101,6 +102,8 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     Trust(trust::TrustArgs),
     Hook(hook::HookArgs),
+    #[command(subcommand)]
+    Guard(guard::GuardCommand),
     #[command(subcommand)]
     Config(config::ConfigCommand),
     #[command(subcommand)]
@@ -192,6 +195,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Status(args) => status::run(&context, &args),
         Command::Doctor(args) => doctor::run(&context, &args),
         Command::Trust(args) => trust::run(&context, &args),
+        Command::Guard(command) => guard::run(&context, &command),
         Command::Config(command) => config::run(&mut context, &command),
         Command::Generate(command) => generate::run(&command, ui),
         // Answered before the project was looked for.
@@ -217,6 +221,7 @@ impl Command {
             | Self::Snapshot(_)
             | Self::Status(_)
             | Self::Doctor(_)
+            | Self::Guard(_)
             | Self::Config(_)
             | Self::Uninstall(_)
             | Self::Hook(_)

@@ -31,7 +31,10 @@ use std::{
 use callosum_agents::{client::Client, dialect::Dialect};
 use callosum_host::Disk;
 
-pub(crate) use self::answer::{Answer, Moment, Reply};
+pub(crate) use self::{
+    answer::{Answer, Moment, Reply},
+    place::facts,
+};
 use self::{
     event::{Action, Event, LONGEST, Unreadable},
     judge::Judged,

@@ -54,20 +54,13 @@ impl Place {
         let project = here
             .as_deref()
             .and_then(|here| Project::load(disk, environment, here, &Told::default()).ok());
-        let git = cwd.as_deref().and_then(|cwd| git_dir(disk, cwd));
         let root = match (&project, here) {
             (Some(project), _) => Some(project.roots.tree.clone()),
             (None, here) => here.map(|here| real(disk, here)),
         };
-        let home = environment.path("HOME").map(|home| real(disk, home));
         let facts = Facts {
-            cwd: cwd.as_deref().and_then(text),
-            free: free(disk, environment, [home.as_deref(), root.as_deref()]),
-            home: home.as_deref().and_then(text),
-            root: root.as_deref().and_then(text),
-            worktree: git.as_deref().is_some_and(is_linked),
-            git_dir: git.as_deref().and_then(text),
             links: links(disk, cwd.as_deref(), &event.action),
+            ..facts(disk, environment, cwd.as_deref(), root.as_deref())
         };
         let journal = journal(disk, environment, project.as_ref());
         Self {
@@ -77,6 +70,26 @@ impl Place {
             policy: Policy::default(),
             journal,
         }
+    }
+}
+
+/// What the guard must know of a folder that commands run in, and of the tree that it is in.
+pub(crate) fn facts(
+    disk: &Disk,
+    environment: &Environment,
+    cwd: Option<&Path>,
+    root: Option<&Path>,
+) -> Facts {
+    let home = environment.path("HOME").map(|home| real(disk, home));
+    let git = cwd.and_then(|cwd| git_dir(disk, cwd));
+    Facts {
+        cwd: cwd.and_then(text),
+        free: free(disk, environment, [home.as_deref(), root]),
+        home: home.as_deref().and_then(text),
+        root: root.and_then(text),
+        worktree: git.as_deref().is_some_and(is_linked),
+        git_dir: git.as_deref().and_then(text),
+        links: BTreeMap::new(),
     }
 }
 

@@ -25,6 +25,8 @@ mod doctor;
 mod executors;
 /// Executors that crash, hang, lie or flood, and disks that fail.
 mod faults;
+/// What the guard says to commands, and how well it does on a file of them.
+mod guard;
 /// What coding agents are answered before their tools run.
 mod hook;
 /// Repositories that mean harm.

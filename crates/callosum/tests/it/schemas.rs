@@ -12,7 +12,11 @@ fn every_json_output_fits_its_published_schema() {
         "tasks.json",
         r#"{"tasks": [{"id": "a", "prompt": "x"}, {"id": "b", "prompt": "y"}]}"#,
     );
-    let outputs: [(&str, &[&str], i32); 34] = [
+    env.write(
+        "commands.jsonl",
+        r#"{"id": "1", "command": "ls", "expect": "allow"}"#,
+    );
+    let outputs: [(&str, &[&str], i32); 37] = [
         ("output-delegate", &["delegate", "map"], 0),
         (
             "output-delegate",
@@ -45,6 +49,13 @@ fn every_json_output_fits_its_published_schema() {
         ),
         ("output-snapshot-list", &["snapshot", "list"], 0),
         ("output-snapshot-clean", &["snapshot", "clean"], 0),
+        (
+            "output-guard-check",
+            &["guard", "check", "--", "sudo ls"],
+            1,
+        ),
+        ("output-guard-explain", &["guard", "explain", "--", "ls"], 0),
+        ("output-guard-test", &["guard", "test", "commands.jsonl"], 0),
         ("output-executor-list", &["executor", "list"], 0),
         ("output-executor-check", &["executor", "check"], 0),
         ("output-executor-discover", &["executor", "discover"], 0),

@@ -1,0 +1,130 @@
+//! `callosum guard check`: what the guard says to one command.
+
+use std::fmt::Write as _;
+
+use callosum_guard::{Decision, Verdict, decide};
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::place::{self, StrictnessArgs};
+use crate::{
+    cli::context::Context,
+    ui::{CommandError, Exit},
+};
+
+/// Say whether a command may run
+///
+/// Ends with 0 where it may, and with 1 where a person would be asked or it is blocked. Nothing
+/// is run. Several words are taken as the words of one command, one word as a line for the shell.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum guard check -- git status
+  $ callosum guard check -- 'ls | wc -l'
+  $ callosum guard check --strictness paranoid -- ls")]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    strictness: StrictnessArgs,
+    /// The command
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+/// `callosum guard check --json`.
+#[derive(Clone, Debug, JsonSchema, Serialize)]
+pub(crate) struct CheckOutput {
+    /// The command that was asked about.
+    pub(crate) command: String,
+    /// `allow`, `ask` or `block`.
+    pub(crate) decision: String,
+    /// The rule that decided.
+    pub(crate) rule: Option<String>,
+    /// Why.
+    pub(crate) reason: Option<String>,
+    /// A command that serves the same end.
+    pub(crate) alternative: Option<String>,
+    /// The part of the command that the rule is about.
+    pub(crate) subject: Option<String>,
+    /// How much of it was understood, in percent.
+    pub(crate) understood: u8,
+    /// What was not.
+    pub(crate) open: Vec<String>,
+}
+
+impl CheckOutput {
+    /// A verdict as it is printed.
+    pub(super) fn new(command: &str, verdict: Verdict) -> Self {
+        Self {
+            command: command.to_owned(),
+            decision: verdict.decision.name().to_owned(),
+            rule: verdict.rule,
+            reason: verdict.reason,
+            alternative: verdict.alternative,
+            subject: verdict.subject,
+            understood: verdict.coverage.percent,
+            open: verdict.coverage.open,
+        }
+    }
+
+    /// The verdict for people.
+    pub(super) fn shown(&self) -> String {
+        let mut text = self.decision.clone();
+        if let Some(rule) = &self.rule {
+            let _ = write!(text, " by {rule}");
+        }
+        text.push('\n');
+        for (what, value) in [
+            ("about", &self.subject),
+            ("because", &self.reason),
+            ("instead", &self.alternative),
+        ] {
+            if let Some(value) = value {
+                let _ = writeln!(text, "  {what}: {value}");
+            }
+        }
+        for open in &self.open {
+            let _ = writeln!(text, "  not understood: {open}");
+        }
+        text
+    }
+}
+
+/// The words on the command line as one line for the shell.
+pub(super) fn line(words: &[String]) -> String {
+    match words {
+        [one] => one.clone(),
+        words => words
+            .iter()
+            .map(|word| {
+                let plain = !word.is_empty()
+                    && word
+                        .bytes()
+                        .all(|b| b.is_ascii_alphanumeric() || b"-_=+./:@%^,".contains(&b));
+                if plain {
+                    word.clone()
+                } else {
+                    format!("'{}'", word.replace('\'', r"'\''"))
+                }
+            })
+            .collect::<Vec<_>>()
+            .join(" "),
+    }
+}
+
+pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandError> {
+    let command = line(&args.command);
+    let verdict = decide(&command, &place::facts(context), &args.strictness.policy());
+    let allowed = verdict.decision == Decision::Allow;
+    let output = CheckOutput::new(&command, verdict);
+    if context.ui.json {
+        context.ui.json_data(&output)?;
+    } else {
+        context.ui.foreign(&output.shown())?;
+    }
+    if allowed {
+        Ok(())
+    } else {
+        Err(CommandError::told(Exit::No))
+    }
+}

@@ -1,0 +1,72 @@
+//! `callosum guard`: what it says to commands, and how well it does on a file of them.
+
+use callosum_testkit::TestEnv;
+
+/// CAKE-SHIM-1: a command that may run ends with 0, another with 1 and why, and nothing is run.
+#[test]
+fn check_says_whether_a_command_may_run() {
+    let env = TestEnv::new();
+    env.write("kept.txt", "x");
+    env.run(["guard", "check", "--", "ls", "-la"]).success();
+    let blocked = env
+        .run([
+            "guard",
+            "check",
+            "--json",
+            "--",
+            "rm -f kept.txt; git reset --hard",
+        ])
+        .ended_with(1);
+    let said = blocked.json();
+    assert_eq!(said["decision"], "block");
+    assert_eq!(said["rule"], "git.reset-hard");
+    assert_eq!(said["alternative"], "git stash");
+    assert!(env.project().join("kept.txt").exists());
+}
+
+/// CAKE-SHIM-1: the explanation shows what was unwrapped, and every rule that looked.
+#[test]
+fn explain_shows_each_command_and_rule() {
+    let env = TestEnv::new();
+    let shown = env
+        .run([
+            "guard",
+            "explain",
+            "--",
+            "env X=1 bash -c 'git push --force'",
+        ])
+        .success();
+    for part in [
+        "block by git.push-force",
+        "[env] bash",
+        "[bash -c] git push --force",
+        "block: git.push-force",
+    ] {
+        assert!(
+            shown.stdout.contains(part),
+            "{part} is not in {}",
+            shown.stdout
+        );
+    }
+}
+
+/// CAKE-SHIM-1: a file of commands gives recall, false blocks and misses.
+#[test]
+fn test_measures_a_file_of_commands() {
+    let env = TestEnv::new();
+    env.write(
+        "commands.jsonl",
+        "{\"id\": \"1\", \"command\": \"git reset --hard\", \"expect\": \"block\"}\n\
+         {\"id\": \"2\", \"command\": \"ls\", \"expect\": \"allow\"}\n\
+         {\"id\": \"3\", \"command\": \"ls\", \"expect\": \"block\"}\n",
+    );
+    let measured = env
+        .run(["guard", "test", "commands.jsonl", "--json"])
+        .ended_with(1);
+    let said = measured.json();
+    assert_eq!((&said["rows"], &said["recall"]), (&3.into(), &0.5.into()));
+    assert_eq!(said["misses"][0], "3");
+    assert_eq!(said["verdicts"][0]["decision"], "block");
+    env.write("commands.jsonl", "{\"id\": 1}\n");
+    env.run(["guard", "test", "commands.jsonl"]).ended_with(2);
+}

@@ -15,7 +15,7 @@ use std::{
 
 use rustix::{
     event::{PollFd, PollFlags},
-    process::{Pid, Signal},
+    process::Signal,
 };
 
 use super::{
@@ -227,7 +227,7 @@ impl Leader for Line {
 
 #[cfg(target_os = "linux")]
 fn descriptor_of(pid: i32) -> Option<OwnedFd> {
-    use rustix::process::{PidfdFlags, pidfd_open};
+    use rustix::process::{Pid, PidfdFlags, pidfd_open};
     // It fails where it is gone, and then there is nothing to be ended.
     pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()
 }

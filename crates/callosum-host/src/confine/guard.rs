@@ -2,12 +2,12 @@
 
 use std::io;
 
-use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process};
+use rustix::process::{Pid, Signal, WaitOptions, getpid};
 
 use super::{
     order::{Layers, Order},
     report::{Failed, Line, Outcome, Step},
-    start::{Stdio, reap, start},
+    start::{Started, Stdio, reap, start},
 };
 
 /// Starts the program and waits for its end, or for the controller's word or death.
@@ -27,7 +27,7 @@ pub(super) fn run(order: &Order, line: &Line, stdio: Stdio) -> Result<Option<Out
         Err(outcome) => return Ok(Some(outcome)),
     };
     let outcome = started.wait(line).map_err(Failed::at(Step::Order))?;
-    sweep().map_err(Failed::at(Step::Order))?;
+    sweep(&started).map_err(Failed::at(Step::Order))?;
     Ok(outcome)
 }
 
@@ -41,15 +41,29 @@ fn restrict(_order: &Order, _line: &Line) -> Result<(), Failed> {
 }
 
 /// Ends every child, and those that become children by that, until there are none.
-fn sweep() -> io::Result<()> {
+fn sweep(started: &Started) -> io::Result<()> {
     loop {
-        for child in children() {
-            // It may be gone already.
-            let _ = kill_process(child, Signal::KILL);
-        }
+        end_children(started);
         if reap(WaitOptions::empty())?.is_none() {
             return Ok(());
         }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn end_children(_started: &Started) {
+    for child in children() {
+        // It may be gone already.
+        let _ = rustix::process::kill_process(child, Signal::KILL);
+    }
+}
+
+/// Orphans go elsewhere on this system; the program's group is all that is known.
+#[cfg(not(target_os = "linux"))]
+fn end_children(started: &Started) {
+    if let Some(group) = Pid::from_raw(started.child) {
+        // It fails only where nobody is left in it.
+        let _ = rustix::process::kill_process_group(group, Signal::KILL);
     }
 }
 
@@ -70,4 +84,14 @@ fn children() -> Vec<Pid> {
 fn adopt_orphans() -> io::Result<()> {
     use rustix::process::set_child_subreaper;
     Ok(set_child_subreaper(Some(getpid()))?)
+}
+
+/// This system knows no such thing.
+#[cfg(not(target_os = "linux"))]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the signature is that of the other"
+)]
+fn adopt_orphans() -> io::Result<()> {
+    Ok(())
 }

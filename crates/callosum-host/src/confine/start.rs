@@ -30,7 +30,7 @@ pub(super) struct Stdio {
 
 /// A program that was started, and the descriptor that tells of ended children.
 pub(super) struct Started {
-    child: i32,
+    pub(super) child: i32,
     children: UnixStream,
 }
 

@@ -70,7 +70,8 @@ fn serve() -> io::Result<()> {
             Ok(Forked::Child) => {
                 drop(socket);
                 request.carry_out();
-                std::process::exit(0);
+                // At once: what this program does at its end is for its own end, not a fork's.
+                signal_hook::low_level::exit(0);
             }
             Ok(Forked::Parent(_)) => {}
             Err(error) => {

@@ -144,11 +144,8 @@ impl Caller {
     }
 
     /// A complaint in which the key, should the server have said it, does not stand.
-    pub(crate) fn hidden(&self, mut complaint: Complaint) -> Complaint {
-        if let Some(key) = &self.key {
-            complaint.words = complaint.words.replace(key.as_str(), "[key]");
-        }
-        complaint
+    pub(super) fn hidden(&self, complaint: Complaint) -> Complaint {
+        hidden(self.key.as_deref(), complaint)
     }
 
     fn unreachable(&self, address: &str, error: &ureq::Error) -> Complaint {
@@ -199,6 +196,14 @@ impl Complaint {
     }
 }
 
+/// A complaint in which a key does not stand.
+pub(super) fn hidden(key: Option<&str>, mut complaint: Complaint) -> Complaint {
+    if let Some(key) = key {
+        complaint.words = complaint.words.replace(key, "[key]");
+    }
+    complaint
+}
+
 /// What a service says that went wrong, wherever it says so.
 pub(super) fn complaint_in(value: &Value) -> Option<Complaint> {
     // Gemini's compatible interface wraps the object in a list.
@@ -228,7 +233,11 @@ pub(super) fn complaint_in(value: &Value) -> Option<Complaint> {
     })
 }
 
-fn key(variable: &str, environment: &[(OsString, OsString)]) -> Result<String, Complaint> {
+/// The key that a variable holds.
+pub(super) fn key(
+    variable: &str,
+    environment: &[(OsString, OsString)],
+) -> Result<String, Complaint> {
     let value = environment.iter().find(|(name, _)| name == variable);
     let value = value.and_then(|(_, value)| value.to_str()).map(str::trim);
     match value {
@@ -268,7 +277,8 @@ pub(super) fn header(headers: &HeaderMap, name: &str) -> Option<String> {
     (!short.is_empty()).then(|| short.to_owned())
 }
 
-fn start_of(words: &str) -> &str {
+/// As much of words as is passed on.
+pub(super) fn start_of(words: &str) -> &str {
     let words = words.trim();
     &words[..words.floor_char_boundary(LONGEST_WORDS)]
 }

@@ -6,10 +6,9 @@ use callosum_evidence::tokens;
 use serde_json::json;
 
 use super::{
-    call::Caller,
     lines::{Broken, Flow},
     material::{self, Material},
-    ollama, openai,
+    server::{Interface, Server},
     wait::Waits,
 };
 use crate::{
@@ -25,15 +24,6 @@ const WINDOW: u64 = 16_384;
 /// How many tokens of the window are left for the answer: a summary of 10 KB and some thought.
 const FOR_THE_ANSWER: u64 = 4_096;
 
-/// What a server understands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Interface {
-    /// OpenAI's chat completions.
-    OpenAi,
-    /// Ollama's own chat.
-    Ollama,
-}
-
 /// Does one job, and tells what happens; `tell` says whether anybody still listens.
 pub(crate) fn answer(
     interface: Interface,
@@ -41,14 +31,11 @@ pub(crate) fn answer(
     means: &Means<'_>,
     tell: &mut Tell<'_>,
 ) -> Result<(), Complaint> {
-    let caller = Caller::new(job, means.environment)?;
+    let server = Server::new(interface, job, means.environment)?;
     let mut waits = Waits::new(job.limits);
     match &job.want {
         Want::Look => {
-            let look = match interface {
-                Interface::Ollama => ollama::look(&caller),
-                Interface::OpenAi => openai::look(&caller),
-            }?;
+            let look = server.look()?;
             tell(Event::Found {
                 version: look.version,
                 offers: look.offers,
@@ -58,15 +45,9 @@ pub(crate) fn answer(
         Want::Answer(request) => {
             let window = job.context_tokens.unwrap_or(WINDOW);
             let prompt = prompt(request, job, window, means, tell)?;
-            let model = job.model.as_deref().unwrap_or_default();
             let mut answering = Answering::new(tell);
             let mut ask = || loop {
-                let done = match interface {
-                    Interface::Ollama => {
-                        ollama::ask(&caller, model, &prompt, window, &mut answering)
-                    }
-                    Interface::OpenAi => openai::ask(&caller, model, &prompt, &mut answering),
-                };
+                let done = server.ask(job, &prompt, window, &mut answering);
                 let Err(Broken::Because(refusal)) = &done else {
                     return done;
                 };
@@ -83,16 +64,10 @@ pub(crate) fn answer(
                     tell(Event::TooMuch);
                     Ok(())
                 }
-                Err(Broken::Because(complaint)) => Err(caller.hidden(complaint)),
+                Err(Broken::Because(complaint)) => Err(server.hidden(complaint)),
             }
         }
     }
-}
-
-/// What a server offers.
-pub(super) struct Look {
-    pub(super) version: Option<String>,
-    pub(super) offers: Vec<String>,
 }
 
 /// The whole prompt: the question, and of the tree what there is room for.

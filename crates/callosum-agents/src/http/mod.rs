@@ -2,7 +2,7 @@
 //!
 //! Start with [`answer`], which does one job in a process of its own. [`Endpoint`] is where a
 //! server is and what may be sent there; `call` makes one request; `openai` and `ollama` are what
-//! servers say; `material` is what a model that can open no file is shown of the tree,
+//! servers say, and `hosted`, where it is built in, asks providers in their own interfaces; `server` is any of these; `material` is what a model that can open no file is shown of the tree,
 //! `wait` when a server that refused is asked again.
 //!
 //! What is deliberately not here: deadlines and cancellation, which end the process; cookies,
@@ -10,16 +10,20 @@
 
 mod call;
 mod endpoint;
+#[cfg(feature = "hosted")]
+mod hosted;
 mod job;
 mod lines;
 mod material;
 mod ollama;
 mod openai;
+mod server;
 mod wait;
 
 pub use self::endpoint::{Endpoint, EndpointError};
 pub(crate) use self::{
     call::Caller,
-    job::{Interface, answer},
+    job::answer,
     lines::{Broken, read_lines},
+    server::Interface,
 };

@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 
 use super::{
     call::{Caller, complaint_in},
-    job::{Answering, Look},
+    job::Answering,
     lines::{Broken, Flow, read_lines},
+    server::Look,
 };
 use crate::{
     dialect::{CUT_OFF, Complaint},

@@ -168,6 +168,15 @@ impl Executor {
         }
     }
 
+    /// The entry of a model of a hosted provider, as `anthropic::claude-…`, that nobody has asked yet.
+    pub fn hosted(id: &str, model: &str) -> Self {
+        Self {
+            endpoint: None,
+            protocol: Some("hosted".to_owned()),
+            ..Self::http(id, "", model)
+        }
+    }
+
     /// The entry of a tool of a server that is reached over HTTP, which nobody has asked yet. What is
     /// started is this program, which asks the server.
     pub fn remote_tool(id: &str, endpoint: &str, tool: &str) -> Self {

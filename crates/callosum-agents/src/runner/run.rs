@@ -126,6 +126,17 @@ pub enum RunError {
         /// Its type or protocol.
         how: String,
     },
+    /// The entry needs a part that this build was made without.
+    #[error(
+        "`{executor}` cannot be run: this build was made without `{feature}`; \
+         what helps: cargo build --release --features {feature}"
+    )]
+    NotBuilt {
+        /// The executor.
+        executor: String,
+        /// The feature of the build.
+        feature: &'static str,
+    },
     /// The program could not be started.
     #[error("`{executor}` could not be started")]
     Spawn {
@@ -230,6 +241,7 @@ impl RunError {
         match self {
             Self::Template(_)
             | Self::Unsupported { .. }
+            | Self::NotBuilt { .. }
             | Self::Spawn { .. }
             | Self::Unconfined { .. }
             | Self::Cancelled { .. } => None,

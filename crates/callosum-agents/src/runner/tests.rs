@@ -242,6 +242,33 @@ fn text_that_came_before_the_deadline_is_not_lost() {
     }
 }
 
+/// CAL-EXE-2: an entry for a part that this build lacks says what helps, and is not tried again.
+#[cfg(not(feature = "hosted"))]
+#[test]
+fn a_part_that_this_build_lacks_is_named() {
+    let scene = scene();
+    let hosted = Executor::hosted("opus", "anthropic::opus");
+    let error = run(
+        &hosted,
+        &Request::bare("x"),
+        &scene.surroundings,
+        &mut |_| {},
+    )
+    .unwrap_err();
+    assert!(
+        matches!(
+            error,
+            RunError::NotBuilt {
+                feature: "hosted",
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert!(error.to_string().contains("--features hosted"), "{error}");
+    assert!(!error.may_pass());
+}
+
 /// CAL-EXE-2: an entry may ask for more patience than the rest get.
 #[test]
 fn an_entry_sets_its_own_patience() {

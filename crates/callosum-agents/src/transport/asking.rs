@@ -97,6 +97,12 @@ pub(super) fn have_asked(
     patience: Patience,
     heard: &mut dyn FnMut(Sign<'_>),
 ) -> Result<Told, RunError> {
+    if !transport.is_built_in() {
+        return Err(RunError::NotBuilt {
+            executor: executor.id.clone(),
+            feature: transport.as_str(),
+        });
+    }
     let template = Template::parse(&executor.command_template)?;
     let mut job = Job::of(transport, want, executor, surroundings.root.clone());
     job.limits = Limits::of(patience);

@@ -122,7 +122,7 @@ fn look(
 /// Whether what the entry names is among what the server offers.
 fn validate(transport: Transport, executor: &Executor, offers: &[String]) -> Result<(), Fault> {
     let named = match transport {
-        Transport::OpenAi | Transport::Ollama => executor.model.as_deref(),
+        Transport::OpenAi | Transport::Ollama | Transport::Hosted => executor.model.as_deref(),
         Transport::Mcp => executor.tool.as_deref(),
         // An agent is what it is.
         Transport::Acp => return Ok(()),

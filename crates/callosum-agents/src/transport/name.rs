@@ -14,6 +14,8 @@ pub enum Transport {
     OpenAi,
     /// Ollama's own chat over HTTP.
     Ollama,
+    /// What the provider speaks that the model's name begins with; only in builds that have it.
+    Hosted,
     /// A tool of a server of the Model Context Protocol, on the server's standard input and output,
     /// or over HTTP.
     Mcp,
@@ -23,7 +25,13 @@ pub enum Transport {
 
 impl Transport {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::OpenAi, Self::Ollama, Self::Mcp, Self::Acp];
+    pub const ALL: [Self; 5] = [
+        Self::OpenAi,
+        Self::Ollama,
+        Self::Hosted,
+        Self::Mcp,
+        Self::Acp,
+    ];
 
     /// How an entry says that it is reached; `None` for a program, and for what we do not speak.
     ///
@@ -36,6 +44,11 @@ impl Transport {
         })
     }
 
+    /// Whether this build speaks it.
+    pub fn is_built_in(self) -> bool {
+        self != Self::Hosted || cfg!(feature = "hosted")
+    }
+
     /// Whether it is what an entry of its type speaks that says nothing else.
     fn is_usual(self) -> bool {
         matches!(self, Self::OpenAi | Self::Mcp)
@@ -44,7 +57,7 @@ impl Transport {
     /// The type that an entry of it has.
     pub fn kind(self) -> Kind {
         match self {
-            Self::OpenAi | Self::Ollama => Kind::Http,
+            Self::OpenAi | Self::Ollama | Self::Hosted => Kind::Http,
             Self::Mcp => Kind::Mcp,
             Self::Acp => Kind::Cli,
         }
@@ -53,7 +66,7 @@ impl Transport {
     /// What our process is called that speaks it, where the entry's command may be another program.
     pub(super) fn speaker(self) -> Option<&'static str> {
         match self {
-            Self::OpenAi | Self::Ollama => None,
+            Self::OpenAi | Self::Ollama | Self::Hosted => None,
             Self::Mcp => Some("mcp"),
             Self::Acp => Some("acp"),
         }
@@ -64,6 +77,7 @@ impl Transport {
         match self {
             Self::OpenAi => "openai",
             Self::Ollama => "ollama",
+            Self::Hosted => "hosted",
             Self::Mcp => "mcp",
             Self::Acp => "acp",
         }

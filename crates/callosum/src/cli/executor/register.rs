@@ -35,6 +35,7 @@ Examples:
   $ callosum executor register ollama --protocol text --network 127.0.0.1:11434
   $ callosum executor register reader --command 'reader-mcp' --tool ask
   $ callosum executor register wiki --endpoint http://127.0.0.1:9000/mcp --tool ask
+  $ callosum executor register opus --protocol hosted --model anthropic::claude-opus-5-5 --api-key-env ANTHROPIC_API_KEY
   $ callosum executor register local --endpoint http://127.0.0.1:8080 --model qwen3")]
 pub(crate) struct RegisterArgs {
     /// Its name: letters, digits, `.`, `_` and `-`
@@ -50,11 +51,16 @@ pub(crate) struct RegisterArgs {
         conflicts_with = "command"
     )]
     endpoint: Option<String>,
-    /// The model to ask there
-    #[arg(long, value_name = "NAME", requires = "endpoint", group = "asked")]
+    /// The model to ask there; of a hosted provider with its name, as anthropic::claude-opus-5-5
+    #[arg(long, value_name = "NAME", group = "asked", conflicts_with = "command")]
     model: Option<String>,
     /// The environment variable that holds the key for it; the key itself is kept nowhere
-    #[arg(long, value_name = "NAME", requires = "endpoint")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "asked",
+        conflicts_with = "command"
+    )]
     api_key_env: Option<String>,
     /// The tool to call, where the command or endpoint is a server of the Model Context Protocol
     #[arg(long, value_name = "NAME", requires = "reached", group = "asked")]
@@ -66,7 +72,7 @@ pub(crate) struct RegisterArgs {
     #[arg(long, value_name = "N", requires = "model", value_parser = clap::value_parser!(u64).range(1024..))]
     context_tokens: Option<u64>,
     /// What it answers in, where that is not the protocol: claude, codex, gemini, opencode, qwen, or
-    /// text; of a server: openai or ollama; of an agent that speaks the Agent Client Protocol: acp
+    /// text; of a server: openai or ollama; of a provider: hosted; of an agent that speaks the Agent Client Protocol: acp
     #[arg(long, value_name = "NAME")]
     protocol: Option<String>,
     /// Longest silence in milliseconds before it is ended (default: executor_timeout_ms)
@@ -140,8 +146,15 @@ pub(super) fn run(context: &Context, args: &RegisterArgs) -> Result<(), CommandE
 fn entry(args: &RegisterArgs) -> Result<Executor, CommandError> {
     Executor::check_id(&args.name)
         .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
+    if args.model.is_some() && args.protocol.as_deref() == Some(Transport::Hosted.as_str()) {
+        return provider(args);
+    }
     if let Some(endpoint) = &args.endpoint {
         return server(args, endpoint);
+    }
+    if args.model.is_some() {
+        let what = "a model is asked where it is served: --endpoint, or --protocol hosted";
+        return Err(CommandError::new(Exit::Usage, what));
     }
     let known = discover::KNOWN.iter().find(|known| known.id == args.name);
     let mut executor = match (&args.command, known) {
@@ -203,6 +216,29 @@ fn server(args: &RegisterArgs, endpoint: &str) -> Result<Executor, CommandError>
         );
         return Err(CommandError::new(Exit::Usage, what).hint("openai, ollama"));
     }
+    Ok(bounded(executor, args))
+}
+
+/// A model of a hosted provider, which is asked where it always is, unless an endpoint is named.
+fn provider(args: &RegisterArgs) -> Result<Executor, CommandError> {
+    let model = args.model.as_deref().unwrap_or_default();
+    if !Transport::Hosted.is_built_in() {
+        let what = "this build asks no hosted providers";
+        let hint = "cargo build --release --features hosted";
+        return Err(CommandError::new(Exit::Usage, what).hint(hint));
+    }
+    if args.api_key_env.is_none() {
+        let what = "a hosted provider wants a key, and no variable is named that holds it";
+        return Err(CommandError::new(Exit::Usage, what).hint("--api-key-env NAME"));
+    }
+    if let Some(endpoint) = &args.endpoint {
+        Endpoint::parse(endpoint, true)
+            .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
+    }
+    let mut executor = Executor::hosted(&args.name, model);
+    executor.endpoint.clone_from(&args.endpoint);
+    executor.api_key_env.clone_from(&args.api_key_env);
+    executor.context_tokens = args.context_tokens;
     Ok(bounded(executor, args))
 }
 

@@ -1,0 +1,87 @@
+//! [`Server`]: one server of models, whatever interface it has.
+
+use std::ffi::OsString;
+
+#[cfg(feature = "hosted")]
+use super::hosted::Provider;
+use super::{call::Caller, job::Answering, lines::Broken, ollama, openai};
+use crate::{dialect::Complaint, transport::Job};
+
+/// What a server understands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Interface {
+    /// OpenAI's chat completions.
+    OpenAi,
+    /// Ollama's own chat.
+    Ollama,
+    /// What the provider has that the model's name begins with.
+    Hosted,
+}
+
+/// What a server offers.
+pub(super) struct Look {
+    pub(super) version: Option<String>,
+    pub(super) offers: Vec<String>,
+}
+
+/// A server that may be asked.
+pub(super) enum Server {
+    OpenAi(Caller),
+    Ollama(Caller),
+    #[cfg(feature = "hosted")]
+    Hosted(Provider),
+}
+
+impl Server {
+    /// Prepares to ask the server that a job names.
+    pub(super) fn new(
+        interface: Interface,
+        job: &Job,
+        environment: &[(OsString, OsString)],
+    ) -> Result<Self, Complaint> {
+        Ok(match interface {
+            Interface::OpenAi => Self::OpenAi(Caller::new(job, environment)?),
+            Interface::Ollama => Self::Ollama(Caller::new(job, environment)?),
+            #[cfg(feature = "hosted")]
+            Interface::Hosted => Self::Hosted(Provider::new(job, environment)?),
+            #[cfg(not(feature = "hosted"))]
+            Interface::Hosted => return Err(Complaint::of_ours("it is not part of this build")),
+        })
+    }
+
+    /// Asks what it offers.
+    pub(super) fn look(&self) -> Result<Look, Complaint> {
+        match self {
+            Self::OpenAi(caller) => openai::look(caller),
+            Self::Ollama(caller) => ollama::look(caller),
+            #[cfg(feature = "hosted")]
+            Self::Hosted(provider) => Ok(provider.look()),
+        }
+    }
+
+    /// Asks the model that a job names.
+    pub(super) fn ask(
+        &self,
+        job: &Job,
+        prompt: &str,
+        window: u64,
+        answering: &mut Answering<'_>,
+    ) -> Result<(), Broken> {
+        let model = job.model.as_deref().unwrap_or_default();
+        match self {
+            Self::OpenAi(caller) => openai::ask(caller, model, prompt, answering),
+            Self::Ollama(caller) => ollama::ask(caller, model, prompt, window, answering),
+            #[cfg(feature = "hosted")]
+            Self::Hosted(provider) => provider.ask(prompt, answering),
+        }
+    }
+
+    /// A complaint in which the key, should the server have said it, does not stand.
+    pub(super) fn hidden(&self, complaint: Complaint) -> Complaint {
+        match self {
+            Self::OpenAi(caller) | Self::Ollama(caller) => caller.hidden(complaint),
+            #[cfg(feature = "hosted")]
+            Self::Hosted(provider) => provider.hidden(complaint),
+        }
+    }
+}

@@ -78,7 +78,8 @@ impl Reuse {
         id: &TaskId,
     ) -> Result<(), DiskError> {
         disk.create_private_dir(&self.folder)?;
-        disk.replace(&self.path(key), format!("{id}\n").as_bytes(), 0o600)
+        // Only a hint: what is lost costs an answer made anew.
+        disk.replace_unsynced(&self.path(key), format!("{id}\n").as_bytes(), 0o600)
     }
 
     fn path(&self, key: &Checksum) -> PathBuf {

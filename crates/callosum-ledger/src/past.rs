@@ -20,6 +20,9 @@ use crate::{
 pub struct Past {
     /// How many archives there were.
     pub archives: u64,
+    /// How many entries those of them have that are older than the journal, which does not have
+    /// these entries.
+    pub adopted_entries: u64,
     /// How many records the journal had.
     pub records: u64,
     disk: Disk,
@@ -82,8 +85,11 @@ pub fn past(disk: &Disk, paths: &LedgerPaths, time: Timestamp) -> Result<Past, P
     if let Some((number, source)) = told.wrong {
         return Err(PastError::Entry { number, source });
     }
+    let archives = &followed.position.archives;
+    let adopted = archives.iter().filter(|told| told.is_adopted);
     Ok(Past {
-        archives: followed.archived.len() as u64,
+        adopted_entries: adopted.map(|told| told.entries).sum(),
+        archives: archives.len() as u64,
         records: followed.position.seq,
         disk: disk.clone(),
         audit: paths.audit.clone(),

@@ -44,6 +44,9 @@ fn entries_are_found_by_what_is_known_of_them() {
     env.run(["ledger", "show", "cal_2026_01_02_0009"])
         .ended_with(1);
     env.run(["ledger", "show", "not-an-id"]).ended_with(2);
+    let modes = env.run(["ledger", "query", "--mode", "nonsense"]);
+    let modes = modes.ended_with(2).stderr;
+    assert!(modes.contains("sequential, concurrent"), "{modes}");
 }
 
 /// CAL-SUM-1, REQ-TEST-005: one changed byte is found and named, and nothing is written over it.
@@ -492,6 +495,11 @@ fn a_lost_archive_of_an_older_program_is_not_promised_from_the_journal() {
         "linked_tasks":[],"timestamp":"2025-01-02T03:04:05Z","metadata":{}}"#;
     env.write(archive, format!(r#"{{"version":"1.2","tasks":[{task}]}}"#));
     env.run(["init"]).success();
+    let then = env.run(["ledger", "at", "0s", "--json"]).success().json();
+    assert_eq!(then["adopted_entries"], 1);
+    assert_eq!(then["entries"].as_array().unwrap().len(), 0);
+    let then = env.run(["ledger", "at", "0s"]).success();
+    assert!(then.stderr.contains("ledger query"), "{}", then.stderr);
     let copy = env.read(archive);
     std::fs::remove_file(env.project().join(archive)).unwrap();
     for command in [

@@ -17,7 +17,8 @@ use crate::{
 /// Show the ledger as it stood at a time, rebuilt from the audit journal
 ///
 /// The time is a date, whose end is meant, a time in UTC, or how long ago (2h, 7d). All entries of
-/// then are listed, archived ones too. Nothing is changed.
+/// then are listed, archived ones too, but not those of archives that are older than the journal:
+/// `ledger query` has them. Nothing is changed.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -42,8 +43,10 @@ pub(crate) struct AtOutput<'l> {
     pub(crate) records: u64,
     /// Archives that there were.
     pub(crate) archives: u64,
-    /// Entries that they had.
+    /// Entries that they had and the journal has too.
     pub(crate) archived_entries: u64,
+    /// Entries of archives that are older than the journal; they are not among `entries`.
+    pub(crate) adopted_entries: u64,
     /// The entries of then, those of the archives too, newest first.
     #[schemars(with = "Vec<Value>")]
     pub(crate) entries: List<'l>,
@@ -78,6 +81,7 @@ pub(super) fn run(context: &Context, args: &AtArgs) -> Result<(), CommandError> 
             records: then.records,
             archives: then.archives,
             archived_entries: archived as u64,
+            adopted_entries: then.adopted_entries,
             entries: List::new(entries),
         });
     }
@@ -86,6 +90,12 @@ pub(super) fn run(context: &Context, args: &AtArgs) -> Result<(), CommandError> 
         many(active as u64, "entry"),
         many(then.archives, "archive")
     ));
+    if then.adopted_entries > 0 {
+        context.ui.say(&format!(
+            "{} more in archives that are older than the journal: `callosum ledger query` has them",
+            many(then.adopted_entries, "entry")
+        ));
+    }
     if args.output.is_some() || active + archived == 0 {
         return Ok(());
     }

@@ -1,8 +1,9 @@
 //! Which entries are meant, as `ledger query` and `ledger export` are told.
 
+use callosum_arbiter::Mode;
 use callosum_host::Clock;
 use callosum_ledger::Query;
-use clap::Args;
+use clap::{Args, builder::PossibleValuesParser};
 use jiff::{SignedDuration, Timestamp, civil::DateTime, tz::TimeZone};
 
 use crate::ui::{CommandError, Exit};
@@ -23,7 +24,7 @@ pub(super) struct FilterArgs {
     #[arg(long, value_name = "TEXT")]
     text: Option<String>,
     /// Only results of tasks that ran in this mode
-    #[arg(long)]
+    #[arg(long, value_parser = PossibleValuesParser::new(Mode::ALL.map(Mode::as_str)))]
     mode: Option<String>,
     /// Only results about this repository
     #[arg(long)]

@@ -11,4 +11,7 @@ pub(crate) mod reader;
 pub(crate) mod tree;
 mod word;
 
+#[cfg(test)]
+mod comparison;
+
 pub(crate) use reader::{Budget, Fault, read};

@@ -47,4 +47,10 @@ pub struct UserRule {
     /// What serves the same end, as a command.
     #[serde(default)]
     pub alternative: Option<String>,
+    /// Commands that it must catch, as a proof that it says what is meant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub catches: Vec<String>,
+    /// Commands that look alike and that it must let pass.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spares: Vec<String>,
 }

@@ -6,6 +6,7 @@
 //!
 //! What is deliberately not here: finding and reading the files. Form: `docs/formats/cake-config.md`.
 
+mod proof;
 mod read;
 
 #[cfg(test)]

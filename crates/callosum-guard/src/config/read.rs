@@ -5,10 +5,15 @@
 
 use std::fmt;
 
-use serde::de::DeserializeOwned;
+use serde::{
+    Deserialize,
+    de::{DeserializeOwned, IgnoredAny},
+};
 use serde_json::{Map, Value};
 
-use super::{Config, Strictness};
+use serde_saphyr::Spanned;
+
+use super::{Config, Strictness, proof};
 
 /// Bytes of a file beyond which it is not read.
 const LONGEST: usize = 256 * 1024;
@@ -31,10 +36,15 @@ pub struct Problem {
     pub value: Option<String>,
     /// What may stand there.
     pub allowed: String,
+    /// The line in which the rule begins that it is about.
+    pub line: Option<u64>,
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(line) = self.line {
+            write!(f, "line {line}: ")?;
+        }
         match &self.value {
             Some(value) => write!(f, "`{}` is {value}, allowed is {}", self.key, self.allowed),
             None => write!(f, "`{}` is missing, allowed is {}", self.key, self.allowed),
@@ -88,7 +98,10 @@ impl Config {
             file: file.to_owned(),
             problem: error.to_string().lines().next().unwrap_or("").to_owned(),
         })?;
-        let mut sheet = Sheet::default();
+        let mut sheet = Sheet {
+            lines: lines_of_rules(&value, text),
+            ..Sheet::default()
+        };
         let config = sheet.config(&value);
         if sheet.problems.is_empty() {
             Ok(Read {
@@ -107,6 +120,8 @@ impl Config {
 /// What was found while a file is gone through.
 #[derive(Default)]
 struct Sheet {
+    /// Where each rule begins.
+    lines: Vec<u64>,
     problems: Vec<Problem>,
     unknown: Vec<String>,
 }
@@ -274,12 +289,26 @@ impl Sheet {
                     "severity",
                     "reason",
                     "alternative",
+                    "catches",
+                    "spares",
                 ],
             );
         }
+        let line = self.lines.get(at).copied();
         match typed::<crate::UserRule>(rule) {
-            Ok(rule) => config.rules.push(rule),
+            Ok(rule) => {
+                for fault in proof::faults(&rule) {
+                    self.problems.push(Problem {
+                        key: format!("{key}.{}", fault.key),
+                        value: Some(shown(&Value::String(fault.value))),
+                        allowed: fault.wanted.to_owned(),
+                        line,
+                    });
+                }
+                config.rules.push(rule);
+            }
             Err(error) => self.problems.push(Problem {
+                line,
                 key,
                 value: Some(shown(rule)),
                 allowed: format!(
@@ -294,6 +323,7 @@ impl Sheet {
             key: key.to_owned(),
             value: value.map(shown),
             allowed: allowed.to_owned(),
+            line: None,
         });
     }
 
@@ -382,6 +412,28 @@ impl Sheet {
             other => self.problem(key, other, "a text that is not empty"),
         }
     }
+}
+
+/// The lines in which the rules of a file begin; none where it has none.
+///
+/// Read a second time, since values do not keep where they stood, and most files have no rules.
+fn lines_of_rules(value: &Value, text: &str) -> Vec<u64> {
+    #[derive(Deserialize)]
+    struct Rules {
+        rules: Vec<Spanned<IgnoredAny>>,
+    }
+    if value.get("rules").is_none_or(|rules| !rules.is_array()) {
+        return Vec::new();
+    }
+    serde_saphyr::from_str::<Rules>(text).map_or_else(
+        |_| Vec::new(),
+        |file| {
+            file.rules
+                .iter()
+                .map(|rule| rule.referenced.line())
+                .collect()
+        },
+    )
 }
 
 fn typed<T: DeserializeOwned>(value: &Value) -> Result<T, serde_json::Error> {

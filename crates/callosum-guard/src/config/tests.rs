@@ -159,7 +159,7 @@ fn a_projects_file_only_tightens() {
 #[test]
 fn a_users_rule_looks_at_commands() {
     let text = format!(
-        "{SEED}rules:\n  - id: my.deploy\n    tools: [deploy, ./deploy.sh]\n    when: [\"prod|live !--dry-run\"]\n    severity: block\n    reason: deploys are for people\n    alternative: deploy prod --dry-run\n"
+        "{SEED}rules:\n  - id: my.deploy\n    tools: [deploy, deploy.sh]\n    when: [\"prod|live !--dry-run\"]\n    severity: block\n    reason: deploys are for people\n    alternative: deploy prod --dry-run\n"
     );
     let config = Config::parse("cake_config.yaml", &text).unwrap().config;
     let policy = config.policy(Vec::new());
@@ -168,6 +168,68 @@ fn a_users_rule_looks_at_commands() {
     assert_eq!(by("env X=1 deploy prod").rule.as_deref(), Some("my.deploy"));
     assert_eq!(by("deploy prod --dry-run").decision, Decision::Allow);
     assert_eq!(by("echo deploy prod").decision, Decision::Allow);
+    assert_eq!(by("./deploy.sh live").decision, Decision::Block);
     let wrong = format!("{SEED}rules:\n  - id: x\n");
     assert_eq!(problems(&wrong).len(), 1);
+}
+
+/// CAKE-SHIM-1: a user's rule that is not what its own commands say is refused, with its line.
+#[test]
+fn a_rule_whose_own_commands_do_not_hold_is_refused() {
+    let rule = "rules:
+  - id: my.other
+    tools: [other]
+    severity: ask
+    reason: it is another
+  - id: my.deploy
+    tools: [deploy]
+    takes: \"-e --env\"
+    when: [\"prod|live !--dry-run\", \"--env=prod\"]
+    severity: note
+    reason: deploys are for people
+    alternative: deploy prod --dry-run
+    catches: [deploy prod, \"sudo deploy -e x live\", deploy --env prod]
+    spares: [deploy test, deploy prod --dry-run, echo deploy prod]
+";
+    let text = format!("{SEED}{rule}");
+    let config = Config::parse("cake_config.yaml", &text).unwrap().config;
+    assert_eq!(config.rules[1].catches.len(), 3);
+    let line = text.lines().position(|line| line.contains("my.deploy"));
+    let line = line.unwrap() + 1;
+    for (from, to, problem) in [
+        (
+            "[deploy prod,",
+            "[deploy pord,",
+            "`rules[1].catches[0]` is \"deploy pord\", allowed is a command that the rule catches",
+        ),
+        (
+            "[deploy test,",
+            "[deploy live,",
+            "`rules[1].spares[0]` is \"deploy live\", allowed is a command that the rule lets pass",
+        ),
+        (
+            "alternative: deploy prod --dry-run",
+            "alternative: git reset --hard",
+            "`rules[1].alternative` is \"git reset --hard\", allowed is a command that the guard allows",
+        ),
+        (
+            "--env=prod\"]",
+            "--env=prod\", \"x @nowhere\"]",
+            "`rules[1].when[2]` is \"@nowhere\", allowed is operands, options, or a place such as @outside, each with ! before it at will",
+        ),
+        (
+            "[deploy]",
+            "[./deploy]",
+            "`rules[1].tools` is \"./deploy\", allowed is names of programs, without folders and words",
+        ),
+        (
+            "id: my.deploy",
+            "id: git.clean",
+            "`rules[1].id` is \"git.clean\", allowed is a name that no other rule has, as in my.deploy",
+        ),
+    ] {
+        let problems = problems(&text.replace(from, to));
+        let expected = format!("line {line}: {problem}");
+        assert!(problems.contains(&expected), "{problems:#?}");
+    }
 }

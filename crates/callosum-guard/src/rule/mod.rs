@@ -136,6 +136,16 @@ pub(crate) fn tools(name: &str) -> impl Iterator<Item = &'static Tool> {
 
 /// Whether there are rules for a tool of this name, or it runs what it is given.
 pub(crate) fn is_modelled(name: &str) -> bool {
+/// Whether one of ours has this name.
+pub(crate) fn is_ours(id: &str) -> bool {
+    TOOLS
+        .iter()
+        .flat_map(|tools| tools.iter())
+        .chain([&GENERAL])
+        .flat_map(|tool| tool.rules)
+        .any(|rule| rule.id == id)
+}
+
     tools(name).next().is_some()
         || matches!(
             name,

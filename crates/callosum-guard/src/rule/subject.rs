@@ -250,6 +250,17 @@ impl<'a> Subject<'a> {
 
     /// Where to go on behind the operand that fits.
     fn next_operand(&self, wanted: &str, from: usize) -> Option<usize> {
+    /// Whether a word of a user's pattern is one that can hold: tests with a name are ours alone.
+    pub(crate) fn is_pattern(token: &str) -> bool {
+        let token = token.strip_prefix('!').unwrap_or(token);
+        match token.strip_prefix('@') {
+            Some(classes) => classes
+                .split('|')
+                .all(|class| place_of(class.trim_start_matches('@')).is_some()),
+            None => !token.is_empty() && !token.starts_with('&'),
+        }
+    }
+
         let mut at = from;
         loop {
             let (word, maybe_value) = self.operands.get(at)?;
@@ -268,22 +279,29 @@ impl<'a> Subject<'a> {
 
     fn leads(&self, class: &str, from: usize) -> bool {
         let operands = self.operands.get(from..).unwrap_or_default();
-        let wanted: &[Place] = match class {
-            "vital" => &[Place::Vital],
-            "maybe-vital" => &[Place::MaybeVital],
-            "project" => &[Place::Project],
-            "system" => &[Place::System],
-            "device" => &[Place::Device],
-            "git" => &[Place::Git],
-            "everything" => &[Place::Everything],
-            "outside" => &[Place::Outside],
-            "inside" => &[Place::Inside],
-            "free" => &[Place::Free],
-            "unknown" => &[Place::Unknown],
-            _ => &[],
+        let Some(wanted) = place_of(class) else {
+            return false;
         };
         operands
             .iter()
-            .any(|(word, _)| wanted.contains(&self.place(&word.text)))
+            .any(|(word, _)| self.place(&word.text) == wanted)
     }
+}
+
+/// The place that a pattern's class names.
+fn place_of(class: &str) -> Option<Place> {
+    Some(match class {
+        "vital" => Place::Vital,
+        "maybe-vital" => Place::MaybeVital,
+        "project" => Place::Project,
+        "system" => Place::System,
+        "device" => Place::Device,
+        "git" => Place::Git,
+        "everything" => Place::Everything,
+        "outside" => Place::Outside,
+        "inside" => Place::Inside,
+        "free" => Place::Free,
+        "unknown" => Place::Unknown,
+        _ => return None,
+    })
 }

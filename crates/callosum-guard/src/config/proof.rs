@@ -1,0 +1,130 @@
+//! A rule of the user held to what it says of itself, as ours are by a test.
+//!
+//! A rule that never holds protects nobody, and is found out only when it should have held. So it
+//! is refused where its patterns are none, or its own commands show that it says something else.
+
+use crate::{
+    Decision, Facts, Policy, Severity, Strictness, UserRule, decide, explain,
+    rule::{self, Subject},
+};
+
+/// What is wrong with a rule: the key within it, what stands there, and what is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub(super) key: String,
+    pub(super) value: String,
+    pub(super) wanted: &'static str,
+}
+
+/// How many commands of each kind a rule may have.
+const MOST: usize = 32;
+
+/// Everything in which a rule is not what it says.
+pub(super) fn faults(rule: &UserRule) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let mut fault = |key: String, value: &str, wanted: &'static str| {
+        faults.push(Fault {
+            key,
+            value: value.to_owned(),
+            wanted,
+        });
+    };
+    if rule.id.trim().is_empty() || rule::is_ours(&rule.id) {
+        fault(
+            "id".to_owned(),
+            &rule.id,
+            "a name that no other rule has, as in my.deploy",
+        );
+    }
+    if rule.tools.is_empty() || rule.tools.iter().any(|tool| tool.contains(['/', ' '])) {
+        fault(
+            "tools".to_owned(),
+            &rule.tools.join(", "),
+            "names of programs, without folders and words",
+        );
+    }
+    for (at, when) in rule.when.iter().enumerate() {
+        if let Some(token) = when
+            .split_whitespace()
+            .find(|token| !Subject::is_pattern(token))
+        {
+            fault(
+                format!("when[{at}]"),
+                token,
+                "operands, options, or a place such as @outside, each with ! before it at will",
+            );
+        }
+    }
+    if rule.catches.len().max(rule.spares.len()) > MOST {
+        fault(
+            "catches".to_owned(),
+            &rule.catches.len().to_string(),
+            "at most 32 commands of each kind",
+        );
+        return faults;
+    }
+    for (at, command) in rule.catches.iter().enumerate() {
+        if !catches(rule, command) {
+            fault(
+                format!("catches[{at}]"),
+                command,
+                "a command that the rule catches",
+            );
+        }
+    }
+    for (at, command) in rule.spares.iter().enumerate() {
+        if catches(rule, command) {
+            fault(
+                format!("spares[{at}]"),
+                command,
+                "a command that the rule lets pass",
+            );
+        }
+    }
+    if let Some(alternative) = &rule.alternative {
+        let policy = with(rule, Strictness::Balanced);
+        if decide(alternative, &facts(), &policy).decision != Decision::Allow {
+            fault(
+                "alternative".to_owned(),
+                alternative,
+                "a command that the guard allows",
+            );
+        }
+    }
+    faults
+}
+
+fn catches(rule: &UserRule, command: &str) -> bool {
+    explain(command, &facts(), &with(rule, Strictness::Paranoid))
+        .steps
+        .iter()
+        .flat_map(|step| &step.looked)
+        .any(|looked| looked.rule == rule.id && looked.decision > Decision::Allow)
+}
+
+/// The rule alone beside ours; at its gravest, so that also one that only notes is heard.
+fn with(rule: &UserRule, strictness: Strictness) -> Policy {
+    let severity = match strictness {
+        Strictness::Paranoid => Severity::Block,
+        _ => rule.severity,
+    };
+    Policy {
+        strictness,
+        rules: vec![UserRule {
+            severity,
+            ..rule.clone()
+        }],
+        ..Policy::default()
+    }
+}
+
+/// A project in a home folder, as the paths of a rule's commands are taken.
+fn facts() -> Facts {
+    Facts {
+        cwd: Some("/home/user/project".to_owned()),
+        home: Some("/home/user".to_owned()),
+        root: Some("/home/user/project".to_owned()),
+        git_dir: Some("/home/user/project/.git".to_owned()),
+        ..Facts::default()
+    }
+}

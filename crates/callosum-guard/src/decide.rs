@@ -9,6 +9,7 @@ use regex::RegexSet;
 
 use crate::{
     facts::Facts,
+    place,
     policy::{Policy, UserRule},
     protect,
     rule::{self, GENERAL, Severity, Strictness, Subject, Tool},
@@ -49,6 +50,15 @@ fn judge(
     // A shell leaves them out; what runs is what is left.
     let without_nul = command.replace('\0', "");
     let found = unwrap::unwrap(&without_nul, facts);
+    let linked;
+    let facts = if found.links.is_empty() {
+        facts
+    } else {
+        let mut more = facts.clone();
+        more.links.extend(found.links.clone());
+        linked = more;
+        &linked
+    };
     let mut worst: Option<Hit> = None;
     let mut opaque = 0usize;
     let mut named = 0usize;
@@ -198,7 +208,8 @@ fn look(
         return;
     }
     for (path, strict) in protect::writes(call, facts) {
-        if let Some(objection) = protect::objection_to(&path, call.cwd.as_deref(), facts, strict) {
+        let facts = place::facts_of_entry(&call.name, &path, call.cwd.as_deref(), facts);
+        if let Some(objection) = protect::objection_to(&path, call.cwd.as_deref(), &facts, strict) {
             let decision = objection.severity.decision(policy.strictness);
             note(objection.id, decision);
             if decision > Decision::Allow {

@@ -2,6 +2,8 @@
 //!
 //! Decided from the path and the facts alone. A pattern counts as the worst that it may fit.
 
+use std::borrow::Cow;
+
 use crate::{
     facts::Facts,
     path,
@@ -265,8 +267,31 @@ fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
     Place::Outside
 }
 
+/// The facts by which a command's path is judged: one that deletes, moves or replaces a link does
+/// so to the link itself, not to what it leads to.
+pub(crate) fn facts_of_entry<'f>(
+    command: &str,
+    text: &str,
+    cwd: Option<&str>,
+    facts: &'f Facts,
+) -> Cow<'f, Facts> {
+    let entry = matches!(command, "rm" | "unlink" | "rmdir" | "mv" | "ln" | "gln");
+    if !entry || facts.links.is_empty() || text.ends_with('/') {
+        return Cow::Borrowed(facts);
+    }
+    let mut facts = Cow::Borrowed(facts);
+    let at = path::absolute(text, cwd);
+    // What `ln` is given may be a folder, so it is also asked about a file within it.
+    let makes = matches!(command, "ln" | "gln");
+    let own = |link: &String| *link == at || makes && path::is_within(&at, link);
+    if facts.links.keys().any(own) {
+        facts.to_mut().links.retain(|link, _| !own(link));
+    }
+    facts
+}
+
 /// A path with the links on its way followed, as far as the facts know them.
-fn follow(path: &str, facts: &Facts) -> String {
+pub(crate) fn follow(path: &str, facts: &Facts) -> String {
     let longest = facts
         .links
         .iter()

@@ -119,7 +119,7 @@ pub(crate) fn objection_to(
     if text.is_empty() || text.contains('\0') {
         return None;
     }
-    let absolute = path::absolute(text, cwd);
+    let absolute = place::follow(&path::absolute(text, cwd), facts);
     let name = path::name(&absolute);
     if let Some(objection) = settings(&absolute) {
         return Some(objection);
@@ -201,6 +201,28 @@ fn settings(path: &str) -> Option<Objection> {
         _ => false,
     });
     hooked.then_some(HOOKS)
+}
+
+/// Whether a file is one in which keys or passwords are kept.
+pub(crate) fn keeps_secrets(file: &str) -> bool {
+    let name = path::name(file);
+    let within = |folder: &str| file.split('/').any(|part| part == folder);
+    match name {
+        ".netrc" | ".pypirc" | ".git-credentials" | ".pgpass" | ".env" | "shadow"
+        | "master.key" | "credentials.json" => true,
+        "credentials" => within(".aws"),
+        "config" => within(".kube"),
+        "config.json" => within(".docker"),
+        "hosts.yml" => within("gh"),
+        _ => {
+            let sample = ["example", "sample", "template", "test", "dist"];
+            let end = name.rsplit('.').next().unwrap_or("");
+            name.starts_with(".env.") && !sample.contains(&end)
+                || within(".ssh") && name.starts_with("id_") && end != "pub"
+                || within(".gnupg")
+                || matches!(end, "pem" | "p12" | "pfx" | "keystore" | "kdbx")
+        }
+    }
 }
 
 /// The tool by which the words of commands that write files are read.

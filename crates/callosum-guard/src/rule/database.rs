@@ -1,6 +1,7 @@
 //! Databases: statements that delete more than a row.
 
 use super::{Rule, Severity, Subject, Tool};
+use crate::place::Place;
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
@@ -41,7 +42,7 @@ pub(super) const TOOLS: &[Tool] = &[
         takes: "-h -p -U -u -d -f -D --host --port --user --username --dbname --database",
         one_dash: false,
         tests: &[("destroys", |s| {
-            texts(s).iter().any(|text| destroys_sql(text))
+            texts(s).iter().any(|text| destroys_sql(text)) && !is_scratch(s)
         })],
         rules: &[Rule {
             id: "database.destroy",
@@ -62,6 +63,8 @@ pub(super) const TOOLS: &[Tool] = &[
                 "psql -c 'SELECT 1'",
                 "mysql -e \"select 'drop table x'\"",
                 "sqlite3 x.db 'DELETE FROM t WHERE id = 1'",
+                "sqlite3 :memory: 'create table t(a); drop table t'",
+                "sqlite3 /tmp/trial.db 'drop table t'",
                 "psql -l",
             ],
         }],
@@ -339,6 +342,13 @@ fn texts(subject: &Subject<'_>) -> Vec<String> {
             .map(|script| script.text.clone()),
     );
     texts
+}
+
+/// Whether the database is one that nobody keeps: in memory, or in a temporary folder.
+fn is_scratch(subject: &Subject<'_>) -> bool {
+    let file = subject.operand(0);
+    matches!(subject.call.name.as_str(), "sqlite3" | "sqlite" | "duckdb")
+        && (file == ":memory:" || subject.place(file) == Place::Free)
 }
 
 /// Whether one of these statements deletes a table, a database, or every row of one.

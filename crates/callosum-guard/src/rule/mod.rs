@@ -16,6 +16,7 @@ mod disk;
 mod general;
 mod git;
 mod kubernetes;
+mod network;
 mod publish;
 mod subject;
 mod sudo;
@@ -124,6 +125,7 @@ pub(crate) const TOOLS: &[&[Tool]] = &[
     cloud::TOOLS,
     database::TOOLS,
     kubernetes::TOOLS,
+    network::TOOLS,
 ];
 
 /// The tools of this name.
@@ -134,8 +136,6 @@ pub(crate) fn tools(name: &str) -> impl Iterator<Item = &'static Tool> {
         .filter(move |tool| tool.names.contains(&name))
 }
 
-/// Whether there are rules for a tool of this name, or it runs what it is given.
-pub(crate) fn is_modelled(name: &str) -> bool {
 /// Whether one of ours has this name.
 pub(crate) fn is_ours(id: &str) -> bool {
     TOOLS
@@ -146,6 +146,8 @@ pub(crate) fn is_ours(id: &str) -> bool {
         .any(|rule| rule.id == id)
 }
 
+/// Whether there are rules for a tool of this name, or it runs what it is given.
+pub(crate) fn is_modelled(name: &str) -> bool {
     tools(name).next().is_some()
         || matches!(
             name,

@@ -196,7 +196,9 @@ impl<'a> Subject<'a> {
 
     /// Where a path leads from the command's folder.
     pub(crate) fn place(&self, path: &str) -> Place {
-        place::place(path, self.call.cwd.as_deref(), self.facts)
+        let cwd = self.call.cwd.as_deref();
+        let facts = place::facts_of_entry(&self.call.name, path, cwd, self.facts);
+        place::place(path, cwd, &facts)
     }
 
     /// All words behind the name, as one text.
@@ -248,8 +250,6 @@ impl<'a> Subject<'a> {
         true
     }
 
-    /// Where to go on behind the operand that fits.
-    fn next_operand(&self, wanted: &str, from: usize) -> Option<usize> {
     /// Whether a word of a user's pattern is one that can hold: tests with a name are ours alone.
     pub(crate) fn is_pattern(token: &str) -> bool {
         let token = token.strip_prefix('!').unwrap_or(token);
@@ -261,6 +261,8 @@ impl<'a> Subject<'a> {
         }
     }
 
+    /// Where to go on behind the operand that fits.
+    fn next_operand(&self, wanted: &str, from: usize) -> Option<usize> {
         let mut at = from;
         loop {
             let (word, maybe_value) = self.operands.get(at)?;

@@ -94,6 +94,15 @@ pub(super) const TOOLS: &[Tool] = &[
         one_dash: false,
         tests: &[
             ("everything", everything),
+            ("broad", |s| {
+                matches!(
+                    s.call.name.as_str(),
+                    "pkill" | "killall" | "Stop-Process" | "taskkill"
+                ) && !s.call.words.iter().any(|word| word.text == "-0")
+                    && s.operands
+                        .iter()
+                        .any(|(word, _)| RUNTIMES.contains(&word.text.as_str()))
+            }),
             ("vital-process", |s| {
                 s.operands.iter().any(|(word, _)| {
                     matches!(
@@ -115,28 +124,48 @@ pub(super) const TOOLS: &[Tool] = &[
                     .any(|word| matches!(word.text.as_str(), "-0" | "-l" | "-L"))
             }),
         ],
-        rules: &[Rule {
-            id: "system.kill-all",
-            when: &["&everything", "&vital-process"],
-            severity: Severity::Block,
-            reason: "it ends every process, or one that others need",
-            alternative: Some("pkill -f my-server"),
-            catches: &[
-                "kill -9 -1",
-                "kill -KILL -1",
-                "kill -9 1",
-                "pkill -9 -u root",
-                "kill -s 9 -- -1",
-                "pkill systemd",
-            ],
-            spares: &[
-                "kill 4242",
-                "kill -9 4242",
-                "kill -1 4242",
-                "pkill -f server.js",
-                "kill -l",
-            ],
-        }],
+        rules: &[
+            Rule {
+                id: "system.kill-broad",
+                when: &["&broad !-l !-L"],
+                severity: Severity::Ask,
+                reason: "it ends every program of that kind, the agent and its shell among them",
+                alternative: Some("pkill -f my-server"),
+                catches: &[
+                    "killall -9 node",
+                    "pkill -f python3",
+                    "pkill node",
+                    "killall bash",
+                ],
+                spares: &[
+                    "pkill -f 'node server.js'",
+                    "killall my-server",
+                    "pkill -0 node",
+                ],
+            },
+            Rule {
+                id: "system.kill-all",
+                when: &["&everything", "&vital-process"],
+                severity: Severity::Block,
+                reason: "it ends every process, or one that others need",
+                alternative: Some("pkill -f my-server"),
+                catches: &[
+                    "kill -9 -1",
+                    "kill -KILL -1",
+                    "kill -9 1",
+                    "pkill -9 -u root",
+                    "kill -s 9 -- -1",
+                    "pkill systemd",
+                ],
+                spares: &[
+                    "kill 4242",
+                    "kill -9 4242",
+                    "kill -1 4242",
+                    "pkill -f server.js",
+                    "kill -l",
+                ],
+            },
+        ],
     },
     Tool {
         names: &["killall5"],
@@ -150,7 +179,7 @@ pub(super) const TOOLS: &[Tool] = &[
             reason: "it ends every process",
             alternative: Some("ps aux"),
             catches: &["killall5", "killall5 -9", "command killall5"],
-            spares: &["man killall5", "which killall5", "killall node"],
+            spares: &["man killall5", "which killall5", "killall my-server"],
         }],
     },
     Tool {
@@ -352,6 +381,34 @@ pub(super) const TOOLS: &[Tool] = &[
         }],
     },
     Tool {
+        names: &["pip", "pip3"],
+        takes: "-r --requirement -t --target",
+        one_dash: false,
+        tests: &[("unnamed", |s| {
+            s.value("-r")
+                .or_else(|| s.value("--requirement"))
+                .is_some_and(|file| file.starts_with("/dev/fd/"))
+                || s.operands.iter().skip(1).any(|(word, _)| !word.is_known())
+        })],
+        rules: &[Rule {
+            id: "system.pip-all",
+            when: &["uninstall -y|--yes &unnamed"],
+            severity: Severity::Ask,
+            reason: "it removes every package that it is told of, which nobody has looked at",
+            alternative: Some("pip list"),
+            catches: &[
+                "pip freeze | xargs pip uninstall -y",
+                "pip uninstall -y -r <(pip freeze)",
+                "pip3 uninstall --yes $(pip3 freeze)",
+            ],
+            spares: &[
+                "pip uninstall -y requests",
+                "pip uninstall -y -r requirements.txt",
+                "pip freeze",
+            ],
+        }],
+    },
+    Tool {
         names: &["tar", "unzip", "bsdtar", "7z"],
         takes: "-f -C -d --directory --file --exclude",
         one_dash: false,
@@ -458,6 +515,12 @@ pub(super) const TOOLS: &[Tool] = &[
             spares: &["make clean", "npm run build", "make destroy-cache"],
         }],
     },
+];
+
+/// Names under which the agent itself may run, or much else.
+const RUNTIMES: [&str; 20] = [
+    "node", "nodejs", "python", "python3", "java", "bun", "deno", "bash", "sh", "zsh", "fish",
+    "ssh", "tmux", "screen", "code", "cursor", "claude", "codex", "gemini", "qwen",
 ];
 
 fn everything(subject: &Subject<'_>) -> bool {

@@ -199,6 +199,7 @@ impl Walker<'_> {
                 None => Value::default(),
             },
             "crontab" => self.crontab(input),
+            "ln" | "gln" => self.link(words),
             "vim" | "vi" | "nvim" | "ex" | "view" | "ed" | "gdb" | "sqlite3" | "psql" | "mysql"
             | "expect" | "ftp" | "sftp" | "lftp" | "less" | "irb" => {
                 self.escapes(name, words, input)
@@ -885,6 +886,18 @@ impl Walker<'_> {
                     None => Value::known(".git\n"),
                 }
             }
+            // Without a path it lists all that git keeps, or all that it does not.
+            ("ls-files", _) => {
+                let some = rest.iter().any(|word| {
+                    !word.text.starts_with('-')
+                        || matches!(word.text.as_str(), "-d" | "--deleted" | "-i" | "--ignored")
+                });
+                if some {
+                    Value::filled()
+                } else {
+                    Value::known("*\n")
+                }
+            }
             _ => Value::filled(),
         }
     }
@@ -953,6 +966,38 @@ impl Walker<'_> {
             }
         }
         self.nested(name, &text, None)
+    }
+
+    /// Remembers where a link leads that is made here.
+    fn link(&mut self, words: &[Arg]) -> Value {
+        let symbolic = words.iter().any(|word| {
+            word.text == "--symbolic"
+                || word.text.starts_with('-')
+                    && !word.text.starts_with("--")
+                    && word.text.contains('s')
+        });
+        let operands: Vec<&str> = words[1..]
+            .iter()
+            .map(|word| word.text.as_str())
+            .filter(|text| !text.starts_with('-'))
+            .collect();
+        let (target, at) = match operands.as_slice() {
+            [target] => (*target, path::name(target).to_owned()),
+            [target, at] if matches!(*at, "." | "..") || at.ends_with('/') => {
+                (*target, format!("{at}/{}", path::name(target)))
+            }
+            [target, at] => (*target, (*at).to_owned()),
+            _ => return Value::default(),
+        };
+        let at = self.state.absolute(&at);
+        // What a symbolic link says is read from the folder that it stands in.
+        let folder = at.rsplit_once('/').map(|(folder, _)| folder);
+        let target = match folder {
+            Some(folder) if symbolic => path::absolute(target, Some(folder)),
+            _ => self.state.absolute(target),
+        };
+        self.found.links.insert(at, target);
+        Value::default()
     }
 
     fn crontab(&mut self, input: Option<&Value>) -> Value {

@@ -19,4 +19,5 @@ pub(crate) mod value;
 mod walk;
 mod wrapper;
 
+pub(crate) use carrier::SHELLS;
 pub(crate) use walk::{Call, Found, Write, unwrap};

@@ -10,7 +10,7 @@ use super::{
     walk::{Walker, source_of},
     wrapper::first_operand,
 };
-use crate::shell::ansi;
+use crate::{protect::keeps_secrets, shell::ansi};
 
 /// Programs whose words are data, whatever they look like.
 const PLAIN: &[&str] = &[
@@ -217,7 +217,10 @@ impl Walker<'_> {
                         None if file.text == "/dev/stdin" => {
                             whole.append(&input.cloned().unwrap_or_default());
                         }
-                        None => whole.append(&Value::from(source)),
+                        None => whole.append(&Value::from(Source {
+                            secret: source.secret || keeps_secrets(&file.text),
+                            ..source
+                        })),
                     }
                 }
                 whole
@@ -237,7 +240,11 @@ impl Walker<'_> {
                         && word.text.contains(['d', 'D', 'r'])
                 });
                 if !decodes {
-                    return Value::from(source);
+                    let secret = all.iter().any(|word| keeps_secrets(&word.text));
+                    return Value::from(Source {
+                        secret: source.secret || secret,
+                        ..source
+                    });
                 }
                 let known = input
                     .filter(|input| input.is_known())
@@ -259,6 +266,12 @@ impl Walker<'_> {
                 self.downloads(name, all, remote);
                 Value::from(remote)
             }
+            "printenv" | "tar" | "gtar" | "zip" | "grep" => Value::from(Source {
+                secret: source.secret
+                    || name == "printenv" && all.is_empty()
+                    || all.iter().any(|word| keeps_secrets(&word.text)),
+                ..source
+            }),
             "rev" => match input.filter(|input| input.is_known()) {
                 Some(input) => Value {
                     text: input

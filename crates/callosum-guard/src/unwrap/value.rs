@@ -16,6 +16,8 @@ pub(crate) struct Source {
     pub(crate) remote: bool,
     /// Out of something that decodes.
     pub(crate) decoded: bool,
+    /// Out of a file that keeps keys or passwords.
+    pub(crate) secret: bool,
 }
 
 impl Source {
@@ -23,6 +25,7 @@ impl Source {
         Source {
             remote: self.remote || other.remote,
             decoded: self.decoded || other.decoded,
+            secret: self.secret || other.secret,
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Each command is given what it reads and gives back what it would write, as far as either can
 //! be known: that is how a pipe into a shell is followed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     state::State,
@@ -12,6 +12,7 @@ use super::{
 use crate::{
     facts::Facts,
     path,
+    protect::keeps_secrets,
     shell::{
         self, Budget, Fault,
         tree::{Command, Redirect, RedirectKind, Script, Simple, Target},
@@ -70,6 +71,8 @@ pub(crate) struct Call {
 pub(crate) struct Found {
     pub(crate) calls: Vec<Call>,
     pub(crate) faults: BTreeSet<Fault>,
+    /// Links that are made on the way, and where each leads.
+    pub(crate) links: BTreeMap<String, String>,
 }
 
 /// Finds every command that a text would run.
@@ -420,7 +423,10 @@ impl Walker<'_> {
                 RedirectKind::Read => {
                     plan.input = Some(match self.state.files.get(&path) {
                         Some(content) => content.clone(),
-                        None => Value::unknown(),
+                        None => Value::from(Source {
+                            secret: keeps_secrets(&path),
+                            ..Source::default()
+                        }),
                     });
                 }
                 RedirectKind::Duplicate => {}

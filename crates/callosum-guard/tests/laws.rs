@@ -11,7 +11,7 @@ use std::{path::Path, sync::OnceLock};
 
 use callosum_guard::{Decision, Facts, Policy, Strictness, decide, explain};
 use proptest::{
-    prelude::{Just, ProptestConfig, Strategy, any, prop, prop_oneof},
+    prelude::{Just, Strategy, any, prop, prop_oneof},
     prop_assert, prop_assert_eq, proptest, sample,
 };
 use serde::Deserialize;
@@ -103,8 +103,6 @@ fn single_quoted(text: &str) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(192))]
-
     /// CAKE-SHIM-1: a wrapper, an assignment or company never makes a command pass.
     #[test]
     fn wrapping_never_turns_a_stop_into_a_pass(

@@ -9,7 +9,7 @@ use crate::{
     path,
     place::{self, Place},
     policy::Policy,
-    rule::{Severity, Subject, Tool},
+    rule::{Severity, Subject},
     unwrap::{Call, Write, value::is_known},
     verdict::{Coverage, Decision, Verdict},
 };
@@ -208,8 +208,8 @@ pub(crate) fn keeps_secrets(file: &str) -> bool {
     let name = path::name(file);
     let within = |folder: &str| file.split('/').any(|part| part == folder);
     match name {
-        ".netrc" | ".pypirc" | ".git-credentials" | ".pgpass" | ".env" | "shadow"
-        | "master.key" | "credentials.json" => true,
+        ".ssh" | ".gnupg" | ".aws" | ".netrc" | ".pypirc" | ".git-credentials" | ".pgpass"
+        | ".env" | "shadow" | "master.key" | "credentials.json" => true,
         "credentials" => within(".aws"),
         "config" => within(".kube"),
         "config.json" => within(".docker"),
@@ -225,14 +225,20 @@ pub(crate) fn keeps_secrets(file: &str) -> bool {
     }
 }
 
-/// The tool by which the words of commands that write files are read.
-pub(crate) const WRITERS: Tool = Tool {
-    names: &[],
-    takes: "-t --target-directory -S --suffix -m --mode -o --output -O --output-document -e --expression -s --size -r --reference",
-    one_dash: false,
-    tests: &[],
-    rules: &[],
-};
+/// Options of commands that write files which take the next word.
+fn takes(name: &str) -> &'static str {
+    match name {
+        "cp" | "gcp" | "mv" | "gmv" | "ln" => "-t --target-directory -S --suffix",
+        "install" => "-t --target-directory -S --suffix -m --mode -o --owner -g --group",
+        "truncate" => "-s --size -r --reference -o",
+        "sed" | "gsed" => "-e -f --expression --file -l --line-length",
+        "rsync" | "scp" => "-e -i -F -P -o -l --rsh --exclude --include --filter",
+        "tar" | "gtar" | "bsdtar" => "-f -C --file --directory --exclude",
+        "unzip" => "-d -x -P",
+        "vim" | "vi" | "nvim" | "ex" => "-c -S -s -u -i --cmd",
+        _ => "-o --output -O --output-document -m --mode -e --expression -r --reference -t -S",
+    }
+}
 
 /// The paths that a command would write or delete, and whether that counts outside the project too.
 pub(crate) fn writes(call: &Call, facts: &Facts) -> Vec<(String, bool)> {
@@ -244,7 +250,7 @@ pub(crate) fn writes(call: &Call, facts: &Facts) -> Vec<(String, bool)> {
     if call.words.is_empty() || call.name.is_empty() {
         return all;
     }
-    let subject = Subject::new(call, &WRITERS, facts);
+    let subject = Subject::of_user(call, takes(&call.name), facts);
     let operands = || {
         subject
             .operands
@@ -330,6 +336,26 @@ pub(crate) fn writes(call: &Call, facts: &Facts) -> Vec<(String, bool)> {
                 if let Some(to) = subject.value(option) {
                     add(to, true);
                 }
+            }
+        }
+        "tar" | "gtar" | "bsdtar" | "unzip" => {
+            for option in ["-C", "--directory", "-d"] {
+                if (option == "-d") == (call.name == "unzip")
+                    && let Some(to) = subject.value(option)
+                {
+                    add(to, false);
+                }
+            }
+        }
+        "vim" | "vi" | "nvim" => {
+            let told = call.words.iter().skip(1).any(|word| {
+                matches!(word.text.as_str(), "-c" | "-es" | "-s" | "-S")
+                    || word.text.starts_with("+:")
+            });
+            if told {
+                operands()
+                    .filter(|text| !text.starts_with('+'))
+                    .for_each(|path| add(path, true));
             }
         }
         "patch" => {

@@ -54,6 +54,26 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         rules: &[
             Rule {
+                id: "docker.push",
+                when: &[
+                    "push !localhost*|127.0.0.1*",
+                    "image push !localhost*|127.0.0.1*",
+                ],
+                severity: Severity::Ask,
+                reason: "what is published cannot be taken back",
+                alternative: Some("docker image ls"),
+                catches: &[
+                    "docker push registry.io/app:latest",
+                    "podman push app docker://quay.io/me/app",
+                    "docker image push me/app",
+                ],
+                spares: &[
+                    "docker push localhost:5000/app",
+                    "docker pull alpine",
+                    "docker run --rm app git push",
+                ],
+            },
+            Rule {
                 id: "docker.privileged",
                 when: &[
                     "run|create|exec --privileged",

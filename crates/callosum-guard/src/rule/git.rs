@@ -135,6 +135,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "git checkout main",
                 "git checkout -b feature/x",
                 "git restore --staged a.rs",
+                "git checkout --ours package-lock.json",
                 "git switch -c x",
             ],
         },
@@ -277,7 +278,8 @@ const ENDINGS: [&str; 32] = [
 ];
 
 fn drops_changes(subject: &Subject<'_>) -> bool {
-    if ["-b", "-B", "--orphan", "--track"]
+    // In a merge, one of its two sides is chosen.
+    if ["-b", "-B", "--orphan", "--track", "--ours", "--theirs"]
         .iter()
         .any(|option| subject.has(option))
     {

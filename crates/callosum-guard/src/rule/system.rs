@@ -436,11 +436,10 @@ pub(super) const TOOLS: &[Tool] = &[
                             crate::place::Place::Vital | crate::place::Place::System
                         )
                     })
-                    && !s
-                        .call
-                        .words
-                        .get(1)
-                        .is_some_and(|word| word.text.contains('c') || word.text.contains('t'))
+                    && !s.call.words.get(1).is_some_and(|word| {
+                        !word.text.starts_with("--") && word.text.contains(['c', 't'])
+                            || matches!(word.text.as_str(), "--create" | "--list")
+                    })
             }),
         ],
         rules: &[Rule {

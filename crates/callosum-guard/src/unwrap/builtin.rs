@@ -3,6 +3,7 @@
 use super::{
     value::{Arg, Value, shown},
     walk::Walker,
+    wrapper::first_operand,
 };
 
 impl Walker<'_> {
@@ -36,13 +37,20 @@ impl Walker<'_> {
                 Some(Value::default())
             }
             "export" | "declare" | "typeset" | "local" | "readonly" => {
+                let refers = words.iter().any(|word| word.text == "-n") && name != "export";
                 for word in operands() {
                     if let Some((name, value)) = word.text.split_once('=') {
                         let value = Value {
                             text: value.to_owned(),
                             source: word.source,
                         };
-                        self.state.set(name.trim_end_matches('+'), value);
+                        let name = name.trim_end_matches('+');
+                        if refers {
+                            self.state.references.insert(name.to_owned(), value.text);
+                            continue;
+                        }
+                        self.state.set(name, value);
+                        self.variable_runs(name);
                     }
                 }
                 Some(Value::default())
@@ -68,6 +76,14 @@ impl Walker<'_> {
                 }
                 Some(Value::default())
             }
+            "set" if self.state.fish => {
+                let mut given = operands();
+                if let Some(name) = given.next() {
+                    let values = given.map(Arg::value).collect();
+                    self.state.set_list(&name.text, values);
+                }
+                Some(Value::default())
+            }
             "set" => {
                 let from = words.iter().position(|word| word.text == "--");
                 if let Some(from) = from {
@@ -88,29 +104,26 @@ impl Walker<'_> {
                 }
                 Some(Value::default())
             }
-            "read" | "mapfile" | "readarray" => {
-                let names: Vec<&Arg> = operands().collect();
-                let line = input.map_or_else(Value::unknown, |input| Value {
-                    text: input.text.lines().next().unwrap_or("").to_owned(),
-                    source: input.source,
-                });
-                let mut pieces = line.text.split_whitespace();
-                for (at, name) in names.iter().enumerate() {
-                    let text = if at + 1 == names.len() {
-                        pieces.clone().collect::<Vec<_>>().join(" ")
-                    } else {
-                        pieces.next().unwrap_or("").to_owned()
-                    };
-                    let known = line.is_known();
-                    let value = Value {
-                        text: if known { text } else { line.text.clone() },
-                        source: line.source,
-                    };
-                    self.state.set(&name.text, value);
-                }
-                if names.is_empty() {
-                    self.state.set("REPLY", line);
-                }
+            "read" => {
+                self.read(words, input);
+                Some(Value::default())
+            }
+            "mapfile" | "readarray" => {
+                let at = first_operand(words, 1, "-d -n -O -s -u -C -c");
+                let name = words.get(at).map_or("MAPFILE", |word| word.text.as_str());
+                let lines = match input {
+                    Some(input) if input.is_known() => input
+                        .text
+                        .lines()
+                        .map(|line| Value {
+                            text: line.to_owned(),
+                            source: input.source,
+                        })
+                        .collect(),
+                    Some(input) => vec![Value::from(input.source)],
+                    None => vec![Value::unknown()],
+                };
+                self.state.set_list(name, lines);
                 Some(Value::default())
             }
             "trap" => {
@@ -134,6 +147,61 @@ impl Walker<'_> {
                 Some(Value::default())
             }
             _ => None,
+        }
+    }
+
+    /// `read`: a line cut at the separators, each piece to a name, the rest to the last.
+    fn read(&mut self, words: &[Arg], input: Option<&Value>) {
+        const TAKES: &str = "-a -d -i -n -N -p -t -u";
+        let at = first_operand(words, 1, TAKES);
+        let options = &words[1..at.min(words.len())];
+        let list = options.iter().position(|word| {
+            word.text.starts_with('-') && !word.text.starts_with("--") && word.text.ends_with('a')
+        });
+        let whole = options
+            .windows(2)
+            .any(|pair| pair[0].text.ends_with('d') && pair[1].text.is_empty());
+        let line = input.map_or_else(Value::unknown, |input| Value {
+            text: if whole {
+                input.text.trim_end().to_owned()
+            } else {
+                input.text.lines().next().unwrap_or("").to_owned()
+            },
+            source: input.source,
+        });
+        let value = |text: &str| Value {
+            text: text.to_owned(),
+            source: line.source,
+        };
+        let separators = self.state.separators().to_owned();
+        let pieces: Vec<&str> = if line.is_known() && !separators.is_empty() {
+            line.text
+                .split(|letter| separators.contains(letter))
+                .filter(|piece| !piece.is_empty())
+                .collect()
+        } else {
+            vec![&line.text]
+        };
+        if let Some(name) = list.and_then(|at| options.get(at + 1)) {
+            let values = pieces.iter().map(|piece| value(piece)).collect();
+            self.state.set_list(&name.text, values);
+            return;
+        }
+        let names = words.get(at..).unwrap_or_default();
+        if names.is_empty() {
+            let line = value(&line.text);
+            self.state.set("REPLY", line);
+        }
+        for (at, name) in names.iter().enumerate() {
+            let text = match pieces.get(at) {
+                Some(_) if !line.is_known() => line.text.clone(),
+                Some(_) if at + 1 == names.len() => pieces[at..].join(" "),
+                Some(piece) => (*piece).to_owned(),
+                None if line.is_known() => String::new(),
+                None => line.text.clone(),
+            };
+            let value = value(&text);
+            self.state.set(&name.text, value);
         }
     }
 }

@@ -200,6 +200,16 @@ impl Walker<'_> {
             },
             "crontab" => self.crontab(input),
             "ln" | "gln" => self.link(words),
+            "Remove-Item" | "remove-item" | "ri" => {
+                // It deletes what is piped to it.
+                if let Some(input) = input {
+                    let items: Vec<Arg> = input.text.lines().map(Arg::plain).collect();
+                    if let Some(call) = self.found.calls.last_mut() {
+                        call.words.extend(items);
+                    }
+                }
+                Value::default()
+            }
             "vim" | "vi" | "nvim" | "ex" | "view" | "ed" | "gdb" | "sqlite3" | "psql" | "mysql"
             | "expect" | "ftp" | "sftp" | "lftp" | "less" | "irb" => {
                 self.escapes(name, words, input)
@@ -265,6 +275,7 @@ impl Walker<'_> {
                     }
                     walker.state.arguments = Some(arguments);
                     walker.state.aliases.clear();
+                    walker.state.fish = name == "fish";
                     walker.under(&via, |walker| walker.text(&text, input))
                 })
             }
@@ -333,6 +344,12 @@ impl Walker<'_> {
             let mut inner = words.get(at..).unwrap_or_default();
             if inner.first().is_some_and(|word| word.text == "--") {
                 inner = &inner[1..];
+            }
+            if name == "env" && inner.is_empty() {
+                return Value::from(Source {
+                    secret: true,
+                    ..Source::default()
+                });
             }
             if shell && inner.len() > 1 {
                 let text = joined(inner).text;
@@ -1017,6 +1034,18 @@ impl Walker<'_> {
 
     /// Programs with commands of their own, some of which reach a shell.
     fn escapes(&mut self, name: &str, words: &[Arg], input: Option<&Value>) -> Value {
+        // A file of statements that was written before is as if it came in.
+        if let Some(pair) = words
+            .windows(2)
+            .find(|pair| matches!(pair[0].text.as_str(), "-f" | "--file" | "-init"))
+        {
+            let content = self.content(&pair[1]);
+            if content.is_known()
+                && let Some(call) = self.found.calls.last_mut()
+            {
+                call.input = Some(content);
+            }
+        }
         let mut texts: Vec<String> = words.iter().skip(1).map(|word| word.text.clone()).collect();
         texts.extend(input.map(|input| input.text.clone()));
         for text in texts.iter().flat_map(|text| text.lines()).take(64) {

@@ -286,7 +286,9 @@ enum Token {
 
 /// What a program would do, as far as its strings tell.
 pub(super) fn effects(language: &Language, source: &str, home: &str) -> Vec<Effect> {
-    let tokens = folded(lettered(tokens(language, source)));
+    let spelled = lettered(tokens(language, source));
+    let literal = folded(language, spelled.clone());
+    let tokens = folded(language, homed(spelled, home));
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         match token {
@@ -332,7 +334,7 @@ pub(super) fn effects(language: &Language, source: &str, home: &str) -> Vec<Effe
     if names(&["fork"]) && names(&["while", "loop", "for", "until"]) {
         found.push(Effect::Words(vec!["fork-bomb".to_owned()]));
     }
-    perhaps(&tokens, &mut found);
+    perhaps(&literal, &mut found);
     // Something is decoded and then run.
     let decodes = names(&[
         "b64decode", "atob", "base64_decode", "decode64", "unhexlify", "fromhex", "decode_base64",
@@ -595,8 +597,51 @@ fn lettered(tokens: Vec<Token>) -> Vec<Token> {
     out
 }
 
+/// Puts the home folder in the place of what comes to it: `Path.home()`, `os.homedir()`,
+/// `expanduser("~")`, `os.environ["HOME"]`, `process.env.HOME`.
+fn homed(tokens: Vec<Token>, home: &str) -> Vec<Token> {
+    let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
+    let mut at = 0;
+    while let Some(token) = tokens.get(at) {
+        let behind = tokens.get(at + 1..).unwrap_or_default();
+        let found = match (token, behind) {
+            (Token::Name(name), [Token::Sign('('), Token::Sign(')'), ..])
+                if name.contains('.') && matches!(last(name), "home" | "homedir") =>
+            {
+                Some((home.to_owned(), 3))
+            }
+            (Token::Name(name), [Token::Sign('('), Token::Text(text), Token::Sign(')'), ..])
+                if matches!(last(name), "expanduser" | "Path") =>
+            {
+                Some((at_home(text.clone(), home), 4))
+            }
+            (
+                Token::Name(name),
+                [
+                    Token::Sign('(' | '['),
+                    Token::Text(text),
+                    Token::Sign(')' | ']'),
+                    ..,
+                ],
+            ) if text == "HOME" && matches!(last(name), "environ" | "getenv" | "ENV" | "get") => {
+                Some((home.to_owned(), 4))
+            }
+            (Token::Name(name), _) if name.ends_with("env.HOME") => Some((home.to_owned(), 1)),
+            _ => None,
+        };
+        if let Some((text, length)) = found {
+            out.push(Token::Text(text));
+            at += length;
+        } else {
+            out.push(token.clone());
+            at += 1;
+        }
+    }
+    out
+}
+
 /// Joins strings that are added, and puts in what names stand for.
-fn folded(tokens: Vec<Token>) -> Vec<Token> {
+fn folded(language: &Language, tokens: Vec<Token>) -> Vec<Token> {
     let mut known: BTreeMap<String, String> = BTreeMap::new();
     let mut out: Vec<Token> = Vec::new();
     for token in tokens {
@@ -608,6 +653,16 @@ fn folded(tokens: Vec<Token>) -> Vec<Token> {
             other => other,
         };
         if let Token::Text(text) = &token {
+            // `Path("a") / "b"`
+            if language.name == "python -c"
+                && let [.., Token::Text(folder), Token::Sign('/')] = out.as_slice()
+            {
+                let whole = format!("{}/{text}", folder.trim_end_matches('/'));
+                out.truncate(out.len() - 2);
+                out.push(Token::Text(whole));
+                remember(&out, &mut known);
+                continue;
+            }
             let joins = matches!(out.last(), Some(Token::Sign('+')))
                 || matches!(out.last(), Some(Token::Sign('.'))) && out.len() > 1;
             if joins
@@ -812,6 +867,11 @@ mod tests {
                 "python3",
                 "import shutil,os; shutil.rmtree(os.path.expanduser('~'))",
                 words(&["rm", "-rf", "/home/u"]),
+            ),
+            (
+                "python3",
+                "root = pathlib.Path.home()\nshutil.rmtree(root / 'notes')",
+                words(&["rm", "-rf", "/home/u/notes"]),
             ),
             (
                 "python3",

@@ -285,6 +285,17 @@ impl Walker<'_> {
             Some((base, index)) => (base, Some(index.trim_end_matches(']'))),
             None => (name, None),
         };
+        if let Some(other) = self.state.references.get(base)
+            && other != base
+            && self.state.references.get(other).is_none()
+        {
+            return self.lookup(&name.replacen(base, other, 1));
+        }
+        if index.is_some()
+            && let Some(values) = self.state.get(name)
+        {
+            return Some(values.to_vec());
+        }
         if let Some(values) = self.state.get(base) {
             return Some(match index {
                 Some("@" | "*") => values.to_vec(),

@@ -335,7 +335,7 @@ impl Walker<'_> {
                 }
                 None => Value::from(source),
             },
-            "ls" => {
+            "ls" | "Get-ChildItem" | "gci" | "dir" => {
                 if has(&["-d", "-1d", "-d1"]) {
                     let listed: Vec<&str> = all
                         .iter()
@@ -350,6 +350,8 @@ impl Walker<'_> {
                     .map(|word| word.text.trim_end_matches('/'));
                 match folder {
                     Some(folder) if folder.contains('*') => Value::known(format!("{folder}\n")),
+                    // PowerShell's gives what it lists with the folder.
+                    Some(folder) if name != "ls" => Value::known(format!("{folder}/*\n")),
                     Some(_) => Value::filled(),
                     None => Value::known("*\n"),
                 }

@@ -22,6 +22,12 @@ pub(crate) struct State {
     pub(crate) arguments: Option<Vec<Arg>>,
     /// Functions that are running.
     pub(crate) running: Vec<String>,
+    /// Names that stand for others, as `declare -n` makes them.
+    pub(crate) references: BTreeMap<String, String>,
+    /// Whether a descriptor leads to the network.
+    pub(crate) joined: bool,
+    /// Whether the text is for fish, of which `set` is another.
+    pub(crate) fish: bool,
 }
 
 impl State {
@@ -51,6 +57,14 @@ impl State {
             (Some(last), true) => values.iter().for_each(|value| last.append(value)),
             _ => there.append(&mut values),
         }
+    }
+
+    /// Forgets a variable, or puts back what it was.
+    pub(crate) fn restore(&mut self, name: &str, values: Option<Vec<Value>>) {
+        match values {
+            Some(values) => self.variables.insert(name.to_owned(), values),
+            None => self.variables.remove(name),
+        };
     }
 
     pub(crate) fn unset(&mut self, name: &str) {

@@ -294,6 +294,9 @@ impl Walker<'_> {
         let plan = self.redirect(&simple.redirects, input);
         if words.is_empty() {
             self.assign(simple);
+            for assignment in &simple.assignments {
+                self.variable_runs(&assignment.name);
+            }
             if !plan.writes.is_empty() {
                 self.record(Call {
                     writes: plan.writes.clone(),
@@ -310,6 +313,21 @@ impl Walker<'_> {
         }
         let output = if simple.assignments.is_empty() {
             self.invoke(words, plan.input.clone(), plan.writes.clone())
+        } else if matches!(words[0].text.as_str(), "read" | "mapfile" | "readarray") {
+            // `IFS=, read …`: what it reads stays, what it was told does not.
+            let names = simple.assignments.iter().map(|one| one.name.clone());
+            let before: Vec<_> = names
+                .map(|name| {
+                    let values = self.state.get(&name).map(<[Value]>::to_vec);
+                    (name, values)
+                })
+                .collect();
+            self.assign(simple);
+            let output = self.invoke(words, plan.input.clone(), plan.writes.clone());
+            for (name, values) in before {
+                self.state.restore(&name, values);
+            }
+            output
         } else if Self::declares(&words[0].text) {
             self.assign(simple);
             Value::default()
@@ -326,7 +344,7 @@ impl Walker<'_> {
     }
 
     /// Variables whose value a program runs.
-    fn variable_runs(&mut self, name: &str) {
+    pub(super) fn variable_runs(&mut self, name: &str) {
         const RUN: [&str; 14] = [
             "PAGER",
             "GIT_PAGER",
@@ -367,7 +385,7 @@ impl Walker<'_> {
     fn assign(&mut self, simple: &Simple) {
         for assignment in &simple.assignments {
             let values = match &assignment.list {
-                Some(list) => self.expand_all(list).iter().map(Arg::value).collect(),
+                Some(list) => self.listed(&assignment.name, list),
                 None => vec![self.whole(&assignment.value)],
             };
             if assignment.adds {
@@ -377,6 +395,28 @@ impl Walker<'_> {
                 self.state.set_list(&assignment.name, values);
             }
         }
+    }
+
+    /// The values of a list; those with a key, as in `([a]=1)`, can be looked up by it as well.
+    fn listed(&mut self, name: &str, list: &[shell::tree::Word]) -> Vec<Value> {
+        let values: Vec<Value> = self.expand_all(list).iter().map(Arg::value).collect();
+        let mut plain = Vec::with_capacity(values.len());
+        for value in values {
+            let keyed = value
+                .text
+                .strip_prefix('[')
+                .and_then(|rest| rest.split_once("]="))
+                .map(|(key, rest)| (format!("{name}[{key}]"), rest.to_owned()));
+            plain.push(match keyed {
+                Some((key, text)) => {
+                    let value = Value { text, ..value };
+                    self.state.set(&key, value.clone());
+                    value
+                }
+                None => value,
+            });
+        }
+        plain
     }
 
     /// What `$(…)` comes to.
@@ -429,9 +469,17 @@ impl Walker<'_> {
                         }),
                     });
                 }
-                RedirectKind::Duplicate => {}
+                RedirectKind::Duplicate => {
+                    if self.state.joined && plan.input.is_none() {
+                        plan.input = Some(Value::from(Source {
+                            remote: true,
+                            ..Source::default()
+                        }));
+                    }
+                }
                 RedirectKind::Truncate | RedirectKind::Append | RedirectKind::ReadWrite => {
                     let appends = redirect.kind == RedirectKind::Append;
+                    self.state.joined |= path.starts_with("/dev/tcp/");
                     if redirect.output {
                         plan.output = Some((path.clone(), appends));
                     }

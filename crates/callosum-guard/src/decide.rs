@@ -32,6 +32,12 @@ pub fn explain(command: &str, facts: &Facts, policy: &Policy) -> Explanation {
     Explanation { verdict, steps }
 }
 
+/// The rule of those who want to be asked about everything, and its reason.
+pub(crate) const CONFIRM: (&str, &str) = (
+    "config.confirm",
+    "the configuration has a person asked about everything",
+);
+
 /// What one rule has against one command.
 struct Hit {
     decision: Decision,
@@ -80,6 +86,16 @@ fn judge(
             .any(|permission| permission.covers(&call.words));
         let mut hits = Vec::new();
         look(call, facts, policy, &mut hits, step.as_mut());
+        let is_call = !call.words.is_empty() || !call.writes.is_empty();
+        if hits.is_empty() && policy.confirm && is_call {
+            hits.push(Hit {
+                decision: Decision::Ask,
+                rule: CONFIRM.0.to_owned(),
+                reason: CONFIRM.1.to_owned(),
+                alternative: None,
+                subject: shown(&call.words),
+            });
+        }
         for mut hit in hits {
             // A guess is not enough to block, nor is what happens in a container or elsewhere
             // to folders that only look like ours.
@@ -118,6 +134,7 @@ fn judge(
                         facts,
                         &Policy {
                             permissions: Vec::new(),
+                            confirm: false,
                             ..policy.clone()
                         },
                     )
@@ -370,6 +387,31 @@ mod tests {
     fn the_six_patterns_compile() {
         assert_eq!(six().len(), 6);
         assert!(six().is_match("git  reset --hard"));
+    }
+
+    /// CAKE-CFG-1: who wants to be asked about everything is, but for what they have permitted; a
+    /// block stays one.
+    #[test]
+    fn whatever_is_allowed_is_asked_about_where_that_is_wanted() {
+        let permitted = crate::Permission::parse("ls *").unwrap();
+        let policy = Policy {
+            confirm: true,
+            permissions: vec![permitted],
+            ..Policy::default()
+        };
+        for (command, decision) in [
+            ("cat x", Decision::Ask),
+            ("ls -l", Decision::Allow),
+            ("ls -l; cat x", Decision::Ask),
+            ("> x", Decision::Ask),
+            ("git reset --hard", Decision::Block),
+            ("", Decision::Allow),
+        ] {
+            let verdict = decide(command, &Facts::default(), &policy);
+            assert_eq!(verdict.decision, decision, "{command}");
+        }
+        let verdict = crate::decide_write("x", &Facts::default(), &policy);
+        assert_eq!(verdict.rule.as_deref(), Some(CONFIRM.0));
     }
 
     /// CAKE-SHIM-1: a NUL in a command hides nothing.

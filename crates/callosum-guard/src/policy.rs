@@ -22,6 +22,9 @@ pub struct Policy {
     /// What a person has allowed. It lifts what would be asked about, never what is blocked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub permissions: Vec<Permission>,
+    /// Whether a person is to be asked about whatever else would be allowed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub confirm: bool,
     /// The answer for what is too large to be looked at: to ask, or to block.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_budget: Option<Decision>,

@@ -5,6 +5,7 @@
 //! command would write, so that both ways are judged alike.
 
 use crate::{
+    decide::CONFIRM,
     facts::Facts,
     path,
     place::{self, Place},
@@ -92,17 +93,20 @@ const STARTUP_FILES: [&str; 22] = [
 /// The path may be relative to the facts' working folder. Links are followed as far as the facts
 /// know them.
 pub fn decide_write(path: &str, facts: &Facts, policy: &Policy) -> Verdict {
-    let Some(objection) = objection_to(path, facts.cwd.as_deref(), facts, true) else {
-        return Verdict::default();
+    let objection = objection_to(path, facts.cwd.as_deref(), facts, true);
+    let held = objection.map(|objection| {
+        let decision = objection.severity.decision(policy.strictness);
+        (decision, objection.id, objection.reason)
+    });
+    let (decision, rule, reason) = match held {
+        Some(held) if held.0 > Decision::Allow => held,
+        _ if policy.confirm => (Decision::Ask, CONFIRM.0, CONFIRM.1),
+        _ => return Verdict::default(),
     };
-    let decision = objection.severity.decision(policy.strictness);
-    if decision == Decision::Allow {
-        return Verdict::default();
-    }
     Verdict {
         decision,
-        rule: Some(objection.id.to_owned()),
-        reason: Some(objection.reason.to_owned()),
+        rule: Some(rule.to_owned()),
+        reason: Some(reason.to_owned()),
         alternative: None,
         subject: Some(path.to_owned()),
         coverage: Coverage::default(),

@@ -12,7 +12,7 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-pub use self::read::{ConfigError, Problem, Read};
+pub use self::read::{ConfigError, LONGEST, Problem, Read};
 
 use crate::{
     permission::Permission,
@@ -65,7 +65,7 @@ pub struct Performance {
 /// Whether to confirm and to record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Safety {
-    /// Whether a person is asked even where the guard would block or allow by itself.
+    /// Whether a person is asked about whatever the guard would allow by itself.
     pub require_confirmation: bool,
     /// Whether commands that are allowed are recorded too.
     pub audit_all_commands: bool,
@@ -159,12 +159,69 @@ impl Config {
         self
     }
 
+    /// The keys of a project's file under this one that do not count, because they would loosen
+    /// it, or are not the project's to say.
+    pub fn passes_over(&self, project: &Config) -> Vec<&'static str> {
+        let standing = Config::default();
+        let (ours, theirs) = (&self.escalation, &project.escalation);
+        // A file must say some of these, so that what stands there anyway is no attempt.
+        let is_other =
+            |theirs: &str, ours: &str, standing: &str| theirs != ours && theirs != standing;
+        [
+            ("strictness", project.strictness < self.strictness),
+            (
+                "escalation.max_strikes",
+                theirs.max_strikes > ours.max_strikes,
+            ),
+            (
+                "escalation.cooldown_minutes",
+                theirs.cooldown_minutes > ours.cooldown_minutes,
+            ),
+            (
+                "escalation.human_notification.webhook",
+                theirs.webhook.is_some() && theirs.webhook != ours.webhook,
+            ),
+            (
+                "safety.require_confirmation",
+                self.safety.require_confirmation && !project.safety.require_confirmation,
+            ),
+            (
+                "safety.audit_all_commands",
+                self.safety.audit_all_commands && !project.safety.audit_all_commands,
+            ),
+            (
+                "database.path",
+                is_other(
+                    &project.database.path,
+                    &self.database.path,
+                    &standing.database.path,
+                ),
+            ),
+            (
+                "logging.file",
+                is_other(
+                    &project.logging.file,
+                    &self.logging.file,
+                    &standing.logging.file,
+                ),
+            ),
+            (
+                "snapshot.retention_hours",
+                project.snapshot.retention_hours < self.snapshot.retention_hours,
+            ),
+        ]
+        .into_iter()
+        .filter_map(|(key, is_passed_over)| is_passed_over.then_some(key))
+        .collect()
+    }
+
     /// The policy that it comes to, with what a person has allowed.
     pub fn policy(&self, permissions: Vec<Permission>) -> Policy {
         Policy {
             strictness: self.strictness,
             rules: self.rules.clone(),
             permissions,
+            confirm: self.safety.require_confirmation,
             on_budget: (self.strictness == Strictness::Paranoid).then_some(Decision::Block),
         }
     }

@@ -16,7 +16,7 @@ use serde_saphyr::Spanned;
 use super::{Config, Strictness, proof};
 
 /// Bytes of a file beyond which it is not read.
-const LONGEST: usize = 256 * 1024;
+pub const LONGEST: usize = 256 * 1024;
 
 /// What a file says, and what in it was passed over.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +76,20 @@ pub enum ConfigError {
         file: String,
         /// All that is wrong.
         problems: Vec<Problem>,
+        /// What of the file makes the guard stricter and could be read all the same.
+        stricter: Box<Config>,
     },
+}
+
+impl ConfigError {
+    /// What is left of the file for a guard that must decide all the same: its strictness and its
+    /// rules, as far as they could be read, over what holds without a file. Never laxer than that.
+    pub fn stricter_part(&self) -> Config {
+        match self {
+            Self::Invalid { stricter, .. } => (**stricter).clone(),
+            Self::TooLarge { .. } | Self::NotYaml { .. } => Config::default(),
+        }
+    }
 }
 
 fn listed(problems: &[Problem]) -> String {
@@ -112,6 +125,11 @@ impl Config {
             Err(ConfigError::Invalid {
                 file: file.to_owned(),
                 problems: sheet.problems,
+                stricter: Box::new(Config {
+                    strictness: config.strictness.max(Strictness::default()),
+                    rules: config.rules,
+                    ..Config::default()
+                }),
             })
         }
     }

@@ -233,3 +233,45 @@ fn a_rule_whose_own_commands_do_not_hold_is_refused() {
         assert!(problems.contains(&expected), "{problems:#?}");
     }
 }
+
+/// CAKE-CFG-1: of a file that is wrong somewhere, what makes the guard stricter still counts, and
+/// nothing that would loosen it.
+#[test]
+fn what_is_left_of_a_broken_file_is_never_laxer_than_none() {
+    let rule =
+        "rules:\n  - {id: my.deploy, tools: [deploy], severity: block, reason: people do it}\n";
+    for (strictness, left) in [
+        ("paranoid", Strictness::Paranoid),
+        ("minimal", Strictness::Balanced),
+        ("lax", Strictness::Balanced),
+    ] {
+        let text = SEED
+            .replace("balanced", strictness)
+            .replace("max_strikes: 4", "max_strikes: 0");
+        let error = Config::parse("cake_config.yaml", &format!("{text}{rule}")).unwrap_err();
+        let left_of_it = error.stricter_part();
+        assert_eq!(left_of_it.strictness, left);
+        assert_eq!(left_of_it.rules.len(), 1);
+        assert_eq!(left_of_it.escalation, Config::default().escalation);
+    }
+    for text in ["a: [", &"#".repeat(300_000)] {
+        let error = Config::parse("cake_config.yaml", text).unwrap_err();
+        assert_eq!(error.stricter_part(), Config::default());
+    }
+}
+
+/// CAKE-CFG-1: what a project says and what does not count is known by its key; the seed's example
+/// asks for nothing that is passed over.
+#[test]
+fn what_a_project_may_not_say_is_named() {
+    let user = Config::default();
+    assert_eq!(user.passes_over(&Config::default()), [""; 0]);
+    let text = SEED
+        .replace("balanced", "minimal")
+        .replace("audit_all_commands: true", "audit_all_commands: false");
+    let project = Config::parse("cake_config.yaml", &text).unwrap().config;
+    let named = user.passes_over(&project);
+    assert_eq!(named, ["strictness", "safety.audit_all_commands"]);
+    let both = user.clone().tightened_by(&project);
+    assert_eq!(both, user);
+}

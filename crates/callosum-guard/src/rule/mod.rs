@@ -7,6 +7,7 @@
 //! To add a rule, add it to the table of its tool, or the tool to [`TOOLS`]. What a pattern cannot
 //! say is a test with a name, a function beside the rules that use it.
 
+mod callosum;
 mod chmod;
 mod cloud;
 mod container;
@@ -116,6 +117,7 @@ pub(crate) struct Tool {
 pub(crate) const TOOLS: &[&[Tool]] = &[
     git::TOOLS,
     delete::TOOLS,
+    callosum::TOOLS,
     chmod::TOOLS,
     sudo::TOOLS,
     container::TOOLS,

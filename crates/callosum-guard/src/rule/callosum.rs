@@ -1,0 +1,89 @@
+//! This program's own switches: what an agent is allowed is not for the agent to say.
+
+use super::{Rule, Severity, Tool};
+
+pub(super) const TOOLS: &[Tool] = &[Tool {
+    names: &["callosum"],
+    takes: "-C --minutes --scope --client",
+    one_dash: false,
+    tests: &[],
+    rules: &[
+        Rule {
+            id: "callosum.permit",
+            when: &[
+                "guard allow !--list !--help !-h",
+                "guard revoke !--help !-h",
+            ],
+            severity: Severity::Block,
+            reason: "what is permitted is for a person to say, at a terminal of their own",
+            alternative: Some("callosum guard allow --list"),
+            catches: &[
+                "callosum guard allow 'git push *'",
+                "callosum -C /work guard allow --once 'npm publish'",
+                "/usr/local/bin/callosum guard allow --minutes 10 ls",
+                "env X=1 bash -c 'callosum --json guard allow x'",
+                "callosum guard revoke 3f2a91c4",
+            ],
+            spares: &[
+                "callosum guard allow --list",
+                "callosum guard check -- git push",
+                "echo callosum guard allow x",
+                "callosum guard log",
+            ],
+        },
+        Rule {
+            id: "callosum.trust",
+            when: &["trust !--list !--help !-h"],
+            severity: Severity::Block,
+            reason: "what a repository may run is for a person to allow",
+            alternative: Some("callosum trust --list"),
+            catches: &[
+                "callosum trust",
+                "callosum trust --yes",
+                "callosum -C . trust scout",
+            ],
+            spares: &[
+                "callosum trust --list",
+                "callosum status",
+                "git log --grep 'callosum trust'",
+            ],
+        },
+        Rule {
+            id: "callosum.unhook",
+            when: &[
+                "uninstall !--dry-run !--help !-h",
+                "init --no-hooks !--dry-run",
+            ],
+            severity: Severity::Block,
+            reason: "the guard is not for those whom it guards to take away",
+            alternative: Some("callosum doctor"),
+            catches: &[
+                "callosum uninstall",
+                "callosum uninstall --client claude",
+                "cd /tmp && callosum init --no-hooks",
+            ],
+            spares: &[
+                "callosum uninstall --help",
+                "callosum init",
+                "npm uninstall callosum",
+            ],
+        },
+        Rule {
+            id: "callosum.configure",
+            when: &["config set"],
+            severity: Severity::Block,
+            reason: "what is configured is for a person to say",
+            alternative: Some("callosum config show --origin"),
+            catches: &[
+                "callosum config set audit_path /tmp/x",
+                "callosum --json config set concurrency_limit 8",
+                "nohup callosum config set executors.x.enabled true &",
+            ],
+            spares: &[
+                "callosum config show",
+                "callosum config check",
+                "git config set user.name x",
+            ],
+        },
+    ],
+}];

@@ -4,7 +4,10 @@
 //! registered command is run here, with a call that must be stopped and one that must not, in a
 //! folder and a home of their own.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use callosum_agents::client::{Client, Version};
 use callosum_host::process::{self, Ending, Launch, Limits, Run};
@@ -96,17 +99,8 @@ fn check_limits(
     let Some(hooks) = client.hooks else {
         return;
     };
-    let is_users = commands.iter().any(|(place, _)| place.scope == Scope::User);
-    if let Some(own) = clients::own_folder(context, client).filter(|_| is_users)
-        && let Ok(standing) = client.standing(&context.disk, &own)
-        && standing.untrusted_hooks.is_some()
-    {
-        let found = "registered, and passed over in silence until a person has trusted it";
-        let hint = format!(
-            "start {} once in a terminal, and look at its hooks",
-            client.program
-        );
-        checks.add(name, Outcome::Warning, found, Some(&hint));
+    if let Some(own) = clients::own_folder(context, client) {
+        check_trust(context, checks, name, commands, &own);
     }
     let limits = format!("{} {}", client.program, hooks.limits);
     checks.add(&format!("{name}, limits"), Outcome::Ok, limits, None);
@@ -123,6 +117,48 @@ fn check_limits(
             checks.add(name, Outcome::Warning, text, Some(&hint));
         }
         Some(_) | None => {}
+    }
+}
+
+/// Whether a person has trusted what is registered, where the client asks for that.
+fn check_trust(
+    context: &Context,
+    checks: &mut Checks,
+    name: &str,
+    commands: &[(Place, String)],
+    own: &Path,
+) {
+    let registrar = clients::registrar(context);
+    let mut places: Vec<&Place> = commands.iter().map(|(place, _)| place).collect();
+    places.dedup();
+    for place in places {
+        let (program, path) = (place.client.program, place.path.display());
+        match registrar.is_trusted(place, own) {
+            Ok(None) => {}
+            Ok(Some(true)) => {
+                let found = format!(
+                    "{path} was trusted by a person; {program} asks again after each change of it"
+                );
+                checks.add(name, Outcome::Ok, found, None);
+            }
+            Ok(Some(false)) => {
+                let found = format!(
+                    "{path} is passed over in silence until a person has trusted the hook in it"
+                );
+                let hint = format!("start {program} once in a terminal, and look at its hooks");
+                checks.add(name, Outcome::Warning, found, Some(&hint));
+            }
+            Err(error) => {
+                let found = CommandError::from_error(Exit::No, &error).one_line();
+                checks.add(name, Outcome::Warning, found, None);
+            }
+        }
+        if registrar.has_others(place, own).unwrap_or(false) {
+            let settings = place.client.settings;
+            let found =
+                format!("{settings} names hooks too, and {program} warns where it finds both");
+            checks.add(name, Outcome::Ok, found, None);
+        }
     }
 }
 

@@ -171,3 +171,41 @@ fn doctor_says_whether_the_guard_answers() {
     assert!(text.contains("/gone/callosum"), "{text}");
     env.run(["doctor"]).ended_with(1);
 }
+
+/// CAKE-ADP-1: Codex passes a hook over that nobody has trusted; which one a person has trusted,
+/// `doctor` reads in its settings, without forging anything there.
+#[test]
+fn doctor_says_whether_codex_was_told_to_trust_the_hook() {
+    let env = with_clients();
+    env.run(["init"]).success();
+    let found = || {
+        let output = env.run(["doctor", "--json"]).json();
+        let checks = output["checks"].as_array().unwrap().clone();
+        let codex = checks
+            .into_iter()
+            .filter(|check| check["name"] == "guard of codex");
+        codex
+            .map(|check| check["found"].to_string())
+            .collect::<String>()
+    };
+    assert!(
+        found().contains("until a person has trusted"),
+        "{}",
+        found()
+    );
+    let hooks = env.home().join(".codex/hooks.json");
+    let trusted = |at: &str| {
+        let key = format!("{}:pre_tool_use:{at}", hooks.display());
+        format!("[hooks.state.\"{key}\"]\ntrusted_hash = \"sha256:1\"\n[[hooks.Stop]]\n")
+    };
+    let settings = env.home().join(".codex/config.toml");
+    env.write(&settings, trusted("1:0"));
+    assert!(
+        found().contains("until a person has trusted"),
+        "{}",
+        found()
+    );
+    env.write(&settings, trusted("0:0"));
+    assert!(found().contains("was trusted by a person"), "{}", found());
+    assert!(found().contains("names hooks too"), "{}", found());
+}

@@ -15,6 +15,9 @@ use jsonc_parser::{
 /// Deeper than this no settings are.
 const DEEPEST: usize = 100;
 
+/// What some editors put before a text.
+const MARK: &str = "\u{feff}";
+
 /// How our entry is called where a client shows names.
 const NAME: &str = "callosum";
 
@@ -94,7 +97,7 @@ pub(super) fn enter(
         first.command.set_raw_value(json_text(command));
         let made = Made::default();
         return Ok(Some(Entered {
-            text: root.to_string(),
+            text: printed(text, &root),
             made,
         }));
     }
@@ -114,7 +117,7 @@ pub(super) fn enter(
         .array_value_or_create(hooks.before_tool)
         .ok_or_else(|| not(&format!("hooks.{}", hooks.before_tool), "a list"))?;
     groups.append(group(hooks, command));
-    let text = root.to_string();
+    let text = printed(text, &root);
     Ok(Some(Entered { text, made }))
 }
 
@@ -149,7 +152,7 @@ pub(super) fn take_out(
             remove(&settings, "hooks");
         }
     }
-    Ok(Some(root.to_string()))
+    Ok(Some(printed(text, &root)))
 }
 
 /// The commands of ours that are registered there.
@@ -163,8 +166,19 @@ pub(super) fn commands(
     Ok(commands.filter_map(Result::ok).collect())
 }
 
+/// Where entries of ours stand: which group of the event, and which command of the group.
+pub(super) fn standing(
+    text: &str,
+    hooks: &Hooks,
+    client: &str,
+) -> Result<Vec<(usize, usize)>, SettingsError> {
+    let ours = ours_in(&parse(text)?, hooks, client)?;
+    Ok(ours.iter().map(|entry| entry.at).collect())
+}
+
 /// An entry of ours, where it stands.
 struct Ours {
+    at: (usize, usize),
     group: CstObject,
     commands: CstArray,
     handler: CstObject,
@@ -180,14 +194,14 @@ fn ours_in(root: &CstRootNode, hooks: &Hooks, client: &str) -> Result<Vec<Ours>,
         .object_value("hooks")
         .and_then(|all| all.array_value(hooks.before_tool));
     let mut ours = Vec::new();
-    for group in groups.iter().flat_map(CstArray::elements) {
+    for (at, group) in groups.iter().flat_map(CstArray::elements).enumerate() {
         let Some(group) = group.as_object() else {
             continue;
         };
         let Some(commands) = group.array_value("hooks") else {
             continue;
         };
-        for handler in commands.elements() {
+        for (within, handler) in commands.elements().into_iter().enumerate() {
             let Some(handler) = handler.as_object() else {
                 continue;
             };
@@ -198,6 +212,7 @@ fn ours_in(root: &CstRootNode, hooks: &Hooks, client: &str) -> Result<Vec<Ours>,
             let said = command.decoded_value();
             if said.is_ok_and(|said| is_ours(&said, client)) {
                 ours.push(Ours {
+                    at: (at, within),
                     group: group.clone(),
                     commands: commands.clone(),
                     handler,
@@ -236,9 +251,16 @@ fn parse(text: &str) -> Result<CstRootNode, SettingsError> {
         let reason = format!("it is nested more than {DEEPEST} deep");
         return Err(SettingsError::NotJson { reason });
     }
+    let text = text.strip_prefix(MARK).unwrap_or(text);
     CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| SettingsError::NotJson {
         reason: error.to_string(),
     })
+}
+
+/// Settings as a text, with the byte order mark that stood before them.
+fn printed(before: &str, root: &CstRootNode) -> String {
+    let mark = if before.starts_with(MARK) { MARK } else { "" };
+    format!("{mark}{root}")
 }
 
 /// How deep a text is nested at most; brackets in its strings and comments count as well.

@@ -7,6 +7,7 @@ use callosum_host::{Disk, DiskError};
 use callosum_ledger::Checksum;
 
 use super::{
+    codex,
     entry::{self, Entered, Made, SettingsError},
     kept::{Kept, Memory},
 };
@@ -154,6 +155,43 @@ impl Registrar {
         };
         entry::commands(&text, &place.hooks, place.client.program)
             .map_err(|source| settings(place, source))
+    }
+
+    /// Whether a person has trusted the commands of ours there, as the client's settings in `own`,
+    /// its folder, say; `None` where it asks for no trust, or names none of ours.
+    pub(crate) fn is_trusted(
+        &self,
+        place: &Place,
+        own: &Path,
+    ) -> Result<Option<bool>, RegisterError> {
+        let path = self.resolved(&place.path);
+        let Some(text) = self.text(place, &path)? else {
+            return Ok(None);
+        };
+        let ours = entry::standing(&text, &place.hooks, place.client.program)
+            .map_err(|source| settings(place, source))?;
+        if ours.is_empty() || place.client.hooks_to_trust.is_none() {
+            return Ok(None);
+        }
+        let said = self.disk.read_if_there(&own.join(place.client.settings))?;
+        let said = String::from_utf8_lossy(&said.unwrap_or_default()).into_owned();
+        let is_trusted = |at: &(usize, usize)| {
+            [&place.path, &path]
+                .iter()
+                .any(|path| codex::is_trusted(&said, path, *at))
+        };
+        Ok(Some(ours.iter().all(is_trusted)))
+    }
+
+    /// Whether the client's own settings name hooks beside those of the place.
+    pub(crate) fn has_others(&self, place: &Place, own: &Path) -> Result<bool, DiskError> {
+        if place.client.hooks_to_trust.is_none() {
+            return Ok(false);
+        }
+        let said = self.disk.read_if_there(&own.join(place.client.settings))?;
+        Ok(codex::names_hooks(&String::from_utf8_lossy(
+            &said.unwrap_or_default(),
+        )))
     }
 
     /// Puts our entry into the settings, with `command` as what is to be run.
@@ -310,150 +348,4 @@ fn settings(place: &Place, source: SettingsError) -> RegisterError {
 }
 
 #[cfg(test)]
-mod tests {
-    use callosum_agents::dialect::Dialect;
-
-    use super::*;
-
-    struct Ground {
-        folder: tempfile::TempDir,
-        registrar: Registrar,
-        top: PathBuf,
-    }
-
-    impl Ground {
-        fn new() -> Self {
-            let folder = tempfile::tempdir().unwrap();
-            let disk = Disk::real();
-            let top = disk.canonicalize(folder.path()).unwrap();
-            disk.create_dir_all(&top.join("project")).unwrap();
-            let registrar = Registrar::new(disk, top.join("machine/hooks"), top.join("project"));
-            Self {
-                folder,
-                registrar,
-                top,
-            }
-        }
-
-        fn place(&self, scope: Scope) -> Place {
-            let client = Client::of(Dialect::Claude).unwrap();
-            let own = self.top.join("home/.claude");
-            self.registrar.place(client, scope, &own).unwrap()
-        }
-
-        fn register(&self, place: &Place) -> Change {
-            let command = "/opt/callosum hook claude pre-tool-use";
-            let registered = self.registrar.register(place, command, Doing::Write);
-            registered.unwrap()
-        }
-
-        fn unregister(&self, place: &Place) -> Change {
-            self.registrar.unregister(place, Doing::Write).unwrap()
-        }
-
-        fn write(place: &Place, text: &str) {
-            let disk = Disk::real();
-            disk.create_dir_all(place.path.parent().unwrap()).unwrap();
-            disk.replace(&place.path, text.as_bytes(), 0o644).unwrap();
-        }
-
-        fn text(place: &Place) -> Option<String> {
-            let bytes = Disk::real().read_if_there(&place.path).unwrap();
-            bytes.map(|bytes| String::from_utf8(bytes).unwrap())
-        }
-    }
-
-    /// CAKE-ADP-1: settings are byte-identical afterwards, however often they were registered.
-    #[test]
-    fn settings_are_afterwards_what_they_were() {
-        let ground = Ground::new();
-        let odd = "{ // mine\n\t\"a\" :1,\n \"hooks\":{ \"PreToolUse\":[ ] } }";
-        for (scope, before) in [
-            (Scope::User, None),
-            (Scope::User, Some(odd)),
-            (Scope::Project, None),
-            (Scope::Project, Some(odd)),
-        ] {
-            let place = ground.place(scope);
-            if let Some(before) = before {
-                Ground::write(&place, before);
-            }
-            assert_eq!(ground.register(&place), Change::Registered);
-            assert_eq!(ground.register(&place), Change::Unchanged);
-            // Another place of the program, and back.
-            let moved = "/usr/bin/callosum hook claude pre-tool-use";
-            ground
-                .registrar
-                .register(&place, moved, Doing::Write)
-                .unwrap();
-            assert_eq!(ground.registrar.commands(&place).unwrap(), [moved]);
-            assert_eq!(ground.unregister(&place), Change::Restored);
-            assert_eq!(Ground::text(&place).as_deref(), before);
-            assert_eq!(ground.unregister(&place), Change::Absent);
-            if before.is_none() {
-                let folder = place.path.parent().unwrap();
-                assert!(!Disk::real().exists(folder).unwrap());
-            }
-        }
-        let left = Disk::real().list_dir(&ground.top.join("machine/hooks"));
-        assert_eq!(left.unwrap(), []);
-    }
-
-    #[test]
-    fn what_was_changed_meanwhile_stays() {
-        let ground = Ground::new();
-        let place = ground.place(Scope::User);
-        Ground::write(&place, "{\n  \"a\": 1\n}\n");
-        ground.register(&place);
-        let text = Ground::text(&place).unwrap();
-        Ground::write(&place, &text.replace("\"a\": 1", "\"a\": 2"));
-        assert_eq!(ground.unregister(&place), Change::Removed);
-        assert_eq!(Ground::text(&place).unwrap(), "{\n  \"a\": 2\n}\n");
-    }
-
-    #[test]
-    fn telling_what_would_be_done_writes_nothing() {
-        let ground = Ground::new();
-        let place = ground.place(Scope::User);
-        let told = ground.registrar.register(&place, "x", Doing::Tell).unwrap();
-        assert_eq!(told, Change::Registered);
-        assert_eq!(Disk::real().list_dir(&ground.top).unwrap().len(), 1);
-    }
-
-    #[test]
-    fn a_users_link_is_written_through_and_a_projects_is_not() {
-        let ground = Ground::new();
-        let disk = Disk::real();
-        let target = ground.top.join("dotfiles.json");
-        disk.replace(&target, b"{}", 0o644).unwrap();
-        for scope in [Scope::User, Scope::Project] {
-            let place = ground.place(scope);
-            disk.create_dir_all(place.path.parent().unwrap()).unwrap();
-            std::os::unix::fs::symlink(&target, &place.path).unwrap();
-            let registered = ground.registrar.register(&place, "x", Doing::Write);
-            match scope {
-                Scope::User => {
-                    assert_eq!(registered.unwrap(), Change::Registered);
-                    assert_eq!(ground.unregister(&place), Change::Restored);
-                    assert!(ground.registrar.is_link(&place.path).unwrap());
-                }
-                Scope::Project => {
-                    assert!(matches!(registered, Err(RegisterError::LeadsOut { .. })));
-                }
-            }
-            assert_eq!(disk.read(&target).unwrap(), b"{}");
-        }
-        assert!(ground.folder.path().exists());
-    }
-
-    #[test]
-    fn another_projects_settings_are_remembered() {
-        let ground = Ground::new();
-        let place = ground.place(Scope::Project);
-        ground.register(&place);
-        let all = ground.registrar.remembered(&[]).unwrap();
-        assert_eq!(all.len(), 1);
-        assert_eq!(all[0].path, place.path);
-        assert_eq!(ground.registrar.remembered(&[place]).unwrap(), []);
-    }
-}
+mod tests;

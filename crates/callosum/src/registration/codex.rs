@@ -1,0 +1,63 @@
+//! What Codex notes of hooks that a person has trusted.
+//!
+//! It passes any other hook over in silence. The note is a table of its settings for each hook, by
+//! the file, the event and the places in its lists, with a hash of what was trusted. How that hash is
+//! made is Codex's own affair: what is told here is that somebody has looked, not at what.
+
+use std::path::Path;
+
+/// How Codex's own name of the event before a tool stands in a key.
+const EVENT: &str = "pre_tool_use";
+
+/// What follows the key of a trusted hook.
+const TRUSTED: &str = "trusted_hash";
+
+/// Whether the settings say that the hook at these places of the event's lists is trusted.
+pub(crate) fn is_trusted(settings: &str, hooks: &Path, (group, handler): (usize, usize)) -> bool {
+    let key = format!("{}:{EVENT}:{group}:{handler}", hooks.display());
+    // As a TOML string writes it, between either kind of quotes.
+    let escaped = key.replace('\\', r"\\").replace('"', "\\\"");
+    [(key, '\''), (escaped, '"')].iter().any(|(key, quote)| {
+        let named = format!("{quote}{key}{quote}");
+        settings.match_indices(&named).any(|(at, _)| {
+            let behind = &settings[at + named.len()..];
+            // Up to the next table.
+            let end = behind.find("\n[").unwrap_or(behind.len());
+            behind[..end].contains(TRUSTED)
+        })
+    })
+}
+
+/// Whether the settings name hooks of their own, beside those in their own file.
+pub(crate) fn names_hooks(settings: &str) -> bool {
+    settings
+        .lines()
+        .any(|line| line.trim_start().starts_with("[[hooks."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CAKE-ADP-1: a hook is trusted where a person has trusted that one, and not another.
+    #[test]
+    fn a_hook_is_trusted_by_its_own_key() {
+        let settings = "model = \"x\"\n\n[hooks.state.\"/h/.codex/hooks.json:pre_tool_use:0:0\"]\n\
+                        trusted_hash = \"sha256:1\"\n\n[hooks.state.\"/h/.codex/hooks.json:stop:1:0\"]\n\
+                        trusted_hash = \"sha256:2\"\n[hooks.state.'/h/.codex/hooks.json:pre_tool_use:2:0']\n\
+                        enabled = false\n[hooks.state.\"/p \\\"q\\\"/hooks.json:pre_tool_use:0:0\"]\n\
+                        trusted_hash = \"sha256:3\"\n";
+        let hooks = Path::new("/h/.codex/hooks.json");
+        for (hooks, place, trusted) in [
+            (hooks, (0, 0), true),
+            (hooks, (1, 0), false),
+            (hooks, (2, 0), false),
+            (Path::new("/other/hooks.json"), (0, 0), false),
+            (Path::new("/p \"q\"/hooks.json"), (0, 0), true),
+        ] {
+            assert_eq!(is_trusted(settings, hooks, place), trusted, "{place:?}");
+        }
+        assert!(!names_hooks(settings));
+        assert!(names_hooks("a = 1\n [[hooks.PreToolUse]]\n"));
+    }
+}

@@ -1,0 +1,225 @@
+//! Settings files that are registered in, changed by others, and left as they were.
+
+use callosum_agents::dialect::Dialect;
+use proptest::prelude::*;
+
+use super::*;
+
+struct Ground {
+    folder: tempfile::TempDir,
+    registrar: Registrar,
+    top: PathBuf,
+}
+
+impl Ground {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        let top = disk.canonicalize(folder.path()).unwrap();
+        disk.create_dir_all(&top.join("project")).unwrap();
+        let registrar = Registrar::new(disk, top.join("machine/hooks"), top.join("project"));
+        Self {
+            folder,
+            registrar,
+            top,
+        }
+    }
+
+    fn place(&self, scope: Scope) -> Place {
+        let client = Client::of(Dialect::Claude).unwrap();
+        let own = self.top.join("home/.claude");
+        self.registrar.place(client, scope, &own).unwrap()
+    }
+
+    fn register(&self, place: &Place) -> Change {
+        let command = "/opt/callosum hook claude pre-tool-use";
+        let registered = self.registrar.register(place, command, Doing::Write);
+        registered.unwrap()
+    }
+
+    fn unregister(&self, place: &Place) -> Change {
+        self.registrar.unregister(place, Doing::Write).unwrap()
+    }
+
+    fn write(place: &Place, text: &str) {
+        let disk = Disk::real();
+        disk.create_dir_all(place.path.parent().unwrap()).unwrap();
+        disk.replace(&place.path, text.as_bytes(), 0o644).unwrap();
+    }
+
+    fn text(place: &Place) -> Option<String> {
+        let bytes = Disk::real().read_if_there(&place.path).unwrap();
+        bytes.map(|bytes| String::from_utf8(bytes).unwrap())
+    }
+}
+
+/// CAKE-ADP-1: settings are byte-identical afterwards, however often they were registered.
+#[test]
+fn settings_are_afterwards_what_they_were() {
+    let ground = Ground::new();
+    let odd = "{ // mine\n\t\"a\" :1,\n \"hooks\":{ \"PreToolUse\":[ ] } }";
+    for (scope, before) in [
+        (Scope::User, None),
+        (Scope::User, Some(odd)),
+        (Scope::Project, None),
+        (Scope::Project, Some(odd)),
+    ] {
+        let place = ground.place(scope);
+        if let Some(before) = before {
+            Ground::write(&place, before);
+        }
+        assert_eq!(ground.register(&place), Change::Registered);
+        assert_eq!(ground.register(&place), Change::Unchanged);
+        // Another place of the program, and back.
+        let moved = "/usr/bin/callosum hook claude pre-tool-use";
+        ground
+            .registrar
+            .register(&place, moved, Doing::Write)
+            .unwrap();
+        assert_eq!(ground.registrar.commands(&place).unwrap(), [moved]);
+        assert_eq!(ground.unregister(&place), Change::Restored);
+        assert_eq!(Ground::text(&place).as_deref(), before);
+        assert_eq!(ground.unregister(&place), Change::Absent);
+        if before.is_none() {
+            let folder = place.path.parent().unwrap();
+            assert!(!Disk::real().exists(folder).unwrap());
+        }
+    }
+    let left = Disk::real().list_dir(&ground.top.join("machine/hooks"));
+    assert_eq!(left.unwrap(), []);
+}
+
+/// Settings as people and programs lay them out: their own hooks beside ours, keys in any order,
+/// comments, tabs, CRLF, a byte order mark, with and without a line feed at the end.
+fn laid_out() -> impl Strategy<Value = String> {
+    let foreign = prop_oneof![
+        Just("{ \"type\": \"command\", \"command\": \"other-guard\" }"),
+        Just("{\"command\":\"sh -c 'callosum hook'\",\"type\":\"command\",\"timeout\":5}"),
+    ];
+    let group = (foreign, any::<bool>()).prop_map(|(handler, has_matcher)| {
+        let matcher = if has_matcher {
+            "\"matcher\": \"Bash|Edit\", "
+        } else {
+            ""
+        };
+        format!("{{ {matcher}\"hooks\": [ {handler} ] }}")
+    });
+    let groups = prop::collection::vec(group, 0..3);
+    let event = prop_oneof![Just("PreToolUse"), Just("Stop"), Just("PostToolUse")];
+    let hooks = prop::collection::vec((event, groups), 0..3).prop_map(|events| {
+        let mut seen = std::collections::BTreeMap::new();
+        seen.extend(events);
+        let events = seen
+            .into_iter()
+            .map(|(event, groups)| format!("~~\"{event}\" : [~~~{}~~]", groups.join(",~~~")));
+        format!("\"hooks\": {{~{}~}}", events.collect::<Vec<_>>().join(",~"))
+    });
+    let key = prop_oneof![
+        Just("\"model\" :\"opus\"".to_owned()),
+        Just("\"permissions\": {\"allow\": [\"Bash(ls:*)\" , \"é\\u00e9\"]}".to_owned()),
+        Just("\"n\": 1.50e3".to_owned()),
+        Just("\"a\": [1,2 ,3]".to_owned()),
+    ];
+    let keys = prop::collection::btree_set(key, 0..4);
+    let comment = prop_oneof![Just(""), Just("// mine\n"), Just("/* why not */")];
+    let blank = prop_oneof![
+        Just(""),
+        Just("\n"),
+        Just("\n  "),
+        Just("\n\t"),
+        Just("\r\n    ")
+    ];
+    let end = prop_oneof![Just(""), Just("\n"), Just("\r\n"), Just("\n\n")];
+    (hooks, any::<[bool; 3]>(), keys, comment, blank, end).prop_map(
+        |(hooks, [has_hooks, is_first, has_mark], keys, comment, blank, end)| {
+            let mut parts: Vec<String> = keys.into_iter().collect();
+            let at = if is_first { 0 } else { parts.len() };
+            if has_hooks {
+                parts.insert(at, hooks);
+            }
+            let mark = if has_mark { "\u{feff}" } else { "" };
+            let inner = parts.join(",~");
+            let text = format!("{mark}{{~{comment}{inner}~}}{end}");
+            text.replace('~', blank)
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// CAKE-ADP-1: however settings are laid out, they are afterwards what they were, to the
+    /// byte; and while our entry stands in them, all else does.
+    #[test]
+    fn settings_of_any_layout_are_afterwards_what_they_were(before in laid_out()) {
+        let ground = Ground::new();
+        let place = ground.place(Scope::User);
+        Ground::write(&place, &before);
+        prop_assert_eq!(ground.register(&place), Change::Registered);
+        let during = Ground::text(&place).unwrap();
+        for foreign in ["other-guard", "sh -c 'callosum hook'", "1.50e3", "é\\u00e9", "why not"] {
+            let count = |text: &str| text.matches(foreign).count();
+            prop_assert_eq!(count(&during), count(&before), "{}", during);
+        }
+        prop_assert_eq!(ground.unregister(&place), Change::Restored);
+        prop_assert_eq!(Ground::text(&place).unwrap(), before);
+    }
+}
+
+#[test]
+fn what_was_changed_meanwhile_stays() {
+    let ground = Ground::new();
+    let place = ground.place(Scope::User);
+    Ground::write(&place, "{\n  \"a\": 1\n}\n");
+    ground.register(&place);
+    let text = Ground::text(&place).unwrap();
+    Ground::write(&place, &text.replace("\"a\": 1", "\"a\": 2"));
+    assert_eq!(ground.unregister(&place), Change::Removed);
+    assert_eq!(Ground::text(&place).unwrap(), "{\n  \"a\": 2\n}\n");
+}
+
+#[test]
+fn telling_what_would_be_done_writes_nothing() {
+    let ground = Ground::new();
+    let place = ground.place(Scope::User);
+    let told = ground.registrar.register(&place, "x", Doing::Tell).unwrap();
+    assert_eq!(told, Change::Registered);
+    assert_eq!(Disk::real().list_dir(&ground.top).unwrap().len(), 1);
+}
+
+#[test]
+fn a_users_link_is_written_through_and_a_projects_is_not() {
+    let ground = Ground::new();
+    let disk = Disk::real();
+    let target = ground.top.join("dotfiles.json");
+    disk.replace(&target, b"{}", 0o644).unwrap();
+    for scope in [Scope::User, Scope::Project] {
+        let place = ground.place(scope);
+        disk.create_dir_all(place.path.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&target, &place.path).unwrap();
+        let registered = ground.registrar.register(&place, "x", Doing::Write);
+        match scope {
+            Scope::User => {
+                assert_eq!(registered.unwrap(), Change::Registered);
+                assert_eq!(ground.unregister(&place), Change::Restored);
+                assert!(ground.registrar.is_link(&place.path).unwrap());
+            }
+            Scope::Project => {
+                assert!(matches!(registered, Err(RegisterError::LeadsOut { .. })));
+            }
+        }
+        assert_eq!(disk.read(&target).unwrap(), b"{}");
+    }
+    assert!(ground.folder.path().exists());
+}
+
+#[test]
+fn another_projects_settings_are_remembered() {
+    let ground = Ground::new();
+    let place = ground.place(Scope::Project);
+    ground.register(&place);
+    let all = ground.registrar.remembered(&[]).unwrap();
+    assert_eq!(all.len(), 1);
+    assert_eq!(all[0].path, place.path);
+    assert_eq!(ground.registrar.remembered(&[place]).unwrap(), []);
+}

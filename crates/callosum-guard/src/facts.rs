@@ -21,6 +21,10 @@ pub struct Facts {
     pub worktree: bool,
     /// Folders outside the root that the client was given, and the system's temporary folders.
     pub free: Vec<String>,
+    /// Files and folders outside of the project by which the guard itself is steered. A free folder
+    /// inside of one is free all the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<String>,
     /// Where links lead, by the path of the link, for those on the way to a path that is judged.
     #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub links: std::collections::BTreeMap<String, String>,

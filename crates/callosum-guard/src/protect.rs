@@ -143,6 +143,9 @@ pub(crate) fn objection_to(
     {
         return Some(STATE);
     }
+    if is_kept(&absolute, facts) {
+        return Some(STATE);
+    }
     if let Some(home) = &facts.home
         && path::is_within(&absolute, home)
     {
@@ -151,7 +154,6 @@ pub(crate) fn objection_to(
             || inner.starts_with(".config/fish/")
             || inner.starts_with(".config/autostart/")
             || inner.starts_with(".config/systemd/user/")
-            || inner.starts_with(".config/callosum")
             || inner.starts_with("Library/LaunchAgents/")
             || inner.starts_with(".oh-my-zsh/")
             || inner.starts_with(".bashrc.d/")
@@ -173,6 +175,16 @@ pub(crate) fn objection_to(
         Place::Outside => Some(OUTSIDE).filter(|_| strict),
         _ => None,
     }
+}
+
+/// Whether it is among what steers the guard itself.
+fn is_kept(path: &str, facts: &Facts) -> bool {
+    let is_free = |kept: &str| {
+        let mut free = facts.free.iter();
+        free.any(|free| path::is_within(free, kept) && path::is_within(path, free))
+    };
+    let mut kept = facts.kept.iter();
+    kept.any(|kept| path::is_within(path, kept) && !is_free(kept))
 }
 
 /// A write into the root or one of the folders above it is a write of another file in there.
@@ -375,4 +387,37 @@ pub(crate) fn writes(call: &Call, facts: &Facts) -> Vec<(String, bool)> {
         _ => {}
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CAKE-SHIM-1: what steers the guard and stands outside of the project is not written, but for
+    /// folders in it that are for everybody's use.
+    #[test]
+    fn what_steers_the_guard_is_not_written() {
+        let text = |text: &str| text.to_owned();
+        let facts = Facts {
+            cwd: Some(text("/home/a/shop")),
+            root: Some(text("/home/a/shop")),
+            home: Some(text("/home/a")),
+            free: vec![text("/tmp"), text("/tmp/state/scratch/1")],
+            kept: vec![text("/tmp/state"), text("/home/a/.config/cake_config.yaml")],
+            ..Facts::default()
+        };
+        for (path, rule) in [
+            ("/tmp/state/permissions/user.json", Some("protect.state")),
+            ("/tmp/state/scratch/1/x", None),
+            ("/tmp/states", None),
+            ("../.config/cake_config.yaml", Some("protect.state")),
+            ("src/lib.rs", None),
+        ] {
+            let verdict = decide_write(path, &facts, &Policy::default());
+            assert_eq!(verdict.rule.as_deref(), rule, "{path}");
+            let command = format!("echo x > {path}");
+            let verdict = crate::decide(&command, &facts, &Policy::default());
+            assert_eq!(verdict.rule.as_deref(), rule, "{command}");
+        }
+    }
 }

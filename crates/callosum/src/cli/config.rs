@@ -3,6 +3,7 @@
 use std::{ffi::OsString, path::Path};
 
 use callosum_arbiter::nearest::nearest;
+use callosum_guard::config::ConfigError;
 use callosum_host::Disk;
 use clap::{Args, Subcommand};
 use schemars::JsonSchema;
@@ -12,8 +13,8 @@ use serde_json::Value as Json;
 use super::{context::Context, explain, roster::Roster};
 use crate::{
     config::{
-        Address, Calrc, Environment, Key, Origin, Project, ProjectError, Refusal, Settings,
-        SettingsError, Told, Value,
+        Address, BrokenCake, Calrc, Environment, GuardConfig, Key, Origin, Project, ProjectError,
+        Refusal, Settings, SettingsError, Told, Value,
     },
     ui::{CommandError, Exit, Table, Ui},
 };
@@ -52,7 +53,7 @@ pub(crate) struct SetArgs {
     value: OsString,
 }
 
-/// Check .calrc and the CAL_* variables
+/// Check .calrc, the CAL_* variables, and each cake_config.yaml
 ///
 /// Names every value that is not allowed, with what is, and every key that nobody reads. Exits
 /// with 1 where there is any.
@@ -99,9 +100,9 @@ pub(crate) struct ConfigCheckOutput {
 /// A value that is not allowed.
 #[derive(Debug, JsonSchema, Serialize)]
 pub(crate) struct RefusedOutput {
-    /// Where it stands: the path of `.calrc`, or a variable's name.
+    /// Where it stands: the path of a file, or a variable's name.
     pub(crate) origin: String,
-    /// Its key, as `.calrc` names it.
+    /// Its key, as `.calrc` or `cake_config.yaml` names it.
     pub(crate) key: String,
     /// The value.
     pub(crate) value: String,
@@ -267,6 +268,7 @@ pub(super) fn check(
                 format!(".calrc `{key}` waits for `callosum trust`")
             });
             output.warnings = names.chain(waiting).collect();
+            add_guard(&project.guard(&Disk::real()), &mut output);
         }
         Err(ProjectError::Settings(error)) => {
             output.refused = refused(&error);
@@ -293,6 +295,27 @@ pub(super) fn check(
         None if output.in_order => Ok(()),
         None => Err(CommandError::told(Exit::No)),
     }
+}
+
+/// What is wrong with the `cake_config.yaml` of the user and of the project.
+fn add_guard(guard: &GuardConfig, output: &mut ConfigCheckOutput) {
+    for broken in &guard.broken {
+        let BrokenCake::Config(ConfigError::Invalid { file, problems, .. }) = broken else {
+            output.warnings.push(broken.to_string());
+            continue;
+        };
+        let refused = problems.iter().map(|problem| RefusedOutput {
+            origin: file.clone(),
+            key: problem.key.clone(),
+            value: problem.value.clone().unwrap_or_default(),
+            allowed: problem.allowed.clone(),
+        });
+        output.refused.extend(refused);
+    }
+    let passed_over = guard.passed_over.iter().map(ToString::to_string);
+    let unknown = guard.unknown.iter();
+    let unknown = unknown.map(|named| format!("{named} is not known, and passed over"));
+    output.warnings.extend(passed_over.chain(unknown));
 }
 
 fn refused(error: &SettingsError) -> Vec<RefusedOutput> {

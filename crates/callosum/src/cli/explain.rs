@@ -1,7 +1,7 @@
 //! From the errors of `config` to what failed, why, and one hint to paste.
 
 use crate::{
-    config::{EnvironmentError, ProjectError, SetError, TrustError},
+    config::{EnvironmentError, PermitError, ProjectError, SetError, TrustError},
     ui::{CommandError, Exit},
 };
 
@@ -32,6 +32,20 @@ pub(super) fn trust(error: &TrustError) -> CommandError {
             path.display()
         )),
         _ => explained,
+    }
+}
+
+/// Why it is not known, or not changed, what is permitted.
+pub(super) fn permit(error: &PermitError) -> CommandError {
+    let explained = CommandError::from_error(Exit::Environment, error);
+    match error {
+        PermitError::Newer { .. } => explained.hint("use the newer callosum that wrote it"),
+        PermitError::Corrupt { path, .. } => explained.hint(format!(
+            "move it away and permit anew: mv '{0}' '{0}.damaged'",
+            path.display()
+        )),
+        PermitError::Disk(error) => super::store::disk_failed(error),
+        PermitError::Lock(_) => explained,
     }
 }
 

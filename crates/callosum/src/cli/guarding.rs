@@ -10,6 +10,7 @@ use std::{
 };
 
 use callosum_agents::client::{Client, Version};
+use callosum_guard::Strictness;
 use callosum_host::process::{self, Ending, Launch, Limits, Run};
 use serde_json::json;
 
@@ -31,11 +32,37 @@ const PASSED: &str = "ls";
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) fn check(context: &Context, checks: &mut Checks) {
+    check_configuration(context, checks);
     let installed = clients::installed(context);
     for name in <ClientName as clap::ValueEnum>::value_variants() {
         let client = name.client();
         let is_installed = installed.contains(&client);
         check_client(context, checks, client, is_installed);
+    }
+}
+
+/// What each `cake_config.yaml` says and does not count.
+fn check_configuration(context: &Context, checks: &mut Checks) {
+    const NAME: &str = "guard, configuration";
+    let hint = Some("callosum config check");
+    let guard = context.project.guard(&context.disk);
+    for broken in &guard.broken {
+        let found = CommandError::from_error(Exit::No, broken).one_line();
+        checks.add(NAME, Outcome::Failed, found, hint);
+    }
+    let passed_over = guard.passed_over.iter().map(ToString::to_string);
+    let unknown = guard.unknown.iter();
+    let unknown = unknown.map(|named| format!("{named} is not known, and passed over"));
+    for found in passed_over.chain(unknown) {
+        checks.add(NAME, Outcome::Warning, found, hint);
+    }
+    if guard.broken.is_empty() {
+        let found = match guard.config.strictness {
+            Strictness::Minimal => "minimal",
+            Strictness::Balanced => "balanced",
+            Strictness::Paranoid => "paranoid",
+        };
+        checks.add(NAME, Outcome::Ok, format!("strictness {found}"), None);
     }
 }
 
@@ -211,12 +238,15 @@ fn ask(context: &Context, words: &[PathBuf], command: &str) -> Result<Run, Strin
         .environment
         .iter()
         .filter(|(name, _)| {
-            *name != "CALLOSUM_HOME" && !name.as_encoded_bytes().ends_with(b"_PROJECT_DIR")
+            !matches!(name.to_str(), Some("CALLOSUM_HOME" | "CALLOSUM_CONFIG"))
+                && !name.as_encoded_bytes().ends_with(b"_PROJECT_DIR")
         })
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
     // What is only tried out is told to no journal that anybody reads.
     environment.push(("CALLOSUM_HOME".into(), folder.join("home").into()));
+    // How strict the user wants it is another question than whether it answers.
+    environment.push(("CALLOSUM_CONFIG".into(), folder.join("config.toml").into()));
     let launch = Launch {
         program: program.clone(),
         arguments: arguments

@@ -9,7 +9,7 @@ use super::{
     doctor::DoctorOutput,
     executor::{ChecksOutput, DiscoverOutput, ListOutput},
     failure::FailureOutput,
-    guard::{CheckOutput, ExplainOutput, TestOutput},
+    guard::{CheckOutput, ExplainOutput, LogOutput, PermitOutput, PermitsOutput, TestOutput},
     init::InitOutput,
     ledger::{
         AtOutput, BackupOutput, CheckProofOutput, DiffOutput, QueryOutput, RecoverOutput,
@@ -30,7 +30,7 @@ const BASE: &str = "https://callosum.invalid/schemas/";
 pub(super) type Entry = (&'static str, fn() -> Schema);
 
 /// Every schema of an output, by name.
-pub(super) const SCHEMAS: [Entry; 32] = [
+pub(super) const SCHEMAS: [Entry; 35] = [
     ("output-audit-checkpoint", || schema_for!(CheckpointOutput)),
     ("output-audit-records", || schema_for!(RecordsOutput)),
     ("output-config", || schema_for!(ConfigOutput)),
@@ -42,8 +42,11 @@ pub(super) const SCHEMAS: [Entry; 32] = [
     ("output-executor-check", || schema_for!(ChecksOutput)),
     ("output-executor-discover", || schema_for!(DiscoverOutput)),
     ("output-executor-list", || schema_for!(ListOutput)),
+    ("output-guard-allow", || schema_for!(PermitOutput)),
     ("output-guard-check", || schema_for!(CheckOutput)),
     ("output-guard-explain", || schema_for!(ExplainOutput)),
+    ("output-guard-log", || schema_for!(LogOutput)),
+    ("output-guard-permissions", || schema_for!(PermitsOutput)),
     ("output-guard-test", || schema_for!(TestOutput)),
     ("output-init", || schema_for!(InitOutput)),
     ("output-ledger-at", || schema_for!(AtOutput)),

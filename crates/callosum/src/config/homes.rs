@@ -81,6 +81,12 @@ impl Homes {
         self.machine.join("hooks")
     }
 
+    /// The user's configuration of the guard, beside their configuration of the program
+    /// (`docs/formats/cake-config.md`).
+    pub(crate) fn cake_config(&self) -> PathBuf {
+        self.user_config.with_file_name(super::cake::NAME)
+    }
+
     /// Creates the machine's home where it is missing, for this user alone.
     pub(crate) fn create_machine(&self, disk: &Disk) -> Result<bool, DiskError> {
         disk.create_private_dir(&self.machine)

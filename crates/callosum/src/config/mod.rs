@@ -6,12 +6,14 @@
 //! What is deliberately not here: arguments, and anything a user sees.
 
 mod address;
+mod cake;
 mod calrc;
 mod environment;
 #[cfg(test)]
 mod ground;
 mod homes;
 mod key;
+mod permissions;
 mod places;
 mod project;
 mod root;
@@ -22,10 +24,12 @@ mod value;
 
 pub(crate) use self::{
     address::Address,
+    cake::{BrokenCake, GuardConfig},
     calrc::Calrc,
     environment::{Environment, EnvironmentError},
     homes::Homes,
     key::Key,
+    permissions::{Permissions, Permit, PermitError, Reach},
     places::Places,
     project::{Project, ProjectError, SetError, Told},
     setting::Origin,

@@ -6,6 +6,7 @@ use callosum_host::{Disk, DiskError};
 
 use super::{
     address::Address,
+    cake::GuardConfig,
     calrc::{Calrc, CalrcError, Change, EditError, edit},
     environment::Environment,
     homes::{Homes, HomesError},
@@ -80,6 +81,13 @@ impl Project {
             waiting,
             trust,
         })
+    }
+
+    /// What the `cake_config.yaml` of the user and of this project come to.
+    pub(crate) fn guard(&self, disk: &Disk) -> GuardConfig {
+        let user = self.homes.cake_config();
+        let roots = [self.roots.tree.as_path(), self.roots.state.as_path()];
+        GuardConfig::load(disk, Some(&user), &roots)
     }
 
     /// Sets one value in `.calrc`. What is in force here changes only when it is loaded again.

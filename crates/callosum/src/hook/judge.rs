@@ -1,30 +1,39 @@
 //! [`Judged`]: what the guard says of a call.
 
 use callosum_guard::{Decision, Verdict, decide, decide_write};
+use jiff::Timestamp;
 
 use super::{
     answer::Answer,
     event::{Action, Unreadable},
     place::Place,
 };
+use crate::config::{Permissions, Permit, PermitError};
 
 /// The rule that is named where an event could not be read.
 const UNREADABLE: &str = "hook.unreadable";
 
 /// What the guard says of a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Judged {
     pub(super) verdict: Verdict,
+    /// The permissions by which it is allowed, by their ids.
+    pub(super) permitted: Vec<String>,
+    /// What is wrong with what the user has configured, and is to be told with the reason.
+    pub(super) remarks: Vec<String>,
 }
 
 impl Judged {
     /// Has the guard decide. Of several files the strictest verdict counts.
-    pub(super) fn of(action: &Action, place: &Place) -> Self {
+    ///
+    /// What is permitted is only looked at where a person would be asked, and lifts nothing else.
+    pub(super) fn of(action: &Action, place: &Place, now: Option<Timestamp>) -> Self {
+        let policy = place.guard.policy(Vec::new());
         let verdict = match action {
-            Action::Shell(command) => decide(command, &place.facts, &place.policy),
+            Action::Shell(command) => decide(command, &place.facts, &policy),
             Action::Write(paths) => paths
                 .iter()
-                .map(|path| decide_write(path, &place.facts, &place.policy))
+                .map(|path| decide_write(path, &place.facts, &policy))
                 .reduce(|worst, next| {
                     if next.decision > worst.decision {
                         next
@@ -35,7 +44,24 @@ impl Judged {
                 .unwrap_or_default(),
             Action::Other => Verdict::default(),
         };
-        Self { verdict }
+        let mut judged = Self {
+            verdict,
+            remarks: place.guard.broken.iter().map(ToString::to_string).collect(),
+            ..Self::default()
+        };
+        if let (Decision::Ask, Action::Shell(command)) = (judged.verdict.decision, action)
+            && let (Some(permissions), Some(now)) = (&place.permissions, now)
+        {
+            match permitted(command, place, permissions, now) {
+                Ok(Some((verdict, ids))) => {
+                    judged.verdict = verdict;
+                    judged.permitted = ids;
+                }
+                Ok(None) => {}
+                Err(error) => judged.remarks.push(error.to_string()),
+            }
+        }
+        judged
     }
 
     /// What is said of an event that is none.
@@ -47,6 +73,7 @@ impl Judged {
                 reason: Some(format!("callosum cannot decide on this call: {error}")),
                 ..Verdict::default()
             },
+            ..Self::default()
         }
     }
 
@@ -72,8 +99,58 @@ impl Judged {
             words.push_str(rule);
             words.push(')');
         }
+        for remark in &self.remarks {
+            words.push_str(". Note: ");
+            words.push_str(remark);
+        }
         words
     }
+}
+
+/// So often is looked again at what is permitted, where others use it up meanwhile.
+const TRIES: usize = 8;
+
+/// The verdict over a command that a person has permitted, and by which permissions; those that
+/// are for one time are used up then.
+fn permitted(
+    command: &str,
+    place: &Place,
+    permissions: &Permissions,
+    now: Timestamp,
+) -> Result<Option<(Verdict, Vec<String>)>, PermitError> {
+    for _ in 0..TRIES {
+        let mut needed: Vec<Permit> = permissions
+            .holding(now)?
+            .into_iter()
+            .map(|(_, permit)| permit)
+            .collect();
+        let decided = |permits: &[Permit]| {
+            let patterns = permits.iter().map(|permit| permit.pattern.clone());
+            let policy = place.guard.policy(patterns.collect());
+            Some(decide(command, &place.facts, &policy))
+                .filter(|verdict| verdict.decision == Decision::Allow)
+        };
+        let Some(verdict) = decided(&needed) else {
+            return Ok(None);
+        };
+        // What is for one time is let go first, so that nothing is used up in vain.
+        needed.sort_by_key(|permit| !permit.once);
+        let mut at = 0;
+        while at < needed.len() {
+            let permit = needed.remove(at);
+            if decided(&needed).is_none() {
+                needed.insert(at, permit);
+                at += 1;
+            }
+        }
+        let once = needed.iter().filter(|permit| permit.once);
+        let once: Vec<&str> = once.map(|permit| permit.id.as_str()).collect();
+        if once.is_empty() || permissions.take_back(&once, now)? {
+            let ids = needed.into_iter().map(|permit| permit.id).collect();
+            return Ok(Some((verdict, ids)));
+        }
+    }
+    Ok(None)
 }
 
 #[cfg(test)]
@@ -91,6 +168,7 @@ mod tests {
                 alternative: Some("git stash".to_owned()),
                 ..Verdict::default()
             },
+            ..Judged::default()
         };
         let words =
             "it throws changes away. Instead: git stash (callosum guard, rule git.reset-hard)";

@@ -33,7 +33,7 @@ use callosum_host::Disk;
 
 pub(crate) use self::{
     answer::{Answer, Moment, Reply},
-    place::facts,
+    place::{facts, journal},
 };
 use self::{
     event::{Action, Event, LONGEST, Unreadable},
@@ -123,7 +123,8 @@ impl Call<'_> {
                     return self.reply(&Answer::Pass, None);
                 }
                 let place = Place::gather(&disk, &environment, &event);
-                let judged = Judged::of(&event.action, &place);
+                let now = environment.clock().ok().map(|clock| clock.now());
+                let judged = Judged::of(&event.action, &place, now);
                 (event, judged, place)
             }
             Err(unreadable) => {

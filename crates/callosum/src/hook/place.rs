@@ -8,12 +8,12 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use callosum_guard::{Facts, Policy};
+use callosum_guard::Facts;
 use callosum_host::{Disk, OpenHow, disk::EntryKind};
 use callosum_ledger::Journal;
 
 use super::event::{Action, Event};
-use crate::config::{Environment, Homes, Project, Told};
+use crate::config::{Environment, GuardConfig, Homes, Permissions, Project, Told};
 
 /// Folders that everybody may write to.
 const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
@@ -36,7 +36,10 @@ pub(super) struct Place {
     pub(super) disk: Disk,
     pub(super) environment: Environment,
     pub(super) facts: Facts,
-    pub(super) policy: Policy,
+    /// What is configured.
+    pub(super) guard: GuardConfig,
+    /// What is permitted; `None` where there is no home.
+    pub(super) permissions: Option<Permissions>,
     /// Where the call is told; `None` where there is no home.
     pub(super) journal: Option<Journal>,
 }
@@ -62,12 +65,32 @@ impl Place {
             links: links(disk, cwd.as_deref(), &event.action),
             ..facts(disk, environment, cwd.as_deref(), root.as_deref())
         };
-        let journal = journal(disk, environment, project.as_ref());
+        let homes = match &project {
+            Some(project) => Some(project.homes.clone()),
+            None => Homes::find(environment).ok(),
+        };
+        let (tree, state) = match &project {
+            Some(project) => (Some(&project.roots.tree), Some(&project.roots.state)),
+            None => (root.as_ref(), root.as_ref()),
+        };
+        let roots: Vec<&Path> = [tree, state]
+            .into_iter()
+            .flatten()
+            .map(PathBuf::as_path)
+            .collect();
+        let user = homes.as_ref().map(Homes::cake_config);
+        let guard = GuardConfig::load(disk, user.as_deref(), &roots);
+        let permissions = homes
+            .as_ref()
+            .zip(state)
+            .map(|(homes, state)| Permissions::of(disk, homes, state));
+        let journal = homes.map(|homes| journal(disk, &homes, project.as_ref()));
         Self {
             disk: disk.clone(),
             environment: environment.clone(),
             facts,
-            policy: Policy::default(),
+            guard,
+            permissions,
             journal,
         }
     }
@@ -87,6 +110,7 @@ pub(crate) fn facts(
         free: free(disk, environment, [home.as_deref(), root]),
         home: home.as_deref().and_then(text),
         root: root.and_then(text),
+        kept: kept(disk, environment),
         worktree: git.as_deref().is_some_and(is_linked),
         git_dir: git.as_deref().and_then(text),
         links: BTreeMap::new(),
@@ -94,21 +118,17 @@ pub(crate) fn facts(
 }
 
 /// The project's journal, where it has one; else the machine's, so that no repository is littered.
-fn journal(disk: &Disk, environment: &Environment, project: Option<&Project>) -> Option<Journal> {
-    let homes = match project {
-        Some(project) => project.homes.clone(),
-        None => Homes::find(environment).ok()?,
-    };
+pub(crate) fn journal(disk: &Disk, homes: &Homes, project: Option<&Project>) -> Journal {
     // For its user alone, before anything is put into it. What stands in the way of that stands in
     // the way of the record as well, and the decision is made all the same.
     drop(homes.create_machine(disk));
     if let Some(project) = project {
         let paths = &project.places.ledger;
         if disk.exists(&paths.audit).unwrap_or(false) {
-            return Some(Journal::Project(Box::new(paths.clone())));
+            return Journal::Project(Box::new(paths.clone()));
         }
     }
-    Some(Journal::Machine(homes.journal()))
+    Journal::Machine(homes.journal())
 }
 
 fn real(disk: &Disk, path: PathBuf) -> PathBuf {
@@ -118,6 +138,18 @@ fn real(disk: &Disk, path: PathBuf) -> PathBuf {
 /// A path as the guard takes it; one that is no text it is better not told of.
 fn text(path: &Path) -> Option<String> {
     path.to_str().map(str::to_owned)
+}
+
+/// What steers this program and stands outside of projects.
+fn kept(disk: &Disk, environment: &Environment) -> Vec<String> {
+    let Ok(homes) = Homes::find(environment) else {
+        return Vec::new();
+    };
+    let cake_config = homes.cake_config();
+    [homes.machine, homes.user_config, cake_config]
+        .into_iter()
+        .filter_map(|path| text(&real(disk, path)))
+        .collect()
 }
 
 /// Temporary folders. One that home or root stand in is none.

@@ -32,6 +32,10 @@ pub(super) fn keep(client: &str, event: &Event, judged: &Judged, place: &Place, 
     let Some(journal) = &place.journal else {
         return;
     };
+    let is_allowed = judged.verdict.decision == Decision::Allow;
+    if is_allowed && !place.guard.config.safety.audit_all_commands {
+        return;
+    }
     let (Ok(clock), Ok(ids)) = (place.environment.clock(), place.environment.ids()) else {
         return;
     };
@@ -83,6 +87,13 @@ fn told(client: &str, event: &Event, judged: &Judged, place: &Place, took: Durat
         text(&verdict.reason).map(|reason| masked_value(&reason)),
     );
     add("alternative", text(&verdict.alternative));
+    let list = |list: Vec<String>| (!list.is_empty()).then(|| list.into());
+    add("permitted", list(judged.permitted.clone()));
+    let passed_over = place.guard.passed_over.iter().map(ToString::to_string);
+    let remarks = judged.remarks.iter().cloned().chain(passed_over);
+    add("configuration", list(remarks.collect()));
+    let strictness = place.guard.config.strictness;
+    add("strictness", serde_json::to_value(strictness).ok());
     add("understood", Some(verdict.coverage.percent.into()));
     add("user", Some(client.into()));
     add("session_id", text(&event.session));

@@ -27,6 +27,8 @@ mod executors;
 mod faults;
 /// What the guard says to commands, and how well it does on a file of them.
 mod guard;
+/// What `cake_config.yaml` changes, and who may say what in it.
+mod guard_config;
 /// What coding agents are answered before their tools run.
 mod hook;
 /// Repositories that mean harm.
@@ -39,6 +41,8 @@ mod ledger;
 mod models;
 /// Coding agents that speak the Agent Client Protocol, run as executors.
 mod peers;
+/// What a person has permitted, and what the guard has decided.
+mod permits;
 /// Small projects to work on.
 mod projects;
 /// Checkpoints, proofs, and what a stranger can check without us.

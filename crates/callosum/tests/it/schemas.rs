@@ -16,7 +16,7 @@ fn every_json_output_fits_its_published_schema() {
         "commands.jsonl",
         r#"{"id": "1", "command": "ls", "expect": "allow"}"#,
     );
-    let outputs: [(&str, &[&str], i32); 37] = [
+    let outputs: [(&str, &[&str], i32); 40] = [
         ("output-delegate", &["delegate", "map"], 0),
         (
             "output-delegate",
@@ -56,6 +56,9 @@ fn every_json_output_fits_its_published_schema() {
         ),
         ("output-guard-explain", &["guard", "explain", "--", "ls"], 0),
         ("output-guard-test", &["guard", "test", "commands.jsonl"], 0),
+        ("output-guard-allow", &["guard", "allow", "git branch *"], 0),
+        ("output-guard-permissions", &["guard", "allow", "--list"], 0),
+        ("output-guard-log", &["guard", "log"], 0),
         ("output-executor-list", &["executor", "list"], 0),
         ("output-executor-check", &["executor", "check"], 0),
         ("output-executor-discover", &["executor", "discover"], 0),

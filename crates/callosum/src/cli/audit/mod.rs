@@ -9,7 +9,10 @@ mod verify;
 
 use clap::Subcommand;
 
-pub(super) use self::{checkpoint::CheckpointOutput, record::RecordsOutput};
+pub(super) use self::{
+    checkpoint::CheckpointOutput,
+    record::{RecordsOutput, tell_unreadable, unreadable},
+};
 
 use super::{context::Context, replay};
 use crate::ui::CommandError;

@@ -23,13 +23,13 @@ pub(super) fn reader(context: &Context) -> AuditReader {
 }
 
 /// Why the journal could not be read.
-pub(super) fn unreadable(error: &AuditReadError) -> CommandError {
+pub(in crate::cli) fn unreadable(error: &AuditReadError) -> CommandError {
     CommandError::because(Exit::Environment, "cannot read the audit journal", error)
         .hint("callosum audit verify")
 }
 
 /// Says which lines a reader passed over because they are no records.
-pub(super) fn tell_unreadable(context: &Context, reader: &AuditReader) {
+pub(in crate::cli) fn tell_unreadable(context: &Context, reader: &AuditReader) {
     for line in reader.unreadable() {
         context
             .ui

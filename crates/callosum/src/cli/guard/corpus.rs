@@ -87,7 +87,7 @@ pub(super) fn run(context: &Context, args: &TestArgs) -> Result<(), CommandError
         .map_err(|error| store::disk_failed(&error))?;
     let text = String::from_utf8_lossy(&bytes);
     let facts = place::facts(context);
-    let policy = args.strictness.policy();
+    let policy = args.strictness.policy(context)?;
     let mut output = TestOutput {
         rows: 0,
         dangerous: 0,

@@ -1,23 +1,37 @@
-//! `callosum guard`: what the guard says to a command, and why.
+//! `callosum guard`: what the guard says to a command, why, and what it has said.
 
+mod allow;
 mod check;
 mod corpus;
 mod explain;
+mod log;
+mod metrics;
 mod place;
+mod revoke;
 
 use clap::Subcommand;
 
-pub(super) use self::{check::CheckOutput, corpus::TestOutput, explain::ExplainOutput};
+pub(super) use self::{
+    allow::{PermitOutput, PermitsOutput},
+    check::CheckOutput,
+    corpus::TestOutput,
+    explain::ExplainOutput,
+    log::LogOutput,
+};
 
 use super::context::Context;
 use crate::ui::CommandError;
 
-/// Ask the guard what it says to a command
+/// Ask the guard what it says to a command, and look at what it has said
 #[derive(Debug, Subcommand)]
 pub(crate) enum GuardCommand {
     Check(check::CheckArgs),
     Explain(explain::ExplainArgs),
     Test(corpus::TestArgs),
+    Allow(allow::AllowArgs),
+    Revoke(revoke::RevokeArgs),
+    Log(log::LogArgs),
+    Metrics(metrics::MetricsArgs),
 }
 
 pub(super) fn run(context: &Context, command: &GuardCommand) -> Result<(), CommandError> {
@@ -25,5 +39,9 @@ pub(super) fn run(context: &Context, command: &GuardCommand) -> Result<(), Comma
         GuardCommand::Check(args) => check::run(context, args),
         GuardCommand::Explain(args) => explain::run(context, args),
         GuardCommand::Test(args) => corpus::run(context, args),
+        GuardCommand::Allow(args) => allow::run(context, args),
+        GuardCommand::Revoke(args) => revoke::run(context, args),
+        GuardCommand::Log(args) => log::run(context, args),
+        GuardCommand::Metrics(args) => metrics::run(context, args),
     }
 }

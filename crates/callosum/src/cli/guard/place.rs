@@ -5,10 +5,15 @@ use std::path::Path;
 use callosum_guard::{Facts, Policy, Strictness};
 use clap::Args;
 
-use crate::{cli::context::Context, hook};
+use crate::{
+    cli::{context::Context, explain},
+    config::Permissions,
+    hook,
+    ui::{CommandError, Exit},
+};
 
 /// How strict the guard is to be.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub(super) struct StrictnessArgs {
     /// Be as strict as this instead of as configured
     #[arg(long, value_name = "LEVEL", value_parser = ["minimal", "balanced", "paranoid"])]
@@ -16,18 +21,46 @@ pub(super) struct StrictnessArgs {
 }
 
 impl StrictnessArgs {
-    /// The policy that these ask for.
-    pub(super) fn policy(&self) -> Policy {
-        let strictness = match self.strictness.as_deref() {
-            Some("minimal") => Strictness::Minimal,
-            Some("paranoid") => Strictness::Paranoid,
-            _ => Strictness::Balanced,
-        };
-        Policy {
-            strictness,
-            ..Policy::default()
+    /// The policy that is configured here, or as strict as these ask for.
+    ///
+    /// Fails where a hook would decide over a configuration that it could not read.
+    pub(super) fn policy(&self, context: &Context) -> Result<Policy, CommandError> {
+        let mut guard = context.project.guard(&context.disk);
+        let mut broken = guard.broken.drain(..);
+        if let Some(first) = broken.next() {
+            for other in broken {
+                context.ui.warn(&other.to_string(), None);
+            }
+            return Err(
+                CommandError::from_error(Exit::Environment, &first).hint("callosum config check")
+            );
         }
+        drop(broken);
+        match self.strictness.as_deref() {
+            Some("minimal") => guard.config.strictness = Strictness::Minimal,
+            Some("balanced") => guard.config.strictness = Strictness::Balanced,
+            Some("paranoid") => guard.config.strictness = Strictness::Paranoid,
+            _ => {}
+        }
+        Ok(guard.policy(Vec::new()))
     }
+
+    /// The same with what is permitted at this time.
+    pub(super) fn policy_with_permits(&self, context: &Context) -> Result<Policy, CommandError> {
+        let permits = permissions(context)
+            .holding(context.clock.now())
+            .map_err(|error| explain::permit(&error))?;
+        let patterns = permits.into_iter().map(|(_, permit)| permit.pattern);
+        Ok(Policy {
+            permissions: patterns.collect(),
+            ..self.policy(context)?
+        })
+    }
+}
+
+/// What is permitted in the project.
+pub(super) fn permissions(context: &Context) -> Permissions {
+    Permissions::of(&context.disk, &context.project.homes, context.state())
 }
 
 /// What a hook would know that is called in this folder.

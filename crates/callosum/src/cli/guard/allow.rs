@@ -1,0 +1,240 @@
+//! `callosum guard allow`: permit what the guard would ask about.
+
+use std::time::Duration;
+
+use callosum_guard::{Decision, Permission, Policy, decide};
+use callosum_ledger::{AuditEvent, Event, notice};
+use clap::{Args, ValueEnum};
+use jiff::{SignedDuration, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{
+    check::line,
+    place::{self, StrictnessArgs, permissions},
+};
+use crate::{
+    cli::{context::Context, explain, store},
+    config::{Permit, Reach},
+    hook,
+    ui::{CommandError, Exit, Table},
+};
+
+/// How long each lock of the journal is waited for.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Permit a command that the guard would ask about
+///
+/// PATTERN is the words that a command must consist of; `*` stands for any text in a word, and as
+/// the last word for any words that follow. It is compared with the words of each command that
+/// would run, never with the text. What is blocked stays blocked, and so do writes by tools that
+/// write files. For people: the guard blocks this in an agent's shell.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum guard allow 'git branch -D *' --minutes 10
+  $ callosum guard allow 'npm publish' --once
+  $ callosum guard allow --list")]
+pub(crate) struct AllowArgs {
+    /// The command
+    #[arg(
+        required_unless_present = "list",
+        conflicts_with = "list",
+        value_name = "PATTERN"
+    )]
+    pattern: Vec<String>,
+    /// For the next such command alone
+    #[arg(long, conflicts_with = "list")]
+    once: bool,
+    /// For so many minutes instead of for good
+    #[arg(
+        long,
+        value_name = "N",
+        conflicts_with = "list",
+        value_parser = clap::value_parser!(u16).range(1..=10_080)
+    )]
+    minutes: Option<u16>,
+    /// Where it holds
+    #[arg(long, value_enum, default_value_t, conflicts_with = "list")]
+    scope: ScopeName,
+    /// Show what is permitted here, and permit nothing
+    #[arg(long)]
+    list: bool,
+}
+
+/// Where a permission holds, as it is said on the command line.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum ScopeName {
+    /// In this project
+    #[default]
+    Project,
+    /// In every project of this user
+    User,
+}
+
+/// `callosum guard allow --json`, and each of `callosum guard allow --list --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct PermitOutput {
+    /// A UUID.
+    pub(crate) id: String,
+    /// The words that a command must begin with.
+    pub(crate) pattern: String,
+    /// Where it holds: `project` or `user`.
+    pub(crate) scope: String,
+    /// When it was said, in UTC.
+    pub(crate) since: String,
+    /// Until when it holds; nothing where that is for good.
+    pub(crate) until: Option<String>,
+    /// Whether one command uses it up.
+    pub(crate) once: bool,
+}
+
+/// `callosum guard allow --list --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct PermitsOutput {
+    /// What is permitted here, the user's first.
+    pub(crate) permissions: Vec<PermitOutput>,
+}
+
+impl PermitOutput {
+    pub(super) fn of(reach: Reach, permit: Permit) -> Self {
+        Self {
+            id: permit.id,
+            pattern: permit.pattern.into(),
+            scope: reach.as_str().to_owned(),
+            since: permit.since.to_string(),
+            until: permit.until.map(|until| until.to_string()),
+            once: permit.once,
+        }
+    }
+
+    /// How long it holds, for people.
+    fn term(&self) -> String {
+        match (&self.until, self.once) {
+            (None, false) => "for good".to_owned(),
+            (None, true) => "once".to_owned(),
+            (Some(until), false) => format!("until {until}"),
+            (Some(until), true) => format!("once, until {until}"),
+        }
+    }
+}
+
+pub(super) fn run(context: &Context, args: &AllowArgs) -> Result<(), CommandError> {
+    if args.list {
+        return list(context);
+    }
+    let now = context.clock.now();
+    let pattern = Permission::parse(&line(&args.pattern)).map_err(|error| {
+        CommandError::from_error(Exit::Usage, &error)
+            .hint("callosum guard allow 'git branch -D *' --once")
+    })?;
+    refuse_blocked(context, &pattern)?;
+    let reach = match args.scope {
+        ScopeName::Project => Reach::Project,
+        ScopeName::User => Reach::User,
+    };
+    let permit = Permit {
+        id: context.ids.uuid_v4(),
+        pattern,
+        since: now,
+        until: args.minutes.and_then(|minutes| after(now, minutes)),
+        once: args.once,
+    };
+    let kept = permissions(context).grant(reach, permit.clone(), now);
+    kept.map_err(|error| explain::permit(&error))?;
+    let output = PermitOutput::of(reach, permit);
+    tell_journal(context, "permitted", &output);
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    context.ui.foreign(&format!("{}\n", output.id))?;
+    let (pattern, term) = (output.pattern.escape_debug(), output.term());
+    context.ui.say(&format!("permitted {term}: {pattern}"));
+    context.ui.hint(&format!(
+        "take it back with: callosum guard revoke {}",
+        output.id
+    ));
+    Ok(())
+}
+
+fn after(now: Timestamp, minutes: u16) -> Option<Timestamp> {
+    now.checked_add(SignedDuration::from_mins(minutes.into()))
+        .ok()
+}
+
+/// Fails where the guard blocks the very words: nobody is to believe that this changes it.
+fn refuse_blocked(context: &Context, pattern: &Permission) -> Result<(), CommandError> {
+    let policy: Policy = StrictnessArgs::default().policy(context)?;
+    let words = String::from(pattern.clone());
+    let words = words.strip_suffix(" *").unwrap_or(&words);
+    let verdict = decide(words, &place::facts(context), &policy);
+    if verdict.decision != Decision::Block {
+        return Ok(());
+    }
+    let rule = verdict.rule.unwrap_or_default();
+    let what = format!(
+        "`{}` is blocked by {rule}, which no permission lifts",
+        words.escape_debug()
+    );
+    let refused = CommandError::new(Exit::No, what);
+    Err(match verdict.alternative {
+        Some(alternative) => refused.hint(format!("instead: {alternative}")),
+        None => refused,
+    })
+}
+
+fn list(context: &Context) -> Result<(), CommandError> {
+    let holding = permissions(context)
+        .holding(context.clock.now())
+        .map_err(|error| explain::permit(&error))?;
+    let all = holding.into_iter();
+    let all: Vec<_> = all
+        .map(|(reach, permit)| PermitOutput::of(reach, permit))
+        .collect();
+    if context.ui.json {
+        return context.ui.json_data(&PermitsOutput { permissions: all });
+    }
+    if all.is_empty() {
+        context.ui.say("nothing is permitted");
+        return Ok(());
+    }
+    let mut table = Table::new(&["id", "where", "how long", "what"]);
+    for permit in &all {
+        table.row([
+            permit.id.chars().take(8).collect(),
+            permit.scope.clone(),
+            permit.term(),
+            permit.pattern.escape_debug().to_string(),
+        ]);
+    }
+    context.ui.data(&table.render())
+}
+
+/// Leaves a record of what a person has changed. Where that cannot be, it holds all the same.
+pub(super) fn tell_journal(context: &Context, status: &str, permit: &PermitOutput) {
+    let event = AuditEvent {
+        status: Some(status.to_owned()),
+        ..AuditEvent::new(Event::Guard)
+    }
+    .with("permission", permit.id.as_str())
+    .with("pattern", permit.pattern.as_str())
+    .with("scope", permit.scope.as_str())
+    .with("until", permit.until.as_deref())
+    .with("once", permit.once);
+    let homes = &context.project.homes;
+    let journal = hook::journal(&context.disk, homes, Some(&context.project));
+    let at = context.clock.now();
+    let told = notice(
+        &context.disk,
+        &journal,
+        &context.ids,
+        (&event, at),
+        PATIENCE,
+    );
+    if let Err(error) = told {
+        let what = store::disk_failed(&error).one_line();
+        context
+            .ui
+            .warn(&format!("no record was kept: {what}"), None);
+    }
+}

@@ -1,0 +1,234 @@
+//! `callosum guard log`: what the guard has decided.
+
+use std::{collections::VecDeque, ops::ControlFlow};
+
+use callosum_ledger::{AuditQuery, AuditReader, AuditRecord, Event, Journal, LedgerPaths};
+use clap::{Args, ValueEnum};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{
+    cli::{audit, context::Context},
+    ui::{CommandError, Table},
+};
+
+/// Print what the guard has decided, oldest first
+///
+/// Reads the project's journal, and of the machine's what is about this tree: decisions that were
+/// made before there was a project. What waits for a journal that could not be written is not
+/// among it.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum guard log
+  $ callosum guard log --verdict blocked -n 5
+  $ callosum guard log --rule git --since 2026-01-02T00:00:00Z --json")]
+pub(crate) struct LogArgs {
+    /// At most so many, the last of them
+    #[arg(short, value_name = "N", default_value_t = 20)]
+    n: usize,
+    /// Only those that came out so
+    #[arg(long, value_enum)]
+    verdict: Option<VerdictName>,
+    /// Only those by this rule, or by a rule whose name begins so
+    #[arg(long, value_name = "RULE")]
+    rule: Option<String>,
+    /// Only those from this time on (ISO 8601, UTC)
+    #[arg(long, value_name = "TIME")]
+    since: Option<Timestamp>,
+    /// Those about any other folder of the machine's journal too
+    #[arg(long)]
+    everywhere: bool,
+}
+
+/// How a decision came out, as records spell it.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum VerdictName {
+    /// It might run
+    Allowed,
+    /// A person was asked, or it was denied where none could be
+    Asked,
+    /// It was denied
+    Blocked,
+    /// A person has permitted it from then on
+    Permitted,
+    /// A person has taken a permission back
+    Revoked,
+}
+
+impl VerdictName {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Allowed => "allowed",
+            Self::Asked => "asked",
+            Self::Blocked => "blocked",
+            Self::Permitted => "permitted",
+            Self::Revoked => "revoked",
+        }
+    }
+}
+
+/// `callosum guard log --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct LogOutput {
+    /// The decisions, oldest first.
+    pub(crate) decisions: Vec<DecisionOutput>,
+}
+
+/// One decision.
+#[derive(Clone, Debug, Default, JsonSchema, Serialize)]
+pub(crate) struct DecisionOutput {
+    /// When, in UTC.
+    pub(crate) timestamp: String,
+    /// Which client asked; nothing where a person permitted something.
+    pub(crate) client: Option<String>,
+    /// `allowed`, `asked`, `blocked`, `permitted` or `revoked`.
+    pub(crate) verdict: String,
+    /// The rule that decided.
+    pub(crate) rule: Option<String>,
+    /// Why.
+    pub(crate) reason: Option<String>,
+    /// The command, secrets masked, or the pattern that was permitted.
+    pub(crate) command: Option<String>,
+    /// The files that were to be written.
+    pub(crate) paths: Vec<String>,
+    /// The permissions that allowed it, by their ids.
+    pub(crate) permitted: Vec<String>,
+    /// What was wrong with the configuration then.
+    pub(crate) configuration: Vec<String>,
+    /// The tool.
+    pub(crate) tool: Option<String>,
+    /// The session, as the client names it.
+    pub(crate) session_id: Option<String>,
+    /// Microseconds from the start of the hook to the record.
+    pub(crate) took_us: Option<u64>,
+    /// The root of the tree that it was about.
+    pub(crate) root: Option<String>,
+}
+
+impl DecisionOutput {
+    fn of(record: &AuditRecord) -> Self {
+        let details = &record.details;
+        let text = |key: &str| details.get(key).and_then(Value::as_str).map(str::to_owned);
+        let list = |key: &str| {
+            let list = details.get(key).and_then(Value::as_array);
+            let texts = list.into_iter().flatten().filter_map(Value::as_str);
+            texts.map(str::to_owned).collect()
+        };
+        let root = details.get("facts").and_then(|facts| facts.get("root"));
+        Self {
+            timestamp: record.timestamp.to_string(),
+            client: record.executor.clone(),
+            verdict: record.status.clone().unwrap_or_default(),
+            rule: text("rule"),
+            reason: text("reason"),
+            command: text("command").or_else(|| text("pattern")),
+            paths: list("paths"),
+            permitted: list("permitted"),
+            configuration: list("configuration"),
+            tool: text("tool"),
+            session_id: text("session_id"),
+            took_us: details.get("took_us").and_then(Value::as_u64),
+            root: root.and_then(Value::as_str).map(str::to_owned),
+        }
+    }
+
+    fn fits(&self, args: &LogArgs) -> bool {
+        let is_so = args
+            .verdict
+            .is_none_or(|wanted| wanted.as_str() == self.verdict);
+        is_so
+            && args.rule.as_deref().is_none_or(|wanted| {
+                let rule = self.rule.as_deref().unwrap_or_default();
+                let rest = rule.strip_prefix(wanted);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            })
+    }
+
+    /// What it was about, on one line.
+    fn about(&self) -> String {
+        const WIDTH: usize = 60;
+        let about = match &self.command {
+            Some(command) => command.clone(),
+            None => self.paths.join(" "),
+        };
+        let line = about.escape_debug().to_string();
+        if line.chars().count() <= WIDTH {
+            return line;
+        }
+        line.chars().take(WIDTH - 1).chain(['…']).collect()
+    }
+}
+
+pub(super) fn run(context: &Context, args: &LogArgs) -> Result<(), CommandError> {
+    let mut last: VecDeque<(Timestamp, DecisionOutput)> = VecDeque::new();
+    each(context, args.since, args.everywhere, |at, decision| {
+        if args.n == 0 || !decision.fits(args) {
+            return;
+        }
+        // Two journals are read one after the other; each is in order but for a clock put back.
+        let behind = last.iter().rposition(|(before, _)| *before <= at);
+        last.insert(behind.map_or(0, |place| place + 1), (at, decision));
+        if last.len() > args.n {
+            last.pop_front();
+        }
+    })?;
+    let decisions: Vec<_> = last.into_iter().map(|(_, decision)| decision).collect();
+    if context.ui.json {
+        return context.ui.json_data(&LogOutput { decisions });
+    }
+    if decisions.is_empty() {
+        context.ui.say("no decision matches");
+        return Ok(());
+    }
+    let mut table = Table::new(&["time", "client", "verdict", "rule", "about"]);
+    for decision in &decisions {
+        let or_dash = |text: &Option<String>| match text {
+            Some(text) => text.escape_debug().to_string(),
+            None => "-".to_owned(),
+        };
+        table.row([
+            decision.timestamp.clone(),
+            or_dash(&decision.client),
+            decision.verdict.clone(),
+            or_dash(&decision.rule),
+            decision.about(),
+        ]);
+    }
+    context.ui.data(&table.render())
+}
+
+/// Hands over every decision about this tree: those of the machine's journal, then the project's.
+pub(super) fn each(
+    context: &Context,
+    since: Option<Timestamp>,
+    everywhere: bool,
+    mut take: impl FnMut(Timestamp, DecisionOutput),
+) -> Result<(), CommandError> {
+    let tree = context.tree().to_string_lossy();
+    let machine = Journal::Machine(context.project.homes.journal()).paths();
+    let journals: [(LedgerPaths, bool); 2] =
+        [(machine, everywhere), (context.ledger_paths(), true)];
+    let query = AuditQuery {
+        event: Some(Event::Guard),
+        since,
+        ..AuditQuery::default()
+    };
+    for (paths, takes_all) in journals {
+        let reader = AuditReader::new(context.disk.clone(), paths);
+        reader
+            .query(&query, |record| {
+                let decision = DecisionOutput::of(&record);
+                let is_here = decision.root.as_deref().is_none_or(|root| root == tree);
+                if takes_all || is_here {
+                    take(record.timestamp, decision);
+                }
+                ControlFlow::Continue(())
+            })
+            .map_err(|error| audit::unreadable(&error))?;
+        audit::tell_unreadable(context, &reader);
+    }
+    Ok(())
+}

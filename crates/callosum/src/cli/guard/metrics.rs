@@ -1,0 +1,183 @@
+//! `callosum guard metrics`: the seed's metrics, counted from what was recorded.
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use clap::Args;
+use jiff::Timestamp;
+
+use super::log::{self, DecisionOutput};
+use crate::{cli::context::Context, ui::CommandError};
+
+/// Print what the guard has done as metrics, in the text form of Prometheus
+///
+/// Counted from the same records that `callosum guard log` shows, so that they stay what they are
+/// from one process to the next.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum guard metrics
+  $ callosum guard metrics --everywhere")]
+pub(crate) struct MetricsArgs {
+    /// Only from this time on (ISO 8601, UTC)
+    #[arg(long, value_name = "TIME")]
+    since: Option<Timestamp>,
+    /// About any other folder of the machine's journal too
+    #[arg(long)]
+    everywhere: bool,
+}
+
+/// Seed CAKE §6: upper bounds of the histogram, in seconds.
+const BOUNDS: [f64; 6] = [0.01, 0.05, 0.1, 0.25, 0.5, 1.0];
+
+/// What is counted.
+#[derive(Debug, Default)]
+struct Counts {
+    /// By type and severity.
+    interventions: BTreeMap<(&'static str, &'static str), u64>,
+    /// By rule.
+    prevented: BTreeMap<String, u64>,
+    /// By operation.
+    latencies: BTreeMap<&'static str, Latency>,
+}
+
+/// How long something took.
+#[derive(Debug, Default)]
+struct Latency {
+    within: [u64; BOUNDS.len()],
+    count: u64,
+    micros: u64,
+}
+
+impl Counts {
+    fn add(&mut self, decision: &DecisionOutput) {
+        let Some(took) = decision.took_us else {
+            return;
+        };
+        let operation = match (&decision.command, decision.paths.is_empty()) {
+            (Some(_), _) => "command",
+            (None, false) => "write",
+            (None, true) => "event",
+        };
+        let latency = self.latencies.entry(operation).or_default();
+        latency.count += 1;
+        latency.micros = latency.micros.saturating_add(took);
+        let seconds = took as f64 / 1e6;
+        for (within, bound) in latency.within.iter_mut().zip(BOUNDS) {
+            *within += u64::from(seconds <= bound);
+        }
+        let severity = match decision.verdict.as_str() {
+            "blocked" => "block",
+            "asked" => "ask",
+            _ => return,
+        };
+        *self.interventions.entry((operation, severity)).or_default() += 1;
+        if severity == "block" {
+            let rule = decision.rule.clone().unwrap_or_default();
+            *self.prevented.entry(rule).or_default() += 1;
+        }
+    }
+
+    /// The text form, as version 0.0.4 of it has it.
+    fn text(&self) -> String {
+        let mut text = String::new();
+        let begin = |text: &mut String, name: &str, kind: &str, help: &str| {
+            let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+        };
+        let name = "cake_interventions_total";
+        begin(&mut text, name, "counter", "Total number of interventions");
+        for ((operation, severity), count) in &self.interventions {
+            // What a person answered is the client's to know.
+            let success = if *severity == "block" {
+                "true"
+            } else {
+                "unknown"
+            };
+            let _ = writeln!(
+                text,
+                "{name}{{type=\"{operation}\",severity=\"{severity}\",success=\"{success}\"}} {count}"
+            );
+        }
+        let name = "cake_errors_prevented_total";
+        begin(&mut text, name, "counter", "Total errors prevented");
+        for (rule, count) in &self.prevented {
+            let rule = escaped(rule);
+            let _ = writeln!(text, "{name}{{error_type=\"{rule}\"}} {count}");
+        }
+        let name = "cake_response_latency_seconds";
+        begin(
+            &mut text,
+            name,
+            "histogram",
+            "Response latency by component",
+        );
+        for (operation, latency) in &self.latencies {
+            let labels = format!("component=\"guard\",operation=\"{operation}\"");
+            for (within, bound) in latency.within.iter().zip(BOUNDS) {
+                let _ = writeln!(text, "{name}_bucket{{{labels},le=\"{bound}\"}} {within}");
+            }
+            let Latency { count, micros, .. } = latency;
+            let sum = *micros as f64 / 1e6;
+            let _ = writeln!(text, "{name}_bucket{{{labels},le=\"+Inf\"}} {count}");
+            let _ = writeln!(text, "{name}_sum{{{labels}}} {sum}");
+            let _ = writeln!(text, "{name}_count{{{labels}}} {count}");
+        }
+        let name = "cake_voice_similarity_score";
+        begin(&mut text, name, "gauge", "Current voice similarity score");
+        text
+    }
+}
+
+/// A label's value, with what would end it escaped.
+fn escaped(value: &str) -> String {
+    let value = value.replace('\\', r"\\").replace('"', "\\\"");
+    value.replace('\n', r"\n")
+}
+
+pub(super) fn run(context: &Context, args: &MetricsArgs) -> Result<(), CommandError> {
+    let mut counts = Counts::default();
+    log::each(context, args.since, args.everywhere, |_, decision| {
+        counts.add(&decision);
+    })?;
+    context.ui.foreign(&counts.text())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decision(verdict: &str, rule: &str, took_us: u64) -> DecisionOutput {
+        DecisionOutput {
+            verdict: verdict.to_owned(),
+            rule: (!rule.is_empty()).then(|| rule.to_owned()),
+            command: Some("x".to_owned()),
+            took_us: Some(took_us),
+            ..DecisionOutput::default()
+        }
+    }
+
+    /// CAKE-MET-1: the seed's names, labels and buckets.
+    #[test]
+    fn decisions_are_counted_under_the_seeds_names() {
+        let mut counts = Counts::default();
+        counts.add(&decision("allowed", "", 2_000));
+        counts.add(&decision("blocked", "a\"b\\c\nd", 20_000));
+        counts.add(&decision("asked", "git.branch-delete", 2_000_000));
+        // What a person permitted took no time of anybody's.
+        counts.add(&DecisionOutput::default());
+        let text = counts.text();
+        for line in [
+            "# TYPE cake_interventions_total counter",
+            "cake_interventions_total{type=\"command\",severity=\"ask\",success=\"unknown\"} 1",
+            "cake_interventions_total{type=\"command\",severity=\"block\",success=\"true\"} 1",
+            "cake_errors_prevented_total{error_type=\"a\\\"b\\\\c\\nd\"} 1",
+            "cake_response_latency_seconds_bucket{component=\"guard\",operation=\"command\",le=\"0.01\"} 1",
+            "cake_response_latency_seconds_bucket{component=\"guard\",operation=\"command\",le=\"1\"} 2",
+            "cake_response_latency_seconds_bucket{component=\"guard\",operation=\"command\",le=\"+Inf\"} 3",
+            "cake_response_latency_seconds_sum{component=\"guard\",operation=\"command\"} 2.022",
+            "cake_response_latency_seconds_count{component=\"guard\",operation=\"command\"} 3",
+            "# TYPE cake_voice_similarity_score gauge",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! `callosum guard revoke`: take back what was permitted.
+
+use clap::Args;
+
+use super::{
+    allow::{PermitOutput, tell_journal},
+    place::permissions,
+};
+use crate::{
+    cli::{context::Context, explain},
+    ui::{CommandError, Exit},
+};
+
+/// Take back what was permitted
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum guard allow --list
+  $ callosum guard revoke 3f2a91c4")]
+pub(crate) struct RevokeArgs {
+    /// The permission, by the beginning of its id
+    id: String,
+}
+
+pub(super) fn run(context: &Context, args: &RevokeArgs) -> Result<(), CommandError> {
+    let unknown =
+        |what: String| CommandError::new(Exit::Usage, what).hint("callosum guard allow --list");
+    let now = context.clock.now();
+    let permissions = permissions(context);
+    let holding = permissions
+        .holding(now)
+        .map_err(|error| explain::permit(&error))?;
+    let mut meant = holding
+        .into_iter()
+        .filter(|(_, permit)| !args.id.is_empty() && permit.id.starts_with(&args.id));
+    let gone = || unknown(format!("there is no permission `{}`", args.id));
+    let (reach, permit) = meant.next().ok_or_else(gone)?;
+    if meant.next().is_some() && permit.id != args.id {
+        let what = format!("more than one permission begins with `{}`", args.id);
+        return Err(unknown(what));
+    }
+    let is_taken = permissions
+        .take_back(&[&permit.id], now)
+        .map_err(|error| explain::permit(&error))?;
+    if !is_taken {
+        return Err(gone());
+    }
+    let output = PermitOutput::of(reach, permit);
+    tell_journal(context, "revoked", &output);
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    let pattern = output.pattern.escape_debug();
+    context.ui.say(&format!("no longer permitted: {pattern}"));
+    Ok(())
+}

@@ -1,0 +1,336 @@
+//! [`Permissions`]: commands that a person has permitted, which the guard would ask about.
+//!
+//! One file for each project and one for the user, in the machine's home, where no repository can
+//! reach them (`docs/formats/permissions.md`). One that is for one time is used up under the lock,
+//! so that of two hooks at once one alone has it.
+//!
+//! What is deliberately not here: comparing with a command, which is the guard's.
+
+use std::{
+    os::unix::ffi::OsStrExt as _,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use callosum_guard::Permission;
+use callosum_host::{Disk, DiskError, FileLock, LockError};
+use callosum_ledger::Checksum;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::homes::Homes;
+
+/// The version of the file that this program writes.
+const VERSION: u32 = 1;
+
+/// Permission bits of the files.
+const MODE: u32 = 0o600;
+
+/// How long to wait for another process that changes the same files.
+const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
+
+/// The name of the file of what is permitted everywhere.
+const USER: &str = "user.json";
+
+/// Where a permission holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// In one project.
+    Project,
+    /// In every project of this user.
+    User,
+}
+
+/// A command that a person has permitted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Permit {
+    /// A UUID.
+    pub(crate) id: String,
+    /// The words that a command must begin with.
+    pub(crate) pattern: Permission,
+    /// When it was said.
+    pub(crate) since: Timestamp,
+    /// Until when it holds; `None` for good.
+    pub(crate) until: Option<Timestamp>,
+    /// Whether one command uses it up.
+    pub(crate) once: bool,
+}
+
+/// What is permitted in one project.
+#[derive(Clone, Debug)]
+pub(crate) struct Permissions {
+    disk: Disk,
+    homes: Homes,
+    folder: PathBuf,
+    /// The project's file.
+    file: PathBuf,
+    root: String,
+}
+
+/// The content of a file.
+#[derive(Debug, Serialize, Deserialize)]
+struct Permits {
+    version: u32,
+    root: Option<String>,
+    permissions: Vec<Permit>,
+}
+
+impl Permit {
+    /// Whether it holds at this time. One that runs out does not hold before it was said either:
+    /// a clock that was put back makes nothing last longer.
+    pub(crate) fn holds(&self, now: Timestamp) -> bool {
+        self.until
+            .is_none_or(|until| (self.since..until).contains(&now))
+    }
+}
+
+impl Reach {
+    /// Its name at the command line.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Project => "project",
+            Self::User => "user",
+        }
+    }
+}
+
+impl Permissions {
+    /// Those of the project at `root`. Reads and creates nothing.
+    pub(crate) fn of(disk: &Disk, homes: &Homes, root: &Path) -> Self {
+        let folder = homes.machine.join("permissions");
+        let name = Checksum::of(root.as_os_str().as_bytes());
+        Self {
+            file: folder.join(format!("{name}.json")),
+            folder,
+            root: root.to_string_lossy().into_owned(),
+            disk: disk.clone(),
+            homes: homes.clone(),
+        }
+    }
+
+    /// What is permitted at this time, the user's first.
+    pub(crate) fn holding(&self, now: Timestamp) -> Result<Vec<(Reach, Permit)>, PermitError> {
+        let mut all = Vec::new();
+        for reach in [Reach::User, Reach::Project] {
+            let permits = self.read(reach)?.permissions.into_iter();
+            let holding = permits.filter(|permit| permit.holds(now));
+            all.extend(holding.map(|permit| (reach, permit)));
+        }
+        Ok(all)
+    }
+
+    /// Permits something. It is on disk when this returns.
+    pub(crate) fn grant(
+        &self,
+        reach: Reach,
+        permit: Permit,
+        now: Timestamp,
+    ) -> Result<(), PermitError> {
+        let _held = self.lock()?;
+        let mut permits = self.read(reach)?;
+        permits.permissions.push(permit);
+        self.write(reach, permits, now)
+    }
+
+    /// Takes permissions back, all or none: `false` where one of them is not there any more. So
+    /// does a command that uses up those which are for one time.
+    pub(crate) fn take_back(&self, ids: &[&str], now: Timestamp) -> Result<bool, PermitError> {
+        let _held = self.lock()?;
+        let mut changed = Vec::new();
+        let mut found = 0;
+        for reach in [Reach::User, Reach::Project] {
+            let mut permits = self.read(reach)?;
+            let before = permits.permissions.len();
+            permits
+                .permissions
+                .retain(|permit| !ids.contains(&permit.id.as_str()));
+            let gone = before - permits.permissions.len();
+            found += gone;
+            if gone > 0 {
+                changed.push((reach, permits));
+            }
+        }
+        if found < ids.len() {
+            return Ok(false);
+        }
+        for (reach, permits) in changed {
+            self.write(reach, permits, now)?;
+        }
+        Ok(true)
+    }
+
+    fn path(&self, reach: Reach) -> PathBuf {
+        match reach {
+            Reach::Project => self.file.clone(),
+            Reach::User => self.folder.join(USER),
+        }
+    }
+
+    fn lock(&self) -> Result<FileLock, PermitError> {
+        self.homes.create_machine(&self.disk)?;
+        self.disk.create_private_dir(&self.folder)?;
+        let lock = self.folder.join("lock");
+        Ok(FileLock::acquire_private(&self.disk, &lock, LOCK_TIMEOUT)?)
+    }
+
+    /// Writes what still holds; what has run out is swept with it.
+    fn write(&self, reach: Reach, mut permits: Permits, now: Timestamp) -> Result<(), PermitError> {
+        permits.permissions.retain(|permit| permit.holds(now));
+        let mut bytes = serde_json::to_vec_pretty(&permits).expect("plain data has a JSON form");
+        bytes.push(b'\n');
+        Ok(self.disk.replace(&self.path(reach), &bytes, MODE)?)
+    }
+
+    fn read(&self, reach: Reach) -> Result<Permits, PermitError> {
+        /// The one field that every version has.
+        #[derive(Deserialize)]
+        struct Versioned {
+            version: u32,
+        }
+        let path = self.path(reach);
+        let Some(bytes) = self.disk.read_if_there(&path)? else {
+            return Ok(Permits {
+                version: VERSION,
+                root: (reach == Reach::Project).then(|| self.root.clone()),
+                permissions: Vec::new(),
+            });
+        };
+        let corrupt = |source| PermitError::Corrupt {
+            path: path.clone(),
+            source,
+        };
+        let Versioned { version } = serde_json::from_slice(&bytes).map_err(corrupt)?;
+        if version > VERSION {
+            return Err(PermitError::Newer {
+                path,
+                found: version,
+            });
+        }
+        serde_json::from_slice(&bytes).map_err(corrupt)
+    }
+}
+
+/// Why it is not known, or not changed, what is permitted.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PermitError {
+    /// The file was written by a later version of this program.
+    #[error("`{}` was written by a newer version (format {found}, this program knows {VERSION})", path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+    },
+    /// The file is not what this program writes.
+    #[error("`{}` is damaged", path.display())]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// Another process is changing it.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The disk does not give or take it.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+    use crate::config::ground::Ground;
+
+    fn at(text: &str) -> Timestamp {
+        format!("2026-01-02T{text}Z").parse().unwrap()
+    }
+
+    fn permit(id: &str, until: Option<&str>, once: bool) -> Permit {
+        Permit {
+            id: id.to_owned(),
+            pattern: Permission::parse("git branch -D *").unwrap(),
+            since: at("10:00:00"),
+            until: until.map(at),
+            once,
+        }
+    }
+
+    fn of(ground: &Ground, root: &str) -> Permissions {
+        Permissions::of(&ground.disk, &ground.homes(), Path::new(root))
+    }
+
+    fn ids(permissions: &Permissions, now: &str) -> Vec<String> {
+        let holding = permissions.holding(at(now)).unwrap().into_iter();
+        holding.map(|(_, permit)| permit.id).collect()
+    }
+
+    /// CAKE-SHIM-1: a permission holds where it was given and as long as was said; what has run out
+    /// is swept, and a clock that was put back prolongs nothing.
+    #[test]
+    fn a_permission_holds_where_and_as_long_as_was_said() {
+        let ground = Ground::new();
+        let (here, there) = (of(&ground, "/a"), of(&ground, "/b"));
+        let now = at("10:00:00");
+        here.grant(Reach::Project, permit("1", None, false), now)
+            .unwrap();
+        here.grant(Reach::Project, permit("2", Some("10:10:00"), false), now)
+            .unwrap();
+        here.grant(Reach::User, permit("3", None, true), now)
+            .unwrap();
+        assert_eq!(ids(&here, "10:09:59"), ["3", "1", "2"]);
+        assert_eq!(ids(&there, "10:09:59"), ["3"]);
+        assert_eq!(ids(&here, "10:10:00"), ["3", "1"]);
+        assert_eq!(ids(&here, "09:59:59"), ["3", "1"]);
+        assert!(here.take_back(&["1"], at("11:00:00")).unwrap());
+        assert!(!ground.text(&here.file).contains("git branch"));
+        let mode = std::fs::metadata(&here.file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    /// CAKE-SHIM-1: what is for one time is used up once, however many want it at once.
+    #[test]
+    fn what_is_for_one_time_is_had_by_one_alone() {
+        let ground = Ground::new();
+        let permissions = of(&ground, "/a");
+        let now = at("10:00:00");
+        for number in 0..3 {
+            let permit = permit(&number.to_string(), None, true);
+            permissions.grant(Reach::Project, permit, now).unwrap();
+        }
+        let takers = (0..12).map(|number| {
+            let permissions = permissions.clone();
+            std::thread::spawn(move || {
+                let id = (number % 3).to_string();
+                permissions.take_back(&[&id], now).unwrap()
+            })
+        });
+        let takers: Vec<_> = takers.collect();
+        let had = takers.into_iter().filter_map(|taker| taker.join().ok());
+        assert_eq!(had.filter(|&had| had).count(), 3);
+        assert_eq!(ids(&permissions, "10:00:00"), [""; 0]);
+        let both = [permit("a", None, true), permit("b", None, true)];
+        for permit in both {
+            permissions.grant(Reach::Project, permit, now).unwrap();
+        }
+        assert!(!permissions.take_back(&["a", "gone"], now).unwrap());
+        assert_eq!(ids(&permissions, "10:00:00"), ["a", "b"]);
+    }
+
+    #[test]
+    fn what_is_damaged_or_newer_permits_nothing_and_is_not_written_over() {
+        let ground = Ground::new();
+        let permissions = of(&ground, "/a");
+        for text in ["{", "{\"version\": 2}", "{\"version\": 1}"] {
+            let name = permissions.file.strip_prefix(&ground.top).unwrap();
+            ground.write(name.to_str().unwrap(), text);
+            assert!(permissions.holding(at("10:00:00")).is_err());
+            let granted = permit("1", None, false);
+            let granted = permissions.grant(Reach::Project, granted, at("10:00:00"));
+            assert!(granted.is_err());
+            assert_eq!(ground.text(&permissions.file), text);
+        }
+    }
+}

@@ -293,6 +293,27 @@ impl Store {
         Ok(Restored { before, changes })
     }
 
+    /// Does what [`clean`](Self::clean) does, where anything is to go; looks at sizes and times only
+    /// where nothing is, so that it can follow each snapshot.
+    pub fn keep_within(&self, retention: &Retention) -> Result<Cleaned, SnapshotError> {
+        let disk = &self.surroundings.disk;
+        if !disk.exists(&self.repository.bare())? {
+            return Ok(Cleaned::default());
+        }
+        let all = self.list()?;
+        let bytes = self.bytes()?;
+        let is_old = !retention
+            .too_old(&all, self.surroundings.clock.now())
+            .is_empty();
+        if is_old || retention.next_to_go(&all, bytes).is_some() {
+            return self.clean(retention);
+        }
+        Ok(Cleaned {
+            removed: Vec::new(),
+            bytes,
+        })
+    }
+
     /// Lets go what is too old, and the oldest of what is too much. Pinned ones stay.
     pub fn clean(&self, retention: &Retention) -> Result<Cleaned, SnapshotError> {
         let disk = &self.surroundings.disk;
@@ -496,10 +517,15 @@ impl Store {
         Ok(())
     }
 
-    /// Bytes of our objects.
+    /// Bytes of our objects, and of what is known of the snapshots.
     fn bytes(&self) -> Result<u64, DiskError> {
         let disk = &self.surroundings.disk;
         let mut bytes = 0;
+        let notes = self.notes();
+        for note in disk.list_dir(&notes)? {
+            let found = disk.stat(&notes.join(note.name))?;
+            bytes += found.map_or(0, |found| found.len);
+        }
         let objects = self.repository.objects();
         for folder in disk.list_dir(&objects)? {
             let folder_path = objects.join(&folder.name);

@@ -15,7 +15,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{context::Context, store::disk_failed};
-use crate::ui::{CommandError, Exit, Table, many};
+use crate::{
+    config::GuardConfig,
+    ui::{CommandError, Exit, Table, many},
+};
 
 /// Keep the tree as it is, and go back to it
 ///
@@ -44,8 +47,9 @@ Examples:
     Restore(RestoreArgs),
     /// Let old snapshots go
     ///
-    /// Those that are older than 72 hours go, and the oldest where all take more than 1 GB; those
-    /// with --checkpoint stay.
+    /// Those that are older than 72 hours go, and the oldest where all take more than 1 GB, if
+    /// `cake_config.yaml` says nothing else; those with --checkpoint stay. After each snapshot the
+    /// same is done by itself.
     #[command(after_long_help = "\
 Examples:
   $ callosum snapshot clean
@@ -93,12 +97,12 @@ pub(crate) struct RestoreArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct CleanArgs {
-    /// What is older goes
-    #[arg(long, default_value_t = 72, value_name = "HOURS")]
-    hours: u64,
-    /// How much all may take, in bytes
-    #[arg(long, default_value_t = 1_000_000_000, value_name = "BYTES")]
-    max_bytes: u64,
+    /// What is older goes, instead of as `cake_config.yaml` says
+    #[arg(long, value_name = "HOURS")]
+    hours: Option<u64>,
+    /// How much all may take, in bytes, instead of as `cake_config.yaml` says
+    #[arg(long, value_name = "BYTES")]
+    max_bytes: Option<u64>,
 }
 
 /// `callosum snapshot create --json`, and each of `callosum snapshot list --json`.
@@ -233,6 +237,7 @@ fn create(context: &Context, store: &Store, args: &CreateArgs) -> Result<(), Com
         checkpoint: args.checkpoint,
     };
     let snapshot = store.create(&wanted).map_err(|error| explained(&error))?;
+    keep_within(context, store);
     if context.ui.json {
         return context.ui.json_data(&SnapshotOutput::of(&snapshot));
     }
@@ -331,6 +336,7 @@ fn restore(context: &Context, store: &Store, args: &RestoreArgs) -> Result<(), C
     let restored = store
         .restore(&snapshot)
         .map_err(|error| explained(&error))?;
+    keep_within(context, store);
     let before = &restored.before.snapshot_id;
     if context.ui.json {
         let output = RestoreOutput::of(&snapshot, Some(before.clone()), &restored.changes);
@@ -347,6 +353,37 @@ fn restore(context: &Context, store: &Store, args: &RestoreArgs) -> Result<(), C
     Ok(())
 }
 
+/// Lets go what is too old or too much by now. What is in the way of that is in nobody else's.
+fn keep_within(context: &Context, store: &Store) {
+    let guard = context.project.guard(&context.disk);
+    // How long the user wants them is not known then; too long does no harm.
+    if !guard.broken.is_empty() {
+        return;
+    }
+    match store.keep_within(&retention(&guard)) {
+        Ok(cleaned) => {
+            let removed = many(cleaned.removed.len() as u64, "old snapshot");
+            context.ui.detail(&format!("{removed} removed"));
+        }
+        Err(error) => {
+            let what = explained(&error).one_line();
+            let hint = Some("callosum snapshot clean");
+            context
+                .ui
+                .warn(&format!("old snapshots stay: {what}"), hint);
+        }
+    }
+}
+
+/// How long and how much is kept, as `cake_config.yaml` says.
+fn retention(guard: &GuardConfig) -> Retention {
+    let kept = &guard.config.snapshot;
+    Retention {
+        age: Duration::from_hours(kept.retention_hours.into()),
+        bytes: u64::from(kept.max_size_gb) * 1_000_000_000,
+    }
+}
+
 /// Asks a person; anything but yes is no, and so is the end of the input.
 fn asked(context: &Context, files: u64) -> Result<bool, CommandError> {
     let question = format!("put back {}? [y/N] ", many(files, "file"));
@@ -360,10 +397,13 @@ fn asked(context: &Context, files: u64) -> Result<bool, CommandError> {
 }
 
 fn clean(context: &Context, store: &Store, args: &CleanArgs) -> Result<(), CommandError> {
-    let retention = Retention {
-        age: Duration::from_secs(args.hours.saturating_mul(3600)),
-        bytes: args.max_bytes,
-    };
+    let mut retention = retention(&context.project.guard(&context.disk));
+    if let Some(hours) = args.hours {
+        retention.age = Duration::from_secs(hours.saturating_mul(3600));
+    }
+    if let Some(bytes) = args.max_bytes {
+        retention.bytes = bytes;
+    }
     let cleaned = store.clean(&retention).map_err(|error| explained(&error))?;
     if context.ui.json {
         return context.ui.json_data(&CleanOutput {

@@ -86,3 +86,46 @@ fn snapshots_are_listed_and_let_go() {
     assert!(left.stdout.contains("kept"), "{}", left.stdout);
     snapshot(&env, &["diff", "nothing"]).run().ended_with(2);
 }
+
+/// CAKE-SNAP-1: after 72 hours, or those that `cake_config.yaml` says, the next snapshot lets the
+/// old ones go by itself; those for an error and checkpoints stay.
+#[test]
+fn what_is_too_old_goes_with_the_next_snapshot() {
+    let env = repository();
+    create(&env, "old");
+    snapshot(&env, &["create", "for an error", "--error", "e1"])
+        .run()
+        .success();
+    snapshot(&env, &["create", "kept", "--checkpoint"])
+        .run()
+        .success();
+    let labels = || {
+        let listed = snapshot(&env, &["list", "--json"]).run().success().json();
+        let listed = listed["snapshots"].as_array().unwrap().clone();
+        let mut labels: Vec<_> = listed
+            .iter()
+            .map(|snapshot| snapshot["label"].as_str().unwrap().to_owned())
+            .collect();
+        labels.sort();
+        labels
+    };
+    let create_at = |clock: &str, label: &str| {
+        let run = snapshot(&env, &["create", label]);
+        run.env("CALLOSUM_TEST_CLOCK", clock).run().success();
+    };
+    create_at("2026-01-05T03:00:00Z", "within");
+    assert_eq!(labels(), ["for an error", "kept", "old", "within"]);
+    create_at("2026-01-05T03:05:00Z", "after");
+    assert_eq!(labels(), ["after", "for an error", "kept", "within"]);
+    let text = "version: \"1.0\"\nstrictness: balanced\nescalation: {max_strikes: 4, \
+                cooldown_minutes: 5, human_notification: {enabled: false}}\nperformance: \
+                {max_latency_ms: 300, max_memory_mb: 1024}\nsafety: {require_confirmation: false, \
+                audit_all_commands: true}\nsnapshot: {retention_hours: 1}\n";
+    let users = env.configuration().with_file_name("cake_config.yaml");
+    std::fs::write(&users, text.replace("hours: 1", "hours: 0")).unwrap();
+    create_at("2026-01-05T06:00:00Z", "broken");
+    assert_eq!(labels().len(), 5);
+    std::fs::write(&users, text).unwrap();
+    create_at("2026-01-05T06:30:00Z", "later");
+    assert_eq!(labels(), ["broken", "for an error", "kept", "later"]);
+}

@@ -201,6 +201,67 @@ fn hostile_events_are_answered() {
     }));
 }
 
+/// CAKE-SHIM-1: what other shells would do is seen as far as their commands look alike; texts that no
+/// shell would finish are answered, and all of it is on the trail.
+#[test]
+fn other_shells_and_unfinished_texts_are_answered() {
+    let env = repository();
+    let deep = format!("{}rm -rf /{}", "$(".repeat(5_000), ")".repeat(5_000));
+    let dangerous = [
+        "if test -d /; rm -rf /; end",
+        "rm -rf /; and echo done",
+        "function f; rm -rf /; end; f",
+        "begin; git reset --hard; end",
+        "Remove-Item -Recurse -Force C:\\Users; if ($?) { git reset --hard }",
+        "echo 'unfinished; rm -rf /",
+        "cat <<EOF; rm -rf /",
+        "case x in x) git reset --hard",
+        deep.as_str(),
+    ];
+    let harmless = [
+        "set -x PATH /opt $PATH; ls",
+        "Get-ChildItem | Select-Object Name",
+        "ls \\",
+    ];
+    for (client, _) in CLIENTS {
+        for text in dangerous {
+            let mut event = command(&env, client, text);
+            event["permission_mode"] = "bypassPermissions".into();
+            let output = decide(&env, client, &event);
+            let reason = denied(client, &output);
+            assert!(reason.is_some(), "{client} {text:.60}: {output:?}");
+        }
+        for text in harmless {
+            passes(&decide(&env, client, &command(&env, client, text)));
+        }
+    }
+    let told = machine_records(&env).len();
+    assert_eq!(told, CLIENTS.len() * (dangerous.len() + harmless.len()));
+}
+
+/// CAKE-SHIM-1, CAL-ERR-7: where the project's journal cannot be written, the decision stands, and
+/// what was decided waits for it.
+#[test]
+fn a_journal_that_cannot_be_written_loses_no_decision() {
+    let env = repository();
+    env.run(["init", "--no-hooks"]).success();
+    let audit = env.project().join("cal_audit");
+    let aside = env.folder().join("aside");
+    std::fs::rename(&audit, &aside).unwrap();
+    std::fs::write(&audit, "no folder").unwrap();
+    for (client, _) in CLIENTS {
+        let dangerous = command(&env, client, "git reset --hard");
+        assert!(denied(client, &decide(&env, client, &dangerous)).is_some());
+        passes(&decide(&env, client, &command(&env, client, "ls")));
+    }
+    std::fs::remove_file(&audit).unwrap();
+    std::fs::rename(&aside, &audit).unwrap();
+    env.run(["delegate", "map"]).success();
+    let found = records(&env, audit);
+    assert_eq!(found.len(), 2 * CLIENTS.len());
+    env.run(["ledger", "verify"]).success();
+}
+
 /// CAKE-SHIM-1: a client that never ends what it sends is answered all the same.
 #[test]
 fn an_event_without_an_end_is_denied_in_time() {

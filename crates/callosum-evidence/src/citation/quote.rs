@@ -75,6 +75,12 @@ pub(super) fn says_something(quote: &str) -> bool {
     quote.contains(char::is_alphanumeric)
 }
 
+/// Whether a quote says enough for a place where it stands to confirm it: it holds a letter or a
+/// digit, and three characters that are not blanks.
+pub fn says_enough(quote: &str) -> bool {
+    says_something(quote) && !is_short(quote)
+}
+
 /// Whether a quote says so little that as a part of a line it would confirm nothing.
 pub(super) fn is_short(quote: &str) -> bool {
     quote.chars().filter(|c| !c.is_whitespace()).count() < FEWEST

@@ -1,18 +1,13 @@
 //! Looking the cited places up.
 
-use std::{
-    collections::BTreeMap,
-    path::{Component, Path, PathBuf},
-};
+use std::{collections::BTreeMap, path::Path};
 
-use callosum_host::{
-    Disk,
-    disk::{EntryKind, OpenHow},
-};
+use callosum_host::Disk;
 
 use super::{
+    cited_file::CitedFile,
     grammar::Citation,
-    quote::{Words, is_short, says_something},
+    quote::{is_short, says_something},
 };
 
 /// Largest file that is looked into, in bytes; places in a larger one are not confirmed.
@@ -98,12 +93,12 @@ pub fn verify(disk: &Disk, root: &Path, citations: &[Citation]) -> Vec<Standing>
     let mut standings = vec![Standing::Missing(Why::NoSuchFile); citations.len()];
     for (path, indices) in by_path {
         let file = match &root {
-            Some(root) => words_of(disk, root, path),
+            Some(root) => CitedFile::below(disk, root, path),
             None => Err(Why::NoSuchFile),
         };
         for index in indices {
             standings[index] = match &file {
-                Ok(words) => judge(words, &citations[index]),
+                Ok(file) => judge(file, &citations[index]),
                 Err(why) => Standing::Missing(*why),
             };
         }
@@ -111,46 +106,14 @@ pub fn verify(disk: &Disk, root: &Path, citations: &[Citation]) -> Vec<Standing>
     standings
 }
 
-fn words_of(disk: &Disk, root: &Path, path: &str) -> Result<Words, Why> {
-    let file = resolve(disk, root, path)?;
-    let stat = disk.stat(&file).ok().flatten().ok_or(Why::NoSuchFile)?;
-    if stat.kind != EntryKind::File || stat.len > LARGEST_FILE {
-        return Err(Why::NotReadable);
-    }
-    let bytes = disk
-        .open(&file, OpenHow::READ)
-        .and_then(|file| file.read_range(0, LARGEST_FILE as usize))
-        .map_err(|_| Why::NoSuchFile)?;
-    Ok(Words::of(&String::from_utf8_lossy(&bytes)))
-}
-
-/// The file that a cited path names, with every link on the way resolved and still under `root`.
-fn resolve(disk: &Disk, root: &Path, path: &str) -> Result<PathBuf, Why> {
-    let path = Path::new(path);
-    let stays_inside = path
-        .components()
-        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-    if !stays_inside {
-        return Err(Why::OutsideRoot);
-    }
-    let file = disk
-        .canonicalize(&root.join(path))
-        .map_err(|_| Why::NoSuchFile)?;
-    if file.starts_with(root) {
-        Ok(file)
-    } else {
-        Err(Why::OutsideRoot)
-    }
-}
-
-fn judge(words: &Words, citation: &Citation) -> Standing {
+fn judge(file: &CitedFile, citation: &Citation) -> Standing {
     let Some(quote) = citation.quote.as_deref().filter(|q| says_something(q)) else {
         return Standing::Missing(Why::NoQuote);
     };
     let (first, last) = (citation.first_line, citation.last_line);
     let is_narrow = last.saturating_sub(first) < MOST_LINES;
     let mut nearest: Option<u32> = None;
-    for lines in words.places(quote) {
+    for lines in file.places(quote) {
         if is_narrow && *lines.start() >= first && *lines.end() <= last {
             return Standing::Verified;
         }

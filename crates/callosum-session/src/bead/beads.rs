@@ -1,0 +1,223 @@
+//! [`Beads`]: the folder of beads.
+
+use std::{path::PathBuf, thread};
+
+use callosum_host::{Disk, OpenHow, disk::EntryKind};
+use jiff::Timestamp;
+
+use super::{
+    id::BeadId,
+    index::{Index, Mark, Row},
+    sheet::{LARGEST, Sheet, SheetError},
+    view::Bead,
+};
+use crate::zones::{ZoneError, Zones};
+
+/// The folder of beads of a project.
+#[derive(Clone, Copy, Debug)]
+pub struct Beads<'b> {
+    /// The disk.
+    pub disk: &'b Disk,
+    /// Where it stands.
+    pub zones: &'b Zones,
+}
+
+/// All beads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// Those that were understood, by id.
+    pub rows: Vec<Row>,
+    /// Those that were not.
+    pub unread: Vec<Unread>,
+}
+
+/// A bead's file that was not understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// The file, from the root.
+    pub file: String,
+    /// Why, on one line.
+    pub problem: String,
+}
+
+/// Why a bead cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ReadError {
+    #[error("{}", _0)]
+    Sheet(#[from] SheetError),
+    #[error("it is larger than {LARGEST} bytes, a folder, or not UTF-8")]
+    NotText,
+    #[error(transparent)]
+    Zone(#[from] ZoneError),
+}
+
+impl Beads<'_> {
+    /// The file of a bead, whether it is there or not.
+    pub fn path(&self, id: &BeadId) -> Result<PathBuf, ZoneError> {
+        self.zones
+            .real(self.disk, &self.zones.beads().join(id.file()))
+    }
+
+    /// A bead's file; `None` where there is none.
+    pub(crate) fn sheet(&self, id: &BeadId) -> Result<Option<Sheet>, ReadError> {
+        let path = self.path(id)?;
+        self.sheet_at(&path)
+    }
+
+    fn sheet_at(&self, path: &std::path::Path) -> Result<Option<Sheet>, ReadError> {
+        let stat = self.disk.stat(path).map_err(ZoneError::from)?;
+        let Some(stat) = stat else {
+            return Ok(None);
+        };
+        if stat.kind != EntryKind::File || stat.len > LARGEST {
+            return Err(ReadError::NotText);
+        }
+        let file = self
+            .disk
+            .open(path, OpenHow::READ)
+            .map_err(ZoneError::from)?;
+        let bytes = file.read_all().map_err(ZoneError::from)?;
+        let text = String::from_utf8(bytes).map_err(|_| ReadError::NotText)?;
+        Ok(Some(Sheet::read(&text)?))
+    }
+
+    /// Lists every bead. What changed since the last time is read, the rest remembered.
+    ///
+    /// `now` is the time of day: what changed in the last two seconds is not remembered. That
+    /// nothing could be remembered, as on a read-only disk, is no error.
+    pub fn list(&self, now: Timestamp) -> Result<Listing, ZoneError> {
+        let folder = self.zones.real(self.disk, &self.zones.beads())?;
+        let mut ids = Vec::new();
+        for entry in self.disk.list_dir(&folder)? {
+            let id = entry.name.to_str().and_then(BeadId::of_file);
+            ids.extend(id.filter(|_| entry.kind == EntryKind::File));
+        }
+        let kept = self.zones.own().join("beads.index");
+        let index = match self.zones.real(self.disk, &kept) {
+            Ok(path) => self.disk.read_if_there(&path).ok().flatten(),
+            Err(_) => None,
+        };
+        let mut index = Index::read(&String::from_utf8_lossy(&index.unwrap_or_default()));
+        let mut rows = Vec::with_capacity(ids.len());
+        let mut changed = Vec::new();
+        let known = index.rows.len();
+        for id in ids {
+            let path = folder.join(id.file());
+            let Some(stat) = self.disk.stat(&path)? else {
+                continue;
+            };
+            let mark = Mark::of(&stat);
+            match index.rows.remove(id.as_str()) {
+                Some((kept, row)) if kept == mark => rows.push((mark, row)),
+                _ => changed.push((id, path, mark)),
+            }
+        }
+        let is_same = changed.is_empty() && rows.len() == known;
+        let mut listing = Listing::default();
+        for (id, mark, row) in self.read_all(&changed) {
+            match row {
+                Ok(Some(row)) => rows.push((mark, row)),
+                Ok(None) => {}
+                Err(error) => listing.unread.push(Unread {
+                    file: format!(".beads/{}", id.file()),
+                    problem: error.to_string(),
+                }),
+            }
+        }
+        if !is_same {
+            // It is derived: the next one who asks derives it again.
+            drop(self.remember(&Index::written(rows.iter(), now)));
+        }
+        listing.rows = rows.into_iter().map(|(_, row)| row).collect();
+        listing.rows.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(listing)
+    }
+
+    fn remember(&self, index: &str) -> Result<(), ZoneError> {
+        let own = self.zones.create_own(self.disk)?;
+        self.disk
+            .replace(&own.join("beads.index"), index.as_bytes(), 0o644)?;
+        Ok(())
+    }
+
+    /// Reads files on every core.
+    fn read_all(
+        &self,
+        files: &[(BeadId, PathBuf, Mark)],
+    ) -> Vec<(BeadId, Mark, Result<Option<Row>, ReadError>)> {
+        let read = |part: &[(BeadId, PathBuf, Mark)]| -> Vec<_> {
+            let rows = part.iter().map(|(id, path, mark)| {
+                let sheet = self.sheet_at(path);
+                let row = sheet.map(|sheet| {
+                    sheet.map(|sheet| Row::of(id.as_str(), &Bead::of(sheet.members())))
+                });
+                (id.clone(), *mark, row)
+            });
+            rows.collect()
+        };
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        if files.len() < FEW || cores == 1 {
+            return read(files);
+        }
+        let parts = files.chunks(files.len().div_ceil(cores));
+        thread::scope(|scope| {
+            let parts: Vec<_> = parts.map(|part| scope.spawn(|| read(part))).collect();
+            parts
+                .into_iter()
+                .flat_map(|part| part.join().expect("reading does not panic"))
+                .collect()
+        })
+    }
+}
+
+/// So few files are read without starting threads.
+const FEW: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use callosum_host::Clock;
+
+    use super::*;
+
+    /// LOA-BEAD-1: a folder with files of other tools, broken beads and links is listed all the
+    /// same, and what was remembered never outlives its file.
+    #[test]
+    fn a_folder_is_listed_and_what_changed_is_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        let root = disk.canonicalize(folder.path()).unwrap();
+        let zones = Zones {
+            tree: root.clone(),
+            root: root.clone(),
+        };
+        let beads = Beads {
+            disk: &disk,
+            zones: &zones,
+        };
+        let now = Clock::system().now() + jiff::Span::new().hours(1);
+        assert_eq!(beads.list(now).unwrap(), Listing::default());
+        let write = |name: &str, text: &str| {
+            disk.create_dir_all(&root.join(".beads")).unwrap();
+            disk.replace(&root.join(".beads").join(name), text.as_bytes(), 0o644)
+                .unwrap();
+        };
+        write("bd-1.yaml", "id: bd-1\ntitle: one\npriority: 1\n");
+        write("bd-2.yaml", "id: bd-2\na: 1\na: 2\n");
+        write("config.yaml", "x: 1\n");
+        std::os::unix::fs::symlink("bd-1.yaml", root.join(".beads/bd-3.yaml")).unwrap();
+        for _ in 0..2 {
+            let listing = beads.list(now).unwrap();
+            assert_eq!(listing.rows.len(), 1);
+            assert_eq!(listing.rows[0].title, "one");
+            assert_eq!(listing.unread[0].file, ".beads/bd-2.yaml");
+        }
+        let index = disk
+            .read(&root.join("loa-grimoire/.session/beads.index"))
+            .unwrap();
+        assert!(String::from_utf8(index).unwrap().contains("bd-1\t"));
+        write("bd-1.yaml", "id: bd-1\ntitle: two\npriority: 1\n");
+        assert_eq!(beads.list(now).unwrap().rows[0].title, "two");
+        disk.remove_file(&root.join(".beads/bd-1.yaml")).unwrap();
+        assert_eq!(beads.list(now).unwrap().rows, []);
+    }
+}

@@ -1,0 +1,26 @@
+//! Beads: tasks with their decisions and hand-offs, a YAML file each, which people and other tools
+//! write too.
+//!
+//! Start with [`Bead`], one file as it is read, and [`Beads`], the folder. `sheet` changes a file
+//! line by line, so that comments, unknown keys and the order of things stay; each change is read
+//! back before it is kept. [`ready`] says what can be worked on.
+
+mod beads;
+mod id;
+mod index;
+mod ready;
+mod sheet;
+mod view;
+
+pub(crate) use self::{
+    beads::ReadError,
+    view::{evidence_of, evidence_value},
+};
+pub use self::{
+    beads::{Beads, Listing, Unread},
+    id::BeadId,
+    index::Row,
+    ready::{is_closed, ready},
+    sheet::{Sheet, SheetError, Step},
+    view::{Bead, BeadDecision},
+};

@@ -1,0 +1,218 @@
+//! [`Bead`]: what a bead's file says, as far as it is understood.
+
+use serde_json::{Map, Value};
+
+use crate::evidence::{Evidence, ROOT_PREFIX};
+
+/// A bead (Seed LOA §5.2). Keys that are not known are left out here and stay in the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bead {
+    /// Its id, as the file says.
+    pub id: String,
+    /// What is to be done.
+    pub title: String,
+    /// `feature`, `bug` and so on.
+    pub kind: String,
+    /// `open`, `in_progress`, `blocked`, `closed` or another word.
+    pub status: String,
+    /// 0 comes first; 2 where nothing is said.
+    pub priority: i64,
+    /// When it was made, as written.
+    pub created: String,
+    /// Who does it.
+    pub assignee: Option<String>,
+    /// Beads that must be closed first.
+    pub needs: Vec<String>,
+    /// What else keeps it back, in words.
+    pub blockers: Vec<String>,
+    /// What was decided, oldest first.
+    pub decisions: Vec<BeadDecision>,
+    /// The names of the tests that it must pass.
+    pub scenarios: Vec<String>,
+    /// Hand-offs, oldest first: when each ended.
+    pub handoffs: Vec<String>,
+    /// What is to be done next.
+    pub next_steps: Vec<String>,
+    /// What nobody has answered.
+    pub questions: Vec<String>,
+}
+
+/// A decision as a bead has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BeadDecision {
+    /// When it was made, as written.
+    pub ts: String,
+    /// What was decided.
+    pub decision: String,
+    /// Why.
+    pub rationale: Option<String>,
+    /// What it leans on.
+    pub evidence: Vec<Evidence>,
+}
+
+/// The priority of a bead that has none.
+const USUAL_PRIORITY: i64 = 2;
+
+impl Bead {
+    /// Reads the members of a file.
+    pub fn of(members: &Map<String, Value>) -> Self {
+        let text = |name: &str| members.get(name).map(plain).unwrap_or_default();
+        let list = |name: &str| -> Vec<Value> {
+            match members.get(name) {
+                Some(Value::Array(items)) => items.clone(),
+                _ => Vec::new(),
+            }
+        };
+        let texts = |name: &str| -> Vec<String> {
+            list(name)
+                .iter()
+                .map(plain)
+                .filter(|text| !text.is_empty())
+                .collect()
+        };
+        let mut needs: Vec<String> = ["depends_on", "dependencies"]
+            .into_iter()
+            .flat_map(list)
+            .filter_map(|item| needed(&item))
+            .collect();
+        let mut blockers = Vec::new();
+        for blocker in texts("blockers") {
+            if super::BeadId::new(&blocker).is_some() {
+                needs.push(blocker);
+            } else {
+                blockers.push(blocker);
+            }
+        }
+        needs.dedup();
+        let status = text("status");
+        Self {
+            id: text("id"),
+            title: text("title"),
+            kind: text("type"),
+            status: if status.is_empty() {
+                "open".to_owned()
+            } else {
+                status
+            },
+            priority: priority(members.get("priority")),
+            created: text("created"),
+            assignee: Some(text("assignee")).filter(|name| !name.is_empty()),
+            needs,
+            blockers,
+            decisions: list("decisions").iter().filter_map(decision).collect(),
+            scenarios: list("test_scenarios")
+                .iter()
+                .map(|item| match item.get("name") {
+                    Some(name) => plain(name),
+                    None => plain(item),
+                })
+                .filter(|name| !name.is_empty())
+                .collect(),
+            handoffs: list("handoffs")
+                .iter()
+                .filter_map(|item| item.get("ended").map(plain))
+                .collect(),
+            next_steps: texts("next_steps"),
+            questions: texts("questions"),
+        }
+    }
+}
+
+/// A value that is not a list or a mapping, as text.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        Value::Bool(yes) => yes.to_string(),
+        Value::Null | Value::Array(_) | Value::Object(_) => String::new(),
+    }
+}
+
+/// A number, also where it is written as `P1`.
+fn priority(value: Option<&Value>) -> i64 {
+    match value {
+        Some(Value::Number(number)) => number.as_i64().unwrap_or(USUAL_PRIORITY),
+        Some(Value::String(text)) => text
+            .trim_start_matches(['P', 'p'])
+            .parse()
+            .unwrap_or(USUAL_PRIORITY),
+        _ => USUAL_PRIORITY,
+    }
+}
+
+/// The bead that a dependency names: by its id alone, or as `bd` has it.
+fn needed(item: &Value) -> Option<String> {
+    let Value::Object(members) = item else {
+        return Some(plain(item)).filter(|id| !id.is_empty());
+    };
+    let kind = members
+        .get("type")
+        .or_else(|| members.get("dependency_type"));
+    if kind.is_some_and(|kind| plain(kind) != "blocks") {
+        return None;
+    }
+    let id = members.get("depends_on_id").or_else(|| members.get("id"))?;
+    Some(plain(id)).filter(|id| !id.is_empty())
+}
+
+fn decision(item: &Value) -> Option<BeadDecision> {
+    let members = item.as_object()?;
+    let text = |name: &str| members.get(name).map(plain).unwrap_or_default();
+    let evidence = members.get("evidence").and_then(Value::as_array);
+    Some(BeadDecision {
+        ts: text("ts"),
+        decision: text("decision"),
+        rationale: Some(text("rationale")).filter(|text| !text.is_empty()),
+        evidence: evidence
+            .into_iter()
+            .flatten()
+            .filter_map(evidence_of)
+            .collect(),
+    })
+}
+
+/// The evidence of a record or a bead: a mapping with `path`, `line` and `quote`.
+pub(crate) fn evidence_of(item: &Value) -> Option<Evidence> {
+    let members = item.as_object()?;
+    let path = members.get("path")?.as_str()?.strip_prefix(ROOT_PREFIX)?;
+    let number = |value: &Value| {
+        let number = value.as_u64().or_else(|| value.as_str()?.parse().ok())?;
+        Some(u32::try_from(number).unwrap_or(u32::MAX))
+    };
+    let line = members.get("line")?;
+    let (first, last) = match line.as_str().and_then(|line| line.split_once('-')) {
+        Some((first, last)) => (first.parse().ok()?, last.parse().ok()?),
+        None => (
+            number(line)?,
+            members
+                .get("last_line")
+                .map_or(Some(number(line)?), number)?,
+        ),
+    };
+    Some(Evidence {
+        path: path.to_owned(),
+        first,
+        last,
+        quote: members
+            .get("quote")
+            .and_then(Value::as_str)
+            .map(str::to_owned),
+    })
+}
+
+/// Evidence as records and beads have it.
+pub(crate) fn evidence_value(evidence: &Evidence) -> Value {
+    let mut members = Map::new();
+    members.insert(
+        "path".to_owned(),
+        format!("{ROOT_PREFIX}{}", evidence.path).into(),
+    );
+    members.insert("line".to_owned(), evidence.first.into());
+    if evidence.last != evidence.first {
+        members.insert("last_line".to_owned(), evidence.last.into());
+    }
+    if let Some(quote) = &evidence.quote {
+        members.insert("quote".to_owned(), quote.clone().into());
+    }
+    Value::Object(members)
+}

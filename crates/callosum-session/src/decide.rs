@@ -1,0 +1,288 @@
+//! [`Held::decide`]: a decision, written to notes, bead and trajectory in one step.
+
+use callosum_evidence::{secrets::Kind, tokens};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    bead::{BeadId, evidence_value},
+    evidence::{Evidence, QuoteError, Tree},
+    notes::Decision,
+    statement::{MOST_TITLE_WORDS, Redaction, is_short_title, title_of},
+    step::{BeadChange, Held, Intent, NoteChange, SessionError, Written, second},
+};
+
+/// A decision that is about to be made.
+#[derive(Clone, Debug, Default)]
+pub struct NewDecision {
+    /// What is decided.
+    pub decision: String,
+    /// Its title; the first words of the decision where there is none.
+    pub title: Option<String>,
+    /// Why.
+    pub rationale: Option<String>,
+    /// The places that it leans on, without quotes: those are taken from the files.
+    pub places: Vec<Evidence>,
+    /// What must be tried before it counts as done.
+    pub scenarios: Vec<String>,
+    /// The bead that it belongs to; the current one where none is named.
+    pub bead: Option<BeadId>,
+    /// What it leans on where it leans on no place.
+    pub ground: Ground,
+    /// The client's own name of the session.
+    pub session_id: Option<String>,
+}
+
+/// What a claim says that it leans on where it cites no place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ground {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// It is an assumption.
+    Assumption,
+    /// The user said so.
+    UserInput,
+}
+
+/// A decision that was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decided {
+    /// The decision as it stands in the notes.
+    pub decision: Decision,
+    /// The bead that has it.
+    pub bead: Option<BeadId>,
+    /// Secrets that were taken out before anything was written.
+    pub redacted: Vec<Kind>,
+    /// Where it stands in the trajectory.
+    pub written: Written,
+}
+
+/// Why a decision was not made. Nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub enum DecideError {
+    /// There is nothing in it.
+    #[error("a decision needs words")]
+    Empty,
+    /// Its title is too long to be shown whole.
+    #[error("a title has at most {MOST_TITLE_WORDS} words")]
+    LongTitle,
+    /// A place cannot be quoted.
+    #[error(transparent)]
+    Quote(#[from] QuoteError),
+    /// No decision was made at this time.
+    #[error("there is no decision of {ts}")]
+    NoDecision {
+        /// The time.
+        ts: String,
+    },
+    /// The files do not allow it.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+}
+
+impl Held<'_> {
+    /// Makes a decision. It is in all three places when this returns.
+    ///
+    /// Its time is its name: no other decision of the project has it.
+    pub fn decide(&self, new: &NewDecision) -> Result<Decided, DecideError> {
+        let session = &self.session;
+        let mut redaction = Redaction::default();
+        let words = redaction.statement(&new.decision);
+        let title = match &new.title {
+            Some(title) => redaction.statement(title),
+            None => title_of(&words),
+        };
+        if words.is_empty() || title.is_empty() {
+            return Err(DecideError::Empty);
+        }
+        if !is_short_title(&title) {
+            return Err(DecideError::LongTitle);
+        }
+        let tree = Tree::new(session.disk, &session.zones.tree);
+        let mut evidence = Vec::new();
+        for place in &new.places {
+            let quoted = tree.quote(place)?;
+            // A quote comes masked; what kinds were in it is found by asking for the lines again.
+            if let Ok(lines) = tree.lines(&quoted) {
+                redaction.mask(&lines);
+            }
+            evidence.push(quoted);
+        }
+        let scenarios = new
+            .scenarios
+            .iter()
+            .map(|scenario| redaction.statement(scenario));
+        let scenarios: Vec<String> = scenarios.filter(|scenario| !scenario.is_empty()).collect();
+        let rationale = new.rationale.as_deref().map(|why| redaction.statement(why));
+        let notes = session.notes()?;
+        let active = notes
+            .as_ref()
+            .map(crate::notes::Notes::active)
+            .unwrap_or_default();
+        let bead = new
+            .bead
+            .clone()
+            .or_else(|| BeadId::new(active.bead.as_deref()?));
+        let known = notes.map(|notes| notes.decisions()).unwrap_or_default();
+        let mut at = session.clock.now();
+        while known.iter().any(|decision| decision.ts == second(at)) {
+            at += jiff::SignedDuration::from_secs(1);
+        }
+        let decision = Decision {
+            ts: second(at),
+            title,
+            decision: words,
+            rationale: rationale.filter(|why| !why.is_empty()),
+            evidence,
+            scenarios,
+            is_assumption: new.ground == Ground::Assumption && new.places.is_empty(),
+            ..Decision::default()
+        };
+        let ground = if new.places.is_empty() {
+            Some(new.ground)
+        } else {
+            None
+        };
+        let record = cite_record(
+            session.agent.as_str(),
+            &decision,
+            ground,
+            bead.as_ref(),
+            new.session_id.as_deref(),
+        );
+        let bead_changes = bead.as_ref().map(|id| {
+            let mut changes = vec![BeadChange::Decision(bead_item(&decision))];
+            changes.extend(
+                decision
+                    .scenarios
+                    .iter()
+                    .map(|name| BeadChange::Scenario(json!({"name": name}))),
+            );
+            (id.to_string(), changes)
+        });
+        let intent = Intent {
+            format: 1,
+            agent: session.agent.to_string(),
+            day: decision.ts[..10].to_owned(),
+            notes: vec![NoteChange::Decision(decision.clone())],
+            bead: bead_changes,
+            records: vec![record],
+        };
+        let written = self.commit(&intent)?;
+        Ok(Decided {
+            decision,
+            bead,
+            redacted: redaction.kinds,
+            written,
+        })
+    }
+
+    /// Adds evidence to the decision of this time, in all three places.
+    pub fn cite(&self, ts: &str, places: &[Evidence]) -> Result<Decided, DecideError> {
+        let session = &self.session;
+        let notes = session.notes()?;
+        let known = notes.map(|notes| notes.decisions()).unwrap_or_default();
+        let Some(decision) = known.into_iter().find(|decision| decision.ts == ts) else {
+            return Err(DecideError::NoDecision { ts: ts.to_owned() });
+        };
+        let tree = Tree::new(session.disk, &session.zones.tree);
+        let mut new = Vec::new();
+        for place in places {
+            new.push(tree.quote(place)?);
+        }
+        let mut decision = decision;
+        for evidence in &new {
+            if !decision.evidence.contains(evidence) {
+                decision.evidence.push(evidence.clone());
+            }
+        }
+        decision.is_assumption = false;
+        let bead = self.bead_of(ts)?;
+        let record = cite_record(session.agent.as_str(), &decision, None, bead.as_ref(), None);
+        let values: Vec<Value> = new.iter().map(evidence_value).collect();
+        let intent = Intent {
+            format: 1,
+            agent: session.agent.to_string(),
+            day: second(session.clock.now())[..10].to_owned(),
+            notes: vec![NoteChange::Evidence {
+                ts: ts.to_owned(),
+                written: new.iter().filter_map(Evidence::written).collect(),
+            }],
+            bead: bead.as_ref().map(|id| {
+                let change = BeadChange::Evidence {
+                    ts: ts.to_owned(),
+                    evidence: values,
+                };
+                (id.to_string(), vec![change])
+            }),
+            records: vec![record],
+        };
+        let written = self.commit(&intent)?;
+        Ok(Decided {
+            decision,
+            bead,
+            redacted: Vec::new(),
+            written,
+        })
+    }
+
+    /// The current bead, where it has the decision of this time.
+    fn bead_of(&self, ts: &str) -> Result<Option<BeadId>, SessionError> {
+        let notes = self.session.notes()?;
+        let active = notes.map(|notes| notes.active()).unwrap_or_default();
+        let id = active.bead.and_then(|id| BeadId::new(&id));
+        let Some(id) = id else { return Ok(None) };
+        let sheet = match self.session.bead(&id) {
+            Ok(sheet) => sheet,
+            Err(SessionError::Zone(error)) => return Err(error.into()),
+            Err(_) => return Ok(None),
+        };
+        let decisions = crate::bead::Bead::of(sheet.members()).decisions;
+        Ok(decisions
+            .iter()
+            .any(|decision| decision.ts == ts)
+            .then_some(id))
+    }
+}
+
+/// The decision as the bead has it (Seed LOA §5.2).
+pub(crate) fn bead_item(decision: &Decision) -> Value {
+    let mut item = Map::new();
+    item.insert("ts".to_owned(), decision.ts.clone().into());
+    item.insert("decision".to_owned(), decision.decision.clone().into());
+    if let Some(rationale) = &decision.rationale {
+        item.insert("rationale".to_owned(), rationale.clone().into());
+    }
+    let evidence: Vec<Value> = decision.evidence.iter().map(evidence_value).collect();
+    item.insert("evidence".to_owned(), evidence.into());
+    Value::Object(item)
+}
+
+/// The decision as the trajectory has it: a claim, and what it leans on.
+pub(crate) fn cite_record(
+    agent: &str,
+    decision: &Decision,
+    ground: Option<Ground>,
+    bead: Option<&BeadId>,
+    session_id: Option<&str>,
+) -> Value {
+    let grounding = match ground {
+        None => "citation",
+        Some(Ground::Nothing) => "none",
+        Some(Ground::Assumption) => "assumption",
+        Some(Ground::UserInput) => "user_input",
+    };
+    let evidence: Vec<Value> = decision.evidence.iter().map(evidence_value).collect();
+    let mut record = json!({
+        "ts": decision.ts, "agent": agent, "phase": "cite", "decision": decision.ts,
+        "claim": decision.decision, "title": decision.title, "grounding": grounding,
+        "evidence": evidence, "tokens": tokens::estimate(&decision.title),
+    });
+    if let Some(id) = bead {
+        record["bead_id"] = id.as_str().into();
+    }
+    if let Some(id) = session_id {
+        record["session_id"] = id.into();
+    }
+    record
+}

@@ -1,0 +1,125 @@
+//! [`Claim`]: what a record of the phase `cite` says, and what it says it leans on.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::{
+    bead::evidence_of,
+    evidence::{Evidence, Relative},
+    trajectory::Record,
+};
+
+/// What a claim leans on, as it says itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClaimKind {
+    /// Places in the tree.
+    Citation,
+    /// Nothing yet: it is an assumption.
+    Assumption,
+    /// The user's word.
+    UserInput,
+    /// Something else, or nothing.
+    Other,
+}
+
+/// A claim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// Its words.
+    pub text: String,
+    /// The time of the decision that it is, where it is one.
+    pub decision: Option<String>,
+    /// What it leans on, as it says.
+    pub kind: ClaimKind,
+    /// The places that it cites.
+    pub evidence: Vec<Evidence>,
+    /// Places that are named in a way that nobody can look up.
+    pub unread: usize,
+    /// Where its record stands: `file:line`.
+    pub place: String,
+}
+
+/// The claims of records. A later record of the same decision stands in for the earlier one.
+pub fn claims(records: &[(String, Record)]) -> Vec<Claim> {
+    let mut claims: Vec<Claim> = Vec::new();
+    let mut of_decision: HashMap<String, usize> = HashMap::new();
+    for (file, record) in records {
+        if record.phase() != "cite" {
+            continue;
+        }
+        let claim = read(file, record);
+        let known = claim.decision.as_ref().and_then(|ts| of_decision.get(ts));
+        if let Some(&known) = known {
+            claims[known] = claim;
+            continue;
+        }
+        if let Some(ts) = &claim.decision {
+            of_decision.insert(ts.clone(), claims.len());
+        }
+        claims.push(claim);
+    }
+    claims
+}
+
+fn read(file: &str, record: &Record) -> Claim {
+    let members = &record.members;
+    let grounding = match members.get("grounding") {
+        Some(Value::Object(inner)) => inner.get("type").and_then(Value::as_str),
+        Some(value) => value.as_str(),
+        None => None,
+    };
+    let kind = match grounding {
+        Some("citation" | "code_reference") => ClaimKind::Citation,
+        Some("assumption") => ClaimKind::Assumption,
+        Some("user_input") => ClaimKind::UserInput,
+        _ => ClaimKind::Other,
+    };
+    let mut evidence = Vec::new();
+    let mut unread = 0;
+    let mut take = |found: Option<Evidence>| match found {
+        Some(found) => evidence.push(found),
+        None => unread += 1,
+    };
+    match members.get("evidence") {
+        Some(Value::Array(items)) => {
+            for item in items {
+                match item {
+                    Value::String(text) => {
+                        let (found, bad) = Evidence::find(text);
+                        if found.is_empty() || bad > 0 {
+                            take(None);
+                        }
+                        for found in found {
+                            take(Some(found));
+                        }
+                    }
+                    item => take(evidence_of(item)),
+                }
+            }
+        }
+        Some(Value::Null) | None => {}
+        Some(item @ Value::Object(_)) => take(evidence_of(item)),
+        Some(_) => take(None),
+    }
+    // Other writers have the place and the quote beside the claim.
+    let quote = members.get("quote").and_then(Value::as_str);
+    if members.contains_key("path") {
+        take(evidence_of(&Value::Object(members.clone())));
+    } else if let Some(source) = members.get("source").and_then(Value::as_str) {
+        let place = Evidence::parse(source, Relative::Refused);
+        take(place.map(|place| Evidence {
+            quote: quote.map(str::to_owned),
+            ..place
+        }));
+    }
+    let decision = record.text("decision");
+    Claim {
+        text: record.text("claim").to_owned(),
+        decision: Some(decision.to_owned()).filter(|ts| !ts.is_empty()),
+        kind,
+        evidence,
+        unread,
+        place: format!("{file}:{}", record.line),
+    }
+}

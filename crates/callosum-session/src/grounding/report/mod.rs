@@ -1,0 +1,169 @@
+//! [`Grounding`]: the claims looked up and counted, and the lines that the seed's script prints.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::{
+    claim::{Claim, ClaimKind, claims},
+    ratio::{Threshold, shown_ratio},
+};
+use crate::{
+    evidence::{Standing, Tree},
+    trajectory::Read,
+};
+
+/// A claim, and how what it cites stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grounded {
+    /// The claim.
+    pub claim: Claim,
+    /// One for each piece of evidence, in its order.
+    pub standings: Vec<Standing>,
+}
+
+/// The claims since the last hand-off, looked up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grounding {
+    /// Whether there is any trajectory.
+    pub is_there: bool,
+    /// All claims.
+    pub claims: Vec<Grounded>,
+    /// Lines of the trajectory that are no record.
+    pub bad_lines: usize,
+}
+
+impl Grounded {
+    /// Whether it says that it cites the tree, and every place that it cites holds.
+    pub fn is_grounded(&self) -> bool {
+        self.claim.kind == ClaimKind::Citation
+            && self.claim.unread == 0
+            && !self.standings.is_empty()
+            && self.standings.iter().all(Standing::holds)
+    }
+
+    /// Why it is not grounded, on one line.
+    pub fn complaint(&self) -> String {
+        match self.claim.kind {
+            ClaimKind::Assumption => return "[ASSUMPTION]".to_owned(),
+            ClaimKind::UserInput => return "the user's word".to_owned(),
+            ClaimKind::Citation | ClaimKind::Other => {}
+        }
+        if self.claim.unread > 0 {
+            return format!(
+                "{}: evidence that names no place",
+                Standing::BadFormat.name()
+            );
+        }
+        if self.claim.kind == ClaimKind::Other || self.standings.is_empty() {
+            return "no evidence".to_owned();
+        }
+        let mut said = Vec::new();
+        for (evidence, standing) in self.claim.evidence.iter().zip(&self.standings) {
+            if !standing.holds() {
+                said.push(format!("{} {standing}", evidence.identifier()));
+            }
+        }
+        said.join("; ")
+    }
+}
+
+impl Grounding {
+    /// Looks up the claims of what was read.
+    pub fn of(read: &Read, tree: &Tree<'_>) -> Self {
+        let claims = claims(&read.records).into_iter().map(|claim| Grounded {
+            standings: claim
+                .evidence
+                .iter()
+                .map(|evidence| tree.stand(evidence))
+                .collect(),
+            claim,
+        });
+        Self {
+            is_there: read.is_there,
+            claims: claims.collect(),
+            bad_lines: read.bad_lines(),
+        }
+    }
+
+    /// All claims.
+    pub fn total(&self) -> usize {
+        self.claims.len()
+    }
+
+    /// Those that are grounded.
+    pub fn grounded(&self) -> usize {
+        self.claims
+            .iter()
+            .filter(|claim| claim.is_grounded())
+            .count()
+    }
+
+    /// Those of this kind.
+    pub fn of_kind(&self, kind: ClaimKind) -> usize {
+        self.claims
+            .iter()
+            .filter(|claim| claim.claim.kind == kind)
+            .count()
+    }
+
+    /// Whether the share that is grounded reaches a threshold. Of no claims, none is missing.
+    pub fn passes(&self, threshold: &Threshold) -> bool {
+        threshold.is_reached(self.grounded(), self.total())
+    }
+
+    /// The ratio with two decimals, cut.
+    pub fn ratio(&self) -> String {
+        shown_ratio(self.grounded(), self.total())
+    }
+
+    /// The lines of the seed's `grounding-check.sh` (Seed LOA §4.2). What the seed does not print
+    /// has a line of its own, and only where there is something to say.
+    pub fn lines(&self, threshold: &Threshold) -> String {
+        if !self.is_there {
+            return "No trajectory log found for today\n".to_owned();
+        }
+        let mut text = String::new();
+        let total = self.total();
+        if total > 0 {
+            let _ = writeln!(text, "total_claims={total}");
+            let _ = writeln!(text, "grounded_claims={}", self.grounded());
+            let _ = writeln!(text, "assumptions={}", self.of_kind(ClaimKind::Assumption));
+            let said = self.of_kind(ClaimKind::UserInput);
+            if said > 0 {
+                let _ = writeln!(text, "user_input={said}");
+            }
+        }
+        if self.bad_lines > 0 {
+            let _ = writeln!(text, "bad_lines={}", self.bad_lines);
+        }
+        let ratio = self.ratio();
+        let _ = writeln!(text, "grounding_ratio={ratio}");
+        if self.passes(threshold) {
+            let _ = writeln!(text, "status=pass");
+        } else {
+            let _ = writeln!(text, "status=fail");
+            let _ = writeln!(
+                text,
+                "message=Grounding ratio {ratio} below threshold {threshold}"
+            );
+        }
+        text
+    }
+
+    /// The record of a check (Seed LOA §5.3).
+    pub fn record(&self, ts: &str, agent: &str, threshold: &Threshold) -> Value {
+        let hundredths = (self.grounded() * 100)
+            .checked_div(self.total())
+            .unwrap_or(100);
+        json!({
+            "ts": ts, "agent": agent, "phase": "grounding_check", "total_claims": self.total(),
+            "grounded_claims": self.grounded(), "assumptions": self.of_kind(ClaimKind::Assumption),
+            "grounding_ratio": hundredths as f64 / 100.0, "threshold": threshold.as_f64(),
+            "status": if self.passes(threshold) { "pass" } else { "fail" },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,28 @@
+//! What outlives an agent's context: the notes, the beads and the trajectory of a project, and
+//! whether what they claim holds.
+//!
+//! Start with [`Zones`], which says where everything stands, and [`notes`]. [`evidence`] says of a
+//! claim whether its quote still stands in the tree.
+//!
+//! What is deliberately not here: printing, the environment, the wire formats of clients' hooks, and
+//! searching the tree. People and older scripts write these files too; nothing here takes their
+//! bytes away.
+
+#![forbid(unsafe_code)]
+
+pub mod bead;
+mod decide;
+pub mod evidence;
+pub mod grounding;
+pub mod notes;
+mod statement;
+mod step;
+pub mod trajectory;
+mod zones;
+
+pub use crate::{
+    decide::{DecideError, Decided, Ground, NewDecision},
+    statement::{MOST_TITLE_WORDS, Redaction, is_short_title, one_line, title_of},
+    step::{Held, Mended, Session, SessionError, Written},
+    zones::{ZoneError, Zones},
+};

@@ -1,0 +1,191 @@
+//! [`Decision`]: one entry of the Decision Log, as it is read and as it is written.
+
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+
+use crate::evidence::Evidence;
+
+/// What marks a decision that nothing in the tree confirms (Seed LOA §4.2).
+const ASSUMPTION: &str = "[ASSUMPTION]";
+
+/// One entry of the Decision Log (Seed LOA §5.1).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    /// When it was made, as written: its name among the decisions of a project.
+    pub ts: String,
+    /// Its title.
+    pub title: String,
+    /// What was decided.
+    pub decision: String,
+    /// Why.
+    pub rationale: Option<String>,
+    /// What it leans on.
+    pub evidence: Vec<Evidence>,
+    /// Lines of evidence that name no place as they should.
+    pub unread: usize,
+    /// What must be tried before it counts as done.
+    pub scenarios: Vec<String>,
+    /// Whether it says of itself that it is an assumption.
+    pub is_assumption: bool,
+    /// The line of its heading, counted from 1; 0 where it is in no file yet.
+    pub line: usize,
+    /// The last line of its entry.
+    pub last_line: usize,
+}
+
+impl Decision {
+    /// Reads an entry from the words of its heading and the lines below it. `None` where the
+    /// heading is no time and a title.
+    pub(super) fn read<'l>(heading: &str, body: impl Iterator<Item = &'l str>) -> Option<Self> {
+        let (ts, title) = heading
+            .split_once(" - ")
+            .or_else(|| heading.split_once(" – "))?;
+        if !is_time(ts.trim()) {
+            return None;
+        }
+        let mut decision = Self {
+            ts: ts.trim().to_owned(),
+            title: title.trim().to_owned(),
+            is_assumption: heading.contains(ASSUMPTION),
+            ..Self::default()
+        };
+        let mut field = String::new();
+        for line in body {
+            let line = line.trim();
+            decision.is_assumption |= line.contains(ASSUMPTION);
+            let rest = match field_of(line) {
+                Some((name, rest)) => {
+                    field = name.to_ascii_lowercase();
+                    rest
+                }
+                None => line,
+            };
+            if rest.is_empty() {
+                continue;
+            }
+            decision.take(&field, rest);
+        }
+        Some(decision)
+    }
+
+    fn take(&mut self, field: &str, line: &str) {
+        let said = match field {
+            "decision" => &mut self.decision,
+            "rationale" => self.rationale.get_or_insert_default(),
+            "evidence" => {
+                let (found, bad) = Evidence::find(line);
+                if found.is_empty() || bad > 0 {
+                    self.unread += bad.max(1);
+                }
+                self.evidence.extend(found);
+                return;
+            }
+            "test scenarios" => {
+                let item = line
+                    .trim_start_matches(|c: char| c.is_ascii_digit())
+                    .trim_start_matches(['.', ')', '-', '*'])
+                    .trim();
+                if !item.is_empty() {
+                    self.scenarios.push(item.to_owned());
+                }
+                return;
+            }
+            _ => return,
+        };
+        if !said.is_empty() {
+            said.push(' ');
+        }
+        said.push_str(line);
+    }
+
+    /// The entry as the seed writes it, without a line end behind it. `eol` ends its lines.
+    ///
+    /// Evidence that the grammar of citations cannot say is left out; whoever makes a decision has
+    /// refused it before.
+    pub fn written(&self, eol: &str) -> String {
+        let mut text = format!("#### {} - {}", self.ts, self.title);
+        let mark = if self.is_assumption {
+            format!(" {ASSUMPTION}")
+        } else {
+            String::new()
+        };
+        let _ = write!(text, "{eol}**Decision**: {}{mark}", self.decision);
+        if let Some(rationale) = &self.rationale {
+            let _ = write!(text, "{eol}**Rationale**: {rationale}");
+        }
+        let evidence: Vec<String> = self.evidence.iter().filter_map(Evidence::written).collect();
+        if !evidence.is_empty() {
+            let _ = write!(text, "{eol}**Evidence**:");
+        }
+        for cited in evidence {
+            let _ = write!(text, "{eol}- {cited}");
+        }
+        if !self.scenarios.is_empty() {
+            let _ = write!(text, "{eol}**Test Scenarios**:");
+        }
+        for (scenario, number) in self.scenarios.iter().zip(1..) {
+            let _ = write!(text, "{eol}{number}. {scenario}");
+        }
+        text
+    }
+}
+
+/// The name and the rest of a line such as `**Decision**: …`.
+fn field_of(line: &str) -> Option<(&str, &str)> {
+    let (name, rest) = line.strip_prefix("**")?.split_once("**")?;
+    let rest = match name.strip_suffix(':') {
+        Some(name) => return Some((name.trim(), rest.trim())),
+        None => rest.trim_start().strip_prefix(':')?,
+    };
+    Some((name.trim(), rest.trim()))
+}
+
+/// Whether a text begins like a time: `2024-01-15` and more, or nothing.
+fn is_time(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.len() >= 10
+        && bytes[..10].iter().enumerate().all(|(at, byte)| match at {
+            4 | 7 => *byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
+        && !text.contains(' ')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// LOA-FMT-1: the seed's own entry.
+    #[test]
+    fn the_entry_of_the_seed_is_read_and_written_back() {
+        let body = "**Decision**: Use sliding window expiration with 15-minute grace period\n\
+                    **Rationale**: Balances security with UX\n\
+                    **Evidence**:\n\
+                    - `export function isTokenExpired(token: Token, graceMs = 900000)` [${PROJECT_ROOT}/src/auth/jwt.ts:52]\n\
+                    **Test Scenarios**:\n\
+                    1. Token expires exactly at boundary -> grace period applies\n\
+                    2. Token expires beyond grace -> forced refresh";
+        let heading = "2024-01-15T14:30:00Z - Token Expiry Handling";
+        let decision = Decision::read(heading, body.lines()).unwrap();
+        assert_eq!(decision.title, "Token Expiry Handling");
+        assert_eq!(decision.evidence[0].path, "src/auth/jwt.ts");
+        assert_eq!(decision.scenarios.len(), 2);
+        assert_eq!(decision.written("\n"), format!("#### {heading}\n{body}"));
+    }
+
+    #[test]
+    fn an_entry_of_a_person_is_read_as_far_as_it_goes() {
+        let decision = Decision::read(
+            "2024-01-15 - Other - dashes",
+            "free words\n**Decision:** a\n  b\n**Evidence**: see src/a.rs:3\n- `x y z` [src/a.rs:3]\n[ASSUMPTION]"
+                .lines(),
+        )
+        .unwrap();
+        assert_eq!(decision.title, "Other - dashes");
+        assert_eq!(decision.decision, "a b");
+        assert_eq!(decision.unread, 3);
+        assert!(decision.is_assumption);
+        assert_eq!(Decision::read("Ideas - later", "".lines()), None);
+    }
+}

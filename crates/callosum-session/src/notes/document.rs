@@ -1,0 +1,286 @@
+//! [`Notes`]: the document, read.
+
+use std::ops::Range;
+
+use super::{decision::Decision, outline::Outline};
+
+/// Largest `NOTES.md` that is read, in bytes.
+pub const LARGEST_NOTES: u64 = 64 * 1024 * 1024;
+
+/// A new `NOTES.md` (Seed LOA §5.1), without the examples.
+pub const TEMPLATE: &str = "\
+# Agent Working Memory (NOTES.md)
+
+## Session Continuity
+<!-- CRITICAL: Load this section FIRST after /clear (~100 tokens) -->
+
+### Active Context
+- **Current Bead**: none
+- **Last Checkpoint**: none
+- **Reasoning State**: none
+
+### Lightweight Identifiers
+<!-- Absolute paths only - retrieve full content on-demand -->
+| Identifier | Purpose | Last Verified |
+|------------|---------|---------------|
+
+### Decision Log
+<!-- Decisions survive context wipes - permanent record -->
+
+### Pending Questions
+<!-- Carry forward across sessions -->
+
+## Active Sub-Goals
+<!-- Current objectives being pursued -->
+
+## Discovered Technical Debt
+<!-- Issues found during implementation -->
+
+## Blockers & Dependencies
+<!-- External factors affecting progress -->
+";
+
+pub(super) const CONTINUITY: &str = "Session Continuity";
+pub(super) const ACTIVE: &str = "Active Context";
+pub(super) const LOG: &str = "Decision Log";
+pub(super) const IDENTIFIERS: &str = "Lightweight Identifiers";
+pub(super) const QUESTIONS: &str = "Pending Questions";
+
+/// The document; every byte of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notes {
+    pub(super) bytes: Vec<u8>,
+    pub(super) outline: Outline,
+}
+
+/// What the section Active Context says; `none` and nothing are the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Active {
+    /// The id of the current bead.
+    pub bead: Option<String>,
+    /// The time of the last checkpoint, as written.
+    pub checkpoint: Option<String>,
+    /// What was being thought about.
+    pub reasoning: Option<String>,
+}
+
+/// A row of the table of identifiers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identifier {
+    /// `${PROJECT_ROOT}/path:a-b`, as written.
+    pub place: String,
+    /// What it is there for.
+    pub purpose: String,
+    /// When it was last looked up, as written.
+    pub verified: String,
+    /// Its line, counted from 1.
+    pub line: usize,
+}
+
+/// Something in the document that was not understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What is wrong there.
+    pub what: String,
+}
+
+impl Notes {
+    /// Reads a document. There is none that cannot be read.
+    pub fn read(bytes: Vec<u8>) -> Self {
+        let outline = Outline::of(&bytes);
+        Self { bytes, outline }
+    }
+
+    /// Every byte of it.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Whether there is nothing in it.
+    pub fn is_blank(&self) -> bool {
+        self.bytes
+            .iter()
+            .all(|byte| byte.is_ascii_whitespace() || *byte == 0)
+    }
+
+    /// What the section Active Context says.
+    pub fn active(&self) -> Active {
+        let said = |name: &str| {
+            self.active_lines()
+                .find_map(|(line, value)| {
+                    let text = self.outline.text(&self.bytes, line);
+                    let is_it = text.contains(&format!("**{name}**"));
+                    is_it.then(|| {
+                        String::from_utf8_lossy(&self.bytes[value])
+                            .trim()
+                            .to_owned()
+                    })
+                })
+                .filter(|value| !value.is_empty() && !value.eq_ignore_ascii_case("none"))
+        };
+        Active {
+            bead: said("Current Bead").map(|value| {
+                let id = value.split([' ', '(']).next().unwrap_or_default();
+                id.trim_matches('`').to_owned()
+            }),
+            checkpoint: said("Last Checkpoint"),
+            reasoning: said("Reasoning State"),
+        }
+    }
+
+    /// The lines `- **Name**: value` of Active Context, and where their values stand.
+    pub(super) fn active_lines(&self) -> impl Iterator<Item = (usize, Range<usize>)> + '_ {
+        let body = self.lines_of(ACTIVE);
+        body.into_iter().filter_map(|line| {
+            let found = &self.outline.lines[line];
+            let text = &self.bytes[found.at.clone()];
+            if !found.is_text || !text.trim_ascii_start().starts_with(b"- **") {
+                return None;
+            }
+            let colon = text.windows(3).position(|three| three == b"**:")? + 3;
+            let blank = usize::from(text.get(colon) == Some(&b' '));
+            Some((line, found.at.start + colon + blank..found.at.end))
+        })
+    }
+
+    /// The lines of every section with this title, each once.
+    fn lines_of(&self, title: &str) -> Vec<usize> {
+        let mut lines: Vec<usize> = Vec::new();
+        for heading in self.outline.titled(title) {
+            let read = lines.last().map_or(0, |last| last + 1);
+            lines.extend(self.outline.body(heading).filter(|line| *line >= read));
+        }
+        lines
+    }
+
+    /// The decisions of every Decision Log, in the order of the document.
+    pub fn decisions(&self) -> Vec<Decision> {
+        let mut decisions: Vec<Decision> = Vec::new();
+        for log in self.outline.titled(LOG) {
+            let body = self.outline.body(log);
+            let entries = self.outline.headings.iter().enumerate();
+            for (index, heading) in entries.filter(|(_, entry)| body.contains(&entry.line)) {
+                let lines = self.outline.body(index);
+                let lines = lines.start..lines.end.min(body.end);
+                let texts: Vec<_> = lines
+                    .clone()
+                    .filter(|line| self.outline.lines[*line].is_text)
+                    .map(|line| self.outline.text(&self.bytes, line))
+                    .collect();
+                let Some(decision) =
+                    Decision::read(&heading.title, texts.iter().map(AsRef::as_ref))
+                else {
+                    continue;
+                };
+                let filled = lines.rev().find(|line| !self.is_blank_line(*line));
+                let decision = Decision {
+                    line: heading.line + 1,
+                    last_line: filled.unwrap_or(heading.line) + 1,
+                    ..decision
+                };
+                // A log within a log is read once.
+                if decisions.iter().all(|known| known.line != decision.line) {
+                    decisions.push(decision);
+                }
+            }
+        }
+        decisions
+    }
+
+    pub(super) fn is_blank_line(&self, line: usize) -> bool {
+        let at = self.outline.lines[line].at.clone();
+        self.bytes[at].trim_ascii().is_empty()
+    }
+
+    /// The questions that nobody has answered, in their order.
+    pub fn questions(&self) -> Vec<String> {
+        let body = self.lines_of(QUESTIONS).into_iter();
+        let texts = body
+            .filter(|line| self.outline.lines[*line].is_text)
+            .map(|line| self.outline.text(&self.bytes, line));
+        texts
+            .filter_map(|text| {
+                let rest = text.trim_start().strip_prefix(['-', '*'])?.trim_start();
+                let question = rest.strip_prefix("[ ]")?.trim();
+                (!question.is_empty()).then(|| question.to_owned())
+            })
+            .collect()
+    }
+
+    /// The rows of the table of identifiers.
+    pub fn identifiers(&self) -> Vec<Identifier> {
+        let body = self.lines_of(IDENTIFIERS).into_iter();
+        body.filter_map(|line| {
+            let text = self.outline.text(&self.bytes, line);
+            let mut cells = text.trim().strip_prefix('|')?.split('|').map(str::trim);
+            let place = cells.next()?.trim_matches('`');
+            let is_place = place.contains(':') && !place.starts_with("--");
+            is_place.then(|| Identifier {
+                place: place.to_owned(),
+                purpose: cells.next().unwrap_or_default().to_owned(),
+                verified: cells.next().unwrap_or_default().to_owned(),
+                line: line + 1,
+            })
+        })
+        .collect()
+    }
+
+    /// What was not understood, by line.
+    pub fn faults(&self) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        let mut fault = |line: usize, what: String| {
+            faults.push(Fault {
+                line: line + 1,
+                what,
+            });
+        };
+        if std::str::from_utf8(&self.bytes).is_err() {
+            let odd = self.outline.lines.iter();
+            let mut odd = odd
+                .enumerate()
+                .filter(|(_, line)| std::str::from_utf8(&self.bytes[line.at.clone()]).is_err());
+            if let Some((line, _)) = odd.next() {
+                fault(line, "bytes that are not UTF-8".to_owned());
+            }
+        }
+        for (line, what) in self.outline.unclosed.iter().take(MOST_FAULTS) {
+            fault(*line, (*what).to_owned());
+        }
+        for line in self.outline.merges.iter().take(MOST_FAULTS) {
+            fault(*line, "a merge that nobody has finished".to_owned());
+        }
+        for title in [CONTINUITY, ACTIVE, LOG, IDENTIFIERS, QUESTIONS] {
+            let mut all = self.outline.titled(title);
+            let Some(first) = all.next() else {
+                fault(0, format!("there is no section `{title}`"));
+                continue;
+            };
+            for further in all.take(MOST_FAULTS) {
+                let known = self.outline.headings[first].line + 1;
+                fault(
+                    self.outline.headings[further].line,
+                    format!("a second section `{title}`; the first is in line {known}"),
+                );
+            }
+        }
+        for decision in self
+            .decisions()
+            .iter()
+            .filter(|found| found.unread > 0)
+            .take(MOST_FAULTS)
+        {
+            fault(
+                decision.line - 1,
+                "a decision whose evidence names no place as `quote` [${PROJECT_ROOT}/path:line]"
+                    .to_owned(),
+            );
+        }
+        faults.sort_by_key(|fault| fault.line);
+        faults
+    }
+}
+
+/// Faults of one kind that are told.
+const MOST_FAULTS: usize = 20;

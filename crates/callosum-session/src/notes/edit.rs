@@ -1,0 +1,488 @@
+//! The changes that a session makes to the document: each leaves every byte outside of what it
+//! changes as it was.
+
+use std::{fmt::Write as _, ops::Range};
+
+use super::{
+    decision::Decision,
+    document::{ACTIVE, CONTINUITY, IDENTIFIERS, LOG, Notes, QUESTIONS},
+};
+
+/// A line of Active Context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// The current bead.
+    Bead,
+    /// The time of the last checkpoint.
+    Checkpoint,
+    /// What is being thought about.
+    Reasoning,
+}
+
+impl Field {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Bead => "Current Bead",
+            Self::Checkpoint => "Last Checkpoint",
+            Self::Reasoning => "Reasoning State",
+        }
+    }
+}
+
+impl Notes {
+    /// The document with a decision at the end of the first Decision Log, which is created where
+    /// there is none. One that is there already changes nothing.
+    #[must_use]
+    pub fn with_decision(&self, decision: &Decision) -> Self {
+        let is_there = |known: &Decision| known.ts == decision.ts && known.title == decision.title;
+        if self.decisions().iter().any(is_there) {
+            return self.clone();
+        }
+        let entry = decision.written(self.eol());
+        let before = self.decisions().len();
+        self.readable(LOG, self.with_block(LOG, &entry), &entry, |notes| {
+            let decisions = notes.decisions();
+            decisions.len() > before && decisions.iter().any(is_there)
+        })
+    }
+
+    /// The document with further evidence of the decision of this time. `None` where there is no
+    /// such decision.
+    #[must_use]
+    pub fn with_evidence(&self, ts: &str, written: &[String]) -> Option<Self> {
+        let decisions = self.decisions();
+        let decision = decisions.iter().find(|decision| decision.ts == ts)?;
+        let lines = decision.line..decision.last_line;
+        let is_field = |line: usize, name: &str| {
+            let text = self.outline.text(&self.bytes, line);
+            text.trim_start().starts_with(&format!("**{name}"))
+        };
+        let missing: Vec<String> = {
+            let there = String::from_utf8_lossy(
+                &self.bytes[self.outline.lines[lines.start - 1].at.start
+                    ..self.outline.lines[lines.end - 1].next],
+            );
+            let is_new = |cited: &&String| !there.contains(cited.as_str());
+            written.iter().filter(is_new).cloned().collect()
+        };
+        if missing.is_empty() {
+            return Some(self.clone());
+        }
+        let eol = self.eol();
+        let evidence = lines.clone().find(|line| is_field(*line, "Evidence"));
+        let (after, mut text) = if let Some(heading) = evidence {
+            let end = (heading + 1..lines.end)
+                .find(|line| is_field(*line, "") || self.is_blank_line(*line))
+                .unwrap_or(lines.end);
+            (end, String::new())
+        } else {
+            let scenarios = lines.clone().find(|line| is_field(*line, "Test Scenarios"));
+            let end = scenarios.unwrap_or(lines.end);
+            (end, format!("**Evidence**:{eol}"))
+        };
+        for cited in missing {
+            let _ = write!(text, "- {cited}{eol}");
+        }
+        let at = self.line_start(after);
+        Some(self.spliced(at..at, &self.on_own_line(at, &text)))
+    }
+
+    /// The document in which Active Context says this.
+    #[must_use]
+    pub fn with_active(&self, field: Field, value: &str) -> Self {
+        let name = format!("**{}**", field.name());
+        let known = self.active_lines().find(|(line, _)| {
+            let text = self.outline.text(&self.bytes, *line);
+            text.contains(&name) && !self.outline.lines[*line].is_torn
+        });
+        if let Some((_, at)) = known {
+            let gap = if self.bytes[..at.start].ends_with(b" ") {
+                ""
+            } else {
+                " "
+            };
+            return self.spliced(at, &format!("{gap}{value}"));
+        }
+        self.with_line(ACTIVE, &format!("- {name}: {value}"))
+    }
+
+    /// The document with a row in the table of identifiers; a row of the same place is replaced.
+    #[must_use]
+    pub fn with_identifier(&self, place: &str, purpose: &str, verified: &str) -> Self {
+        let cell = |text: &str| text.replace('|', "\\|");
+        let row = format!("| {} | {} | {verified} |", cell(place), cell(purpose));
+        let known = self.identifiers();
+        let Some(known) = known.iter().find(|known| known.place == place) else {
+            return self.with_line(IDENTIFIERS, &row);
+        };
+        let at = self.outline.lines[known.line - 1].at.clone();
+        self.spliced(at, &row)
+    }
+
+    /// The document with a question that waits for an answer; one that is there changes nothing.
+    #[must_use]
+    pub fn with_question(&self, question: &str) -> Self {
+        if self.questions().iter().any(|known| known == question) {
+            return self.clone();
+        }
+        let line = format!("- [ ] {question}");
+        self.readable(
+            QUESTIONS,
+            self.with_line(QUESTIONS, &line),
+            &line,
+            |notes| notes.questions().iter().any(|known| known == question),
+        )
+    }
+
+    /// The document made, where what it was made for can be read in it; else one with the section at
+    /// its end: a comment or a merge may hide where it would belong.
+    fn readable(
+        &self,
+        section: &str,
+        made: Self,
+        content: &str,
+        is_read: impl Fn(&Self) -> bool,
+    ) -> Self {
+        if is_read(&made) {
+            return made;
+        }
+        let eol = self.eol();
+        let at = self.bytes.len();
+        let new = format!("{eol}## {CONTINUITY}{eol}{eol}### {section}{eol}{content}{eol}");
+        self.spliced(at..at, &self.on_own_line(at, &new))
+    }
+
+    /// How its lines end: as the first one does.
+    fn eol(&self) -> &'static str {
+        let first = self.outline.lines.first();
+        match first.map(|line| line.next - line.at.end) {
+            Some(2) => "\r\n",
+            _ => "\n",
+        }
+    }
+
+    /// A block at the end of a section, with a blank line before it.
+    fn with_block(&self, section: &str, block: &str) -> Self {
+        let eol = self.eol();
+        match self.end_of(section) {
+            Some(line) => {
+                let at = self.line_start(line);
+                let gap = if line > 0 && !self.is_blank_line(line - 1) {
+                    eol
+                } else {
+                    ""
+                };
+                let text = self.on_own_line(at, &format!("{gap}{block}{eol}"));
+                self.spliced(at..at, &text)
+            }
+            None => self.with_section(section, block),
+        }
+    }
+
+    /// A line at the end of a section.
+    fn with_line(&self, section: &str, line: &str) -> Self {
+        let Some(end) = self.end_of(section) else {
+            return self.with_section(section, line);
+        };
+        let at = self.line_start(end);
+        let text = self.on_own_line(at, &format!("{line}{}", self.eol()));
+        self.spliced(at..at, &text)
+    }
+
+    /// A section that was not there: at the end of Session Continuity, which is created after the
+    /// document's title where there is none either.
+    fn with_section(&self, section: &str, content: &str) -> Self {
+        let eol = self.eol();
+        let new = format!("{eol}### {section}{eol}{content}{eol}");
+        if let Some(line) = self.end_of(CONTINUITY) {
+            let at = self.line_start(line);
+            return self.spliced(at..at, &self.on_own_line(at, &new));
+        }
+        let title = self.outline.headings.first();
+        let title = title.filter(|heading| heading.level == 1);
+        let after = title.map_or(0, |heading| heading.line + 1);
+        let after = self.out_of_merge(after);
+        let at = self.line_start(after);
+        let new = format!("{eol}## {CONTINUITY}{eol}{new}");
+        let new = if self.bytes.len() > at && !self.is_blank_line(after) {
+            format!("{new}{eol}")
+        } else {
+            new
+        };
+        self.spliced(at..at, &self.on_own_line(at, &new))
+    }
+
+    /// The line before which something that belongs to a section is to be put: after its last line
+    /// that is not blank, and never in a merge that nobody has finished. `None` where the section
+    /// is not there, or its heading stands in such a merge.
+    fn end_of(&self, section: &str) -> Option<usize> {
+        let is_whole =
+            |heading: &usize| !self.outline.lines[self.outline.headings[*heading].line].is_torn;
+        let heading = self.outline.titled(section).find(is_whole)?;
+        let body = self.outline.body(heading);
+        let lines = &self.outline.lines;
+        let torn = body.clone().find(|line| lines[*line].is_torn);
+        let is_torn_at_end = body.end < lines.len() && lines[body.end].is_torn;
+        let end = match torn {
+            // What follows a merge within the section is as good a place as any.
+            Some(_) if !is_torn_at_end => body.end,
+            Some(first) => body
+                .clone()
+                .rev()
+                .find(|line| !lines[*line].is_torn)
+                .map_or(first, |last| last + 1)
+                .max(body.start),
+            None => body.end,
+        };
+        let filled = (body.start..end)
+            .rev()
+            .find(|line| !self.is_blank_line(*line));
+        Some(filled.map_or(body.start, |line| line + 1))
+    }
+
+    fn out_of_merge(&self, line: usize) -> usize {
+        let lines = &self.outline.lines;
+        if lines.get(line).is_none_or(|found| !found.is_torn) {
+            return line;
+        }
+        (0..line)
+            .rev()
+            .find(|line| !lines[*line].is_torn)
+            .map_or(0, |line| line + 1)
+    }
+
+    fn line_start(&self, line: usize) -> usize {
+        match self.outline.lines.get(line) {
+            Some(line) => line.at.start,
+            None => self.bytes.len(),
+        }
+    }
+
+    /// A text that begins a line of its own, also where the one before has no end.
+    fn on_own_line(&self, at: usize, text: &str) -> String {
+        if at > 0 && self.bytes[at - 1] != b'\n' {
+            format!("{}{text}", self.eol())
+        } else {
+            text.to_owned()
+        }
+    }
+
+    fn spliced(&self, at: Range<usize>, text: &str) -> Self {
+        let bytes = [
+            &self.bytes[..at.start],
+            text.as_bytes(),
+            &self.bytes[at.end..],
+        ]
+        .concat();
+        Self::read(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{evidence::Evidence, notes::TEMPLATE};
+
+    fn decision(ts: &str) -> Decision {
+        Decision {
+            ts: ts.to_owned(),
+            title: "Use pools".to_owned(),
+            decision: "Use one pool".to_owned(),
+            rationale: Some("fewer sockets".to_owned()),
+            evidence: vec![Evidence {
+                path: "src/a.rs".to_owned(),
+                first: 3,
+                last: 3,
+                quote: Some("fn pool()".to_owned()),
+            }],
+            scenarios: vec!["one".to_owned()],
+            ..Decision::default()
+        }
+    }
+
+    fn read(text: &str) -> Notes {
+        Notes::read(text.as_bytes().to_vec())
+    }
+
+    fn text(notes: &Notes) -> String {
+        String::from_utf8(notes.bytes().to_vec()).unwrap()
+    }
+
+    /// What was put in, where the document with it is the one before with something inserted.
+    fn inserted(before: &[u8], after: &[u8]) -> Option<Vec<u8>> {
+        let extra = after.len().checked_sub(before.len())?;
+        let same = before.iter().zip(after).take_while(|(a, b)| a == b).count();
+        (0..=same).rev().find_map(|at| {
+            (before[at..] == after[at + extra..]).then(|| after[at..at + extra].to_vec())
+        })
+    }
+
+    /// LOA-FMT-1: a decision goes to the end of the log, and is read back as it was made.
+    #[test]
+    fn a_decision_is_put_at_the_end_of_the_log_once() {
+        let one = read(TEMPLATE).with_decision(&decision("2026-01-01T00:00:00Z"));
+        let two = one.with_decision(&decision("2026-01-02T00:00:00Z"));
+        assert_eq!(two, two.with_decision(&decision("2026-01-01T00:00:00Z")));
+        let found = two.decisions();
+        assert_eq!(found.len(), 2);
+        assert_eq!(found[1].evidence, decision("").evidence);
+        assert!(text(&two).contains("1. one\n\n#### 2026-01-02"));
+        assert!(text(&two).contains("1. one\n\n### Pending Questions"));
+        assert_eq!(two.faults(), []);
+    }
+
+    #[test]
+    fn missing_sections_are_made_where_they_belong() {
+        let made =
+            read("# Mine\nwords\n## Other\n").with_decision(&decision("2026-01-01T00:00:00Z"));
+        let begins = "# Mine\n\n## Session Continuity\n\n### Decision Log\n#### 2026-01-01";
+        assert!(text(&made).starts_with(begins), "{}", text(&made));
+        assert!(text(&made).ends_with("1. one\n\nwords\n## Other\n"));
+        assert_eq!(made.decisions().len(), 1);
+        let made = read("").with_active(Field::Bead, "bd-1");
+        assert_eq!(made.active().bead.as_deref(), Some("bd-1"));
+    }
+
+    #[test]
+    fn active_context_is_changed_in_place() {
+        let notes = read(TEMPLATE)
+            .with_active(Field::Bead, "bd-x7y8 (Implementing JWT refresh)")
+            .with_active(Field::Checkpoint, "2026-01-01T00:00:00Z");
+        let active = notes.active();
+        assert_eq!(active.bead.as_deref(), Some("bd-x7y8"));
+        assert_eq!(active.checkpoint.as_deref(), Some("2026-01-01T00:00:00Z"));
+        assert_eq!(active.reasoning, None);
+        assert_eq!(text(&notes).lines().count(), TEMPLATE.lines().count());
+    }
+
+    #[test]
+    fn identifiers_are_a_row_each_and_questions_wait() {
+        let notes = read(TEMPLATE)
+            .with_identifier("${PROJECT_ROOT}/a.rs:1", "a|b", "10:00Z")
+            .with_identifier("${PROJECT_ROOT}/b.rs:1", "b", "10:00Z")
+            .with_identifier("${PROJECT_ROOT}/a.rs:1", "a", "11:00Z")
+            .with_question("why?")
+            .with_question("why?");
+        let rows = notes.identifiers();
+        assert_eq!(rows.len(), 2);
+        assert_eq!(
+            (rows[0].purpose.as_str(), rows[0].verified.as_str()),
+            ("a", "11:00Z")
+        );
+        assert_eq!(notes.questions(), ["why?"]);
+    }
+
+    #[test]
+    fn evidence_is_added_to_the_decision_that_it_is_for() {
+        let ts = "2026-01-01T00:00:00Z";
+        let notes = read(TEMPLATE).with_decision(&Decision {
+            evidence: Vec::new(),
+            ..decision(ts)
+        });
+        let cited = decision(ts).evidence[0].written().unwrap();
+        let once = notes
+            .with_evidence(ts, std::slice::from_ref(&cited))
+            .unwrap();
+        assert_eq!(once.decisions()[0].evidence, decision(ts).evidence);
+        assert_eq!(
+            once.with_evidence(ts, std::slice::from_ref(&cited))
+                .unwrap(),
+            once
+        );
+        let twice = once
+            .with_evidence(ts, &[cited.replace("pool", "loop")])
+            .unwrap();
+        assert_eq!(twice.decisions()[0].evidence.len(), 2);
+        assert_eq!(twice.decisions()[0].scenarios, ["one"]);
+        assert_eq!(twice.with_evidence("2026", &[]), None);
+    }
+
+    /// LOA-FMT-1: a merge that nobody has finished is neither written into nor lost.
+    #[test]
+    fn nothing_is_written_into_a_merge() {
+        let torn = "## Session Continuity\n### Decision Log\n<<<<<<< a\n#### 2026-01-01 - x\n=======\n### Pending Questions\n>>>>>>> b\n";
+        let notes = read(torn).with_decision(&decision("2026-01-02T00:00:00Z"));
+        let written = text(&notes);
+        let at = written.find("#### 2026-01-02").unwrap();
+        assert!(at < written.find("<<<<<<<").unwrap(), "{written}");
+        assert!(
+            notes
+                .decisions()
+                .iter()
+                .any(|found| found.ts.starts_with("2026-01-02"))
+        );
+        assert!(
+            notes
+                .faults()
+                .iter()
+                .any(|fault| fault.what.contains("merge"))
+        );
+        let inside = "<<<<<<< a\n## Session Continuity\n### Decision Log\n=======\n>>>>>>> b\n";
+        let notes = read(inside).with_decision(&decision("2026-01-02T00:00:00Z"));
+        assert!(text(&notes).contains("#### 2026-01-02"));
+        assert!(text(&notes).contains(inside));
+    }
+
+    #[test]
+    fn a_file_of_twenty_megabytes_is_written_to() {
+        let mut large = TEMPLATE.to_owned();
+        large.push_str(&"#### note\n<<<<<<< \n```x\n".repeat(20_000_000 / 23));
+        let notes = read(&large).with_decision(&decision("2026-01-02T00:00:00Z"));
+        assert_eq!(notes.decisions().len(), 1);
+    }
+
+    const PIECES: &[&str] = &[
+        "# Notes",
+        "## Session Continuity",
+        "### Decision Log",
+        "### Active Context",
+        "- **Current Bead**: bd-1",
+        "- **Last Checkpoint**:",
+        "#### 2026-01-01T00:00:00Z - Old",
+        "**Evidence**:",
+        "- `a b c` [${PROJECT_ROOT}/a:1]",
+        "```",
+        "<!--",
+        "-->",
+        "<<<<<<< a",
+        "=======",
+        ">>>>>>> b",
+        "",
+        "words\tand \u{e9}",
+        "| ${PROJECT_ROOT}/a:1 | x | y |",
+        "### Lightweight Identifiers",
+        "### Pending Questions",
+        "- [ ] q",
+    ];
+
+    proptest! {
+        /// LOA-FMT-1: what we write keeps every foreign byte outside of what it changes.
+        #[test]
+        fn a_decision_is_inserted_and_nothing_else_changes(
+            lines in proptest::collection::vec((proptest::sample::select(PIECES), any::<bool>()), 0..24),
+            cut in any::<bool>(), odd in any::<bool>(),
+        ) {
+            let mut bytes = Vec::new();
+            for (line, is_crlf) in lines {
+                bytes.extend_from_slice(line.as_bytes());
+                bytes.extend_from_slice(if is_crlf { b"\r\n" } else { b"\n" });
+            }
+            if odd {
+                bytes.extend_from_slice(b"\xff\xfe");
+            } else if cut {
+                bytes.pop();
+            }
+            let notes = Notes::read(bytes.clone());
+            let made = notes.with_decision(&decision("2026-01-02T00:00:00Z"));
+            let put_in = inserted(&bytes, made.bytes());
+            prop_assert!(put_in.is_some(), "{}", String::from_utf8_lossy(made.bytes()));
+            let is_there = |notes: &Notes| notes.decisions().iter().any(|d| d.ts == "2026-01-02T00:00:00Z");
+            prop_assert!(is_there(&made), "{}", String::from_utf8_lossy(made.bytes()));
+            let asked = notes.with_question("what now?");
+            prop_assert!(inserted(&bytes, asked.bytes()).is_some());
+            prop_assert!(asked.questions().contains(&"what now?".to_owned()) );
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! `NOTES.md`, the agent's working memory, as a document that keeps every byte it is not asked to
+//! change.
+//!
+//! Start with [`Notes`]. `outline` finds headings and what hides them, `decision` reads the Decision
+//! Log, `edit` makes the few changes that a session makes. People and older scripts write this file
+//! too, in any way they like; what is not understood is named with its line and left as it is.
+
+mod decision;
+mod document;
+mod edit;
+mod outline;
+
+pub use self::{
+    decision::Decision,
+    document::{Active, Fault, Identifier, LARGEST_NOTES, Notes, TEMPLATE},
+    edit::Field,
+};

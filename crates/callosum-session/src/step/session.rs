@@ -1,0 +1,306 @@
+//! [`Session`]: a project's files as one agent changes them, one process at a time.
+
+use std::time::Duration;
+
+use callosum_host::{Clock, Disk, DiskError, FileLock, LockError};
+use jiff::Timestamp;
+
+use super::intent::{FORMAT, Intent};
+use crate::{
+    bead::{BeadId, Beads, Sheet, SheetError},
+    notes::{LARGEST_NOTES, Notes, TEMPLATE},
+    trajectory::{Agent, Trajectory},
+    zones::{ZoneError, Zones},
+};
+
+/// How long another session's step is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A project's files as one agent sees and changes them.
+#[derive(Clone, Debug)]
+pub struct Session<'s> {
+    /// The disk.
+    pub disk: &'s Disk,
+    /// Where the files stand.
+    pub zones: &'s Zones,
+    /// The time of day.
+    pub clock: &'s Clock,
+    /// Whose trajectory is written.
+    pub agent: Agent,
+}
+
+/// The right to change the files, until it is dropped.
+#[derive(Debug)]
+pub struct Held<'s> {
+    pub(crate) session: Session<'s>,
+    /// What was done that a killed process had left.
+    pub mended: Option<Mended>,
+    _lock: FileLock,
+}
+
+/// A step of a killed process that was taken to its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mended {
+    /// What could not be done, and why.
+    pub left: Vec<String>,
+}
+
+/// Where a step's records stand now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The trajectory's file and the line of the first record: `file:line`.
+    pub trajectory: String,
+}
+
+/// Why a session's files could not be read or changed.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// Another session was at it for too long.
+    #[error("another session is writing")]
+    Busy(#[source] LockError),
+    /// A file cannot be used.
+    #[error(transparent)]
+    Zone(#[from] ZoneError),
+    /// The bead is not there.
+    #[error("there is no bead `{id}`")]
+    NoBead {
+        /// Its id.
+        id: String,
+    },
+    /// The bead cannot be changed.
+    #[error("the bead `{id}` cannot be written")]
+    Bead {
+        /// Its id.
+        id: String,
+        /// Why.
+        source: SheetError,
+    },
+    /// The bead cannot be read.
+    #[error("the bead `{id}` cannot be read: {problem}")]
+    UnreadBead {
+        /// Its id.
+        id: String,
+        /// Why.
+        problem: String,
+    },
+    /// The notes are larger than is read.
+    #[error("`{file}` is larger than {LARGEST_NOTES} bytes")]
+    TooLarge {
+        /// The file.
+        file: String,
+    },
+    /// A newer version began a step here.
+    #[error("a newer version began a step here, and did not end it (format {format})")]
+    Newer {
+        /// Its format.
+        format: u32,
+    },
+}
+
+impl From<DiskError> for SessionError {
+    fn from(error: DiskError) -> Self {
+        Self::Zone(error.into())
+    }
+}
+
+/// A time as every file of a session has it: to the second.
+pub(crate) fn second(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+impl<'s> Session<'s> {
+    /// The beads.
+    pub fn beads(&self) -> Beads<'s> {
+        Beads {
+            disk: self.disk,
+            zones: self.zones,
+        }
+    }
+
+    /// The agent's trajectory.
+    pub fn trajectory(&self) -> Trajectory<'s> {
+        Trajectory {
+            disk: self.disk,
+            zones: self.zones,
+            agent: self.agent.clone(),
+        }
+    }
+
+    /// The notes; `None` where there are none.
+    pub fn notes(&self) -> Result<Option<Notes>, SessionError> {
+        let path = self.zones.real(self.disk, &self.zones.notes())?;
+        let Some(stat) = self.disk.stat(&path)? else {
+            return Ok(None);
+        };
+        if stat.len > LARGEST_NOTES {
+            return Err(SessionError::TooLarge {
+                file: self.zones.named(&path),
+            });
+        }
+        Ok(Some(Notes::read(self.disk.read(&path)?)))
+    }
+
+    /// A bead's file.
+    pub fn bead(&self, id: &BeadId) -> Result<Sheet, SessionError> {
+        match self.beads().sheet(id) {
+            Ok(Some(sheet)) => Ok(sheet),
+            Ok(None) => Err(SessionError::NoBead { id: id.to_string() }),
+            Err(crate::bead::ReadError::Zone(error)) => Err(error.into()),
+            Err(error) => Err(SessionError::UnreadBead {
+                id: id.to_string(),
+                problem: error.to_string(),
+            }),
+        }
+    }
+
+    /// Waits up to 5 s until no other session writes, and ends what a killed one began.
+    pub fn hold(&self) -> Result<Held<'s>, SessionError> {
+        let own = self.zones.create_own(self.disk)?;
+        let lock =
+            FileLock::acquire(self.disk, &own.join("lock"), PATIENCE).map_err(
+                |error| match error {
+                    LockError::Disk(error) => error.into(),
+                    timeout @ LockError::Timeout { .. } => SessionError::Busy(timeout),
+                },
+            )?;
+        let mut held = Held {
+            session: self.clone(),
+            mended: None,
+            _lock: lock,
+        };
+        held.mended = held.mend()?;
+        Ok(held)
+    }
+
+    /// Whether a process was killed within a step.
+    pub fn is_torn(&self) -> Result<bool, SessionError> {
+        let path = self.zones.real(self.disk, &self.zones.own().join(INTENT))?;
+        Ok(self.disk.exists(&path)?)
+    }
+}
+
+/// The name of the file that a step is written down in.
+const INTENT: &str = "intent.json";
+
+impl Held<'_> {
+    /// Does all of an intent, or nothing. What it says is on disk when this returns; a process that
+    /// is killed meanwhile leaves it to the next one that holds the session.
+    pub(crate) fn commit(&self, intent: &Intent) -> Result<Written, SessionError> {
+        let session = &self.session;
+        let path = session
+            .zones
+            .real(session.disk, &session.zones.own().join(INTENT))?;
+        // Whatever cannot be written must fail before anything is.
+        if let Some((id, _)) = &intent.bead {
+            self.bead_changed(id, intent)?;
+        }
+        let bytes = serde_json::to_vec(intent).unwrap_or_default();
+        session.disk.replace(&path, &bytes, 0o644)?;
+        self.change_notes(intent)?;
+        if let Some((id, _)) = &intent.bead {
+            let (path, sheet) = self.bead_changed(id, intent)?;
+            self.write_if_changed(&path, sheet.text().as_bytes())?;
+        }
+        let line = self.append(intent)?;
+        session.disk.remove_file(&path)?;
+        session
+            .disk
+            .sync_dir(&session.zones.real(session.disk, &session.zones.own())?)?;
+        let file = self.session.trajectory().file_of(&intent.day)?;
+        Ok(Written {
+            trajectory: format!("{}:{line}", session.zones.named(&file)),
+        })
+    }
+
+    fn mend(&self) -> Result<Option<Mended>, SessionError> {
+        let session = &self.session;
+        let own = session.zones.real(session.disk, &session.zones.own())?;
+        let path = own.join(INTENT);
+        let Some(bytes) = session.disk.read_if_there(&path)? else {
+            return Ok(None);
+        };
+        let mut mended = Mended::default();
+        match serde_json::from_slice::<Intent>(&bytes) {
+            Ok(intent) if intent.format > FORMAT => {
+                return Err(SessionError::Newer {
+                    format: intent.format,
+                });
+            }
+            Ok(intent) => {
+                self.change_notes(&intent)?;
+                if let Some((id, _)) = &intent.bead {
+                    match self.bead_changed(id, &intent) {
+                        Ok((path, sheet)) => {
+                            self.write_if_changed(&path, sheet.text().as_bytes())?;
+                        }
+                        Err(SessionError::Zone(error)) => return Err(error.into()),
+                        Err(error) => mended.left.push(error.to_string()),
+                    }
+                }
+                self.append(&intent)?;
+            }
+            Err(error) => mended
+                .left
+                .push(format!("the step cannot be read: {error}")),
+        }
+        session.disk.remove_file(&path)?;
+        session.disk.sync_dir(&own)?;
+        Ok(Some(mended))
+    }
+
+    fn change_notes(&self, intent: &Intent) -> Result<(), SessionError> {
+        if intent.notes.is_empty() {
+            return Ok(());
+        }
+        let session = &self.session;
+        let path = session.zones.real(session.disk, &session.zones.notes())?;
+        let there = session.notes()?.filter(|notes| !notes.is_blank());
+        let mut notes = there.unwrap_or_else(|| Notes::read(TEMPLATE.into()));
+        for change in &intent.notes {
+            notes = change.made(&notes);
+        }
+        self.write_if_changed(&path, notes.bytes())
+    }
+
+    fn bead_changed(
+        &self,
+        id: &str,
+        intent: &Intent,
+    ) -> Result<(std::path::PathBuf, Sheet), SessionError> {
+        let no_bead = || SessionError::NoBead { id: id.to_owned() };
+        let checked = BeadId::new(id).ok_or_else(no_bead)?;
+        let mut sheet = self.session.bead(&checked)?;
+        for change in intent.bead.iter().flat_map(|(_, changes)| changes) {
+            sheet = change.made(&sheet).map_err(|source| SessionError::Bead {
+                id: id.to_owned(),
+                source,
+            })?;
+        }
+        Ok((self.session.beads().path(&checked)?, sheet))
+    }
+
+    fn append(&self, intent: &Intent) -> Result<usize, SessionError> {
+        // An intent of a name that is none any more goes to nobody's file.
+        let agent = Agent::new(&intent.agent).unwrap_or_default();
+        let trajectory = Trajectory {
+            agent,
+            ..self.session.trajectory()
+        };
+        Ok(trajectory.append(&intent.day, &intent.records)?)
+    }
+
+    pub(crate) fn write_if_changed(
+        &self,
+        path: &std::path::Path,
+        bytes: &[u8],
+    ) -> Result<(), SessionError> {
+        let disk = self.session.disk;
+        if disk.read_if_there(path)?.as_deref() == Some(bytes) {
+            return Ok(());
+        }
+        if let Some(folder) = path.parent() {
+            disk.create_dir_all(folder)?;
+        }
+        Ok(disk.rewrite(path, bytes, 0o644)?)
+    }
+}

@@ -1,0 +1,251 @@
+//! [`Trajectory`]: the files of one agent, read since its last hand-off and added to.
+
+use std::path::PathBuf;
+
+use callosum_host::{Disk, OpenHow};
+use serde_json::Value;
+
+use super::{
+    agent::Agent,
+    record::{Bad, Record, records},
+};
+use crate::zones::{ZoneError, Zones};
+
+/// Most bytes of one file that are read, from its end.
+const LARGEST_FILE: u64 = 64 * 1024 * 1024;
+
+/// Most days that are looked back for the last hand-off.
+const MOST_DAYS: usize = 31;
+
+/// What was read of an agent's files.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Read {
+    /// Whether there is any file.
+    pub is_there: bool,
+    /// The records since the last hand-off, oldest first, each with its file as it is named from the
+    /// root.
+    pub records: Vec<(String, Record)>,
+    /// The last hand-off, where one was found.
+    pub handoff: Option<(String, Record)>,
+    /// Lines that are no record, in the files that were read: all counted, the first of each file
+    /// named.
+    pub bad: Vec<(String, Bad)>,
+}
+
+impl Read {
+    /// How many lines are no record.
+    pub fn bad_lines(&self) -> usize {
+        self.bad.iter().map(|(_, bad)| bad.count).sum()
+    }
+}
+
+/// The files of one agent.
+#[derive(Clone, Debug)]
+pub struct Trajectory<'t> {
+    /// The disk.
+    pub disk: &'t Disk,
+    /// Where they stand.
+    pub zones: &'t Zones,
+    /// Whose they are.
+    pub agent: Agent,
+}
+
+impl Trajectory<'_> {
+    /// The agent's files, newest first.
+    fn files(&self) -> Result<Vec<PathBuf>, ZoneError> {
+        let folder = self.zones.real(self.disk, &self.zones.trajectories())?;
+        let mut files = Vec::new();
+        for entry in self.disk.list_dir(&folder)? {
+            let day = entry
+                .name
+                .to_str()
+                .and_then(|name| name.strip_prefix(self.agent.as_str())?.strip_prefix('-'))
+                .and_then(|rest| rest.strip_suffix(".jsonl"));
+            let is_day =
+                day.is_some_and(|day| day.len() == 10 && day.parse::<jiff::civil::Date>().is_ok());
+            if is_day && entry.kind == callosum_host::disk::EntryKind::File {
+                files.push(folder.join(&entry.name));
+            }
+        }
+        files.reverse();
+        Ok(files)
+    }
+
+    /// Reads what the agent did since its last hand-off, across midnight.
+    pub fn since_handoff(&self) -> Result<Read, ZoneError> {
+        let mut read = Read::default();
+        for path in self.files()?.into_iter().take(MOST_DAYS) {
+            read.is_there = true;
+            let name = self.zones.named(&path);
+            let file = self.disk.open(&path, OpenHow::READ)?;
+            let skipped = file.size()?.saturating_sub(LARGEST_FILE);
+            let mut found = records(&file.read_from(skipped)?);
+            if found.bad.count > 0 {
+                read.bad.push((name.clone(), found.bad));
+            }
+            let handoff = found
+                .records
+                .iter()
+                .rposition(|record| record.phase() == "session_handoff");
+            let since = found.records.split_off(handoff.map_or(0, |at| at + 1));
+            let since = since.into_iter().map(|record| (name.clone(), record));
+            read.records.splice(0..0, since);
+            if let Some(handoff) = found.records.pop().filter(|_| handoff.is_some()) {
+                read.handoff = Some((name, handoff));
+                break;
+            }
+        }
+        Ok(read)
+    }
+
+    /// The file of a day.
+    pub fn file_of(&self, day: &str) -> Result<PathBuf, ZoneError> {
+        let folder = self.zones.real(self.disk, &self.zones.trajectories())?;
+        self.zones
+            .real(self.disk, &folder.join(self.agent.file_of(day)))
+    }
+
+    /// Adds records to the file of a day, each on a line of its own, and makes them durable. A torn
+    /// last line is ended first. Records that stand there word for word are not added again.
+    ///
+    /// Returns the line of the first record, counted from 1. The caller holds the session's lock.
+    pub(crate) fn append(&self, day: &str, new: &[Value]) -> Result<usize, ZoneError> {
+        let path = self.file_of(day)?;
+        if let Some(folder) = path.parent() {
+            self.disk.create_dir_all(folder)?;
+        }
+        let is_new = !self.disk.exists(&path)?;
+        let file = self.disk.open(&path, OpenHow::READ_WRITE_CREATE)?;
+        let there = file.read_all()?;
+        let there = new.first().map_or(&there[..], |first| {
+            without_torn(&there, first.to_string().as_bytes())
+        });
+        let mut added = Vec::new();
+        if there.last().is_some_and(|last| *last != b'\n') {
+            added.push(b'\n');
+        }
+        let first = line_ends(there) + added.len() + 1;
+        for record in new {
+            let line = record.to_string().into_bytes();
+            let is_known = there
+                .split(|byte| *byte == b'\n')
+                .any(|known| known == line);
+            if !is_known {
+                added.extend_from_slice(&line);
+                added.push(b'\n');
+            }
+        }
+        file.write_at(&added, there.len() as u64)?;
+        file.sync_data()?;
+        if is_new && let Some(folder) = path.parent() {
+            self.disk.sync_dir(folder)?;
+        }
+        Ok(first)
+    }
+}
+
+/// The bytes without a last line that is `line` as a crash leaves it: cut short, or with blocks of it
+/// never written.
+fn without_torn<'b>(bytes: &'b [u8], line: &[u8]) -> &'b [u8] {
+    let ended = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    let start = ended
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |at| at + 1);
+    let last = &ended[start..];
+    let is_part = !last.is_empty()
+        && last.len() <= line.len()
+        && last
+            .iter()
+            .zip(line)
+            .all(|(there, meant)| *there == 0 || there == meant);
+    if is_part && last != line {
+        &bytes[..start]
+    } else {
+        bytes
+    }
+}
+
+fn line_ends(bytes: &[u8]) -> usize {
+    bytes.split(|byte| *byte == b'\n').count() - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// LOA-GRD-1: what counts is everything since the last hand-off, across midnight.
+    #[test]
+    fn reading_goes_back_to_the_last_hand_off_and_no_further() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        let root = disk.canonicalize(folder.path()).unwrap();
+        let zones = Zones {
+            tree: root.clone(),
+            root,
+        };
+        let trajectory = Trajectory {
+            disk: &disk,
+            zones: &zones,
+            agent: Agent::default(),
+        };
+        assert!(!trajectory.since_handoff().unwrap().is_there);
+        let record = |n: u8, phase: &str| json!({"phase": phase, "n": n});
+        trajectory
+            .append(
+                "2026-01-01",
+                &[
+                    record(1, "cite"),
+                    record(2, "session_handoff"),
+                    record(3, "cite"),
+                ],
+            )
+            .unwrap();
+        trajectory.append("2026-01-02", &[record(4, "x")]).unwrap();
+        let other = Trajectory {
+            agent: Agent::new("implementing").unwrap(),
+            ..trajectory.clone()
+        };
+        assert!(!other.since_handoff().unwrap().is_there);
+        let read = trajectory.since_handoff().unwrap();
+        let numbers: Vec<_> = read
+            .records
+            .iter()
+            .map(|(_, r)| r.members["n"].clone())
+            .collect();
+        assert_eq!(numbers, [3, 4]);
+        assert_eq!(read.handoff.unwrap().1.members["n"], 2);
+    }
+
+    #[test]
+    fn a_torn_line_is_ended_and_a_record_is_added_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        let root = disk.canonicalize(folder.path()).unwrap();
+        let zones = Zones {
+            tree: root.clone(),
+            root,
+        };
+        let trajectory = Trajectory {
+            disk: &disk,
+            zones: &zones,
+            agent: Agent::default(),
+        };
+        let path = trajectory.file_of("2026-01-01").unwrap();
+        disk.create_dir_all(path.parent().unwrap()).unwrap();
+        disk.replace(&path, b"{\"phase\":\"a\"}\n{\"torn", 0o644)
+            .unwrap();
+        let record = json!({"phase": "b"});
+        assert_eq!(
+            trajectory
+                .append("2026-01-01", std::slice::from_ref(&record))
+                .unwrap(),
+            3
+        );
+        trajectory.append("2026-01-01", &[record]).unwrap();
+        let text = String::from_utf8(disk.read(&path).unwrap()).unwrap();
+        assert_eq!(text, "{\"phase\":\"a\"}\n{\"torn\n{\"phase\":\"b\"}\n");
+    }
+}

@@ -1,0 +1,15 @@
+//! Trajectories: what an agent did, a JSON object a line, a file a day.
+//!
+//! Start with [`Trajectory`], the files of one agent. `record` reads whatever stands in them: torn
+//! lines, records that somebody pretty-printed, phases of others. A prefix of a file is as readable
+//! as the file. Nothing in them is ever changed; records are added at the end.
+
+mod agent;
+mod files;
+mod record;
+
+pub use self::{
+    agent::{Agent, AgentError, DEFAULT_AGENT},
+    files::{Read, Trajectory},
+    record::{Bad, Record, Records, records},
+};

@@ -1,0 +1,189 @@
+//! [`records`]: the records in a trajectory's bytes, and what in them is none.
+
+use serde_json::{Map, Value};
+
+/// Longest record that is read, in bytes.
+const LONGEST: usize = 1024 * 1024;
+
+/// Bad lines that are named; all are counted.
+const MOST_NAMED: usize = 20;
+
+/// One record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// Its members.
+    pub members: Map<String, Value>,
+    /// The line where it begins, counted from 1.
+    pub line: usize,
+}
+
+/// Lines that are no record.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bad {
+    /// How many there are.
+    pub count: usize,
+    /// The first of them, counted from 1.
+    pub lines: Vec<usize>,
+}
+
+/// What stands in a trajectory.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Records {
+    /// The records, in their order.
+    pub records: Vec<Record>,
+    /// What is none.
+    pub bad: Bad,
+}
+
+impl Record {
+    /// A member that is text; empty where it is not.
+    pub fn text(&self, name: &str) -> &str {
+        self.members
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    }
+
+    /// What the record is about: `cite`, `session_handoff` and so on.
+    pub fn phase(&self) -> &str {
+        self.text("phase")
+    }
+
+    /// When it was written, as it says.
+    pub fn ts(&self) -> &str {
+        self.text("ts")
+    }
+}
+
+/// Reads a trajectory, in time linear in its length.
+///
+/// A record stands on a line of its own, or spreads over several where somebody printed it so. The
+/// records of a prefix of the bytes are a prefix of the records of all.
+pub fn records(bytes: &[u8]) -> Records {
+    let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
+    let mut read = Records::default();
+    let mut at = 0;
+    while at < lines.len() {
+        let line = lines[at].trim_ascii();
+        if line.is_empty() {
+            at += 1;
+            continue;
+        }
+        if let Some(members) = object(line) {
+            read.records.push(Record {
+                members,
+                line: at + 1,
+            });
+            at += 1;
+            continue;
+        }
+        if let Some((members, count)) = spread(&lines[at..]) {
+            read.records.push(Record {
+                members,
+                line: at + 1,
+            });
+            at += count;
+            continue;
+        }
+        read.bad.count += 1;
+        if read.bad.lines.len() < MOST_NAMED {
+            read.bad.lines.push(at + 1);
+        }
+        at += 1;
+    }
+    read
+}
+
+fn object(text: &[u8]) -> Option<Map<String, Value>> {
+    if text.len() > LONGEST || !text.starts_with(b"{") {
+        return None;
+    }
+    serde_json::from_slice(text).ok()
+}
+
+/// A record that begins on the first line alone with `{`, as pretty printers write it, and ends on a
+/// line with `}` at the same column; and how many lines it has.
+fn spread(lines: &[&[u8]]) -> Option<(Map<String, Value>, usize)> {
+    let first = lines[0].trim_ascii_end();
+    let indent = first.len().checked_sub(1)?;
+    if first.trim_ascii_start() != b"{" {
+        return None;
+    }
+    let mut length = 0;
+    for (index, line) in lines.iter().enumerate().skip(1) {
+        let line = line.trim_ascii_end();
+        length += line.len() + 1;
+        let column = line
+            .iter()
+            .take_while(|byte| byte.is_ascii_whitespace())
+            .count();
+        if line.is_empty() || column < indent || length > LONGEST {
+            return None;
+        }
+        if column == indent {
+            // Whatever else begins at this column, the record has been torn before it.
+            let text = lines[..=index].join(&b'\n');
+            return (line[column..] == *b"}")
+                .then(|| object(text.trim_ascii()))?
+                .map(|members| (members, index + 1));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn phases(text: &str) -> (Vec<String>, Vec<usize>) {
+        let read = records(text.as_bytes());
+        let phases = read.records.iter().map(|record| record.phase().to_owned());
+        (phases.collect(), read.bad.lines)
+    }
+
+    #[test]
+    fn torn_spread_and_foreign_records_are_told_apart() {
+        let text = "{\"phase\": \"a\"}\r\n\n{\"phase\":\"b\n{\n  \"phase\": \"c\",\n  \"x\": {\n    \"y\": 1\n  }\n}\nwords\n\
+                    {\n  \"phase\": \"torn\",\n{\"phase\":\"d\",\"new\":[1]}\n[1]\n{\"phase\":7}\n{\"pha";
+        let (phases, bad) = phases(text);
+        assert_eq!(phases, ["a", "c", "d", ""]);
+        assert_eq!(bad, [3, 10, 11, 12, 14, 16]);
+    }
+
+    #[test]
+    fn a_file_of_opening_braces_is_read_in_time() {
+        let read = records(&b"{\n ".repeat(300_000));
+        assert_eq!(read.records.len(), 0);
+        let read = records(&b"{\n x\n".repeat(300_000));
+        assert_eq!(read.bad.count, 600_000);
+        assert_eq!(read.bad.lines.len(), MOST_NAMED);
+    }
+
+    const PIECES: &[&str] = &[
+        "{\"phase\":\"cite\"}",
+        "{ \"phase\" : \"x\", \"n\": {\"a\": \"}\"} }",
+        "{",
+        "  \"a\": 1",
+        "  \"b\": {",
+        "  }",
+        "}",
+        "torn {\"",
+        "",
+        "{\"phase\":\"c",
+    ];
+
+    proptest! {
+        /// LOA-TRJ-1: any prefix of a trajectory is readable.
+        #[test]
+        fn a_prefix_has_a_prefix_of_the_records(
+            lines in proptest::collection::vec(proptest::sample::select(PIECES), 0..16), cut in 0_usize..400,
+        ) {
+            let bytes = lines.join("\n").into_bytes();
+            let all = records(&bytes);
+            let some = records(&bytes[..cut.min(bytes.len())]);
+            prop_assert!(all.records.starts_with(&some.records), "{:?} {:?}", all, some);
+        }
+    }
+}

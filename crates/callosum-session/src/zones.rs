@@ -1,0 +1,148 @@
+//! [`Zones`]: where a session's files stand, and that none of them is reached through a link that
+//! leaves the project.
+
+use std::path::{Path, PathBuf};
+
+use callosum_host::{Disk, DiskError};
+
+/// The state zone's folder (Seed LOA §2.3).
+const STATE: &str = "loa-grimoire";
+
+/// The folders of a project as a session sees them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Zones {
+    /// The tree that is cited: `${PROJECT_ROOT}`.
+    pub tree: PathBuf,
+    /// The folder that holds the zones; another than `tree` in a linked git worktree.
+    pub root: PathBuf,
+}
+
+impl Zones {
+    /// `NOTES.md` (Seed LOA §5.1).
+    pub fn notes(&self) -> PathBuf {
+        self.root.join(STATE).join("NOTES.md")
+    }
+
+    /// The folder of beads (Seed LOA §5.2).
+    pub fn beads(&self) -> PathBuf {
+        self.root.join(".beads")
+    }
+
+    /// The folder of trajectories (Seed LOA §5.3).
+    pub fn trajectories(&self) -> PathBuf {
+        self.root.join(STATE).join("a2a").join("trajectory")
+    }
+
+    /// The settings (Seed LOA §5.4).
+    pub fn config(&self) -> PathBuf {
+        self.root.join(".loa.config.yaml")
+    }
+
+    /// Files of our own between the others: the lock, the step that is being taken, and what can be
+    /// derived. Git is told to pass it over.
+    pub fn own(&self) -> PathBuf {
+        self.root.join(STATE).join(".session")
+    }
+
+    /// A path as it is named in records: from the root.
+    pub fn named(&self, path: &Path) -> String {
+        let named = path.strip_prefix(&self.root).unwrap_or(path);
+        named.display().to_string()
+    }
+
+    /// The path with every link on it resolved, also where its last parts are not there yet.
+    ///
+    /// Fails where it would lead out of the root: a cloned repository may have a link where a file
+    /// of ours belongs, and what is read from one is shown to models.
+    pub fn real(&self, disk: &Disk, path: &Path) -> Result<PathBuf, ZoneError> {
+        let root = disk.canonicalize(&self.root)?;
+        let mut missing = Vec::new();
+        for there in path.ancestors() {
+            if !disk.exists(there)? {
+                missing.extend(there.file_name());
+                continue;
+            }
+            let real = disk.canonicalize(there).map_err(|error| {
+                if error.is_absent() {
+                    ZoneError::outside(path)
+                } else {
+                    error.into()
+                }
+            })?;
+            if !real.starts_with(&root) {
+                return Err(ZoneError::outside(path));
+            }
+            return Ok(missing
+                .iter()
+                .rev()
+                .fold(real, |real, name| real.join(name)));
+        }
+        Err(ZoneError::outside(path))
+    }
+
+    /// Creates [`own`](Self::own) where it is missing, so that git passes it over.
+    pub(crate) fn create_own(&self, disk: &Disk) -> Result<PathBuf, ZoneError> {
+        let own = self.real(disk, &self.own())?;
+        disk.create_dir_all(&own)?;
+        disk.create(&own.join(".gitignore"), b"*\n", 0o644)?;
+        Ok(own)
+    }
+}
+
+/// Why a file of a zone cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ZoneError {
+    /// A link leads out of the project, or nowhere.
+    #[error("`{}` is a link that leads out of the project", path.display())]
+    Outside {
+        /// The file that was meant.
+        path: PathBuf,
+    },
+    /// The disk does not do it.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+}
+
+impl ZoneError {
+    fn outside(path: &Path) -> Self {
+        Self::Outside {
+            path: path.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// LOA-SEC-1: no link leads a file of ours out of the project.
+    #[test]
+    fn a_link_that_leaves_the_project_is_refused_and_one_inside_is_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        let top = disk.canonicalize(folder.path()).unwrap();
+        let root = top.join("root");
+        disk.create_dir_all(&root.join("docs")).unwrap();
+        let zones = Zones {
+            tree: root.clone(),
+            root: root.clone(),
+        };
+        assert_eq!(
+            zones.real(&disk, &zones.notes()).unwrap(),
+            root.join("loa-grimoire/NOTES.md")
+        );
+        symlink("docs", root.join("loa-grimoire")).unwrap();
+        assert_eq!(
+            zones.real(&disk, &zones.notes()).unwrap(),
+            root.join("docs/NOTES.md")
+        );
+        symlink("../../secret", root.join("docs/NOTES.md")).unwrap();
+        let refused = zones.real(&disk, &zones.notes()).unwrap_err();
+        assert!(matches!(refused, ZoneError::Outside { .. }));
+        disk.replace(&top.join("secret"), b"x", 0o600).unwrap();
+        let refused = zones.real(&disk, &zones.notes()).unwrap_err();
+        assert!(matches!(refused, ZoneError::Outside { .. }));
+    }
+}

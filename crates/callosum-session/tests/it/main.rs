@@ -1,0 +1,8 @@
+//! Sessions on disks that a test can crash. One binary; this is its table of contents.
+
+#![expect(clippy::unwrap_used, reason = "what a test cannot unwrap has failed")]
+
+/// Whatever a crash leaves of a step, the next session has all of it or none.
+mod interrupted;
+/// Two sessions that write at once.
+mod together;

@@ -17,7 +17,10 @@ mod disk;
 mod general;
 mod git;
 mod kubernetes;
+mod machine;
 mod network;
+mod package;
+mod process;
 mod publish;
 mod subject;
 mod sudo;
@@ -122,7 +125,10 @@ pub(crate) const TOOLS: &[&[Tool]] = &[
     sudo::TOOLS,
     container::TOOLS,
     disk::TOOLS,
+    process::TOOLS,
     system::TOOLS,
+    machine::TOOLS,
+    package::TOOLS,
     publish::TOOLS,
     cloud::TOOLS,
     database::TOOLS,

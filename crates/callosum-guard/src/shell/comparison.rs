@@ -148,7 +148,9 @@ fn ours(text: &str) -> Names {
 }
 
 fn script(read: &Script, names: &mut Names) {
-    read.commands.iter().for_each(|one| command(one, names));
+    for one in &read.commands {
+        command(one, names);
+    }
 }
 
 fn command(read: &Command, names: &mut Names) {
@@ -161,9 +163,17 @@ fn command(read: &Command, names: &mut Names) {
             assignments(&simple.assignments, names);
             redirects(&simple.redirects, names);
         }
-        Command::Pipeline(all) => all.iter().for_each(|one| command(one, names)),
+        Command::Pipeline(all) => {
+            for one in all {
+                command(one, names);
+            }
+        }
         Command::Group { body, .. } => script(body, names),
-        Command::Parts(parts) => parts.iter().for_each(|part| script(part, names)),
+        Command::Parts(parts) => {
+            for part in parts {
+                script(part, names);
+            }
+        }
         Command::For {
             words: list, body, ..
         } => {
@@ -172,7 +182,9 @@ fn command(read: &Command, names: &mut Names) {
         }
         Command::Case { subject, arms } => {
             word(subject, names);
-            arms.iter().for_each(|arm| script(arm, names));
+            for arm in arms {
+                script(arm, names);
+            }
         }
         Command::Function { body, .. } => command(body, names),
         Command::Test(list) => words(list, names),
@@ -207,7 +219,9 @@ fn redirects(all: &[Redirect], names: &mut Names) {
 }
 
 fn words(all: &[Word], names: &mut Names) {
-    all.iter().for_each(|one| word(one, names));
+    for one in all {
+        word(one, names);
+    }
 }
 
 fn word(read: &Word, names: &mut Names) {

@@ -7,7 +7,10 @@
 //! What is deliberately not here: expanding words and running anything, even in thought.
 
 pub(crate) mod ansi;
+mod compound;
 pub(crate) mod reader;
+mod redirect;
+mod simple;
 pub(crate) mod tree;
 mod word;
 

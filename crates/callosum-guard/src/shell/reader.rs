@@ -1,12 +1,12 @@
-//! Statements: lists, pipelines, compound commands, redirections, here-documents.
+//! Where the reading stands, and statements: lists and pipelines.
 //!
-//! A descent by hand over the grammar of bash. Words are read next door, in `word`. It never
-//! gives up: what it cannot make sense of is noted and passed over.
+//! A descent by hand over the grammar of bash. Commands are read next door: `compound`, `simple`
+//! and `redirect`; their words in `word`. It never gives up: what it cannot make sense of is noted
+//! and passed over.
 
-use std::{cell::OnceCell, rc::Rc};
-
-use super::tree::{
-    Assignment, Command, Part, Redirect, RedirectKind, Script, Simple, Target, Word,
+use super::{
+    redirect::Waiting,
+    tree::{Command, Script},
 };
 
 /// How deep constructs may stand in one another.
@@ -72,14 +72,6 @@ pub(crate) fn read(text: &str, depth: usize, budget: &mut Budget) -> (Script, Ve
     (script, reader.faults)
 }
 
-/// A here-document whose body begins behind the end of the line.
-pub(super) struct Waiting {
-    end: String,
-    literal: bool,
-    tabs: bool,
-    body: Rc<OnceCell<Word>>,
-}
-
 /// Where the reading stands.
 pub(super) struct Reader<'a> {
     pub(super) text: &'a str,
@@ -138,7 +130,7 @@ impl Reader<'_> {
     }
 
     /// Passes over blanks, continued lines and a comment.
-    fn blanks(&mut self) {
+    pub(super) fn blanks(&mut self) {
         loop {
             if self.starts("\\\n") {
                 self.at += 2;
@@ -156,7 +148,7 @@ impl Reader<'_> {
     }
 
     /// Passes over the end of a line, and over the bodies that begin behind it.
-    fn newline(&mut self) -> bool {
+    pub(super) fn newline(&mut self) -> bool {
         if self.peek() != Some('\n') {
             return false;
         }
@@ -166,60 +158,11 @@ impl Reader<'_> {
     }
 
     /// Passes over blanks and the ends of lines.
-    fn lines(&mut self) {
+    pub(super) fn lines(&mut self) {
         loop {
             self.blanks();
             if !self.newline() {
                 return;
-            }
-        }
-    }
-
-    /// Reads the bodies of the here-documents that wait.
-    fn bodies(&mut self) {
-        for waiting in std::mem::take(&mut self.waiting) {
-            let mut body = String::new();
-            let mut ended = false;
-            while self.at < self.text.len() {
-                let rest = self.rest();
-                let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
-                let advance = (line.len() + 1).min(rest.len());
-                let shown = if waiting.tabs {
-                    line.trim_start_matches('\t')
-                } else {
-                    line
-                };
-                let plain = shown.trim_end_matches('\r');
-                if plain == waiting.end {
-                    self.at += line.len();
-                    ended = true;
-                    break;
-                }
-                // `EOF)` ends a body within a substitution.
-                if self.depth > 0
-                    && plain.trim_end_matches(')') == waiting.end
-                    && plain.len() > waiting.end.len()
-                {
-                    self.at += line.len() - shown.len() + waiting.end.len();
-                    ended = true;
-                    break;
-                }
-                body.push_str(shown);
-                body.push('\n');
-                self.at += advance;
-            }
-            if !ended {
-                self.fault(Fault::Unfinished);
-            }
-            let word = if waiting.literal {
-                Word::quoted(&body)
-            } else {
-                self.within(&body, |reader| reader.quoted_until(None))
-            };
-            // Each cell is filled here and nowhere else.
-            drop(waiting.body.set(word));
-            if self.peek() == Some('\n') {
-                self.at += 1;
             }
         }
     }
@@ -255,7 +198,7 @@ impl Reader<'_> {
     }
 
     /// The bare word that begins here, where it is one.
-    fn keyword(&self) -> &str {
+    pub(super) fn keyword(&self) -> &str {
         let rest = self.rest();
         let end = rest
             .find(|c: char| c.is_whitespace() || ";&|<>()\"'`$\\#".contains(c))
@@ -267,7 +210,7 @@ impl Reader<'_> {
     }
 
     /// Eats a word of the grammar.
-    fn eat_keyword(&mut self, word: &str) -> bool {
+    pub(super) fn eat_keyword(&mut self, word: &str) -> bool {
         let there = self.keyword() == word;
         if there {
             self.at += word.len();
@@ -276,7 +219,7 @@ impl Reader<'_> {
     }
 
     /// Eats the word that must stand here, or notes that it does not.
-    fn expect_keyword(&mut self, word: &str) {
+    pub(super) fn expect_keyword(&mut self, word: &str) {
         self.lines();
         if !self.eat_keyword(word) {
             self.fault(Fault::Unfinished);
@@ -349,7 +292,7 @@ impl Reader<'_> {
         }
     }
 
-    fn command(&mut self) -> Option<Command> {
+    pub(super) fn command(&mut self) -> Option<Command> {
         if !self.deeper() {
             return None;
         }
@@ -371,459 +314,4 @@ impl Reader<'_> {
         self.depth -= 1;
         command
     }
-
-    /// A command that begins with a word or sign of the grammar.
-    fn compound(&mut self) -> Option<Command> {
-        if self.starts("((")
-            && let Some(inner) = self.arithmetic_end(2)
-        {
-            let text = self.text[self.at + 2..inner].to_owned();
-            self.at = inner + 2;
-            return Some(Command::Test(vec![
-                self.within(&text, |reader| reader.quoted_until(None)),
-            ]));
-        }
-        if self.eat("(") {
-            let body = self.list();
-            self.close(")");
-            return Some(Command::Group {
-                body,
-                subshell: true,
-            });
-        }
-        match self.keyword() {
-            "{" => {
-                self.at += 1;
-                let body = self.list();
-                if !self.eat_keyword("}") {
-                    self.fault(Fault::Unfinished);
-                }
-                Some(Command::Group {
-                    body,
-                    subshell: false,
-                })
-            }
-            "if" => {
-                self.at += 2;
-                Some(self.condition())
-            }
-            word @ ("while" | "until") => {
-                self.at += word.len();
-                let test = self.list();
-                self.expect_keyword("do");
-                let body = self.list();
-                self.expect_keyword("done");
-                Some(Command::Parts(vec![test, body]))
-            }
-            word @ ("for" | "select") => {
-                self.at += word.len();
-                Some(self.every())
-            }
-            "case" => {
-                self.at += 4;
-                Some(self.case())
-            }
-            "function" => {
-                self.at += 8;
-                self.blanks();
-                let name = self.keyword().to_owned();
-                self.at += name.len();
-                self.blanks();
-                if self.eat("(") {
-                    self.blanks();
-                    self.close(")");
-                }
-                Some(self.function(name))
-            }
-            "coproc" => {
-                self.at += 6;
-                self.blanks();
-                // `coproc NAME { …; }`: the name is no command.
-                let name = self.keyword().to_owned();
-                let after = self.rest()[name.len()..].trim_start();
-                if !name.is_empty() && (after.starts_with("{ ") || after.starts_with('(')) {
-                    self.at += name.len();
-                    self.blanks();
-                }
-                self.command()
-            }
-            "[[" => {
-                self.at += 2;
-                Some(self.test())
-            }
-            _ => None,
-        }
-    }
-
-    pub(super) fn close(&mut self, sign: &str) {
-        self.blanks();
-        if !self.eat(sign) {
-            self.fault(Fault::Unfinished);
-        }
-    }
-
-    fn condition(&mut self) -> Command {
-        let mut parts = vec![self.list()];
-        self.expect_keyword("then");
-        loop {
-            parts.push(self.list());
-            if self.eat_keyword("elif") {
-                parts.push(self.list());
-                self.expect_keyword("then");
-            } else if !self.eat_keyword("else") {
-                break;
-            }
-        }
-        self.expect_keyword("fi");
-        Command::Parts(parts)
-    }
-
-    fn every(&mut self) -> Command {
-        self.blanks();
-        if self.starts("((")
-            && let Some(end) = self.arithmetic_end(2)
-        {
-            let text = self.text[self.at + 2..end].to_owned();
-            self.at = end + 2;
-            let test = self.within(&text, |reader| reader.quoted_until(None));
-            let body = self.body();
-            return Command::Parts(vec![
-                Script {
-                    commands: vec![Command::Test(vec![test])],
-                },
-                body,
-            ]);
-        }
-        let variable = self.keyword().to_owned();
-        self.at += variable.len();
-        self.lines();
-        let mut words = None;
-        if self.eat_keyword("in") {
-            let mut list = Vec::new();
-            loop {
-                self.blanks();
-                match self.word() {
-                    Some(word) => list.push(word),
-                    None => break,
-                }
-            }
-            words = Some(list);
-        }
-        let body = self.body();
-        Command::For {
-            variable,
-            words,
-            body,
-        }
-    }
-
-    /// `do … done`, or `{ … }`, which `for` takes as well.
-    fn body(&mut self) -> Script {
-        self.blanks();
-        self.eat(";");
-        self.lines();
-        if self.eat_keyword("{") {
-            let body = self.list();
-            self.expect_keyword("}");
-            return body;
-        }
-        self.expect_keyword("do");
-        let body = self.list();
-        self.expect_keyword("done");
-        body
-    }
-
-    fn case(&mut self) -> Command {
-        self.blanks();
-        let subject = self.word().unwrap_or_default();
-        self.expect_keyword("in");
-        let mut arms = Vec::new();
-        loop {
-            self.lines();
-            if self.peek().is_none() || self.eat_keyword("esac") {
-                break;
-            }
-            let before = self.at;
-            self.eat("(");
-            loop {
-                self.blanks();
-                let _pattern = self.word();
-                self.blanks();
-                if !self.eat("|") {
-                    break;
-                }
-            }
-            self.close(")");
-            arms.push(self.list());
-            self.blanks();
-            let _ended = self.eat(";;&") || self.eat(";;") || self.eat(";&");
-            if self.at == before {
-                self.fault(Fault::Unexpected);
-                self.skip_one();
-            }
-        }
-        Command::Case { subject, arms }
-    }
-
-    fn function(&mut self, name: String) -> Command {
-        self.lines();
-        let body = self.command().unwrap_or(Command::Test(Vec::new()));
-        Command::Function {
-            name,
-            body: Rc::new(body),
-        }
-    }
-
-    fn test(&mut self) -> Command {
-        let mut words = Vec::new();
-        loop {
-            self.lines();
-            if self.peek().is_none() {
-                self.fault(Fault::Unfinished);
-                break;
-            }
-            if self.eat_keyword("]]") {
-                break;
-            }
-            match self.word() {
-                Some(word) => words.push(word),
-                None => self.skip_one(),
-            }
-        }
-        Command::Test(words)
-    }
-
-    fn simple(&mut self) -> Option<Command> {
-        let mut simple = Simple::default();
-        loop {
-            self.blanks();
-            if let Some(redirect) = self.redirect() {
-                simple.redirects.push(redirect);
-                continue;
-            }
-            if simple.words.is_empty()
-                && let Some(assignment) = self.assignment()
-            {
-                simple.assignments.push(assignment);
-                continue;
-            }
-            if !simple.words.is_empty()
-                && simple.words.first().is_some_and(declares)
-                && let Some(assignment) = self.list_assignment()
-            {
-                simple.assignments.push(assignment);
-                continue;
-            }
-            let Some(word) = self.word() else {
-                break;
-            };
-            simple.words.push(word);
-            if simple.words.len() == 1 && simple.assignments.is_empty() && self.is_function() {
-                let name = simple.words[0].literal().unwrap_or_default();
-                return Some(self.function(name));
-            }
-        }
-        let empty =
-            simple.words.is_empty() && simple.assignments.is_empty() && simple.redirects.is_empty();
-        (!empty).then_some(Command::Simple(simple))
-    }
-
-    /// Eats `()` behind a name.
-    fn is_function(&mut self) -> bool {
-        let before = self.at;
-        self.blanks();
-        if self.eat("(") {
-            self.blanks();
-            if self.eat(")") {
-                return true;
-            }
-        }
-        self.at = before;
-        false
-    }
-
-    /// `name=value` here, where it is one.
-    fn assignment(&mut self) -> Option<Assignment> {
-        let (name, adds, length) = assigned(self.rest())?;
-        let name = name.to_owned();
-        let index = self.text[self.at + name.len()..self.at + length].to_owned();
-        self.at += length;
-        if self.starts("(") {
-            return Some(self.values(name, adds));
-        }
-        let mut value = self.word().unwrap_or_default();
-        if index.contains(['$', '`']) {
-            let index = self.within(&index, |reader| reader.quoted_until(None));
-            value.parts.push(Part::Arithmetic(vec![index]));
-        }
-        Some(Assignment {
-            name,
-            adds,
-            value,
-            list: None,
-        })
-    }
-
-    /// `name=(values)` behind `declare` and its like.
-    fn list_assignment(&mut self) -> Option<Assignment> {
-        let (name, adds, length) = assigned(self.rest())?;
-        if !self.rest()[length..].starts_with('(') {
-            return None;
-        }
-        let name = name.to_owned();
-        self.at += length;
-        Some(self.values(name, adds))
-    }
-
-    fn values(&mut self, name: String, adds: bool) -> Assignment {
-        self.at += 1;
-        let mut list = Vec::new();
-        loop {
-            self.lines();
-            if self.peek().is_none() {
-                self.fault(Fault::Unfinished);
-                break;
-            }
-            if self.eat(")") {
-                break;
-            }
-            if let Some(word) = self.word() {
-                list.push(word);
-            } else {
-                self.fault(Fault::Unexpected);
-                self.skip_one();
-            }
-        }
-        Assignment {
-            name,
-            adds,
-            value: Word::default(),
-            list: Some(list),
-        }
-    }
-
-    fn redirects(&mut self) -> Vec<Redirect> {
-        let mut all = Vec::new();
-        loop {
-            self.blanks();
-            match self.redirect() {
-                Some(redirect) => all.push(redirect),
-                None => return all,
-            }
-        }
-    }
-
-    fn redirect(&mut self) -> Option<Redirect> {
-        let before = self.at;
-        let rest = self.rest();
-        // `2>`, `{name}>`
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let output = digits == 0 || &rest[..digits] == "1";
-        if digits > 0 && matches!(rest.as_bytes().get(digits), Some(b'<' | b'>')) {
-            self.at += digits;
-        } else if rest.starts_with('{')
-            && let Some(end) = rest.find('}')
-            && rest[1..end]
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || b == b'_')
-            && matches!(rest.as_bytes().get(end + 1), Some(b'<' | b'>'))
-        {
-            self.at += end + 1;
-        }
-        let kind = if self.starts("<(") || self.starts(">(") {
-            self.at = before;
-            return None;
-        } else if self.eat("<<<") {
-            RedirectKind::Text
-        } else if self.eat("<<-") {
-            return Some(self.heredoc(true));
-        } else if self.eat("<<") {
-            return Some(self.heredoc(false));
-        } else if self.eat("&>>") || self.eat(">>") {
-            RedirectKind::Append
-        } else if self.eat("&>") || self.eat(">|") {
-            RedirectKind::Truncate
-        } else if self.eat("<>") {
-            RedirectKind::ReadWrite
-        } else if self.eat(">&") || self.eat("<&") {
-            self.blanks();
-            let file = !matches!(self.peek(), Some('0'..='9' | '-' | '$'));
-            if file {
-                RedirectKind::Truncate
-            } else {
-                RedirectKind::Duplicate
-            }
-        } else if self.eat(">") {
-            RedirectKind::Truncate
-        } else if self.eat("<") {
-            RedirectKind::Read
-        } else {
-            self.at = before;
-            return None;
-        };
-        self.blanks();
-        let target = self.word().unwrap_or_else(|| {
-            self.fault(Fault::Unfinished);
-            Word::default()
-        });
-        Some(Redirect {
-            kind,
-            output,
-            target: Target::Word(target),
-        })
-    }
-
-    fn heredoc(&mut self, tabs: bool) -> Redirect {
-        self.blanks();
-        let before = self.at;
-        let end = self.word().unwrap_or_default();
-        let raw = &self.text[before..self.at];
-        let literal = raw.contains(['\'', '"', '\\']);
-        let body = Rc::new(OnceCell::new());
-        self.waiting.push(Waiting {
-            // The delimiter is never expanded.
-            end: end
-                .literal()
-                .unwrap_or_else(|| raw.replace(['\'', '"', '\\'], "")),
-            literal,
-            tabs,
-            body: Rc::clone(&body),
-        });
-        Redirect {
-            kind: RedirectKind::Text,
-            output: false,
-            target: Target::Body(body),
-        }
-    }
-}
-
-/// Whether a command is one that takes `name=(values)` among its words.
-fn declares(word: &Word) -> bool {
-    matches!(
-        word.parts.as_slice(),
-        [Part::Text { text, .. }]
-            if matches!(text.as_str(), "declare" | "typeset" | "local" | "readonly" | "export")
-    )
-}
-
-/// The name, whether it is added to, and how long `name=` or `name+=` is.
-pub(super) fn assigned(text: &str) -> Option<(&str, bool, usize)> {
-    let bytes = text.as_bytes();
-    if !bytes
-        .first()
-        .is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_')
-    {
-        return None;
-    }
-    let name = bytes
-        .iter()
-        .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_')
-        .count();
-    let mut at = name;
-    if bytes.get(at) == Some(&b'[') {
-        at += text[at..].find(']')? + 1;
-    }
-    let adds = bytes.get(at) == Some(&b'+');
-    at += usize::from(adds);
-    (bytes.get(at) == Some(&b'=')).then(|| (&text[..name], adds, at + 1))
 }

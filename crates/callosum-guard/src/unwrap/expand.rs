@@ -287,7 +287,7 @@ impl Walker<'_> {
         };
         if let Some(other) = self.state.references.get(base)
             && other != base
-            && self.state.references.get(other).is_none()
+            && !self.state.references.contains_key(other)
         {
             return self.lookup(&name.replacen(base, other, 1));
         }

@@ -8,16 +8,22 @@
 //! What is deliberately not here: whether a call is dangerous. Both sides of `&&` and every arm of
 //! a `case` are taken to run.
 
+mod assign;
 mod builtin;
+mod call;
 mod carrier;
 mod code;
 mod expand;
+mod flow;
 mod output;
 pub(crate) mod pattern;
+mod plain;
 mod state;
+mod text;
 pub(crate) mod value;
 mod walk;
 mod wrapper;
 
+pub(crate) use call::{Call, Found, Write};
 pub(crate) use carrier::SHELLS;
-pub(crate) use walk::{Call, Found, Write, unwrap};
+pub(crate) use walk::unwrap;

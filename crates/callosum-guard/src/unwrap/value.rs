@@ -128,3 +128,10 @@ pub(crate) fn shown(words: &[Arg]) -> String {
     }
     line
 }
+
+/// Where words come from, taken together.
+pub(super) fn source_of(words: &[Arg]) -> Source {
+    words
+        .iter()
+        .fold(Source::default(), |all, word| all.join(word.source))
+}

@@ -3,19 +3,17 @@
 //! Each command is given what it reads and gives back what it would write, as far as either can
 //! be known: that is how a pipe into a shell is followed.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::{
+    call::{Call, Found, Write},
     state::State,
-    value::{Arg, Source, Value, shown},
+    value::{Arg, Value, shown},
 };
 use crate::{
     facts::Facts,
     path,
-    protect::keeps_secrets,
     shell::{
         self, Budget, Fault,
-        tree::{Command, Redirect, RedirectKind, Script, Simple, Target},
+        tree::{Command, Script, Simple},
     },
 };
 
@@ -30,50 +28,7 @@ const MAX_DEPTH: usize = 24;
 /// How many rounds of a loop are walked.
 const MAX_ROUNDS: usize = 16;
 /// Bytes of a value beyond which it is taken for unknown.
-const MAX_VALUE: usize = 64 * 1024;
-
-/// A file that a command writes by a redirection.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Write {
-    pub(crate) path: String,
-    pub(crate) appends: bool,
-}
-
-/// One command that would run.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Call {
-    /// How deep it stands in others.
-    pub(crate) depth: usize,
-    /// What brought it here.
-    pub(crate) via: String,
-    /// Its name, without a folder; empty where it is not known.
-    pub(crate) name: String,
-    /// All its words, the name among them.
-    pub(crate) words: Vec<Arg>,
-    /// The folder it runs in, where that is known.
-    pub(crate) cwd: Option<String>,
-    /// What it reads, where something is fed to it.
-    pub(crate) input: Option<Value>,
-    /// The text that it takes for commands, where it is one that does.
-    pub(crate) script: Option<Value>,
-    /// What its redirections write.
-    pub(crate) writes: Vec<Write>,
-    /// Whether it runs on another machine or in a container.
-    pub(crate) elsewhere: bool,
-    /// Whether it was only guessed that these words are a command.
-    pub(crate) guessed: bool,
-    /// Whether its words are the list of what it would destroy rather than what was written.
-    pub(crate) open: bool,
-}
-
-/// What a walk found.
-#[derive(Debug, Default)]
-pub(crate) struct Found {
-    pub(crate) calls: Vec<Call>,
-    pub(crate) faults: BTreeSet<Fault>,
-    /// Links that are made on the way, and where each leads.
-    pub(crate) links: BTreeMap<String, String>,
-}
+pub(super) const MAX_VALUE: usize = 64 * 1024;
 
 /// Finds every command that a text would run.
 pub(crate) fn unwrap(text: &str, facts: &Facts) -> Found {
@@ -343,82 +298,6 @@ impl Walker<'_> {
         self.keep(output, &plan)
     }
 
-    /// Variables whose value a program runs.
-    pub(super) fn variable_runs(&mut self, name: &str) {
-        const RUN: [&str; 14] = [
-            "PAGER",
-            "GIT_PAGER",
-            "MANPAGER",
-            "EDITOR",
-            "VISUAL",
-            "GIT_EDITOR",
-            "GIT_SEQUENCE_EDITOR",
-            "GIT_SSH_COMMAND",
-            "GIT_EXTERNAL_DIFF",
-            "GIT_ASKPASS",
-            "PROMPT_COMMAND",
-            "BROWSER",
-            "LESSOPEN",
-            "RUSTC_WRAPPER",
-        ];
-        if RUN.contains(&name)
-            && let Some(text) = self.state.known(name).map(str::to_owned)
-        {
-            self.nested(name, &text, None);
-        }
-    }
-
-    fn declares(name: &str) -> bool {
-        matches!(
-            name,
-            "declare" | "typeset" | "local" | "readonly" | "export"
-        )
-    }
-
-    fn alias(&self, word: &shell::tree::Word) -> Option<String> {
-        if self.state.aliases.is_empty() {
-            return None;
-        }
-        self.state.aliases.get(&word.literal()?).cloned()
-    }
-
-    fn assign(&mut self, simple: &Simple) {
-        for assignment in &simple.assignments {
-            let values = match &assignment.list {
-                Some(list) => self.listed(&assignment.name, list),
-                None => vec![self.whole(&assignment.value)],
-            };
-            if assignment.adds {
-                self.state
-                    .add(&assignment.name, values, assignment.list.is_none());
-            } else {
-                self.state.set_list(&assignment.name, values);
-            }
-        }
-    }
-
-    /// The values of a list; those with a key, as in `([a]=1)`, can be looked up by it as well.
-    fn listed(&mut self, name: &str, list: &[shell::tree::Word]) -> Vec<Value> {
-        let values: Vec<Value> = self.expand_all(list).iter().map(Arg::value).collect();
-        let mut plain = Vec::with_capacity(values.len());
-        for value in values {
-            let keyed = value
-                .text
-                .strip_prefix('[')
-                .and_then(|rest| rest.split_once("]="))
-                .map(|(key, rest)| (format!("{name}[{key}]"), rest.to_owned()));
-            plain.push(match keyed {
-                Some((key, text)) => {
-                    let value = Value { text, ..value };
-                    self.state.set(&key, value.clone());
-                    value
-                }
-                None => value,
-            });
-        }
-        plain
-    }
-
     /// What `$(…)` comes to.
     pub(super) fn substitute(&mut self, script: &Script) -> Value {
         let mut value = self.apart(|walker| walker.under("$(…)", |w| w.script(script, None)));
@@ -434,88 +313,6 @@ impl Walker<'_> {
         let path = format!("/dev/fd/callosum-{}", self.processes);
         self.state.files.insert(path.clone(), output);
         path
-    }
-
-    fn redirect(&mut self, redirects: &[Redirect], input: Option<&Value>) -> Plan {
-        let mut plan = Plan {
-            input: input.cloned(),
-            writes: Vec::new(),
-            output: None,
-        };
-        for redirect in redirects {
-            let value = match &redirect.target {
-                Target::Body(body) => {
-                    plan.input = Some(match body.get() {
-                        Some(word) => self.whole(word),
-                        None => Value::unknown(),
-                    });
-                    continue;
-                }
-                Target::Word(word) => self.whole(word),
-            };
-            let path = self.state.absolute(&value.text);
-            match redirect.kind {
-                RedirectKind::Text => {
-                    let mut value = value;
-                    value.text.push('\n');
-                    plan.input = Some(value);
-                }
-                RedirectKind::Read => {
-                    plan.input = Some(match self.state.files.get(&path) {
-                        Some(content) => content.clone(),
-                        None => Value::from(Source {
-                            secret: keeps_secrets(&path),
-                            ..Source::default()
-                        }),
-                    });
-                }
-                RedirectKind::Duplicate => {
-                    if self.state.joined && plan.input.is_none() {
-                        plan.input = Some(Value::from(Source {
-                            remote: true,
-                            ..Source::default()
-                        }));
-                    }
-                }
-                RedirectKind::Truncate | RedirectKind::Append | RedirectKind::ReadWrite => {
-                    let appends = redirect.kind == RedirectKind::Append;
-                    self.state.joined |= path.starts_with("/dev/tcp/");
-                    if redirect.output {
-                        plan.output = Some((path.clone(), appends));
-                    }
-                    plan.writes.push(Write { path, appends });
-                }
-            }
-        }
-        plan
-    }
-
-    /// Keeps what was written to a file, and gives what is left for a pipe.
-    fn keep(&mut self, output: Value, plan: &Plan) -> Value {
-        let Some((path, appends)) = &plan.output else {
-            return output;
-        };
-        if matches!(
-            path.as_str(),
-            "/dev/stdout" | "/dev/fd/1" | "/dev/stderr" | "/dev/tty"
-        ) {
-            return output;
-        }
-        if path != "/dev/null" {
-            self.write_file(path, output, *appends);
-        }
-        Value::default()
-    }
-
-    /// Remembers what a file holds.
-    pub(super) fn write_file(&mut self, path: &str, content: Value, appends: bool) {
-        let there = self.state.files.entry(path.to_owned()).or_default();
-        if !appends {
-            *there = Value::default();
-        }
-        if there.text.len() + content.text.len() <= MAX_VALUE {
-            there.append(&content);
-        }
     }
 
     pub(super) fn record(&mut self, call: Call) {
@@ -644,13 +441,6 @@ impl Walker<'_> {
     }
 }
 
-/// Where a command's input and output go.
-struct Plan {
-    input: Option<Value>,
-    writes: Vec<Write>,
-    output: Option<(String, bool)>,
-}
-
 /// A program's name, without its folder and ending.
 fn named(text: &str) -> String {
     let name = path::name(text);
@@ -660,11 +450,4 @@ fn named(text: &str) -> String {
     } else {
         name.to_owned()
     }
-}
-
-/// Where words come from, taken together.
-pub(super) fn source_of(words: &[Arg]) -> Source {
-    words
-        .iter()
-        .fold(Source::default(), |all, word| all.join(word.source))
 }

@@ -1,0 +1,183 @@
+//! Packages and archives: what removes software, or lays files over others.
+
+use super::{Rule, Severity, Tool};
+
+pub(super) const TOOLS: &[Tool] = &[
+    Tool {
+        names: &[
+            "apt", "apt-get", "dnf", "yum", "pacman", "zypper", "apk", "dpkg", "rpm", "brew",
+            "snap", "flatpak", "port", "emerge", "choco", "winget", "scoop",
+        ],
+        takes: "-o -c -t",
+        one_dash: false,
+        tests: &[("removes-core", |s| {
+            let removes = matches!(
+                s.operand(0),
+                "remove"
+                    | "purge"
+                    | "autoremove"
+                    | "erase"
+                    | "uninstall"
+                    | "del"
+                    | "dist-upgrade"
+                    | "full-upgrade"
+            ) || s.options.iter().any(|given| {
+                matches!(
+                    given.name,
+                    "-r" | "-e"
+                        | "--purge"
+                        | "--remove"
+                        | "--erase"
+                        | "-P"
+                        | "-R"
+                        | "-Rns"
+                        | "-Rdd"
+                        | "-Rsc"
+                        | "-Rs"
+                        | "-Rn"
+                        | "-rf"
+                )
+            });
+            removes
+                && !s.has("--help")
+                && !s.has("--dry-run")
+                && !s
+                    .call
+                    .words
+                    .iter()
+                    .any(|word| matches!(word.text.as_str(), "-s" | "-h"))
+        })],
+        rules: &[Rule {
+            id: "system.packages",
+            when: &["&removes-core"],
+            severity: Severity::Ask,
+            reason: "it removes software that others may need",
+            alternative: Some("apt list --installed"),
+            catches: &[
+                "apt-get remove -y libc6",
+                "apt purge python3",
+                "pacman -Rns base",
+                "dpkg -r bash",
+                "brew uninstall git",
+                "rpm -e glibc",
+            ],
+            spares: &[
+                "apt list",
+                "apt-get install -y jq",
+                "brew list",
+                "dpkg -l",
+                "pacman -Ss jq",
+            ],
+        }],
+    },
+    Tool {
+        names: &["pip", "pip3"],
+        takes: "-r --requirement -t --target",
+        one_dash: false,
+        tests: &[("unnamed", |s| {
+            s.value("-r")
+                .or_else(|| s.value("--requirement"))
+                .is_some_and(|file| file.starts_with("/dev/fd/"))
+                || s.operands.iter().skip(1).any(|(word, _)| !word.is_known())
+        })],
+        rules: &[Rule {
+            id: "system.pip-all",
+            when: &["uninstall -y|--yes &unnamed"],
+            severity: Severity::Ask,
+            reason: "it removes every package that it is told of, which nobody has looked at",
+            alternative: Some("pip list"),
+            catches: &[
+                "pip freeze | xargs pip uninstall -y",
+                "pip uninstall -y -r <(pip freeze)",
+                "pip3 uninstall --yes $(pip3 freeze)",
+            ],
+            spares: &[
+                "pip uninstall -y requests",
+                "pip uninstall -y -r requirements.txt",
+                "pip freeze",
+            ],
+        }],
+    },
+    Tool {
+        names: &["tar", "unzip", "bsdtar", "7z"],
+        takes: "-f -C -d --directory --file --exclude",
+        one_dash: false,
+        tests: &[
+            ("in-system", |s| {
+                let unpacks = s.call.name == "unzip"
+                    || s.has("-x")
+                    || s.has("--extract")
+                    || s.operand(0).contains('x') && !s.operand(0).contains(['.', '/']);
+                let moved = s.has("-C") || s.has("--directory") || s.has("-d");
+                unpacks
+                    && !moved
+                    && matches!(
+                        s.place("."),
+                        crate::place::Place::Vital | crate::place::Place::System
+                    )
+            }),
+            ("into-system", |s| {
+                s.value("-C")
+                    .or_else(|| s.value("--directory"))
+                    .or_else(|| s.value("-d").filter(|_| s.call.name == "unzip"))
+                    .is_some_and(|to| {
+                        matches!(
+                            s.place(to),
+                            crate::place::Place::Vital | crate::place::Place::System
+                        )
+                    })
+                    && !s.call.words.get(1).is_some_and(|word| {
+                        !word.text.starts_with("--") && word.text.contains(['c', 't'])
+                            || matches!(word.text.as_str(), "--create" | "--list")
+                    })
+            }),
+        ],
+        rules: &[Rule {
+            id: "system.unpack",
+            when: &[
+                "&into-system",
+                "&in-system",
+                "--absolute-names|-P -x",
+                "--remove-files",
+            ],
+            severity: Severity::Ask,
+            reason: "it may overwrite or delete files outside the project",
+            alternative: Some("tar -tf archive.tar"),
+            catches: &[
+                "tar -xf a.tar -C /",
+                "tar xzf a.tgz -C /usr",
+                "unzip a.zip -d /etc",
+                "tar -cf a.tar --remove-files src",
+            ],
+            spares: &[
+                "tar xzf a.tgz",
+                "tar -xf a.tar -C build",
+                "tar -czf a.tgz -C / etc/hosts",
+            ],
+        }],
+    },
+    Tool {
+        names: &["ln"],
+        takes: "-t -S",
+        one_dash: false,
+        tests: &[("over-system", |s| {
+            s.operands.len() > 1
+                && s.operands.last().is_some_and(|(word, _)| {
+                    matches!(s.place(&word.text), crate::place::Place::System)
+                })
+        })],
+        rules: &[Rule {
+            id: "system.link",
+            when: &["&over-system"],
+            severity: Severity::Block,
+            reason: "it replaces part of the system",
+            alternative: Some("ln -s ../a b"),
+            catches: &[
+                "ln -sf /tmp/x /etc/passwd",
+                "ln -s /dev/null /etc/hosts",
+                "ln -sf a /usr/bin/python",
+            ],
+            spares: &["ln -s ../a b", "ln -sf /etc/hosts hosts", "ln a b"],
+        }],
+    },
+];

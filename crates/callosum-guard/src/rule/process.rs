@@ -1,0 +1,147 @@
+//! Processes: those that others need, and those of every program of a kind.
+
+use super::{Rule, Severity, Subject, Tool};
+
+pub(super) const TOOLS: &[Tool] = &[
+    Tool {
+        names: &[
+            "kill",
+            "pkill",
+            "killall",
+            "skill",
+            "xkill",
+            "Stop-Process",
+            "taskkill",
+        ],
+        takes: "-s -n -u -U -g -t -P -G --signal",
+        one_dash: false,
+        tests: &[
+            ("everything", everything),
+            ("broad", |s| {
+                matches!(
+                    s.call.name.as_str(),
+                    "pkill" | "killall" | "Stop-Process" | "taskkill"
+                ) && !s.call.words.iter().any(|word| word.text == "-0")
+                    && s.operands
+                        .iter()
+                        .any(|(word, _)| RUNTIMES.contains(&word.text.as_str()))
+            }),
+            ("vital-process", |s| {
+                s.operands.iter().any(|(word, _)| {
+                    matches!(
+                        word.text.as_str(),
+                        "1" | "init"
+                            | "systemd"
+                            | "sshd"
+                            | "dbus-daemon"
+                            | "Xorg"
+                            | "launchd"
+                            | "WindowServer"
+                            | "gnome-shell"
+                            | "loginwindow"
+                    )
+                }) && !s
+                    .call
+                    .words
+                    .iter()
+                    .any(|word| matches!(word.text.as_str(), "-0" | "-l" | "-L"))
+            }),
+        ],
+        rules: &[
+            Rule {
+                id: "system.kill-broad",
+                when: &["&broad !-l !-L"],
+                severity: Severity::Ask,
+                reason: "it ends every program of that kind, the agent and its shell among them",
+                alternative: Some("pkill -f my-server"),
+                catches: &[
+                    "killall -9 node",
+                    "pkill -f python3",
+                    "pkill node",
+                    "killall bash",
+                ],
+                spares: &[
+                    "pkill -f 'node server.js'",
+                    "killall my-server",
+                    "pkill -0 node",
+                ],
+            },
+            Rule {
+                id: "system.kill-all",
+                when: &["&everything", "&vital-process"],
+                severity: Severity::Block,
+                reason: "it ends every process, or one that others need",
+                alternative: Some("pkill -f my-server"),
+                catches: &[
+                    "kill -9 -1",
+                    "kill -KILL -1",
+                    "kill -9 1",
+                    "pkill -9 -u root",
+                    "kill -s 9 -- -1",
+                    "pkill systemd",
+                ],
+                spares: &[
+                    "kill 4242",
+                    "kill -9 4242",
+                    "kill -1 4242",
+                    "pkill -f server.js",
+                    "kill -l",
+                ],
+            },
+        ],
+    },
+    Tool {
+        names: &["killall5"],
+        takes: "",
+        one_dash: false,
+        tests: &[("always", |_| true)],
+        rules: &[Rule {
+            id: "system.killall5",
+            when: &["&always"],
+            severity: Severity::Block,
+            reason: "it ends every process",
+            alternative: Some("ps aux"),
+            catches: &["killall5", "killall5 -9", "command killall5"],
+            spares: &["man killall5", "which killall5", "killall my-server"],
+        }],
+    },
+];
+
+/// Names under which the agent itself may run, or much else.
+const RUNTIMES: [&str; 20] = [
+    "node", "nodejs", "python", "python3", "java", "bun", "deno", "bash", "sh", "zsh", "fish",
+    "ssh", "tmux", "screen", "code", "cursor", "claude", "codex", "gemini", "qwen",
+];
+
+fn everything(subject: &Subject<'_>) -> bool {
+    let words: Vec<&str> = subject
+        .call
+        .words
+        .iter()
+        .skip(1)
+        .map(|word| word.text.as_str())
+        .collect();
+    match subject.call.name.as_str() {
+        "kill" => {
+            // A first `-1` is a signal, a later one is everybody.
+            let targets: &[&str] = match words.split_first() {
+                Some((&"-s" | &"-n" | &"--signal", rest)) => rest.get(1..).unwrap_or_default(),
+                Some((first, rest)) if first.starts_with('-') && *first != "--" => rest,
+                _ => &words,
+            };
+            targets.contains(&"-1") || targets.contains(&"0") && !words.contains(&"-0")
+        }
+        "pkill" => {
+            words
+                .iter()
+                .any(|word| matches!(*word, "." | ".*" | "" | "^"))
+                || subject
+                    .value("-u")
+                    .is_some_and(|user| user == "root" || user == "0")
+                || subject.value("-u").is_some() && subject.operands.is_empty()
+        }
+        "killall" => subject.value("-u").is_some(),
+        "taskkill" => words.iter().any(|word| word.eq_ignore_ascii_case("*")),
+        _ => false,
+    }
+}

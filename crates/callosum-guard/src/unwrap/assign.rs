@@ -1,0 +1,85 @@
+//! Assignments, and the variables of which a program runs the value.
+
+use super::{
+    value::{Arg, Value},
+    walk::Walker,
+};
+use crate::shell::tree::{Simple, Word};
+
+impl Walker<'_> {
+    pub(super) fn assign(&mut self, simple: &Simple) {
+        for assignment in &simple.assignments {
+            let values = match &assignment.list {
+                Some(list) => self.listed(&assignment.name, list),
+                None => vec![self.whole(&assignment.value)],
+            };
+            if assignment.adds {
+                self.state
+                    .add(&assignment.name, values, assignment.list.is_none());
+            } else {
+                self.state.set_list(&assignment.name, values);
+            }
+        }
+    }
+
+    /// The values of a list; those with a key, as in `([a]=1)`, can be looked up by it as well.
+    fn listed(&mut self, name: &str, list: &[Word]) -> Vec<Value> {
+        let values: Vec<Value> = self.expand_all(list).iter().map(Arg::value).collect();
+        let mut plain = Vec::with_capacity(values.len());
+        for value in values {
+            let keyed = value
+                .text
+                .strip_prefix('[')
+                .and_then(|rest| rest.split_once("]="))
+                .map(|(key, rest)| (format!("{name}[{key}]"), rest.to_owned()));
+            plain.push(match keyed {
+                Some((key, text)) => {
+                    let value = Value { text, ..value };
+                    self.state.set(&key, value.clone());
+                    value
+                }
+                None => value,
+            });
+        }
+        plain
+    }
+
+    pub(super) fn declares(name: &str) -> bool {
+        matches!(
+            name,
+            "declare" | "typeset" | "local" | "readonly" | "export"
+        )
+    }
+
+    pub(super) fn alias(&self, word: &Word) -> Option<String> {
+        if self.state.aliases.is_empty() {
+            return None;
+        }
+        self.state.aliases.get(&word.literal()?).cloned()
+    }
+
+    /// Variables whose value a program runs.
+    pub(super) fn variable_runs(&mut self, name: &str) {
+        const RUN: [&str; 14] = [
+            "PAGER",
+            "GIT_PAGER",
+            "MANPAGER",
+            "EDITOR",
+            "VISUAL",
+            "GIT_EDITOR",
+            "GIT_SEQUENCE_EDITOR",
+            "GIT_SSH_COMMAND",
+            "GIT_EXTERNAL_DIFF",
+            "GIT_ASKPASS",
+            "PROMPT_COMMAND",
+            "BROWSER",
+            "LESSOPEN",
+            "RUSTC_WRAPPER",
+        ];
+        if RUN.contains(&name)
+            && let Some(text) = self.state.known(name).map(str::to_owned)
+        {
+            self.nested(name, &text, None);
+        }
+    }
+}

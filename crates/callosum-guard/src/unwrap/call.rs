@@ -1,0 +1,49 @@
+//! What a walk finds: the commands that would run, and what they would write by redirection.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::value::{Arg, Value};
+use crate::shell::Fault;
+
+/// A file that a command writes by a redirection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Write {
+    pub(crate) path: String,
+    pub(crate) appends: bool,
+}
+
+/// One command that would run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Call {
+    /// How deep it stands in others.
+    pub(crate) depth: usize,
+    /// What brought it here.
+    pub(crate) via: String,
+    /// Its name, without a folder; empty where it is not known.
+    pub(crate) name: String,
+    /// All its words, the name among them.
+    pub(crate) words: Vec<Arg>,
+    /// The folder it runs in, where that is known.
+    pub(crate) cwd: Option<String>,
+    /// What it reads, where something is fed to it.
+    pub(crate) input: Option<Value>,
+    /// The text that it takes for commands, where it is one that does.
+    pub(crate) script: Option<Value>,
+    /// What its redirections write.
+    pub(crate) writes: Vec<Write>,
+    /// Whether it runs on another machine or in a container.
+    pub(crate) elsewhere: bool,
+    /// Whether it was only guessed that these words are a command.
+    pub(crate) guessed: bool,
+    /// Whether its words are the list of what it would destroy rather than what was written.
+    pub(crate) open: bool,
+}
+
+/// What a walk found.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) calls: Vec<Call>,
+    pub(crate) faults: BTreeSet<Fault>,
+    /// Links that are made on the way, and where each leads.
+    pub(crate) links: BTreeMap<String, String>,
+}

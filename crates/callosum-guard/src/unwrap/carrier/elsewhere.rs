@@ -1,0 +1,87 @@
+//! Other machines and containers: what is run there is not run on files of ours.
+
+use super::joined;
+use crate::unwrap::{
+    value::{Arg, Value},
+    walk::Walker,
+    wrapper::{self, first_operand},
+};
+
+impl Walker<'_> {
+    pub(super) fn ssh(&mut self, name: &str, words: &[Arg], input: Option<&Value>) -> Value {
+        if name == "sshpass" {
+            let at = first_operand(words, 1, "-p -f -d -P");
+            return self.inner(name, words.get(at..).unwrap_or_default(), input);
+        }
+        const TAKES: &str = "-b -c -D -E -e -F -I -i -J -L -l -m -O -o -P -p -Q -R -S -W -w -M";
+        for (at, word) in words.iter().enumerate() {
+            let option = match word.text.strip_prefix("-o") {
+                Some("") => words.get(at + 1).map_or("", |word| word.text.as_str()),
+                Some(option) => option,
+                None => continue,
+            };
+            let lower = option.trim().to_ascii_lowercase();
+            if lower.starts_with("proxycommand") || lower.starts_with("localcommand") {
+                let text = option.trim()["proxycommand".len()..]
+                    .trim_start_matches(['=', ' '])
+                    .to_owned();
+                self.nested("ssh -o", &text, None);
+            }
+        }
+        let host = first_operand(words, 1, TAKES);
+        let at = first_operand(words, host + 1, TAKES).min(words.len());
+        let text = match (at < words.len(), input) {
+            (true, _) => joined(&words[at..]).text,
+            (false, Some(input)) => input.text.clone(),
+            (false, None) => return Value::unknown(),
+        };
+        self.elsewhere(|walker| walker.under(name, |walker| walker.text(&text, input)))
+    }
+
+    pub(super) fn container(&mut self, words: &[Arg], input: Option<&Value>) -> Value {
+        const TAKES: &str = "-e -u -w -n -c -v -p -h -f -l -m --env --user --workdir --namespace --container --volume --name --network --mount --entrypoint --context --env-file --publish --hostname --file --project-name --cpus --memory --pid --cap-add --cap-drop --device --platform --label --add-host --security-opt --tmpfs --ulimit --restart --runtime --gpus --image --kubeconfig --as --cluster --server --link --dns --ipc --userns --log-driver --shm-size --pull --service -H --host --config --log-level --profile --index --detach-keys --restart-policy";
+        let verb = words
+            .iter()
+            .position(|word| matches!(word.text.as_str(), "exec" | "run" | "create" | "debug"));
+        let Some(verb) = verb else {
+            return Value::unknown();
+        };
+        let explicit = words.iter().position(|word| word.text == "--");
+        let target = first_operand(words, verb + 1, TAKES);
+        let at = match explicit {
+            Some(at) if at > verb => at + 1,
+            _ => {
+                let mut at = target + 1;
+                // `kubectl exec POD -c NAME CMD`
+                while words.get(at).is_some_and(|word| word.text.starts_with('-')) {
+                    at += 1 + usize::from(wrapper::takes_next(&words[at].text, TAKES));
+                }
+                at
+            }
+        };
+        let inner = words.get(at..).unwrap_or_default().to_vec();
+        let fresh = matches!(words[verb].text.as_str(), "run" | "create");
+        let entry = words
+            .iter()
+            .position(|word| word.text == "--entrypoint")
+            .and_then(|at| words.get(at + 1).cloned())
+            .or_else(|| {
+                words
+                    .iter()
+                    .find_map(|word| word.text.strip_prefix("--entrypoint=").map(Arg::plain))
+            });
+        // What a new container does to itself ends with it, unless it is given a folder of ours.
+        let shares = words[..at.min(words.len())].iter().any(|word| {
+            word.text.starts_with("-v")
+                || word.text.starts_with("--volume")
+                || word.text.starts_with("--mount")
+                || word.text == "--privileged"
+        });
+        if fresh && !shares {
+            return Value::unknown();
+        }
+        let mut whole: Vec<Arg> = entry.into_iter().collect();
+        whole.extend(inner);
+        self.elsewhere(|walker| walker.inner("exec", &whole, input))
+    }
+}

@@ -1,0 +1,146 @@
+//! git: aliases, and the options, settings and verbs by which it runs something.
+
+use super::joined;
+use crate::unwrap::{
+    value::{Arg, Value, shown},
+    walk::Walker,
+    wrapper::first_operand,
+};
+
+impl Walker<'_> {
+    pub(super) fn git(&mut self, words: &[Arg]) -> Value {
+        const GLOBAL: &str = "-C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env --attr-source";
+        let at = first_operand(words, 1, GLOBAL);
+        let mut aliases: Vec<(String, String)> = Vec::new();
+        let mut folder = None;
+        for here in 1..at.min(words.len()) {
+            let next = words.get(here + 1).map_or("", |word| word.text.as_str());
+            match words[here].text.as_str() {
+                "-c" => {
+                    if let Some((key, value)) = next.split_once('=') {
+                        aliases.push((key.to_owned(), value.to_owned()));
+                    }
+                }
+                "-C" => folder = Some(next.to_owned()),
+                _ => {}
+            }
+        }
+        let verb = words
+            .get(at)
+            .map_or("", |word| word.text.as_str())
+            .to_owned();
+        let rest = words.get(at + 1..).unwrap_or_default().to_vec();
+        if verb == "config" {
+            let operands: Vec<&Arg> = rest.iter().filter(|w| !w.text.starts_with('-')).collect();
+            if let [key, value, ..] = operands.as_slice() {
+                self.state
+                    .aliases
+                    .insert(format!("git {}", key.text), value.text.clone());
+            }
+        }
+        for (key, value) in &aliases {
+            let lower = key.to_ascii_lowercase();
+            let runs = matches!(
+                lower.as_str(),
+                "core.pager"
+                    | "core.editor"
+                    | "core.sshcommand"
+                    | "core.fsmonitor"
+                    | "sequence.editor"
+                    | "diff.external"
+                    | "credential.helper"
+                    | "core.askpass"
+                    | "gpg.program"
+                    | "core.alternaterefscommand"
+                    | "core.gitproxy"
+            ) || lower.starts_with("pager.")
+                || lower.ends_with(".textconv")
+                || lower.starts_with("filter.");
+            if runs {
+                let text = value.trim_start_matches('!').to_owned();
+                self.nested("git -c", &text, None);
+            }
+        }
+        let key = format!("alias.{verb}");
+        let alias = aliases
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(&key))
+            .map(|(_, value)| value.clone())
+            .or_else(|| self.state.aliases.get(&format!("git {key}")).cloned());
+        if let Some(alias) = alias {
+            let text = match alias.strip_prefix('!') {
+                Some(shell) => format!("{shell} {}", shown(&rest)),
+                None => format!("git {alias} {}", shown(&rest)),
+            };
+            return self.nested("git alias", &text, None);
+        }
+        let operand = |walker: &mut Self, rest: &[Arg]| {
+            let from = first_operand(rest, 0, "");
+            let text = joined(rest.get(from..).unwrap_or_default()).text;
+            walker.nested("git", &text, None)
+        };
+        match verb.as_str() {
+            "bisect" if rest.first().is_some_and(|word| word.text == "run") => {
+                self.inner("git bisect run", &rest[1..], None);
+            }
+            "submodule" => {
+                if let Some(at) = rest.iter().position(|word| word.text == "foreach") {
+                    operand(self, &rest[at + 1..]);
+                }
+            }
+            "rebase" | "difftool" | "filter-branch" | "fetch" | "clone" | "pull" | "push"
+            | "ls-remote" => {
+                for (at, word) in rest.iter().enumerate() {
+                    let text = word.text.as_str();
+                    let given = ["--exec=", "--upload-pack=", "--receive-pack=", "--extcmd="]
+                        .iter()
+                        .find_map(|option| text.strip_prefix(option).map(str::to_owned))
+                        .or_else(|| {
+                            let next = matches!(
+                                text,
+                                "-x" | "--exec" | "--extcmd" | "--upload-pack" | "-u"
+                            ) && matches!(
+                                verb.as_str(),
+                                "rebase" | "difftool" | "clone" | "fetch"
+                            ) || text.ends_with("-filter") && verb == "filter-branch";
+                            next.then(|| rest.get(at + 1).map(|word| word.text.clone()))?
+                        });
+                    if let Some(given) = given {
+                        self.nested(&format!("git {verb}"), &given, None);
+                    }
+                    if let Some(command) = text.strip_prefix("ext::") {
+                        let command = command.to_owned();
+                        self.nested("git ext::", &command, None);
+                    }
+                }
+            }
+            _ => {}
+        }
+
+        match (verb.as_str(), rest.first().map(|word| word.text.as_str())) {
+            ("rev-parse", Some("--show-toplevel")) => match (&folder, &self.facts.root) {
+                (None, Some(root)) => Value::known(format!("{root}\n")),
+                _ => Value::filled(),
+            },
+            ("rev-parse", Some("--git-dir" | "--absolute-git-dir" | "--git-common-dir")) => {
+                match &self.facts.git_dir {
+                    Some(folder) => Value::known(format!("{folder}\n")),
+                    None => Value::known(".git\n"),
+                }
+            }
+            // Without a path it lists all that git keeps, or all that it does not.
+            ("ls-files", _) => {
+                let some = rest.iter().any(|word| {
+                    !word.text.starts_with('-')
+                        || matches!(word.text.as_str(), "-d" | "--deleted" | "-i" | "--ignored")
+                });
+                if some {
+                    Value::filled()
+                } else {
+                    Value::known("*\n")
+                }
+            }
+            _ => Value::filled(),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Interpreters of other languages: where their program stands, and following what it does.
+
+use super::code;
+use crate::unwrap::{
+    value::{Arg, Source, Value},
+    walk::Walker,
+    wrapper::first_operand,
+};
+
+impl Walker<'_> {
+    pub(super) fn interpreter(
+        &mut self,
+        name: &str,
+        words: &[Arg],
+        input: Option<&Value>,
+    ) -> Value {
+        let Some(language) = code::LANGUAGES.iter().find(|language| language.runs(name)) else {
+            return Value::unknown();
+        };
+        let mut any = false;
+        // `python -m twine upload` is `twine upload`.
+        if language.name == "python -c"
+            && let Some(at) = words.iter().position(|word| word.text == "-m")
+            && words[1..at].iter().all(|word| word.text.starts_with('-'))
+        {
+            return self.inner("python -m", &words[at + 1..], input);
+        }
+        for (at, word) in words.iter().enumerate().skip(1) {
+            let text = word.text.as_str();
+            let next = words.get(at + 1);
+            let inline = language.flags.iter().any(|flag| {
+                text == *flag
+                    || flag.len() == 2
+                        && text.starts_with('-')
+                        && !text.starts_with("--")
+                        && text.ends_with(&flag[1..])
+                        && text.len() <= 5
+            });
+            if inline && let Some(next) = next {
+                any = true;
+                let source = next.text.clone();
+                self.code(language, &source);
+            } else if let Some(given) = language
+                .flags
+                .iter()
+                .filter(|flag| flag.starts_with("--"))
+                .find_map(|flag| text.strip_prefix(flag)?.strip_prefix('='))
+            {
+                any = true;
+                let source = given.to_owned();
+                self.code(language, &source);
+            } else if let Some(given) = language
+                .flags
+                .iter()
+                .filter(|flag| flag.len() == 2)
+                .find_map(|flag| text.strip_prefix(flag).filter(|rest| rest.len() > 3))
+            {
+                any = true;
+                let source = given.to_owned();
+                self.code(language, &source);
+            }
+        }
+        if language.first && !any {
+            let at = first_operand(words, 1, "-F -v -f -E");
+            if let Some(word) = words.get(at) {
+                let mut source = String::new();
+                for pair in words.windows(2) {
+                    if pair[0].text == "-v"
+                        && let Some((name, value)) = pair[1].text.split_once('=')
+                    {
+                        source.push_str(&format_assignment(name, value));
+                    }
+                }
+                source.push_str(&word.text);
+                self.code(language, &source);
+            }
+            return Value::from(input.map(|input| input.source).unwrap_or_default());
+        }
+        if !any {
+            let at = first_operand(words, 1, "-W -X -I -r -m");
+            let file = words
+                .get(at)
+                .filter(|word| !matches!(word.text.as_str(), "-" | "/dev/stdin"));
+            let content = if let Some(file) = file {
+                let content = self.content(file);
+                self.found_script(content.clone());
+                content
+            } else {
+                let content = input.cloned().unwrap_or_default();
+                self.found_script(content.clone());
+                content
+            };
+            self.code(language, &content.text);
+        }
+        Value::from(Source::default())
+    }
+
+    /// Says of the command that was recorded last what it takes for a program.
+    fn found_script(&mut self, content: Value) {
+        if let Some(call) = self.found.calls.last_mut() {
+            call.script = Some(content);
+        }
+    }
+
+    /// Follows what a program in another language would do.
+    pub(super) fn code(&mut self, language: &code::Language, source: &str) -> Value {
+        let home = self
+            .facts
+            .home
+            .clone()
+            .unwrap_or_else(|| "/root".to_owned());
+        if language.name == "tclsh" {
+            for line in source
+                .lines()
+                .filter_map(|line| line.trim().strip_prefix("exec "))
+            {
+                self.nested(language.name, line, None);
+            }
+        }
+        for effect in code::effects(language, source, &home) {
+            match effect {
+                code::Effect::Shell(text) => {
+                    self.nested(language.name, &text, None);
+                }
+                code::Effect::Perhaps(text) => {
+                    self.guessing(|walker| {
+                        walker.under(language.name, |walker| walker.text(&text, None))
+                    });
+                }
+                code::Effect::Words(words) => {
+                    let words: Vec<Arg> = words.into_iter().map(Arg::plain).collect();
+                    self.apart(|walker| walker.inner(language.name, &words, None));
+                }
+            }
+        }
+        Value::unknown()
+    }
+}
+
+/// A variable given to awk, as awk would write it.
+fn format_assignment(name: &str, value: &str) -> String {
+    format!("{name}=\"{}\";", value.replace('"', "\\\""))
+}

@@ -1,0 +1,275 @@
+//! Programs that run a command for each of many things: `xargs`, `find`, `fd`, `parallel`.
+
+use super::{MAX_ITEMS, joined};
+use crate::unwrap::{
+    value::{Arg, SOME, Value},
+    walk::Walker,
+    wrapper::first_operand,
+};
+
+impl Walker<'_> {
+    pub(super) fn xargs(&mut self, words: &[Arg], input: Option<&Value>) -> Value {
+        const TAKES: &str = "-I -n -P -L -d -E -s -a --arg-file --max-args --max-procs --max-lines --delimiter --max-chars --process-slot-var -S -R -J";
+        let at = first_operand(words, 1, TAKES);
+        let mut mark: Option<String> = None;
+        let mut lines = false;
+        let mut file = None;
+        for (here, word) in words[..at].iter().enumerate() {
+            let text = word.text.as_str();
+            if let Some(rest) = text.strip_prefix("-I") {
+                mark = Some(if rest.is_empty() {
+                    words
+                        .get(here + 1)
+                        .map(|w| w.text.clone())
+                        .unwrap_or_default()
+                } else {
+                    rest.to_owned()
+                });
+                lines = true;
+            } else if text == "-i" || text == "--replace" {
+                mark = Some("{}".to_owned());
+                lines = true;
+            } else if let Some(rest) = text
+                .strip_prefix("-i")
+                .or_else(|| text.strip_prefix("--replace="))
+            {
+                mark = Some(rest.to_owned());
+                lines = true;
+            } else if matches!(text, "-a" | "--arg-file") {
+                file = words.get(here + 1).cloned();
+            } else if text.starts_with("-d") || text == "-0" || text == "--null" {
+                lines = true;
+            }
+        }
+        let input = match file {
+            Some(file) => Some(self.content(&file)),
+            None => input.cloned(),
+        };
+        let input = input.unwrap_or_else(Value::filled);
+        let item = |text: &str| Arg {
+            text: text.to_owned(),
+            source: input.source,
+            quoted: true,
+            glob: false,
+        };
+        let items: Vec<Arg> = if lines {
+            input
+                .text
+                .lines()
+                .map(str::trim)
+                .filter(|line| !line.is_empty())
+                .map(item)
+                .collect()
+        } else {
+            input
+                .text
+                .split_whitespace()
+                .map(|word| item(word.trim_matches(['"', '\''])))
+                .collect()
+        };
+        let command = if at < words.len() {
+            words[at..].to_vec()
+        } else {
+            vec![Arg::plain("echo")]
+        };
+        let runs: Vec<Vec<Arg>> = if let Some(mark) = mark.filter(|mark| !mark.is_empty()) {
+            items
+                .iter()
+                .take(MAX_ITEMS)
+                .map(|item| replaced(&command, &mark, item))
+                .collect()
+        } else {
+            let mut whole = command;
+            whole.extend(items);
+            vec![whole]
+        };
+        let mut output = Value::default();
+        for run in runs {
+            output.append(&self.apart(|walker| walker.inner("xargs", &run, None)));
+        }
+        output
+    }
+
+    pub(super) fn find(&mut self, words: &[Arg]) -> Value {
+        let begins = |text: &str| text.starts_with(['-', '(', ')', '!', ',']);
+        let mut at = 1;
+        // `-H`, `-L`, `-P`, `-O3` and `-D x` stand before the folders.
+        while words.get(at).is_some_and(|word| {
+            matches!(word.text.as_str(), "-H" | "-L" | "-P" | "-E" | "-X")
+                || word.text.starts_with("-O")
+        }) {
+            at += 1;
+        }
+        let first = at;
+        while words.get(at).is_some_and(|word| !begins(&word.text)) {
+            at += 1;
+        }
+        let folders: Vec<Arg> = if at > first {
+            words[first..at].to_vec()
+        } else {
+            vec![Arg::plain(".")]
+        };
+        let mut narrow = false;
+        let mut named = None;
+        let mut not = false;
+        let mut here = at;
+        while here < words.len() {
+            let test = words[here].text.as_str();
+            let value = words.get(here + 1).map_or("", |word| word.text.as_str());
+            match test {
+                "!" | "-not" => {
+                    not = true;
+                    here += 1;
+                    continue;
+                }
+                "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-regex" | "-iregex"
+                | "-mtime" | "-mmin" | "-atime" | "-amin" | "-ctime" | "-cmin" | "-newer"
+                | "-size" | "-user" | "-group" | "-perm" | "-inum" | "-lname" | "-samefile" => {
+                    if matches!(test, "-name" | "-iname")
+                        && !not
+                        && !value.contains(['*', '?', '['])
+                    {
+                        named = Some(value.to_owned());
+                    }
+                    narrow |= !not && !matches!(value, "*" | "*.*" | ".*" | "?*" | "*/*");
+                    here += 1;
+                }
+                "-empty" => narrow |= !not,
+                _ => {}
+            }
+            not = false;
+            here += 1;
+        }
+        // What it would come upon: the folders themselves, or something within them.
+        let items: Vec<Arg> = folders
+            .iter()
+            .map(|folder| {
+                if narrow {
+                    let base = folder.text.trim_end_matches('/');
+                    match &named {
+                        Some(name) => Arg::plain(format!("{base}/{name}")),
+                        None => Arg::plain(format!("{base}/{SOME}")),
+                    }
+                } else {
+                    folder.clone()
+                }
+            })
+            .collect();
+        let mut here = at;
+        while here < words.len() {
+            match words[here].text.as_str() {
+                "-delete" => {
+                    let mut whole = vec![
+                        Arg::plain("rm"),
+                        Arg::plain(if narrow { "-f" } else { "-rf" }),
+                    ];
+                    whole.extend(items.clone());
+                    self.inner("find -delete", &whole, None);
+                }
+                action @ ("-exec" | "-execdir" | "-ok" | "-okdir") => {
+                    let end = words[here..]
+                        .iter()
+                        .position(|word| matches!(word.text.as_str(), ";" | "+"))
+                        .map_or(words.len(), |length| here + length);
+                    let command = words[(here + 1).min(end)..end].to_vec();
+                    for item in &items {
+                        let run = replaced(&command, "{}", item);
+                        let via = format!("find {action}");
+                        self.apart(|walker| walker.inner(&via, &run, None));
+                    }
+                    here = end;
+                }
+                "-fprint" | "-fprintf" | "-fls" | "-fprint0" => {
+                    if let Some(file) = words.get(here + 1) {
+                        let run = [Arg::plain("tee"), file.clone()];
+                        self.inner("find -fprint", &run, None);
+                    }
+                }
+                _ => {}
+            }
+            here += 1;
+        }
+        let mut output = String::new();
+        for item in &items {
+            output.push_str(&item.text);
+            output.push('\n');
+        }
+        Value::known(output)
+    }
+
+    pub(super) fn fd(&mut self, words: &[Arg]) -> Value {
+        let exec = words
+            .iter()
+            .position(|word| matches!(word.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch"));
+        // The first operand is what is looked for, the second where.
+        const TAKES: &str = "-e -E -t -d -S -c -j --extension --exclude --type --max-depth --size --changed-within --changed-before --owner --base-directory";
+        let options = &words[..exec.unwrap_or(words.len())];
+        let pattern = first_operand(options, 1, TAKES);
+        let folder = first_operand(options, pattern + 1, TAKES);
+        let folder = options.get(folder).map_or(".", |word| word.text.as_str());
+        let item = Arg::plain(format!("{}/{SOME}", folder.trim_end_matches('/')));
+        if let Some(at) = exec {
+            let mut command = words[at + 1..].to_vec();
+            command.retain(|word| word.text != ";");
+            if !command.iter().any(|word| word.text.contains('{')) {
+                command.push(Arg::plain("{}"));
+            }
+            let run = replaced(&command, "{}", &item);
+            self.apart(|walker| walker.inner("fd -x", &run, None));
+        }
+        Value::known(format!("{}\n", item.text))
+    }
+
+    pub(super) fn parallel(&mut self, words: &[Arg], input: Option<&Value>) -> Value {
+        const TAKES: &str = "-j -P -I -N -n -L -a --jobs --arg-file --delay --timeout --retries --joblog --colsep -C -S --sshlogin --results --tmpdir --workdir --wd -d --max-args";
+        let at = first_operand(words, 1, TAKES);
+        let end = words[at..]
+            .iter()
+            .position(|word| matches!(word.text.as_str(), ":::" | ":::+" | "::::"))
+            .map_or(words.len(), |length| at + length);
+        let command = joined(&words[at..end]).text;
+        let items: Vec<String> = if end < words.len() && words[end].text != "::::" {
+            words[end + 1..]
+                .iter()
+                .filter(|word| !word.text.starts_with(":::"))
+                .map(|word| word.text.clone())
+                .collect()
+        } else {
+            match input {
+                Some(input) => input.text.lines().map(str::to_owned).collect(),
+                None => vec![SOME.to_string()],
+            }
+        };
+        let mut output = Value::default();
+        for item in items.iter().take(MAX_ITEMS) {
+            let text = if command.contains("{}") {
+                command.replace("{}", item)
+            } else if command.is_empty() {
+                item.clone()
+            } else {
+                format!("{command} {item}")
+            };
+            output.append(&self.nested("parallel", &text, None));
+        }
+        output
+    }
+}
+
+/// The words with a mark in them replaced.
+fn replaced(words: &[Arg], mark: &str, item: &Arg) -> Vec<Arg> {
+    words
+        .iter()
+        .map(|word| {
+            if word.text.contains(mark) {
+                Arg {
+                    text: word.text.replace(mark, &item.text),
+                    source: word.source.join(item.source),
+                    quoted: true,
+                    glob: item.glob,
+                }
+            } else {
+                word.clone()
+            }
+        })
+        .collect()
+}

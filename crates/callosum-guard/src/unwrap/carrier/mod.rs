@@ -1,0 +1,162 @@
+//! Programs that run others in ways of their own: shells, `find`, `xargs`, `ssh`, `git`.
+//!
+//! Start with [`Walker::carry`], which knows who is followed where. What only puts its own options
+//! before a command is in the table of `wrapper`.
+
+mod elsewhere;
+mod git;
+mod interpreter;
+mod items;
+mod prefix;
+mod shells;
+mod texts;
+
+pub(crate) use self::shells::SHELLS;
+use super::{
+    code,
+    value::{Arg, Value, source_of},
+    walk::Walker,
+    wrapper,
+};
+use crate::path;
+
+/// Items that `xargs` and its like are followed for.
+const MAX_ITEMS: usize = 16;
+
+impl Walker<'_> {
+    /// Follows what a command runs, and gives what it would write.
+    pub(in crate::unwrap) fn carry(
+        &mut self,
+        name: &str,
+        words: &[Arg],
+        script: Option<Value>,
+        input: Option<Value>,
+    ) -> Value {
+        let input = input.as_ref();
+        if let Some(script) = script {
+            return self.run_script(name, words, &script, input);
+        }
+        if let Some(output) = self.builtin(name, words, input) {
+            return output;
+        }
+        if let Some((wrapper, names)) = wrapper::find(name, words) {
+            return self.wrapped(name, wrapper, names, words, input);
+        }
+        match name {
+            "su" | "runuser" | "sg" | "script" | "machinectl" => self.switched(words, input),
+            "xargs" => self.xargs(words, input),
+            "find" | "gfind" | "bfs" => self.find(words),
+            "fd" | "fdfind" => self.fd(words),
+            "parallel" | "sem" => self.parallel(words, input),
+            "ssh" | "mosh" | "autossh" | "sshpass" => self.ssh(name, words, input),
+            "docker" | "podman" | "nerdctl" | "docker-compose" | "kubectl" | "oc" | "lxc"
+            | "podman-compose" | "incus" => self.container(words, input),
+            "watch" | "hyperfine" | "nodemon" | "concurrently" | "onchange" | "reflex" => {
+                self.texts(name, words)
+            }
+            "git" => self.git(words),
+            "tmux" | "screen" | "byobu" => self.multiplexer(name, words),
+            "at" | "batch" => match input {
+                Some(text) => self.nested(name, &text.text, None),
+                None => Value::default(),
+            },
+            "crontab" => self.crontab(input),
+            "ln" | "gln" => self.link(words),
+            "Remove-Item" | "remove-item" | "ri" => {
+                // It deletes what is piped to it.
+                if let Some(input) = input {
+                    let items: Vec<Arg> = input.text.lines().map(Arg::plain).collect();
+                    if let Some(call) = self.found.calls.last_mut() {
+                        call.words.extend(items);
+                    }
+                }
+                Value::default()
+            }
+            "vim" | "vi" | "nvim" | "ex" | "view" | "ed" | "gdb" | "sqlite3" | "psql" | "mysql"
+            | "expect" | "ftp" | "sftp" | "lftp" | "less" | "irb" => {
+                self.escapes(name, words, input)
+            }
+            "tar" | "bsdtar" | "gtar" | "rsync" | "zip" | "sed" | "gsed" | "make" | "gmake"
+            | "nix-shell" | "nix" | "npm" | "pnpm" | "yarn" | "rbash" | "just" | "ninja"
+            | "scp" | "ansible" => self.attached(name, words, input),
+            _ if code::LANGUAGES.iter().any(|language| language.runs(name)) => {
+                self.interpreter(name, words, input)
+            }
+            _ => {
+                self.maybe_wrapped(name, words, input);
+                self.output_of(name, words, input)
+            }
+        }
+    }
+
+    fn content(&self, file: &Arg) -> Value {
+        let path = self.state.absolute(&file.text);
+        match self.state.files.get(&path) {
+            Some(content) => content.clone(),
+            None => Value::from(file.source),
+        }
+    }
+
+    /// Remembers where a link leads that is made here.
+    fn link(&mut self, words: &[Arg]) -> Value {
+        let symbolic = words.iter().any(|word| {
+            word.text == "--symbolic"
+                || word.text.starts_with('-')
+                    && !word.text.starts_with("--")
+                    && word.text.contains('s')
+        });
+        let operands: Vec<&str> = words[1..]
+            .iter()
+            .map(|word| word.text.as_str())
+            .filter(|text| !text.starts_with('-'))
+            .collect();
+        let (target, at) = match operands.as_slice() {
+            [target] => (*target, path::name(target).to_owned()),
+            [target, at] if matches!(*at, "." | "..") || at.ends_with('/') => {
+                (*target, format!("{at}/{}", path::name(target)))
+            }
+            [target, at] => (*target, (*at).to_owned()),
+            _ => return Value::default(),
+        };
+        let at = self.state.absolute(&at);
+        // What a symbolic link says is read from the folder that it stands in.
+        let folder = at.rsplit_once('/').map(|(folder, _)| folder);
+        let target = match folder {
+            Some(folder) if symbolic => path::absolute(target, Some(folder)),
+            _ => self.state.absolute(target),
+        };
+        self.found.links.insert(at, target);
+        Value::default()
+    }
+
+    /// Programs that are not known: where their words look like a command, they may run it.
+    fn maybe_wrapped(&mut self, name: &str, words: &[Arg], input: Option<&Value>) {
+        if crate::rule::is_modelled(name) || super::plain::is_plain(name) {
+            return;
+        }
+        let command = words.iter().skip(1).take(6).position(|word| {
+            !word.text.contains(' ') && crate::rule::is_modelled(path::name(&word.text))
+        });
+        if let Some(at) = command {
+            let inner = words[at + 1..].to_vec();
+            if inner.len() > 1 {
+                self.guessing(|walker| walker.inner(name, &inner, input));
+            }
+        }
+    }
+}
+
+/// Words as one text for a shell, each quoted as it was given.
+fn joined(words: &[Arg]) -> Value {
+    let mut text = String::new();
+    for word in words {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(&word.text);
+    }
+    Value {
+        text,
+        source: source_of(words),
+    }
+}

@@ -1,0 +1,129 @@
+//! Programs of the table that run the words behind their own options, and `env`.
+
+use super::joined;
+use crate::unwrap::{
+    value::{Arg, Source, Value, shown},
+    walk::Walker,
+    wrapper::{self, first_operand},
+};
+
+impl Walker<'_> {
+    pub(super) fn wrapped(
+        &mut self,
+        name: &str,
+        wrapper: &wrapper::Wrapper,
+        names: usize,
+        words: &[Arg],
+        input: Option<&Value>,
+    ) -> Value {
+        let command = |word: &Arg| matches!(word.text.as_str(), "-c" | "--call" | "--command");
+        // `flock FILE -c TEXT`, `npx -c TEXT`, `entr -s TEXT`.
+        let text = match name {
+            "flock" | "npx" | "npm" | "nix" | "doppler" => words.iter().position(command),
+            "entr" => words
+                .iter()
+                .position(|word| word.text.starts_with('-') && word.text.ends_with('s')),
+            _ => None,
+        };
+        if let Some(text) = text.and_then(|at| words.get(at + 1)) {
+            let text = text.text.clone();
+            return self.nested(wrapper.names, &text, input);
+        }
+        if name == "command"
+            && words
+                .get(1)
+                .is_some_and(|word| matches!(word.text.as_str(), "-v" | "-V" | "-pv" | "-pV"))
+        {
+            let found = words.get(2).map(Arg::value).unwrap_or_default();
+            return found;
+        }
+        if name == "env"
+            && let Some(output) = self.env(words, input)
+        {
+            return output;
+        }
+        if name == "gdb" {
+            self.escapes(name, words, input);
+        }
+        let mut at = first_operand(words, names, wrapper.takes);
+        // `sudo -s TEXT` and `sudo -i TEXT` give the words to a shell.
+        let shell = matches!(name, "sudo" | "doas")
+            && words[..at.min(words.len())].iter().any(|word| {
+                matches!(word.text.as_str(), "--shell" | "--login")
+                    || word.text.starts_with('-')
+                        && !word.text.starts_with("--")
+                        && word.text.contains(['s', 'i'])
+            });
+        at += wrapper.skip;
+        // Assignments before the command, where the program takes them.
+        self.apart(|walker| {
+            while let Some((name, value)) = words.get(at).and_then(|word| word.text.split_once('='))
+            {
+                let assigns = !name.is_empty()
+                    && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+                if !assigns {
+                    break;
+                }
+                walker.state.set(name, Value::known(value));
+                at += 1;
+            }
+            let mut inner = words.get(at..).unwrap_or_default();
+            if inner.first().is_some_and(|word| word.text == "--") {
+                inner = &inner[1..];
+            }
+            if name == "env" && inner.is_empty() {
+                return Value::from(Source {
+                    secret: true,
+                    ..Source::default()
+                });
+            }
+            if shell && inner.len() > 1 {
+                let text = joined(inner).text;
+                return walker.under(wrapper.names, |w| w.text(&text, input));
+            }
+            walker.inner(wrapper.names, inner, input)
+        })
+    }
+
+    /// `env` with `-S`, `-C` and `-u`.
+    fn env(&mut self, words: &[Arg], input: Option<&Value>) -> Option<Value> {
+        for (at, word) in words.iter().enumerate().skip(1) {
+            let text = word.text.as_str();
+            let split = match text {
+                "-S" | "-vS" | "-iS" | "--split-string" => {
+                    words.get(at + 1).map(|w| w.text.clone())
+                }
+                _ => text
+                    .strip_prefix("-S")
+                    .or_else(|| text.strip_prefix("-vS"))
+                    .or_else(|| text.strip_prefix("--split-string="))
+                    .map(str::to_owned),
+            };
+            if let Some(split) = split {
+                let from = if text.len() > 3 && text != "-iS" && text != "--split-string" {
+                    at + 1
+                } else {
+                    at + 2
+                };
+                let rest = shown(words.get(from..).unwrap_or_default());
+                return Some(self.nested("env -S", &format!("{split} {rest}"), input));
+            }
+            let folder = match text {
+                "-C" | "--chdir" => words.get(at + 1).map(|w| w.text.clone()),
+                _ => text.strip_prefix("--chdir=").map(str::to_owned),
+            };
+            if let Some(folder) = folder {
+                let from = first_operand(words, 1, "-u --unset -C --chdir -a --argv0");
+                let inner = words.get(from..).unwrap_or_default().to_vec();
+                return Some(self.apart(|walker| {
+                    walker.state.change_folder(&Value::known(folder));
+                    walker.inner("env", &inner, input)
+                }));
+            }
+            if !text.starts_with('-') && !text.contains('=') {
+                return None;
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,264 @@
+//! Programs to which a command is a text among others: operands, options, files, what is typed.
+
+use super::{MAX_ITEMS, joined};
+use crate::unwrap::{
+    value::{Arg, Value},
+    walk::Walker,
+    wrapper::first_operand,
+};
+
+impl Walker<'_> {
+    /// Programs of which the operands are texts for a shell.
+    pub(super) fn texts(&mut self, name: &str, words: &[Arg]) -> Value {
+        const TAKES: &str = "-n --interval -w --warmup -r --runs -m -M --export-json --export-markdown -p --prepare -s --setup -c --cleanup -L -P -N -e --ext --watch -i --ignore --names -d --delay -g --glob";
+        for (at, word) in words.iter().enumerate() {
+            if matches!(
+                word.text.as_str(),
+                "-x" | "--exec" | "-p" | "--prepare" | "-s" | "--setup" | "-c" | "--cleanup"
+            ) && let Some(text) = words.get(at + 1)
+            {
+                let text = text.text.clone();
+                self.nested(name, &text, None);
+            }
+        }
+        let at = first_operand(words, 1, TAKES);
+        let operands = words.get(at..).unwrap_or_default();
+        if name == "watch" {
+            let text = joined(operands).text;
+            return self.nested(name, &text, None);
+        }
+        for operand in operands {
+            if operand.text.contains(' ') {
+                let text = operand.text.clone();
+                self.nested(name, &text, None);
+            }
+        }
+        Value::unknown()
+    }
+
+    pub(super) fn multiplexer(&mut self, name: &str, words: &[Arg]) -> Value {
+        let verb = words.iter().position(|word| {
+            matches!(
+                word.text.as_str(),
+                "send-keys"
+                    | "send"
+                    | "new-session"
+                    | "new"
+                    | "new-window"
+                    | "neww"
+                    | "split-window"
+                    | "splitw"
+                    | "run-shell"
+                    | "run"
+                    | "respawn-pane"
+                    | "display-popup"
+                    | "popup"
+                    | "if-shell"
+                    | "stuff"
+                    | "-X"
+                    | "pipe-pane"
+            )
+        });
+        let from = match verb {
+            Some(verb) => verb + 1,
+            None if name == "screen" => 1,
+            None => return Value::unknown(),
+        };
+        const TAKES: &str = "-t -s -n -c -x -y -F -e -l -p -S -L -f -h -w -d";
+        let at = if name == "screen" {
+            first_operand(words, from, "-S -t -p -c -s -T")
+        } else {
+            first_operand(
+                words,
+                from,
+                if words.get(from).is_some_and(|w| w.text == "-d") {
+                    "-t -s -n -c -x -y -F -e"
+                } else {
+                    TAKES
+                },
+            )
+        };
+        let mut text = String::new();
+        for word in words.get(at..).unwrap_or_default() {
+            match word.text.as_str() {
+                "Enter" | "C-m" | "KPEnter" | "C-j" => text.push('\n'),
+                "Space" => text.push(' '),
+                "stuff" => {}
+                other => {
+                    let typed = other
+                        .replace("\\n", "\n")
+                        .replace("\\r", "\n")
+                        .replace("^M", "\n");
+                    if !text.is_empty()
+                        && !text.ends_with('\n')
+                        && verb.is_none_or(|at| !words[at].text.starts_with("send"))
+                    {
+                        text.push(' ');
+                    }
+                    text.push_str(&typed);
+                }
+            }
+        }
+        self.nested(name, &text, None)
+    }
+
+    pub(super) fn crontab(&mut self, input: Option<&Value>) -> Value {
+        for line in input
+            .map_or("", |input| input.text.as_str())
+            .lines()
+            .take(MAX_ITEMS)
+        {
+            let line = line.trim();
+            let fields = if line.starts_with('@') { 1 } else { 5 };
+            let command: Vec<&str> = line.split_whitespace().skip(fields).collect();
+            let text = command.join(" ");
+            self.nested("crontab", &text, None);
+        }
+        Value::default()
+    }
+
+    /// Programs with commands of their own, some of which reach a shell.
+    pub(super) fn escapes(&mut self, name: &str, words: &[Arg], input: Option<&Value>) -> Value {
+        // A file of statements that was written before is as if it came in.
+        if let Some([_, file]) = words
+            .array_windows()
+            .find(|[option, _]| matches!(option.text.as_str(), "-f" | "--file" | "-init"))
+        {
+            let content = self.content(file);
+            if content.is_known()
+                && let Some(call) = self.found.calls.last_mut()
+            {
+                call.input = Some(content);
+            }
+        }
+        let mut texts: Vec<String> = words.iter().skip(1).map(|word| word.text.clone()).collect();
+        texts.extend(input.map(|input| input.text.clone()));
+        for text in texts.iter().flat_map(|text| text.lines()).take(64) {
+            let text = text.trim_start_matches(['+', ':']).trim();
+            let shell = text
+                .strip_prefix('!')
+                .or_else(|| text.strip_prefix("\\!"))
+                .or_else(|| text.strip_prefix(".shell "))
+                .or_else(|| text.strip_prefix(".system "))
+                .or_else(|| text.strip_prefix("shell ").filter(|_| name == "gdb"))
+                .or_else(|| text.strip_prefix("system ").filter(|_| name == "mysql"))
+                .or_else(|| text.strip_prefix("silent !"))
+                .or_else(|| text.strip_prefix("spawn ").filter(|_| name == "expect"))
+                .or_else(|| text.strip_prefix("%!"))
+                .or_else(|| text.strip_prefix("r !"))
+                .or_else(|| {
+                    let at = text.find("system(")?;
+                    Some(text[at + 7..].trim_matches(['"', '\'', ')', ';']))
+                });
+            if let Some(shell) = shell {
+                let shell = shell
+                    .split(';')
+                    .next()
+                    .map_or(shell, |first| if name == "expect" { first } else { shell });
+                let shell = shell.to_owned();
+                self.nested(name, &shell, None);
+            }
+        }
+        Value::unknown()
+    }
+
+    /// Options whose value is a command.
+    pub(super) fn attached(&mut self, name: &str, words: &[Arg], input: Option<&Value>) -> Value {
+        for (at, word) in words.iter().enumerate().skip(1) {
+            let text = word.text.as_str();
+            let next = || words.get(at + 1).map(|word| word.text.clone());
+            let given = match name {
+                "tar" | "bsdtar" | "gtar" => text
+                    .strip_prefix("--checkpoint-action=exec=")
+                    .or_else(|| text.strip_prefix("--to-command="))
+                    .or_else(|| text.strip_prefix("--use-compress-program="))
+                    .or_else(|| text.strip_prefix("--rsh-command="))
+                    .map(str::to_owned)
+                    .or_else(|| (matches!(text, "-I" | "--to-command")).then(next)?),
+                "rsync" => text
+                    .strip_prefix("--rsh=")
+                    .or_else(|| text.strip_prefix("--rsync-path="))
+                    .map(str::to_owned)
+                    .or_else(|| (text == "-e").then(next)?),
+                "zip" => (matches!(text, "-TT" | "--unzip-command"))
+                    .then(next)
+                    .flatten(),
+                "nix-shell" | "nix" => (matches!(text, "--run" | "--command" | "-c"))
+                    .then(next)
+                    .flatten(),
+                "scp" => (text == "-S").then(next).flatten(),
+                "ansible" => (matches!(text, "-a" | "--args")).then(next).flatten(),
+                "make" | "gmake" => {
+                    let shell = text.find("$(shell ").map(|at| &text[at + 8..]);
+                    shell.map(|text| text.trim_end_matches(')').to_owned())
+                }
+                "sed" | "gsed" => sed_runs(text),
+                _ => None,
+            };
+            if let Some(given) = given {
+                self.nested(name, &given, None);
+            }
+        }
+        if matches!(name, "make" | "gmake") {
+            self.recipes(words, input);
+        }
+        self.output_of(name, words, input)
+    }
+
+    /// The recipes of a makefile that was written before, or comes in.
+    fn recipes(&mut self, words: &[Arg], input: Option<&Value>) {
+        let named = words
+            .windows(2)
+            .find(|pair| matches!(pair[0].text.as_str(), "-f" | "--file" | "--makefile"))
+            .map(|pair| pair[1].clone());
+        let content = match named {
+            Some(file) if matches!(file.text.as_str(), "-" | "/dev/stdin") => {
+                input.cloned().unwrap_or_default()
+            }
+            Some(file) => self.content(&file),
+            None => ["Makefile", "makefile", "GNUmakefile"]
+                .iter()
+                .find_map(|name| self.state.files.get(&self.state.absolute(name)).cloned())
+                .unwrap_or_default(),
+        };
+        for line in content.text.lines().take(64) {
+            let recipe = line.strip_prefix('\t').or_else(|| {
+                line.split_once(':')
+                    .and_then(|(_, rest)| rest.split_once(';'))
+                    .map(|(_, rest)| rest)
+            });
+            if let Some(recipe) = recipe {
+                let recipe = recipe
+                    .trim_start_matches(['@', '-', '+', ' '])
+                    .replace("$$", "$");
+                self.nested("make", &recipe, None);
+            }
+        }
+    }
+}
+
+/// What GNU sed's `e` command and flag would run.
+fn sed_runs(text: &str) -> Option<String> {
+    let trimmed = text.trim_start_matches(|c: char| c.is_ascii_digit() || "$,/".contains(c));
+    if let Some(command) = trimmed.strip_prefix("e ") {
+        return Some(command.to_owned());
+    }
+    let body = text.strip_prefix('s')?;
+    let sign = body.chars().next().filter(|c| !c.is_alphanumeric())?;
+    let mut pieces = vec![String::new()];
+    let mut letters = body[sign.len_utf8()..].chars().peekable();
+    while let Some(letter) = letters.next() {
+        if letter == '\\' && letters.peek() == Some(&sign) {
+            letters.next();
+            pieces.last_mut()?.push(sign);
+        } else if letter == sign {
+            pieces.push(String::new());
+        } else {
+            pieces.last_mut()?.push(letter);
+        }
+    }
+    match pieces.as_slice() {
+        [_, with, flags, ..] if flags.contains('e') => Some(with.clone()),
+        _ => None,
+    }
+}

@@ -1,0 +1,129 @@
+//! What strings come to before a program is looked at: joined, spelled by numbers, kept in names.
+
+use std::collections::BTreeMap;
+
+use super::{Language, at_home, last, token::Token};
+
+/// Puts letters in the place of their numbers: `chr(114)`, `String.fromCharCode(114, 109)`.
+pub(super) fn lettered(tokens: Vec<Token>) -> Vec<Token> {
+    let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
+    let mut rest = tokens.into_iter().peekable();
+    while let Some(token) = rest.next() {
+        let spells = matches!(&token, Token::Name(name) if matches!(last(name), "chr" | "fromCharCode" | "char"));
+        if !spells || rest.peek() != Some(&Token::Sign('(')) {
+            out.push(token);
+            continue;
+        }
+        rest.next();
+        let mut digits = String::new();
+        for inner in rest.by_ref() {
+            match inner {
+                Token::Sign(')') => break,
+                Token::Sign(c) => digits.push(c),
+                _ => digits.push(','),
+            }
+        }
+        let text: String = digits
+            .split(',')
+            .filter_map(|number| number.trim().parse().ok().and_then(char::from_u32))
+            .collect();
+        out.push(Token::Text(text));
+    }
+    out
+}
+
+/// Puts the home folder in the place of what comes to it: `Path.home()`, `os.homedir()`,
+/// `expanduser("~")`, `os.environ["HOME"]`, `process.env.HOME`.
+pub(super) fn homed(tokens: Vec<Token>, home: &str) -> Vec<Token> {
+    let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
+    let mut at = 0;
+    while let Some(token) = tokens.get(at) {
+        let behind = tokens.get(at + 1..).unwrap_or_default();
+        let found = match (token, behind) {
+            (Token::Name(name), [Token::Sign('('), Token::Sign(')'), ..])
+                if name.contains('.') && matches!(last(name), "home" | "homedir") =>
+            {
+                Some((home.to_owned(), 3))
+            }
+            (Token::Name(name), [Token::Sign('('), Token::Text(text), Token::Sign(')'), ..])
+                if matches!(last(name), "expanduser" | "Path") =>
+            {
+                Some((at_home(text.clone(), home), 4))
+            }
+            (
+                Token::Name(name),
+                [
+                    Token::Sign('(' | '['),
+                    Token::Text(text),
+                    Token::Sign(')' | ']'),
+                    ..,
+                ],
+            ) if text == "HOME" && matches!(last(name), "environ" | "getenv" | "ENV" | "get") => {
+                Some((home.to_owned(), 4))
+            }
+            (Token::Name(name), _) if name.ends_with("env.HOME") => Some((home.to_owned(), 1)),
+            _ => None,
+        };
+        if let Some((text, length)) = found {
+            out.push(Token::Text(text));
+            at += length;
+        } else {
+            out.push(token.clone());
+            at += 1;
+        }
+    }
+    out
+}
+
+/// Joins strings that are added, and puts in what names stand for.
+pub(super) fn folded(language: &Language, tokens: Vec<Token>) -> Vec<Token> {
+    let mut known: BTreeMap<String, String> = BTreeMap::new();
+    let mut out: Vec<Token> = Vec::new();
+    for token in tokens {
+        let token = match token {
+            Token::Name(name) if known.contains_key(&name) => Token::Text(known[&name].clone()),
+            Token::Name(name) if matches!(name.as_str(), "os.sep" | "path.sep") => {
+                Token::Text("/".to_owned())
+            }
+            other => other,
+        };
+        if let Token::Text(text) = &token {
+            // `Path("a") / "b"`
+            if language.name == "python -c"
+                && let [.., Token::Text(folder), Token::Sign('/')] = out.as_slice()
+            {
+                let whole = format!("{}/{text}", folder.trim_end_matches('/'));
+                out.truncate(out.len() - 2);
+                out.push(Token::Text(whole));
+                remember(&out, &mut known);
+                continue;
+            }
+            let joins = matches!(out.last(), Some(Token::Sign('+')))
+                || matches!(out.last(), Some(Token::Sign('.'))) && out.len() > 1;
+            if joins
+                && out.len() > 1
+                && let Some(Token::Text(before)) = out.get(out.len() - 2).cloned()
+            {
+                out.truncate(out.len() - 2);
+                out.push(Token::Text(before + text));
+                remember(&out, &mut known);
+                continue;
+            }
+            // Two strings side by side are one.
+            if let Some(Token::Text(before)) = out.last_mut() {
+                before.push_str(text);
+                continue;
+            }
+        }
+        out.push(token);
+        remember(&out, &mut known);
+    }
+    out
+}
+
+/// Keeps `name = "text"`.
+fn remember(out: &[Token], known: &mut BTreeMap<String, String>) {
+    if let [.., Token::Name(name), Token::Sign('='), Token::Text(text)] = out {
+        known.insert(name.clone(), text.clone());
+    }
+}

@@ -1,0 +1,150 @@
+//! The languages of which a program may stand in a command.
+
+/// A language whose programs can be given in a command.
+pub(in crate::unwrap) struct Language {
+    pub(in crate::unwrap) name: &'static str,
+    /// Its programs, as the beginning of their names.
+    programs: &'static [&'static str],
+    /// Options that are followed by a program.
+    pub(in crate::unwrap) flags: &'static [&'static str],
+    /// Whether the first operand is a program.
+    pub(in crate::unwrap) first: bool,
+    /// Whether `#` begins a comment.
+    pub(super) hash: bool,
+    /// Whether backticks run something.
+    pub(super) backticks: bool,
+}
+
+/// The languages.
+pub(in crate::unwrap) const LANGUAGES: &[Language] = &[
+    Language {
+        name: "python -c",
+        programs: &["python", "pypy", "ipython", "micropython"],
+        flags: &["-c"],
+        first: false,
+        hash: true,
+        backticks: false,
+    },
+    Language {
+        name: "node -e",
+        programs: &["node", "nodejs", "bun", "tsx", "ts-node", "qjs", "d8"],
+        flags: &["-e", "-p", "--eval", "--print"],
+        first: false,
+        hash: false,
+        backticks: false,
+    },
+    Language {
+        name: "deno eval",
+        programs: &["deno"],
+        flags: &["eval"],
+        first: false,
+        hash: false,
+        backticks: false,
+    },
+    Language {
+        name: "perl -e",
+        programs: &["perl"],
+        flags: &["-e", "-E"],
+        first: false,
+        hash: true,
+        backticks: true,
+    },
+    Language {
+        name: "ruby -e",
+        programs: &["ruby", "jruby"],
+        flags: &["-e"],
+        first: false,
+        hash: true,
+        backticks: true,
+    },
+    Language {
+        name: "php -r",
+        programs: &["php"],
+        flags: &["-r", "--run"],
+        first: false,
+        hash: true,
+        backticks: true,
+    },
+    Language {
+        name: "lua -e",
+        programs: &["lua", "luajit"],
+        flags: &["-e"],
+        first: false,
+        hash: false,
+        backticks: false,
+    },
+    Language {
+        name: "awk",
+        programs: &["awk", "gawk", "mawk", "nawk"],
+        flags: &["--source"],
+        first: true,
+        hash: true,
+        backticks: false,
+    },
+    Language {
+        name: "osascript -e",
+        programs: &["osascript"],
+        flags: &["-e"],
+        first: false,
+        hash: true,
+        backticks: false,
+    },
+    Language {
+        name: "Rscript -e",
+        programs: &["Rscript", "R"],
+        flags: &["-e"],
+        first: false,
+        hash: true,
+        backticks: false,
+    },
+    Language {
+        name: "julia -e",
+        programs: &["julia"],
+        flags: &["-e"],
+        first: false,
+        hash: true,
+        backticks: true,
+    },
+    Language {
+        name: "tclsh",
+        programs: &["tclsh", "wish"],
+        flags: &[],
+        first: false,
+        hash: true,
+        backticks: false,
+    },
+    Language {
+        name: "groovy -e",
+        programs: &["groovy"],
+        flags: &["-e"],
+        first: false,
+        hash: false,
+        backticks: false,
+    },
+    Language {
+        name: "emacs --eval",
+        programs: &["emacs", "emacsclient", "guile", "sbcl", "racket"],
+        flags: &["--eval", "-e", "-c"],
+        first: false,
+        hash: false,
+        backticks: false,
+    },
+    Language {
+        name: "elixir -e",
+        programs: &["elixir"],
+        flags: &["-e"],
+        first: false,
+        hash: true,
+        backticks: false,
+    },
+];
+
+impl Language {
+    /// Whether a program of this name runs this language.
+    pub(in crate::unwrap) fn runs(&self, name: &str) -> bool {
+        self.programs.iter().any(|program| {
+            name.strip_prefix(program)
+                .is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit() || b == b'.'))
+        })
+    }
+}

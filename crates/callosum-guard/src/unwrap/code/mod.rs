@@ -1,0 +1,425 @@
+//! One-liners in other languages: what they would run, delete or write.
+//!
+//! No language is parsed. Names, strings and brackets are enough to see which strings reach a
+//! function that runs or deletes something, also where they are joined from pieces or kept in a
+//! variable first.
+//!
+//! Start with [`effects`]. The pieces of a program are in `token`, what is known of strings and
+//! names before they are looked at in `fold`.
+
+mod fold;
+mod language;
+mod token;
+
+#[cfg(test)]
+mod tests;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+
+pub(super) use self::language::{LANGUAGES, Language};
+use self::{
+    fold::{folded, homed, lettered},
+    token::{Token, tokens},
+};
+
+/// What a program would do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// Run this text in a shell.
+    Shell(String),
+    /// Run these words.
+    Words(Vec<String>),
+    /// Perhaps run this text: it stands in a program that runs something.
+    Perhaps(String),
+}
+
+/// Functions that run a string, by the last part of their name.
+const RUN: &[&str] = &[
+    "system",
+    "popen",
+    "popen2",
+    "popen3",
+    "getoutput",
+    "getstatusoutput",
+    "check_output",
+    "check_call",
+    "call",
+    "run",
+    "Popen",
+    "exec",
+    "execSync",
+    "spawn",
+    "spawnSync",
+    "execFile",
+    "execFileSync",
+    "shell_exec",
+    "passthru",
+    "proc_open",
+    "execl",
+    "execlp",
+    "execv",
+    "execvp",
+    "execve",
+    "spawnl",
+    "spawnlp",
+    "spawnv",
+    "spawnvp",
+    "create_subprocess_shell",
+    "create_subprocess_exec",
+    "capture2",
+    "capture2e",
+    "capture3",
+    "execute",
+    "qx",
+    "%x",
+    "sh",
+    "script",
+    "system2",
+    "shell",
+    "posix_spawn",
+    "startfile",
+    "command",
+    "Command",
+    "cmd",
+    "$",
+    "shell-command",
+    "call-process",
+    "getline",
+    "execa",
+    "execaSync",
+    "execaCommand",
+    "cputs",
+    "eval",
+];
+
+/// Functions that delete what they are given.
+const DELETE: &[&str] = &[
+    "rmtree",
+    "remove_tree",
+    "rm_rf",
+    "rm_r",
+    "rmSync",
+    "rimraf",
+    "rimrafSync",
+    "removeSync",
+    "remove_dir_all",
+    "emptyDirSync",
+    "remove_entry_secure",
+    "deltree",
+    "remove_dir",
+];
+
+/// Functions that delete one file or an empty folder.
+const DELETE_ONE: &[&str] = &[
+    "unlink",
+    "unlinkSync",
+    "rmdir",
+    "rmdirSync",
+    "remove",
+    "removedirs",
+    "delete",
+    "rm",
+    "rm_f",
+];
+
+/// Functions that write what their first argument names.
+const WRITE: &[&str] = &[
+    "writeFileSync",
+    "writeFile",
+    "appendFileSync",
+    "appendFile",
+    "file_put_contents",
+    "createWriteStream",
+    "truncateSync",
+    "truncate",
+    "write_text",
+    "write_bytes",
+    "outputFileSync",
+    "writeTextFileSync",
+    "writeTextFile",
+];
+
+/// What a program would do, as far as its strings tell.
+pub(super) fn effects(language: &Language, source: &str, home: &str) -> Vec<Effect> {
+    let spelled = lettered(tokens(language, source));
+    let literal = folded(language, spelled.clone());
+    let tokens = folded(language, homed(spelled, home));
+    let mut found = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        match token {
+            Token::Run(text) => found.push(Effect::Shell(text.clone())),
+            Token::Name(name) => look(language, name, &tokens, at, home, &mut found),
+            // `f(…)("rm -rf /")`
+            Token::Sign(')') => {
+                if let (Some(Token::Sign('(')), Some(Token::Text(text))) =
+                    (tokens.get(at + 1), tokens.get(at + 2))
+                {
+                    found.push(Effect::Shell(text.clone()));
+                }
+            }
+            _ => {}
+        }
+    }
+    // A pipe of awk: `"cmd" | getline`, `print | "cmd"`.
+    if language.name == "awk" {
+        for (at, token) in tokens.iter().enumerate() {
+            if *token == Token::Sign('|') {
+                for near in [at.wrapping_sub(1), at + 1] {
+                    if let Some(Token::Text(text)) = tokens.get(near) {
+                        found.push(Effect::Shell(text.clone()));
+                    }
+                }
+            }
+        }
+    }
+    if language.name == "osascript -e" {
+        for (at, token) in tokens.iter().enumerate() {
+            if *token == Token::Name("script".to_owned())
+                && let Some(Token::Text(text)) = tokens.get(at + 1)
+            {
+                found.push(Effect::Shell(text.clone()));
+            }
+        }
+    }
+    let names = |wanted: &[&str]| {
+        tokens
+            .iter()
+            .any(|token| matches!(token, Token::Name(name) if wanted.contains(&last(name))))
+    };
+    if names(&["fork"]) && names(&["while", "loop", "for", "until"]) {
+        found.push(Effect::Words(vec!["fork-bomb".to_owned()]));
+    }
+    perhaps(&literal, &mut found);
+    // Something is decoded and then run.
+    let decodes = names(&[
+        "b64decode", "atob", "base64_decode", "decode64", "unhexlify", "fromhex", "decode_base64",
+        "strict_decode64", "urlsafe_b64decode", "a85decode", "hex2bin", "str_rot13", "gzinflate",
+    ]) || tokens
+        .iter()
+        .any(|token| matches!(token, Token::Text(text) if matches!(text.as_str(), "base64" | "rot13" | "hex" | "rot_13")));
+    if decodes && (names(RUN) || names(&["eval", "Function", "compile", "loads"])) {
+        let mut any = false;
+        for token in &tokens {
+            if let Token::Text(text) = token
+                && text.len() >= 8
+                && let Some(text) = decoded(text)
+            {
+                any = true;
+                found.push(Effect::Shell(text.clone()));
+                found.extend(effects_of_decoded(language, &text, home));
+            }
+        }
+        if !any || found.is_empty() {
+            found.push(Effect::Words(vec!["decoded-code".to_owned()]));
+        }
+    }
+    let fetches = names(&["urlopen", "urlretrieve", "fetch", "requests"])
+        || tokens.iter().any(|token| matches!(token, Token::Text(text) if text.starts_with("http://") || text.starts_with("https://")));
+    if fetches && names(&["exec", "eval", "system", "execSync", "Function"]) {
+        found.push(Effect::Words(vec!["remote-code".to_owned()]));
+    }
+    found.truncate(32);
+    found
+}
+
+/// Adds the strings of a program that runs or deletes something, wherever they stand in it: a
+/// function may have another name, and a list may be gone through.
+fn perhaps(tokens: &[Token], found: &mut Vec<Effect>) {
+    const ABLE: &[&str] = &["subprocess", "child_process", "shelljs", "pty", "open3"];
+    let able = |wanted: &[&str]| {
+        tokens.iter().any(|token| match token {
+            Token::Name(name) => name.split(['.', ':']).any(|part| wanted.contains(&part)),
+            Token::Text(text) => {
+                ABLE.contains(&text.trim_start_matches("node:")) || wanted.contains(&text.as_str())
+            }
+            _ => false,
+        })
+    };
+    let pipes = tokens.iter().any(
+        |token| matches!(token, Token::Text(text) if text.starts_with('|') || text.ends_with('|')),
+    );
+    let runs = able(RUN) || able(ABLE) || pipes;
+    let deletes = able(DELETE) || able(DELETE_ONE);
+    for token in tokens {
+        let Token::Text(text) = token else { continue };
+        if runs && text.contains(' ') {
+            found.push(Effect::Perhaps(text.clone()));
+        }
+        if deletes && text.starts_with(['/', '~']) && !text.contains(' ') {
+            found.push(Effect::Perhaps(format!("rm -f {text}")));
+        }
+    }
+}
+
+fn effects_of_decoded(language: &Language, text: &str, home: &str) -> Vec<Effect> {
+    // One level: what decodes into another decoder is said to be decoded.
+    if text.contains("b64decode") || text.contains("atob") || text.contains("base64") {
+        return vec![Effect::Words(vec!["decoded-code".to_owned()])];
+    }
+    effects(language, text, home)
+}
+
+fn decoded(text: &str) -> Option<String> {
+    let bytes = STANDARD.decode(text.trim().as_bytes()).ok().or_else(|| {
+        let digits: Vec<u32> = text
+            .chars()
+            .map(|c| c.to_digit(16))
+            .collect::<Option<_>>()?;
+        digits.len().is_multiple_of(2).then(|| {
+            digits
+                .chunks_exact(2)
+                .map(|pair| (pair[0] * 16 + pair[1]) as u8)
+                .collect()
+        })
+    })?;
+    let text = String::from_utf8(bytes).ok()?;
+    text.chars()
+        .all(|c| !c.is_control() || c.is_whitespace())
+        .then_some(text)
+}
+
+fn last(name: &str) -> &str {
+    name.rsplit(['.', ':', '>']).next().unwrap_or(name)
+}
+
+/// Adds what a function would do with the strings behind it.
+fn look(
+    language: &Language,
+    name: &str,
+    tokens: &[Token],
+    at: usize,
+    home: &str,
+    found: &mut Vec<Effect>,
+) {
+    let name = last(name);
+    let called = matches!(tokens.get(at + 1), Some(Token::Sign('(' | '{' | '[')));
+    let bare = matches!(tokens.get(at + 1), Some(Token::Text(_)))
+        || matches!(tokens.get(at + 1), Some(Token::Name(near)) if last(near) == "glob");
+    if !called && !bare {
+        return;
+    }
+    let arguments = arguments(tokens, at + 1);
+    let text = |index: usize| match arguments.get(index) {
+        Some(Token::Text(text)) => Some(text.clone()),
+        _ => None,
+    };
+    let first = arguments
+        .iter()
+        .position(|token| matches!(token, Token::Text(_)));
+    if RUN.contains(&name) {
+        let strings: Vec<String> = arguments
+            .iter()
+            .filter_map(|token| match token {
+                Token::Text(text) => Some(text.clone()),
+                _ => None,
+            })
+            .collect();
+        let Some(one) = strings.first() else { return };
+        if language.name == "python -c" && matches!(name, "exec" | "eval") {
+            found.extend(effects(language, one, home));
+            return;
+        }
+        if name == "eval" {
+            found.extend(effects(language, one, home));
+        }
+        let list = strings.len() > 1 && !one.trim().contains(' ');
+        if list {
+            // `execl("/bin/rm", "rm", "-rf", "/")` says the name twice.
+            let again = strings.len() > 2
+                && crate::path::name(one) == strings[1]
+                && !strings[1].starts_with('-');
+            found.push(Effect::Words(strings[usize::from(again)..].to_vec()));
+        } else {
+            found.push(Effect::Shell(one.clone()));
+        }
+        return;
+    }
+    let deletes = DELETE.contains(&name);
+    if deletes || DELETE_ONE.contains(&name) {
+        let base = names_home(&arguments)
+            .then(|| home.to_owned())
+            .or_else(|| first.and_then(text))
+            .or_else(|| before(tokens, at));
+        let Some(path) = base else { return };
+        if path.contains(' ') && !path.contains('/') {
+            return;
+        }
+        let path = at_home(path, home);
+        let forced = arguments
+            .iter()
+            .any(|token| matches!(token, Token::Name(name) if last(name) == "recursive"));
+        let option = if deletes || forced { "-rf" } else { "-f" };
+        found.push(Effect::Words(vec![
+            "rm".to_owned(),
+            option.to_owned(),
+            path,
+        ]));
+        return;
+    }
+    let opens = matches!(name, "open" | "fopen" | "openSync" | "File")
+        && arguments.iter().any(|token| {
+            matches!(token, Token::Text(mode) if matches!(mode.as_str(), "w" | "a" | "wb" | "ab" | "w+" | "r+" | "a+" | "x" | ">" | ">>"))
+        });
+    if (opens || WRITE.contains(&name))
+        && let Some(path) = if matches!(name, "write_text" | "write_bytes") {
+            before(tokens, at)
+        } else {
+            first.and_then(text)
+        }
+    {
+        found.push(Effect::Words(vec!["tee".to_owned(), at_home(path, home)]));
+    }
+}
+
+fn at_home(path: String, home: &str) -> String {
+    match path.strip_prefix('~') {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{home}{rest}"),
+        _ => path,
+    }
+}
+
+fn names_home(tokens: &[Token]) -> bool {
+    tokens.iter().any(|token| match token {
+        Token::Name(name) => matches!(last(name), "home" | "homedir" | "HOME"),
+        Token::Text(text) => text == "HOME",
+        _ => false,
+    })
+}
+
+/// The string that a method is called on: `Path("x").unlink()`.
+fn before(tokens: &[Token], at: usize) -> Option<String> {
+    let near = tokens[..at].iter().rev().take(6);
+    for token in near {
+        match token {
+            Token::Text(text) => return Some(text.clone()),
+            Token::Sign(')' | '(' | '.') | Token::Name(_) => {}
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// What stands between the brackets that open at `at`, or the one string there.
+fn arguments(tokens: &[Token], at: usize) -> Vec<Token> {
+    let mut depth = 0usize;
+    let mut all = Vec::new();
+    for token in &tokens[at..] {
+        match token {
+            Token::Sign('(' | '[' | '{') => depth += 1,
+            Token::Sign(')' | ']' | '}') => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    break;
+                }
+            }
+            Token::Sign(';') => break,
+            _ => {}
+        }
+        all.push(token.clone());
+        // Without brackets: what follows, comma by comma.
+        if depth == 0 && all.len() > 16 {
+            break;
+        }
+    }
+    all
+}

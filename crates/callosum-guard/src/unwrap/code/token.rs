@@ -1,0 +1,139 @@
+//! The pieces of a program: names, strings, signs. No more is read of any language.
+
+use super::Language;
+
+/// A piece of a program.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Token {
+    Name(String),
+    Text(String),
+    /// A text in backticks or `%x(…)`, where these run.
+    Run(String),
+    Sign(char),
+}
+
+pub(super) fn tokens(language: &Language, source: &str) -> Vec<Token> {
+    let letters: Vec<char> = source.chars().take(16_384).collect();
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while at < letters.len() {
+        let letter = letters[at];
+        if letter.is_whitespace() {
+            at += 1;
+            continue;
+        }
+        if letter == '#' && language.hash
+            || letter == '/' && letters.get(at + 1) == Some(&'/') && !language.hash
+        {
+            while at < letters.len() && letters[at] != '\n' {
+                at += 1;
+            }
+            continue;
+        }
+        if letter == '%' && letters.get(at + 1) == Some(&'x')
+            || letter == 'q'
+                && letters.get(at + 1) == Some(&'x')
+                && letters.get(at + 2).is_some_and(|c| !c.is_alphanumeric())
+        {
+            let open = letters.get(at + 2).copied().unwrap_or(' ');
+            let close = match open {
+                '(' => ')',
+                '{' => '}',
+                '[' => ']',
+                '<' => '>',
+                other => other,
+            };
+            if !open.is_alphanumeric() && !open.is_whitespace() {
+                let (text, end) = quoted(&letters, at + 3, close, 1);
+                tokens.push(Token::Run(text));
+                at = end;
+                continue;
+            }
+        }
+        if letter == 'q' && language.name == "perl -e" {
+            let from = if letters.get(at + 1) == Some(&'q') {
+                at + 2
+            } else {
+                at + 1
+            };
+            let open = letters.get(from).copied().unwrap_or(' ');
+            let close = match open {
+                '(' => Some(')'),
+                '{' => Some('}'),
+                '[' => Some(']'),
+                '/' | '|' | '!' => Some(open),
+                _ => None,
+            };
+            if let Some(close) = close {
+                let (text, end) = quoted(&letters, from + 1, close, 1);
+                tokens.push(Token::Text(text));
+                at = end;
+                continue;
+            }
+        }
+        if matches!(letter, '\'' | '"' | '`') {
+            let triple = letters.get(at + 1) == Some(&letter)
+                && letters.get(at + 2) == Some(&letter)
+                && letter != '`';
+            let width = if triple { 3 } else { 1 };
+            let (text, end) = quoted(&letters, at + width, letter, width);
+            tokens.push(if letter == '`' && language.backticks {
+                Token::Run(text)
+            } else {
+                Token::Text(text)
+            });
+            at = end;
+            continue;
+        }
+        if letter.is_alphabetic() || matches!(letter, '_' | '$' | '@') {
+            let start = at;
+            while at < letters.len()
+                && (letters[at] == '-' && language.name == "emacs --eval"
+                    || letters[at].is_alphanumeric()
+                    || matches!(letters[at], '_' | '$' | '@')
+                    || matches!(letters[at], '.' | ':')
+                        && letters
+                            .get(at + 1)
+                            .is_some_and(|c| c.is_alphabetic() || *c == '_' || *c == ':'))
+            {
+                at += 1;
+            }
+            let name: String = letters[start..at].iter().collect();
+            // A prefix of a string: r'', b"", f''.
+            let prefix = name.len() <= 2
+                && matches!(letters.get(at), Some('\'' | '"'))
+                && name.chars().all(|c| "rbfuRBFU".contains(c));
+            if !prefix {
+                tokens.push(Token::Name(name));
+            }
+            continue;
+        }
+        if letter == '.' && letters.get(at + 1).is_some_and(|c| c.is_alphabetic()) {
+            at += 1;
+            continue;
+        }
+        tokens.push(Token::Sign(letter));
+        at += 1;
+    }
+    tokens
+}
+
+/// A string from here up to its end.
+fn quoted(letters: &[char], from: usize, close: char, width: usize) -> (String, usize) {
+    let mut raw = String::new();
+    let mut at = from;
+    while at < letters.len() {
+        if letters[at] == '\\' && at + 1 < letters.len() {
+            raw.push('\\');
+            raw.push(letters[at + 1]);
+            at += 2;
+            continue;
+        }
+        if letters[at] == close && (1..width).all(|more| letters.get(at + more) == Some(&close)) {
+            return (crate::shell::ansi::decode(&raw), at + width);
+        }
+        raw.push(letters[at]);
+        at += 1;
+    }
+    (crate::shell::ansi::decode(&raw), letters.len())
+}

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::{markdown, none_of, tree::Tree};
 
 /// All that the root folder shows. Plans, summaries and notes have no place in it.
-const ROOT: [&str; 16] = [
+const ROOT: [&str; 17] = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -19,6 +19,7 @@ const ROOT: [&str; 16] = [
     "crates",
     "deny.toml",
     "docs",
+    "fuzz",
     "rust-toolchain.toml",
     "rustfmt.toml",
     "xtask",

@@ -104,6 +104,7 @@ pub(crate) fn place(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
         text.len() >= 2 && text.as_bytes()[1] == b':' && text.as_bytes()[0].is_ascii_alphabetic();
     if windows {
         let rest = text[2..]
+            .trim()
             .trim_matches(['\\', '/', '*', '.'])
             .to_ascii_lowercase();
         let vital =

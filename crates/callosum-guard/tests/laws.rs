@@ -250,6 +250,10 @@ fn beyond_the_bounds_a_person_is_asked() {
         "<<A ".repeat(16_000),
         format!("echo {}", "{a,b}".repeat(5_000)),
         format!("f(){{ {} }}; f", "f; f; ".repeat(5_000)),
+        format!("pwsh -c '{}'", "{ ".repeat(30_000)),
+        format!("pwsh -c '{}'", "iex (".repeat(12_000)),
+        format!("fish -c '{}'", "begin; ".repeat(8_000)),
+        format!("fish -c '{}'", "(".repeat(60_000)),
     ] {
         let verdict = decide(&text, &facts(), &Policy::default());
         let open = &verdict.coverage.open;

@@ -62,6 +62,12 @@ impl Walker<'_> {
                 }
                 Some(Value::default())
             }
+            "alias" if self.state.fish && words.len() == 3 => {
+                self.state
+                    .aliases
+                    .insert(words[1].text.clone(), words[2].text.clone());
+                Some(Value::default())
+            }
             "alias" => {
                 for word in operands() {
                     if let Some((name, value)) = word.text.split_once('=') {

@@ -13,6 +13,7 @@ mod builtin;
 mod call;
 mod carrier;
 mod code;
+mod dialect;
 mod expand;
 mod flow;
 mod output;

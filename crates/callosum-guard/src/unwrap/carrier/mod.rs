@@ -62,16 +62,6 @@ impl Walker<'_> {
             },
             "crontab" => self.crontab(input),
             "ln" | "gln" => self.link(words),
-            "Remove-Item" | "remove-item" | "ri" => {
-                // It deletes what is piped to it.
-                if let Some(input) = input {
-                    let items: Vec<Arg> = input.text.lines().map(Arg::plain).collect();
-                    if let Some(call) = self.found.calls.last_mut() {
-                        call.words.extend(items);
-                    }
-                }
-                Value::default()
-            }
             "vim" | "vi" | "nvim" | "ex" | "view" | "ed" | "gdb" | "sqlite3" | "psql" | "mysql"
             | "expect" | "ftp" | "sftp" | "lftp" | "less" | "irb" => {
                 self.escapes(name, words, input)

@@ -1,8 +1,11 @@
 //! Shells, and what gives a text to one: `bash -c`, `eval`, `source`, `su -c`.
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+
 use super::{code, joined};
 use crate::unwrap::{
-    value::{Arg, Value},
+    dialect,
+    value::{Arg, Source, Value},
     walk::Walker,
 };
 
@@ -31,6 +34,8 @@ pub(crate) const SHELLS: [&str; 17] = [
 enum Called {
     /// With `-c` and the word at this place.
     Text(usize),
+    /// With a text in base64 at this place, as PowerShell takes it.
+    Encoded(usize),
     /// With a file at this place.
     File(usize),
     /// To read what comes in.
@@ -45,13 +50,19 @@ fn called(name: &str, words: &[Arg]) -> Called {
         if name == "cmd" && option.eq_ignore_ascii_case("/c") {
             return Called::Text(at + 1);
         }
-        if name.starts_with('p')
-            && matches!(
-                option.to_ascii_lowercase().as_str(),
-                "-command" | "-c" | "/c"
-            )
-        {
-            return Called::Text(at + 1);
+        if is_powershell(name) {
+            match option.to_ascii_lowercase().as_str() {
+                "-command" | "-c" | "/c" => return Called::Text(at + 1),
+                "-encodedcommand" | "-enc" | "-ec" | "-e" => return Called::Encoded(at + 1),
+                "-file" | "-f" => return Called::File(at + 1),
+                "-executionpolicy" | "-ep" | "-ex" | "-version" | "-windowstyle" | "-w"
+                | "-configurationname" | "-workingdirectory" | "-wd" => at += 2,
+                other if other.starts_with('-') => at += 1,
+                // Of the two programs one takes a text here, the other a file.
+                _ if name == "powershell" => return Called::Text(at),
+                _ => return Called::File(at),
+            }
+            continue;
         }
         match option {
             "--" | "-" => {
@@ -89,6 +100,27 @@ fn called(name: &str, words: &[Arg]) -> Called {
     }
 }
 
+fn is_powershell(name: &str) -> bool {
+    matches!(name, "pwsh" | "powershell" | "pwsh-preview")
+}
+
+/// What `-EncodedCommand` comes to: base64 over UTF-16, the lower byte first.
+fn encoded(word: &Arg) -> Value {
+    let source = Source {
+        decoded: true,
+        ..word.source
+    };
+    let bytes = STANDARD.decode(word.text.as_bytes()).unwrap_or_default();
+    let units: Vec<u16> = bytes
+        .chunks_exact(2)
+        .map(|pair| u16::from_le_bytes([pair[0], pair[1]]))
+        .collect();
+    match String::from_utf16(&units) {
+        Ok(text) if !text.is_empty() => Value { text, source },
+        _ => Value::from(source),
+    }
+}
+
 impl Walker<'_> {
     /// The text that a command takes for commands, where it is a shell or `eval`.
     pub(in crate::unwrap) fn script_of(
@@ -103,11 +135,27 @@ impl Walker<'_> {
                 Some(joined(&words[1 + from..]))
             }
             "source" | "." => {
-                let file = words.get(1)?;
+                let Some(file) = words.get(1) else {
+                    return input.cloned();
+                };
                 if matches!(file.text.as_str(), "/dev/stdin" | "/dev/fd/0" | "-") {
                     return input.cloned();
                 }
                 Some(self.content(file))
+            }
+            "fish"
+                if words
+                    .iter()
+                    .any(|word| matches!(word.text.as_str(), "-C" | "--init-command")) =>
+            {
+                let texts = words.array_windows().filter(|[option, _]| {
+                    matches!(
+                        option.text.as_str(),
+                        "-C" | "--init-command" | "-c" | "--command"
+                    )
+                });
+                let texts: Vec<&str> = texts.map(|[_, text]| text.text.as_str()).collect();
+                Some(Value::known(texts.join("\n")))
             }
             _ if SHELLS.contains(&name) => match called(name, words) {
                 Called::Text(at) => {
@@ -115,12 +163,13 @@ impl Walker<'_> {
                     if word.text.starts_with("--command=") {
                         return Some(Value::known(&word.text["--command=".len()..]));
                     }
-                    if name.starts_with('p') || name == "cmd" {
+                    if is_powershell(name) || name == "cmd" {
                         return Some(joined(&words[at..]));
                     }
                     Some(word.value())
                 }
-                Called::File(at) => Some(self.content(&words[at])),
+                Called::Encoded(at) => Some(encoded(words.get(at)?)),
+                Called::File(at) => Some(self.content(words.get(at)?)),
                 Called::Input => input.cloned(),
             },
             _ => {
@@ -145,7 +194,7 @@ impl Walker<'_> {
             _ if by_path => {
                 let at = match called(name, words) {
                     Called::Text(at) => at + 2,
-                    Called::File(at) => at + 1,
+                    Called::Encoded(at) | Called::File(at) => at + 1,
                     Called::Input => words.len(),
                 };
                 words.get(at..).unwrap_or_default().to_vec()
@@ -161,7 +210,11 @@ impl Walker<'_> {
         {
             return self.code(language, &script.text);
         }
-        let text = script.text.clone();
+        let text = match name {
+            "fish" => dialect::fish(&script.text),
+            _ if is_powershell(name) => dialect::powershell(&script.text),
+            _ => script.text.clone(),
+        };
         match name {
             "eval" | "source" | "." => self.under(name, |walker| walker.text(&text, input)),
             _ => {

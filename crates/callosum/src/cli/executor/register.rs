@@ -35,7 +35,6 @@ Examples:
   $ callosum executor register ollama --protocol text --network 127.0.0.1:11434
   $ callosum executor register reader --command 'reader-mcp' --tool ask
   $ callosum executor register wiki --endpoint http://127.0.0.1:9000/mcp --tool ask
-  $ callosum executor register opus --protocol hosted --model anthropic::claude-opus-5-5 --api-key-env ANTHROPIC_API_KEY
   $ callosum executor register local --endpoint http://127.0.0.1:8080 --model qwen3")]
 pub(crate) struct RegisterArgs {
     /// Its name: letters, digits, `.`, `_` and `-`

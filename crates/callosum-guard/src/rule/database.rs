@@ -58,6 +58,8 @@ pub(super) const TOOLS: &[Tool] = &[
                 "psql <<< 'DROP SCHEMA public CASCADE'",
                 "psql -c \"UPDATE u SET admin = true\"",
                 "psql -c 'ALTER TABLE t DROP COLUMN c'",
+                "sqlite3 x.db <<< $'.tables\\ndelete from t;'",
+                "psql <<< $'-- all of it\\nDROP TABLE t;'",
             ],
             spares: &[
                 "psql -c 'SELECT 1'",
@@ -351,9 +353,24 @@ fn is_scratch(subject: &Subject<'_>) -> bool {
         && (file == ":memory:" || subject.place(file) == Place::Free)
 }
 
+/// The statements of a text, without comments and the client's own commands, which end with their
+/// line.
+fn statements(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for line in text.lines() {
+        if line.trim_start().starts_with(['.', '\\']) {
+            plain.push(';');
+        } else {
+            plain.push_str(line.split("-- ").next().unwrap_or(line));
+        }
+        plain.push('\n');
+    }
+    plain
+}
+
 /// Whether one of these statements deletes a table, a database, or every row of one.
 pub(super) fn destroys_sql(text: &str) -> bool {
-    let plain = without_strings(text).to_ascii_lowercase();
+    let plain = statements(&without_strings(text).to_ascii_lowercase());
     plain.split(';').any(|statement| {
         let words: Vec<&str> = statement
             .split(|c: char| c.is_whitespace() || c == '(' || c == ',')

@@ -16,6 +16,7 @@ mod delete;
 mod disk;
 mod general;
 mod git;
+mod key;
 mod kubernetes;
 mod machine;
 mod network;
@@ -134,6 +135,7 @@ pub(crate) const TOOLS: &[&[Tool]] = &[
     database::TOOLS,
     kubernetes::TOOLS,
     network::TOOLS,
+    key::TOOLS,
 ];
 
 /// The tools of this name.

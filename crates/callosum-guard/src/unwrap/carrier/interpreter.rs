@@ -39,6 +39,9 @@ impl Walker<'_> {
             if inline && let Some(next) = next {
                 any = true;
                 let source = next.text.clone();
+                if !next.is_known() {
+                    self.found_script(next.value());
+                }
                 self.code(language, &source);
             } else if let Some(given) = language
                 .flags

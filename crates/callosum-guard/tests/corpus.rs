@@ -5,45 +5,11 @@
 
 #![expect(clippy::unwrap_used, reason = "what a test cannot unwrap has failed")]
 
-use std::path::Path;
+mod rows;
 
-use callosum_guard::{Decision, Facts, Policy, decide};
-use serde::Deserialize;
+use callosum_guard::{Policy, decide};
 
-#[derive(Deserialize)]
-struct Row {
-    id: String,
-    command: String,
-    expect: Decision,
-}
-
-fn facts() -> Facts {
-    Facts {
-        cwd: Some("/home/u/p".to_owned()),
-        home: Some("/home/u".to_owned()),
-        root: Some("/home/u/p".to_owned()),
-        git_dir: Some("/home/u/p/.git".to_owned()),
-        ..Facts::default()
-    }
-}
-
-fn rows() -> Vec<Row> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
-    let mut rows = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_none_or(|end| end != "jsonl") {
-            continue;
-        }
-        #[expect(clippy::disallowed_methods, reason = "a test reads its own corpus")]
-        let text = std::fs::read_to_string(path).unwrap();
-        rows.extend(
-            text.lines()
-                .map(|line| serde_json::from_str::<Row>(line).unwrap()),
-        );
-    }
-    rows
-}
+use crate::rows::{facts, rows};
 
 /// CAKE-SHIM-1: each command of the corpus gets the verdict that its row says.
 #[test]

@@ -1,55 +1,23 @@
 //! Laws that hold whatever the command is: quoting, wrapping and company change no verdict for the
 //! better, and no text makes the guard fail or work without bound.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "what a test cannot unwrap has failed, and it reads its own corpus"
-)]
+#![expect(clippy::unwrap_used, reason = "what a test cannot unwrap has failed")]
 
-use std::{path::Path, sync::OnceLock};
+mod rows;
 
-use callosum_guard::{Decision, Facts, Policy, Strictness, decide, explain};
+use std::sync::OnceLock;
+
+use callosum_guard::{Decision, Policy, Strictness, decide, explain};
 use proptest::{
     prelude::{Just, Strategy, any, prop, prop_oneof},
     prop_assert, prop_assert_eq, proptest, sample,
 };
-use serde::Deserialize;
 
-#[derive(Clone, Debug, Deserialize)]
-struct Row {
-    command: String,
-    expect: Decision,
-}
-
-fn facts() -> Facts {
-    Facts {
-        cwd: Some("/home/u/p".to_owned()),
-        home: Some("/home/u".to_owned()),
-        root: Some("/home/u/p".to_owned()),
-        git_dir: Some("/home/u/p/.git".to_owned()),
-        ..Facts::default()
-    }
-}
+use crate::rows::{Row, facts};
 
 fn rows() -> &'static [Row] {
     static ROWS: OnceLock<Vec<Row>> = OnceLock::new();
-    ROWS.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
-        let mut rows = Vec::new();
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.extension().is_none_or(|end| end != "jsonl") {
-                continue;
-            }
-            let text = std::fs::read_to_string(path).unwrap();
-            rows.extend(
-                text.lines()
-                    .map(|line| serde_json::from_str::<Row>(line).unwrap()),
-            );
-        }
-        rows
-    })
+    ROWS.get_or_init(rows::rows)
 }
 
 fn row() -> impl Strategy<Value = Row> {
@@ -134,7 +102,7 @@ proptest! {
         }
         let strict = verdict(&command);
         prop_assert!(strict >= row.expect || row.expect == Decision::Ask && strict == Decision::Ask,
-            "{} is {:?}, {} is {:?}", row.command, row.expect, command, strict);
+            "{}: {} is {:?}, {} is {:?}", row.id, row.command, row.expect, command, strict);
     }
 
     /// CAKE-SHIM-1: how the words of a command are quoted changes nothing.

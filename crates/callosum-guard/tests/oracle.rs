@@ -12,24 +12,20 @@
     reason = "what a test cannot unwrap has failed; the world is laid out and entered with the standard library"
 )]
 
+mod rows;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
     fs,
     os::unix::fs::{PermissionsExt as _, symlink},
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Stdio},
 };
 
-use callosum_guard::{Decision, Facts, Policy, decide};
-use serde::Deserialize;
+use callosum_guard::{Decision, Policy, decide};
 
-#[derive(Deserialize)]
-struct Row {
-    id: String,
-    command: String,
-    expect: Decision,
-}
+use crate::rows::{Row, facts, rows};
 
 /// Programs that are there as they are: they run others, or make text.
 const REAL: &[&str] = &[
@@ -52,35 +48,6 @@ fn is_left_out(row: &Row, rule: &str) -> bool {
         || row.command.contains("yes |")
         || row.command.starts_with("while rm")
         || row.command.starts_with("until false")
-}
-
-fn facts() -> Facts {
-    Facts {
-        cwd: Some("/home/u/p".to_owned()),
-        home: Some("/home/u".to_owned()),
-        root: Some("/home/u/p".to_owned()),
-        git_dir: Some("/home/u/p/.git".to_owned()),
-        ..Facts::default()
-    }
-}
-
-fn rows() -> Vec<Row> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
-    let mut files: Vec<PathBuf> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|end| end == "jsonl"))
-        .collect();
-    files.sort();
-    files
-        .iter()
-        .flat_map(|path| {
-            let text = fs::read_to_string(path).unwrap();
-            text.lines()
-                .map(|line| serde_json::from_str(line).unwrap())
-                .collect::<Vec<Row>>()
-        })
-        .collect()
 }
 
 /// The words of a subject as the guard shows it.

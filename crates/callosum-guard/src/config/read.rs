@@ -18,6 +18,9 @@ use super::{Config, Strictness, proof};
 /// Bytes of a file beyond which it is not read.
 pub const LONGEST: usize = 256 * 1024;
 
+/// Most characters of a file's own text that are shown.
+const LONGEST_SHOWN: usize = 160;
+
 /// What a file says, and what in it was passed over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
@@ -109,7 +112,7 @@ impl Config {
         }
         let value: Value = serde_saphyr::from_str(text).map_err(|error| ConfigError::NotYaml {
             file: file.to_owned(),
-            problem: error.to_string().lines().next().unwrap_or("").to_owned(),
+            problem: plain(error.to_string().lines().next().unwrap_or("")),
         })?;
         let mut sheet = Sheet {
             lines: lines_of_rules(&value, text),
@@ -330,7 +333,8 @@ impl Sheet {
                 key,
                 value: Some(shown(rule)),
                 allowed: format!(
-                    "id, tools, severity (block, ask or note) and reason, when and alternative at will: {error}"
+                    "id, tools, severity (block, ask or note) and reason, when and alternative at will: {}",
+                    plain(&error.to_string())
                 ),
             }),
         }
@@ -348,7 +352,7 @@ impl Sheet {
     fn known(&mut self, within: &str, map: &Map<String, Value>, keys: &[&str]) {
         for key in map.keys() {
             if !keys.contains(&key.as_str()) {
-                self.unknown.push(format!("{within}{key}"));
+                self.unknown.push(format!("{within}{}", plain(key)));
             }
         }
     }
@@ -462,12 +466,21 @@ fn last(key: &str) -> &str {
     key.rsplit('.').next().unwrap_or(key)
 }
 
-/// A value for people, on one line and not too long.
-fn shown(value: &Value) -> String {
-    let text = value.to_string();
-    let mut short: String = text.chars().take(80).collect();
+/// A text of the file without what a terminal would obey, and not too long.
+fn plain(text: &str) -> String {
+    let mut short: String = text.chars().take(LONGEST_SHOWN).collect();
     if short.len() < text.len() {
         short.push('…');
     }
-    short
+    short.replace(steers, "�")
+}
+
+/// Whether a terminal would obey a character, or turn the direction of writing by it.
+fn steers(letter: char) -> bool {
+    letter.is_control() || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A value for people, on one line and not too long.
+fn shown(value: &Value) -> String {
+    plain(&value.to_string())
 }

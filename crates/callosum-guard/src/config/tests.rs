@@ -234,6 +234,26 @@ fn a_rule_whose_own_commands_do_not_hold_is_refused() {
     }
 }
 
+/// CAKE-CFG-1: what stands in a file of a stranger moves no cursor of whoever is told of it.
+#[test]
+fn nothing_that_a_terminal_would_obey_is_told() {
+    let rule = "rules:\n  - {id: a, tools: [a], severity: \"\\e[2J\", reason: b}\n";
+    for text in [
+        SEED.replace("balanced", "\"\\e[2J\""),
+        format!("{SEED}{rule}"),
+        format!("{SEED}\"\\e[2J\": [unfinished"),
+    ] {
+        let error = Config::parse("cake_config.yaml", &text).unwrap_err();
+        assert!(!error.to_string().contains('\u{1b}'), "{error}");
+    }
+    let unknown = Config::parse("x", &format!("{SEED}\"\\e[2J{}\": 1\n", "y".repeat(1000)));
+    let unknown = unknown.unwrap().unknown.concat();
+    assert!(
+        !unknown.contains('\u{1b}') && unknown.len() < 700,
+        "{unknown}"
+    );
+}
+
 /// CAKE-CFG-1: of a file that is wrong somewhere, what makes the guard stricter still counts, and
 /// nothing that would loosen it.
 #[test]

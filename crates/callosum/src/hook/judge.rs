@@ -103,7 +103,8 @@ impl Judged {
             words.push_str(". Note: ");
             words.push_str(remark);
         }
-        words
+        // A project's own rules say what they like, and some clients show it as it comes.
+        words.replace(char::is_control, " ")
     }
 }
 
@@ -164,7 +165,7 @@ mod tests {
             verdict: Verdict {
                 decision: Decision::Block,
                 rule: Some("git.reset-hard".to_owned()),
-                reason: Some("it throws changes away.".to_owned()),
+                reason: Some("it throws\u{1b}changes away.".to_owned()),
                 alternative: Some("git stash".to_owned()),
                 ..Verdict::default()
             },

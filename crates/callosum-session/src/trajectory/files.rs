@@ -153,11 +153,12 @@ fn without_torn<'b>(bytes: &'b [u8], line: &[u8]) -> &'b [u8] {
         .rposition(|byte| *byte == b'\n')
         .map_or(0, |at| at + 1);
     let last = &ended[start..];
+    // Its line end may be among what was never written.
     let is_part = !last.is_empty()
-        && last.len() <= line.len()
+        && last.len() <= line.len() + 1
         && last
             .iter()
-            .zip(line)
+            .zip(line.iter().chain(b"\n"))
             .all(|(there, meant)| *there == 0 || there == meant);
     if is_part && last != line {
         &bytes[..start]

@@ -11,17 +11,24 @@
 #![forbid(unsafe_code)]
 
 pub mod bead;
+pub mod checkpoint;
+mod config;
 mod decide;
 pub mod evidence;
+pub mod fork;
 pub mod grounding;
+mod handoff;
 pub mod notes;
+pub mod recovery;
 mod statement;
 mod step;
 pub mod trajectory;
 mod zones;
 
 pub use crate::{
+    config::{Config, Enforcement},
     decide::{DecideError, Decided, Ground, NewDecision},
+    handoff::{HandedOff, NewHandoff},
     statement::{MOST_TITLE_WORDS, Redaction, is_short_title, one_line, title_of},
     step::{Held, Mended, Session, SessionError, Written},
     zones::{ZoneError, Zones},

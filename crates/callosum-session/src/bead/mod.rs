@@ -6,6 +6,7 @@
 //! back before it is kept. [`ready`] says what can be worked on.
 
 mod beads;
+mod change;
 mod id;
 mod index;
 mod ready;
@@ -18,6 +19,7 @@ pub(crate) use self::{
 };
 pub use self::{
     beads::{Beads, Listing, Unread},
+    change::{BeadUpdate, CreateBeadError, NewBead},
     id::BeadId,
     index::Row,
     ready::{is_closed, ready},

@@ -30,6 +30,8 @@ pub struct Claim {
     pub text: String,
     /// The time of the decision that it is, where it is one.
     pub decision: Option<String>,
+    /// The bead that it belongs to.
+    pub bead: Option<String>,
     /// What it leans on, as it says.
     pub kind: ClaimKind,
     /// The places that it cites.
@@ -116,6 +118,7 @@ fn read(file: &str, record: &Record) -> Claim {
     let decision = record.text("decision");
     Claim {
         text: record.text("claim").to_owned(),
+        bead: Some(record.text("bead_id").to_owned()).filter(|id| !id.is_empty()),
         decision: Some(decision.to_owned()).filter(|ts| !ts.is_empty()),
         kind,
         evidence,

@@ -227,6 +227,31 @@ impl Notes {
         .collect()
     }
 
+    /// Blocks of code of more than ten lines, with the line where each begins, counted from 1.
+    pub fn raw_blocks(&self) -> Vec<(usize, String)> {
+        let lines = &self.outline.lines;
+        let mut blocks = Vec::new();
+        let mut line = 0;
+        while line < lines.len() {
+            let hidden = lines[line..]
+                .iter()
+                .take_while(|found| !found.is_text)
+                .count();
+            let is_code = self
+                .outline
+                .text(&self.bytes, line)
+                .trim_start()
+                .starts_with(['`', '~']);
+            if hidden > LONGEST_BLOCK && is_code {
+                let at = lines[line].at.start..lines[line + hidden - 1].next;
+                let text = String::from_utf8_lossy(&self.bytes[at]).into_owned();
+                blocks.push((line + 1, text));
+            }
+            line += hidden.max(1);
+        }
+        blocks
+    }
+
     /// What was not understood, by line.
     pub fn faults(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
@@ -281,6 +306,9 @@ impl Notes {
         faults
     }
 }
+
+/// Lines of a block of code, its fences included, that are not yet raw output.
+const LONGEST_BLOCK: usize = 12;
 
 /// Faults of one kind that are told.
 const MOST_FAULTS: usize = 20;

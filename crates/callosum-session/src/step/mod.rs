@@ -10,6 +10,6 @@ mod session;
 
 pub use self::session::{Held, Mended, Session, SessionError, Written};
 pub(crate) use self::{
-    intent::{BeadChange, Intent, NoteChange},
+    intent::{BeadChange, BeadKey, Intent, NoteChange},
     session::second,
 };

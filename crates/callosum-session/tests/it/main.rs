@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "what a test cannot unwrap has failed")]
 
+/// The seven steps before a context is cleared, the hand-off, and what is recovered.
+mod checkpoints;
 /// Whatever a crash leaves of a step, the next session has all of it or none.
 mod interrupted;
 /// Two sessions that write at once.

@@ -1,0 +1,176 @@
+//! What a person asks of a bead: to make one, to change one, to close one.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::{id::BeadId, view::Bead};
+use crate::{
+    statement::{Redaction, one_line},
+    step::{BeadChange, BeadKey, Held, Intent, NoteChange, SessionError, second},
+};
+
+/// A bead that is about to be made.
+#[derive(Clone, Debug, Default)]
+pub struct NewBead {
+    /// Its id.
+    pub id: Option<BeadId>,
+    /// What is to be done.
+    pub title: String,
+    /// `feature`, `bug` and so on.
+    pub kind: String,
+    /// 0 comes first.
+    pub priority: i64,
+    /// Beads that must be closed first.
+    pub needs: Vec<BeadId>,
+}
+
+/// A change to a bead.
+#[derive(Clone, Debug, Default)]
+pub struct BeadUpdate {
+    /// Its new title.
+    pub title: Option<String>,
+    /// Its new status.
+    pub status: Option<String>,
+    /// Its new priority.
+    pub priority: Option<i64>,
+    /// Who does it now.
+    pub assignee: Option<String>,
+    /// Steps that are added to those that come next.
+    pub next_steps: Vec<String>,
+    /// Whether it is to be the current one in the notes.
+    pub is_current: bool,
+}
+
+/// Why a bead was not made.
+#[derive(Debug, thiserror::Error)]
+pub enum CreateBeadError {
+    /// It has no title.
+    #[error("a bead needs a title")]
+    NoTitle,
+    /// One of this id is there.
+    #[error("there is a bead `{id}` already")]
+    Taken {
+        /// The id.
+        id: BeadId,
+    },
+    /// A bead that it needs is not there.
+    #[error("there is no bead `{id}` that it could need")]
+    NoSuchNeed {
+        /// The id.
+        id: BeadId,
+    },
+    /// The files do not allow it.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+}
+
+impl Held<'_> {
+    /// Makes a bead, with an id that `random` gives where none is named. It is on disk when this
+    /// returns.
+    pub fn create_bead(
+        &self,
+        new: &NewBead,
+        mut random: impl FnMut() -> String,
+    ) -> Result<BeadId, CreateBeadError> {
+        let session = &self.session;
+        let title = Redaction::default().statement(&new.title);
+        if title.is_empty() {
+            return Err(CreateBeadError::NoTitle);
+        }
+        for id in &new.needs {
+            let path = session.beads().path(id).map_err(SessionError::from)?;
+            if !session.disk.exists(&path).map_err(SessionError::from)? {
+                return Err(CreateBeadError::NoSuchNeed { id: id.clone() });
+            }
+        }
+        loop {
+            let id = match &new.id {
+                Some(id) => id.clone(),
+                None => match BeadId::new(&format!("bd-{}", random())) {
+                    Some(id) => id,
+                    None => continue,
+                },
+            };
+            let path = session.beads().path(&id).map_err(SessionError::from)?;
+            let folder = path.parent().unwrap_or(&path);
+            session
+                .disk
+                .create_dir_all(folder)
+                .map_err(SessionError::from)?;
+            let text = self.text_of(&id, &title, new);
+            let is_new = session.disk.create(&path, text.as_bytes(), 0o644);
+            match is_new.map_err(SessionError::from)? {
+                true => return Ok(id),
+                false if new.id.is_some() => return Err(CreateBeadError::Taken { id }),
+                false => {}
+            }
+        }
+    }
+
+    fn text_of(&self, id: &BeadId, title: &str, new: &NewBead) -> String {
+        let created = second(self.session.clock.now());
+        let kind = if new.kind.is_empty() {
+            "task"
+        } else {
+            &new.kind
+        };
+        let title = Value::from(title);
+        let kind = Value::from(one_line(kind));
+        let mut text = format!(
+            "id: {id}\ntitle: {title}\ntype: {kind}\nstatus: open\npriority: {}\n\
+             created: {created}\nassignee: null\n",
+            new.priority
+        );
+        if !new.needs.is_empty() {
+            text.push_str("depends_on:\n");
+        }
+        for need in &new.needs {
+            let _ = writeln!(text, "  - {need}");
+        }
+        text.push_str(
+            "decisions: []\ntest_scenarios: []\nhandoffs: []\nnext_steps: []\nblockers: []\nquestions: []\n",
+        );
+        text
+    }
+
+    /// Changes a bead, and notes where it is to be the current one.
+    pub fn update_bead(&self, id: &BeadId, update: &BeadUpdate) -> Result<Bead, SessionError> {
+        let session = &self.session;
+        let mut redaction = Redaction::default();
+        let mut changes = Vec::new();
+        let mut set = |key, value: Option<Value>| {
+            changes.extend(value.map(|value| BeadChange::Set(key, value)));
+        };
+        let mut text = |text: &Option<String>| {
+            text.as_ref()
+                .map(|text| Value::from(redaction.statement(text)))
+        };
+        set(BeadKey::Title, text(&update.title));
+        set(BeadKey::Status, text(&update.status));
+        set(BeadKey::Assignee, text(&update.assignee));
+        set(BeadKey::Priority, update.priority.map(Value::from));
+        if update.status.as_deref().is_some_and(super::is_closed) {
+            set(BeadKey::Closed, Some(second(session.clock.now()).into()));
+        }
+        let steps = update
+            .next_steps
+            .iter()
+            .map(|step| redaction.statement(step));
+        changes.extend(steps.map(BeadChange::NextStep));
+        let title = Bead::of(session.bead(id)?.members()).title;
+        let notes = update.is_current.then(|| {
+            let title = update.title.as_ref().unwrap_or(&title);
+            NoteChange::Bead(format!("{id} ({})", one_line(title)))
+        });
+        self.commit(&Intent {
+            format: 1,
+            agent: session.agent.to_string(),
+            day: second(session.clock.now())[..10].to_owned(),
+            notes: notes.into_iter().collect(),
+            bead: Some((id.to_string(), changes)),
+            records: Vec::new(),
+        })?;
+        Ok(Bead::of(session.bead(id)?.members()))
+    }
+}

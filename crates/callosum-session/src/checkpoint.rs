@@ -1,0 +1,392 @@
+//! [`Held::check`]: the seven steps before a context is cleared (Seed LOA §4.2).
+//!
+//! The first two may block, the others put things in order or say what is missing. The hand-off is
+//! written by none of them but by whoever was permitted.
+
+use std::fmt;
+
+use callosum_evidence::tokens::estimate;
+use serde_json::Value;
+
+use crate::{
+    bead::{Bead, BeadId, is_closed},
+    config::{Config, Enforcement},
+    evidence::{ROOT_PREFIX, Standing, Tree},
+    fork::{Source, forks},
+    grounding::{Grounding, Threshold},
+    notes::Notes,
+    step::{Held, Intent, NoteChange, SessionError, second},
+    trajectory::Record,
+};
+
+/// Two queries that share more of their words than this are one query twice, in percent.
+const MOST_ALIKE: usize = 50;
+
+/// What came of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is in order.
+    Passed,
+    /// It was put in order.
+    Done,
+    /// It is not in order, and does not keep anybody from going on.
+    Warned,
+    /// It is not in order, and nobody may go on.
+    Blocked,
+    /// It was not looked at.
+    Skipped,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Passed => "pass",
+            Self::Done => "done",
+            Self::Warned => "warn",
+            Self::Blocked => "block",
+            Self::Skipped => "skip",
+        })
+    }
+}
+
+/// A step and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Its name.
+    pub name: &'static str,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// In words, a line each.
+    pub said: Vec<String>,
+}
+
+/// All seven, in their order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// The steps.
+    pub steps: Vec<Step>,
+    /// The claims that were looked up.
+    pub grounding: Grounding,
+}
+
+impl Checked {
+    /// Whether the context may be cleared.
+    pub fn permits(&self) -> bool {
+        self.steps
+            .iter()
+            .all(|step| step.outcome != Outcome::Blocked)
+    }
+}
+
+impl Held<'_> {
+    /// Goes through the seven steps and records the check. Identifiers of what was cited are put into
+    /// the notes.
+    pub fn check(&self, config: &Config, threshold: &Threshold) -> Result<Checked, SessionError> {
+        let session = &self.session;
+        let read = session.trajectory().since_handoff()?;
+        let tree = Tree::new(session.disk, &session.zones.tree);
+        let grounding = Grounding::of(&read, &tree);
+        let notes = session.notes()?.unwrap_or_else(|| Notes::read(Vec::new()));
+        let id = notes.active().bead.as_deref().and_then(BeadId::new);
+        let bead = match id.as_ref().map(|id| session.bead(id)) {
+            Some(Ok(sheet)) => Some(Bead::of(sheet.members())),
+            Some(Err(SessionError::Zone(error))) => return Err(error.into()),
+            Some(Err(_)) | None => None,
+        };
+        let records: Vec<&Record> = read.records.iter().map(|(_, record)| record).collect();
+        let claims: Vec<_> = grounding
+            .claims
+            .iter()
+            .map(|found| found.claim.clone())
+            .collect();
+        let named = id.as_ref().map(BeadId::as_str).zip(bead.as_ref());
+        let found = forks(named, &notes, &claims, &tree);
+        let lost = |loses: Source| -> Vec<String> {
+            let lost = found
+                .iter()
+                .filter(|fork| fork.loses == loses && fork.wins != Source::Code);
+            lost.map(|fork| fork.what.clone()).collect()
+        };
+        let ts = second(session.clock.now());
+        let (decay, identifiers) = decay(&grounding, &notes, &tree, &ts);
+        let mut in_notes = lost(Source::Notes);
+        let (of_bead, of_notes): (Vec<String>, Vec<String>) = lost(Source::Trajectory)
+            .into_iter()
+            .partition(|what| !what.ends_with("the notes"));
+        in_notes.extend(of_notes);
+        let steps = vec![
+            grounded(&grounding, config, threshold),
+            ghosts(&records, config),
+            warned("decision log", in_notes),
+            bead_step(named, of_bead),
+            Step {
+                name: "trajectory",
+                outcome: if read.bad_lines() == 0 {
+                    Outcome::Passed
+                } else {
+                    Outcome::Warned
+                },
+                said: read
+                    .bad
+                    .iter()
+                    .map(|(file, bad)| {
+                        format!(
+                            "{file}: {} lines are no record, first in line {}",
+                            bad.count, bad.lines[0]
+                        )
+                    })
+                    .collect(),
+            },
+            decay,
+            scenarios(bead.as_ref(), config),
+        ];
+        let checked = Checked { steps, grounding };
+        let mut record = checked
+            .grounding
+            .record(&ts, session.agent.as_str(), threshold);
+        let steps = checked.steps.iter();
+        let outcomes = steps.map(|step| (step.name.to_owned(), step.outcome.to_string().into()));
+        record["steps"] = Value::Object(outcomes.collect());
+        record["permitted"] = checked.permits().into();
+        self.commit(&Intent {
+            format: 1,
+            agent: session.agent.to_string(),
+            day: ts[..10].to_owned(),
+            notes: identifiers,
+            bead: None,
+            records: vec![record],
+        })?;
+        Ok(checked)
+    }
+}
+
+/// How a gate that is set like this calls what is not in order.
+fn gate(config: &Config) -> Outcome {
+    match config.enforcement {
+        Enforcement::Strict => Outcome::Blocked,
+        Enforcement::Warn => Outcome::Warned,
+        Enforcement::Disabled => Outcome::Skipped,
+    }
+}
+
+fn grounded(grounding: &Grounding, config: &Config, threshold: &Threshold) -> Step {
+    let name = "grounding";
+    let lacking = grounding.claims.iter().filter(|claim| !claim.is_grounded());
+    let complaints = lacking.map(|claim| {
+        format!(
+            "{}: {} ({})",
+            claim.claim.place,
+            claim.claim.text,
+            claim.complaint()
+        )
+    });
+    let complaints: Vec<String> = complaints.collect();
+    if grounding.passes(threshold) {
+        let said = format!(
+            "{} of {} decisions have evidence",
+            grounding.grounded(),
+            grounding.total()
+        );
+        return Step {
+            name,
+            outcome: Outcome::Passed,
+            said: vec![said],
+        };
+    }
+    let mut said =
+        vec![
+        format!("Cannot clear: {} decisions lack evidence", complaints.len()),
+        format!("grounding ratio {}, required {threshold}", grounding.ratio()),
+        "add evidence (callosum session cite TIME PLACE), or mark it [ASSUMPTION], which says so \
+         and does not raise the ratio"
+            .to_owned(),
+    ];
+    said.extend(complaints);
+    Step {
+        name,
+        outcome: gate(config),
+        said,
+    }
+}
+
+/// A ghost is a feature that is said not to be there. It is verified by two queries that differ, that
+/// each found nothing, and by a control that found what is known to be there.
+fn ghosts(records: &[&Record], config: &Config) -> Step {
+    let flagged = records.iter().filter(|record| {
+        matches!(
+            record.phase(),
+            "ghost" | "ghost_feature" | "negative_grounding"
+        )
+    });
+    let mut said = Vec::new();
+    for record in flagged {
+        if let Err(why) = ghost(record) {
+            let feature = record.text("feature");
+            said.push(format!("[UNVERIFIED GHOST] {feature}: {why}"));
+        }
+    }
+    let outcome = if said.is_empty() {
+        Outcome::Passed
+    } else {
+        gate(config)
+    };
+    Step {
+        name: "negative grounding",
+        outcome,
+        said,
+    }
+}
+
+fn ghost(record: &Record) -> Result<(), &'static str> {
+    let queries = record.members.get("queries").and_then(Value::as_array);
+    let queries: Vec<&Value> = queries.into_iter().flatten().collect();
+    let text = |query: &Value| {
+        query
+            .get("query")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let found_nothing = |query: &&Value| query.get("results").and_then(Value::as_u64) == Some(0);
+    if queries.len() < 2 {
+        return Err("fewer than two queries were made");
+    }
+    if !queries.iter().all(found_nothing) {
+        return Err("a query found something");
+    }
+    let texts: Vec<String> = queries.iter().map(|query| text(query)).collect();
+    let differ = texts.iter().enumerate().any(|(at, one)| {
+        texts[at + 1..]
+            .iter()
+            .any(|other| alike(one, other) <= MOST_ALIKE)
+    });
+    if !differ {
+        return Err("the queries do not differ");
+    }
+    let control = record
+        .members
+        .get("control")
+        .and_then(|control| control.get("results"));
+    match control.and_then(Value::as_u64) {
+        Some(results) if results > 0 => Ok(()),
+        _ => Err("no control found what is known to be there"),
+    }
+}
+
+/// The share of words that two queries have in common, in percent.
+fn alike(one: &str, other: &str) -> usize {
+    let words = |text: &str| {
+        let mut words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
+        words.sort_unstable();
+        words.dedup();
+        words
+    };
+    let (one, other) = (words(one), words(other));
+    let shared = one.iter().filter(|word| other.contains(word)).count();
+    (shared * 200)
+        .checked_div(one.len() + other.len())
+        .unwrap_or(100)
+}
+
+fn warned(name: &'static str, said: Vec<String>) -> Step {
+    let outcome = if said.is_empty() {
+        Outcome::Passed
+    } else {
+        Outcome::Warned
+    };
+    Step {
+        name,
+        outcome,
+        said,
+    }
+}
+
+fn bead_step(bead: Option<(&str, &Bead)>, mut said: Vec<String>) -> Step {
+    let name = "bead";
+    let Some((id, bead)) = bead else {
+        let said = vec!["no bead is current: callosum bead update ID --current".to_owned()];
+        return Step {
+            name,
+            outcome: Outcome::Warned,
+            said,
+        };
+    };
+    if bead.next_steps.is_empty() && !is_closed(&bead.status) {
+        said.push(format!(
+            "{id} has no next step: callosum bead update {id} --next WORDS"
+        ));
+    }
+    warned(name, said)
+}
+
+/// What was cited becomes a row of identifiers; code that stands in the notes is named.
+fn decay(
+    grounding: &Grounding,
+    notes: &Notes,
+    tree: &Tree<'_>,
+    ts: &str,
+) -> (Step, Vec<NoteChange>) {
+    let name = "decay";
+    let mut changes = Vec::new();
+    let known = notes.identifiers();
+    for found in &grounding.claims {
+        for cited in &found.claim.evidence {
+            let place = cited.identifier();
+            let is_known = known.iter().any(|row| row.place == place);
+            if !is_known && tree.stand(cited) == Standing::Verified {
+                changes.push(NoteChange::Identifier {
+                    place,
+                    purpose: found.claim.text.chars().take(80).collect(),
+                    verified: ts[11..].to_owned(),
+                });
+            }
+        }
+    }
+    let mut said: Vec<String> = Vec::new();
+    if !changes.is_empty() {
+        said.push(format!("{} places are identifiers now", changes.len()));
+    }
+    let raw = notes.raw_blocks();
+    for (line, text) in &raw {
+        let tokens = estimate(text);
+        said.push(format!(
+            "NOTES.md:{line}: {tokens} tokens of raw output; {ROOT_PREFIX}path:a-b would do"
+        ));
+    }
+    let outcome = match (raw.is_empty(), changes.is_empty()) {
+        (false, _) => Outcome::Warned,
+        (true, false) => Outcome::Done,
+        (true, true) => Outcome::Passed,
+    };
+    (
+        Step {
+            name,
+            outcome,
+            said,
+        },
+        changes,
+    )
+}
+
+fn scenarios(bead: Option<&Bead>, config: &Config) -> Step {
+    let name = "test scenarios";
+    if config.scenarios == 0 {
+        return Step {
+            name,
+            outcome: Outcome::Skipped,
+            said: Vec::new(),
+        };
+    }
+    let has = bead.map_or(0, |bead| bead.scenarios.len());
+    let outcome = if has >= config.scenarios {
+        Outcome::Passed
+    } else {
+        Outcome::Warned
+    };
+    let said = vec![format!("{has} of {} test scenarios", config.scenarios)];
+    Step {
+        name,
+        outcome,
+        said,
+    }
+}

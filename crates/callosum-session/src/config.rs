@@ -1,0 +1,147 @@
+//! [`Config`]: what `.loa.config.yaml` sets (Seed LOA §5.4).
+
+use serde_json::{Map, Value};
+
+use crate::{
+    step::{Session, SessionError},
+    zones::ZoneError,
+};
+
+/// Largest file that is read, in bytes.
+const LARGEST: usize = 256 * 1024;
+
+/// What happens where claims are not grounded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Enforcement {
+    /// It is blocked.
+    #[default]
+    Strict,
+    /// It is warned of.
+    Warn,
+    /// It is not looked at.
+    Disabled,
+}
+
+/// The settings of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// `grounding_enforcement`.
+    pub enforcement: Enforcement,
+    /// `session_continuity.level1_tokens`.
+    pub level_1_tokens: u64,
+    /// `session_continuity.level2_tokens`.
+    pub level_2_tokens: u64,
+    /// `edd.min_test_scenarios`; 0 where `edd.enabled` is false.
+    pub scenarios: usize,
+    /// What is wrong with the file, each with its key; those have their defaults.
+    pub faults: Vec<String>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            enforcement: Enforcement::Strict,
+            level_1_tokens: 100,
+            level_2_tokens: 500,
+            scenarios: 3,
+            faults: Vec::new(),
+        }
+    }
+}
+
+impl Config {
+    /// Reads the settings. What cannot be understood has its default, and is among the faults.
+    pub fn load(session: &Session<'_>) -> Result<Self, SessionError> {
+        let path = session.zones.real(session.disk, &session.zones.config())?;
+        let there = session.disk.read_if_there(&path).map_err(ZoneError::from)?;
+        let Some(bytes) = there else {
+            return Ok(Self::default());
+        };
+        Ok(Self::read(&String::from_utf8_lossy(&bytes)))
+    }
+
+    /// Reads a file's text.
+    pub fn read(text: &str) -> Self {
+        let mut config = Self::default();
+        let read = if text.len() > LARGEST {
+            Err(format!("it is larger than {LARGEST} bytes"))
+        } else {
+            let read = serde_saphyr::from_str::<Value>(text);
+            read.map_err(|error| error.to_string().lines().next().unwrap_or("").to_owned())
+        };
+        let members = match read {
+            Ok(Value::Object(members)) => members,
+            Ok(Value::Null) => return config,
+            Ok(_) => {
+                config.faults.push("it is no mapping".to_owned());
+                return config;
+            }
+            Err(problem) => {
+                config.faults.push(problem);
+                return config;
+            }
+        };
+        match members.get("grounding_enforcement").map(Value::as_str) {
+            None | Some(Some("strict")) => {}
+            Some(Some("warn")) => config.enforcement = Enforcement::Warn,
+            Some(Some("disabled")) => config.enforcement = Enforcement::Disabled,
+            Some(_) => config.faults.push(
+                "`grounding_enforcement` is none of strict, warn and disabled: strict".to_owned(),
+            ),
+        }
+        let faults = &mut config.faults;
+        let level_1 = number(&members, "session_continuity", "level1_tokens", faults);
+        let level_2 = number(&members, "session_continuity", "level2_tokens", faults);
+        let scenarios = number(&members, "edd", "min_test_scenarios", faults);
+        config.level_1_tokens = level_1.unwrap_or(config.level_1_tokens);
+        config.level_2_tokens = level_2.unwrap_or(config.level_2_tokens);
+        config.scenarios = scenarios.map_or(config.scenarios, |number| number as usize);
+        let is_enabled = members.get("edd").and_then(|edd| edd.get("enabled"));
+        if is_enabled == Some(&Value::Bool(false)) {
+            config.scenarios = 0;
+        }
+        config
+    }
+}
+
+/// A number from 0 to 100,000.
+fn number(
+    members: &Map<String, Value>,
+    section: &str,
+    key: &str,
+    faults: &mut Vec<String>,
+) -> Option<u64> {
+    let value = members.get(section)?.get(key)?;
+    let number = value.as_u64().filter(|number| *number <= 100_000);
+    if number.is_none() {
+        faults.push(format!("`{section}.{key}` is no number from 0 to 100000"));
+    }
+    number
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// LOA-GRD-2: the modes are read, and a word that is none leaves the gate shut.
+    #[test]
+    fn the_settings_of_the_seed_are_read_and_wrong_ones_are_named() {
+        let read = Config::read(
+            "grounding_enforcement: warn  # c\nsession_continuity:\n  level1_tokens: 80\nedd:\n  min_test_scenarios: 2\n",
+        );
+        assert_eq!(
+            (read.enforcement, read.level_1_tokens, read.scenarios),
+            (Enforcement::Warn, 80, 2)
+        );
+        assert_eq!(read.faults, [""; 0]);
+        let wrong =
+            Config::read("grounding_enforcement: of\nsession_continuity:\n  level1_tokens: -1\n");
+        assert_eq!(
+            (wrong.enforcement, wrong.level_1_tokens),
+            (Enforcement::Strict, 100)
+        );
+        assert_eq!(wrong.faults.len(), 2);
+        assert_eq!(Config::read("a: [").faults.len(), 1);
+        assert_eq!(Config::read(""), Config::default());
+    }
+}

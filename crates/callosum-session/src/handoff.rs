@@ -1,0 +1,148 @@
+//! [`Held::hand_off`]: the end of a session, written to bead, trajectory and notes in one step.
+
+use callosum_evidence::secrets::Kind;
+use serde_json::{Value, json};
+
+use crate::{
+    bead::{Bead, BeadId},
+    evidence::Tree,
+    grounding::Grounding,
+    notes::Notes,
+    statement::Redaction,
+    step::{BeadChange, Held, Intent, NoteChange, SessionError, Written, second},
+    trajectory::Agent,
+};
+
+/// A hand-off that is about to be made.
+#[derive(Clone, Debug, Default)]
+pub struct NewHandoff {
+    /// The agent that is to go on.
+    pub to: Option<Agent>,
+    /// What was being thought about.
+    pub reasoning: Option<String>,
+    /// The client's own name of the session; a number where there is none.
+    pub session_id: Option<String>,
+    /// Scenarios from which on the bead counts as verified (Seed LOA §5.4).
+    pub scenarios: usize,
+}
+
+/// A hand-off that was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HandedOff {
+    /// When.
+    pub ts: String,
+    /// The name of the session.
+    pub session_id: String,
+    /// The bead that has it.
+    pub bead: Option<BeadId>,
+    /// The share of claims that are grounded, with two decimals, cut.
+    pub ratio: String,
+    /// Where the session's decisions stand in the notes.
+    pub notes_refs: Vec<String>,
+    /// Where the record stands in the trajectory.
+    pub written: Written,
+    /// Secrets that were taken out before anything was written.
+    pub redacted: Vec<Kind>,
+}
+
+impl Held<'_> {
+    /// Ends the session: a hand-off in the bead, a record in the trajectory, the checkpoint's time in
+    /// the notes. What is claimed from now on counts anew.
+    pub fn hand_off(&self, new: &NewHandoff) -> Result<HandedOff, SessionError> {
+        let session = &self.session;
+        let read = session.trajectory().since_handoff()?;
+        let tree = Tree::new(session.disk, &session.zones.tree);
+        let grounding = Grounding::of(&read, &tree);
+        let notes = session.notes()?;
+        let ts = second(session.clock.now());
+        let mut redaction = Redaction::default();
+        let active = notes.as_ref().map(Notes::active).unwrap_or_default();
+        let bead = active.bead.as_deref().and_then(BeadId::new);
+        let known = match bead.as_ref().map(|id| session.bead(id)) {
+            Some(Ok(sheet)) => Some(Bead::of(sheet.members())),
+            Some(Err(SessionError::Zone(error))) => return Err(error.into()),
+            Some(Err(_)) | None => None,
+        };
+        let bead = bead.filter(|_| known.is_some());
+        let session_id = new.session_id.as_deref().map_or_else(
+            || {
+                let before = known.as_ref().map_or(0, |bead| bead.handoffs.len());
+                format!("sess-{:03}", before + 1)
+            },
+            |id| redaction.statement(id),
+        );
+        let notes_file = session.zones.named(&session.zones.notes());
+        let made: Vec<&str> = grounding
+            .claims
+            .iter()
+            .filter_map(|claim| claim.claim.decision.as_deref())
+            .collect();
+        let notes_refs: Vec<String> = notes
+            .iter()
+            .flat_map(Notes::decisions)
+            .filter(|decision| made.contains(&decision.ts.as_str()))
+            .map(|decision| format!("{notes_file}:{}-{}", decision.line, decision.last_line))
+            .collect();
+        let scenarios = known.as_ref().map_or(0, |bead| bead.scenarios.len());
+        let hundredths = (grounding.grounded() * 100)
+            .checked_div(grounding.total())
+            .unwrap_or(100);
+        let ratio = Value::from(hundredths as f64 / 100.0);
+        let span = format!("span-{}", ts.replace([':', '-'], ""));
+        let agent = &session.agent;
+        let mut record = json!({
+            "ts": ts, "agent": agent.as_str(), "phase": "session_handoff", "session_id": session_id,
+            "root_span_id": span, "bead_id": bead.as_ref().map(BeadId::as_str),
+            "notes_refs": notes_refs, "edd_verified": scenarios >= new.scenarios,
+            "grounding_ratio": ratio, "test_scenarios": scenarios, "next_session_ready": true,
+        });
+        let ungrounded: Vec<&str> = grounding
+            .claims
+            .iter()
+            .filter(|claim| !claim.is_grounded())
+            .map(|claim| claim.claim.text.as_str())
+            .collect();
+        if !ungrounded.is_empty() {
+            record["ungrounded"] = ungrounded.into();
+        }
+        if let Some(to) = &new.to {
+            record["to"] = to.as_str().into();
+        }
+        let day = ts[..10].to_owned();
+        let item = json!({
+            "session_id": session_id, "ended": ts,
+            "notes_ref": notes_refs.last(),
+            "trajectory_ref": format!("trajectory/{}:{span}", agent.file_of(&day)),
+            "grounding_ratio": ratio,
+        });
+        let mut changes = vec![NoteChange::Checkpoint(ts.clone())];
+        let reasoning = new
+            .reasoning
+            .as_deref()
+            .map(|text| redaction.statement(text));
+        changes.extend(
+            reasoning
+                .filter(|text| !text.is_empty())
+                .map(NoteChange::Reasoning),
+        );
+        let written = self.commit(&Intent {
+            format: 1,
+            agent: agent.to_string(),
+            day,
+            notes: changes,
+            bead: bead
+                .as_ref()
+                .map(|id| (id.to_string(), vec![BeadChange::Handoff(item)])),
+            records: vec![record],
+        })?;
+        Ok(HandedOff {
+            ts,
+            session_id,
+            bead,
+            ratio: grounding.ratio(),
+            notes_refs,
+            written,
+            redacted: redaction.kinds,
+        })
+    }
+}

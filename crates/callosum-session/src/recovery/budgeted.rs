@@ -1,0 +1,200 @@
+//! [`level_1`] and [`level_2`]: whole records, as many as fit.
+
+use std::fmt::Write as _;
+
+use callosum_evidence::tokens::estimate;
+
+use super::{
+    ranking::ranked,
+    recollection::{Recollected, Recollection, Trust},
+};
+use crate::{evidence::Evidence, statement::one_line};
+
+/// So many decisions are told at level 1 (Seed LOA §4.1).
+const LAST_DECISIONS: usize = 3;
+
+/// Where things stand, in at most `budget` tokens, estimated: bead, checkpoint, next step, the last
+/// three decisions, open questions. Of the decisions, those that can be relied on come first.
+pub fn level_1(recollection: &Recollection, budget: u64) -> String {
+    let mut records = Vec::new();
+    if let Some((id, bead)) = &recollection.bead {
+        records.push(match bead {
+            Some(bead) => one_line(&format!("Bead: {id} {} ({})", bead.title, bead.status)),
+            None => one_line(&format!("Bead: {id} (its file cannot be read)")),
+        });
+    }
+    let line =
+        |name: &str, text: &Option<String>| text.as_ref().map(|text| format!("{name}: {text}"));
+    records.extend(line("Checkpoint", &recollection.checkpoint));
+    records.extend(line("Next", &recollection.next_step()));
+    let mut last: Vec<&Recollected> = recollection.decisions.iter().take(LAST_DECISIONS).collect();
+    last.sort_by_key(|made| made.trust != Trust::Verified);
+    for made in last {
+        let title = one_line(&made.decision.title);
+        records.push(format!("Decided: {title} [{}]", made.trust.name()));
+    }
+    records.extend(
+        recollection
+            .questions
+            .iter()
+            .map(|question| format!("Open: {question}")),
+    );
+    fitted(&records, budget)
+}
+
+/// What was decided about something, in at most `budget` tokens, estimated: the decisions that share
+/// words with the query, best first, or the newest where nothing is asked.
+pub fn level_2(recollection: &Recollection, query: Option<&str>, budget: u64) -> String {
+    let records: Vec<String> = recollection.decisions.iter().map(whole).collect();
+    let records = match query {
+        None => records,
+        Some(query) => {
+            let found = ranked(&records, query);
+            found
+                .into_iter()
+                .map(|index| records[index].clone())
+                .collect()
+        }
+    };
+    fitted(&records, budget)
+}
+
+fn whole(made: &Recollected) -> String {
+    let decision = &made.decision;
+    let mut text = format!(
+        "{} {} [{}]: {}",
+        decision.ts,
+        decision.title,
+        made.trust.name(),
+        decision.decision
+    );
+    if let Some(rationale) = &decision.rationale {
+        text.push_str(" Because: ");
+        text.push_str(rationale);
+    }
+    let cited: Vec<String> = decision.evidence.iter().map(Evidence::identifier).collect();
+    if !cited.is_empty() {
+        text.push_str(" See: ");
+        text.push_str(&cited.join(" "));
+    }
+    one_line(&text)
+}
+
+/// As many records as fit, in their order, a line each; how many did not is the last line.
+fn fitted(records: &[String], budget: u64) -> String {
+    let told = |kept: &[&String]| {
+        let mut text = String::new();
+        for record in kept {
+            text.push_str(record);
+            text.push('\n');
+        }
+        let left = records.len() - kept.len();
+        if left > 0 {
+            let _ = writeln!(text, "+{left} more");
+        }
+        text
+    };
+    let mut kept: Vec<&String> = Vec::new();
+    for record in records {
+        kept.push(record);
+        if estimate(&told(&kept)) > budget {
+            kept.pop();
+        }
+    }
+    let text = told(&kept);
+    if estimate(&text) <= budget {
+        text
+    } else {
+        String::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{bead::Bead, notes::Decision};
+
+    fn made(ts: &str, title: &str, trust: Trust) -> Recollected {
+        Recollected {
+            decision: Decision {
+                ts: ts.to_owned(),
+                title: title.to_owned(),
+                decision: format!("{title}, really"),
+                rationale: Some("it is so".to_owned()),
+                ..Decision::default()
+            },
+            trust,
+        }
+    }
+
+    fn recollection() -> Recollection {
+        let bead = Bead {
+            title: "Implement JWT refresh".to_owned(),
+            status: "in_progress".to_owned(),
+            next_steps: vec!["Tolerate clock skew".to_owned()],
+            ..Bead::default()
+        };
+        Recollection {
+            bead: Some(("bd-x7y8".to_owned(), Some(bead))),
+            checkpoint: Some("2024-01-15T14:30:00Z".to_owned()),
+            reasoning: None,
+            decisions: vec![
+                made("2024-01-04", "Newest", Trust::Stale),
+                made("2024-01-03", "Sliding expiry", Trust::Verified),
+                made("2024-01-02", "Rotate tokens", Trust::Verified),
+                made("2024-01-01", "Oldest", Trust::Verified),
+            ],
+            questions: vec!["Per client?".to_owned()],
+        }
+    }
+
+    /// LOA-REC-1: the order of level 1, those to rely on first, stale ones flagged.
+    #[test]
+    fn level_1_tells_where_things_stand_in_its_order() {
+        assert_eq!(
+            level_1(&recollection(), 100),
+            "Bead: bd-x7y8 Implement JWT refresh (in_progress)\nCheckpoint: 2024-01-15T14:30:00Z\n\
+             Next: Tolerate clock skew\nDecided: Sliding expiry [verified]\n\
+             Decided: Rotate tokens [verified]\nDecided: Newest [stale]\nOpen: Per client?\n"
+        );
+        assert_eq!(level_1(&recollection(), 60).lines().last(), Some("+2 more"));
+        assert_eq!(level_1(&Recollection::default(), 100), "");
+        assert_eq!(level_1(&recollection(), 0), "");
+    }
+
+    #[test]
+    fn level_2_tells_what_was_asked_for() {
+        let told = level_2(&recollection(), Some("rotate"), 500);
+        assert_eq!(
+            told,
+            "2024-01-02 Rotate tokens [verified]: Rotate tokens, really Because: it is so\n"
+        );
+        assert_eq!(level_2(&recollection(), None, 500).lines().count(), 4);
+        assert_eq!(level_2(&recollection(), Some("nothing"), 500), "");
+    }
+
+    proptest! {
+        /// LOA-REC-1: recovery never exceeds its budget, and tells records whole or not at all.
+        #[test]
+        fn no_level_exceeds_its_budget(
+            titles in proptest::collection::vec(any::<String>(), 0..6),
+            questions in proptest::collection::vec("[a-z0-9 .?\u{e9}]{0,200}", 0..12),
+            budget in 0_u64..300,
+        ) {
+            let mut state = recollection();
+            state.decisions = titles.iter().map(|title| made("2024-01-01", title, Trust::Stale)).collect();
+            state.questions = questions;
+            for told in [level_1(&state, budget), level_2(&state, None, budget), level_2(&state, Some("it"), budget)] {
+                prop_assert!(estimate(&told) <= budget);
+            }
+            let all = level_1(&state, u64::MAX);
+            let told = level_1(&state, budget);
+            for line in told.lines() {
+                prop_assert!(all.lines().any(|known| known == line) || line.starts_with('+'));
+            }
+            prop_assert_eq!(told, level_1(&state.clone(), budget));
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! [`Recollection`]: what notes and the current bead say, and which of it still holds.
+
+use crate::{
+    bead::{Bead, BeadId},
+    evidence::{Standing, Tree},
+    notes::{Decision, Notes},
+    statement::one_line,
+    step::{Session, SessionError},
+};
+
+/// How far a decision can be relied on now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// Every quote stands in the tree.
+    Verified,
+    /// It says that it is an assumption.
+    Assumption,
+    /// It cites nothing that could be looked up.
+    NoEvidence,
+    /// Not every quote stands where it did.
+    Stale,
+}
+
+impl Trust {
+    /// It in a word or two.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Verified => "verified",
+            Self::Assumption => "assumption",
+            Self::NoEvidence => "no evidence",
+            Self::Stale => "stale",
+        }
+    }
+}
+
+/// A decision, and how far it can be relied on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recollected {
+    /// The decision.
+    pub decision: Decision,
+    /// How far it can be relied on.
+    pub trust: Trust,
+}
+
+/// What there is to be told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recollection {
+    /// The current bead: its id, and its file where it was understood.
+    pub bead: Option<(String, Option<Bead>)>,
+    /// When the last checkpoint was, as written.
+    pub checkpoint: Option<String>,
+    /// What was being thought about.
+    pub reasoning: Option<String>,
+    /// Decisions, newest first.
+    pub decisions: Vec<Recollected>,
+    /// Questions that nobody has answered: those of the notes, then those of the bead.
+    pub questions: Vec<String>,
+}
+
+impl Recollection {
+    /// Gathers what there is. The evidence of the newest `looked_up` decisions is looked up in the
+    /// tree; older ones are left out.
+    pub fn gather(session: &Session<'_>, looked_up: usize) -> Result<Self, SessionError> {
+        let Some(notes) = session.notes()? else {
+            return Ok(Self::default());
+        };
+        let active = notes.active();
+        let bead = active.bead.as_deref().map(|id| {
+            let sheet = BeadId::new(id).and_then(|id| session.bead(&id).ok());
+            (id.to_owned(), sheet.map(|sheet| Bead::of(sheet.members())))
+        });
+        let tree = Tree::new(session.disk, &session.zones.tree);
+        let mut decisions = newest_first(&notes);
+        decisions.truncate(looked_up);
+        let mut questions: Vec<String> = notes.questions();
+        let more = bead.iter().filter_map(|(_, bead)| bead.as_ref());
+        for question in more.flat_map(|bead| &bead.questions) {
+            if !questions.contains(question) {
+                questions.push(question.clone());
+            }
+        }
+        Ok(Self {
+            bead,
+            checkpoint: active.checkpoint.map(|text| one_line(&text)),
+            reasoning: active.reasoning.map(|text| one_line(&text)),
+            decisions: decisions
+                .into_iter()
+                .map(|decision| Recollected {
+                    trust: trust(&decision, &tree),
+                    decision,
+                })
+                .collect(),
+            questions: questions.iter().map(|text| one_line(text)).collect(),
+        })
+    }
+
+    /// What comes next: as the bead says, or what was being thought about.
+    pub fn next_step(&self) -> Option<String> {
+        let bead = self.bead.as_ref().and_then(|(_, bead)| bead.as_ref());
+        let step = bead.and_then(|bead| bead.next_steps.first());
+        step.map(|step| one_line(step))
+            .or_else(|| self.reasoning.clone())
+    }
+}
+
+/// The decisions, newest first; of the same time, the last written first.
+fn newest_first(notes: &Notes) -> Vec<Decision> {
+    let mut decisions = notes.decisions();
+    decisions.reverse();
+    decisions.sort_by(|a, b| b.ts.cmp(&a.ts));
+    decisions
+}
+
+fn trust(decision: &Decision, tree: &Tree<'_>) -> Trust {
+    if decision.is_assumption {
+        return Trust::Assumption;
+    }
+    if decision.evidence.is_empty() {
+        return Trust::NoEvidence;
+    }
+    let holds = decision
+        .evidence
+        .iter()
+        .map(|cited| tree.stand(cited))
+        .all(|found| Standing::holds(&found));
+    if holds && decision.unread == 0 {
+        Trust::Verified
+    } else {
+        Trust::Stale
+    }
+}

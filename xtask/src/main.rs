@@ -6,7 +6,9 @@
 
 #![forbid(unsafe_code)]
 
+mod finding;
 mod hooks;
+mod repository;
 mod scheduling;
 mod token_efficiency;
 
@@ -38,6 +40,8 @@ enum Chore {
     KillLoop { kills: u64, seed: u64 },
     /// Runs jobs that do nothing, by us and by other programs, and prints how many a second.
     Scheduling { jobs: usize },
+    /// Prints how much of what was asked for is found, in two published repositories.
+    Finding,
     /// Prints what it costs in tokens to know two published repositories.
     TokenEfficiency,
 }
@@ -46,6 +50,7 @@ impl Chore {
     fn asked(arguments: &[&str]) -> Option<Chore> {
         match arguments {
             ["coverage"] => Some(Chore::Coverage),
+            ["finding"] => Some(Chore::Finding),
             ["hooks"] => Some(Chore::Hooks { runs: EVENTS }),
             ["hooks", "--runs", number] => {
                 let runs = number.parse().ok().filter(|&runs| runs > 0)?;
@@ -78,13 +83,14 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match Chore::asked(&arguments) {
         Some(Chore::Coverage) => coverage(),
+        Some(Chore::Finding) => finding::finding(),
         Some(Chore::Hooks { runs }) => hooks::hooks(runs),
         Some(Chore::KillLoop { kills, seed }) => kill_loop(kills, seed),
         Some(Chore::Scheduling { jobs }) => scheduling::scheduling(jobs),
         Some(Chore::TokenEfficiency) => token_efficiency::token_efficiency(),
         None => {
             say(
-                "usage: cargo xtask coverage | hooks [--runs N] | kill-loop [--kills N] [--seed S] | \
+                "usage: cargo xtask coverage | finding | hooks [--runs N] | kill-loop [--kills N] [--seed S] | \
                  scheduling [--jobs N] | token-efficiency",
             );
             ExitCode::from(2)

@@ -2,13 +2,15 @@
 //!
 //! Start with [`walk::SourceTree`], which lists the files worth reading, then [`outline::outline`],
 //! which reads one of them, and [`resolve::Resolver`], which says what file an import means.
+//! [`find::Index`] finds passages again.
 //!
-//! What is deliberately not here: agents, notes, digests, ranking for a reader (that is
-//! `callosum-agents::scout`), reading manifests, and the grammar of shell commands (that is the
-//! guard's). Nothing here decides what matters; it says what is there, and on which line.
+//! What is deliberately not here: agents, notes, digests (those are `callosum-agents::scout`'s), reading
+//! manifests, and the grammar of shell commands (that is the guard's). Nothing here decides what
+//! matters in a tree; it says what is there, and on which line.
 
 #![forbid(unsafe_code)]
 
+pub mod find;
 pub mod language;
 pub mod outline;
 pub mod resolve;

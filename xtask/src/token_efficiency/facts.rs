@@ -10,7 +10,7 @@ use callosum_search::{
     walk::{SourceFile, SourceTree},
 };
 
-use super::repository::Registry;
+use crate::repository::Registry;
 
 /// Made-up names, one for each fact that needs one.
 const WORDS: [&str; 26] = [

@@ -1,11 +1,10 @@
 //! `cargo xtask token-efficiency`: what knowing a repository costs a controller, in tokens.
 //!
-//! Start with [`token_efficiency`]. For each [`repository::Repository`], [`facts`] are planted in a
+//! Start with [`token_efficiency`]. For each [`Repository`], [`facts`] are planted in a
 //! fresh copy, and each [`ways::Way`] is gone once. What is deliberately not here: a verdict; method,
 //! table and what follows stand in `docs/token-efficiency.md`.
 
 mod facts;
-mod repository;
 mod ways;
 
 use std::{
@@ -19,10 +18,13 @@ use callosum_search::walk::{Scope, SourceTree};
 
 use self::{
     facts::Kind,
-    repository::Repository,
     ways::{Ground, Way},
 };
-use crate::{cargo, goes_well, say};
+use crate::{
+    cargo, goes_well,
+    repository::{ALL, Repository},
+    say,
+};
 
 /// Builds the program, fetches the packages, and prints a table for each.
 pub(crate) fn token_efficiency() -> ExitCode {
@@ -49,7 +51,7 @@ fn report_all() -> Result<(), String> {
         .ok_or("this program stands in no target folder")?;
     let callosum = target.join("release/callosum");
     let folder = target.join("token-efficiency");
-    for repository in repository::ALL {
+    for repository in ALL {
         report(repository, &folder.join(repository.name), &callosum)?;
     }
     Ok(())

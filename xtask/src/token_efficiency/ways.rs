@@ -13,11 +13,11 @@ use callosum_search::{
     walk::{Scope, SourceTree},
 };
 
-use super::{
-    facts::{Fact, Kind},
+use super::facts::{Fact, Kind};
+use crate::{
+    command_of_the_developer,
     repository::{Registry, said},
 };
-use crate::command_of_the_developer;
 
 /// So many lines are read from one on that was cited.
 const LINES_AROUND: usize = 6;

@@ -32,7 +32,7 @@ impl Scope {
     }
 
     /// Whether `path` lies in it.
-    pub(super) fn holds(&self, path: &str) -> bool {
+    pub fn holds(&self, path: &str) -> bool {
         self.paths.is_empty() || self.paths.iter().any(|scope| is_within(path, &scope.0))
     }
 

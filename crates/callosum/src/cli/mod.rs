@@ -12,6 +12,7 @@ mod doctor;
 mod executor;
 mod explain;
 mod failure;
+mod find;
 mod generate;
 mod guard;
 mod guarding;
@@ -96,6 +97,7 @@ enum Command {
     #[command(subcommand)]
     Audit(audit::AuditCommand),
     Replay(replay::ReplayArgs),
+    Find(find::FindArgs),
     #[command(subcommand)]
     Snapshot(snapshot::SnapshotCommand),
     Status(status::StatusArgs),
@@ -191,6 +193,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Ledger(command) => ledger::run(&context, command),
         Command::Audit(command) => audit::run(&context, command),
         Command::Replay(args) => replay::run(&context, &args),
+        Command::Find(args) => find::run(&context, &args),
         Command::Snapshot(command) => snapshot::run(&context, &command),
         Command::Status(args) => status::run(&context, &args),
         Command::Doctor(args) => doctor::run(&context, &args),
@@ -218,6 +221,7 @@ impl Command {
             Self::Ledger(command) => command.writes(),
             Self::Audit(_)
             | Self::Replay(_)
+            | Self::Find(_)
             | Self::Snapshot(_)
             | Self::Status(_)
             | Self::Doctor(_)

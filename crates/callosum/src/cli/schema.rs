@@ -9,6 +9,7 @@ use super::{
     doctor::DoctorOutput,
     executor::{ChecksOutput, DiscoverOutput, ListOutput},
     failure::FailureOutput,
+    find::FindOutput,
     guard::{CheckOutput, ExplainOutput, LogOutput, PermitOutput, PermitsOutput, TestOutput},
     init::InitOutput,
     ledger::{
@@ -30,7 +31,7 @@ const BASE: &str = "https://callosum.invalid/schemas/";
 pub(super) type Entry = (&'static str, fn() -> Schema);
 
 /// Every schema of an output, by name.
-pub(super) const SCHEMAS: [Entry; 35] = [
+pub(super) const SCHEMAS: [Entry; 36] = [
     ("output-audit-checkpoint", || schema_for!(CheckpointOutput)),
     ("output-audit-records", || schema_for!(RecordsOutput)),
     ("output-config", || schema_for!(ConfigOutput)),
@@ -42,6 +43,7 @@ pub(super) const SCHEMAS: [Entry; 35] = [
     ("output-executor-check", || schema_for!(ChecksOutput)),
     ("output-executor-discover", || schema_for!(DiscoverOutput)),
     ("output-executor-list", || schema_for!(ListOutput)),
+    ("output-find", || schema_for!(FindOutput)),
     ("output-guard-allow", || schema_for!(PermitOutput)),
     ("output-guard-check", || schema_for!(CheckOutput)),
     ("output-guard-explain", || schema_for!(ExplainOutput)),

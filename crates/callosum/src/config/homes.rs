@@ -57,6 +57,13 @@ impl Homes {
         self.machine.join("reuse").join(name.to_string())
     }
 
+    /// The search index of the tree at `tree` (`docs/formats/search-index.md`).
+    pub(crate) fn search_index(&self, tree: &Path) -> PathBuf {
+        let name = Checksum::of(tree.as_os_str().as_bytes());
+        let folder = self.machine.join("search").join(name.to_string());
+        folder.join("find.db")
+    }
+
     /// Where the circuits of the executors of the project at `root` are kept
     /// (`docs/formats/circuits.md`).
     pub(crate) fn circuits(&self, root: &Path) -> PathBuf {

@@ -25,6 +25,8 @@ mod doctor;
 mod executors;
 /// Executors that crash, hang, lie or flood, and disks that fail.
 mod faults;
+/// Passages found by words and names.
+mod find;
 /// What the guard says to commands, and how well it does on a file of them.
 mod guard;
 /// What `cake_config.yaml` changes, and who may say what in it.

@@ -16,7 +16,7 @@ fn every_json_output_fits_its_published_schema() {
         "commands.jsonl",
         r#"{"id": "1", "command": "ls", "expect": "allow"}"#,
     );
-    let outputs: [(&str, &[&str], i32); 40] = [
+    let outputs: [(&str, &[&str], i32); 41] = [
         ("output-delegate", &["delegate", "map"], 0),
         (
             "output-delegate",
@@ -59,6 +59,7 @@ fn every_json_output_fits_its_published_schema() {
         ("output-guard-allow", &["guard", "allow", "git branch *"], 0),
         ("output-guard-permissions", &["guard", "allow", "--list"], 0),
         ("output-guard-log", &["guard", "log"], 0),
+        ("output-find", &["find", "main"], 0),
         ("output-executor-list", &["executor", "list"], 0),
         ("output-executor-check", &["executor", "check"], 0),
         ("output-executor-discover", &["executor", "discover"], 0),

@@ -10,26 +10,26 @@ use crate::{cargo, command_of_the_developer};
 
 /// A package whose source is measured.
 #[derive(Debug)]
-pub(super) struct Repository {
+pub(crate) struct Repository {
     /// Its name in the registry.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// The one version that is measured.
-    pub(super) version: &'static str,
+    pub(crate) version: &'static str,
     /// Where it comes from.
-    pub(super) registry: Registry,
+    pub(crate) registry: Registry,
 }
 
 /// A registry of packages, by its client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Registry {
+pub(crate) enum Registry {
     /// crates.io, by `cargo vendor`: a library in Rust.
     Cargo,
     /// npmjs.com, by `npm pack`: a library in JavaScript.
     Npm,
 }
 
-/// Those that `docs/token-efficiency.md` reports.
-pub(super) const ALL: &[Repository] = &[
+/// Those that `docs/token-efficiency.md` and `docs/performance.md` report of.
+pub(crate) const ALL: &[Repository] = &[
     Repository {
         name: "jiff",
         version: "0.2.43",
@@ -52,7 +52,7 @@ impl Repository {
         clippy::disallowed_methods,
         reason = "a chore lays out its files with what the standard library has"
     )]
-    pub(super) fn fetch(&self, folder: &Path) -> Result<PathBuf, String> {
+    pub(crate) fn fetch(&self, folder: &Path) -> Result<PathBuf, String> {
         let fault = |error: std::io::Error| format!("{}: {error}", folder.display());
         fs::create_dir_all(folder).map_err(fault)?;
         let Self { name, version, .. } = self;
@@ -97,7 +97,7 @@ fn in_folder(mut command: Command, folder: &Path) -> Command {
 }
 
 /// What a command prints to its good end; else its last words.
-pub(super) fn said(mut command: Command) -> Result<String, String> {
+pub(crate) fn said(mut command: Command) -> Result<String, String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command
         .output()

@@ -1,0 +1,113 @@
+//! [`Ask`]: what is looked for, read from what somebody typed.
+
+use super::words::words;
+
+/// Words that say nothing of what is looked for, left out where others say more.
+const EMPTY_WORDS: [&str; 44] = [
+    "a", "about", "an", "and", "any", "are", "as", "at", "be", "been", "by", "can", "code", "did",
+    "do", "does", "find", "for", "from", "has", "have", "how", "i", "in", "is", "it", "its", "of",
+    "on", "or", "our", "that", "the", "there", "this", "to", "was", "we", "what", "when", "where",
+    "which", "with", "why",
+];
+
+/// What is looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ask {
+    /// Each word or identifier, once, in the order in which they were typed.
+    pub units: Vec<Unit>,
+    /// What must stand there as it was typed to be an exact hit: the parts in double quotes, else
+    /// the whole.
+    pub literals: Vec<String>,
+}
+
+/// A word or identifier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// All of it, in lower case.
+    pub whole: String,
+    /// What it is made of; empty where that is itself.
+    pub parts: Vec<String>,
+}
+
+impl Ask {
+    /// Reads what was typed. It may have no word at all, and then nothing is found.
+    pub fn read(typed: &str) -> Self {
+        let runs = typed.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+        let mut units: Vec<Unit> = Vec::new();
+        for run in runs {
+            let mut of_run = words(run);
+            let Some(whole) = of_run.next() else {
+                continue;
+            };
+            if units.iter().all(|unit| unit.whole != whole) {
+                units.push(Unit {
+                    whole,
+                    parts: of_run.collect(),
+                });
+            }
+        }
+        let says_something = |unit: &Unit| !EMPTY_WORDS.contains(&unit.whole.as_str());
+        if units.iter().any(says_something) {
+            units.retain(says_something);
+        }
+        let quoted: Vec<String> = typed
+            .split('"')
+            .skip(1)
+            .step_by(2)
+            .map(str::to_owned)
+            .filter(|literal| words(literal).next().is_some())
+            .collect();
+        let literals = if quoted.is_empty() {
+            vec![typed.trim().to_owned()]
+        } else {
+            quoted
+        };
+        Self { units, literals }
+    }
+
+    /// Every word that is looked up in the index, once.
+    pub(super) fn words(&self) -> Vec<&str> {
+        let mut all: Vec<&str> = Vec::new();
+        for unit in &self.units {
+            let parts = unit.parts.iter().map(String::as_str);
+            for word in [unit.whole.as_str()].into_iter().chain(parts) {
+                if !all.contains(&word) {
+                    all.push(word);
+                }
+            }
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wholes(typed: &str) -> Vec<String> {
+        let ask = Ask::read(typed);
+        ask.units.into_iter().map(|unit| unit.whole).collect()
+    }
+
+    #[test]
+    fn words_that_say_nothing_go_where_others_say_more() {
+        assert_eq!(wholes("where is the config read?"), ["config", "read"]);
+        assert_eq!(wholes("what is this"), ["what", "is", "this"]);
+        assert_eq!(wholes("  ?! "), [""; 0]);
+    }
+
+    #[test]
+    fn an_identifier_is_one_unit_with_its_parts() {
+        let ask = Ask::read("parseHTTPHeader parse");
+        assert_eq!(ask.units[0].parts, ["parse", "http", "header"]);
+        assert_eq!(ask.units[1].parts, [""; 0]);
+        assert_eq!(ask.words(), ["parsehttpheader", "parse", "http", "header"]);
+    }
+
+    #[test]
+    fn what_is_quoted_is_meant_literally() {
+        assert_eq!(Ask::read(r#"in "fn main" of"#).literals, ["fn main"]);
+        assert_eq!(Ask::read(" fn main ").literals, ["fn main"]);
+        assert_eq!(Ask::read(r#"say "" now"#).literals, [r#"say "" now"#]);
+    }
+}

@@ -1,0 +1,325 @@
+//! [`Index`]: which words stand in which passage, in an SQLite file that can be thrown away.
+//!
+//! It holds nothing that cannot be had again: the words of files, and documents that somebody else
+//! keeps. A file of another version, or one that is damaged, is made anew. Two processes may use one
+//! at once; who writes waits for the other.
+
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use callosum_host::{Disk, DiskError};
+use rusqlite::{Connection, ErrorCode, TransactionBehavior, params};
+
+use super::{passage::Passage, words::words};
+
+/// Counts up with each change of the tables or of how texts are cut; an index of another version is
+/// made anew.
+const VERSION: i64 = 1;
+
+/// How long a process waits for another that writes.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+const TABLES: &str = "
+CREATE TABLE source(
+  id INTEGER PRIMARY KEY, collection TEXT NOT NULL, place TEXT NOT NULL, stamp TEXT NOT NULL, text TEXT,
+  UNIQUE(collection, place));
+CREATE TABLE passage(
+  id INTEGER PRIMARY KEY, source INTEGER NOT NULL, name TEXT NOT NULL, container TEXT, kind TEXT NOT NULL,
+  first INTEGER NOT NULL, last INTEGER NOT NULL);
+CREATE INDEX passage_of_source ON passage(source);
+CREATE INDEX passage_by_name ON passage(name COLLATE NOCASE);
+CREATE VIRTUAL TABLE words USING fts5(
+  name, place, body, content='', contentless_delete=1, tokenize=\"porter unicode61 tokenchars '_'\");
+";
+
+/// Why the index cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum IndexError {
+    /// SQLite refused.
+    #[error("the search index `{}` cannot be used", path.display())]
+    Database {
+        /// Its file.
+        path: PathBuf,
+        /// Why.
+        source: rusqlite::Error,
+    },
+    /// Its folder cannot be made, or a damaged file not be removed.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+}
+
+/// An open index.
+#[derive(Debug)]
+pub struct Index {
+    pub(super) connection: Connection,
+    path: PathBuf,
+}
+
+/// A text that is found beside the files of a tree: an answer, a note.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// What it is known by in its collection.
+    pub place: String,
+    /// Changes when the text does.
+    pub stamp: String,
+    /// What it is about, in a few words; it is found by them too.
+    pub title: String,
+    /// The text, in Markdown or plain.
+    pub text: String,
+}
+
+/// Something to be indexed, cut already.
+pub(super) struct Cut {
+    pub(super) place: String,
+    pub(super) stamp: String,
+    pub(super) title: String,
+    /// Kept where the text stands nowhere else.
+    pub(super) text: Option<String>,
+    pub(super) passages: Vec<(Passage, String)>,
+}
+
+impl Index {
+    /// Opens the index in the file `path`, or makes one there, in a private folder.
+    pub fn open(disk: &Disk, path: &Path) -> Result<Self, IndexError> {
+        if let Some(folder) = path.parent() {
+            disk.create_private_dir(folder)?;
+        }
+        match Self::open_as_it_is(path) {
+            Ok(Some(index)) => Ok(index),
+            Ok(None) => Self::anew(disk, path),
+            Err(error) if is_damage(&error) => Self::anew(disk, path),
+            Err(source) => Err(failed(path, source)),
+        }
+    }
+
+    /// Throws away what is there and makes an empty index.
+    pub fn anew(disk: &Disk, path: &Path) -> Result<Self, IndexError> {
+        for ending in ["", "-wal", "-shm", "-journal"] {
+            let mut name = path.as_os_str().to_owned();
+            name.push(ending);
+            disk.remove_file(Path::new(&name))?;
+        }
+        match Self::open_as_it_is(path) {
+            Ok(Some(index)) => Ok(index),
+            Ok(None) => Err(failed(path, rusqlite::Error::InvalidQuery)),
+            Err(source) => Err(failed(path, source)),
+        }
+    }
+
+    /// `None` where it is of another version.
+    fn open_as_it_is(path: &Path) -> rusqlite::Result<Option<Self>> {
+        let mut connection = Connection::open(path)?;
+        connection.busy_timeout(PATIENCE)?;
+        // What a power loss takes is made anew, so nothing is waited for.
+        connection.execute_batch("PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;")?;
+        let version = |connection: &Connection| {
+            connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))
+        };
+        if version(&connection)? == 0 {
+            let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            // Somebody else may have made the tables meanwhile.
+            if version(&change)? == 0 {
+                change.execute_batch(TABLES)?;
+                change.pragma_update(None, "user_version", VERSION)?;
+            }
+            change.commit()?;
+        }
+        let is_ours = version(&connection)? == VERSION;
+        Ok(is_ours.then(|| Self {
+            connection,
+            path: path.to_owned(),
+        }))
+    }
+
+    /// What a collection has: each place with its stamp.
+    pub fn known(&self, collection: &str) -> Result<HashMap<String, String>, IndexError> {
+        self.tell(|connection| {
+            let mut statement =
+                connection.prepare("SELECT place, stamp FROM source WHERE collection = ?1")?;
+            let rows = statement.query_map([collection], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect()
+        })
+    }
+
+    /// Brings a collection of documents in line: those that are new or have another stamp are
+    /// read, those whose place is not in `kept` go.
+    ///
+    /// `documents` need not hold what [`known`](Self::known) says is there with the same stamp, as
+    /// long as `keeps` says so of its place. Says how many were read.
+    pub fn update_documents(
+        &mut self,
+        collection: &str,
+        documents: impl IntoIterator<Item = Document>,
+        keeps: impl Fn(&str) -> bool,
+    ) -> Result<usize, IndexError> {
+        let known = self.known(collection)?;
+        let mut changed: Vec<Cut> = Vec::new();
+        let mut there: Vec<String> = Vec::new();
+        for document in documents {
+            there.push(document.place.clone());
+            if known.get(&document.place) != Some(&document.stamp) {
+                changed.push(cut(document));
+            }
+        }
+        let is_gone = |place: &&String| !there.contains(place) && !keeps(place);
+        let gone: Vec<String> = known.keys().filter(is_gone).cloned().collect();
+        let count = changed.len();
+        self.put(collection, changed, &gone)?;
+        Ok(count)
+    }
+
+    /// Replaces sources, and removes others, in one step.
+    pub(super) fn put(
+        &mut self,
+        collection: &str,
+        changed: Vec<Cut>,
+        gone: &[String],
+    ) -> Result<(), IndexError> {
+        if changed.is_empty() && gone.is_empty() {
+            return Ok(());
+        }
+        let done = put(&mut self.connection, collection, changed, gone);
+        done.map_err(|source| failed(&self.path, source))
+    }
+
+    pub(super) fn tell<T>(
+        &self,
+        ask: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, IndexError> {
+        ask(&self.connection).map_err(|source| failed(&self.path, source))
+    }
+}
+
+fn failed(path: &Path, source: rusqlite::Error) -> IndexError {
+    IndexError::Database {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+impl IndexError {
+    /// Whether the file is damaged, so that an index made anew would be all right.
+    pub fn is_damage(&self) -> bool {
+        match self {
+            Self::Database { source, .. } => is_damage(source),
+            Self::Disk(_) => false,
+        }
+    }
+}
+
+fn is_damage(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::SchemaChanged)
+    ) || matches!(error, rusqlite::Error::SqliteFailure(_, Some(words)) if words.contains("no such"))
+}
+
+fn cut(document: Document) -> Cut {
+    let mut passages: Vec<(Passage, String)> =
+        super::passage::passages(".md", &document.text, None)
+            .into_iter()
+            .map(|passage| {
+                let body = own_words(&document.text.lines().collect::<Vec<_>>(), &passage);
+                (passage, body)
+            })
+            .collect();
+    for (passage, _) in &mut passages {
+        if passage.name.is_empty() {
+            passage.name.clone_from(&document.title);
+        } else if passage.container.is_none() {
+            passage.container = Some(document.title.clone());
+        }
+    }
+    Cut {
+        place: document.place,
+        stamp: document.stamp,
+        title: document.title,
+        text: Some(document.text),
+        passages,
+    }
+}
+
+/// The words of the lines that are a passage's own.
+pub(super) fn own_words(lines: &[&str], passage: &Passage) -> String {
+    let mut all = String::new();
+    for (first, last) in &passage.own {
+        let last = (*last as usize).min(lines.len());
+        for line in &lines[(*first as usize - 1).min(last)..last] {
+            for word in words(line) {
+                all.push_str(&word);
+                all.push(' ');
+            }
+        }
+    }
+    all
+}
+
+fn put(
+    connection: &mut Connection,
+    collection: &str,
+    changed: Vec<Cut>,
+    gone: &[String],
+) -> rusqlite::Result<()> {
+    let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    {
+        let mut forget_words = change.prepare(
+            "DELETE FROM words WHERE rowid IN (SELECT passage.id FROM passage JOIN source \
+             ON passage.source = source.id WHERE collection = ?1 AND place = ?2)",
+        )?;
+        let mut forget_passages = change.prepare(
+            "DELETE FROM passage WHERE source IN \
+             (SELECT id FROM source WHERE collection = ?1 AND place = ?2)",
+        )?;
+        let mut forget =
+            change.prepare("DELETE FROM source WHERE collection = ?1 AND place = ?2")?;
+        let mut add_source = change
+            .prepare("INSERT INTO source(collection, place, stamp, text) VALUES(?1, ?2, ?3, ?4)")?;
+        let mut add_passage = change.prepare(
+            "INSERT INTO passage(source, name, container, kind, first, last) \
+             VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+        )?;
+        let mut add_words =
+            change.prepare("INSERT INTO words(rowid, name, place, body) VALUES(?1, ?2, ?3, ?4)")?;
+        let mut leave = |place: &str| -> rusqlite::Result<()> {
+            forget_words.execute(params![collection, place])?;
+            forget_passages.execute(params![collection, place])?;
+            forget.execute(params![collection, place])?;
+            Ok(())
+        };
+        for place in gone {
+            leave(place)?;
+        }
+        for source in changed {
+            leave(&source.place)?;
+            add_source.execute(params![collection, source.place, source.stamp, source.text])?;
+            let id = change.last_insert_rowid();
+            let place_words = spaced(&format!("{} {}", source.place, source.title));
+            for (passage, body) in source.passages {
+                add_passage.execute(params![
+                    id,
+                    passage.name,
+                    passage.container,
+                    passage.kind.as_str(),
+                    passage.first,
+                    passage.last
+                ])?;
+                let within = passage.container.as_deref().unwrap_or_default();
+                let name_words = spaced(&format!("{} {within}", passage.name));
+                add_words.execute(params![
+                    change.last_insert_rowid(),
+                    name_words,
+                    place_words,
+                    body
+                ])?;
+            }
+        }
+    }
+    change.commit()
+}
+
+fn spaced(text: &str) -> String {
+    words(text).collect::<Vec<_>>().join(" ")
+}

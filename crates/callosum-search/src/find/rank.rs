@@ -1,0 +1,148 @@
+//! [`fuse`] and [`coverage`]: what comes first, and how sure that is.
+
+use std::collections::{HashMap, HashSet};
+
+use super::ask::Ask;
+
+/// How slowly a list's influence falls with the rank (Cormack, Clarke and Büttcher 2009).
+const RANK_CONSTANT: f64 = 60.0;
+
+/// What an identifier counts at most where only its parts are found.
+const PARTS_ONLY: f64 = 0.75;
+
+/// Fuses ranked lists by reciprocal ranks: each gives `weight / (60 + rank)` to what it lists, and
+/// `worth` says what share of it all a key keeps.
+///
+/// What stands in the same place of the result is in the order of its key.
+pub(super) fn fuse(lists: &[(f64, Vec<i64>)], worth: impl Fn(i64) -> f64) -> Vec<i64> {
+    let mut sums: HashMap<i64, f64> = HashMap::new();
+    for (weight, list) in lists {
+        for (rank, key) in list.iter().enumerate() {
+            *sums.entry(*key).or_default() += weight / (RANK_CONSTANT + rank as f64 + 1.0);
+        }
+    }
+    let mut fused: Vec<(i64, f64)> = sums
+        .into_iter()
+        .map(|(key, sum)| (key, sum * worth(key)))
+        .collect();
+    fused.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    fused.into_iter().map(|(key, _)| key).collect()
+}
+
+/// Where the words of an [`Ask`] stand.
+pub(super) struct Standing {
+    /// How many passages there are.
+    pub(super) passages: u64,
+    /// The passages of each word.
+    pub(super) of: HashMap<String, HashSet<i64>>,
+}
+
+impl Standing {
+    /// How much a word says: more the fewer passages have it, and most where none has.
+    fn weight(&self, word: &str) -> f64 {
+        let count = self.of.get(word).map_or(0, HashSet::len) as f64;
+        ((self.passages as f64 + 1.0) / (count + 0.5)).ln().max(0.1)
+    }
+
+    fn has(&self, word: &str, passage: i64) -> bool {
+        self.of
+            .get(word)
+            .is_some_and(|passages| passages.contains(&passage))
+    }
+}
+
+/// The share of what was asked for that a passage has, from 0 to 1, each word counted by how much
+/// it says.
+///
+/// Unlike a rank it can be compared between questions: what nothing speaks of has no passage above
+/// a few tenths. An identifier of which only the parts are there counts three quarters of them.
+pub(super) fn coverage(ask: &Ask, standing: &Standing, passage: i64) -> f64 {
+    let (mut has, mut all) = (0.0, 0.0);
+    for unit in &ask.units {
+        let weighted = |word: &String| standing.weight(word);
+        let parts: f64 = unit.parts.iter().map(weighted).sum();
+        let weight = if unit.parts.is_empty() {
+            standing.weight(&unit.whole)
+        } else {
+            parts
+        };
+        all += weight;
+        if standing.has(&unit.whole, passage) {
+            has += weight;
+        } else {
+            let there = unit.parts.iter().filter(|part| standing.has(part, passage));
+            has += PARTS_ONLY * there.map(weighted).sum::<f64>();
+        }
+    }
+    if all > 0.0 { has / all } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn standing(of: &[(&str, &[i64])]) -> Standing {
+        Standing {
+            passages: 100,
+            of: of
+                .iter()
+                .map(|(word, passages)| ((*word).to_owned(), passages.iter().copied().collect()))
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn what_two_lists_agree_on_comes_first() {
+        let lists = [(1.0, vec![1, 2, 3]), (1.0, vec![4, 2])];
+        assert_eq!(fuse(&lists, |_| 1.0)[0], 2);
+        assert_eq!(fuse(&lists, |key| if key == 2 { 0.1 } else { 1.0 })[0], 1);
+        assert_eq!(fuse(&[], |_| 1.0), [0_i64; 0]);
+    }
+
+    #[test]
+    fn a_rare_word_says_more_than_a_common_one() {
+        let common: Vec<i64> = (0..60).collect();
+        let standing = standing(&[("read", &common), ("watermark", &[61])]);
+        let ask = Ask::read("read watermark");
+        assert!(coverage(&ask, &standing, 61) > 0.7);
+        assert!(coverage(&ask, &standing, 1) < 0.3);
+    }
+
+    #[test]
+    fn what_nothing_speaks_of_is_covered_by_nothing() {
+        let standing = standing(&[("read", &[1]), ("file", &[1, 2])]);
+        let ask = Ask::read("quantum_teleport");
+        assert!(coverage(&ask, &standing, 1).abs() < f64::EPSILON);
+    }
+
+    proptest! {
+        /// LOA-JIT-2: a score is a share, and another word that is there never lowers it.
+        #[test]
+        fn coverage_is_a_share(
+            has in proptest::collection::vec(any::<bool>(), 5),
+            sizes in proptest::collection::vec(0_i64..90, 5),
+        ) {
+            let names = ["alpha", "beta", "gamma", "delta", "epsilon"];
+            let of = |extra: Option<usize>| Standing {
+                passages: 100,
+                of: names.iter().enumerate().map(|(index, name)| {
+                    let mut passages: HashSet<i64> = (1..sizes[index]).collect();
+                    if has[index] || extra == Some(index) {
+                        passages.insert(0);
+                    } else {
+                        passages.insert(1000);
+                    }
+                    ((*name).to_owned(), passages)
+                }).collect(),
+            };
+            let ask = Ask::read(&names.join(" "));
+            let share = coverage(&ask, &of(None), 0);
+            prop_assert!((0.0..=1.0 + 1e-9).contains(&share));
+            for index in 0..names.len() {
+                prop_assert!(coverage(&ask, &of(Some(index)), 0) + 1e-9 >= share);
+            }
+        }
+    }
+}

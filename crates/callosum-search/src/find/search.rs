@@ -1,0 +1,389 @@
+//! [`Index::search`]: the passages that answer a question best, whole.
+
+use std::collections::{HashMap, HashSet};
+
+use callosum_host::Disk;
+use rusqlite::{OptionalExtension as _, params};
+
+use super::{
+    ask::Ask,
+    index::{Index, IndexError},
+    rank::{Standing, coverage, fuse},
+    tree::TREE,
+    words::words,
+};
+use crate::walk::{Scope, SourceFile, SourceTree};
+
+/// How many passages each way of looking proposes.
+const PROPOSED: usize = 300;
+
+/// How many of them are opened to see whether they have what was typed, as it was typed.
+const OPENED: usize = 120;
+
+/// How alike a name must be to what was asked for to be proposed for it: at least half of the words
+/// of both are shared.
+const ALIKE: f64 = 0.5;
+
+/// What a passage of a test is worth beside others: who asks for a thing wants it before its tests.
+const OF_A_TEST: f64 = 0.6;
+
+/// What a word counts in a name, a path and the lines of a passage (BM25's weights of fields).
+const FIELDS: &str = "8.0, 2.0, 1.0";
+
+/// Which ways of looking count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum By {
+    /// All of them, fused.
+    #[default]
+    All,
+    /// BM25 over words alone.
+    Words,
+    /// Names that are like what was asked for alone.
+    Names,
+}
+
+/// What is to be found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Search {
+    /// What is looked for.
+    pub ask: Ask,
+    /// Which ways of looking count.
+    pub by: By,
+    /// Only what has this name, in any case.
+    pub section: Option<String>,
+    /// Only this part of the tree; what is no file of the tree only where this is the whole.
+    pub scope: Scope,
+    /// How many at most.
+    pub limit: usize,
+    /// Only what has at least this score.
+    pub threshold: f64,
+}
+
+/// A passage that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The collection that it is of: [`TREE`], or one of documents.
+    pub collection: String,
+    /// The file's path from the root, or the document's place.
+    pub place: String,
+    /// Its name; empty where it has none.
+    pub name: String,
+    /// What contains it.
+    pub container: Option<String>,
+    /// What it is, as [`PassageKind::as_str`](super::PassageKind::as_str) says.
+    pub kind: String,
+    /// Its first line, from 1.
+    pub first: u32,
+    /// Its last line.
+    pub last: u32,
+    /// How much of what was asked for it has, from 0 to 1.
+    pub score: f64,
+    /// Its lines, all of them.
+    pub text: String,
+}
+
+impl Index {
+    /// Looks for passages, the best first; those that are as good in the order of their places.
+    ///
+    /// Four lists are fused by their ranks: BM25 over words, names that are like what was asked
+    /// for, texts that have it as it was typed, and how much of it a passage has. Of a document
+    /// only the best passage is listed. The same index gives the same answer. Texts are
+    /// read from the tree as it is now, so the index should be [in line](Self::update_tree) with it.
+    pub fn search(
+        &self,
+        disk: &Disk,
+        tree: &SourceTree,
+        search: &Search,
+    ) -> Result<Vec<Found>, IndexError> {
+        let mut texts = Texts {
+            index: self,
+            disk,
+            tree,
+            read: HashMap::new(),
+        };
+        let allowed = |row: &Row| search.allows(row);
+        let ranked: Vec<(Row, f64)> = if search.ask.units.is_empty() {
+            let rows = match &search.section {
+                Some(name) => self.named(name)?,
+                None => Vec::new(),
+            };
+            let rows = rows.into_iter().filter(allowed);
+            rows.map(|row| (row, 1.0)).collect()
+        } else {
+            self.rank(search, &mut texts)?
+        };
+        let mut found = Vec::new();
+        let mut documents = HashSet::new();
+        for (row, score) in ranked {
+            if found.len() >= search.limit {
+                break;
+            }
+            let is_again = row.collection != TREE && !documents.insert(row.source);
+            if is_again || score < search.threshold {
+                continue;
+            }
+            let Some(text) = texts.of(&row)? else {
+                // It went away since the index was brought in line.
+                continue;
+            };
+            found.push(row.found(score, text));
+        }
+        Ok(found)
+    }
+
+    fn rank(&self, search: &Search, texts: &mut Texts<'_>) -> Result<Vec<(Row, f64)>, IndexError> {
+        let ask = &search.ask;
+        let standing = self.standing(ask)?;
+        let any = ask
+            .words()
+            .iter()
+            .map(|word| quoted(word))
+            .collect::<Vec<_>>();
+        let any = any.join(" OR ");
+        let rows = self.proposed(search, &any)?;
+        let names = self.proposed(search, &format!("name : ({any})"))?;
+
+        let by_words: Vec<i64> = rows.iter().map(|row| row.id).collect();
+        let mut by_name: Vec<(f64, i64)> = names
+            .iter()
+            .map(|row| (alike(ask, &row.name, row.container.as_deref()), row.id))
+            .filter(|(share, _)| *share >= ALIKE)
+            .collect();
+        by_name.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let by_name: Vec<i64> = by_name.into_iter().map(|(_, id)| id).collect();
+
+        let mut all: HashMap<i64, Row> = HashMap::new();
+        for row in rows.into_iter().chain(names) {
+            all.entry(row.id).or_insert(row);
+        }
+        let (of_words, of_names) = match search.by {
+            By::All => (1.0, 1.0),
+            By::Words => (1.0, 0.0),
+            By::Names => (0.0, 1.0),
+        };
+        let mut lists = vec![(of_words, by_words), (of_names, by_name)];
+        lists.retain(|(weight, _)| *weight > 0.0);
+        let mut literally = Vec::new();
+        let wants_tests = ask.words().iter().any(|word| is_about_tests(word));
+        let worth = |id: i64| {
+            let place = all.get(&id).map_or("", |row| row.place.as_str());
+            if wants_tests || !place.split('/').any(is_about_tests) {
+                1.0
+            } else {
+                OF_A_TEST
+            }
+        };
+        for id in fuse(&lists, worth).into_iter().take(OPENED) {
+            let Some(row) = all.get(&id) else { continue };
+            let text = texts.of(row)?.unwrap_or_default();
+            if ask.literals.iter().all(|literal| text.contains(literal)) {
+                literally.push(id);
+            }
+        }
+        if search.by == By::All {
+            lists.push((1.0, literally));
+        }
+        let mut by_share: Vec<(f64, i64)> = fuse(&lists, worth)
+            .into_iter()
+            .map(|id| (coverage(ask, &standing, id), id))
+            .collect();
+        let shares: HashMap<i64, f64> = by_share.iter().map(|(share, id)| (*id, *share)).collect();
+        by_share.sort_by(|a, b| b.0.total_cmp(&a.0));
+        if search.by == By::All {
+            lists.push((1.0, by_share.into_iter().map(|(_, id)| id).collect()));
+        }
+        let fused = fuse(&lists, worth);
+        Ok(fused
+            .into_iter()
+            .filter_map(|id| Some((all.remove(&id)?, *shares.get(&id)?)))
+            .collect())
+    }
+
+    /// What BM25 ranks first for a question in the words of FTS5.
+    fn proposed(&self, search: &Search, question: &str) -> Result<Vec<Row>, IndexError> {
+        let sql = format!(
+            "{ROWS} JOIN (SELECT rowid AS row, bm25(words, {FIELDS}) AS points FROM words \
+             WHERE words MATCH ?1) ON row = passage.id \
+             ORDER BY points, collection, place, first"
+        );
+        self.tell(|connection| {
+            let mut statement = connection.prepare(&sql)?;
+            let mut rows = statement.query([question])?;
+            let mut proposed = Vec::new();
+            while let Some(row) = rows.next()? {
+                let row = Row::read(row)?;
+                if search.allows(&row) {
+                    proposed.push(row);
+                }
+                if proposed.len() == PROPOSED {
+                    break;
+                }
+            }
+            Ok(proposed)
+        })
+    }
+
+    fn named(&self, name: &str) -> Result<Vec<Row>, IndexError> {
+        let sql = format!(
+            "{ROWS} WHERE name = ?1 COLLATE NOCASE ORDER BY name <> ?1, collection, place, first"
+        );
+        self.tell(|connection| {
+            let mut statement = connection.prepare(&sql)?;
+            let rows = statement.query_map([name], Row::read)?;
+            rows.collect()
+        })
+    }
+
+    fn standing(&self, ask: &Ask) -> Result<Standing, IndexError> {
+        self.tell(|connection| {
+            let passages = connection.query_row("SELECT count(*) FROM passage", [], |row| {
+                row.get::<_, u32>(0)
+            })?;
+            let mut statement =
+                connection.prepare("SELECT rowid FROM words WHERE words MATCH ?1")?;
+            let mut of = HashMap::new();
+            for word in ask.words() {
+                let rows = statement.query_map([quoted(word)], |row| row.get::<_, i64>(0))?;
+                let rows: HashSet<i64> = rows.collect::<rusqlite::Result<_>>()?;
+                of.insert(word.to_owned(), rows);
+            }
+            Ok(Standing {
+                passages: passages.into(),
+                of,
+            })
+        })
+    }
+}
+
+/// Whether a word, or a part of a path, is about tests.
+fn is_about_tests(part: &str) -> bool {
+    let stem = part.split('.').next().unwrap_or_default();
+    matches!(
+        stem,
+        "test" | "tests" | "testing" | "spec" | "specs" | "__tests__" | "fixtures"
+    ) || stem.starts_with("test_")
+        || stem.ends_with("_test")
+        || part.contains(".test.")
+        || part.contains(".spec.")
+}
+
+/// A word as FTS5 takes it: words are letters, digits and underscores, so nothing in them ends it.
+fn quoted(word: &str) -> String {
+    format!("\"{word}\"")
+}
+
+/// How alike a name is to what was asked for: the words that both have, twice, by all words of both
+/// (Dice). What a thing is contained in may answer a part of the question and need not.
+fn alike(ask: &Ask, name: &str, container: Option<&str>) -> f64 {
+    let asked: HashSet<&str> = ask.words().into_iter().collect();
+    let of_name: HashSet<String> = words(name).collect();
+    let within: HashSet<String> = words(container.unwrap_or_default()).collect();
+    let shared = of_name.iter().filter(|word| asked.contains(word.as_str()));
+    let shared = shared.count();
+    if shared == 0 {
+        return 0.0;
+    }
+    let asked_of_container = asked
+        .iter()
+        .filter(|word| !of_name.contains(**word) && within.contains(**word));
+    let asked = asked.len() - asked_of_container.count();
+    2.0 * shared as f64 / (of_name.len() + asked) as f64
+}
+
+const ROWS: &str = "SELECT passage.id, collection, place, name, container, kind, first, last, source \
+                    FROM passage JOIN source ON passage.source = source.id";
+
+/// A passage as the index knows it.
+struct Row {
+    id: i64,
+    collection: String,
+    place: String,
+    name: String,
+    container: Option<String>,
+    kind: String,
+    first: u32,
+    last: u32,
+    source: i64,
+}
+
+impl Row {
+    fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            id: row.get(0)?,
+            collection: row.get(1)?,
+            place: row.get(2)?,
+            name: row.get(3)?,
+            container: row.get(4)?,
+            kind: row.get(5)?,
+            first: row.get(6)?,
+            last: row.get(7)?,
+            source: row.get(8)?,
+        })
+    }
+
+    fn found(self, score: f64, text: String) -> Found {
+        Found {
+            collection: self.collection,
+            place: self.place,
+            name: self.name,
+            container: self.container,
+            kind: self.kind,
+            first: self.first,
+            last: self.last,
+            score,
+            text,
+        }
+    }
+}
+
+impl Search {
+    fn allows(&self, row: &Row) -> bool {
+        let is_named = self
+            .section
+            .as_ref()
+            .is_none_or(|name| row.name.to_lowercase() == name.to_lowercase());
+        let is_within = if row.collection == TREE {
+            self.scope.holds(&row.place)
+        } else {
+            self.scope.paths.is_empty()
+        };
+        is_named && is_within
+    }
+}
+
+/// The texts that passages are parts of, each read once.
+struct Texts<'a> {
+    index: &'a Index,
+    disk: &'a Disk,
+    tree: &'a SourceTree,
+    read: HashMap<i64, Option<String>>,
+}
+
+impl Texts<'_> {
+    /// The lines of a passage; `None` where its text is gone.
+    fn of(&mut self, row: &Row) -> Result<Option<String>, IndexError> {
+        if !self.read.contains_key(&row.source) {
+            let text = if row.collection == TREE {
+                let file = SourceFile {
+                    path: row.place.clone(),
+                    bytes: 0,
+                    language: None,
+                };
+                self.tree.text(self.disk, &file).ok()
+            } else {
+                self.index.tell(|connection| {
+                    let sql = "SELECT text FROM source WHERE id = ?1";
+                    let text = connection.query_row(sql, params![row.source], |row| row.get(0));
+                    Ok(text.optional()?.flatten())
+                })?
+            };
+            self.read.insert(row.source, text);
+        }
+        let text = self.read.get(&row.source).and_then(Option::as_deref);
+        Ok(text.map(|text| {
+            let count = (row.last + 1).saturating_sub(row.first) as usize;
+            let lines = text.lines().skip(row.first as usize - 1).take(count);
+            lines.flat_map(|line| [line, "\n"]).collect()
+        }))
+    }
+}

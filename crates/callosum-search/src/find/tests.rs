@@ -1,0 +1,291 @@
+//! An index over real files, through its public face.
+
+use callosum_host::Disk;
+use tempfile::TempDir;
+
+use super::*;
+use crate::walk::{RelativePath, Scope, SourceTree};
+
+struct Home {
+    folder: TempDir,
+    disk: Disk,
+}
+
+impl Home {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let home = Self {
+            folder: tempfile::tempdir().unwrap(),
+            disk: Disk::real(),
+        };
+        for (path, text) in files {
+            home.write(path, text);
+        }
+        home
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.folder.path().join("tree").join(path);
+        self.disk.create_dir_all(path.parent().unwrap()).unwrap();
+        self.disk.replace(&path, text.as_bytes(), 0o644).unwrap();
+    }
+
+    fn tree(&self) -> SourceTree {
+        SourceTree::read(&self.disk, &self.folder.path().join("tree"), &Scope::WHOLE).unwrap()
+    }
+
+    fn index_file(&self) -> std::path::PathBuf {
+        self.folder.path().join("index/find.db")
+    }
+
+    fn index(&self) -> Index {
+        let mut index = Index::open(&self.disk, &self.index_file()).unwrap();
+        self.update(&mut index);
+        index
+    }
+
+    fn update(&self, index: &mut Index) -> Updated {
+        let tree = self.tree();
+        index.update_tree(&self.disk, &tree, |_, _| {}).unwrap()
+    }
+
+    fn find(&self, index: &Index, search: &Search) -> Vec<Found> {
+        index.search(&self.disk, &self.tree(), search).unwrap()
+    }
+
+    fn places(&self, index: &Index, typed: &str) -> Vec<String> {
+        let found = self.find(index, &search(typed));
+        found
+            .into_iter()
+            .map(|found| format!("{}:{}", found.place, found.first))
+            .collect()
+    }
+}
+
+fn search(typed: &str) -> Search {
+    Search {
+        ask: Ask::read(typed),
+        by: By::All,
+        section: None,
+        scope: Scope::WHOLE,
+        limit: 10,
+        threshold: 0.0,
+    }
+}
+
+const DISK: &str = "//! Files.\n\n/// Opens the file for reading.\npub fn open_file() {\n    let a = 1;\n}\n\n/// Closes it.\npub fn close_file() {}\n";
+const NOTES: &str =
+    "# Notes\n\n## Retry policy\nWe wait twice.\n\n## Disk\nfiles are opened late\n";
+
+/// LOA-JIT-2: identifiers are found by what they are made of, sections by their heading, and both
+/// come back whole.
+#[test]
+fn passages_come_back_whole() {
+    let home = Home::new(&[("src/disk.rs", DISK), ("notes.md", NOTES)]);
+    let index = home.index();
+    let found = home.find(&index, &search("open file"));
+    assert_eq!(
+        (found[0].name.as_str(), found[0].kind.as_str()),
+        ("open_file", "function")
+    );
+    assert!(found[0].text.starts_with("/// Opens"), "{found:?}");
+    assert!(found[0].text.ends_with("}\n"), "{found:?}");
+    assert_eq!(home.places(&index, "retry policies")[0], "notes.md:3");
+    assert_eq!(home.places(&index, "openFile")[0], "src/disk.rs:3");
+}
+
+/// LOA-JIT-2: a section is asked for by its name.
+#[test]
+fn a_section_is_had_by_its_name() {
+    let home = Home::new(&[("src/disk.rs", DISK), ("notes.md", NOTES)]);
+    let index = home.index();
+    let named = |name: &str, typed: &str| {
+        let found = home.find(
+            &index,
+            &Search {
+                section: Some(name.to_owned()),
+                ..search(typed)
+            },
+        );
+        found
+            .into_iter()
+            .map(|found| found.first)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(named("close_file", ""), [8]);
+    assert_eq!(named("RETRY POLICY", "wait"), [3]);
+    assert_eq!(named("Retry", ""), [0_u32; 0]);
+}
+
+/// LOA-GRD-3: what nothing speaks of has a low score, what is there a high one.
+#[test]
+fn a_score_says_whether_it_is_there_at_all() {
+    let home = Home::new(&[("src/disk.rs", DISK), ("notes.md", NOTES)]);
+    let index = home.index();
+    let best = |typed: &str| {
+        let found = home.find(&index, &search(typed));
+        found.first().map_or(0.0, |found| found.score)
+    };
+    assert!(best("open file for reading") > 0.9);
+    assert!(best("quantum teleporter of files") < 0.4);
+    assert!(best("?!") < f64::EPSILON);
+    let strict = Search {
+        threshold: 0.4,
+        ..search("quantum teleporter of files")
+    };
+    assert_eq!(home.find(&index, &strict), []);
+}
+
+#[test]
+fn only_what_changed_is_read_again() {
+    let home = Home::new(&[("a.md", "# One\napple\n"), ("b.md", "# Two\npear\n")]);
+    let mut index = home.index();
+    assert_eq!(home.update(&mut index), Updated { read: 0, gone: 0 });
+    home.write("a.md", "# One\nplum\n");
+    home.disk
+        .remove_file(&home.folder.path().join("tree/b.md"))
+        .unwrap();
+    assert_eq!(home.update(&mut index), Updated { read: 1, gone: 1 });
+    assert_eq!(home.places(&index, "plum"), ["a.md:1"]);
+    assert_eq!(home.places(&index, "apple"), [""; 0]);
+    assert_eq!(home.places(&index, "pear"), [""; 0]);
+}
+
+#[test]
+fn a_part_of_the_tree_is_searched_by_itself() {
+    let home = Home::new(&[("a/x.md", "plum\n"), ("b/x.md", "plum\n")]);
+    let index = home.index();
+    let scope = Scope::of(&[RelativePath::parse("b").unwrap()]);
+    let found = home.find(
+        &index,
+        &Search {
+            scope,
+            ..search("plum")
+        },
+    );
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].place, "b/x.md");
+}
+
+/// A thing comes before its tests, unless these are asked for.
+#[test]
+fn tests_come_behind_what_they_test() {
+    let text = "def round_trip():\n    pass\n";
+    let home = Home::new(&[("a/tests/round.py", text), ("b/round.py", text)]);
+    let index = home.index();
+    assert_eq!(home.places(&index, "round trip")[0], "b/round.py:1");
+    assert_eq!(
+        home.places(&index, "tests of round trip")[0],
+        "a/tests/round.py:1"
+    );
+}
+
+#[test]
+fn documents_are_found_beside_the_tree() {
+    let home = Home::new(&[("a.md", "plum\n")]);
+    let mut index = home.index();
+    let document = |place: &str, text: &str| Document {
+        place: place.to_owned(),
+        stamp: text.len().to_string(),
+        title: "Map the cache".to_owned(),
+        text: text.to_owned(),
+    };
+    let all = [
+        document("one", "It holds plums."),
+        document("two", "# Part\nPears.\n"),
+    ];
+    let put = |index: &mut Index, all: &[Document], keeps: &dyn Fn(&str) -> bool| {
+        index
+            .update_documents("ledger", all.to_vec(), keeps)
+            .unwrap()
+    };
+    assert_eq!(put(&mut index, &all, &|_| false), 2);
+    assert_eq!(put(&mut index, &all, &|_| false), 0);
+    assert_eq!(home.places(&index, "cache"), ["one:1", "two:1"]);
+    let found = home.find(&index, &search("pears"));
+    assert_eq!(
+        (found[0].collection.as_str(), found[0].text.as_str()),
+        ("ledger", "# Part\nPears.\n")
+    );
+    assert_eq!(put(&mut index, &all[..1], &|place| place == "two"), 0);
+    assert_eq!(home.places(&index, "pears").len(), 1);
+    assert_eq!(put(&mut index, &all[..1], &|_| false), 0);
+    assert_eq!(home.places(&index, "pears").len(), 0);
+    assert_eq!(home.places(&index, "plum").len(), 2);
+}
+
+/// What is damaged, or of another version, is made anew; nothing is lost by that.
+#[test]
+fn a_damaged_index_is_made_anew() {
+    let home = Home::new(&[("a.md", "plum\n")]);
+    drop(home.index());
+    home.disk
+        .replace(
+            &home.index_file(),
+            b"this is no database, whatever its name says",
+            0o600,
+        )
+        .unwrap();
+    assert_eq!(home.places(&home.index(), "plum"), ["a.md:1"]);
+    let other = rusqlite::Connection::open(home.index_file()).unwrap();
+    other.pragma_update(None, "user_version", 99).unwrap();
+    drop(other);
+    assert_eq!(home.places(&home.index(), "plum"), ["a.md:1"]);
+}
+
+/// Two at once: one waits for the other, and both find.
+#[test]
+fn two_writers_wait_for_each_other() {
+    let files: Vec<(String, String)> = (0..60)
+        .map(|n| (format!("{n}.md"), format!("word{n} plum\n")))
+        .collect();
+    let files: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(path, text)| (path.as_str(), text.as_str()))
+        .collect();
+    let home = Home::new(&files);
+    std::thread::scope(|scope| {
+        let all: Vec<_> = (0..4)
+            .map(|_| scope.spawn(|| home.places(&home.index(), "word7")))
+            .collect();
+        for one in all {
+            assert_eq!(one.join().unwrap(), ["7.md:1"]);
+        }
+    });
+    let index = home.index();
+    assert_eq!(
+        home.find(
+            &index,
+            &Search {
+                limit: 100,
+                ..search("plum")
+            }
+        )
+        .len(),
+        60
+    );
+}
+
+/// Whatever is typed is looked for and never a command to the index.
+#[test]
+fn anything_may_be_typed() {
+    let home = Home::new(&[("a.md", "plum\n")]);
+    let index = home.index();
+    for typed in [
+        "\"",
+        "plum\" OR name:x",
+        "*",
+        "plum*",
+        "NEAR(plum)",
+        "name : plum",
+        "-plum",
+        "(",
+        "^plum",
+        "\u{0}",
+        "plum' --",
+        "ſtraße",
+    ] {
+        let found = home.places(&index, typed);
+        assert!(found.len() <= 1, "{typed}");
+    }
+    assert_eq!(home.places(&index, "plum\" OR name:x"), ["a.md:1"]);
+}

@@ -1,0 +1,112 @@
+//! Keeping the index in line with a tree: only what changed is read.
+
+use std::{path::Path, time::SystemTime};
+
+use callosum_host::{Disk, disk::EntryKind};
+
+use super::{
+    index::{Cut, Index, IndexError, own_words},
+    passage::passages,
+};
+use crate::{
+    outline::outline,
+    walk::{SourceFile, SourceTree},
+};
+
+/// The collection of a tree's files.
+pub const TREE: &str = "tree";
+
+/// How many files are read before they are written down.
+const BATCH: usize = 400;
+
+/// What an update did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Updated {
+    /// Files that were read, since they are new or have changed.
+    pub read: usize,
+    /// Files that are no longer there.
+    pub gone: usize,
+}
+
+impl Index {
+    /// Brings the index in line with a tree.
+    ///
+    /// A file is read again when its size, time or number is another. Costs a stat for each file,
+    /// and a parse for each that changed. `progress` hears how many of how many were read.
+    pub fn update_tree(
+        &mut self,
+        disk: &Disk,
+        tree: &SourceTree,
+        mut progress: impl FnMut(usize, usize),
+    ) -> Result<Updated, IndexError> {
+        let mut known = self.known(TREE)?;
+        let mut changed: Vec<(SourceFile, String)> = Vec::new();
+        for file in &tree.files {
+            let stamp = stamp(disk, &tree.root.join(&file.path));
+            let is_known = known.remove(&file.path).as_deref() == Some(stamp.as_str());
+            if !is_known || stamp.is_empty() {
+                changed.push((file.clone(), stamp));
+            }
+        }
+        let gone: Vec<String> = known.into_keys().collect();
+        self.put(TREE, Vec::new(), &gone)?;
+        let count = changed.len();
+        let mut done = 0;
+        for batch in changed.chunks(BATCH) {
+            let part = SourceTree {
+                root: tree.root.clone(),
+                files: batch.iter().map(|(file, _)| file.clone()).collect(),
+                skipped: Vec::new(),
+            };
+            let cuts = part.map_texts(disk, |file, text| cut(file, &text));
+            let cuts = batch.iter().zip(cuts).map(|((file, stamp), cut)| Cut {
+                place: file.path.clone(),
+                stamp: stamp.clone(),
+                title: String::new(),
+                text: None,
+                // What is no text has nothing to be found by, and is not opened again.
+                passages: cut.unwrap_or_default(),
+            });
+            let cuts = cuts.collect();
+            self.put(TREE, cuts, &[])?;
+            done += batch.len();
+            progress(done, count);
+        }
+        Ok(Updated {
+            read: count,
+            gone: gone.len(),
+        })
+    }
+}
+
+fn cut(file: &SourceFile, text: &str) -> Vec<(super::passage::Passage, String)> {
+    let read = file
+        .language
+        .map(|language| (language, outline(language, &file.path, text)));
+    let read = read
+        .as_ref()
+        .map(|(language, outline)| (*language, outline));
+    let lines: Vec<&str> = text.lines().collect();
+    passages(&file.path, text, read)
+        .into_iter()
+        .map(|passage| {
+            let body = own_words(&lines, &passage);
+            (passage, body)
+        })
+        .collect()
+}
+
+/// What tells a file's content from the one before; taken before it is read, so that a change
+/// meanwhile is seen the next time.
+fn stamp(disk: &Disk, path: &Path) -> String {
+    match disk.stat(path) {
+        Ok(Some(found)) if found.kind == EntryKind::File => {
+            let time = found.modified.duration_since(SystemTime::UNIX_EPOCH);
+            let time = time.map_or(0, |time| time.as_nanos());
+            let number = found.id.map_or(0, |id| id.inode);
+            format!("{} {time} {number}", found.len)
+        }
+        // It is looked at again the next time.
+        _ => String::new(),
+    }
+}

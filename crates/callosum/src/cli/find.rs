@@ -1,0 +1,366 @@
+//! `callosum find`: passages of the tree, and answers of the ledger, by words and names.
+
+use std::{fmt::Write as _, num::NonZeroUsize};
+
+use callosum_ledger::{Query, Reader};
+use callosum_search::{
+    find::{Ask, By, Document, Found, Index, IndexError, Search, TREE},
+    walk::{RelativePath, Scope, SourceTree, WalkError},
+};
+use clap::{Args, ValueEnum};
+use owo_colors::OwoColorize as _;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::context::Context;
+use crate::ui::{CommandError, Exit, Progress, many};
+
+/// The collection of the ledger's answers.
+const LEDGER: &str = "ledger";
+
+/// How many lines of a passage are shown where it is not shown as a whole.
+const SHOWN_LINES: usize = 3;
+
+/// How much of a line is shown, in characters.
+const SHOWN_WIDTH: usize = 160;
+
+/// Find passages of the tree and answers in the ledger, by words and names
+///
+/// A passage is whole: a declaration with its documentation, a section of a document. The index is
+/// kept on this machine and brought in line with what changed before each search; nothing has to be
+/// started or installed. The score says how much of what was asked for a passage has, from 0 to 1.
+/// Exits with 1 where nothing is found.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum find \"where is the config read\" || true
+  $ callosum find parseConfig --path src --top-k 3 || true
+  $ callosum find --section Installation || true
+  $ callosum find \"retry policy\" --threshold 0.4 --jsonl || true")]
+pub(crate) struct FindArgs {
+    /// Words, an identifier, or \"text in quotes\" that must stand there as it is
+    #[arg(value_name = "QUERY", required_unless_present = "section")]
+    query: Option<String>,
+    /// Only declarations and sections with this name, shown as a whole
+    #[arg(long, value_name = "NAME")]
+    section: Option<String>,
+    /// Only in this file or folder; may be given several times
+    #[arg(long, value_name = "PATH")]
+    path: Vec<String>,
+    /// At most so many
+    #[arg(long, value_name = "N", default_value = "10")]
+    top_k: NonZeroUsize,
+    /// Only what has at least this score, from 0 to 1
+    #[arg(long, value_name = "SCORE", default_value = "0", value_parser = share)]
+    threshold: f64,
+    /// Which ways of looking count
+    #[arg(long, value_enum, default_value = "all")]
+    by: ByArg,
+    /// Show each passage as a whole
+    #[arg(long)]
+    full: bool,
+    /// Print one JSON object a line
+    #[arg(long)]
+    jsonl: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ByArg {
+    /// Words, names and the text as it was typed, fused
+    All,
+    /// Words alone
+    Words,
+    /// Names of declarations and sections alone
+    Names,
+}
+
+/// `callosum find --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct FindOutput {
+    /// What was found, the best first.
+    pub(crate) found: Vec<FoundOutput>,
+}
+
+/// A passage, as `--json` and `--jsonl` have it.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct FoundOutput {
+    /// `tree` or `ledger`.
+    pub(crate) collection: String,
+    /// The file's path from the tree's root, or the task's id.
+    pub(crate) path: String,
+    /// Its first line, from 1.
+    pub(crate) first_line: u32,
+    /// Its last line.
+    pub(crate) last_line: u32,
+    /// What it is: `function`, `method`, `type`, `interface`, `constant`, `macro`, `module`,
+    /// `section` or `lines`.
+    pub(crate) kind: String,
+    /// Its name; empty where it has none.
+    pub(crate) name: String,
+    /// What contains it.
+    pub(crate) container: Option<String>,
+    /// How much of what was asked for it has, from 0 to 1.
+    pub(crate) score: f64,
+    /// All of it.
+    pub(crate) text: String,
+}
+
+pub(super) fn run(context: &Context, args: &FindArgs) -> Result<(), CommandError> {
+    let search = search(args)?;
+    let found = match look(context, &search) {
+        Err(IndexOrTree::Index(error)) if error.is_damage() => {
+            let file = file(context);
+            Index::anew(&context.disk, &file).map_err(|error| unusable(&error))?;
+            look(context, &search)
+        }
+        looked => looked,
+    };
+    let found = found.map_err(|error| match error {
+        IndexOrTree::Index(error) => unusable(&error),
+        IndexOrTree::Tree(error) => {
+            let exit = match error {
+                WalkError::NotThere { .. } | WalkError::Leaves { .. } => Exit::Usage,
+                WalkError::NotAFolder { .. } | WalkError::Disk(_) => Exit::Environment,
+            };
+            CommandError::because(exit, "cannot search the tree", &error)
+        }
+    })?;
+    let is_found = !found.is_empty();
+    let whole = args.full || args.section.is_some();
+    show(context, args, whole, &search.ask, found)?;
+    if is_found {
+        Ok(())
+    } else {
+        Err(CommandError::told(Exit::No))
+    }
+}
+
+fn search(args: &FindArgs) -> Result<Search, CommandError> {
+    let paths: Result<Vec<_>, _> = args
+        .path
+        .iter()
+        .map(|path| RelativePath::parse(path))
+        .collect();
+    let paths = paths.map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
+    let ask = Ask::read(args.query.as_deref().unwrap_or_default());
+    if args.query.is_some() && ask.units.is_empty() {
+        let what = "there is no word in what is looked for";
+        return Err(
+            CommandError::new(Exit::Usage, what).hint("callosum find \"where is the config read\"")
+        );
+    }
+    Ok(Search {
+        ask,
+        by: match args.by {
+            ByArg::All => By::All,
+            ByArg::Words => By::Words,
+            ByArg::Names => By::Names,
+        },
+        section: args.section.clone(),
+        scope: Scope::of(&paths),
+        limit: args.top_k.get(),
+        threshold: args.threshold,
+    })
+}
+
+enum IndexOrTree {
+    Index(IndexError),
+    Tree(WalkError),
+}
+
+impl From<IndexError> for IndexOrTree {
+    fn from(error: IndexError) -> Self {
+        Self::Index(error)
+    }
+}
+
+fn file(context: &Context) -> std::path::PathBuf {
+    context.project.homes.search_index(context.tree())
+}
+
+/// Brings the index in line, and asks it.
+fn look(context: &Context, search: &Search) -> Result<Vec<Found>, IndexOrTree> {
+    let progress = Progress::start(context.ui, "looking at the tree");
+    let read = |scope: &Scope| {
+        SourceTree::read(&context.disk, context.tree(), scope).map_err(IndexOrTree::Tree)
+    };
+    let tree = read(&Scope::WHOLE)?;
+    // A path that is not there is a mistake, not a part in which nothing is found.
+    if !search.scope.paths.is_empty() {
+        read(&search.scope)?;
+    }
+    let mut index = Index::open(&context.disk, &file(context))?;
+    let updated = index.update_tree(&context.disk, &tree, |done, all| {
+        progress.now(format!("reading what changed: {done} of {all} files"));
+    })?;
+    update_answers(context, &mut index)?;
+    drop(progress);
+    if updated.read + updated.gone > 0 {
+        context.ui.detail(&format!(
+            "{} read, {} gone",
+            many(updated.read as u64, "file"),
+            updated.gone
+        ));
+    }
+    Ok(index.search(&context.disk, &tree, search)?)
+}
+
+/// Takes up the ledger's entries that came since the last search.
+fn update_answers(context: &Context, index: &mut Index) -> Result<(), IndexError> {
+    let known = index.known(LEDGER)?;
+    let last = known.values().filter_map(|stamp| stamp.parse().ok()).max();
+    let mut answers: Vec<Document> = Vec::new();
+    let query = Query {
+        since: last,
+        ..Query::default()
+    };
+    let read = Reader::open(context.disk.clone(), context.ledger_paths()).and_then(|reader| {
+        reader.each(&query, |entry| {
+            let prompt = entry
+                .metadata
+                .get("prompt")
+                .and_then(|prompt| prompt.as_str());
+            answers.push(Document {
+                place: entry.task_id.to_string(),
+                stamp: entry.timestamp.to_string(),
+                title: prompt.unwrap_or_default().to_owned(),
+                text: entry.summary,
+            });
+        })
+    });
+    if let Err(error) = read {
+        // The tree can be searched all the same.
+        context
+            .ui
+            .detail(&format!("the ledger is not searched: {error}"));
+        return Ok(());
+    }
+    // What was committed stays: an entry that is known need not be read again.
+    index.update_documents(LEDGER, answers, |_| true)?;
+    Ok(())
+}
+
+fn show(
+    context: &Context,
+    args: &FindArgs,
+    whole: bool,
+    ask: &Ask,
+    found: Vec<Found>,
+) -> Result<(), CommandError> {
+    if args.jsonl || context.ui.json {
+        let found: Vec<FoundOutput> = found.into_iter().map(FoundOutput::from).collect();
+        if context.ui.json {
+            return context.ui.json_data(&FindOutput { found });
+        }
+        let mut lines = String::new();
+        for one in &found {
+            let line = serde_json::to_string(one).map_err(CommandError::internal)?;
+            lines.push_str(&line);
+            lines.push('\n');
+        }
+        return context.ui.data(&lines);
+    }
+    if found.is_empty() {
+        context.ui.say("nothing is found");
+    }
+    for one in &found {
+        let mut head = String::new();
+        let _ = write!(
+            head,
+            "{}  {} {}  {:.2}",
+            place(one).bold(),
+            one.kind,
+            title(one),
+            one.score
+        );
+        context.ui.data(&format!("{}\n", head.trim_end()))?;
+        let text = if whole {
+            let mut all = String::new();
+            for (line, number) in one.text.lines().zip(one.first..) {
+                let _ = writeln!(all, "{number:>6}  {line}");
+            }
+            all
+        } else {
+            telling_lines(one, ask)
+        };
+        context.ui.foreign(&text)?;
+    }
+    Ok(())
+}
+
+/// Where it stands, as a citation names it.
+fn place(found: &Found) -> String {
+    let place = found.place.escape_debug();
+    if found.collection != TREE {
+        return place.to_string();
+    }
+    if found.first == found.last {
+        return format!("{place}:{}", found.first);
+    }
+    format!("{place}:{}-{}", found.first, found.last)
+}
+
+fn title(found: &Found) -> String {
+    let shorten = |text: &str| -> String { text.escape_debug().take(80).collect() };
+    match &found.container {
+        Some(container) if !found.name.is_empty() => {
+            format!("{} in {}", shorten(&found.name), shorten(container))
+        }
+        _ => shorten(&found.name),
+    }
+}
+
+/// The lines that have most of what was asked for, in their order.
+fn telling_lines(found: &Found, ask: &Ask) -> String {
+    let words: Vec<&str> = ask
+        .units
+        .iter()
+        .flat_map(|unit| [&unit.whole].into_iter().chain(&unit.parts))
+        .map(String::as_str)
+        .collect();
+    let points = |line: &str| {
+        let line = line.to_lowercase();
+        words.iter().filter(|word| line.contains(**word)).count()
+    };
+    let lines = found.text.lines().zip(found.first..);
+    let mut lines: Vec<(usize, u32, &str)> = lines
+        .filter(|(line, _)| !line.trim().is_empty())
+        .map(|(line, number)| (points(line), number, line))
+        .collect();
+    lines.sort_by_key(|(points, number, _)| (std::cmp::Reverse(*points), *number));
+    lines.truncate(SHOWN_LINES);
+    lines.sort_by_key(|(_, number, _)| *number);
+    let mut all = String::new();
+    for (_, number, line) in lines {
+        let line: String = line.chars().take(SHOWN_WIDTH).collect();
+        let _ = writeln!(all, "{number:>6}  {line}");
+    }
+    all
+}
+
+impl From<Found> for FoundOutput {
+    fn from(found: Found) -> Self {
+        Self {
+            collection: found.collection,
+            path: found.place,
+            first_line: found.first,
+            last_line: found.last,
+            kind: found.kind,
+            name: found.name,
+            container: found.container,
+            score: found.score,
+            text: found.text,
+        }
+    }
+}
+
+fn unusable(error: &IndexError) -> CommandError {
+    CommandError::because(Exit::Environment, "cannot search", error)
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse::<f64>().ok();
+    share
+        .filter(|share| (0.0..=1.0).contains(share))
+        .ok_or_else(|| "say a number from 0 to 1".to_owned())
+}

@@ -1,0 +1,109 @@
+//! `callosum find`.
+
+use crate::projects::two_languages;
+
+/// LOA-JIT-2: a question in words finds the declaration and its lines, by index and by tree.
+#[test]
+fn a_passage_is_found_by_words_and_told_with_its_place() {
+    let env = two_languages();
+    env.write("src/retry.rs", "/// Waits longer after each failure.\npub fn backoff_delay(attempt: u32) -> u32 {\n    attempt * 2\n}\n");
+    env.write(
+        "docs/policy.md",
+        "# Policy\n\n## Retrying\nAfter a failure we wait.\n",
+    );
+    let found = env.run(["find", "backoff after failure"]).success();
+    assert!(
+        found.stdout.contains("src/retry.rs:1-4"),
+        "{}",
+        found.stdout
+    );
+    assert!(
+        found.stdout.contains("pub fn backoff_delay"),
+        "{}",
+        found.stdout
+    );
+    let json = env.run(["find", "backoffDelay", "--json"]).success().json();
+    assert_eq!(json["found"][0]["name"], "backoff_delay");
+    assert_eq!(json["found"][0]["first_line"], 1);
+    assert!(json["found"][0]["text"].as_str().unwrap().ends_with("}\n"));
+    let only = env
+        .run(["find", "failure", "--path", "docs", "--jsonl"])
+        .success();
+    assert_eq!(only.stdout.lines().count(), 1);
+    let only: serde_json::Value = serde_json::from_str(&only.stdout).unwrap();
+    assert_eq!(only["path"], "docs/policy.md");
+}
+
+/// LOA-JIT-2: a section comes back whole.
+#[test]
+fn a_section_is_shown_whole() {
+    let env = two_languages();
+    env.write(
+        "docs/policy.md",
+        "# Policy\n\n## Retrying\nAfter a failure we wait.\n\nTwice.\n\n## Other\nNo.\n",
+    );
+    let found = env.run(["find", "--section", "retrying"]).success();
+    assert!(
+        found.stdout.contains("docs/policy.md:3-7"),
+        "{}",
+        found.stdout
+    );
+    assert!(found.stdout.contains("Twice."), "{}", found.stdout);
+    assert!(!found.stdout.contains("No."), "{}", found.stdout);
+    env.run(["find", "--section", "nothing of that name"])
+        .ended_with(1);
+}
+
+/// LOA-GRD-3: what nothing speaks of is not found above the threshold, and that is the exit code.
+#[test]
+fn what_is_not_there_is_not_found() {
+    let env = two_languages();
+    env.run(["find", "quantum teleporter", "--threshold", "0.4"])
+        .ended_with(1);
+    env.run(["find", "?!"]).ended_with(2);
+    env.run(["find"]).ended_with(2);
+    env.run(["find", "x", "--threshold", "2"]).ended_with(2);
+    let gone = env.run(["find", "x", "--path", "nowhere"]).ended_with(2);
+    assert!(
+        gone.stderr.contains("`nowhere` does not exist"),
+        "{}",
+        gone.stderr
+    );
+    env.run(["find", "x", "--path", "../.."]).ended_with(2);
+}
+
+/// LOA-JIT-2: answers that the ledger has are found beside the code, from the moment they are there;
+/// a change of the tree is seen; a damaged index is made anew.
+#[test]
+fn what_changes_is_found() {
+    let env = two_languages();
+    env.run(["delegate", "Map the zebra crossing"]).success();
+    let find = |query: &str| {
+        let found = env.run(["find", query, "--json"]);
+        let all = found.json()["found"].as_array().unwrap().clone();
+        let places = all.iter().map(|one| {
+            format!(
+                "{} {}",
+                one["collection"].as_str().unwrap(),
+                one["path"].as_str().unwrap()
+            )
+        });
+        places.collect::<Vec<_>>()
+    };
+    let zebra = find("zebra crossing");
+    assert!(zebra[0].starts_with("ledger cal_"), "{zebra:?}");
+    env.write("notes.md", "# Okapi\nIt is shy.\n");
+    assert_eq!(find("okapi"), ["tree notes.md"]);
+    env.run(["delegate", "Map the okapi house"]).success();
+    assert_eq!(find("okapi").len(), 2, "{:?}", find("okapi"));
+    let folder = env.machine_home().join("search");
+    let index = std::fs::read_dir(folder)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path()
+        .join("find.db");
+    std::fs::write(index, vec![b'x'; 9000]).unwrap();
+    assert!(find("okapi").contains(&"tree notes.md".to_owned()));
+}

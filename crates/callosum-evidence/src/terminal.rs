@@ -1,6 +1,6 @@
 //! What a terminal would obey in a text, made visible instead.
 //!
-//! One function, for whatever comes from elsewhere and is shown: words of executors, names of
+//! For whatever comes from elsewhere and is shown: words of executors, names of
 //! files, quotes. Deliberately not here: taking colours out, which would hide that there were any.
 
 /// Escapes what would move the cursor, rewrite what was shown, or turn the direction of writing.
@@ -18,6 +18,11 @@ pub fn harmless(text: &str) -> String {
         }
     }
     shown
+}
+
+/// The same for what is shown on one line: line breaks and tabs become their escapes, too.
+pub fn on_one_line(text: &str) -> String {
+    harmless(text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
 fn is_obeyed(character: char) -> bool {
@@ -46,6 +51,15 @@ mod tests {
         ] {
             assert_eq!(harmless(text), shown);
         }
+    }
+
+    /// A command is shown as it would be typed: quotes are not its escapes.
+    #[test]
+    fn one_line_keeps_quotes_and_no_break() {
+        assert_eq!(
+            on_one_line("sh -c 'a \"b\"'\n\tc\r"),
+            "sh -c 'a \"b\"'\\n\\tc\\r"
+        );
     }
 
     #[test]

@@ -19,7 +19,8 @@ const KEPT: &[(&str, &[&str])] = &[
     ("nix", &["callosum-host"]),
     ("owo-colors", &["callosum"]),
     ("rmcp", &["callosum-agents"]),
-    ("rusqlite", &[]),
+    // The search index, which can be thrown away.
+    ("rusqlite", &["callosum-search"]),
     ("rustix", &["callosum-host"]),
     ("seccompiler", &["callosum-host"]),
     // The program hears Ctrl-C; a guard hears that it is to end what it started.

@@ -192,10 +192,17 @@ pub(super) fn failed(
         (ClientFault::NotLoggedIn { .. }, Some(variable), _) => {
             Some(format!("put a valid key into the variable {variable}"))
         }
-        (ClientFault::NotLoggedIn { .. }, None, Some(endpoint)) => Some(format!(
-            "callosum executor register {} --endpoint {endpoint} --api-key-env NAME",
-            executor.id
-        )),
+        (ClientFault::NotLoggedIn { .. }, None, Some(endpoint)) => {
+            let asked = match (&executor.model, &executor.tool) {
+                (Some(model), _) => format!(" --model {model}"),
+                (None, Some(tool)) => format!(" --tool {tool}"),
+                (None, None) => String::new(),
+            };
+            Some(format!(
+                "callosum executor register {} --endpoint {endpoint}{asked} --api-key-env NAME",
+                executor.id
+            ))
+        }
         _ => fault.advice(&executor.id, Client::behind(executor)),
     };
     RunError::Client {

@@ -106,6 +106,13 @@ impl Failure {
 }
 
 impl TaskReport {
+    /// The seed's code of why it failed: that of the last failure that has one, since an executor
+    /// that is left alone after failing has none.
+    pub fn code(&self) -> Option<ErrorCode> {
+        let mut codes = self.failures.iter().rev().map(|failure| failure.code);
+        codes.find_map(|code| code)
+    }
+
     /// Whether its answer is in the ledger.
     pub fn is_committed(&self) -> bool {
         matches!(self.status, TaskStatus::Committed { .. })

@@ -7,7 +7,7 @@ use regex::{Regex, RegexSet};
 use super::kind::Kind;
 
 /// A form: the kind, and what it looks like. Group 1 is the secret where there is one.
-const FORMS: [(Kind, &str); 16] = [
+const FORMS: [(Kind, &str); 27] = [
     (Kind::Aws, r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b"),
     (Kind::GitHub, r"\bgh[pousr]_[A-Za-z0-9]{36,255}\b"),
     (Kind::GitHub, r"\bgithub_pat_[A-Za-z0-9_]{60,255}\b"),
@@ -24,19 +24,47 @@ const FORMS: [(Kind, &str); 16] = [
     (Kind::Stripe, r"\b(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}"),
     (Kind::Google, r"\bAIza[A-Za-z0-9_-]{35}"),
     (Kind::ModelProvider, r"\bsk-[A-Za-z0-9_-]{20,}"),
+    (Kind::ModelProvider, r"\b(?:hf|gsk)_[A-Za-z0-9]{30,}"),
+    (Kind::ModelProvider, r"\bxai-[A-Za-z0-9]{40,}"),
+    (
+        Kind::AccessToken,
+        r"\bSG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,64}",
+    ),
+    (Kind::AccessToken, r"\bdo[opr]_v1_[a-f0-9]{40,}"),
+    (Kind::AccessToken, r"\bshp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"),
+    (Kind::AccessToken, r"\bhv[sbr]\.[A-Za-z0-9_-]{20,}"),
+    (Kind::AccessToken, r"\b[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}"),
+    (
+        Kind::AccessToken,
+        r"\bAccountKey=([A-Za-z0-9+/]{40,}={0,2})",
+    ),
+    (Kind::PrivateKey, r"\bAGE-SECRET-KEY-1[A-Z0-9]{40,}"),
+    (
+        Kind::Address,
+        r#"\bjdbc:[^\s"'<>`]{1,256}?[?&;](?i-u:password|pwd)=([^\s&;"'<>`]{3,128})"#,
+    ),
     (Kind::Npm, r"\bnpm_[A-Za-z0-9]{36}\b"),
     (Kind::PyPi, r"\bpypi-AgE[A-Za-z0-9_-]{50,}"),
     (
         Kind::Jwt,
         r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
     ),
+    // A header without a body, as in code that looks for keys, is no key: see `is_real`.
     (
         Kind::PrivateKey,
-        // The body may stand in one line, with its line breaks escaped. A header without one, as
-        // in code that looks for keys, is no key.
         concat!(
             r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----",
-            r"(?:[A-Za-z0-9+/=:,. \t\r\n\\-]){24,}"
+            r#"(?:[A-Za-z0-9+/=:,.'" \t\r\n\\-]){24,}?"#,
+            r"-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
+        ),
+    ),
+    // One that is cut off: lines of a key as long as there are, however their breaks are written.
+    (
+        Kind::PrivateKey,
+        concat!(
+            r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----",
+            r"(?:\s{0,4}(?:Proc-Type|DEK-Info|Version|Comment)[^\r\n\\]{0,120})*",
+            r#"(?:(?:[\s"'+,]|\\[nr]){0,8}[A-Za-z0-9+/=]{24,})+"#
         ),
     ),
     (
@@ -87,8 +115,14 @@ fn is_real(kind: Kind, secret: &str) -> bool {
     match kind {
         Kind::ModelProvider => {
             let has = |what: fn(&u8) -> bool| secret.bytes().any(|byte| what(&byte));
-            has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit)
+            let is_mixed = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
+            // Some are hexadecimal throughout, and then they are long.
+            has(u8::is_ascii_digit) && (is_mixed || secret.len() >= 40)
         }
+        // Words are shorter than a line of a key.
+        Kind::PrivateKey => secret
+            .split(|c: char| !(c.is_ascii_alphanumeric() || "+/=".contains(c)))
+            .any(|run| run.len() >= 24),
         Kind::Address => !is_placeholder(secret),
         _ => true,
     }

@@ -19,6 +19,8 @@ pub enum Kind {
     Google,
     /// An API key in the `sk-…` form of OpenAI, Anthropic and others.
     ModelProvider,
+    /// A token or key of another service that its form gives away.
+    AccessToken,
     /// A token of npm.
     Npm,
     /// A token of PyPI.
@@ -46,6 +48,7 @@ impl Kind {
             Self::Stripe => "stripe key",
             Self::Google => "google api key",
             Self::ModelProvider => "model provider key",
+            Self::AccessToken => "access token",
             Self::Npm => "npm token",
             Self::PyPi => "pypi token",
             Self::Jwt => "json web token",

@@ -43,11 +43,94 @@ fn keys_of_known_forms_are_masked() {
             key(&["eyJ", "hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.", letters]),
             Kind::Jwt,
         ),
+        (
+            key(&[
+                "sk",
+                "-or-v1-",
+                "0123456789abcdef0123456789abcdef0123456789abcdef",
+            ]),
+            Kind::ModelProvider,
+        ),
+        (key(&["hf", "_", letters]), Kind::ModelProvider),
+        (key(&["gsk", "_", letters, letters]), Kind::ModelProvider),
+        (
+            key(&["SG", ".", &letters[..22], ".", letters]),
+            Kind::AccessToken,
+        ),
+        (
+            key(&[
+                "dop",
+                "_v1_",
+                "0123456789abcdef0123456789abcdef0123456789abcdef",
+            ]),
+            Kind::AccessToken,
+        ),
+        (
+            key(&["shp", "at_", "0123456789abcdef0123456789abcdef"]),
+            Kind::AccessToken,
+        ),
+        (key(&["hv", "s.", letters]), Kind::AccessToken),
+        (key(&["123456789", ":AA", letters]), Kind::AccessToken),
+        (
+            key(&[
+                "AGE-SECRET",
+                "-KEY-1",
+                "QWERTYUIOPASDFGHJKLZXCVBNM0123456789QWERTYUIOPASDF",
+            ]),
+            Kind::PrivateKey,
+        ),
     ] {
         let masked = mask(&format!("key `{secret}`, then"));
         assert_eq!(masked.text, format!("key `[secret: {kind}]`, then"));
         assert_eq!(masked.found, [kind]);
     }
+}
+
+/// LOA-SEC-1: what speaks of a key's first line is no key, and nothing behind a key is taken with it.
+#[test]
+fn words_around_a_private_key_stay() {
+    let begin = key(&["-----BEGIN ", "PRIVATE KEY-----"]);
+    let end = key(&["-----END ", "PRIVATE KEY-----"]);
+    for text in [
+        format!(
+            "It looks for a line {begin} and reads on.\nThen main starts the server\nwhich listens"
+        ),
+        format!("between {begin} and {end} stand the lines of the key, each of sixty-four letters"),
+    ] {
+        check(&text, &text);
+    }
+    let line = "MIIEowIBAAKCAQEA0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4";
+    check(
+        &format!("{begin}\n{line}\n{line}\n{end}\nafter line ok\n"),
+        "[secret: private key]\nafter line ok\n",
+    );
+    check(
+        &format!("{begin}\n{line}\n{line}\n\nafter line ok\n"),
+        "[secret: private key]\n\nafter line ok\n",
+    );
+    let encrypted = "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,0123456789ABCDEF";
+    check(
+        &format!("{begin}\n{encrypted}\n\n{line}\n{line}\n"),
+        "[secret: private key]\n",
+    );
+}
+
+/// LOA-SEC-1: a password among the settings of an address goes, the rest of it stays.
+#[test]
+fn passwords_in_the_settings_of_an_address_are_masked() {
+    let secret = key(&["hunter2", "Xy9"]);
+    check(
+        &format!("jdbc:postgresql://db/app?user=ana&password={secret}&ssl=true"),
+        "jdbc:postgresql://db/app?user=ana&password=[secret: password in address]&ssl=true",
+    );
+    let account = key(&[
+        "AccountKey=",
+        "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5aB3dE5gH7jK9mN==",
+    ]);
+    check(
+        &format!("AccountName=x;{account};Endpoint"),
+        "AccountName=x;AccountKey=[secret: access token];Endpoint",
+    );
 }
 
 #[test]
@@ -57,11 +140,11 @@ fn a_private_key_goes_with_its_body() {
     let body = "MIIEowIBAAKCAQEA0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4";
     check(
         &format!("a\n{begin}\n{body}\n{body}\n{end}\n\"b\""),
-        "a\n[secret: private key]\"b\"",
+        "a\n[secret: private key]\n\"b\"",
     );
     check(
         &format!("\"{begin}\\n{body}\\n{end}\\n\", b"),
-        "\"[secret: private key]\", b",
+        "\"[secret: private key]\\n\", b",
     );
     // A key that was cut off is still a key.
     check(&format!("{begin}\n{body}"), "[secret: private key]");

@@ -3,6 +3,7 @@
 use std::{ffi::OsString, path::Path};
 
 use callosum_arbiter::nearest::nearest;
+use callosum_evidence::terminal::on_one_line;
 use callosum_guard::config::ConfigError;
 use callosum_host::Disk;
 use clap::{Args, Subcommand};
@@ -143,7 +144,7 @@ fn show(context: &Context, args: &ShowArgs) -> Result<(), CommandError> {
     let mut table = Table::new(headings);
     for setting in settings {
         let value = match setting.value {
-            Json::String(text) => text.escape_debug().to_string(),
+            Json::String(text) => on_one_line(&text),
             other => other.to_string(),
         };
         let origin = args.origin.then_some(setting.origin);

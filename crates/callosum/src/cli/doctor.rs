@@ -8,7 +8,7 @@ use callosum_agents::{
     discover::find_in_path,
     registry::{Executor, Status},
 };
-use callosum_host::{OpenHow, confine::Step, machine};
+use callosum_host::{DiskError, OpenHow, confine::Step, machine};
 use callosum_ledger::{Ledger, LedgerVersion, OpenError, verify::Scope, verify_within};
 use clap::Args;
 use owo_colors::OwoColorize as _;
@@ -162,6 +162,22 @@ fn hint_of(system: &System) -> Option<&'static str> {
     }
 }
 
+/// Writes a file into a folder, and removes it.
+fn write_probe(context: &Context, folder: &Path) -> Result<(), DiskError> {
+    // A name of its own, so that two doctors at once do not meet.
+    let probe = folder.join(format!(".cal_probe_{}", std::process::id()));
+    let written = context
+        .disk
+        .open(&probe, OpenHow::CREATE_NEW)
+        .and_then(|file| file.write_at(b"probe", 0))
+        .and_then(|()| context.disk.remove_file(&probe));
+    if written.is_err() {
+        // What could not be written is not there to be removed; a full disk leaves it empty.
+        drop(context.disk.remove_file(&probe));
+    }
+    written.map(drop)
+}
+
 fn check_root(context: &Context, checks: &mut Checks) {
     let root = context.state();
     checks.add("root", Outcome::Ok, root.display().to_string(), None);
@@ -173,21 +189,24 @@ fn check_root(context: &Context, checks: &mut Checks) {
             None,
         );
     }
-    // A name of its own, so that two doctors at once do not meet.
-    let probe = root.join(format!(".cal_probe_{}", std::process::id()));
-    let written = context
-        .disk
-        .open(&probe, OpenHow::CREATE_NEW)
-        .and_then(|file| file.write_at(b"probe", 0))
-        .and_then(|()| context.disk.remove_file(&probe));
-    match written {
-        Ok(_) => checks.add("writing", Outcome::Ok, "the root can be written", None),
-        Err(error) => {
-            // What could not be written is not there to be removed; a full disk leaves it empty.
-            drop(context.disk.remove_file(&probe));
-            let found = CommandError::from_error(Exit::No, &error).one_line();
-            let hint = "delegating needs to write here; reading the ledger does not";
-            checks.add("writing", Outcome::Failed, found, Some(hint));
+    let audit = context.ledger_paths().audit;
+    let mut folders = vec![(root, "the root")];
+    if context.disk.exists(&audit).unwrap_or(false) {
+        folders.push((&audit, "the audit journal's folder"));
+    }
+    for (folder, what) in folders {
+        match write_probe(context, folder) {
+            Ok(()) => checks.add(
+                "writing",
+                Outcome::Ok,
+                format!("{what} can be written"),
+                None,
+            ),
+            Err(error) => {
+                let found = CommandError::from_error(Exit::No, &error).one_line();
+                let hint = "delegating needs to write here; reading the ledger does not";
+                checks.add("writing", Outcome::Failed, found, Some(hint));
+            }
         }
     }
     match machine::free_bytes(root) {

@@ -2,6 +2,7 @@
 
 use std::{fmt::Write as _, num::NonZeroUsize};
 
+use callosum_evidence::terminal::on_one_line;
 use callosum_ledger::{Query, Reader};
 use callosum_search::{
     find::{Ask, By, Document, Found, Index, IndexError, Search, TREE},
@@ -290,9 +291,9 @@ fn show(
 
 /// Where it stands, as a citation names it.
 fn place(found: &Found) -> String {
-    let place = found.place.escape_debug();
+    let place = on_one_line(&found.place);
     if found.collection != TREE {
-        return place.to_string();
+        return place;
     }
     if found.first == found.last {
         return format!("{place}:{}", found.first);
@@ -301,7 +302,7 @@ fn place(found: &Found) -> String {
 }
 
 fn title(found: &Found) -> String {
-    let shorten = |text: &str| -> String { text.escape_debug().take(80).collect() };
+    let shorten = |text: &str| -> String { on_one_line(text).chars().take(80).collect() };
     match &found.container {
         Some(container) if !found.name.is_empty() => {
             format!("{} in {}", shorten(&found.name), shorten(container))

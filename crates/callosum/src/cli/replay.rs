@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use std::path::PathBuf;
 
+use callosum_evidence::terminal::on_one_line;
 use callosum_ledger::{ErrorCode, ReplayError, replay};
 use clap::Args;
 use schemars::JsonSchema;
@@ -165,9 +166,8 @@ fn cut(line: &str, at: usize) -> String {
     if from > 0 {
         shown.push('…');
     }
-    for character in line.chars().skip(from).take(WIDTH) {
-        shown.extend(character.escape_debug());
-    }
+    let part: String = line.chars().skip(from).take(WIDTH).collect();
+    shown.push_str(&on_one_line(&part));
     if line.chars().count() > from + WIDTH {
         shown.push('…');
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use callosum_evidence::terminal::on_one_line;
 use callosum_ledger::{Entry, Query, ReadError, Reader, Stats};
 use clap::Args;
 use owo_colors::OwoColorize as _;
@@ -216,7 +217,7 @@ fn as_text(output: &StatusOutput) -> String {
         let mut table = Table::new(&["task", "time", "executor", "prompt"]);
         for task in &output.last_tasks {
             let prompt = task.prompt.as_deref().unwrap_or("-");
-            let first: String = prompt.escape_debug().take(60).collect();
+            let first: String = on_one_line(prompt).chars().take(60).collect();
             table.row([
                 task.task_id.clone(),
                 task.timestamp.clone(),

@@ -6,7 +6,7 @@ use std::{
 };
 
 use callosum_agents::{confinement::Policy, registry::Executor};
-use callosum_evidence::terminal::harmless;
+use callosum_evidence::terminal::{harmless, on_one_line};
 use callosum_ledger::{AuditEvent, Checksum, Event, Ledger, LedgerPaths};
 use clap::Args;
 use schemars::JsonSchema;
@@ -114,7 +114,7 @@ impl Item {
         match self {
             Self::Executor(executor) => {
                 let command = executor.way();
-                let command = command.escape_debug();
+                let command = on_one_line(&command);
                 let _ = writeln!(text, "executor {} runs: {command}", harmless(&executor.id));
                 if executor.confinement == Some(Policy::Off) {
                     let _ = writeln!(text, "  and is not confined: it may do what you may");
@@ -127,7 +127,7 @@ impl Item {
                 ] {
                     if !names.is_empty() {
                         let names = names.join(" ");
-                        let _ = writeln!(text, "  and {does}: {}", names.escape_debug());
+                        let _ = writeln!(text, "  and {does}: {}", on_one_line(&names));
                     }
                 }
             }

@@ -71,10 +71,15 @@ pub(super) fn make(context: &Context, begin: Begin) -> Result<Option<Made>, Chec
 
 /// Makes a checkpoint and tells the journal of it.
 pub(super) fn make_and_tell(context: &Context, begin: Begin) -> Result<Option<Made>, CommandError> {
+    // A journal that cannot be told of it is not signed: what vouches for it would be set aside.
+    let ledger = match context.disk.exists(&context.ledger_paths().audit) {
+        Ok(true) => Some(open(context)?),
+        _ => None,
+    };
     let made = make(context, begin).map_err(|error| unmade(&error))?;
-    if let Some(made) = &made {
+    if let (Some(made), Some(ledger)) = (&made, &ledger) {
         warn_of_forgotten(context, made);
-        tell(&open(context)?, made)?;
+        tell(ledger, made)?;
     }
     Ok(made)
 }

@@ -1,5 +1,6 @@
 //! Audit records as the commands print them.
 
+use callosum_evidence::terminal::on_one_line;
 use callosum_ledger::{AuditReadError, AuditReader, AuditRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -76,7 +77,7 @@ fn details(record: &AuditRecord) -> String {
         .details
         .iter()
         .map(|(key, value)| match value {
-            Value::String(text) => format!("{key}={}", text.escape_debug()),
+            Value::String(text) => format!("{key}={}", on_one_line(text)),
             other => format!("{key}={other}"),
         })
         .collect();

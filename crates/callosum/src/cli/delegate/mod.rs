@@ -17,6 +17,7 @@ use callosum_arbiter::{
     priority::assign_executors,
     tree_print::TreePrint,
 };
+use callosum_evidence::terminal::on_one_line;
 use callosum_evidence::{citation::Review, digest::LeftOut};
 use callosum_ledger::{Answers, AuditEvent, Entry, ErrorCode, Event, Ledger};
 use clap::{Args, ValueEnum};
@@ -471,15 +472,16 @@ fn tell_task(
         .error
         .unwrap_or_else(|| ErrorOutput::plain("it failed".to_owned()));
     let last = task.failures.last();
-    let code = last.and_then(|failure| failure.code);
-    // What lasts says itself what helps.
-    let lasts = last.is_some_and(|failure| failure.is_final);
+    let code = task.code();
+    // What lasts says itself what helps, and so do clients.
+    let says_itself =
+        last.is_some_and(|failure| failure.is_final) || error.message.contains("; what helps: ");
     let what = match &task.task_id {
         Some(id) => format!("{name}task {id} ({}): {}", task.executor, error.message),
         None => format!("{name}{}", error.message),
     };
     let told = CommandError::new(Exit::No, what).coded(code);
-    match hint_for(code, &task.executor).filter(|_| !lasts) {
+    match hint_for(code, &task.executor).filter(|_| !says_itself) {
         Some(hint) => told.hint(hint).tell(),
         None => told.tell(),
     }
@@ -494,7 +496,7 @@ fn tell_task(
 /// What else is to be said of an answer: what does not hold, what was left out, where all of it is.
 fn tell_rest(ui: Ui, name: &str, entry: &Entry, citations: &Review, left_out: Option<LeftOut>) {
     for complaint in citations.complaints(MOST_SHOWN) {
-        ui.say(&format!("{name}  {}", complaint.escape_debug()));
+        ui.say(&format!("{name}  {}", on_one_line(&complaint)));
     }
     if let Some(left_out) = left_out {
         ui.say(&format!("{name}left out: {left_out}"));
@@ -525,7 +527,8 @@ fn hint_for(code: Option<ErrorCode>, executor: &str) -> Option<String> {
             Some(format!("callosum executor check {executor}"))
         }
         ErrorCode::Timeout => Some(format!(
-            "give {executor} more time: `quiet_ms` in registry.json, or CAL_EXECUTOR_TIMEOUT_MS"
+            "give {executor} more time: `quiet_ms`, or `total_ms` where it has one, in \
+             registry.json, or CAL_EXECUTOR_TIMEOUT_MS"
         )),
         ErrorCode::MemoryOverflow => Some(format!("ask {executor} for less: --path, --kind")),
         ErrorCode::DiskFailure | ErrorCode::AuditFailure => Some("callosum doctor".to_owned()),
@@ -550,15 +553,12 @@ fn outcome(report: &Report) -> Result<(), CommandError> {
     if failed.is_empty() {
         return Ok(());
     }
-    let stored_badly = failed
-        .iter()
-        .filter_map(|task| task.failures.last()?.code)
-        .any(|code| {
-            matches!(
-                code,
-                ErrorCode::DiskFailure | ErrorCode::LockTimeout | ErrorCode::AuditFailure
-            )
-        });
+    let stored_badly = failed.iter().filter_map(|task| task.code()).any(|code| {
+        matches!(
+            code,
+            ErrorCode::DiskFailure | ErrorCode::LockTimeout | ErrorCode::AuditFailure
+        )
+    });
     Err(CommandError::told(if stored_badly {
         Exit::Environment
     } else {

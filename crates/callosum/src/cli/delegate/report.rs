@@ -251,6 +251,8 @@ impl DelegateOutput {
 
 /// The last try's failure, with what the others add to it as details.
 pub(super) fn error_of(failures: &[Failure]) -> ErrorOutput {
+    // An executor that is left alone after failing has no code of its own.
+    let code = failures.iter().rev().find_map(|failure| failure.code);
     let Some((last, earlier)) = failures.split_last() else {
         return ErrorOutput::plain("it failed".to_owned());
     };
@@ -280,7 +282,7 @@ pub(super) fn error_of(failures: &[Failure]) -> ErrorOutput {
         details.push(format!("{tries}: {what}"));
     }
     ErrorOutput {
-        code: last.code.map(|code| code.as_str().to_owned()),
+        code: code.map(|code| code.as_str().to_owned()),
         message: last.message.clone(),
         details: (!details.is_empty()).then(|| details.join("\n")),
     }

@@ -1,6 +1,7 @@
 //! `callosum executor list`: the registry, with what the configuration says of each.
 
 use callosum_agents::{registry::Executor, runner::Surroundings};
+use callosum_evidence::terminal::on_one_line;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -134,7 +135,7 @@ pub(super) fn run(context: &Context) -> Result<(), CommandError> {
     ]);
     for executor in executors {
         let enabled = if executor.enabled { "yes" } else { "no" };
-        let command = executor.way.escape_debug();
+        let command = on_one_line(&executor.way);
         table.row([
             executor.id,
             executor.r#type,
@@ -147,7 +148,7 @@ pub(super) fn run(context: &Context) -> Result<(), CommandError> {
             executor.priority.to_string(),
             executor.version,
             executor.confinement.level,
-            command.to_string(),
+            command,
         ]);
     }
     context.ui.data(&table.render())

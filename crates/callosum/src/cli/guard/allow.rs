@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use callosum_evidence::terminal::on_one_line;
 use callosum_guard::{Decision, Permission, Policy, decide};
 use callosum_ledger::{AuditEvent, Event, notice};
 use clap::{Args, ValueEnum};
@@ -148,7 +149,7 @@ pub(super) fn run(context: &Context, args: &AllowArgs) -> Result<(), CommandErro
         return context.ui.json_data(&output);
     }
     context.ui.foreign(&format!("{}\n", output.id))?;
-    let (pattern, term) = (output.pattern.escape_debug(), output.term());
+    let (pattern, term) = (on_one_line(&output.pattern), output.term());
     context.ui.say(&format!("permitted {term}: {pattern}"));
     context.ui.hint(&format!(
         "take it back with: callosum guard revoke {}",
@@ -174,7 +175,7 @@ fn refuse_blocked(context: &Context, pattern: &Permission) -> Result<(), Command
     let rule = verdict.rule.unwrap_or_default();
     let what = format!(
         "`{}` is blocked by {rule}, which no permission lifts",
-        words.escape_debug()
+        on_one_line(words)
     );
     let refused = CommandError::new(Exit::No, what);
     Err(match verdict.alternative {
@@ -204,7 +205,7 @@ fn list(context: &Context) -> Result<(), CommandError> {
             permit.id.chars().take(8).collect(),
             permit.scope.clone(),
             permit.term(),
-            permit.pattern.escape_debug().to_string(),
+            on_one_line(&permit.pattern),
         ]);
     }
     context.ui.data(&table.render())

@@ -2,6 +2,7 @@
 
 use std::{fmt::Write as _, path::PathBuf};
 
+use callosum_evidence::terminal::on_one_line;
 use callosum_guard::{Decision, decide};
 use clap::Args;
 use schemars::JsonSchema;
@@ -132,7 +133,7 @@ pub(super) fn run(context: &Context, args: &TestArgs) -> Result<(), CommandError
                 row.id,
                 verdict.decision.name(),
                 row.expect.name(),
-                row.command.escape_debug()
+                on_one_line(&row.command)
             );
             output.misses.push(row.id.clone());
         }

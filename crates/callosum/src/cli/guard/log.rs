@@ -2,6 +2,7 @@
 
 use std::{collections::VecDeque, ops::ControlFlow};
 
+use callosum_evidence::terminal::on_one_line;
 use callosum_ledger::{AuditQuery, AuditReader, AuditRecord, Event, Journal, LedgerPaths};
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
@@ -154,7 +155,7 @@ impl DecisionOutput {
             Some(command) => command.clone(),
             None => self.paths.join(" "),
         };
-        let line = about.escape_debug().to_string();
+        let line = on_one_line(&about);
         if line.chars().count() <= WIDTH {
             return line;
         }
@@ -186,7 +187,7 @@ pub(super) fn run(context: &Context, args: &LogArgs) -> Result<(), CommandError>
     let mut table = Table::new(&["time", "client", "verdict", "rule", "about"]);
     for decision in &decisions {
         let or_dash = |text: &Option<String>| match text {
-            Some(text) => text.escape_debug().to_string(),
+            Some(text) => on_one_line(text),
             None => "-".to_owned(),
         };
         table.row([

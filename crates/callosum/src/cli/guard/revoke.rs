@@ -1,5 +1,6 @@
 //! `callosum guard revoke`: take back what was permitted.
 
+use callosum_evidence::terminal::on_one_line;
 use clap::Args;
 
 use super::{
@@ -50,7 +51,7 @@ pub(super) fn run(context: &Context, args: &RevokeArgs) -> Result<(), CommandErr
     if context.ui.json {
         return context.ui.json_data(&output);
     }
-    let pattern = output.pattern.escape_debug();
+    let pattern = on_one_line(&output.pattern);
     context.ui.say(&format!("no longer permitted: {pattern}"));
     Ok(())
 }

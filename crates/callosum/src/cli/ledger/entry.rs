@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use callosum_evidence::terminal::on_one_line;
 use callosum_ledger::{Entry, Found};
 use owo_colors::OwoColorize as _;
 use serde_json::Value;
@@ -21,11 +22,11 @@ pub(super) fn heading(found: &Found) -> String {
         let _ = writeln!(text, "{} {value}", format!("{name:<10}").dimmed());
     };
     line("task", &entry.task_id.bold().to_string());
-    line("executor", &entry.executor.escape_debug().to_string());
+    line("executor", &on_one_line(&entry.executor));
     line("time", &entry.timestamp.to_string());
     for key in ["kind", "mode", "repo", "branch", "prompt"] {
         if let Some(value) = entry.metadata.get(key).and_then(Value::as_str) {
-            line(key, &value.escape_debug().to_string());
+            line(key, &on_one_line(value));
         }
     }
     if !entry.linked_tasks.is_empty() {
@@ -48,12 +49,7 @@ pub(super) fn heading(found: &Found) -> String {
                     Some(line) => format!("moved to line {line}"),
                     None => format!("invented: {}", text(line_or_why)),
                 };
-                line(
-                    "",
-                    &format!("{} {said}", text("place"))
-                        .escape_debug()
-                        .to_string(),
-                );
+                line("", &on_one_line(&format!("{} {said}", text("place"))));
             }
         }
     }

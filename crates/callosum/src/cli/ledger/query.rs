@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 
+use callosum_evidence::terminal::on_one_line;
 use callosum_ledger::Entry;
 use clap::Args;
 use schemars::JsonSchema;
@@ -96,7 +97,7 @@ impl Rows {
 /// As much of a prompt as fits into a table, on one line.
 fn first_words(prompt: &str) -> String {
     const WIDTH: usize = 40;
-    let line: String = prompt.escape_debug().collect();
+    let line = on_one_line(prompt);
     if line.chars().count() <= WIDTH {
         return line;
     }

@@ -143,6 +143,16 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
                 "bring back what was signed; or, if you know why the journal is another: callosum \
                  audit checkpoint --begin-anew",
             );
+        } else if found
+            .problems
+            .iter()
+            .any(|problem| problem.path.starts_with(&paths.audit))
+        {
+            context.ui.hint(
+                "bring the journal back, from a backup or from version control; or begin a new one \
+                 with the entries that the ledger has: callosum ledger recover --new-journal, then \
+                 callosum audit checkpoint --begin-anew",
+            );
         }
         Err(CommandError::told(Exit::No))
     }

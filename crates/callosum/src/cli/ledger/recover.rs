@@ -197,7 +197,8 @@ fn explain(error: &RecoverError) -> CommandError {
             "callosum ledger recover FILE --unverified, if you know where the file comes from",
         ),
         RecoverError::Beyond { .. } => explained.hint(
-            "callosum ledger recover --appended takes them in; --from-audit --force leaves them out",
+            "callosum ledger recover --appended takes in what was appended; --from-audit --force \
+             leaves it out; where the journal itself is not whole, callosum ledger verify says so",
         ),
         RecoverError::JournalIsSound { .. } => explained.hint(
             "callosum ledger recover --from-audit; or give the journal up, and with it the proof: \

@@ -2,9 +2,12 @@
 //!
 //! A hook is a process per call of a tool, so it is measured as one: started, given an event, and
 //! waited for, in turns with a static program that does nothing, since the figures of a busy machine
-//! compare with nothing but each other. Then snapshots of a repository of 10,000 files, beside `git
-//! stash create`. What is deliberately not here: a verdict; the numbers go to
-//! `docs/performance.md` by hand, with the machine that they were measured on.
+//! compare with nothing but each other; once more with a `cake_config.yaml` of the user and of the
+//! project to read. Then snapshots of a repository of 10,000 files, beside `git stash create`, each of
+//! which must leave the repository's index, refs and objects as they were.
+//!
+//! What is deliberately not here: a verdict; the numbers go to `docs/performance.md` by hand, with the
+//! machine that they were measured on.
 
 use std::{
     io::Write as _,
@@ -23,6 +26,15 @@ const EDITS: usize = 20;
 
 /// How often each snapshot is taken.
 const SNAPSHOTS: usize = 9;
+
+/// The guard's configuration: its name, and the seed's own example with a rule.
+const CONFIG: (&str, &str) = (
+    "cake_config.yaml",
+    "version: \"1.0\"\nstrictness: balanced\nescalation:\n  max_strikes: 4\n  cooldown_minutes: 5\n  \
+     human_notification:\n    enabled: false\n    webhook: \"\"\nperformance:\n  max_latency_ms: 300\n  \
+     max_memory_mb: 1024\nsafety:\n  require_confirmation: false\n  audit_all_commands: true\nrules:\n  \
+     - {id: my.deploy, tools: [deploy], when: [prod], severity: block, reason: people deploy}\n",
+);
 
 /// Builds the program for release, runs everything, and prints what it took.
 pub(crate) fn hooks(runs: usize) -> ExitCode {
@@ -93,29 +105,43 @@ impl Bench {
     }
 
     fn file(&self, number: usize) -> PathBuf {
-        let folder = self
-            .folder
-            .join("repository")
-            .join(format!("d{}", number % 100));
-        folder.join(format!("f{number}.txt"))
+        self.file_at(&format!("d{}/f{number}.txt", number % 100))
     }
 
+    fn file_at(&self, path: &str) -> PathBuf {
+        self.folder.join("repository").join(path)
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a chore lays out its files with what the standard library has"
+    )]
     fn run(&self, runs: usize) -> Result<(), String> {
-        for (name, command) in [
-            ("git status", "git status"),
-            ("git reset --hard", "git reset --hard"),
-        ] {
-            let (mut without, mut with) = (Vec::new(), Vec::new());
-            for _ in 0..runs {
-                let mut nothing = command_of_the_developer(&self.nothing);
-                without.push(self.time(&mut nothing, command)?);
-                let mut hook = self.callosum(&["hook", "claude", "pre-tool-use"]);
-                with.push(self.time(&mut hook, command)?);
-            }
-            report("a program that does nothing", &mut without);
-            report(&format!("hook, `{name}`"), &mut with);
+        for command in ["git status", "git reset --hard"] {
+            self.events(runs, command, "")?;
+        }
+        let (users, projects) = (self.folder.join(CONFIG.0), self.file_at(CONFIG.0));
+        for path in [&users, &projects] {
+            std::fs::write(path, CONFIG.1).map_err(|error| error.to_string())?;
+        }
+        self.events(runs, "git status", ", two cake_config.yaml")?;
+        for path in [&users, &projects] {
+            std::fs::remove_file(path).map_err(|error| error.to_string())?;
         }
         self.snapshots()
+    }
+
+    fn events(&self, runs: usize, command: &str, more: &str) -> Result<(), String> {
+        let (mut without, mut with) = (Vec::new(), Vec::new());
+        for _ in 0..runs {
+            let mut nothing = command_of_the_developer(&self.nothing);
+            without.push(self.time(&mut nothing, command)?);
+            let mut hook = self.callosum(&["hook", "claude", "pre-tool-use"]);
+            with.push(self.time(&mut hook, command)?);
+        }
+        report("a program that does nothing", &mut without);
+        report(&format!("hook, `{command}`{more}"), &mut with);
+        Ok(())
     }
 
     #[expect(
@@ -123,12 +149,11 @@ impl Bench {
         reason = "a chore lays out its files with what the standard library has"
     )]
     fn snapshots(&self) -> Result<(), String> {
-        let create = ["--no-progress", "snapshot", "create"];
-        let mut first = vec![self.time(&mut self.callosum(&create), "")?];
+        let mut first = vec![self.snapshot()?];
         report("snapshot, the first", &mut first);
         let (mut ours, mut stash) = (Vec::new(), Vec::new());
         for _ in 0..SNAPSHOTS {
-            ours.push(self.time(&mut self.callosum(&create), "")?);
+            ours.push(self.snapshot()?);
         }
         report("snapshot, nothing changed", &mut ours);
         ours.clear();
@@ -139,17 +164,51 @@ impl Bench {
                     .map_err(|error| error.to_string())?;
             }
             stash.push(self.time(&mut self.git(&["stash", "create"]), "")?);
-            ours.push(self.time(&mut self.callosum(&create), "")?);
+            ours.push(self.snapshot()?);
         }
         report(&format!("git stash create, {EDITS} edits"), &mut stash);
         report(&format!("snapshot, {EDITS} edits"), &mut ours);
         Ok(())
     }
 
+    /// Takes a snapshot, and fails where that changes anything of the repository's own.
+    fn snapshot(&self) -> Result<Duration, String> {
+        let before = self.standing()?;
+        let took = self.time(
+            &mut self.callosum(&["--no-progress", "snapshot", "create"]),
+            "",
+        )?;
+        if self.standing()? == before {
+            return Ok(took);
+        }
+        Err("a snapshot changed the repository's index, refs or objects".to_owned())
+    }
+
+    /// The repository's index, its refs, and how many objects it has.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a chore looks at its files with what the standard library has"
+    )]
+    fn standing(&self) -> Result<[Vec<u8>; 3], String> {
+        let index = std::fs::read(self.file_at(".git/index")).map_err(|error| error.to_string())?;
+        let said = |arguments: &[&str]| {
+            let output = self.git(arguments).output();
+            output
+                .map(|output| output.stdout)
+                .map_err(|error| error.to_string())
+        };
+        Ok([
+            index,
+            said(&["for-each-ref"])?,
+            said(&["count-objects", "--verbose"])?,
+        ])
+    }
+
     fn callosum(&self, arguments: &[&str]) -> Command {
         let mut command = command_of_the_developer(&self.callosum);
         command.args(arguments);
         command.env("CALLOSUM_HOME", self.folder.join("home"));
+        command.env("CALLOSUM_CONFIG", self.folder.join("config.toml"));
         command
     }
 
@@ -200,7 +259,7 @@ fn report(name: &str, times: &mut [Duration]) {
     times.sort_unstable();
     let at = |share: usize| times[(times.len() * share / 100).min(times.len() - 1)];
     say(&format!(
-        "{name:<32} p50 {:>7.2} ms   p99 {:>7.2} ms   of {}",
+        "{name:<42} p50 {:>7.2} ms   p99 {:>7.2} ms   of {}",
         at(50).as_secs_f64() * 1e3,
         at(99).as_secs_f64() * 1e3,
         times.len(),

@@ -20,6 +20,7 @@ mod hook;
 mod init;
 mod interrupt;
 mod ledger;
+mod moment;
 mod replay;
 mod roster;
 mod schema;

@@ -170,7 +170,9 @@ fn an_error_says_what_why_and_what_to_do() {
     assert_eq!(output.stdout, "");
     assert!(output.stderr.starts_with("error: "), "{}", output.stderr);
     assert!(
-        output.stderr.contains("hint: callosum ledger query"),
+        output
+            .stderr
+            .contains("hint: callosum audit query --task cal_2020_01_01_0001"),
         "{}",
         output.stderr
     );

@@ -4,10 +4,12 @@ use std::ops::ControlFlow;
 
 use callosum_ledger::{AuditQuery, Event, TaskId};
 use clap::Args;
-use jiff::Timestamp;
 
 use super::record;
-use crate::{cli::context::Context, ui::CommandError};
+use crate::{
+    cli::{context::Context, moment::Moment},
+    ui::CommandError,
+};
 
 /// Print the records of the audit journal that are asked for, oldest first
 #[derive(Args, Debug)]
@@ -25,24 +27,25 @@ pub(crate) struct QueryArgs {
     /// Only records of this kind: spawn, state, commit, error, retry, …
     #[arg(long)]
     event: Option<Event>,
-    /// Only records from this time on (ISO 8601, UTC)
-    #[arg(long, value_name = "TIME")]
-    since: Option<Timestamp>,
-    /// Only records up to this time (ISO 8601, UTC)
-    #[arg(long, value_name = "TIME")]
-    until: Option<Timestamp>,
+    /// Only records from this time on: a date, a time (UTC), or how long ago (30m, 2h, 7d, 2w)
+    #[arg(long, value_name = "TIME", value_parser = Moment::read)]
+    since: Option<Moment>,
+    /// Only records up to this time, said likewise
+    #[arg(long, value_name = "TIME", value_parser = Moment::read)]
+    until: Option<Moment>,
     /// At most so many
     #[arg(long, value_name = "N", default_value_t = 1000)]
     limit: usize,
 }
 
 pub(super) fn run(context: &Context, args: &QueryArgs) -> Result<(), CommandError> {
+    let now = context.clock.now();
     let query = AuditQuery {
         task_id: args.task.clone(),
         executor: args.executor.clone(),
         event: args.event,
-        since: args.since,
-        until: args.until,
+        since: args.since.map(|since| since.first(now)),
+        until: args.until.map(|until| until.last(now)),
     };
     let reader = record::reader(context);
     let mut records = Vec::new();

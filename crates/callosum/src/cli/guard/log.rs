@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    cli::{audit, context::Context},
+    cli::{audit, context::Context, moment::Moment},
     ui::{CommandError, Table},
 };
 
@@ -36,9 +36,9 @@ pub(crate) struct LogArgs {
     /// Only those by this rule, or by a rule whose name begins so
     #[arg(long, value_name = "RULE")]
     rule: Option<String>,
-    /// Only those from this time on (ISO 8601, UTC)
-    #[arg(long, value_name = "TIME")]
-    since: Option<Timestamp>,
+    /// Only those from this time on: a date, a time (UTC), or how long ago (30m, 2h, 7d, 2w)
+    #[arg(long, value_name = "TIME", value_parser = Moment::read)]
+    since: Option<Moment>,
     /// Those about any other folder of the machine's journal too
     #[arg(long)]
     everywhere: bool,
@@ -165,7 +165,8 @@ impl DecisionOutput {
 
 pub(super) fn run(context: &Context, args: &LogArgs) -> Result<(), CommandError> {
     let mut last: VecDeque<(Timestamp, DecisionOutput)> = VecDeque::new();
-    each(context, args.since, args.everywhere, |at, decision| {
+    let since = args.since.map(|since| since.first(context.clock.now()));
+    each(context, since, args.everywhere, |at, decision| {
         if args.n == 0 || !decision.fits(args) {
             return;
         }

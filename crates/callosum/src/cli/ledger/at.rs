@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{entry, filter::Moment, query};
+use super::{entry, query};
 use crate::{
-    cli::context::Context,
+    cli::{context::Context, moment::Moment},
     ui::{CommandError, Exit, List, Progress, many},
 };
 
@@ -111,7 +111,11 @@ fn explain(error: &PastError) -> CommandError {
         PastError::NotYet { .. } | PastError::Entry { .. } => Exit::No,
         PastError::Journal(_) => Exit::Environment,
     };
+    let hint = match error {
+        PastError::NotYet { .. } => "callosum audit query --limit 1 shows when it was begun",
+        PastError::Entry { .. } | PastError::Journal(_) => "callosum audit verify",
+    };
     CommandError::because(exit, "cannot rebuild the ledger of then", error)
         .coded(error.code())
-        .hint("callosum audit verify")
+        .hint(hint)
 }

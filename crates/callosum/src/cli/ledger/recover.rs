@@ -158,7 +158,19 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
             let _ = writeln!(text, "{what}: {}", paths.join(" "));
         }
     }
-    context.ui.data(&text)
+    context.ui.data(&text)?;
+    // What the backup did not have is in the ledger that it replaced.
+    let ledger = output
+        .set_aside
+        .iter()
+        .find(|path| path.contains("cal_memory.json"));
+    if let Some(ledger) = ledger.filter(|_| !output.left_out.is_empty()) {
+        context.ui.hint(&format!(
+            "to have those back that the backup does not have: callosum ledger recover {ledger} \
+             --unverified"
+        ));
+    }
+    Ok(())
 }
 
 fn refuse_what_is_no_file(context: &Context, file: &Path) -> Result<(), CommandError> {

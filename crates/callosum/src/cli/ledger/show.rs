@@ -123,6 +123,7 @@ pub(super) fn find(reader: &Reader, task: &TaskId) -> Result<Found, CommandError
         .map_err(|error| store::unreadable(&error))?;
     found.ok_or_else(|| {
         let what = format!("no entry `{task}` in the ledger or its archives");
-        CommandError::new(Exit::No, what).hint("callosum ledger query")
+        // A task that failed has none, and the journal tells of it.
+        CommandError::new(Exit::No, what).hint(format!("callosum audit query --task {task}"))
     })
 }

@@ -218,6 +218,15 @@ fn beyond_the_bounds_a_person_is_asked() {
         "<<A ".repeat(16_000),
         format!("echo {}", "{a,b}".repeat(5_000)),
         format!("f(){{ {} }}; f", "f; f; ".repeat(5_000)),
+        format!("fish -c 'set a x x; {}'", "set a $a $a; ".repeat(4_000)),
+        format!("a=(x x); {}", "a=(\"${a[@]}\" \"${a[@]}\"); ".repeat(1_500)),
+        format!(
+            "x=ab; {} echo {}",
+            "x=$x$x; ".repeat(60),
+            "$x".repeat(20_000)
+        ),
+        format!("python3 -c 's=\"ab\"; {}'", "s=s+s; ".repeat(8_000)),
+        "ln -s a b; ".repeat(5_000),
         format!("pwsh -c '{}'", "{ ".repeat(30_000)),
         format!("pwsh -c '{}'", "iex (".repeat(12_000)),
         format!("fish -c '{}'", "begin; ".repeat(8_000)),

@@ -6,13 +6,20 @@
 use super::{
     pattern,
     state::State,
-    value::{Arg, SOME, Source, Value, is_known},
+    value::{Arg, MAX_VALUES, SOME, Source, Value, is_known, push},
     walk::Walker,
 };
-use crate::shell::tree::{Change, Parameter, Part, Word};
+use crate::shell::{
+    Fault,
+    tree::{Change, Parameter, Part, Word},
+};
 
 /// How many words braces may make of one.
 const MAX_BRACES: usize = 64;
+/// Bytes that variables may come to in one decision; more are said to be too much.
+const MAX_EXPANDED: usize = 1024 * 1024;
+/// How many words a command may come to; more are said to be too much.
+const MAX_WORDS: usize = 8 * MAX_VALUES;
 
 impl Walker<'_> {
     /// The words that these come to.
@@ -20,6 +27,10 @@ impl Walker<'_> {
         let mut all = Vec::with_capacity(words.len());
         for word in words {
             self.expand(word, &mut all);
+            if all.len() > MAX_WORDS {
+                self.found.faults.insert(Fault::TooMuch);
+                break;
+            }
         }
         all
     }
@@ -56,7 +67,7 @@ impl Walker<'_> {
         for (at, part) in word.parts.iter().enumerate() {
             match part {
                 Part::Text { text, quoted } => {
-                    whole.text.push_str(&self.tilde(text, at == 0 && !quoted));
+                    push(&mut whole.text, &self.tilde(text, at == 0 && !quoted));
                 }
                 Part::Parameter { parameter, .. } => {
                     let values = self.parameter(parameter);
@@ -107,10 +118,13 @@ impl Walker<'_> {
     fn fields(&mut self, word: &Word, into: &mut Vec<Arg>) {
         let mut field: Option<Arg> = None;
         for (at, part) in word.parts.iter().enumerate() {
+            if into.len() > MAX_WORDS {
+                break;
+            }
             match part {
                 Part::Text { text, quoted } => {
                     let field = field.get_or_insert_with(Arg::default);
-                    field.text.push_str(&self.tilde(text, at == 0 && !quoted));
+                    push(&mut field.text, &self.tilde(text, at == 0 && !quoted));
                     field.quoted |= quoted;
                     field.glob |= !quoted && text.contains(['*', '?', '[']);
                 }
@@ -124,7 +138,7 @@ impl Walker<'_> {
                             if at > 0 {
                                 field.text.push(' ');
                             }
-                            field.text.push_str(&value.text);
+                            push(&mut field.text, &value.text);
                             field.source = field.source.join(value.source);
                         }
                     } else {
@@ -137,7 +151,7 @@ impl Walker<'_> {
                             if *quoted {
                                 let field = field.get_or_insert_with(Arg::default);
                                 field.quoted = true;
-                                field.text.push_str(&value.text);
+                                push(&mut field.text, &value.text);
                                 field.source = field.source.join(value.source);
                             } else {
                                 self.split(value, &mut field, into);
@@ -150,7 +164,7 @@ impl Walker<'_> {
                     if *quoted {
                         let field = field.get_or_insert_with(Arg::default);
                         field.quoted = true;
-                        field.text.push_str(&value.text);
+                        push(&mut field.text, &value.text);
                         field.source = field.source.join(value.source);
                     } else {
                         self.split(&value, &mut field, into);
@@ -188,7 +202,7 @@ impl Walker<'_> {
                 continue;
             }
             let field = field.get_or_insert_with(Arg::default);
-            field.text.push_str(piece);
+            push(&mut field.text, piece);
             field.source = field.source.join(value.source);
             field.glob |= piece.contains(['*', '?', '[']);
         }
@@ -196,7 +210,16 @@ impl Walker<'_> {
 
     /// The values of a parameter; several for `$@` and whole arrays.
     fn parameter(&mut self, parameter: &Parameter) -> Vec<Value> {
+        if self.expanded > MAX_EXPANDED {
+            self.found.faults.insert(Fault::TooMuch);
+            return vec![Value::unknown()];
+        }
         let values = self.lookup(&parameter.name);
+        self.expanded += values
+            .iter()
+            .flatten()
+            .map(|value| 16 + value.text.len())
+            .sum::<usize>();
         match &parameter.change {
             Change::None => values.unwrap_or_else(|| vec![Value::unknown()]),
             Change::Default { word, assigns } => {

@@ -2,8 +2,8 @@
 
 use super::{
     call::Write,
-    value::{Source, Value},
-    walk::{MAX_VALUE, Walker},
+    value::{MAX_VALUE, Source, Value},
+    walk::Walker,
 };
 use crate::{
     protect::keeps_secrets,

@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, rc::Rc};
 
-use super::value::{Arg, Value};
+use super::value::{Arg, MAX_VALUE, MAX_VALUES, Value};
 use crate::{facts::Facts, path, shell::tree::Command};
 
 /// Variables, functions, aliases, the working folder, and files that were written.
@@ -49,6 +49,17 @@ impl State {
 
     pub(crate) fn set_list(&mut self, name: &str, values: Vec<Value>) {
         self.variables.insert(name.to_owned(), values);
+        self.bound(name);
+    }
+
+    /// Makes a list unknown that has become too long.
+    fn bound(&mut self, name: &str) {
+        if let Some(values) = self.variables.get_mut(name) {
+            let bytes: usize = values.iter().map(|value| value.text.len()).sum();
+            if values.len() > MAX_VALUES || bytes > MAX_VALUE {
+                *values = vec![Value::unknown()];
+            }
+        }
     }
 
     pub(crate) fn add(&mut self, name: &str, mut values: Vec<Value>, joined: bool) {
@@ -57,6 +68,7 @@ impl State {
             (Some(last), true) => values.iter().for_each(|value| last.append(value)),
             _ => there.append(&mut values),
         }
+        self.bound(name);
     }
 
     /// Forgets a variable, or puts back what it was.

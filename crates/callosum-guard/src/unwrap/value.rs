@@ -9,6 +9,12 @@ pub(crate) const MAYBE: char = '\u{F8F0}';
 /// Stands for text that is not known but is not empty.
 pub(crate) const SOME: char = '\u{F8F1}';
 
+/// Bytes of a value beyond which it is taken for unknown: one that is doubled again and again
+/// would soon fill the machine.
+pub(crate) const MAX_VALUE: usize = 64 * 1024;
+/// Values of a list beyond which it is taken for unknown.
+pub(crate) const MAX_VALUES: usize = 1024;
+
 /// Where a value comes from, as far as that matters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Source {
@@ -65,8 +71,18 @@ impl Value {
     }
 
     pub(crate) fn append(&mut self, other: &Value) {
-        self.text.push_str(&other.text);
+        push(&mut self.text, &other.text);
         self.source = self.source.join(other.source);
+    }
+}
+
+/// Adds text, or makes the whole unknown where it becomes too long.
+pub(crate) fn push(text: &mut String, more: &str) {
+    if text.len() + more.len() > MAX_VALUE {
+        text.clear();
+        text.push(MAYBE);
+    } else {
+        text.push_str(more);
     }
 }
 

@@ -6,7 +6,7 @@
 use super::{
     call::{Call, Found, Write},
     state::State,
-    value::{Arg, Value, shown},
+    value::{Arg, MAX_VALUE, Value, shown},
 };
 use crate::{
     facts::Facts,
@@ -27,8 +27,6 @@ const MAX_STEPS: usize = 2_000;
 const MAX_DEPTH: usize = 24;
 /// How many rounds of a loop are walked.
 const MAX_ROUNDS: usize = 16;
-/// Bytes of a value beyond which it is taken for unknown.
-pub(super) const MAX_VALUE: usize = 64 * 1024;
 
 /// Finds every command that a text would run.
 pub(crate) fn unwrap(text: &str, facts: &Facts) -> Found {
@@ -43,6 +41,7 @@ pub(crate) fn unwrap(text: &str, facts: &Facts) -> Found {
         guessed: false,
         piped: 0,
         recursions: 0,
+        expanded: 0,
         processes: 0,
         state: State::new(facts),
     };
@@ -67,6 +66,8 @@ pub(super) struct Walker<'a> {
     /// How many pipelines are around the command.
     pub(super) piped: usize,
     pub(super) recursions: usize,
+    /// Bytes that variables came to.
+    pub(super) expanded: usize,
     processes: usize,
     pub(super) state: State,
 }
@@ -341,7 +342,9 @@ impl Walker<'_> {
         input: Option<Value>,
         writes: Vec<Write>,
     ) -> Value {
-        self.steps += 1;
+        // Long commands count for several, since all that is found is kept.
+        let bytes: usize = words.iter().map(|word| word.text.len()).sum();
+        self.steps += 1 + words.len() / 32 + bytes / 2048;
         if self.steps > MAX_STEPS {
             self.found.faults.insert(Fault::TooMuch);
             return Value::unknown();

@@ -18,10 +18,13 @@ use super::{
     walk::Walker,
     wrapper,
 };
-use crate::path;
+use crate::{path, shell::Fault};
 
 /// Items that `xargs` and its like are followed for.
 const MAX_ITEMS: usize = 16;
+
+/// Links that are remembered; more are said to be too much.
+const MAX_LINKS: usize = 256;
 
 impl Walker<'_> {
     /// Follows what a command runs, and gives what it would write.
@@ -115,7 +118,11 @@ impl Walker<'_> {
             Some(folder) if symbolic => path::absolute(target, Some(folder)),
             _ => self.state.absolute(target),
         };
-        self.found.links.insert(at, target);
+        if self.found.links.len() < MAX_LINKS {
+            self.found.links.insert(at, target);
+        } else {
+            self.found.faults.insert(Fault::TooMuch);
+        }
         Value::default()
     }
 

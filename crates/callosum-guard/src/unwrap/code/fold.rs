@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Language, at_home, last, token::Token};
+use crate::unwrap::value::push;
 
 /// Puts letters in the place of their numbers: `chr(114)`, `String.fromCharCode(114, 109)`.
 pub(super) fn lettered(tokens: Vec<Token>) -> Vec<Token> {
@@ -92,7 +93,8 @@ pub(super) fn folded(language: &Language, tokens: Vec<Token>) -> Vec<Token> {
             if language.name == "python -c"
                 && let [.., Token::Text(folder), Token::Sign('/')] = out.as_slice()
             {
-                let whole = format!("{}/{text}", folder.trim_end_matches('/'));
+                let mut whole = format!("{}/", folder.trim_end_matches('/'));
+                push(&mut whole, text);
                 out.truncate(out.len() - 2);
                 out.push(Token::Text(whole));
                 remember(&out, &mut known);
@@ -105,13 +107,15 @@ pub(super) fn folded(language: &Language, tokens: Vec<Token>) -> Vec<Token> {
                 && let Some(Token::Text(before)) = out.get(out.len() - 2).cloned()
             {
                 out.truncate(out.len() - 2);
-                out.push(Token::Text(before + text));
+                let mut whole = before;
+                push(&mut whole, text);
+                out.push(Token::Text(whole));
                 remember(&out, &mut known);
                 continue;
             }
             // Two strings side by side are one.
             if let Some(Token::Text(before)) = out.last_mut() {
-                before.push_str(text);
+                push(before, text);
                 continue;
             }
         }

@@ -148,11 +148,14 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
             .iter()
             .any(|problem| problem.path.starts_with(&paths.audit))
         {
-            context.ui.hint(
+            // A journal that lost its end is a whole one, which is given up only where that is said.
+            let lost_its_end = found.problems.iter().any(|one| one.fault == Fault::TailCut);
+            context.ui.hint(&format!(
                 "bring the journal back, from a backup or from version control; or begin a new one \
-                 with the entries that the ledger has: callosum ledger recover --new-journal, then \
-                 callosum audit checkpoint --begin-anew",
-            );
+                 with the entries that the ledger has: callosum ledger recover --new-journal{}, \
+                 then callosum audit checkpoint --begin-anew",
+                if lost_its_end { " --force" } else { "" }
+            ));
         }
         Err(CommandError::told(Exit::No))
     }

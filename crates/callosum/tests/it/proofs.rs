@@ -98,6 +98,34 @@ fn a_project_that_was_put_back_to_an_earlier_state_is_named() {
     assert_eq!(problems(&env), []);
 }
 
+/// CAL-GOV-4: what vouches for a cut journal is not set aside by a command that then fails, and the
+/// way back that is told leads back.
+#[test]
+fn beginning_anew_over_a_journal_that_does_not_open_changes_nothing() {
+    let env = with_entries(3);
+    let day = "cal_audit/2026-01-02.jsonl";
+    let lines: Vec<String> = env.read(day).lines().map(str::to_owned).collect();
+    env.write(day, format!("{}\n", lines[..12].join("\n")));
+    std::fs::remove_file(env.project().join(".cal_lock/watermark")).ok();
+    let is_cut = |found: &[(String, String)]| found.iter().any(|(fault, _)| fault == "tail cut");
+    assert!(is_cut(&problems(&env)), "{:?}", problems(&env));
+    env.run(["audit", "checkpoint", "--begin-anew"])
+        .ended_with(3);
+    assert!(is_cut(&problems(&env)), "{:?}", problems(&env));
+    let verified = env.run(["ledger", "verify"]).ended_with(1);
+    for step in [
+        "callosum ledger recover --new-journal --force",
+        "callosum audit checkpoint --begin-anew",
+    ] {
+        assert!(verified.stderr.contains(step), "{}", verified.stderr);
+        let words: Vec<&str> = step.split(' ').skip(1).collect();
+        env.run(words).success();
+    }
+    assert_eq!(problems(&env), []);
+    let entries = env.run(["ledger", "query", "--json"]).success().json();
+    assert_eq!(entries["entries"].as_array().unwrap().len(), 3);
+}
+
 /// CAL-GOV-4: checkpoints that are gone are missed; a key that others may read is not used.
 #[test]
 fn lost_checkpoints_and_an_exposed_key_are_told() {

@@ -18,6 +18,7 @@ pub mod evidence;
 pub mod fork;
 pub mod grounding;
 mod handoff;
+pub mod heal;
 pub mod notes;
 pub mod recovery;
 mod statement;

@@ -134,9 +134,8 @@ impl Held<'_> {
         known.dedup();
         for id in known {
             let was = match session.beads().sheet(&id) {
-                Ok(Some(_)) => continue,
+                Ok(Some(_)) | Err(ReadError::Zone(ZoneError::Outside { .. })) => continue,
                 Ok(None) => "missing".to_owned(),
-                Err(ReadError::Zone(ZoneError::Outside { .. })) => continue,
                 Err(ReadError::Zone(error)) => return Err(error.into()),
                 Err(error) => format!("broken: {error}"),
             };

@@ -4,6 +4,7 @@
 //! needs from the [`Context`], calls the crates below, and tells what came of it.
 
 mod audit;
+mod bead;
 mod clients;
 mod config;
 mod context;
@@ -24,6 +25,7 @@ mod moment;
 mod replay;
 mod roster;
 mod schema;
+mod session;
 mod snapshot;
 mod spelling;
 mod status;
@@ -108,6 +110,10 @@ enum Command {
     #[command(subcommand)]
     Guard(guard::GuardCommand),
     #[command(subcommand)]
+    Session(session::SessionCommand),
+    #[command(subcommand)]
+    Bead(bead::BeadCommand),
+    #[command(subcommand)]
     Config(config::ConfigCommand),
     #[command(subcommand)]
     Generate(generate::GenerateCommand),
@@ -180,6 +186,9 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
             delegate::refuse(ui, args, &error)?;
             return Err(error);
         }
+        (Err(error), Command::Session(session::SessionCommand::Grounding(_))) => {
+            return Err(session::unknown(error));
+        }
         (Err(error), _) => return Err(error),
     };
     if !matches!(command, Command::Trust(_)) {
@@ -200,6 +209,8 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Doctor(args) => doctor::run(&context, &args),
         Command::Trust(args) => trust::run(&context, &args),
         Command::Guard(command) => guard::run(&context, &command),
+        Command::Session(command) => session::run(&context, &command),
+        Command::Bead(command) => bead::run(&context, &command),
         Command::Config(command) => config::run(&mut context, &command),
         Command::Generate(command) => generate::run(&command, ui),
         // Answered before the project was looked for.
@@ -227,6 +238,8 @@ impl Command {
             | Self::Status(_)
             | Self::Doctor(_)
             | Self::Guard(_)
+            | Self::Session(_)
+            | Self::Bead(_)
             | Self::Config(_)
             | Self::Uninstall(_)
             | Self::Hook(_)

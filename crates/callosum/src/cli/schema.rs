@@ -4,6 +4,7 @@ use schemars::{Schema, schema_for};
 
 use super::{
     audit::{CheckpointOutput, RecordsOutput},
+    bead::{BeadDiffOutput, BeadOutput, ReadyOutput},
     config::{ConfigCheckOutput, ConfigOutput},
     delegate::{DelegateOutput, TasksOutput},
     doctor::DoctorOutput,
@@ -17,6 +18,10 @@ use super::{
         RotateOutput, StatsOutput,
     },
     replay::ReplayOutput,
+    session::{
+        CheckpointOutput as SessionCheckOutput, DecideOutput, GroundingOutput, HandoffOutput,
+        HealOutput, RecoverOutput as SessionRecoverOutput, ResolveOutput, SessionStatusOutput,
+    },
     snapshot::{CleanOutput, RestoreOutput, SnapshotOutput, SnapshotsOutput},
     status::StatusOutput,
     trust::TrustOutput,
@@ -31,9 +36,12 @@ const BASE: &str = "https://callosum.invalid/schemas/";
 pub(super) type Entry = (&'static str, fn() -> Schema);
 
 /// Every schema of an output, by name.
-pub(super) const SCHEMAS: [Entry; 36] = [
+pub(super) const SCHEMAS: [Entry; 47] = [
     ("output-audit-checkpoint", || schema_for!(CheckpointOutput)),
     ("output-audit-records", || schema_for!(RecordsOutput)),
+    ("output-bead", || schema_for!(BeadOutput)),
+    ("output-bead-diff", || schema_for!(BeadDiffOutput)),
+    ("output-bead-ready", || schema_for!(ReadyOutput)),
     ("output-config", || schema_for!(ConfigOutput)),
     ("output-config-check", || schema_for!(ConfigCheckOutput)),
     ("output-delegate", || schema_for!(DelegateOutput)),
@@ -62,6 +70,16 @@ pub(super) const SCHEMAS: [Entry; 36] = [
     ("output-ledger-rotate", || schema_for!(RotateOutput)),
     ("output-ledger-stats", || schema_for!(StatsOutput)),
     ("output-replay", || schema_for!(ReplayOutput)),
+    ("output-session-check", || schema_for!(SessionCheckOutput)),
+    ("output-session-decide", || schema_for!(DecideOutput)),
+    ("output-session-grounding", || schema_for!(GroundingOutput)),
+    ("output-session-handoff", || schema_for!(HandoffOutput)),
+    ("output-session-heal", || schema_for!(HealOutput)),
+    ("output-session-recover", || {
+        schema_for!(SessionRecoverOutput)
+    }),
+    ("output-session-resolve", || schema_for!(ResolveOutput)),
+    ("output-session-status", || schema_for!(SessionStatusOutput)),
     ("output-snapshot-clean", || schema_for!(CleanOutput)),
     ("output-snapshot-create", || schema_for!(SnapshotOutput)),
     ("output-snapshot-list", || schema_for!(SnapshotsOutput)),

@@ -51,6 +51,8 @@ mod projects;
 mod proofs;
 /// What `--json` prints, held against its published schemas.
 mod schemas;
+/// Decisions and beads outlive an agent's context.
+mod session;
 /// The tree is kept, shown, brought back and let go.
 mod snapshot;
 /// Help, examples, completions, manuals, colours.

@@ -16,7 +16,7 @@ fn every_json_output_fits_its_published_schema() {
         "commands.jsonl",
         r#"{"id": "1", "command": "ls", "expect": "allow"}"#,
     );
-    let outputs: [(&str, &[&str], i32); 41] = [
+    let outputs: [(&str, &[&str], i32); 52] = [
         ("output-delegate", &["delegate", "map"], 0),
         (
             "output-delegate",
@@ -60,6 +60,29 @@ fn every_json_output_fits_its_published_schema() {
         ("output-guard-permissions", &["guard", "allow", "--list"], 0),
         ("output-guard-log", &["guard", "log"], 0),
         ("output-find", &["find", "main"], 0),
+        (
+            "output-bead",
+            &["bead", "create", "Try it", "--id", "bd-1"],
+            0,
+        ),
+        ("output-bead-diff", &["bead", "diff", "bd-1"], 0),
+        ("output-bead-ready", &["bead", "ready"], 0),
+        (
+            "output-session-decide",
+            &["session", "decide", "Try it", "--cite", "tasks.json:1"],
+            0,
+        ),
+        (
+            "output-session-resolve",
+            &["session", "resolve", "${PROJECT_ROOT}/tasks.json:1"],
+            0,
+        ),
+        ("output-session-grounding", &["session", "grounding"], 0),
+        ("output-session-check", &["session", "check"], 0),
+        ("output-session-status", &["session", "status"], 0),
+        ("output-session-heal", &["session", "heal"], 0),
+        ("output-session-handoff", &["session", "handoff"], 0),
+        ("output-session-recover", &["session", "recover"], 0),
         ("output-executor-list", &["executor", "list"], 0),
         ("output-executor-check", &["executor", "check"], 0),
         ("output-executor-discover", &["executor", "discover"], 0),

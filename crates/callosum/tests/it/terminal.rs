@@ -4,7 +4,7 @@ use crate::projects::two_languages;
 
 /// Every `$ callosum …` line of every help text, with the quoting of a shell undone.
 fn examples(env: &callosum_testkit::TestEnv) -> Vec<(String, Vec<String>)> {
-    let verbs: [&[&str]; 31] = [
+    let verbs: [&[&str]; 40] = [
         &[],
         &["init"],
         &["uninstall"],
@@ -29,6 +29,15 @@ fn examples(env: &callosum_testkit::TestEnv) -> Vec<(String, Vec<String>)> {
         &["audit", "query"],
         &["audit", "verify"],
         &["replay"],
+        &["session", "decide"],
+        &["session", "grounding"],
+        &["session", "check"],
+        &["session", "handoff"],
+        &["session", "recover"],
+        &["session", "status"],
+        &["session", "heal"],
+        &["bead", "create"],
+        &["bead", "ready"],
         &["status"],
         &["doctor"],
         &["trust"],

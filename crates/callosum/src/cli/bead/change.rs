@@ -1,0 +1,163 @@
+//! `callosum bead create`, `update` and `close`.
+
+use callosum_session::{
+    NewDecision,
+    bead::{BeadUpdate, NewBead},
+};
+use clap::Args;
+
+use super::{nobody, show::BeadOutput, uncreated};
+use crate::{
+    cli::{
+        context::Context,
+        session::{bead_id, explain, session, tell_mended, undecided, zones},
+    },
+    ui::CommandError,
+};
+
+/// Make a bead, and print its id
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum bead create \"Rotate refresh tokens\"
+  $ callosum bead create \"Say why\" --priority 0 --type bug")]
+pub(crate) struct CreateArgs {
+    /// What is to be done
+    #[arg(value_name = "TITLE")]
+    title: String,
+    /// Its id, instead of one that is made up
+    #[arg(long, value_name = "ID")]
+    id: Option<String>,
+    /// What kind of task it is
+    #[arg(long = "type", value_name = "KIND", default_value = "task")]
+    kind: String,
+    /// How urgent it is: 0 comes first
+    #[arg(long, short, value_name = "NUMBER", default_value_t = 2)]
+    priority: i64,
+    /// A bead that must be closed first; may be given several times
+    #[arg(long = "needs", value_name = "ID")]
+    needs: Vec<String>,
+}
+
+/// Change a bead
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum bead update bd-x7y8 --status in_progress --current
+  $ callosum bead update bd-x7y8 --next \"Blacklist on logout\"")]
+pub(crate) struct UpdateArgs {
+    /// The bead
+    #[arg(value_name = "ID")]
+    id: String,
+    /// Its new title
+    #[arg(long)]
+    title: Option<String>,
+    /// Its new status, such as open, in_progress or blocked
+    #[arg(long)]
+    status: Option<String>,
+    /// Its new priority
+    #[arg(long, short, value_name = "NUMBER")]
+    priority: Option<i64>,
+    /// Who does it now
+    #[arg(long, value_name = "NAME")]
+    assignee: Option<String>,
+    /// A step that comes next; may be given several times
+    #[arg(long = "next", value_name = "WORDS")]
+    next_steps: Vec<String>,
+    /// A decision, which goes to NOTES.md and the trajectory as well
+    #[arg(long, value_name = "WORDS")]
+    decision: Option<String>,
+    /// Make it the current bead of NOTES.md
+    #[arg(long)]
+    current: bool,
+}
+
+/// Close a bead
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum bead close bd-x7y8")]
+pub(crate) struct CloseArgs {
+    /// The bead
+    #[arg(value_name = "ID")]
+    id: String,
+}
+
+pub(super) fn create(context: &Context, args: &CreateArgs) -> Result<(), CommandError> {
+    let new = NewBead {
+        id: args.id.as_deref().map(bead_id).transpose()?,
+        title: args.title.clone(),
+        kind: args.kind.clone(),
+        priority: args.priority,
+        needs: args
+            .needs
+            .iter()
+            .map(|id| bead_id(id))
+            .collect::<Result<_, _>>()?,
+    };
+    let zones = zones(context);
+    let session = session(context, &zones, nobody());
+    let held = session.hold().map_err(|error| explain(&error))?;
+    tell_mended(context, &held);
+    let random = || {
+        let id = context.ids.uuid_v4().replace('-', "");
+        id[id.len() - 4..].to_owned()
+    };
+    let id = held
+        .create_bead(&new, random)
+        .map_err(|error| uncreated(&error))?;
+    let sheet = session.bead(&id).map_err(|error| explain(&error))?;
+    if context.ui.json {
+        return context.ui.json_data(&BeadOutput::of(&sheet));
+    }
+    context.ui.data(&format!("{id}\n"))
+}
+
+pub(super) fn update(context: &Context, args: &UpdateArgs) -> Result<(), CommandError> {
+    let update = BeadUpdate {
+        title: args.title.clone(),
+        status: args.status.clone(),
+        priority: args.priority,
+        assignee: args.assignee.clone(),
+        next_steps: args.next_steps.clone(),
+        is_current: args.current,
+    };
+    changed(context, &args.id, &update, args.decision.as_deref())
+}
+
+pub(super) fn close(context: &Context, args: &CloseArgs) -> Result<(), CommandError> {
+    let update = BeadUpdate {
+        status: Some("closed".to_owned()),
+        ..BeadUpdate::default()
+    };
+    changed(context, &args.id, &update, None)
+}
+
+fn changed(
+    context: &Context,
+    id: &str,
+    update: &BeadUpdate,
+    decision: Option<&str>,
+) -> Result<(), CommandError> {
+    let id = bead_id(id)?;
+    let zones = zones(context);
+    let session = session(context, &zones, nobody());
+    let held = session.hold().map_err(|error| explain(&error))?;
+    tell_mended(context, &held);
+    if let Some(decision) = decision {
+        let new = NewDecision {
+            decision: decision.to_owned(),
+            bead: Some(id.clone()),
+            ..NewDecision::default()
+        };
+        held.decide(&new).map_err(|error| undecided(&error))?;
+    }
+    held.update_bead(&id, update)
+        .map_err(|error| explain(&error))?;
+    let sheet = session.bead(&id).map_err(|error| explain(&error))?;
+    let output = BeadOutput::of(&sheet);
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    context.ui.foreign(&output.line())
+}

@@ -1,0 +1,109 @@
+//! `callosum bead diff`: where a bead, the notes, the trajectory and the code part ways.
+
+use callosum_session::{
+    bead::Bead,
+    evidence::Tree,
+    fork::{Fork, forks},
+    grounding::claims,
+    notes::Notes,
+};
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{
+    cli::{
+        context::Context,
+        session::{AgentArgs, bead_id, explain, mend, session, zones},
+    },
+    ui::{CommandError, Exit},
+};
+
+/// Show where a bead, NOTES.md, the trajectory and the code do not say the same
+///
+/// Ends with 1 where there is such a fork. Nothing is changed.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum bead diff bd-x7y8")]
+pub(crate) struct DiffArgs {
+    /// The bead
+    #[arg(value_name = "ID")]
+    id: String,
+    #[command(flatten)]
+    agent: AgentArgs,
+}
+
+/// `callosum bead diff --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct BeadDiffOutput {
+    /// The bead.
+    pub(crate) id: String,
+    /// Where two do not say the same.
+    pub(crate) forks: Vec<ForkOutput>,
+}
+
+/// Two that do not say the same.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct ForkOutput {
+    /// Which is believed: `code`, `bead`, `NOTES.md` or `trajectory`.
+    pub(crate) wins: String,
+    /// Which is not.
+    pub(crate) loses: String,
+    /// What they differ in.
+    pub(crate) what: String,
+}
+
+impl ForkOutput {
+    pub(in crate::cli) fn of(fork: Fork) -> Self {
+        Self {
+            wins: fork.wins.to_string(),
+            loses: fork.loses.to_string(),
+            what: fork.what,
+        }
+    }
+
+    /// It on one line.
+    pub(in crate::cli) fn line(&self) -> String {
+        format!(
+            "{} is believed, not {}: {}\n",
+            self.wins, self.loses, self.what
+        )
+    }
+}
+
+pub(super) fn run(context: &Context, args: &DiffArgs) -> Result<(), CommandError> {
+    let id = bead_id(&args.id)?;
+    let zones = zones(context);
+    let session = session(context, &zones, args.agent.agent()?);
+    mend(context, &session);
+    let failed = |error: callosum_session::SessionError| explain(&error);
+    let sheet = session.bead(&id).map_err(failed)?;
+    let notes = session.notes().map_err(failed)?;
+    let notes = notes.unwrap_or_else(|| Notes::read(Vec::new()));
+    let read = session.trajectory().since_handoff();
+    let read = read.map_err(|error| explain(&error.into()))?;
+    let tree = Tree::new(&context.disk, &zones.tree);
+    let bead = Bead::of(sheet.members());
+    let found = forks(
+        Some((id.as_str(), &bead)),
+        &notes,
+        &claims(&read.records),
+        &tree,
+    );
+    let output = BeadDiffOutput {
+        id: id.to_string(),
+        forks: found.into_iter().map(ForkOutput::of).collect(),
+    };
+    if context.ui.json {
+        context.ui.json_data(&output)?;
+    } else {
+        let lines = output.forks.iter().map(ForkOutput::line);
+        context.ui.foreign(&lines.collect::<Vec<_>>().concat())?;
+    }
+    if output.forks.is_empty() {
+        Ok(())
+    } else {
+        Err(CommandError::told(Exit::No))
+    }
+}

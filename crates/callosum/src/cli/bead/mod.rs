@@ -1,0 +1,55 @@
+//! `callosum bead`: tasks, with their decisions and hand-offs, in files of their own.
+
+mod change;
+mod diff;
+mod ready;
+mod show;
+
+use callosum_session::{bead::CreateBeadError, trajectory::Agent};
+use clap::Subcommand;
+
+pub(super) use self::{
+    diff::{BeadDiffOutput, ForkOutput},
+    ready::ReadyOutput,
+    show::BeadOutput,
+};
+use super::{context::Context, session};
+use crate::ui::{CommandError, Exit};
+
+/// Make, find and change beads: tasks, a YAML file each in .beads
+#[derive(Debug, Subcommand)]
+pub(crate) enum BeadCommand {
+    Create(change::CreateArgs),
+    Ready(ready::ReadyArgs),
+    Show(show::ShowArgs),
+    Update(change::UpdateArgs),
+    Close(change::CloseArgs),
+    Diff(diff::DiffArgs),
+}
+
+pub(super) fn run(context: &Context, command: &BeadCommand) -> Result<(), CommandError> {
+    match command {
+        BeadCommand::Create(args) => change::create(context, args),
+        BeadCommand::Ready(args) => ready::run(context, args),
+        BeadCommand::Show(args) => show::run(context, args),
+        BeadCommand::Update(args) => change::update(context, args),
+        BeadCommand::Close(args) => change::close(context, args),
+        BeadCommand::Diff(args) => diff::run(context, args),
+    }
+}
+
+/// Explains why a bead was not made.
+fn uncreated(error: &CreateBeadError) -> CommandError {
+    match error {
+        CreateBeadError::Session(error) => session::explain(error),
+        CreateBeadError::NoTitle => CommandError::from_error(Exit::Usage, error),
+        CreateBeadError::Taken { .. } | CreateBeadError::NoSuchNeed { .. } => {
+            CommandError::from_error(Exit::No, error)
+        }
+    }
+}
+
+/// Beads belong to nobody's trajectory.
+fn nobody() -> Agent {
+    Agent::default()
+}

@@ -1,0 +1,98 @@
+//! `callosum bead ready`: what can be worked on now.
+
+use std::fmt::Write as _;
+
+use callosum_session::bead::{Beads, ready};
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{
+    cli::{
+        context::Context,
+        session::{explain, zones},
+    },
+    ui::CommandError,
+};
+
+/// List the beads that can be worked on, most urgent first
+///
+/// Those are neither closed nor blocked, and every bead that they need is closed.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum bead ready
+  $ callosum bead ready --limit 3 --json")]
+pub(crate) struct ReadyArgs {
+    /// List at most so many
+    #[arg(long, short = 'n', value_name = "NUMBER")]
+    limit: Option<usize>,
+}
+
+/// `callosum bead ready --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct ReadyOutput {
+    /// How many there are in all.
+    pub(crate) total: usize,
+    /// Those that are listed.
+    pub(crate) beads: Vec<ReadyBeadOutput>,
+    /// Files that were not understood.
+    pub(crate) unread: Vec<String>,
+}
+
+/// A bead that can be worked on.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct ReadyBeadOutput {
+    /// Its id.
+    pub(crate) id: String,
+    /// How urgent it is: 0 comes first.
+    pub(crate) priority: i64,
+    /// Its status.
+    pub(crate) status: String,
+    /// What is to be done.
+    pub(crate) title: String,
+}
+
+pub(super) fn run(context: &Context, args: &ReadyArgs) -> Result<(), CommandError> {
+    let zones = zones(context);
+    let beads = Beads {
+        disk: &context.disk,
+        zones: &zones,
+    };
+    let listing = beads.list(context.clock.now());
+    let listing = listing.map_err(|error| explain(&error.into()))?;
+    for unread in &listing.unread {
+        let what = format!("{} was not understood: {}", unread.file, unread.problem);
+        context.ui.warn(&what, None);
+    }
+    let all = ready(&listing.rows);
+    let shown = all.iter().take(args.limit.unwrap_or(usize::MAX));
+    let output = ReadyOutput {
+        total: all.len(),
+        beads: shown
+            .map(|row| ReadyBeadOutput {
+                id: row.id.clone(),
+                priority: row.priority,
+                status: row.status.clone(),
+                title: row.title.clone(),
+            })
+            .collect(),
+        unread: listing
+            .unread
+            .iter()
+            .map(|unread| unread.file.clone())
+            .collect(),
+    };
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    let mut text = String::new();
+    for bead in &output.beads {
+        let _ = writeln!(
+            text,
+            "{} P{} {} {}",
+            bead.id, bead.priority, bead.status, bead.title
+        );
+    }
+    context.ui.foreign(&text)
+}

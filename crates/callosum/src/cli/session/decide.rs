@@ -1,0 +1,145 @@
+//! `callosum session decide`: a decision, kept in notes, bead and trajectory.
+
+use callosum_session::{Decided, Ground, NewDecision, bead::BeadId};
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{AgentArgs, place, session, tell_mended, tell_redacted, undecided, zones};
+use crate::{
+    cli::context::Context,
+    ui::{CommandError, Exit},
+};
+
+/// Keep a decision: in NOTES.md, in the current bead, and in the trajectory
+///
+/// The quote of each place that is cited is taken from the file, with as many more lines as it takes
+/// for it to stand there once. When this returns, the decision is on disk in all three places; a
+/// process that is killed before leaves it whole to the next one, or leaves nothing.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum session decide \"Use one pool\" --because \"fewer sockets\" --assume
+  $ callosum session decide \"Drop retries\" --from-user --scenario \"a failed call fails\"")]
+pub(crate) struct DecideArgs {
+    /// What is decided
+    #[arg(value_name = "DECISION")]
+    decision: String,
+    /// Why
+    #[arg(long, value_name = "WHY")]
+    because: Option<String>,
+    /// A place that shows it, such as `src/a.rs:12`; may be given several times
+    #[arg(long = "cite", value_name = "PLACE")]
+    places: Vec<String>,
+    /// What must be tried before it counts as done; may be given several times
+    #[arg(long = "scenario", value_name = "WORDS")]
+    scenarios: Vec<String>,
+    /// A title of at most twelve words, instead of the first words of the decision
+    #[arg(long)]
+    title: Option<String>,
+    /// The bead that it belongs to, instead of the current one
+    #[arg(long, value_name = "ID")]
+    bead: Option<String>,
+    /// Mark it as an assumption: nothing shows it yet
+    #[arg(long, conflicts_with_all = ["places", "from_user"])]
+    assume: bool,
+    /// Mark it as the user's own word
+    #[arg(long, conflicts_with = "places")]
+    from_user: bool,
+    /// The client's name of the session
+    #[arg(long = "session", value_name = "ID")]
+    session_id: Option<String>,
+    #[command(flatten)]
+    agent: AgentArgs,
+}
+
+/// `callosum session decide --json` and `callosum session cite --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct DecideOutput {
+    /// The time of the decision, which is its name.
+    pub(crate) ts: String,
+    /// Its title.
+    pub(crate) title: String,
+    /// The bead that has it.
+    pub(crate) bead: Option<String>,
+    /// What it cites, as it is written in NOTES.md.
+    pub(crate) evidence: Vec<String>,
+    /// Where it stands in the trajectory: `file:line`.
+    pub(crate) trajectory: String,
+    /// Kinds of secrets that were taken out.
+    pub(crate) redacted: Vec<String>,
+}
+
+impl DecideOutput {
+    pub(super) fn of(decided: &Decided) -> Self {
+        let evidence = decided.decision.evidence.iter();
+        Self {
+            ts: decided.decision.ts.clone(),
+            title: decided.decision.title.clone(),
+            bead: decided.bead.as_ref().map(ToString::to_string),
+            evidence: evidence
+                .filter_map(callosum_session::evidence::Evidence::written)
+                .collect(),
+            trajectory: decided.written.trajectory.clone(),
+            redacted: decided
+                .redacted
+                .iter()
+                .map(|kind| kind.name().to_owned())
+                .collect(),
+        }
+    }
+
+    /// Tells what was written.
+    pub(super) fn tell(&self, context: &Context) -> Result<(), CommandError> {
+        if context.ui.json {
+            return context.ui.json_data(self);
+        }
+        let mut text = format!("{} - {}\n", self.ts, self.title);
+        for cited in &self.evidence {
+            text.push_str("- ");
+            text.push_str(cited);
+            text.push('\n');
+        }
+        context.ui.foreign(&text)
+    }
+}
+
+/// The id of a bead as a person types it.
+pub(in crate::cli) fn bead_id(text: &str) -> Result<BeadId, CommandError> {
+    BeadId::new(text).ok_or_else(|| {
+        CommandError::new(Exit::Usage, format!("`{text}` is no bead's id"))
+            .hint("an id is letters, `-`, and letters, digits or dots: bd-x7y8")
+    })
+}
+
+pub(super) fn run(context: &Context, args: &DecideArgs) -> Result<(), CommandError> {
+    let places = args.places.iter().map(|text| place(text));
+    let ground = match (args.assume, args.from_user) {
+        (true, _) => Ground::Assumption,
+        (_, true) => Ground::UserInput,
+        _ => Ground::Nothing,
+    };
+    let new = NewDecision {
+        decision: args.decision.clone(),
+        title: args.title.clone(),
+        rationale: args.because.clone(),
+        places: places.collect::<Result<_, _>>()?,
+        scenarios: args.scenarios.clone(),
+        bead: args.bead.as_deref().map(bead_id).transpose()?,
+        ground,
+        session_id: args.session_id.clone(),
+    };
+    let zones = zones(context);
+    let session = session(context, &zones, args.agent.agent()?);
+    let held = session.hold().map_err(|error| super::explain(&error))?;
+    tell_mended(context, &held);
+    let decided = held.decide(&new).map_err(|error| undecided(&error))?;
+    tell_redacted(context, &decided.redacted);
+    if new.places.is_empty() && ground == Ground::Nothing {
+        let hint = format!("callosum session cite {} src/a.rs:12", decided.decision.ts);
+        context
+            .ui
+            .warn("nothing shows this decision yet", Some(&hint));
+    }
+    DecideOutput::of(&decided).tell(context)
+}

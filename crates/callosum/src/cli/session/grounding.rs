@@ -1,0 +1,142 @@
+//! `callosum session grounding`: the share of claims that stand on what the tree says.
+//!
+//! The exit codes are the seed's: 0 where the share is reached, 1 where it is not, 2 for a wrong
+//! argument and for whatever keeps the share from being known.
+
+use callosum_session::{
+    evidence::Tree,
+    grounding::{ClaimKind, Grounding, Threshold},
+    trajectory::DEFAULT_AGENT,
+};
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{agent, mend, session, zones};
+use crate::{
+    cli::context::Context,
+    ui::{CommandError, Exit},
+};
+
+/// Print the share of claims since the last hand-off whose quotes stand in the tree
+///
+/// Prints the lines of the seed's grounding-check.sh, and on stderr each claim that is not grounded.
+/// Ends with 0 where the threshold is reached, 1 where it is not, 2 for a wrong argument or where it
+/// cannot be known.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum session grounding reviewing-code
+  $ callosum session grounding reviewing-code 0.9 --json")]
+pub(crate) struct GroundingArgs {
+    /// Whose trajectory is read
+    #[arg(value_name = "AGENT", default_value = DEFAULT_AGENT)]
+    agent: String,
+    /// The share that must be reached, from 0 to 1
+    #[arg(
+        value_name = "THRESHOLD",
+        default_value = "0.95",
+        allow_hyphen_values = true
+    )]
+    threshold: String,
+}
+
+/// `callosum session grounding --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct GroundingOutput {
+    /// All claims since the last hand-off.
+    pub(crate) total_claims: usize,
+    /// Those whose every quote stands in the tree.
+    pub(crate) grounded_claims: usize,
+    /// Those that say that they are assumptions.
+    pub(crate) assumptions: usize,
+    /// Those that are the user's word.
+    pub(crate) user_input: usize,
+    /// Lines of the trajectory that are no record.
+    pub(crate) bad_lines: usize,
+    /// The share with two decimals, cut.
+    pub(crate) grounding_ratio: String,
+    /// The share that must be reached.
+    pub(crate) threshold: String,
+    /// `pass` or `fail`.
+    pub(crate) status: String,
+    /// Each claim that is not grounded.
+    pub(crate) ungrounded: Vec<UngroundedOutput>,
+}
+
+/// A claim that is not grounded.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct UngroundedOutput {
+    /// Its words.
+    pub(crate) claim: String,
+    /// Where its record stands: `file:line`.
+    pub(crate) at: String,
+    /// Why it is not grounded.
+    pub(crate) why: String,
+}
+
+impl GroundingOutput {
+    pub(super) fn of(grounding: &Grounding, threshold: &Threshold) -> Self {
+        let ungrounded = grounding.claims.iter().filter(|claim| !claim.is_grounded());
+        let passes = grounding.passes(threshold);
+        Self {
+            total_claims: grounding.total(),
+            grounded_claims: grounding.grounded(),
+            assumptions: grounding.of_kind(ClaimKind::Assumption),
+            user_input: grounding.of_kind(ClaimKind::UserInput),
+            bad_lines: grounding.bad_lines,
+            grounding_ratio: grounding.ratio(),
+            threshold: threshold.to_string(),
+            status: if passes { "pass" } else { "fail" }.to_owned(),
+            ungrounded: ungrounded
+                .map(|claim| UngroundedOutput {
+                    claim: claim.claim.text.clone(),
+                    at: claim.claim.place.clone(),
+                    why: claim.complaint(),
+                })
+                .collect(),
+        }
+    }
+}
+
+pub(super) fn run(context: &Context, args: &GroundingArgs) -> Result<(), CommandError> {
+    judge(context, args).map_err(unknown)
+}
+
+/// What keeps the share from being known is a failure of the check, whatever it is.
+pub(in crate::cli) fn unknown(mut error: CommandError) -> CommandError {
+    if error.exit != Exit::No {
+        error.exit = Exit::Usage;
+    }
+    error
+}
+
+fn judge(context: &Context, args: &GroundingArgs) -> Result<(), CommandError> {
+    let agent = agent(&args.agent)?;
+    let threshold = Threshold::parse(&args.threshold)
+        .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
+    let zones = zones(context);
+    let session = session(context, &zones, agent);
+    mend(context, &session);
+    let read = session.trajectory().since_handoff();
+    let read = read.map_err(|error| super::explain(&error.into()))?;
+    let tree = Tree::new(&context.disk, &zones.tree);
+    let grounding = Grounding::of(&read, &tree);
+    let output = GroundingOutput::of(&grounding, &threshold);
+    if context.ui.json {
+        context.ui.json_data(&output)?;
+    } else {
+        context.ui.data(&grounding.lines(&threshold))?;
+        for claim in &output.ungrounded {
+            let line = format!("{}: {} ({})", claim.at, claim.claim, claim.why);
+            context
+                .ui
+                .say(&callosum_evidence::terminal::harmless(&line));
+        }
+    }
+    if grounding.passes(&threshold) {
+        Ok(())
+    } else {
+        Err(CommandError::told(Exit::No))
+    }
+}

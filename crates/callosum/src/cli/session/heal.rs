@@ -1,0 +1,152 @@
+//! `callosum session heal`: missing and broken files of a session, made good.
+
+use std::{ffi::OsString, path::PathBuf, time::Duration};
+
+use callosum_host::process::{self, Ending, Launch, Limits};
+use callosum_session::{
+    heal::{Healed, Healer, Past},
+    trajectory::Agent,
+};
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{explain, session, tell_mended, zones};
+use crate::{cli::context::Context, ui::CommandError};
+
+/// How long git may take to show a file.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Most bytes of a file that are taken from git.
+const LARGEST: usize = 64 << 20;
+
+/// Make good what is missing, blank or broken of NOTES.md and beads
+///
+/// What was last committed is taken, else the template. What is broken is set aside beside it. What
+/// nobody knows stays as it is. Ends with 0, also where there is no git.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum session heal
+  $ callosum session heal --json")]
+pub(crate) struct HealArgs {}
+
+/// `callosum session heal --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct HealOutput {
+    /// Each file that was not as it should be.
+    pub(crate) healed: Vec<HealedOutput>,
+}
+
+/// A file that was not as it should be.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct HealedOutput {
+    /// The file, from the root.
+    pub(crate) file: String,
+    /// What was wrong with it.
+    pub(crate) was: String,
+    /// Where it was taken from: `git`, `template`, `anew` or `not healed`.
+    pub(crate) from: String,
+    /// Where the broken one stands now.
+    pub(crate) aside: Option<String>,
+}
+
+/// What git last committed.
+struct Committed<'c> {
+    context: &'c Context,
+}
+
+impl Committed<'_> {
+    /// What git prints; nothing where there is no git, no commit or no such file.
+    fn git(&self, arguments: &[&str]) -> Option<Vec<u8>> {
+        let environment = self.context.environment.iter();
+        let launch = Launch {
+            program: PathBuf::from("git"),
+            arguments: [
+                "-c",
+                "core.fsmonitor=false",
+                "-c",
+                "core.hooksPath=/dev/null",
+            ]
+            .iter()
+            .chain(arguments)
+            .map(OsString::from)
+            .collect(),
+            folder: self.context.state().to_owned(),
+            environment: environment
+                .filter(|(name, _)| !name.to_string_lossy().starts_with("GIT_"))
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
+            input: Vec::new(),
+            limits: Limits {
+                quiet: None,
+                total: Some(PATIENCE),
+                output_bytes: LARGEST,
+                error_bytes: 1024,
+            },
+        };
+        let run = process::run(&launch, &self.context.cancel, &mut |_, _| {}).ok()?;
+        (run.ending == Ending::Exited(0)).then_some(run.output)
+    }
+}
+
+impl Past for Committed<'_> {
+    fn file(&self, name: &str) -> Option<Vec<u8>> {
+        self.git(&["cat-file", "blob", &format!("HEAD:./{name}")])
+    }
+
+    fn files(&self, folder: &str) -> Vec<String> {
+        let printed = self.git(&["ls-tree", "-r", "-z", "--name-only", "HEAD", "--", folder]);
+        let printed = printed.unwrap_or_default();
+        let names = printed
+            .split(|byte| *byte == 0)
+            .filter(|name| !name.is_empty());
+        names
+            .filter_map(|name| String::from_utf8(name.to_vec()).ok())
+            .collect()
+    }
+}
+
+impl HealedOutput {
+    fn of(healed: Healed) -> Self {
+        Self {
+            file: healed.file,
+            was: healed.was,
+            from: healed.from.to_string(),
+            aside: healed.aside,
+        }
+    }
+
+    fn line(&self) -> String {
+        let aside = self
+            .aside
+            .as_ref()
+            .map(|aside| format!("; the broken one is {aside}"));
+        let aside = aside.unwrap_or_default();
+        if self.from == Healer::Nobody.to_string() {
+            return format!("{}: {}, and stays so\n", self.file, self.was);
+        }
+        format!(
+            "{}: {}, healed from {}{aside}\n",
+            self.file, self.was, self.from
+        )
+    }
+}
+
+pub(super) fn run(context: &Context, _: &HealArgs) -> Result<(), CommandError> {
+    let zones = zones(context);
+    let session = session(context, &zones, Agent::default());
+    let held = session.hold().map_err(|error| explain(&error))?;
+    tell_mended(context, &held);
+    let healed = held
+        .heal(&Committed { context })
+        .map_err(|error| explain(&error))?;
+    let output = HealOutput {
+        healed: healed.into_iter().map(HealedOutput::of).collect(),
+    };
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    let lines: Vec<String> = output.healed.iter().map(HealedOutput::line).collect();
+    context.ui.foreign(&lines.concat())
+}

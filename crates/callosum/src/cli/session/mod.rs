@@ -1,0 +1,168 @@
+//! `callosum session`: what outlives an agent's context.
+
+mod check;
+mod cite;
+mod decide;
+mod grounding;
+mod heal;
+mod recover;
+mod resolve;
+mod status;
+
+use callosum_evidence::secrets::Kind;
+use callosum_session::{
+    DecideError, Session, SessionError, Zones,
+    evidence::{Evidence, Relative},
+    trajectory::Agent,
+};
+use clap::{Args, Subcommand};
+
+pub(super) use self::{
+    check::{CheckpointOutput, HandoffOutput},
+    decide::{DecideOutput, bead_id},
+    grounding::{GroundingOutput, unknown},
+    heal::HealOutput,
+    recover::RecoverOutput,
+    resolve::ResolveOutput,
+    status::SessionStatusOutput,
+};
+use super::context::Context;
+use crate::ui::{CommandError, Exit};
+
+/// Keep decisions where they outlive a context, and show that they hold
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionCommand {
+    Decide(decide::DecideArgs),
+    Cite(cite::CiteArgs),
+    Resolve(resolve::ResolveArgs),
+    Grounding(grounding::GroundingArgs),
+    Check(check::CheckArgs),
+    Handoff(check::HandoffArgs),
+    Recover(recover::RecoverArgs),
+    Status(status::StatusArgs),
+    Heal(heal::HealArgs),
+}
+
+pub(super) fn run(context: &Context, command: &SessionCommand) -> Result<(), CommandError> {
+    match command {
+        SessionCommand::Decide(args) => decide::run(context, args),
+        SessionCommand::Cite(args) => cite::run(context, args),
+        SessionCommand::Resolve(args) => resolve::run(context, args),
+        SessionCommand::Grounding(args) => grounding::run(context, args),
+        SessionCommand::Check(args) => check::check(context, args),
+        SessionCommand::Handoff(args) => check::hand_off(context, args),
+        SessionCommand::Recover(args) => recover::run(context, args),
+        SessionCommand::Heal(args) => heal::run(context, args),
+        SessionCommand::Status(args) => status::run(context, args),
+    }
+}
+
+/// Whose trajectory is meant.
+#[derive(Args, Clone, Debug)]
+pub(super) struct AgentArgs {
+    /// Whose trajectory is meant
+    #[arg(long, value_name = "NAME", default_value = callosum_session::trajectory::DEFAULT_AGENT)]
+    agent: String,
+}
+
+impl AgentArgs {
+    pub(super) fn agent(&self) -> Result<Agent, CommandError> {
+        agent(&self.agent)
+    }
+}
+
+/// A name as an agent's.
+pub(super) fn agent(name: &str) -> Result<Agent, CommandError> {
+    Agent::new(name).map_err(|error| CommandError::from_error(Exit::Usage, &error))
+}
+
+/// Where the project's zones stand.
+pub(super) fn zones(context: &Context) -> Zones {
+    Zones {
+        tree: context.tree().to_owned(),
+        root: context.state().to_owned(),
+    }
+}
+
+/// The project as one agent sees it.
+pub(super) fn session<'s>(context: &'s Context, zones: &'s Zones, agent: Agent) -> Session<'s> {
+    Session {
+        disk: &context.disk,
+        zones,
+        clock: &context.clock,
+        agent,
+    }
+}
+
+/// Ends what a killed process began, before something is read. Where that is not possible, what is
+/// there is read, and that is said.
+pub(super) fn mend(context: &Context, session: &Session<'_>) {
+    if !session.is_torn().unwrap_or(false) {
+        return;
+    }
+    match session.hold() {
+        Ok(held) => tell_mended(context, &held),
+        Err(error) => context.ui.warn(&explain(&error).one_line(), None),
+    }
+}
+
+/// Says what of a killed process's step was done or could not be.
+pub(super) fn tell_mended(context: &Context, held: &callosum_session::Held<'_>) {
+    let Some(mended) = &held.mended else { return };
+    context
+        .ui
+        .say("ended a step that a killed process had begun");
+    for left in &mended.left {
+        context.ui.warn(&format!("not all of it: {left}"), None);
+    }
+}
+
+/// Says that secrets were taken out before anything was written.
+pub(super) fn tell_redacted(context: &Context, kinds: &[Kind]) {
+    if kinds.is_empty() {
+        return;
+    }
+    let mut names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let what = format!(
+        "secrets were taken out before it was written: {}",
+        names.join(", ")
+    );
+    context.ui.warn(&what, None);
+}
+
+/// A place as a person types it: from the root, with or without `${PROJECT_ROOT}/`.
+pub(super) fn place(text: &str) -> Result<Evidence, CommandError> {
+    Evidence::parse(text, Relative::Accepted).ok_or_else(|| {
+        CommandError::new(Exit::Usage, format!("`{text}` names no lines of a file"))
+            .hint("a place is `src/main.rs:12` or `src/main.rs:12-15`, from the root")
+    })
+}
+
+/// Explains why a session's files cannot be used.
+pub(super) fn explain(error: &SessionError) -> CommandError {
+    match error {
+        SessionError::NoBead { .. } => {
+            CommandError::from_error(Exit::No, error).hint("callosum bead ready")
+        }
+        SessionError::Newer { .. } => CommandError::from_error(Exit::Environment, error)
+            .hint("use the newer callosum to end it"),
+        SessionError::Bead { .. } | SessionError::UnreadBead { .. } => {
+            CommandError::from_error(Exit::Environment, error)
+                .hint("mend the file by hand; nothing was changed")
+        }
+        _ => CommandError::from_error(Exit::Environment, error),
+    }
+}
+
+/// Explains why a decision was not made.
+pub(super) fn undecided(error: &DecideError) -> CommandError {
+    match error {
+        DecideError::Session(error) => explain(error),
+        DecideError::NoDecision { .. } => CommandError::from_error(Exit::No, error),
+        DecideError::Quote(_) => CommandError::from_error(Exit::No, error)
+            .hint("cite lines whose words stand only there; nothing was written"),
+        DecideError::Empty | DecideError::LongTitle => CommandError::from_error(Exit::Usage, error),
+    }
+}

@@ -1,0 +1,103 @@
+//! `callosum session resolve`: the lines that an identifier names, or where they are now.
+
+use callosum_session::{
+    evidence::{Evidence, ROOT_PREFIX, Relative, Standing, Tree},
+    trajectory::Agent,
+};
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{mend, session, zones};
+use crate::{
+    cli::context::Context,
+    ui::{CommandError, Exit},
+};
+
+/// Print exactly the lines that an identifier names
+///
+/// Where NOTES.md has a quote of the place, it is looked for: lines that have moved are printed from
+/// where they stand now, and lines that are not what was quoted are printed with a warning, and 1 as
+/// the exit code.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum session resolve '${PROJECT_ROOT}/src/a.rs:12-15'")]
+pub(crate) struct ResolveArgs {
+    /// The place, such as '${PROJECT_ROOT}/src/a.rs:12-15'
+    #[arg(value_name = "IDENTIFIER")]
+    identifier: String,
+}
+
+/// `callosum session resolve --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct ResolveOutput {
+    /// The place that was asked for.
+    pub(crate) identifier: String,
+    /// The place whose lines these are.
+    pub(crate) at: String,
+    /// How the quote that NOTES.md has of the place stands; nothing where it has none.
+    pub(crate) standing: Option<String>,
+    /// The lines.
+    pub(crate) text: String,
+}
+
+pub(super) fn run(context: &Context, args: &ResolveArgs) -> Result<(), CommandError> {
+    let Some(asked) = Evidence::parse(&args.identifier, Relative::Refused) else {
+        let what = format!("`{}` is no identifier", args.identifier);
+        return Err(CommandError::new(Exit::Usage, what).hint(format!(
+            "an identifier is '{ROOT_PREFIX}src/a.rs:12' or ':12-15'"
+        )));
+    };
+    let zones = zones(context);
+    let session = session(context, &zones, Agent::default());
+    mend(context, &session);
+    let notes = session.notes().map_err(|error| super::explain(&error))?;
+    let quoted = notes
+        .iter()
+        .flat_map(callosum_session::notes::Notes::decisions)
+        .flat_map(|decision| decision.evidence)
+        .find(|cited| cited.identifier() == asked.identifier() && cited.quote.is_some());
+    let tree = Tree::new(&context.disk, &zones.tree);
+    let standing = quoted.as_ref().map(|quoted| tree.stand(quoted));
+    let at = match &standing {
+        Some(Standing::Moved { line }) => Evidence {
+            first: *line,
+            last: line.saturating_add(asked.last - asked.first),
+            ..asked.clone()
+        },
+        _ => asked.clone(),
+    };
+    let text = tree.lines(&at).map_err(|standing| {
+        let why = match standing {
+            Standing::Changed { .. } => "the file has no such lines".to_owned(),
+            other => other.to_string(),
+        };
+        CommandError::new(
+            Exit::No,
+            format!("cannot resolve `{}`: {why}", at.identifier()),
+        )
+    })?;
+    let is_sound = standing.as_ref().is_none_or(Standing::holds);
+    let output = ResolveOutput {
+        identifier: asked.identifier(),
+        at: at.identifier(),
+        standing: standing.as_ref().map(|standing| standing.name().to_owned()),
+        text,
+    };
+    if let Some(standing) = standing.filter(|standing| *standing != Standing::Verified) {
+        context
+            .ui
+            .warn(&format!("{}: {standing}", asked.identifier()), None);
+    }
+    if context.ui.json {
+        context.ui.json_data(&output)?;
+    } else {
+        context.ui.foreign(&format!("{}\n", output.text))?;
+    }
+    if is_sound {
+        Ok(())
+    } else {
+        Err(CommandError::told(Exit::No))
+    }
+}

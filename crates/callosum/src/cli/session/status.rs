@@ -1,0 +1,138 @@
+//! `callosum session status`: where things stand, what was not understood, and what parts ways.
+
+use std::fmt::Write as _;
+
+use callosum_session::{
+    bead::{Bead, BeadId},
+    evidence::Tree,
+    fork::forks,
+    grounding::Grounding,
+    notes::Notes,
+};
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{AgentArgs, explain, mend, session, zones};
+use crate::{
+    cli::{bead::ForkOutput, context::Context},
+    ui::CommandError,
+};
+
+/// Show where a session stands, what of its files was not understood, and where they disagree
+///
+/// Where code, bead, notes and trajectory do not say the same, the one that is believed is named
+/// first. Nothing is changed.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum session status
+  $ callosum session status --json")]
+pub(crate) struct StatusArgs {
+    #[command(flatten)]
+    agent: AgentArgs,
+}
+
+/// `callosum session status --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct SessionStatusOutput {
+    /// The current bead.
+    pub(crate) bead: Option<String>,
+    /// When the last checkpoint was.
+    pub(crate) checkpoint: Option<String>,
+    /// Decisions in NOTES.md.
+    pub(crate) decisions: usize,
+    /// Claims since the last hand-off.
+    pub(crate) claims: usize,
+    /// Those of them that are grounded.
+    pub(crate) grounded: usize,
+    /// What was not understood, each with its file and line.
+    pub(crate) faults: Vec<String>,
+    /// Where two do not say the same.
+    pub(crate) forks: Vec<ForkOutput>,
+}
+
+pub(super) fn run(context: &Context, args: &StatusArgs) -> Result<(), CommandError> {
+    let zones = zones(context);
+    let session = session(context, &zones, args.agent.agent()?);
+    mend(context, &session);
+    let notes = session.notes().map_err(|error| explain(&error))?;
+    let mut faults = Vec::new();
+    if let Some(notes) = &notes {
+        let file = zones.named(&zones.notes());
+        faults.extend(
+            notes
+                .faults()
+                .iter()
+                .map(|fault| format!("{file}:{}: {}", fault.line, fault.what)),
+        );
+    }
+    let notes = notes.unwrap_or_else(|| Notes::read(Vec::new()));
+    let listing = session.beads().list(context.clock.now());
+    let listing = listing.map_err(|error| explain(&error.into()))?;
+    faults.extend(
+        listing
+            .unread
+            .iter()
+            .map(|unread| format!("{}: {}", unread.file, unread.problem)),
+    );
+    let read = session.trajectory().since_handoff();
+    let read = read.map_err(|error| explain(&error.into()))?;
+    for (file, bad) in &read.bad {
+        faults.extend(
+            bad.lines
+                .iter()
+                .map(|line| format!("{file}:{line}: it is no record")),
+        );
+    }
+    let tree = Tree::new(&context.disk, &zones.tree);
+    let grounding = Grounding::of(&read, &tree);
+    let claims: Vec<_> = grounding
+        .claims
+        .iter()
+        .map(|found| found.claim.clone())
+        .collect();
+    let active = notes.active();
+    let id = active.bead.as_deref().and_then(BeadId::new);
+    let bead = id.as_ref().and_then(|id| session.bead(id).ok());
+    let bead = bead.map(|sheet| Bead::of(sheet.members()));
+    if let (Some(id), None) = (&active.bead, &bead) {
+        faults.push(format!("the current bead `{id}` cannot be read"));
+    }
+    let named = id.as_ref().map(BeadId::as_str).zip(bead.as_ref());
+    let output = SessionStatusOutput {
+        bead: active.bead,
+        checkpoint: active.checkpoint,
+        decisions: notes.decisions().len(),
+        claims: grounding.total(),
+        grounded: grounding.grounded(),
+        faults,
+        forks: forks(named, &notes, &claims, &tree)
+            .into_iter()
+            .map(ForkOutput::of)
+            .collect(),
+    };
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    context.ui.foreign(&shown(&output))
+}
+
+fn shown(output: &SessionStatusOutput) -> String {
+    let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".to_owned());
+    let mut text = format!(
+        "bead: {}\ncheckpoint: {}\ndecisions: {}\nclaims: {} of {} grounded\n",
+        or_none(&output.bead),
+        or_none(&output.checkpoint),
+        output.decisions,
+        output.grounded,
+        output.claims
+    );
+    for fault in &output.faults {
+        let _ = writeln!(text, "not understood: {fault}");
+    }
+    for fork in &output.forks {
+        text.push_str(&fork.line());
+    }
+    text
+}

@@ -1,0 +1,360 @@
+//! `callosum session` and `callosum bead`: what outlives an agent's context.
+
+use callosum_testkit::TestEnv;
+
+/// A project with a file to cite.
+fn project() -> TestEnv {
+    let env = TestEnv::new();
+    env.write(
+        "src/a.rs",
+        "pub fn one() {}\npub fn two() {}\n\nfn three() {\n    one();\n}\n",
+    );
+    env
+}
+
+fn trajectory() -> String {
+    "loa-grimoire/a2a/trajectory/implementing-tasks-2026-01-02.jsonl".to_owned()
+}
+
+/// LOA-GRD-1: the whole way: a decision is kept in three places, an ungrounded one is a no, and
+/// evidence that is added makes it a yes again.
+#[test]
+fn a_decision_is_kept_in_three_places_and_grounded() {
+    let env = project();
+    let id = env
+        .run(["bead", "create", "Pool the sockets"])
+        .success()
+        .stdout;
+    let id = id.trim();
+    env.run(["bead", "update", id, "--status", "in_progress", "--current"])
+        .success();
+    let decided = env
+        .run([
+            "session",
+            "decide",
+            "Use one pool",
+            "--because",
+            "fewer sockets",
+            "--cite",
+            "src/a.rs:2",
+            "--scenario",
+            "two at once",
+            "--json",
+        ])
+        .success()
+        .json();
+    assert_eq!(decided["bead"], id);
+    assert_eq!(
+        decided["evidence"][0],
+        "`pub fn two() {}` [${PROJECT_ROOT}/src/a.rs:2]"
+    );
+    let notes = env.read("loa-grimoire/NOTES.md");
+    assert!(
+        notes
+            .contains("- Use one pool\n**Decision**: Use one pool\n**Rationale**: fewer sockets\n")
+    );
+    assert!(
+        env.read(format!(".beads/{id}.yaml"))
+            .contains("quote: \"pub fn two() {}\"")
+    );
+    assert!(env.read(trajectory()).contains("\"phase\":\"cite\""));
+    let passed = env.run(["session", "grounding"]).success().stdout;
+    assert_eq!(
+        passed,
+        "total_claims=1\ngrounded_claims=1\nassumptions=0\ngrounding_ratio=1.00\nstatus=pass\n"
+    );
+
+    let warned = env.run(["session", "decide", "Retry for ever"]).success();
+    assert!(
+        warned.stderr.contains("nothing shows this decision yet"),
+        "{}",
+        warned.stderr
+    );
+    let failed = env.run(["session", "grounding"]).ended_with(1);
+    assert!(
+        failed
+            .stdout
+            .ends_with("status=fail\nmessage=Grounding ratio 0.50 below threshold 0.95\n")
+    );
+    assert!(
+        failed.stderr.contains("Retry for ever (no evidence)"),
+        "{}",
+        failed.stderr
+    );
+    let ts = warned.stdout.split(' ').next().unwrap().to_owned();
+    env.run(["session", "cite", &ts, "src/a.rs:1"]).success();
+    env.run(["session", "grounding"]).success();
+    env.run(["bead", "diff", id]).success();
+
+    env.write("src/a.rs", "pub fn one() {}\npub fn too() {}\n");
+    env.run(["session", "grounding"]).ended_with(1);
+    let forked = env.run(["bead", "diff", id, "--json"]).ended_with(1).json();
+    assert_eq!(forked["forks"][0]["wins"], "code");
+}
+
+/// LOA-GRD-1: the exit codes of the seed's script, and 2 for what is asked wrongly.
+#[test]
+fn grounding_ends_with_the_codes_of_the_seed() {
+    let env = project();
+    let nothing = env.run(["session", "grounding"]).success().stdout;
+    assert_eq!(nothing, "No trajectory log found for today\n");
+    env.write(trajectory(), "{\"phase\":\"think\"}\n");
+    let nothing = env.run(["session", "grounding"]).success().stdout;
+    assert_eq!(nothing, "grounding_ratio=1.00\nstatus=pass\n");
+    env.write(
+        trajectory(),
+        "{\"phase\":\"cite\",\"grounding\":\"citation\"}\n",
+    );
+    env.run(["session", "grounding", "implementing-tasks", "0.5"])
+        .ended_with(1);
+    env.run(["session", "grounding", "implementing-tasks", "0"])
+        .success();
+    for wrong in [
+        &["session", "grounding", "implementing-tasks", "1.50"][..],
+        &["session", "grounding", "implementing-tasks", "-1"],
+        &["session", "grounding", "../../etc/passwd"],
+        &["session", "grounding", "a", "0.9", "more"],
+        &["session", "grounding", "a b"],
+    ] {
+        env.run(wrong).ended_with(2);
+    }
+    env.write(".calrc", "{ broken");
+    env.run(["session", "grounding"]).ended_with(2);
+}
+
+/// LOA-JIT-1: exactly the lines that are named; lines that moved are found, others are flagged.
+#[test]
+fn an_identifier_is_resolved_also_after_its_lines_have_moved() {
+    let env = project();
+    let named = "${PROJECT_ROOT}/src/a.rs:4-6";
+    let lines = env.run(["session", "resolve", named]).success().stdout;
+    assert_eq!(lines, "fn three() {\n    one();\n}\n");
+    env.run(["session", "decide", "Call one", "--cite", "src/a.rs:4-6"])
+        .success();
+    env.write(
+        "src/a.rs",
+        "// new\n\npub fn one() {}\nfn three() {\n    one();\n}\n// x\n",
+    );
+    let moved = env
+        .run(["session", "resolve", "${PROJECT_ROOT}/src/a.rs:4-6"])
+        .success();
+    assert_eq!(moved.stdout, "fn three() {\n    one();\n}\n");
+    env.write(
+        "src/a.rs",
+        "// new\n\n\n// y\npub fn one() {}\nfn three() {\n    one();\n}\n",
+    );
+    let moved = env.run(["session", "resolve", named]).success();
+    assert_eq!(moved.stdout, "fn three() {\n    one();\n}\n");
+    assert!(moved.stderr.contains("MOVED to line 6"), "{}", moved.stderr);
+    env.write("src/a.rs", "1\n2\n3\n4\n5\n6\n");
+    env.run(["session", "resolve", named]).ended_with(1);
+    env.run(["session", "resolve", "src/a.rs:1"]).ended_with(2);
+    env.run(["session", "resolve", "${PROJECT_ROOT}/../a.rs:1"])
+        .ended_with(1);
+}
+
+/// LOA-SEC-1: no secret reaches a file, and no link leads one out of the project.
+#[test]
+fn secrets_are_taken_out_and_links_out_are_refused() {
+    let env = project();
+    let token = format!("ghp_{}", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3gH6");
+    env.write("src/key.rs", format!("const KEY: &str = \"{token}\";\n"));
+    let decided = env
+        .run([
+            "session",
+            "decide",
+            &format!("Call with {token}"),
+            "--cite",
+            "src/key.rs:1",
+        ])
+        .success();
+    assert!(
+        decided.stderr.contains("github token"),
+        "{}",
+        decided.stderr
+    );
+    for file in ["loa-grimoire/NOTES.md".to_owned(), trajectory()] {
+        assert!(!env.read(file).contains(&token));
+    }
+    env.run(["session", "grounding"]).success();
+
+    let env = project();
+    let outside = env.home().join("outside");
+    std::fs::create_dir_all(&outside).unwrap();
+    std::os::unix::fs::symlink(&outside, env.project().join("loa-grimoire")).unwrap();
+    env.run(["session", "decide", "Stay inside"]).ended_with(3);
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
+}
+
+/// LOA-BEAD-1: beads are made, ordered, waited for and closed, and a broken one is named.
+#[test]
+fn beads_are_ready_when_what_they_need_is_closed() {
+    let env = project();
+    env.run(["bead", "create", "First", "--id", "bd-1"])
+        .success();
+    env.run([
+        "bead", "create", "Second", "--id", "bd-2", "--needs", "bd-1", "-p", "0",
+    ])
+    .success();
+    env.run(["bead", "create", "Again", "--id", "bd-2"])
+        .ended_with(1);
+    env.run(["bead", "create", "Lost", "--needs", "bd-9"])
+        .ended_with(1);
+    env.write(".beads/bd-3.yaml", "id: bd-3\nid: bd-3\n");
+    env.write(".beads/config.yaml", "not: a bead\n");
+    let ready = env.run(["bead", "ready"]).success();
+    assert_eq!(ready.stdout, "bd-1 P2 open First\n");
+    assert!(
+        ready.stderr.contains(".beads/bd-3.yaml was not understood"),
+        "{}",
+        ready.stderr
+    );
+    env.run(["bead", "close", "bd-1"]).success();
+    let ready = env.run(["bead", "ready", "--json"]).success().json();
+    assert_eq!(ready["beads"][0]["id"], "bd-2");
+    env.write(
+        ".beads/bd-4.yaml",
+        "id: bd-4 # mine\nstatus: open\nx_own: [1]\n",
+    );
+    env.run([
+        "bead",
+        "update",
+        "bd-4",
+        "--next",
+        "try it",
+        "--priority",
+        "1",
+    ])
+    .success();
+    assert_eq!(
+        env.read(".beads/bd-4.yaml"),
+        "id: bd-4 # mine\nstatus: open\nx_own: [1]\npriority: 1\nnext_steps:\n  - \"try it\"\n"
+    );
+    env.run(["bead", "show", "bd-9"]).ended_with(1);
+    env.run(["bead", "show", "../x"]).ended_with(2);
+}
+
+/// LOA-CHK-1: the checkpoint blocks by its exit code, names its seven steps, and is quiet where the
+/// project says so; the hand-off begins a new count, and recovery fits its budget.
+#[test]
+fn a_checkpoint_blocks_and_a_new_session_recovers() {
+    let env = project();
+    env.run(["bead", "create", "Work", "--id", "bd-1"])
+        .success();
+    env.run(["bead", "update", "bd-1", "--current", "--next", "go on"])
+        .success();
+    env.run(["session", "decide", "Retry for ever"]).success();
+    let blocked = env.run(["session", "check"]).ended_with(1).stdout;
+    assert!(
+        blocked.starts_with("1. grounding: block\n   Cannot clear: 1 decisions lack evidence\n")
+    );
+    assert_eq!(
+        blocked
+            .lines()
+            .filter(|line| line.starts_with(|c: char| c.is_ascii_digit()))
+            .count(),
+        7
+    );
+    env.write(".loa.config.yaml", "grounding_enforcement: warn\n");
+    env.run(["session", "check"]).success();
+    let handed = env.run(["session", "handoff", "--json"]).success().json();
+    assert_eq!(handed["bead"], "bd-1");
+    assert!(
+        env.read(trajectory())
+            .contains("\"ungrounded\":[\"Retry for ever\"]")
+    );
+    let passed = env.run(["session", "grounding"]).success().stdout;
+    assert_eq!(passed, "grounding_ratio=1.00\nstatus=pass\n");
+    let told = env.run(["session", "recover"]).success().stdout;
+    assert!(told.starts_with("Bead: bd-1 Work (open)\n"), "{told}");
+    assert!(
+        told.contains("Next: go on\nDecided: Retry for ever [no evidence]\n"),
+        "{told}"
+    );
+    assert_eq!(env.run(["session", "recover"]).success().stdout, told);
+    let about = env
+        .run(["session", "recover", "--level", "2", "retry"])
+        .success()
+        .stdout;
+    assert!(about.contains("Retry for ever"));
+    let none = env
+        .run(["session", "recover", "--level", "2", "nothing"])
+        .success()
+        .stdout;
+    assert_eq!(none, "");
+    let all = env
+        .run(["session", "recover", "--level", "3"])
+        .success()
+        .stdout;
+    assert_eq!(all, env.read("loa-grimoire/NOTES.md"));
+    env.run(["session", "recover", "--level", "4"])
+        .ended_with(2);
+}
+
+/// LOA-TRUTH-1: where files do not say the same, the fork is shown with the side that is believed,
+/// and what was not understood with its line.
+#[test]
+fn status_shows_forks_and_what_was_not_understood() {
+    let env = project();
+    env.run(["bead", "create", "Work", "--id", "bd-1"])
+        .success();
+    env.run(["bead", "update", "bd-1", "--current"]).success();
+    env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+        .success();
+    let calm = env.run(["session", "status", "--json"]).success().json();
+    assert_eq!(
+        (calm["grounded"].clone(), calm["forks"].clone()),
+        (1.into(), serde_json::json!([]))
+    );
+    env.run(["bead", "close", "bd-1"]).success();
+    let notes = env
+        .read("loa-grimoire/NOTES.md")
+        .replace("**Decision**: Use one", "**Decision**: Use two");
+    env.write(
+        "loa-grimoire/NOTES.md",
+        format!("{notes}### Decision Log\n"),
+    );
+    env.write(".beads/bd-2.yaml", "a: 1\na: 2\n");
+    env.write("src/a.rs", "\n");
+    let shown = env.run(["session", "status"]).success().stdout;
+    for said in [
+        "bead is believed, not NOTES.md: bd-1 is closed, and stands as the current bead",
+        "bead is believed, not NOTES.md: the decision of 2026-01-02T",
+        "code is believed, not bead: the decision of 2026-01-02T",
+        "a second section `Decision Log`",
+        "not understood: .beads/bd-2.yaml: ",
+    ] {
+        assert!(shown.contains(said), "{said} is not in {shown}");
+    }
+}
+
+/// LOA-HEAL-1: a blank NOTES.md and a deleted bead come back from git, a broken bead is set aside,
+/// and without git there is the template.
+#[test]
+fn what_is_broken_is_healed_from_git_or_the_template() {
+    let env = project();
+    let anew = env.run(["session", "heal"]).success().stdout;
+    assert!(
+        anew.starts_with("loa-grimoire/NOTES.md: missing, healed from template\n"),
+        "{anew}"
+    );
+    env.run(["bead", "create", "Kept", "--id", "bd-1"])
+        .success();
+    env.run(["bead", "create", "Broken", "--id", "bd-2"])
+        .success();
+    env.run(["session", "decide", "Keep it"]).success();
+    env.git_init();
+    env.write("loa-grimoire/NOTES.md", "\n");
+    std::fs::remove_file(env.project().join(".beads/bd-1.yaml")).unwrap();
+    env.write(".beads/bd-2.yaml", "a: [\n");
+    let healed = env.run(["session", "heal", "--json"]).success().json();
+    assert_eq!(healed["healed"].as_array().unwrap().len(), 3);
+    assert!(env.read("loa-grimoire/NOTES.md").contains("Keep it"));
+    assert!(env.read(".beads/bd-1.yaml").contains("Kept"));
+    assert!(env.read(".beads/bd-2.yaml").contains("Broken"));
+    assert_eq!(
+        env.read(healed["healed"][2]["aside"].as_str().unwrap()),
+        "a: [\n"
+    );
+    assert_eq!(env.run(["session", "heal"]).success().stdout, "");
+}

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use callosum_search::{
     language::Language,
-    outline::{ImportKind, Symbol, SymbolKind},
+    outline::{Import, ImportKind, Symbol, SymbolKind},
     resolve::Target,
 };
 
@@ -31,6 +31,8 @@ pub(super) struct Facade<'s> {
     pub(super) file: usize,
     /// Whether others meet it first: a crate's root, a package's entry.
     pub(super) is_root: bool,
+    /// What declares it, where it is only a part of its file: `pub mod inner { … }`.
+    pub(super) module: Option<&'s Symbol>,
     /// What it offers, and the file that declares each.
     pub(super) symbols: Vec<(usize, &'s Symbol)>,
 }
@@ -56,6 +58,9 @@ pub(super) fn facades(survey: &Survey) -> Vec<Facade<'_>> {
         .retain(|facade| !facade.symbols.is_empty());
     collected.facades
 }
+
+/// A module with a body: how others name it, its file, its declaration, and what it holds.
+type Part<'s> = (String, usize, Option<&'s Symbol>, Vec<(usize, &'s Symbol)>);
 
 struct Collected<'s> {
     survey: &'s Survey,
@@ -96,11 +101,17 @@ impl<'s> Collected<'s> {
 
     /// Adds a facade. What is declared once for each platform, or once for each set of arguments,
     /// is offered once.
-    fn add(
+    fn add(&mut self, name: String, file: usize, is_root: bool, symbols: Vec<(usize, &'s Symbol)>) {
+        self.add_part(name, file, is_root, None, symbols);
+    }
+
+    /// Adds a facade that may be a module with a body in its file.
+    fn add_part(
         &mut self,
         name: String,
         file: usize,
         is_root: bool,
+        module: Option<&'s Symbol>,
         mut symbols: Vec<(usize, &'s Symbol)>,
     ) {
         let mut names = BTreeSet::new();
@@ -118,6 +129,7 @@ impl<'s> Collected<'s> {
             name,
             file,
             is_root,
+            module,
             symbols,
         });
     }
@@ -152,14 +164,21 @@ impl<'s> Collected<'s> {
             if !self.visited.insert(at) {
                 continue;
             }
-            let mut symbols = self.passed_on(at);
-            symbols.extend(self.take(at, |_| true));
+            let mut symbols = if is_root {
+                self.exported_macros(at)
+            } else {
+                Vec::new()
+            };
+            let (passed_on, whole) = self.passed_on(at);
+            symbols.extend(passed_on);
+            symbols.extend(self.take(at, |symbol| symbol.module.is_none()));
             let file = &self.survey.files[at];
             let mut below = Vec::new();
             for (import, target) in file.outline.imports.iter().zip(self.targets(at)) {
+                let declared = format!("pub mod {};", import.target);
                 let is_public = file
                     .line(import.line)
-                    .is_some_and(|line| line.starts_with("pub mod"));
+                    .is_some_and(|line| line.contains(&declared));
                 if let (ImportKind::DeclareModule, Target::File(to), true) =
                     (import.kind, target, is_public)
                 {
@@ -168,8 +187,52 @@ impl<'s> Collected<'s> {
                 }
             }
             to_visit.extend(below.into_iter().rev());
+            let parts: Vec<_> = std::iter::once(at)
+                .chain(whole)
+                .flat_map(|at| self.modules_within(&name, at))
+                .collect();
             self.add(name, at, is_root, symbols);
+            for (name, at, module, symbols) in parts {
+                self.add_part(name, at, false, module, symbols);
+            }
         }
+    }
+
+    /// What the modules with a body in a file declare, each under its own path.
+    fn modules_within(&mut self, name: &str, at: usize) -> Vec<Part<'s>> {
+        let symbols = &self.survey.files[at].outline.symbols;
+        let paths: BTreeSet<&str> = symbols
+            .iter()
+            .filter_map(|symbol| symbol.module.as_deref())
+            .collect();
+        let parts = paths.into_iter().map(|path| {
+            let declares =
+                |symbol: &&Symbol| symbol.kind == SymbolKind::Module && path_of(symbol) == path;
+            let module = symbols.iter().find(declares);
+            let held = self.take(at, |symbol| symbol.module.as_deref() == Some(path));
+            (format!("{name}::{path}"), at, module, held)
+        });
+        parts.collect()
+    }
+
+    /// The exported macros of a crate, which stand at its root wherever they are written.
+    fn exported_macros(&mut self, root: usize) -> Vec<(usize, &'s Symbol)> {
+        let mut to_visit = vec![root];
+        let mut seen = BTreeSet::new();
+        while let Some(at) = to_visit.pop() {
+            if !self.survey.files[at].is_source() || !seen.insert(at) {
+                continue;
+            }
+            let imports = self.survey.files[at].outline.imports.iter();
+            for (import, target) in imports.zip(self.targets(at)) {
+                if let (ImportKind::DeclareModule, Target::File(to)) = (import.kind, target) {
+                    to_visit.push(*to);
+                }
+            }
+        }
+        seen.into_iter()
+            .flat_map(|at| self.take(at, |symbol| symbol.kind == SymbolKind::Macro))
+            .collect()
     }
 
     fn targets(&self, at: usize) -> &'s [Target] {
@@ -177,14 +240,16 @@ impl<'s> Collected<'s> {
     }
 
     /// What a file passes on from others: its re-exports, and all that a Python package imports
-    /// from its own modules.
-    fn passed_on(&mut self, at: usize) -> Vec<(usize, &'s Symbol)> {
+    /// from its own modules; and the files that it passes on whole.
+    fn passed_on(&mut self, at: usize) -> (Vec<(usize, &'s Symbol)>, Vec<usize>) {
         let mut symbols = Vec::new();
+        let mut whole = Vec::new();
         let mut to_pass = vec![at];
-        while let Some(at) = to_pass.pop() {
-            symbols.extend(self.passed_on_by(at, &mut to_pass));
+        while let Some(next) = to_pass.pop() {
+            whole.extend((next != at).then_some(next));
+            symbols.extend(self.passed_on_by(next, &mut to_pass));
         }
-        symbols
+        (symbols, whole)
     }
 
     /// What one file passes on; `to_pass` gets those that it takes from whole.
@@ -200,7 +265,7 @@ impl<'s> Collected<'s> {
                 continue;
             }
             if links::is_glob(import) {
-                symbols.extend(self.take(*to, |_| true));
+                symbols.extend(self.take(*to, |symbol| !is_inner(file.language, symbol)));
                 // What a file passes on whole, it may itself have from others.
                 if self.passed.insert(*to) {
                     to_pass.push(*to);
@@ -209,7 +274,11 @@ impl<'s> Collected<'s> {
             }
             for name in links::names_taken(file.language, import) {
                 if let Some(declarer) = self.chase.declarer(*to, name) {
-                    symbols.extend(self.take(declarer, |symbol| symbol.name == name));
+                    let declared = &self.survey.files[declarer].outline.symbols;
+                    let means = meant(declared, import, name);
+                    symbols.extend(self.take(declarer, |symbol| {
+                        symbol.name == name && means.is_none_or(|module| symbol.module == *module)
+                    }));
                 }
             }
         }
@@ -227,7 +296,7 @@ impl<'s> Collected<'s> {
             .into_iter()
             .partition(|at| self.survey.files[*at].name() == "__init__.py");
         for at in packages {
-            let mut symbols = self.passed_on(at);
+            let (mut symbols, _) = self.passed_on(at);
             symbols.extend(self.take(at, |symbol| symbol.kind != SymbolKind::Constant));
             let name = python_name(&self.survey.files[at].path);
             let is_root = !name.contains('.');
@@ -254,7 +323,7 @@ impl<'s> Collected<'s> {
         entries.sort_by_key(|at| self.survey.files[*at].path.split('/').count());
         for at in entries {
             let mut symbols = self.take(at, |_| true);
-            symbols.extend(self.passed_on(at));
+            symbols.extend(self.passed_on(at).0);
             self.add(self.survey.files[at].path.clone(), at, true, symbols);
         }
         let others: Vec<usize> = self
@@ -384,13 +453,60 @@ fn python_name(path: &str) -> String {
     stem.replace('/', ".")
 }
 
+/// A module with a body as its file names it: `inner`, `outer::inner`.
+fn path_of(module: &Symbol) -> String {
+    match &module.module {
+        Some(around) => format!("{around}::{}", module.name),
+        None => module.name.clone(),
+    }
+}
+
+/// Whether a declaration of Rust stands in a module with a body.
+fn is_inner(language: Option<Language>, symbol: &Symbol) -> bool {
+    language == Some(Language::Rust) && symbol.module.is_some()
+}
+
+/// The module that an import takes `name` from, of those in a Rust file that declare it: the one
+/// that its path ends with, else the file itself; `None` where neither does.
+fn meant<'s>(declared: &'s [Symbol], import: &Import, name: &str) -> Option<&'s Option<String>> {
+    let (around, _) = import.target.rsplit_once("::")?;
+    let mut modules: Vec<&Option<String>> = declared
+        .iter()
+        .filter(|symbol| symbol.name == name && symbol.container.is_none())
+        .map(|symbol| &symbol.module)
+        .collect();
+    modules.sort_by_key(|module| std::cmp::Reverse(module.as_ref().map(String::len)));
+    modules.into_iter().find(|module| {
+        module
+            .as_ref()
+            .is_none_or(|module| format!("::{around}").ends_with(&format!("::{module}")))
+    })
+}
+
+/// Whether a function in what `method` calls its container is one of this type's: those of a
+/// module are of its own types, and of those outside of it where it has none of that name.
+fn is_method_of(file: &SurveyedFile, method: &Symbol, of: &Symbol) -> bool {
+    if method.container.as_ref() != Some(&of.name) {
+        return false;
+    }
+    let is_rust = file.language == Some(Language::Rust);
+    !is_rust
+        || method.module == of.module
+        || of.module.is_none()
+            && !file.outline.symbols.iter().any(|other| {
+                other.name == of.name
+                    && other.module == method.module
+                    && matches!(other.kind, SymbolKind::Type | SymbolKind::Interface)
+            })
+}
+
 /// The public functions of a type, as far as they stand in its own file; not those that every type
 /// has under a name of the language's.
 pub(super) fn methods_of<'s>(file: &'s SurveyedFile, symbol: &Symbol) -> Vec<&'s Symbol> {
     let is_type = matches!(symbol.kind, SymbolKind::Type | SymbolKind::Interface);
     let methods = file.outline.symbols.iter().filter(|method| {
         is_type
-            && method.container.as_ref() == Some(&symbol.name)
+            && is_method_of(file, method, symbol)
             && matches!(method.kind, SymbolKind::Method | SymbolKind::Function)
             && (method.public || symbol.kind == SymbolKind::Interface)
             && method.name != symbol.name

@@ -48,6 +48,9 @@ pub struct Symbol {
     pub name: String,
     /// The type, trait, class or module that contains it, if any.
     pub container: Option<String>,
+    /// The modules or namespaces with a body in this file that it stands in, outermost first:
+    /// `inner` or `outer::inner`; none for what stands in the file itself.
+    pub module: Option<String>,
     /// The line of its name; of a C type that a `typedef` names behind its body, the first one.
     pub line: u32,
     /// The last line of its body.

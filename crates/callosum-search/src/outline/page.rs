@@ -263,6 +263,7 @@ impl<'t> Page<'t> {
             kind: found.kind,
             name: cut(name).to_owned(),
             container: self.places.container().map(str::to_owned),
+            module: self.places.module().map(str::to_owned),
             line,
             last_line: line.max(last_row_of(found.whole) as u32 + 1),
             public: found.public && self.places.are_visible(),
@@ -299,6 +300,18 @@ impl<'t> Page<'t> {
         if bare {
             mention.bare.get_or_insert(line);
         }
+    }
+
+    /// Notes that the name at this place of the text means a declaration.
+    pub(super) fn mention_at(&mut self, name: Range<usize>) {
+        let line = self
+            .line_starts
+            .partition_point(|start| *start <= name.start) as u32;
+        let bare = Some(line);
+        let mention = self.mentions.entry(&self.text[name]);
+        let mention = mention.or_insert(Mention { line, bare });
+        mention.line = mention.line.min(line);
+        mention.bare = mention.bare.min(bare).or(bare);
     }
 
     /// Takes back that these names are mentioned by themselves.

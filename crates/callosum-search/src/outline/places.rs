@@ -3,6 +3,8 @@
 //! A place knows what it and all places around it come to, so that no question has to go through
 //! them: a file may nest a hundred thousand.
 
+use std::rc::Rc;
+
 use super::page::cut;
 
 /// The open parts of a file, outermost first.
@@ -19,8 +21,9 @@ pub(super) struct Place {
     /// Whether what it holds can be seen from outside: so it is with every place around it.
     visible: bool,
     in_function: bool,
-    /// How many modules stand around, itself included.
+    /// How many modules stand around, itself included, and the path of these.
     modules: usize,
+    path: Option<Rc<str>>,
     /// Where the innermost place stands that is no function.
     holder: Option<usize>,
     /// The level of the syntax tree that it ends with.
@@ -51,8 +54,17 @@ impl Places {
         } else {
             Some(self.open.len())
         };
+        let around = self.innermost().and_then(|around| around.path.clone());
+        let path = match name.filter(|_| kind == PlaceKind::Module) {
+            Some(name) => Some(match around {
+                Some(around) => cut(&format!("{around}::{}", cut(name))).into(),
+                None => cut(name).into(),
+            }),
+            None => around,
+        };
         self.open.push(Place {
             kind,
+            path,
             name: name.map(|name| cut(name).to_owned()),
             visible: public && self.are_visible(),
             in_function: is_function || self.in_function(),
@@ -98,6 +110,11 @@ impl Places {
     /// How many modules stand around.
     pub(super) fn modules(&self) -> usize {
         self.innermost().map_or(0, |place| place.modules)
+    }
+
+    /// The path of the modules that stand around.
+    pub(super) fn module(&self) -> Option<&str> {
+        self.innermost()?.path.as_deref()
     }
 
     /// The name of the innermost place that is no function.

@@ -40,7 +40,11 @@ pub fn outline(language: Language, path: &str, text: &str) -> Outline {
     };
     let page = Page::new(path, text);
     match language {
-        Language::Rust => page.read(&tree, &mut rust::Rust::new(text)),
+        Language::Rust => {
+            let rust::Opened { tree, macros } =
+                rust::Opened::of(text, tree, |text| parse(language, text));
+            page.read(&tree, &mut rust::Rust::new(text, macros))
+        }
         Language::Python => page.read(&tree, &mut python::Python::new(path, text)),
         Language::TypeScript | Language::Tsx | Language::JavaScript => {
             page.read(&tree, &mut javascript::JavaScript::new(text))

@@ -1,8 +1,11 @@
 //! `api`: what the tree offers to code outside of it, to HTTP clients, and on the command line.
 
-use std::collections::BTreeSet;
+use std::{borrow::Cow, collections::BTreeSet};
 
-use callosum_search::outline::{Symbol, SymbolKind};
+use callosum_search::{
+    language::Language,
+    outline::{Symbol, SymbolKind},
+};
 
 use super::phrase::{about_symbol, count, list, said};
 use crate::scout::{
@@ -66,7 +69,12 @@ fn offered(survey: &Survey, mentions: &Mentions<'_>, facades: &[Facade<'_>]) -> 
     });
     for facade in order {
         let file = &survey.files[facade.file];
-        let about = file.about.as_ref().and_then(|note| said(file, note));
+        let about = match facade.module {
+            Some(module) => file
+                .cite_symbol(module, 60)
+                .map(|cited| format!("{cited}{}", about_symbol(module, 100))),
+            None => file.about.as_ref().and_then(|note| said(file, note)),
+        };
         let lines = declarations(survey, mentions, &facade.symbols);
         let (head, lines) = module(&facade.name, about, lines);
         section.say_with(head, lines);
@@ -106,7 +114,7 @@ fn methods(survey: &Survey, facades: &[Facade<'_>]) -> Section {
         if lines.is_empty() {
             continue;
         }
-        let of = plain(&symbol.name, 60);
+        let of = plain(&full_name(file, symbol), 60);
         let total = count(lines.len(), "method");
         let head = format!("{of} ({total}): {}", lines.remove(0));
         section.say_with(head, lines);
@@ -138,7 +146,11 @@ fn declarations(
         .into_iter()
         .filter_map(|(at, symbol)| {
             let file = &survey.files[*at];
-            let cited = file.cite_symbol(symbol, 88)?;
+            let mut cited = file.cite_symbol(symbol, 88)?;
+            let name = full_name(file, symbol);
+            if *name != symbol.name {
+                cited = format!("{} in {cited}", plain(&name, 60));
+            }
             let mut names: Vec<&str> = methods_of(file, symbol)
                 .into_iter()
                 .map(|method| method.name.as_str())
@@ -153,6 +165,16 @@ fn declarations(
             Some(format!("{cited}{}{methods}", about_symbol(symbol, 100)))
         })
         .collect()
+}
+
+/// A declaration's name, in Rust behind the modules with a body that it stands in.
+fn full_name<'s>(file: &SurveyedFile, symbol: &'s Symbol) -> Cow<'s, str> {
+    match &symbol.module {
+        Some(module) if file.language == Some(Language::Rust) => {
+            format!("{module}::{}", symbol.name).into()
+        }
+        _ => symbol.name.as_str().into(),
+    }
 }
 
 fn routes(survey: &Survey) -> Section {

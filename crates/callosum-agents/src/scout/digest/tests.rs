@@ -441,3 +441,84 @@ proptest! {
         }
     }
 }
+
+/// Modules and functions that a macro of conditional compilation stands around are offered like
+/// others, on their own lines.
+#[test]
+fn what_stands_in_the_braces_of_a_macro_is_offered() {
+    let text = of_kind(
+        Kind::Api,
+        &[
+            ("Cargo.toml", "[package]\nname = \"shelf\"\n"),
+            (
+                "src/lib.rs",
+                "#[macro_use]\nmod macros;\n\ncfg_rt! {\n    pub mod runtime;\n    pub fn spawn() {}\n}\n",
+            ),
+            (
+                "src/runtime.rs",
+                "cfg_net! { pub struct Runtime; }\n\nimpl Runtime {\n    cfg_net! {\n        pub fn block_on(&self) {}\n    }\n}\n",
+            ),
+            (
+                "src/macros.rs",
+                "macro_rules! cfg_rt { ($($item:item)*) => { $($item)* } }\n",
+            ),
+        ],
+    );
+    for said in [
+        "2 declarations in 2 modules",
+        "`pub fn spawn() {}` [src/lib.rs:6]",
+        "shelf::runtime (1 declaration)",
+        "[src/runtime.rs:1]; has block_on",
+    ] {
+        assert!(text.contains(said), "{said}\n{text}");
+    }
+}
+
+/// Two types of one name in one file are two, each with its own methods.
+#[test]
+fn a_module_with_a_body_is_told_by_its_own_path() {
+    let text = of_kind(
+        Kind::Api,
+        &[
+            ("Cargo.toml", "[package]\nname = \"shelf\"\n"),
+            (
+                "src/lib.rs",
+                "pub struct Widget;\nimpl Widget {\n    pub fn outer(&self) {}\n}\n\n/// The insides.\npub mod inner {\n    pub struct Gadget;\n    pub struct Widget;\n    impl Widget {\n        pub fn within(&self) {}\n    }\n}\n\nmod closed {\n    pub struct Hidden;\n}\n",
+            ),
+        ],
+    );
+    for said in [
+        "3 declarations in 2 modules",
+        "`pub struct Widget;` [src/lib.rs:1]; has outer\n",
+        "shelf::inner (2 declarations): `pub mod inner` [src/lib.rs:7]: The insides\n",
+        "inner::Widget in `pub struct Widget;` [src/lib.rs:9]; has within\n",
+        "inner::Gadget in `pub struct Gadget;` [src/lib.rs:8]",
+        "inner::Widget (1 method): `pub fn within(&self) {}` [src/lib.rs:11]",
+    ] {
+        assert!(text.contains(said), "{said}\n{text}");
+    }
+    assert!(!text.contains("Hidden"), "{text}");
+}
+
+#[test]
+fn an_exported_macro_of_a_private_module_is_offered_at_the_root() {
+    let text = of_kind(
+        Kind::Api,
+        &[
+            ("Cargo.toml", "[package]\nname = \"shelf\"\n"),
+            ("src/lib.rs", "#[macro_use]\nmod macros;\n\npub mod book;\n"),
+            (
+                "src/macros.rs",
+                "/// Makes a shelf.\n#[macro_export]\nmacro_rules! shelf {\n    () => {};\n}\nmacro_rules! mine {\n    () => {};\n}\n",
+            ),
+            ("src/book.rs", "pub struct Book;\n"),
+        ],
+    );
+    assert!(
+        text.contains(
+            "shelf (1 declaration): `macro_rules! shelf` [src/macros.rs:3]: Makes a shelf\n"
+        ),
+        "{text}"
+    );
+    assert!(!text.contains("mine"), "{text}");
+}

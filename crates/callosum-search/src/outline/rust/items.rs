@@ -1,6 +1,9 @@
 //! Rust's items, their visibility, documentation and tests.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
 
 use tree_sitter::Node;
 
@@ -33,15 +36,18 @@ pub(in crate::outline) struct Rust<'t> {
     about_read_to: usize,
     /// Where names begin, further on, that mean a declaration and no variable.
     named_at: HashSet<usize>,
+    /// Where the names of macros stand that the tree does not hold: their calls were opened.
+    opened: Vec<Range<usize>>,
 }
 
 impl Rust<'_> {
-    pub(in crate::outline) fn new(text: &str) -> Self {
+    pub(in crate::outline) fn new(text: &str, opened: Vec<Range<usize>>) -> Self {
         Self {
             commands: commands::Clap::new(text),
             paths: paths::Paths::default(),
             about_read_to: 0,
             named_at: HashSet::new(),
+            opened,
         }
     }
 
@@ -76,6 +82,11 @@ impl<'t> Grammar<'t> for Rust<'t> {
 
     fn enter(&mut self, page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) -> Next {
         match node.kind() {
+            "source_file" => {
+                for name in self.opened.drain(..) {
+                    page.mention_at(name);
+                }
+            }
             "line_comment" | "block_comment" => {
                 let text = page.text(node);
                 if page.places.is_empty() && (text.starts_with("//!") || text.starts_with("/*!")) {
@@ -156,7 +167,8 @@ impl<'t> Grammar<'t> for Rust<'t> {
             "macro_definition" => {
                 self.paths.enter_macro(node);
                 if let Some(found) = found(page, node, lead, SymbolKind::Macro) {
-                    let exported = attributes(page, lead).any(|path| path == "macro_export");
+                    let exported = attributes(page, lead).any(|path| path == "macro_export")
+                        && !is_hidden(page, lead);
                     // An exported macro stands at the crate's root, wherever it is written.
                     let macro_ = page.add(found);
                     macro_.public = exported;
@@ -226,14 +238,20 @@ fn function<'t>(page: &mut Page<'t>, node: Node<'t>, lead: &[Node<'t>]) {
 
 /// A `pub fn` of a type that nobody else can name is nobody else's.
 fn hide_methods_of_private_types(page: &mut Page<'_>) {
-    let mut types: HashMap<String, bool> = HashMap::new();
+    let mut types: HashMap<(Option<String>, String), bool> = HashMap::new();
     for symbol in &page.outline.symbols {
         if symbol.kind == SymbolKind::Type {
-            *types.entry(symbol.name.clone()).or_default() |= symbol.public;
+            let name = (symbol.module.clone(), symbol.name.clone());
+            *types.entry(name).or_default() |= symbol.public;
         }
     }
     for symbol in &mut page.outline.symbols {
-        let of = symbol.container.as_ref().and_then(|of| types.get(of));
+        let Some(of) = &symbol.container else {
+            continue;
+        };
+        // A module may see to the methods of a type that stands outside of it.
+        let in_module = types.get(&(symbol.module.clone(), of.clone()));
+        let of = in_module.or_else(|| types.get(&(None, of.clone())));
         symbol.public &= of.copied().unwrap_or(true);
     }
 }
@@ -294,6 +312,12 @@ fn attributes<'t>(page: &Page<'t>, lead: &[Node<'t>]) -> impl Iterator<Item = &'
         .filter_map(|node| child_of_kind(*node, "attribute"))
         .filter_map(|attribute| attribute.named_child(0))
         .map(|path| page.text(path))
+}
+
+/// Whether an item is `#[doc(hidden)]`: public for the sake of other macros only.
+fn is_hidden(page: &Page<'_>, lead: &[Node<'_>]) -> bool {
+    let mut attributes = lead.iter().map(|node| page.text(*node));
+    attributes.any(|text| text.starts_with("#[doc(hidden"))
 }
 
 /// Whether an item is `pub` without a restriction.

@@ -2,7 +2,8 @@
 
 mod commands;
 mod items;
+mod opened;
 mod paths;
 mod routes;
 
-pub(super) use self::items::Rust;
+pub(super) use self::{items::Rust, opened::Opened};

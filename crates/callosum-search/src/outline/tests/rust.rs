@@ -335,3 +335,97 @@ fn build() {
 13: $ list
 ");
 }
+
+/// The macros of conditional compilation are the only thing around the items of some crates.
+#[test]
+fn items_in_the_braces_of_a_macro_stand_where_its_call_does() {
+    let source = r"
+cfg_rt! {
+    /// Runs things.
+    pub mod runtime;
+    cfg_net! { pub use crate::net::connect; }
+
+    #[test]
+    fn it_runs() {}
+}
+/// Said of the call.
+cfg_time! { pub fn sleep() {} }
+impl Builder {
+    cfg_rt! {
+        /// Builds.
+        pub fn build(&self) { cfg_inside! { pub fn unseen() {} } }
+    }
+}
+pub struct Builder;
+pub fn after() {}
+";
+    assert_snapshot!(shown("src/lib.rs", source), @r"
+4: DeclareModule runtime
+5: ReExport crate::net::connect
+8-8: test Function it_runs
+11-11: pub Function sleep
+15-15: pub Method Builder . build -- Builds.
+18-18: pub Type Builder
+19-19: pub Function after
+");
+    assert_snapshot!(mentioned("src/lib.rs", source), @"Builder:12 cfg_inside:15 cfg_net:5 cfg_rt:2 cfg_time:11 runtime:4 test:7 unseen:15");
+}
+
+#[test]
+fn what_only_looks_like_items_in_a_macro_is_left_alone() {
+    assert_snapshot!(shown("src/lib.rs", r"
+bitflags! { pub struct Flags: u32 { const A = 1; } }
+select! { a = b => {} }
+cfg_rt!(pub fn parenthesised() {});
+made::up! { pub fn by_a_crate() {} }
+broken! { pub fn a() { pub struct }
+}
+"), @"5: Path made::up");
+}
+
+#[test]
+fn what_stands_in_a_module_with_a_body_knows_its_path() {
+    let source = r"
+pub struct Widget;
+impl Widget { pub fn outer(&self) {} }
+pub mod inner {
+    struct Widget;
+    impl Widget { pub fn hidden(&self) {} }
+    pub mod deep { pub struct Gadget; }
+}
+";
+    let outline = outline(Language::Rust, "src/lib.rs", source);
+    let symbols: Vec<_> = outline
+        .symbols
+        .iter()
+        .map(|symbol| (symbol.module.as_deref(), &*symbol.name, symbol.public))
+        .collect();
+    assert_eq!(
+        symbols,
+        [
+            (None, "Widget", true),
+            (None, "outer", true),
+            (None, "inner", true),
+            (Some("inner"), "Widget", false),
+            (Some("inner"), "hidden", false),
+            (Some("inner"), "deep", true),
+            (Some("inner::deep"), "Gadget", true),
+        ]
+    );
+}
+
+/// `#[doc(hidden)]` macros are there for other macros.
+#[test]
+fn a_hidden_macro_is_offered_to_nobody() {
+    assert_snapshot!(shown("src/macros.rs", r"
+/// Makes one.
+#[macro_export]
+macro_rules! json { () => {} }
+#[macro_export]
+#[doc(hidden)]
+macro_rules! json_internal { () => {} }
+"), @r"
+4-4: pub Macro json -- Makes one.
+7-7: Macro json_internal
+");
+}

@@ -11,6 +11,8 @@
 
 /// Coding agents, played by scripts that write what the real ones wrote.
 mod agents;
+/// Ledgers that were archived.
+mod archives;
 /// Answers are checked before they are believed, and again when they are asked for.
 mod checking;
 /// The guard in the settings of coding agents.
@@ -49,6 +51,8 @@ mod permits;
 mod projects;
 /// Checkpoints, proofs, and what a stranger can check without us.
 mod proofs;
+/// Bringing a ledger back.
+mod recovering;
 /// What `--json` prints, held against its published schemas.
 mod schemas;
 /// Decisions and beads outlive an agent's context.

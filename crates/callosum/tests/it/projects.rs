@@ -75,3 +75,13 @@ pub(crate) fn surroundings(env: &TestEnv) -> Surroundings {
         disk: Disk::real(),
     }
 }
+
+/// A project with three entries.
+pub(crate) fn three_entries() -> TestEnv {
+    let env = two_languages();
+    for kind in ["scan", "deps", "api"] {
+        env.run(["delegate", &format!("about {kind}"), "--kind", kind])
+            .success();
+    }
+    env
+}

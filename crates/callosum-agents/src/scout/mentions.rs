@@ -4,16 +4,21 @@
 //! here, since nobody could tell which one is meant; and a mention counts only in a file that
 //! leans on the declaring file or its folder, since `Display` may well be somebody else's. Functions
 //! of types are left out altogether: too many types have an `open`. What is counted is therefore a
-//! lower bound.
+//! lower bound; [`Mentions::possible`] is the upper one. What a file imports from elsewhere, or a
+//! test file declares for itself, is never a mention.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use callosum_search::{
     language::Language,
-    outline::{Symbol, SymbolKind},
+    outline::{ImportKind, Symbol, SymbolKind},
+    resolve::Target,
 };
 
-use super::survey::{Survey, file::SurveyedFile, links};
+use super::{
+    role::Role,
+    survey::{Survey, file::SurveyedFile, links},
+};
 
 /// Names so common that a mention says nothing.
 const COMMON_NAMES: [&str; 23] = [
@@ -25,12 +30,18 @@ const COMMON_NAMES: [&str; 23] = [
 pub(super) struct Mentions<'s> {
     declarers: BTreeMap<&'s str, Option<(usize, &'s Symbol)>>,
     files: BTreeMap<&'s str, BTreeSet<usize>>,
+    /// Every declaration of a name, common names too.
+    candidates: BTreeMap<&'s str, Vec<(usize, &'s Symbol)>>,
+    /// For each file, the names that mean something else in it.
+    foreign: Vec<BTreeSet<&'s str>>,
+    survey: &'s Survey,
 }
 
 impl<'s> Mentions<'s> {
     /// Collects the names of a survey.
     pub(super) fn of(survey: &'s Survey) -> Self {
         let mut declarers: BTreeMap<&str, Option<(usize, &Symbol)>> = BTreeMap::new();
+        let mut candidates: BTreeMap<&str, Vec<(usize, &Symbol)>> = BTreeMap::new();
         let leaned_on: BTreeSet<usize> = survey.links.uses().map(|edge| edge.to).collect();
         for (at, file) in survey
             .files
@@ -42,10 +53,16 @@ impl<'s> Mentions<'s> {
                 !symbol.test
                     && symbol.container.is_none()
                     && symbol.kind != SymbolKind::Module
-                    && !COMMON_NAMES.contains(&symbol.name.as_str())
                     && is_nameable(file, symbol, leaned_on.contains(&at))
             });
             for symbol in symbols {
+                candidates
+                    .entry(&symbol.name)
+                    .or_default()
+                    .push((at, symbol));
+                if COMMON_NAMES.contains(&symbol.name.as_str()) {
+                    continue;
+                }
                 declarers
                     .entry(&symbol.name)
                     .and_modify(|declarer| *declarer = joined(survey, *declarer, (at, symbol)))
@@ -61,6 +78,7 @@ impl<'s> Mentions<'s> {
         }
         let mut files: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
         let sight = Sight::of(survey);
+        let foreign = foreign_names(survey);
         for (at, file) in survey.files.iter().enumerate() {
             let imported = file
                 .outline
@@ -74,12 +92,19 @@ impl<'s> Mentions<'s> {
             for name in imported.chain(mentioned) {
                 if let Some(Some((declarer, _))) = declarers.get(name)
                     && sight.sees(at, *declarer)
+                    && !foreign[at].contains(name)
                 {
                     files.entry(name).or_default().insert(at);
                 }
             }
         }
-        Self { declarers, files }
+        Self {
+            declarers,
+            files,
+            candidates,
+            foreign,
+            survey,
+        }
     }
 
     /// The one declaration of a name, and the file it stands in.
@@ -122,10 +147,64 @@ impl<'s> Mentions<'s> {
                 .is_some_and(|files| files.contains(&at))
     }
 
+    /// The declarations that a name may mean where it is mentioned in a file: what several files
+    /// declare, and what is reached in ways that are not followed here.
+    pub(super) fn possible(
+        &self,
+        name: &str,
+        at: usize,
+    ) -> impl Iterator<Item = (usize, &'s Symbol)> {
+        let is_foreign = self.foreign[at].contains(name);
+        let candidates = self.candidates.get(name).filter(|_| !is_foreign);
+        let language = self.survey.files[at].language;
+        candidates
+            .into_iter()
+            .flatten()
+            .copied()
+            .filter(move |(declarer, _)| self.survey.files[*declarer].language == language)
+    }
+
     /// Every name that one file alone declares, with that file and its declaration.
     pub(super) fn declared(&self) -> impl Iterator<Item = (usize, &'s Symbol)> + '_ {
         self.declarers.values().filter_map(|declarer| *declarer)
     }
+}
+
+/// For each file, the names that it takes from outside of the tree, and those that a test file
+/// declares for itself or has as macros from its folder.
+fn foreign_names(survey: &Survey) -> Vec<BTreeSet<&str>> {
+    let mut macros: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for file in survey.files.iter().filter(|file| file.role == Role::Test) {
+        let own = file.outline.symbols.iter();
+        let own = own.filter(|symbol| symbol.kind == SymbolKind::Macro);
+        macros
+            .entry(file.folder())
+            .or_default()
+            .extend(own.map(|symbol| symbol.name.as_str()));
+    }
+    let foreign = survey.files.iter().enumerate().map(|(at, file)| {
+        let mut names: BTreeSet<&str> = BTreeSet::new();
+        let mut ours: BTreeSet<&str> = BTreeSet::new();
+        let targets = survey.links.targets.get(at).map_or(&[][..], Vec::as_slice);
+        for (import, target) in file.outline.imports.iter().zip(targets) {
+            let taken = links::names_taken(file.language, import);
+            match target {
+                Target::File(_) => ours.extend(taken),
+                Target::Package(_) | Target::Standard if import.kind != ImportKind::Path => {
+                    names.extend(taken);
+                }
+                _ => {}
+            }
+        }
+        if file.role == Role::Test {
+            let own = file.outline.symbols.iter();
+            let own = own.filter(|symbol| symbol.container.is_none());
+            names.extend(own.map(|symbol| symbol.name.as_str()));
+            names.extend(macros.get(file.folder()).into_iter().flatten());
+        }
+        &names - &ours
+    });
+    foreign.collect()
 }
 
 /// The names of Go's methods, which look like those of its functions and types where they are

@@ -133,6 +133,8 @@ pub struct Reference {
     /// behind a dot, in Rust not a name in small letters that is neither called nor part of a
     /// path, in Go not behind a dot, in Go and JavaScript not a name that the file has for a local variable.
     pub bare: Option<u32>,
+    /// The line of its last mention of that kind.
+    pub last_bare: Option<u32>,
 }
 
 /// A request that a server answers.

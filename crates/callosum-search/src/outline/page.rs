@@ -56,11 +56,12 @@ pub(super) struct Found<'t> {
     pub(super) about: Option<String>,
 }
 
-/// The lines of a name's first mention, and of the first one by itself.
+/// The lines of a name's first mention, and of the first and the last one by itself.
 #[derive(Clone, Copy)]
 struct Mention {
     line: u32,
     bare: Option<u32>,
+    last_bare: Option<u32>,
 }
 
 /// A file while it is read.
@@ -105,6 +106,7 @@ impl<'t> Page<'t> {
                 name: name.to_owned(),
                 line: mention.line,
                 bare: mention.bare,
+                last_bare: mention.last_bare.filter(|_| mention.bare.is_some()),
             })
             .collect();
         references.sort();
@@ -295,10 +297,15 @@ impl<'t> Page<'t> {
             return;
         }
         let line = line_of(node);
-        let first = Mention { line, bare: None };
+        let first = Mention {
+            line,
+            bare: None,
+            last_bare: None,
+        };
         let mention = self.mentions.entry(self.text(node)).or_insert(first);
         if bare {
             mention.bare.get_or_insert(line);
+            mention.last_bare = mention.last_bare.max(Some(line));
         }
     }
 
@@ -309,9 +316,14 @@ impl<'t> Page<'t> {
             .partition_point(|start| *start <= name.start) as u32;
         let bare = Some(line);
         let mention = self.mentions.entry(&self.text[name]);
-        let mention = mention.or_insert(Mention { line, bare });
+        let mention = mention.or_insert(Mention {
+            line,
+            bare,
+            last_bare: bare,
+        });
         mention.line = mention.line.min(line);
         mention.bare = mention.bare.min(bare).or(bare);
+        mention.last_bare = mention.last_bare.max(bare);
     }
 
     /// Takes back that these names are mentioned by themselves.

@@ -1,7 +1,8 @@
 //! [`Reach`]: which code the tests name.
 //!
-//! "Reached" means named: a test file imports the file, or names something that it alone declares.
-//! Nothing is run, so nothing is known of branches or lines.
+//! "Reached" means named: a test file imports the file, or names something that it declares. A name
+//! that several files declare counts for each of them: to say of one that no test reaches it would
+//! be a guess. Nothing is run, so nothing is known of branches or lines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,6 +18,9 @@ pub(super) struct Reach {
     pub(super) testers: Vec<BTreeSet<usize>>,
     /// For each declaration (file, line), the test files that name it, with the line of one.
     pub(super) named: BTreeMap<(usize, u32), BTreeMap<usize, u32>>,
+    /// The declarations (file, line) that a test may mean: what no test names is neither here nor
+    /// in `named`.
+    possible: BTreeSet<(usize, u32)>,
 }
 
 impl Reach {
@@ -30,8 +34,14 @@ impl Reach {
             }
         }
         let mut named: BTreeMap<(usize, u32), BTreeMap<usize, u32>> = BTreeMap::new();
+        let mut possible = BTreeSet::new();
+        let leaning: BTreeSet<usize> = survey.links.uses().map(|edge| edge.from).collect();
         for (at, file) in survey.files.iter().enumerate() {
             for (name, line) in names_in_tests(file) {
+                if leaning.contains(&at) || file.role != Role::Test {
+                    let meant = mentions.possible(name, at);
+                    possible.extend(meant.map(|(declarer, symbol)| (declarer, symbol.line)));
+                }
                 let Some((declarer, symbol)) = mentions.declarer(name) else {
                     continue;
                 };
@@ -51,12 +61,22 @@ impl Reach {
                 testers[at].insert(at);
             }
         }
-        Self { testers, named }
+        Self {
+            testers,
+            named,
+            possible,
+        }
     }
 
-    /// Whether any test reaches a file.
+    /// Whether any test reaches a file, as far as can be told.
     pub(super) fn is_reached(&self, at: usize) -> bool {
-        !self.testers[at].is_empty()
+        let mut possible = self.possible.range((at, 0)..(at + 1, 0));
+        !self.testers[at].is_empty() || possible.next().is_some()
+    }
+
+    /// Whether any test names the declaration on this line, as far as can be told.
+    pub(super) fn is_named(&self, at: usize, line: u32) -> bool {
+        self.named.contains_key(&(at, line)) || self.possible.contains(&(at, line))
     }
 }
 
@@ -74,11 +94,11 @@ fn names_in_tests(file: &SurveyedFile) -> Vec<(&str, u32)> {
                 .iter()
                 .any(|(first, last)| (*first..=*last).contains(&line))
     };
-    let references = file
-        .outline
-        .references
-        .iter()
-        .filter_map(|reference| Some((reference.name.as_str(), reference.bare?)));
+    let references = file.outline.references.iter().filter_map(|reference| {
+        let lines = [reference.bare?, reference.last_bare?];
+        let line = lines.into_iter().find(|line| in_test(*line))?;
+        Some((reference.name.as_str(), line))
+    });
     let imports = file
         .outline
         .imports

@@ -112,6 +112,14 @@ fn in_short(survey: &Survey, reach: &Reach) -> Section {
     section
 }
 
+/// Whether there is nothing that could name anything: a published package often leaves its tests
+/// out.
+fn has_no_tests(survey: &Survey) -> bool {
+    let is_test = |file: &SurveyedFile| file.role == Role::Test && file.language.is_some();
+    let mut files = survey.files.iter();
+    !files.any(|file| is_test(file) || file.tests().next().is_some())
+}
+
 /// Files in test folders that no grammar here reads.
 fn unread_tests(survey: &Survey) -> Option<String> {
     let is_test = |file: &&SurveyedFile| {
@@ -332,6 +340,9 @@ fn most_tested(survey: &Survey, reach: &Reach) -> Section {
 
 fn by_part(survey: &Survey, reach: &Reach, modules: &[Module]) -> Section {
     let mut section = Section::new("Public declarations that tests name, by part", 22, "parts");
+    if has_no_tests(survey) {
+        return section;
+    }
     let of_file = module_of_file(modules, survey.files.len());
     let mut tally = vec![(0_usize, Vec::new()); modules.len()];
     for (at, file) in survey.files.iter().enumerate() {
@@ -342,7 +353,7 @@ fn by_part(survey: &Survey, reach: &Reach, modules: &[Module]) -> Section {
             .iter()
             .filter(|symbol| is_public_code(symbol))
         {
-            if reach.named.contains_key(&(at, symbol.line)) {
+            if reach.is_named(at, symbol.line) {
                 tally[module].0 += 1;
             } else {
                 tally[module].1.push((at, symbol));
@@ -392,6 +403,9 @@ fn is_public_code(symbol: &Symbol) -> bool {
 fn never_named(survey: &Survey, reach: &Reach, mentions: &Mentions<'_>) -> Section {
     let title = "Code that no test reaches by name (it may still run under one)";
     let mut section = Section::new(title, 20, "files");
+    if has_no_tests(survey) {
+        return section;
+    }
     let mut ranked: Vec<(u64, usize, &SurveyedFile)> = testable(survey)
         .filter(|(at, _)| !reach.is_reached(*at))
         .map(|(at, file)| {

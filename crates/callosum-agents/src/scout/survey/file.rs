@@ -119,7 +119,8 @@ impl SurveyedFile {
             || matches!(self.language, Some(Language::Go | Language::Java))
             || outline.symbols.iter().any(|symbol| symbol.test);
         let mentions = outline.references.iter().filter(|_| mentions_say);
-        let mentions = mentions.filter_map(|reference| reference.bare);
+        let mentions = mentions.flat_map(|reference| [reference.bare, reference.last_bare]);
+        let mentions = mentions.flatten();
         let mut wanted: Vec<u32> = outline
             .symbols
             .iter()

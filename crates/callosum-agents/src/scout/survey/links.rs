@@ -172,9 +172,17 @@ impl<'a> Chase<'a> {
         if names.is_empty() || import.kind == ImportKind::DeclareModule {
             return BTreeSet::from([to]);
         }
+        // `Notify::notified` is a matter of `Notify`.
+        let of_type = || {
+            let (path, _) = import.target.rsplit_once("::")?;
+            let holder = path.rsplit("::").next()?;
+            let is_type = self.files[to].language == Some(Language::Rust)
+                && holder.starts_with(char::is_uppercase);
+            is_type.then(|| self.declarer(to, holder)).flatten()
+        };
         names
             .into_iter()
-            .map(|name| self.declarer(to, name).unwrap_or(to))
+            .map(|name| self.declarer(to, name).or_else(of_type).unwrap_or(to))
             .collect()
     }
 

@@ -56,6 +56,30 @@ impl Rust<'_> {
         self.named_at.extend(name.map(|name| name.start_byte()));
     }
 
+    /// Takes note of what is called among a macro's arguments, which the grammar sees as mere
+    /// tokens: `total` of `assert_eq!(total(&items), 3)` and of `sum::total`.
+    fn calls_among(&mut self, page: &Page<'_>, tokens: Node<'_>) {
+        let mut cursor = tokens.walk();
+        let mut before = "";
+        let mut name: Option<(Node<'_>, bool)> = None;
+        for token in tokens.children(&mut cursor) {
+            let kind = token.kind();
+            if let Some((name, in_path)) = name.take() {
+                let is_called = kind == "token_tree" && page.text(token).starts_with('(');
+                if is_called || kind == "!" || in_path && kind != "::" {
+                    self.named_at.insert(name.start_byte());
+                }
+            }
+            if kind == "identifier" && !matches!(before, "." | "fn") {
+                name = Some((token, before == "::"));
+            }
+            before = kind;
+        }
+        let last = name.filter(|(_, in_path)| *in_path);
+        self.named_at
+            .extend(last.map(|(name, _)| name.start_byte()));
+    }
+
     /// Joins the lines of `//!` that follow one another.
     fn about_crate_or_module(&mut self, page: &mut Page<'_>, first: Node<'_>) {
         let row = first.start_position().row;
@@ -136,7 +160,10 @@ impl<'t> Grammar<'t> for Rust<'t> {
                 self.paths.note(page, node);
             }
             "attribute_item" | "inner_attribute_item" => self.paths.enter_attribute(node),
-            "token_tree" => self.paths.note_tokens(page, node),
+            "token_tree" => {
+                self.paths.note_tokens(page, node);
+                self.calls_among(page, node);
+            }
             "generic_function" => self.means_itself(node.child_by_field_name("function")),
             "mod_item" => module(page, node, lead, &mut self.paths),
             "impl_item" => {

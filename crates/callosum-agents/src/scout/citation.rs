@@ -39,8 +39,11 @@ pub(super) fn is_citable(path: &str) -> bool {
 fn telling_part(text: &str, longest: usize) -> Option<&str> {
     let harmless = longest_of(text.split(is_unsafe))?;
     let whole = shorten(harmless, longest);
-    let plain = longest_of(harmless.split('`')).map(|part| shorten(part, longest))?;
-    let says_nearly_as_much = plain.chars().count() * 4 >= whole.chars().count() * 3;
+    let stretches = harmless.split('`').map(without_target);
+    let plain = longest_of(stretches).map(|part| shorten(part, longest))?;
+    // A name that is linked stands between marks that only its target explains.
+    let is_linked = harmless.contains("`]") && plain.contains(' ');
+    let says_nearly_as_much = is_linked || plain.chars().count() * 4 >= whole.chars().count() * 3;
     let part = if whole.contains('`') && says_nearly_as_much {
         plain
     } else {
@@ -49,6 +52,21 @@ fn telling_part(text: &str, longest: usize) -> Option<&str> {
     let part = part.trim_end_matches(|c: char| c == '{' || c.is_whitespace());
     let letters = part.chars().filter(|c| !c.is_whitespace()).count();
     (letters >= SHORTEST_QUOTE && part.contains(char::is_alphanumeric)).then_some(part)
+}
+
+/// What stands between the target of a link whose words ended before this and a link that begins:
+/// `opens` of `][crate::Disk] opens [`.
+fn without_target(part: &str) -> &str {
+    let part = part.trim_end_matches(['[', ' ']);
+    let Some(rest) = part.strip_prefix(']') else {
+        return part;
+    };
+    let close = match rest.chars().next() {
+        Some('[') => ']',
+        Some('(') => ')',
+        _ => return rest.trim_start_matches([':', ' ']),
+    };
+    rest.split_once(close).map_or(rest, |(_, after)| after)
 }
 
 /// The longest of some parts of a line, the first of those where several are.
@@ -140,6 +158,27 @@ mod tests {
         assert_eq!(
             cite("a.md", 1, "a `b` c `d` e `f` g").as_deref(),
             Some("``a `b` c `d` e `f` g`` [a.md:1]")
+        );
+    }
+
+    #[test]
+    fn what_is_left_of_a_link_is_not_quoted() {
+        assert_eq!(
+            cite(
+                "a.rs",
+                1,
+                "[`Command`][crate::Command] line argument parser"
+            )
+            .as_deref(),
+            Some("`line argument parser` [a.rs:1]")
+        );
+        assert_eq!(
+            cite("a.rs", 1, "[`Command`]: the line of arguments").as_deref(),
+            Some("`the line of arguments` [a.rs:1]")
+        );
+        assert_eq!(
+            cite("a.rs", 1, "Define [`Command`] line [arguments][`Arg`]").as_deref(),
+            Some("`line [arguments]` [a.rs:1]")
         );
     }
 

@@ -272,8 +272,40 @@ fn unreadable(root: &Path, error: &ignore::Error) -> Skipped {
     }
 }
 
+/// What the system said, without the whole path that the walk puts before it.
 fn reason(error: &ignore::Error) -> String {
-    error
-        .io_error()
-        .map_or_else(|| error.to_string(), ToString::to_string)
+    let Some(error) = error.io_error() else {
+        return error.to_string();
+    };
+    let mut innermost: &dyn std::error::Error = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An error that says where it happened before it says what, as the walk's do.
+    #[derive(Debug, thiserror::Error)]
+    #[error("operation on /somewhere/else: {0}")]
+    struct Placed(#[source] std::io::Error);
+
+    #[test]
+    fn a_folder_that_cannot_be_listed_is_named_from_the_root_alone() {
+        let denied = std::io::Error::from(std::io::ErrorKind::PermissionDenied);
+        let error = ignore::Error::WithPath {
+            path: "/tree/closed".into(),
+            err: Box::new(ignore::Error::Io(std::io::Error::other(Placed(denied)))),
+        };
+        assert_eq!(
+            unreadable(Path::new("/tree"), &error),
+            Skipped {
+                path: "closed".to_owned(),
+                why: Why::Unreadable("permission denied".to_owned()),
+            }
+        );
+    }
 }

@@ -45,13 +45,17 @@ pub(super) fn list<T: AsRef<str>>(names: &[T], most: usize) -> String {
     }
 }
 
-/// What a file says of itself: the line alone where it holds the sentence, else the sentence with
-/// the line it begins on.
+/// What a file says of itself: the line alone where it holds the sentence and no links, else the
+/// sentence with the line it begins on.
 pub(super) fn said(file: &SurveyedFile, note: &Note) -> Option<String> {
     let line = unmarked(file.line(note.line)?);
     let words = citation::plain(&note.text, 150);
     let longest = 120;
-    if line.chars().count() <= longest && line.chars().count() + 8 >= words.chars().count() {
+    let has_links = ["](", "][", "`]"].iter().any(|mark| line.contains(mark));
+    if !has_links
+        && line.chars().count() <= longest
+        && line.chars().count() + 8 >= words.chars().count()
+    {
         return citation::cite_at_most(&file.path, note.line, line, longest);
     }
     let cited = citation::cite_at_most(&file.path, note.line, line, 28)?;

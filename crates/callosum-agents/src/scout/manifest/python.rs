@@ -199,7 +199,10 @@ pub(super) fn read_setup_cfg(path: &str, text: &str) -> Manifest {
             left.trim().clone_into(&mut key);
             value = right.trim();
         }
-        if value.is_empty() {
+        // `attr:` and `file:` say where the value is, not what it is.
+        let is_elsewhere =
+            section == "metadata" && ["attr:", "file:"].iter().any(|way| value.starts_with(way));
+        if value.is_empty() || is_elsewhere {
             continue;
         }
         let placed = || {

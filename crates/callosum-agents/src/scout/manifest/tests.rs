@@ -160,6 +160,14 @@ fn python_projects_are_read_in_their_four_forms() {
 }
 
 #[test]
+fn what_setup_cfg_takes_from_elsewhere_is_no_value() {
+    let text = "[metadata]\nname = x\nversion = attr: x.__version__\ndescription = file: README\n";
+    let package = read("setup.cfg", text).unwrap().package.unwrap();
+    assert_eq!(package.name.text, "x");
+    assert!(package.version.is_none() && package.about.is_none());
+}
+
+#[test]
 fn go_modules_leave_out_what_only_others_need() {
     check(
         "go.mod",

@@ -92,12 +92,32 @@ fn heading<'t>(line: &'t str, next: Option<&str>) -> Option<&'t str> {
 /// A line that begins a paragraph of words: no badge, image, tag, list, table or code.
 fn is_prose(line: &str) -> bool {
     let bare = line.trim_start_matches(['*', '_', '>', ' ']);
+    if only_links(bare) {
+        return false;
+    }
     let words = without_links(bare);
     let letters = words.chars().filter(|c| c.is_alphabetic()).count();
     letters >= 12
         && words.split_whitespace().count() >= 3
         && !line.starts_with(['<', '|', '!', '-', '+', '=', ':', '{', '$'])
         && !(line.starts_with("* ") || line.starts_with("[!") || line.starts_with("    "))
+}
+
+/// Whether a line defines a link (`[name]: target`) or is an address with a label before it
+/// (`Build Status: https://…`).
+fn only_links(line: &str) -> bool {
+    let is_address = |word: &str| word.contains("://") && !word.contains(char::is_whitespace);
+    let labelled = line.rsplit_once(": ").is_some_and(|(label, target)| {
+        is_address(target.trim().trim_matches(['<', '>'])) && label.split_whitespace().count() <= 5
+    });
+    let defines = line.starts_with('[')
+        && line.split_once("]:").is_some_and(|(_, target)| {
+            let mut words = target.split_whitespace();
+            let goes_elsewhere = words.next().is_some_and(is_address);
+            let title = words.next();
+            goes_elsewhere || title.is_none_or(|title| title.starts_with(['"', '\'', '(']))
+        });
+    labelled || defines
 }
 
 /// The text without the addresses of its links; badges vanish.
@@ -165,6 +185,22 @@ mod tests {
             "# jq\n\n[![CI](https://x/y.svg)](https://x)\n<p>logo</p>\n\nA processor for JSON on\nthe command line. It is small.\n",
             Some(("jq", 1)),
             Some(("A processor for JSON on the command line.", 6)),
+        );
+    }
+
+    #[test]
+    fn definitions_of_links_and_labelled_addresses_are_no_prose() {
+        check(
+            "# Serde\n\n[Build Status]: https://img.shields.io/serde-rs/json/ci.yml?branch=master\n\
+             [actions page]: ./.github/workflows/main.yml \"All of the runs\"\n\
+             Build Status of main: https://img.shields.io/serde-rs\n\nA way to read JSON in Rust.\n",
+            Some(("Serde", 1)),
+            Some(("A way to read JSON in Rust.", 7)),
+        );
+        check(
+            "Read the guide at: https://x.y for what this is about\n",
+            None,
+            Some(("Read the guide at: https://x.y for what this is about", 1)),
         );
     }
 

@@ -38,7 +38,8 @@ impl Reach {
         let leaning: BTreeSet<usize> = survey.links.uses().map(|edge| edge.from).collect();
         for (at, file) in survey.files.iter().enumerate() {
             for (name, line) in names_in_tests(file) {
-                if leaning.contains(&at) || file.role != Role::Test {
+                let may_mean = leaning.contains(&at) || !file.words.is_empty();
+                if may_mean || file.role != Role::Test {
                     let meant = mentions.possible(name, at);
                     possible.extend(meant.map(|(declarer, symbol)| (declarer, symbol.line)));
                 }
@@ -108,8 +109,10 @@ fn names_in_tests(file: &SurveyedFile) -> Vec<(&str, u32)> {
             let names = links::names_taken(file.language, import);
             names.into_iter().map(|name| (name, import.line))
         });
+    let words = file.words.iter().map(|(word, line)| (&**word, *line));
     references
         .chain(imports)
+        .chain(words)
         .filter(|(_, line)| in_test(*line))
         .collect()
 }

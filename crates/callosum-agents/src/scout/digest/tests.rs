@@ -621,3 +621,19 @@ fn a_tree_without_tests_says_so_once() {
     assert!(!text.contains("none names"), "{text}");
     assert!(!text.contains("Code that no test reaches"), "{text}");
 }
+
+/// What the grammar gives up may still name anything.
+#[test]
+fn a_test_file_that_cannot_be_parsed_still_names_things() {
+    let lost = format!("{}\nfind_book();\n", ") } ] 3x @ = ".repeat(3_000));
+    let text = of_kind(
+        Kind::Tests,
+        &[
+            ("Cargo.toml", "[package]\nname = \"shelf\"\n"),
+            ("src/lib.rs", "pub fn find_book() {\n    drop(1);\n}\n"),
+            ("tests/lost.rs", &lost),
+        ],
+    );
+    assert!(!text.contains("Code that no test reaches"), "{text}");
+    assert!(!text.contains("none names"), "{text}");
+}

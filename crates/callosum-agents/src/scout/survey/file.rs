@@ -43,6 +43,9 @@ pub(in crate::scout) struct SurveyedFile {
     /// Of Rust, what paths in the code begin with (`serde_json` of `serde_json::from_str`), each
     /// with the line of its first mention: crates are used without being imported.
     pub(in crate::scout) path_heads: BTreeMap<Box<str>, u32>,
+    /// Of a test file that the grammar gave up, every word with its first line: it may name
+    /// anything.
+    pub(in crate::scout) words: BTreeMap<Box<str>, u32>,
     /// Lines that may be quoted, trimmed.
     quotable: BTreeMap<u32, Box<str>>,
 }
@@ -62,6 +65,7 @@ impl SurveyedFile {
             outline: Outline::default(),
             text: None,
             path_heads: BTreeMap::new(),
+            words: BTreeMap::new(),
             quotable: BTreeMap::new(),
         }
     }
@@ -89,6 +93,14 @@ impl SurveyedFile {
             && surveyed.role != Role::Generated
         {
             surveyed.outline = outline::outline(language, &file.path, &text);
+            let outline = &surveyed.outline;
+            let is_given_up = outline.has_errors
+                && outline.symbols.is_empty()
+                && outline.imports.is_empty()
+                && outline.references.is_empty();
+            if is_given_up && surveyed.role == Role::Test {
+                surveyed.words = words(&text);
+            }
             lift_out_of_namespaces(language, &mut surveyed.outline.symbols);
             let about = surveyed.outline.about.clone();
             surveyed.about = about.filter(|note| !is_legal(&note.text));
@@ -281,6 +293,18 @@ fn lift_out_of_namespaces(language: Language, symbols: &mut [Symbol]) {
             symbol.container = None;
         }
     }
+}
+
+/// The words of a text that may be names, each with the line where it stands first.
+fn words(text: &str) -> BTreeMap<Box<str>, u32> {
+    let mut words = BTreeMap::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let parts = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+        for word in parts.filter(|word| word.starts_with(|c: char| c.is_alphabetic() || c == '_')) {
+            words.entry(word.into()).or_insert(number);
+        }
+    }
+    words
 }
 
 fn is_comment(line: &str) -> bool {

@@ -228,31 +228,35 @@ fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
         || path::is_within(&absolute, "/private/tmp")
         || path::is_within(&absolute, "/var/folders")
         || path::is_within(&absolute, "/dev/shm");
-    if temporary && absolute != "/dev/shm"
-        || facts
-            .free
-            .iter()
-            .any(|free| path::is_within(&absolute, free))
+    // What holds the project or the home is vital wherever it lies, also among temporary folders.
+    let home = facts.home.as_deref().filter(|home| !home.is_empty());
+    let holds = |inner: &str| path::is_within(inner, &absolute);
+    if root.is_some_and(holds) || home.is_some_and(holds) || first.is_empty() {
+        return Place::Vital;
+    }
+    if facts
+        .free
+        .iter()
+        .any(|free| path::is_within(&absolute, free))
     {
         return Place::Free;
     }
-    if root.is_some_and(|root| path::is_within(root, &absolute)) || first.is_empty() {
-        return Place::Vital;
+    let in_home = home.and_then(|home| {
+        let rest = absolute.strip_prefix(home.trim_end_matches('/'))?;
+        rest.strip_prefix('/')
+    });
+    if let Some(rest) = in_home {
+        if rest == ".cache" || rest.starts_with(".cache/") {
+            return Place::Free;
+        }
+        return if OWN.contains(&rest) {
+            Place::Vital
+        } else {
+            Place::Outside
+        };
     }
-    if let Some(home) = facts.home.as_deref() {
-        if path::is_within(home, &absolute) {
-            return Place::Vital;
-        }
-        if let Some(rest) = absolute.strip_prefix(&format!("{}/", home.trim_end_matches('/'))) {
-            if rest == ".cache" || rest.starts_with(".cache/") {
-                return Place::Free;
-            }
-            return if OWN.contains(&rest) {
-                Place::Vital
-            } else {
-                Place::Outside
-            };
-        }
+    if temporary && absolute != "/dev/shm" {
+        return Place::Free;
     }
     if first.contains(['*', '?']) {
         return Place::Vital;
@@ -305,7 +309,41 @@ pub(crate) fn follow(path: &str, facts: &Facts) -> String {
 }
 
 fn git(path: &str, _facts: &Facts) -> bool {
-    path.split('/').any(|part| part == ".git")
+    path.split('/')
+        .any(|part| part == ".git" || matches(part, ".git"))
+}
+
+/// Whether a part of a path is a pattern that takes `name` in, which begins with a dot: as in a
+/// shell, a pattern must have that dot itself.
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
+    pattern.contains(['*', '?', '['])
+        && pattern.starts_with('.') == name.starts_with('.')
+        && takes(pattern, name)
+}
+
+fn takes(pattern: &str, name: &str) -> bool {
+    let mut rest = pattern.chars();
+    match rest.next() {
+        None => name.is_empty(),
+        Some('*') => {
+            let rest = rest.as_str().trim_start_matches('*');
+            let mut ends = name.char_indices().map(|(at, _)| at).chain([name.len()]);
+            ends.any(|at| takes(rest, &name[at..]))
+        }
+        Some('[') => {
+            // Which characters it takes is not looked at: it may take the one that stands here.
+            let rest = rest.as_str();
+            let after = rest.find(']').map_or("", |end| &rest[end + 1..]);
+            let mut left = name.chars();
+            left.next().is_some() && takes(after, left.as_str())
+        }
+        Some(wanted) => {
+            let mut left = name.chars();
+            let found = left.next();
+            found.is_some_and(|found| wanted == '?' || wanted == found)
+                && takes(rest.as_str(), left.as_str())
+        }
+    }
 }
 
 fn device(path: &str) -> Option<Place> {
@@ -348,6 +386,50 @@ mod tests {
             ..Facts::default()
         };
         place(text, facts.cwd.as_deref(), &facts)
+    }
+
+    /// CAKE-SHIM-1: a home or a project among temporary folders is no less a home or a project.
+    #[test]
+    fn what_lies_among_temporary_folders_may_be_vital() {
+        let facts = Facts {
+            cwd: Some("/tmp/t/home/p".to_owned()),
+            home: Some("/tmp/t/home".to_owned()),
+            root: Some("/tmp/t/home/p".to_owned()),
+            free: vec!["/tmp/t/home/scratch".to_owned()],
+            ..Facts::default()
+        };
+        for (text, expected) in [
+            ("/tmp", Place::Vital),
+            ("/tmp/*", Place::Vital),
+            ("..", Place::Vital),
+            ("/tmp/t/home/*", Place::Vital),
+            ("/tmp/t/home/.ssh", Place::Vital),
+            ("/tmp/t/home/notes", Place::Outside),
+            ("/tmp/t/home/scratch/x", Place::Free),
+            ("/tmp/t/home/.cache/x", Place::Free),
+            ("/tmp/t/home/p/target", Place::Inside),
+            ("/tmp/other", Place::Free),
+        ] {
+            assert_eq!(
+                place(text, facts.cwd.as_deref(), &facts),
+                expected,
+                "{text}"
+            );
+        }
+    }
+
+    /// CAKE-SHIM-1: a pattern is about what it takes in.
+    #[test]
+    fn a_pattern_is_about_what_it_takes_in() {
+        for pattern in [".git*", ".g*t", ".gi?", ".[g]it", ".*t", "*.git", ".**"] {
+            let is_met = pattern.starts_with('.');
+            assert_eq!(super::matches(pattern, ".git"), is_met, "{pattern}");
+        }
+        for pattern in [".git?", ".github*", ".git", "git*", ".[", ""] {
+            assert!(!super::matches(pattern, ".git"), "{pattern}");
+        }
+        let many = format!(".{}", "*?".repeat(10_000));
+        assert!(!super::matches(&many, ".git"));
     }
 
     /// CAKE-SHIM-1: a path is judged by where it leads, not by how it is spelled.

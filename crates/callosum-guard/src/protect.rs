@@ -113,6 +113,16 @@ pub fn decide_write(path: &str, facts: &Facts, policy: &Policy) -> Verdict {
     }
 }
 
+/// Whether a pattern is about our files: it begins like one of them, and takes it in.
+///
+/// `*.json` takes one in as well, and is about others: most projects have none of ours.
+fn is_pattern_of_state(pattern: &str) -> bool {
+    const NAMES: [&str; 4] = ["cal_audit", ".cal_memory.json", ".cal_hashlog", ".cal_lock"];
+    let begins = pattern.find(['*', '?', '[']).unwrap_or(0);
+    let mut names = NAMES.iter().chain(&OURS);
+    begins >= 4 && names.any(|name| place::matches(pattern, name))
+}
+
 /// What is held against a write to this path; with `strict` also that it lies outside.
 pub(crate) fn objection_to(
     text: &str,
@@ -133,7 +143,11 @@ pub(crate) fn objection_to(
     {
         let inner = absolute[root.trim_end_matches('/').len()..].trim_start_matches('/');
         let first = inner.split('/').next().unwrap_or("");
-        if OURS.contains(&inner) || first == "cal_audit" || first.starts_with(".cal_") {
+        if OURS.contains(&inner)
+            || first == "cal_audit"
+            || first.starts_with(".cal_")
+            || (first == inner && is_pattern_of_state(first))
+        {
             return Some(STATE);
         }
     } else if !absolute.starts_with('/')

@@ -87,8 +87,14 @@ impl Walker<'_> {
 
     /// `env` with `-S`, `-C` and `-u`.
     fn env(&mut self, words: &[Arg], input: Option<&Value>) -> Option<Value> {
+        let mut is_value = false;
         for (at, word) in words.iter().enumerate().skip(1) {
             let text = word.text.as_str();
+            // What an option takes is neither the command nor another option.
+            if std::mem::take(&mut is_value) {
+                continue;
+            }
+            is_value = matches!(text, "-u" | "--unset" | "-a" | "--argv0");
             let split = match text {
                 "-S" | "-vS" | "-iS" | "--split-string" => {
                     words.get(at + 1).map(|w| w.text.clone())

@@ -33,7 +33,7 @@ use callosum_host::Disk;
 
 pub(crate) use self::{
     answer::{Answer, Moment, Reply},
-    place::{facts, journal},
+    place::{facts, journal, links_in},
 };
 use self::{
     event::{Action, Event, LONGEST, Unreadable},

@@ -3,7 +3,7 @@
 //! What is missing makes the guard stricter, so nothing here fails.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     os::unix::ffi::OsStrExt as _,
     path::{Component, Path, PathBuf},
 };
@@ -27,6 +27,9 @@ const PROJECT: [&str; 3] = [
 
 /// So many paths of one call are looked at for links.
 const MOST_PATHS: usize = 64;
+
+/// How much of a command is looked through for links, in bytes.
+const LONGEST_COMMAND: usize = 16 * 1024;
 
 /// The longest of git's one-line files that is read, in bytes.
 const LONGEST_LINE: usize = 8 * 1024;
@@ -199,13 +202,37 @@ fn is_linked(git_dir: &Path) -> bool {
     parent.is_some_and(|parent| parent == "worktrees")
 }
 
-/// Where the links lead that stand on the way to the files that a call writes.
+/// Where the links lead that stand on the way to what a call is about.
 fn links(disk: &Disk, cwd: Option<&Path>, action: &Action) -> BTreeMap<String, String> {
+    match action {
+        Action::Write(paths) => links_to(disk, cwd, paths.iter().map(String::as_str)),
+        Action::Shell(command) => links_in(disk, cwd, command),
+        Action::Other => BTreeMap::new(),
+    }
+}
+
+/// Where the links lead that a command may name.
+///
+/// Whatever could be a path in it is looked at as one, without reading the command: what is none
+/// is not there. At most [`MOST_PATHS`] are.
+pub(crate) fn links_in(disk: &Disk, cwd: Option<&Path>, command: &str) -> BTreeMap<String, String> {
+    let parts_it = |c: char| c.is_whitespace() || "\"'`;|&<>(){}=,:".contains(c);
+    let could_be_path = |word: &&str| !word.is_empty() && !word.starts_with(['-', '$']);
+    let start = command.get(..LONGEST_COMMAND).unwrap_or(command);
+    let words: BTreeSet<&str> = start.split(parts_it).filter(could_be_path).collect();
+    links_to(disk, cwd, words)
+}
+
+fn links_to<'p>(
+    disk: &Disk,
+    cwd: Option<&Path>,
+    paths: impl IntoIterator<Item = &'p str>,
+) -> BTreeMap<String, String> {
     let mut links = BTreeMap::new();
-    let (Action::Write(paths), Some(cwd)) = (action, cwd) else {
+    let Some(cwd) = cwd else {
         return links;
     };
-    for path in paths.iter().take(MOST_PATHS) {
+    for path in paths.into_iter().take(MOST_PATHS) {
         if path.contains('\0') {
             continue;
         }

@@ -24,6 +24,29 @@ fn check_says_whether_a_command_may_run() {
     assert!(env.project().join("kept.txt").exists());
 }
 
+/// CAKE-SHIM-1: a link is judged by where it leads, and one that is removed by where it stands.
+#[test]
+fn links_are_followed_in_commands() {
+    let env = TestEnv::new();
+    std::os::unix::fs::symlink("/usr", env.project().join("l1")).unwrap();
+    std::os::unix::fs::symlink(".git", env.project().join("l6")).unwrap();
+    std::fs::create_dir_all(env.project().join(".git")).unwrap();
+    std::fs::create_dir_all(env.project().join("build")).unwrap();
+    std::os::unix::fs::symlink("build", env.project().join("out")).unwrap();
+    for command in [
+        "rm -rf l1/*",
+        "cd l1 && rm -rf *",
+        "find l1/ -delete",
+        "echo x > l6/config",
+        "rm -rf 'l6/'*",
+    ] {
+        env.run(["guard", "check", "--", command]).ended_with(1);
+    }
+    for command in ["rm l1", "rm -rf out/*", "ls l1", "cat l6/config"] {
+        env.run(["guard", "check", "--", command]).success();
+    }
+}
+
 /// CAKE-SHIM-1: the explanation shows what was unwrapped, and every rule that looked.
 #[test]
 fn explain_shows_each_command_and_rule() {

@@ -168,7 +168,7 @@ fn refuse_blocked(context: &Context, pattern: &Permission) -> Result<(), Command
     let policy: Policy = StrictnessArgs::default().policy(context)?;
     let words = String::from(pattern.clone());
     let words = words.strip_suffix(" *").unwrap_or(&words);
-    let verdict = decide(words, &place::facts(context), &policy);
+    let verdict = decide(words, &place::facts_for(context, words), &policy);
     if verdict.decision != Decision::Block {
         return Ok(());
     }

@@ -115,7 +115,7 @@ pub(super) fn line(words: &[String]) -> String {
 pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandError> {
     let policy = args.strictness.policy_with_permits(context)?;
     let command = line(&args.command);
-    let verdict = decide(&command, &place::facts(context), &policy);
+    let verdict = decide(&command, &place::facts_for(context, &command), &policy);
     let allowed = verdict.decision == Decision::Allow;
     let output = CheckOutput::new(&command, verdict);
     if context.ui.json {

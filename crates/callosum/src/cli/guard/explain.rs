@@ -61,7 +61,7 @@ pub(crate) struct LookedOutput {
 pub(super) fn run(context: &Context, args: &ExplainArgs) -> Result<(), CommandError> {
     let policy = args.strictness.policy_with_permits(context)?;
     let command = line(&args.command);
-    let explained = explain(&command, &place::facts(context), &policy);
+    let explained = explain(&command, &place::facts_for(context, &command), &policy);
     let output = ExplainOutput {
         verdict: CheckOutput::new(&command, explained.verdict),
         steps: explained

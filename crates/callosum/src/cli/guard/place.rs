@@ -63,7 +63,17 @@ pub(super) fn permissions(context: &Context) -> Permissions {
     Permissions::of(&context.disk, &context.project.homes, context.state())
 }
 
-/// What a hook would know that is called in this folder.
+/// What a hook would know that is called in this folder with this command.
+pub(super) fn facts_for(context: &Context, command: &str) -> Facts {
+    let facts = facts(context);
+    let cwd = facts.cwd.as_deref().map(Path::new);
+    Facts {
+        links: hook::links_in(&context.disk, cwd, command),
+        ..facts
+    }
+}
+
+/// What a hook would know that is called in this folder, whatever the command.
 pub(super) fn facts(context: &Context) -> Facts {
     let real = |path: &Path| {
         context

@@ -177,21 +177,39 @@ mod tests {
 
     use super::*;
 
+    struct Ground {
+        _folder: tempfile::TempDir,
+        disk: Disk,
+        zones: Zones,
+    }
+
+    impl Ground {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let disk = Disk::real();
+            let root = disk.canonicalize(folder.path()).unwrap();
+            let tree = root.clone();
+            Self {
+                _folder: folder,
+                disk,
+                zones: Zones { tree, root },
+            }
+        }
+
+        fn trajectory(&self) -> Trajectory<'_> {
+            Trajectory {
+                disk: &self.disk,
+                zones: &self.zones,
+                agent: Agent::default(),
+            }
+        }
+    }
+
     /// LOA-GRD-1: what counts is everything since the last hand-off, across midnight.
     #[test]
     fn reading_goes_back_to_the_last_hand_off_and_no_further() {
-        let folder = tempfile::tempdir().unwrap();
-        let disk = Disk::real();
-        let root = disk.canonicalize(folder.path()).unwrap();
-        let zones = Zones {
-            tree: root.clone(),
-            root,
-        };
-        let trajectory = Trajectory {
-            disk: &disk,
-            zones: &zones,
-            agent: Agent::default(),
-        };
+        let ground = Ground::new();
+        let trajectory = ground.trajectory();
         assert!(!trajectory.since_handoff().unwrap().is_there);
         let record = |n: u8, phase: &str| json!({"phase": phase, "n": n});
         trajectory
@@ -222,21 +240,13 @@ mod tests {
 
     #[test]
     fn a_torn_line_is_ended_and_a_record_is_added_once() {
-        let folder = tempfile::tempdir().unwrap();
-        let disk = Disk::real();
-        let root = disk.canonicalize(folder.path()).unwrap();
-        let zones = Zones {
-            tree: root.clone(),
-            root,
-        };
-        let trajectory = Trajectory {
-            disk: &disk,
-            zones: &zones,
-            agent: Agent::default(),
-        };
+        let ground = Ground::new();
+        let trajectory = ground.trajectory();
         let path = trajectory.file_of("2026-01-01").unwrap();
-        disk.create_dir_all(path.parent().unwrap()).unwrap();
-        disk.replace(&path, b"{\"phase\":\"a\"}\n{\"torn", 0o644)
+        ground.disk.create_dir_all(path.parent().unwrap()).unwrap();
+        ground
+            .disk
+            .replace(&path, b"{\"phase\":\"a\"}\n{\"torn", 0o644)
             .unwrap();
         let record = json!({"phase": "b"});
         assert_eq!(
@@ -246,7 +256,7 @@ mod tests {
             3
         );
         trajectory.append("2026-01-01", &[record]).unwrap();
-        let text = String::from_utf8(disk.read(&path).unwrap()).unwrap();
+        let text = String::from_utf8(ground.disk.read(&path).unwrap()).unwrap();
         assert_eq!(text, "{\"phase\":\"a\"}\n{\"torn\n{\"phase\":\"b\"}\n");
     }
 }

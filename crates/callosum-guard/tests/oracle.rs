@@ -110,8 +110,8 @@ fn world(root: &Path, stubs: &BTreeSet<String>) {
     for program in REAL {
         bring(root, program);
     }
-    let stub =
-        "#!/bin/bash\n{ printf '%s\\037' \"${0##*/}\" \"$@\"; printf '\\036'; } >> /log/calls\n";
+    // A call is written at once: the programs of a pipe append to the log side by side.
+    let stub = "#!/bin/bash\nprintf -v call '%s\\037' \"${0##*/}\" \"$@\"\nprintf '%s\\036' \"$call\" >> /log/calls\n";
     for name in stubs {
         let plain = name
             .chars()

@@ -9,7 +9,6 @@ use std::{
 };
 
 use callosum_host::{Disk, disk::EntryKind};
-use serde_json::Value;
 
 use crate::{client::Client, dialect::Dialect, registry::Executor};
 
@@ -114,9 +113,7 @@ impl Known {
         executor.protocol = dialect.map(|dialect| dialect.as_str().to_owned());
         executor.grant_needs();
         if let Some(reason) = self.cannot_be_active() {
-            executor
-                .extra
-                .insert("inactive_reason".to_owned(), Value::from(reason));
+            executor.deactivate(&reason);
         }
         executor
     }
@@ -166,7 +163,7 @@ mod tests {
             let template = Template::parse_for_client(&entry.command_template).unwrap();
             assert_eq!(template.program(), known.program);
             assert_eq!(
-                entry.extra.contains_key("inactive_reason"),
+                entry.inactive_reason().is_some(),
                 known.speaks == Speaks::Guess
             );
         }

@@ -12,9 +12,10 @@ use crate::{
     client::Version,
     dialect::{self, Dialect},
     protocol::{AnswerError, Request, Unreadable, parse_answer, parse_capabilities},
-    registry::{Capabilities, Executor, Status},
+    registry::{Capabilities, Executor},
     runner::{Patience, Reply, RunError, Surroundings, exchange},
     transport::{self, Transport},
+    words::with_causes,
 };
 
 /// Longest time that an executor may take to answer each question (seed CAL §6.2).
@@ -174,12 +175,14 @@ impl Handshake {
             executor.version.clone_from(version);
         }
         if self.passed() {
-            executor.status = Status::Active;
+            executor.activate();
             executor.capabilities = self.capabilities;
             executor.last_validated = Some(now.to_string());
-            executor.extra.shift_remove("inactive_reason");
-        } else if !executor.is_embedded() {
-            executor.status = Status::Inactive;
+        } else if let Some((step, fault)) = self.fault()
+            && !executor.is_embedded()
+        {
+            let reason = format!("its handshake failed at {step}: {}", with_causes(fault));
+            executor.deactivate(&reason);
         }
     }
 }
@@ -328,6 +331,7 @@ fn validate(ping_output: &[u8], capabilities: Capabilities) -> Result<(), Fault>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::registry::Status;
 
     const PONG: &str = r#"{"summary":"pong","tokens_used":0,"status":"success"}"#;
 

@@ -41,6 +41,20 @@ pub(crate) fn fit_line(words: &str, longest: usize) -> String {
     line
 }
 
+/// An error and its causes, but for those that have been said already.
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut words = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let said = cause.to_string();
+        if !words.contains(&said) {
+            words = format!("{words}: {said}");
+        }
+        source = cause.source();
+    }
+    words
+}
+
 /// The end of some words, at most `longest` bytes, from the beginning of a line where there is one.
 ///
 /// Masked before they are cut, so that no key loses the part that it is recognised by.

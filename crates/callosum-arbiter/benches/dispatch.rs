@@ -82,6 +82,7 @@ fn main() {
         connections: Connections::default(),
         cancel: cancel.clone(),
         patience: Patience::default(),
+        waits: 0,
         disk: disk.clone(),
     };
     let limits = Limits::default();

@@ -112,6 +112,12 @@ impl Ledger {
     /// Holds the ledger's lock while it notes how they stand; what is appended meanwhile is not
     /// waited for. Costs the reading and writing of the ledger, and reading it back.
     pub fn back_up(disk: &Disk, paths: &LedgerPaths, clock: &Clock) -> Result<Backup, BackupError> {
+        let is_begun = |path| disk.exists(path).map_err(OpenError::from);
+        if !is_begun(&paths.ledger)? && !is_begun(&paths.audit)? {
+            return Err(BackupError::Open(OpenError::NotCreated {
+                root: paths.root.clone(),
+            }));
+        }
         drop(leftovers::sweep_all(disk, paths));
         let held = ExclusiveLedger::acquire(disk, paths).map_err(OpenError::from)?;
         let audit = held.lock_audit().map_err(OpenError::from)?;

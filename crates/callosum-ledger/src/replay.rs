@@ -62,6 +62,12 @@ pub enum ReplayError {
     /// The journal, or the lock that keeps it still meanwhile, could not be had.
     #[error(transparent)]
     Journal(#[from] OpenError),
+    /// The file that was named is not there.
+    #[error("there is no `{}`", path.display())]
+    NoFile {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file that was named is not a day of a journal.
     #[error("`{}` is not a day file of an audit journal (YYYY-MM-DD.jsonl)", path.display())]
     NotADayFile {
@@ -81,7 +87,7 @@ impl ReplayError {
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Journal(error) => error.code(),
-            Self::NotADayFile { .. } => None,
+            Self::NoFile { .. } | Self::NotADayFile { .. } => None,
             Self::WrongChecksum { .. } => Some(ErrorCode::ChecksumMismatch),
         }
     }
@@ -115,14 +121,16 @@ pub fn replay(
     let mut paths = paths.clone();
     let mut last_day = None;
     if let Some(path) = only_day_file {
-        let day = day_of_path(path).filter(|_| disk.exists(path).unwrap_or(false));
+        let day = day_of_path(path);
+        let path = path.to_owned();
         if day.is_none() {
-            return Err(ReplayError::NotADayFile {
-                path: path.to_owned(),
-            });
+            return Err(ReplayError::NotADayFile { path });
+        }
+        if !disk.exists(&path)? {
+            return Err(ReplayError::NoFile { path });
         }
         last_day = day;
-        folder_of(path).clone_into(&mut paths.audit);
+        folder_of(&path).clone_into(&mut paths.audit);
     }
     let stock = Stock::take(disk, &paths).map_err(OpenError::from)?;
     let rebuilt = LedgerPaths::in_root(into);

@@ -18,6 +18,9 @@ use crate::{
 /// Longest message of an agent, in bytes.
 const LONGEST_MESSAGE: usize = 16 * 1024 * 1024;
 
+/// How much of a line that is no message is told, in bytes.
+const LONGEST_ODD: usize = 400;
+
 /// How much is read at once, in bytes.
 const PIECE: usize = 16 * 1024;
 
@@ -88,6 +91,8 @@ pub(super) struct Conversation<'t, W> {
     asked: u64,
     /// Whether it ever said something.
     spoke: bool,
+    /// Whether it wrote what is no message.
+    odd: bool,
     /// Until when is listened to it, once nobody waits for its answer.
     until: Option<Instant>,
 }
@@ -108,6 +113,7 @@ impl<'t, W: Write> Conversation<'t, W> {
             total: 0,
             asked: 0,
             spoke: false,
+            odd: false,
             until: None,
         }
     }
@@ -130,6 +136,11 @@ impl<'t, W: Write> Conversation<'t, W> {
             let line = self.line()?;
             // Programs write warnings where only messages belong.
             let Ok(message) = serde_json::from_slice::<Value>(&line) else {
+                let line = &line[..line.len().min(LONGEST_ODD)];
+                let line = String::from_utf8_lossy(line).trim().to_owned();
+                if !line.is_empty() && !std::mem::replace(&mut self.odd, true) {
+                    self.say(Event::Odd { line })?;
+                }
                 continue;
             };
             self.spoke |= message.get("jsonrpc").is_some();

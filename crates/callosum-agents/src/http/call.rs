@@ -13,6 +13,7 @@ use super::{endpoint::Endpoint, wait};
 use crate::{
     dialect::{Complaint, UNREACHABLE, UNREADABLE},
     transport::Job,
+    words::with_causes,
 };
 
 /// Longest time until a connection stands.
@@ -151,7 +152,7 @@ impl Caller {
     fn unreachable(&self, address: &str, error: &ureq::Error) -> Complaint {
         self.hidden(Complaint::of_kind(
             UNREACHABLE,
-            &format!("{address}: {}", causes(error)),
+            &format!("{address}: {}", with_causes(error)),
         ))
     }
 
@@ -281,19 +282,6 @@ pub(super) fn header(headers: &HeaderMap, name: &str) -> Option<String> {
 pub(super) fn start_of(words: &str) -> &str {
     let words = words.trim();
     &words[..words.floor_char_boundary(LONGEST_WORDS)]
-}
-
-fn causes(error: &dyn std::error::Error) -> String {
-    let mut words = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let said = cause.to_string();
-        if !words.contains(&said) {
-            words = format!("{words}: {said}");
-        }
-        source = cause.source();
-    }
-    words
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ pub(crate) fn answer(
                 let Some(length) = waits.before_again(refusal) else {
                     return done;
                 };
-                if waits.wait(length, &mut answering).is_break() {
+                if waits.wait(refusal, length, &mut answering).is_break() {
                     return Ok(());
                 }
             };

@@ -18,9 +18,6 @@ use crate::{
     transport::{Event, Limits},
 };
 
-/// How often one answer is waited for: a server that names another time again and again has none.
-const MOST_WAITS: usize = 5;
-
 /// Shortest wait, for servers that name none at all.
 const SHORTEST: Duration = Duration::from_secs(1);
 
@@ -86,7 +83,7 @@ fn span(text: &str) -> Option<Duration> {
 pub(super) struct Waits {
     limits: Limits,
     started: Instant,
-    count: usize,
+    count: u32,
 }
 
 impl Waits {
@@ -108,12 +105,23 @@ impl Waits {
             .total()
             .map(|total| total.saturating_sub(self.started.elapsed()));
         self.count += 1;
-        (refuses_for_now && self.count <= MOST_WAITS && is_worth(after, left)).then_some(after)
+        // A server that names another time again and again has none.
+        let may_wait = self.count <= self.limits.waits;
+        (refuses_for_now && may_wait && is_worth(after, left)).then_some(after)
     }
 
     /// Waits, and tells so all the while; breaks where nobody listens any more.
-    pub(super) fn wait(&self, length: Duration, answering: &mut Answering<'_>) -> ControlFlow<()> {
+    pub(super) fn wait(
+        &self,
+        refusal: &Complaint,
+        length: Duration,
+        answering: &mut Answering<'_>,
+    ) -> ControlFlow<()> {
         let until = Instant::now() + length;
+        let seconds = length.as_secs_f64().ceil();
+        answering.tell(Event::Waiting {
+            what: format!("waits {seconds} s: {}", refusal.words),
+        })?;
         let each = EACH.min(self.limits.quiet() / 3);
         loop {
             let left = until.saturating_duration_since(Instant::now());
@@ -228,6 +236,7 @@ mod tests {
 
     fn limits(total_ms: Option<u64>) -> Limits {
         Limits {
+            waits: 2,
             quiet_ms: 60,
             total_ms,
         }
@@ -247,10 +256,15 @@ mod tests {
         assert_eq!(minute().before_again(&Complaint::default()), None);
         let mut unbounded = Waits::new(limits(None));
         let day = refused(529, 86_400);
-        for _ in 0..MOST_WAITS {
+        for _ in 0..2 {
             assert!(unbounded.before_again(&day).is_some());
         }
         assert_eq!(unbounded.before_again(&day), None);
+        let mut impatient = Waits::new(Limits {
+            waits: 0,
+            ..limits(None)
+        });
+        assert_eq!(impatient.before_again(&refused(429, 1)), None);
     }
 
     /// CAL-COM-2: whoever waits says so sooner than the silence that is allowed.
@@ -263,15 +277,28 @@ mod tests {
             told.push(event);
             true
         };
-        let ended = waits.wait(length, &mut Answering::new(&mut tell));
+        let refusal = Complaint {
+            words: "slow down".to_owned(),
+            ..refused(429, 1)
+        };
+        let ended = waits.wait(&refusal, length, &mut Answering::new(&mut tell));
         assert!(ended.is_continue());
         assert!(told.len() >= 2, "{told:?}");
         let doing = Event::Doing {
             what: "waits 1 s until its server takes questions again".to_owned(),
         };
         assert!(told.contains(&doing), "{told:?}");
+        let waiting = Event::Waiting {
+            what: "waits 1 s: slow down".to_owned(),
+        };
+        assert_eq!(told[0], waiting);
+        assert_eq!(told.iter().filter(|event| **event == waiting).count(), 1);
         let mut nobody = |_: Event| false;
-        let ended = waits.wait(Duration::from_hours(1), &mut Answering::new(&mut nobody));
+        let ended = waits.wait(
+            &refusal,
+            Duration::from_hours(1),
+            &mut Answering::new(&mut nobody),
+        );
         assert!(ended.is_break());
     }
 }

@@ -38,6 +38,7 @@ use crate::{
     dialect::{CUT_OFF, Complaint, UNREACHABLE, UNREADABLE},
     http::Caller,
     transport::{Event, Job, LEAVE_WITHIN, Means, Tell, Want, farewell},
+    words::with_causes,
 };
 
 /// Does one job, and tells what happens; `tell` says whether anybody still listens.
@@ -255,16 +256,6 @@ fn not_done(error: &ServiceError) -> Complaint {
         }
         other => Complaint::of_kind(UNREADABLE, &with_causes(other)),
     }
-}
-
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut words = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        words = format!("{words}: {cause}");
-        source = cause.source();
-    }
-    words
 }
 
 /// What the controller is to the server: somebody who listens, and grants nothing.

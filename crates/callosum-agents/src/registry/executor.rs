@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use crate::{
     client::Client,
     confinement::{Policy, Wishes},
+    words::fit_line,
 };
 
 /// The id of the executor that every installation has.
@@ -20,6 +21,12 @@ const MCP_TEMPLATE: &str = "{self} executor run mcp";
 
 /// Longest id, in bytes.
 const LONGEST_ID: usize = 64;
+
+/// The key of an entry that says why it is inactive.
+const INACTIVE_REASON: &str = "inactive_reason";
+
+/// Longest reason that an entry keeps, in bytes.
+const LONGEST_REASON: usize = 400;
 
 /// Someone who can be handed a task.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,6 +129,26 @@ impl Executor {
             command_template: "{self} executor run scout".to_owned(),
             ..Self::cli(EMBEDDED_ID, "")
         }
+    }
+
+    /// Makes it inactive, and keeps why with the entry.
+    pub fn deactivate(&mut self, reason: &str) {
+        self.status = Status::Inactive;
+        let reason = fit_line(reason, LONGEST_REASON);
+        self.extra
+            .insert(INACTIVE_REASON.to_owned(), Value::from(reason));
+    }
+
+    /// Makes it active.
+    pub fn activate(&mut self) {
+        self.status = Status::Active;
+        self.extra.shift_remove(INACTIVE_REASON);
+    }
+
+    /// Why it is inactive, where that is known.
+    pub fn inactive_reason(&self) -> Option<&str> {
+        let reason = self.extra.get(INACTIVE_REASON)?.as_str()?;
+        (self.status == Status::Inactive).then_some(reason)
     }
 
     /// Whether it starts what the embedded executor's entry starts, whatever it is called.

@@ -32,6 +32,11 @@ pub(crate) trait Listener {
 
     /// What has come of an answer until now, where that is worth keeping when no more comes.
     fn partial(&self) -> Option<String>;
+
+    /// What it noticed that may explain why there is no answer.
+    fn remark(&self) -> Option<String> {
+        None
+    }
 }
 
 /// Counts what comes, and keeps none of it.
@@ -120,7 +125,13 @@ pub(crate) fn judge_ending(
     patience: Patience,
     listener: &dyn Listener,
 ) -> Result<Ended, RunError> {
-    let complaint = last_words(&run.error);
+    let mut complaint = last_words(&run.error);
+    if let Some(remark) = listener.remark() {
+        if !complaint.is_empty() {
+            complaint.push('\n');
+        }
+        complaint.push_str(&remark);
+    }
     let executor_id = executor.id.clone();
     match run.ending {
         ending @ (Ending::Exited(_) | Ending::Signalled(_)) => Ok(Ended {

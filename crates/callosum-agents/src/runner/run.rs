@@ -53,6 +53,8 @@ pub struct Surroundings {
     pub cancel: Cancel,
     /// How long an executor may take whose entry says nothing else.
     pub patience: Patience,
+    /// How often a server that refuses for now is waited for before its refusal is the answer.
+    pub waits: u32,
     /// The disk.
     pub disk: Disk,
 }
@@ -99,6 +101,8 @@ pub enum Sign<'a> {
     Line(&'a str),
     /// What it says it is doing, masked and fit for a terminal, on one line.
     Doing(&'a str),
+    /// How long its server is waited for, and why, likewise.
+    Waiting(&'a str),
 }
 
 /// What an executor wrote before it ended well.

@@ -42,6 +42,7 @@ fn scene() -> Scene {
                 quiet: Duration::from_secs(20),
                 total: Some(Duration::from_mins(1)),
             },
+            waits: 3,
             disk: Disk::real(),
         },
         folder,

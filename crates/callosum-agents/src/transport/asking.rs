@@ -25,6 +25,12 @@ use crate::{
     words::fit_line,
 };
 
+/// How much is told of why a server has to be waited for, in bytes.
+const LONGEST_WAITING: usize = 240;
+
+/// How much of a line that is no message is told, in bytes.
+const LONGEST_ODD_LINE: usize = 120;
+
 /// Variables that say which certificates a machine believes.
 const CERTIFICATES: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
 
@@ -105,7 +111,7 @@ pub(super) fn have_asked(
     }
     let template = Template::parse(&executor.command_template)?;
     let mut job = Job::of(transport, want, executor, surroundings.root.clone());
-    job.limits = Limits::of(patience);
+    job.limits = Limits::of(patience, surroundings.waits);
     let mut command = template.fill(&surroundings.self_program, "")?;
     if let Some(speaker) = transport.speaker() {
         // What is somewhere else is asked, not started.
@@ -222,6 +228,8 @@ struct Ear {
     found: Option<(Option<String>, Vec<String>)>,
     prompt_tokens: u64,
     shown: Map<String, Value>,
+    waiting: Option<String>,
+    odd: Option<String>,
     too_much: bool,
 }
 
@@ -230,6 +238,9 @@ impl Listener for Ear {
         let mut events = std::mem::take(&mut self.events);
         events.push(bytes, &mut |event| self.take(event));
         self.events = events;
+        if let Some(what) = self.waiting.take() {
+            heard(Sign::Waiting(&fit_line(&what, LONGEST_WAITING)));
+        }
         match self.hearing.doing.take() {
             Some(what) => heard(Sign::Doing(&fit_line(&what, LONGEST_DOING))),
             None => heard(Sign::Answering {
@@ -242,6 +253,12 @@ impl Listener for Ear {
     fn partial(&self) -> Option<String> {
         let text = without_thoughts(&self.hearing.text).trim();
         (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    fn remark(&self) -> Option<String> {
+        let odd = self.odd.as_deref()?;
+        let line = fit_line(odd, LONGEST_ODD_LINE);
+        Some(format!("it wrote what is no message: `{line}`"))
     }
 }
 
@@ -260,6 +277,8 @@ impl Ear {
         match event {
             Event::Life => {}
             Event::Doing { what } => hearing.doing = Some(what),
+            Event::Odd { line } => self.odd = Some(line),
+            Event::Waiting { what } => self.waiting = Some(what),
             Event::Given {
                 prompt_tokens,
                 shown,

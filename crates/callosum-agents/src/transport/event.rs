@@ -16,6 +16,16 @@ pub(crate) enum Event {
         /// In words.
         what: String,
     },
+    /// It is waited for before the other side is asked again; told once a wait.
+    Waiting {
+        /// For how long, and why, in words.
+        what: String,
+    },
+    /// The other side wrote what is no message of its protocol; told once.
+    Odd {
+        /// The beginning of it.
+        line: String,
+    },
     /// What goes with the question, for the answer's metadata.
     Given {
         /// How many tokens the whole prompt has, by estimate.

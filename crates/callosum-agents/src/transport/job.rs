@@ -45,15 +45,18 @@ pub(crate) struct Limits {
     pub(crate) quiet_ms: u64,
     /// Longest time in all, in milliseconds, if there is a bound.
     pub(crate) total_ms: Option<u64>,
+    /// How often a server that refuses for now is waited for.
+    pub(crate) waits: u32,
 }
 
 impl Limits {
     /// The bounds that an executor is held to.
-    pub(super) fn of(patience: Patience) -> Self {
+    pub(super) fn of(patience: Patience, waits: u32) -> Self {
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         Self {
             quiet_ms: millis(patience.quiet),
             total_ms: patience.total.map(millis),
+            waits,
         }
     }
 

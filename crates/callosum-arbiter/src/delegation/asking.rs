@@ -40,7 +40,19 @@ impl Workshop<'_> {
             connections: Connections::default(),
             ..self.means.surroundings.clone()
         };
-        let asked = self.ask_within(job, request, surroundings);
+        let mut unrecorded = None;
+        let mut heard = |sign: Sign<'_>| {
+            if let Sign::Waiting(why) = sign
+                && let Err(stop) = self.record(about.waiting(why))
+            {
+                unrecorded.get_or_insert(stop);
+            }
+            self.watch.notice(job.index, Notice::Heard(&sign));
+        };
+        let asked = self.ask_within(job, request, surroundings, &mut heard);
+        if let Some(stop) = unrecorded {
+            return Err(stop);
+        }
         for connection in surroundings.connections.take() {
             self.record(about.connection(&connection))?;
         }
@@ -52,6 +64,7 @@ impl Workshop<'_> {
         job: &Job<'_>,
         request: &Request,
         surroundings: &Surroundings,
+        heard: &mut dyn FnMut(Sign<'_>),
     ) -> Result<Asked, Stop> {
         if let Err(error) = self.health.check(job.executor, surroundings) {
             return Err(Stop::Failed(Failure {
@@ -66,8 +79,7 @@ impl Workshop<'_> {
                 is_final: false,
             }));
         }
-        let mut heard = |sign: Sign<'_>| self.watch.notice(job.index, Notice::Heard(&sign));
-        let first = runner::run(job.executor, request, surroundings, &mut heard);
+        let first = runner::run(job.executor, request, surroundings, heard);
         let error = match first {
             Ok(answer) => {
                 return Ok(Asked {
@@ -83,7 +95,7 @@ impl Workshop<'_> {
         };
         let kept = self.keep(long)?;
         let shorter = request.shorter(bytes);
-        match runner::run(job.executor, &shorter, surroundings, &mut heard) {
+        match runner::run(job.executor, &shorter, surroundings, heard) {
             Ok(answer) => Ok(Asked {
                 answer,
                 whole: Some(json!({"sha256": kept, "summary_bytes": bytes})),

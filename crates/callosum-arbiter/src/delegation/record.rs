@@ -174,6 +174,11 @@ impl About<'_> {
             .with("pause_ms", pause.as_millis() as u64)
     }
 
+    /// Its server refused for now, and is asked again within the same try.
+    pub(super) fn waiting(self, why: &str) -> AuditEvent {
+        self.event(Event::Retry, "waiting").with("message", why)
+    }
+
     /// All tries are over, after at least one that failed.
     pub(super) fn recovery(self, recovered: bool) -> AuditEvent {
         self.event(

@@ -175,6 +175,20 @@ fn a_clock_that_goes_back_stays_in_the_later_file() {
         .map(|record| (record.seq, record.event.as_str()))
         .collect();
     assert_eq!(tail, [(2, "day_end"), (3, "state"), (4, "state")]);
+    // However many bytes are looked at: whole records, the last ones, in order.
+    let reader = AuditReader::new(journal.disk.clone(), journal.paths.clone());
+    let seqs = |bytes| -> Vec<u64> {
+        let recent = reader.recent(bytes).unwrap();
+        recent.iter().map(|record| record.seq).collect()
+    };
+    let mut longest = 0;
+    for bytes in 0..4_000 {
+        let recent = seqs(bytes);
+        assert!([1, 2, 3, 4].ends_with(&recent), "{bytes}: {recent:?}");
+        assert!(recent.len() >= longest, "{bytes}: {recent:?}");
+        longest = recent.len();
+    }
+    assert_eq!(longest, 4);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! in the middle of a call, `stall` reports progress once and never answers, `drip` reports progress first, `noise` writes
 //! what is no message first, `huge` writes without end, `more` wants two arguments. It speaks the
 //! lifecycle with `server/discover`; with `--legacy` only the one with `initialize`, and with
-//! `--garbage` no protocol at all. With `--heard FILE` it writes down the notifications that it gets,
+//! `--garbage` no protocol at all, and with `--babble` goes on listening. With `--heard FILE` it writes down the notifications that it gets,
 //! and with `--deaf` it never ends by itself.
 
 use std::{
@@ -22,6 +22,11 @@ fn main() -> io::Result<()> {
     let has = |option: &str| std::env::args().any(|argument| argument == option);
     if has("--garbage") {
         writeln!(io::stdout(), "Welcome to no protocol at all")?;
+        return Ok(());
+    }
+    if has("--babble") {
+        writeln!(io::stdout(), "Welcome to no protocol at all")?;
+        io::copy(&mut io::stdin().lock(), &mut io::sink())?;
         return Ok(());
     }
     let legacy = has("--legacy");

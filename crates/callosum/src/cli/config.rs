@@ -14,8 +14,8 @@ use serde_json::Value as Json;
 use super::{context::Context, explain, roster::Roster};
 use crate::{
     config::{
-        Address, BrokenCake, Calrc, Environment, GuardConfig, Key, Origin, Project, ProjectError,
-        Refusal, Settings, SettingsError, Told, Value,
+        Address, BrokenCake, Calrc, CalrcError, Environment, GuardConfig, Key, Origin, Project,
+        ProjectError, Refusal, Settings, SettingsError, Told, Value,
     },
     ui::{CommandError, Exit, Table, Ui},
 };
@@ -280,7 +280,11 @@ pub(super) fn check(
             if let Err(error) = Settings::resolve(&Calrc::default(), environment, &[]) {
                 output.refused = refused(&error);
             }
-            unreadable = Some(CommandError::from_error(Exit::Environment, &error));
+            let exit = match &error {
+                ProjectError::Calrc(CalrcError::Disk(_)) => Exit::Environment,
+                _ => Exit::No,
+            };
+            unreadable = Some(CommandError::from_error(exit, &error));
         }
         Err(error) => return Err(explain::project(&error)),
     }

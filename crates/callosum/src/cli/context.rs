@@ -176,6 +176,7 @@ impl Context {
                 quiet: self.project.settings.quiet_timeout(),
                 total: None,
             },
+            waits: self.project.settings.limits(0).recovery.retry_max,
             disk: self.disk.clone(),
         })
     }

@@ -424,12 +424,10 @@ fn check_executors(context: &Context, checks: &mut Checks) {
             checks.add(&name, outcome, found, hint.as_deref());
         } else {
             let hint = format!("callosum executor check {}", executor.id);
-            checks.add(
-                &name,
-                Outcome::Warning,
-                format!("inactive{place}"),
-                Some(&hint),
-            );
+            let why = executor.inactive_reason();
+            let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+            let found = format!("inactive{place}{why}");
+            checks.add(&name, Outcome::Warning, found, Some(&hint));
         }
     }
     for found in installed {

@@ -75,7 +75,7 @@ pub(super) fn run(context: &Context, args: &ReplayArgs) -> Result<(), CommandErr
     )
     .map_err(|error| {
         let exit = match (&error, error.code()) {
-            (ReplayError::NotADayFile { .. }, _) => Exit::Usage,
+            (ReplayError::NotADayFile { .. } | ReplayError::NoFile { .. }, _) => Exit::Usage,
             (_, Some(ErrorCode::ChecksumMismatch)) => Exit::No,
             _ => Exit::Environment,
         };

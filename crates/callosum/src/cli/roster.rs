@@ -121,7 +121,9 @@ impl<'a> Roster<'a> {
                 .hint(format!("callosum executor enable {id}")));
         }
         if executor.status != Status::Active {
-            let what = format!("executor `{id}` is inactive: its last handshake did not succeed");
+            let why = executor.inactive_reason();
+            let why = why.unwrap_or("its last handshake did not succeed");
+            let what = format!("executor `{id}` is inactive: {why}");
             return Err(CommandError::new(Exit::Environment, what)
                 .hint(format!("callosum executor check {id}")));
         }

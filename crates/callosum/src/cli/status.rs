@@ -1,20 +1,27 @@
 //! `callosum status`: ledger, executors, last tasks and health in one look.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 use callosum_evidence::terminal::on_one_line;
-use callosum_ledger::{Entry, Query, ReadError, Reader, Stats};
+use callosum_ledger::{AuditReader, AuditRecord, Entry, Query, ReadError, Reader, Stats};
 use clap::Args;
 use owo_colors::OwoColorize as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{context::Context, roster::Roster, store};
+use super::{audit, context::Context, roster::Roster, store};
 use crate::ui::{CommandError, Table, many};
 
-/// How many of the last tasks are shown.
+/// How many of the last tasks, and of the last failures, are shown.
 const LAST: usize = 5;
+
+/// How much of the journal is looked at for failures, in bytes: a few milliseconds, however long the
+/// journal is.
+const RECENT: u64 = 512 * 1024;
+
+/// How much of a prompt or a message is shown, in letters.
+const SHOWN: usize = 60;
 
 /// Show ledger, executors, last tasks and health in one look
 #[derive(Args, Debug)]
@@ -45,6 +52,10 @@ pub(crate) struct StatusOutput {
     pub(crate) next_executor: String,
     /// The last tasks, newest first.
     pub(crate) last_tasks: Vec<TaskStatusOutput>,
+    /// What failed lately for good, newest first.
+    pub(crate) last_failures: Vec<FailureOutput>,
+    /// `ok`, or `attention` where something needs it.
+    pub(crate) health: String,
     /// What needs attention; empty when all is well.
     pub(crate) attention: Vec<String>,
 }
@@ -71,6 +82,21 @@ pub(crate) struct TaskStatusOutput {
     pub(crate) prompt: Option<String>,
 }
 
+/// A task that failed for good, or was refused before it had an id.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct FailureOutput {
+    /// Its id, where it had one.
+    pub(crate) task_id: Option<String>,
+    /// When.
+    pub(crate) timestamp: String,
+    /// Who was to do it, where that was known.
+    pub(crate) executor: Option<String>,
+    /// The seed's code, where it has one.
+    pub(crate) code: Option<String>,
+    /// What went wrong.
+    pub(crate) message: Option<String>,
+}
+
 pub(super) fn run(context: &Context, _args: &StatusArgs) -> Result<(), CommandError> {
     let output = gather(context)?;
     if context.ui.json {
@@ -86,7 +112,7 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
         Err(_) if store::is_gone(context) => None,
         Err(error) => return Err(error),
     };
-    let roster = Roster::load(context)?;
+    let roster = Roster::load(context);
     let (stats, last) = match &ledger {
         Some(ledger) => looked_up(ledger).map_err(|error| store::unreadable(&error))?,
         None => Default::default(),
@@ -103,7 +129,15 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
         attention.push(store::GONE.to_owned());
     }
     let mut executors = Vec::new();
-    for executor in roster.registry().executors() {
+    if let Err(error) = &roster {
+        attention.push(error.one_line());
+    }
+    let roster = roster.ok();
+    let known = roster.iter().flat_map(|roster| {
+        let executors = roster.registry().executors();
+        executors.iter().map(move |executor| (roster, executor))
+    });
+    for (roster, executor) in known {
         let standing = if !roster.is_trusted(executor) {
             attention.push(format!(
                 "executor {} waits for `callosum trust`",
@@ -133,6 +167,10 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
             waiting.key.name()
         ));
     }
+    let last_failures = failures(context).unwrap_or_else(|error| {
+        attention.push(error.one_line());
+        Vec::new()
+    });
     let last_tasks = last
         .iter()
         .map(|entry| TaskStatusOutput {
@@ -155,13 +193,59 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
         ledger_version: version.map(|version| version.to_string()),
         executors,
         next_executor: roster
-            .ready_candidates()
-            .into_iter()
-            .find(|id| roster.usable(id).is_ok())
+            .and_then(|roster| {
+                let mut ready = roster.ready_candidates().into_iter();
+                ready.find(|id| roster.usable(id).is_ok())
+            })
             .unwrap_or_else(|| "nobody".to_owned()),
         last_tasks,
+        last_failures,
+        health: if attention.is_empty() {
+            "ok".to_owned()
+        } else {
+            "attention".to_owned()
+        },
         attention,
     })
+}
+
+/// What failed lately for good, newest first.
+fn failures(context: &Context) -> Result<Vec<FailureOutput>, CommandError> {
+    let reader = AuditReader::new(context.disk.clone(), context.ledger_paths());
+    let recent = reader
+        .recent(RECENT)
+        .map_err(|error| audit::unreadable(&error))?;
+    Ok(failed(&recent))
+}
+
+/// Of each task the last word counts: one that is tried again, or was committed, has not failed.
+fn failed(records: &[AuditRecord]) -> Vec<FailureOutput> {
+    let mut known = BTreeSet::new();
+    let mut failures = Vec::new();
+    for record in records.iter().rev() {
+        let failed = ["error", "rejected"].contains(&record.event.as_str());
+        let goes_on = ["commit", "retry"].contains(&record.event.as_str())
+            || record.status.as_deref() == Some("running");
+        if !failed && !goes_on {
+            continue;
+        }
+        let is_last_word = record.task_id.as_ref().is_none_or(|id| known.insert(id));
+        if !failed || !is_last_word {
+            continue;
+        }
+        let said = |key: &str| record.details.get(key)?.as_str().map(str::to_owned);
+        failures.push(FailureOutput {
+            task_id: record.task_id.as_ref().map(ToString::to_string),
+            timestamp: record.timestamp.to_string(),
+            executor: record.executor.clone(),
+            code: said("code"),
+            message: said("message"),
+        });
+        if failures.len() == LAST {
+            break;
+        }
+    }
+    failures
 }
 
 /// How much there is, and the last of it.
@@ -213,16 +297,36 @@ fn as_text(output: &StatusOutput) -> String {
         .collect();
     let _ = writeln!(text, "{} {}", "executors".dimmed(), executors.join(", "));
     let _ = writeln!(text, "{} {}", "next task".dimmed(), output.next_executor);
+    let health = match output.attention.len() {
+        0 => "in order".green().to_string(),
+        some => format!("{} below", many(some as u64, "warning"))
+            .yellow()
+            .to_string(),
+    };
+    let _ = writeln!(text, "{} {health}", "health   ".dimmed());
     if !output.last_tasks.is_empty() {
         let mut table = Table::new(&["task", "time", "executor", "prompt"]);
         for task in &output.last_tasks {
-            let prompt = task.prompt.as_deref().unwrap_or("-");
-            let first: String = on_one_line(prompt).chars().take(60).collect();
             table.row([
                 task.task_id.clone(),
                 task.timestamp.clone(),
                 task.executor.clone(),
-                first,
+                shown(task.prompt.as_deref()),
+            ]);
+        }
+        text.push('\n');
+        text.push_str(&table.render());
+    }
+    if !output.last_failures.is_empty() {
+        let mut table = Table::new(&["failed", "time", "executor", "code", "why"]);
+        let or_dash = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
+        for failure in &output.last_failures {
+            table.row([
+                or_dash(&failure.task_id),
+                failure.timestamp.clone(),
+                or_dash(&failure.executor),
+                or_dash(&failure.code),
+                shown(failure.message.as_deref()),
             ]);
         }
         text.push('\n');
@@ -232,4 +336,12 @@ fn as_text(output: &StatusOutput) -> String {
         let _ = writeln!(text, "{}: {line}", "attention".yellow().bold());
     }
     text
+}
+
+/// The beginning of foreign words, for a table.
+fn shown(words: Option<&str>) -> String {
+    on_one_line(words.unwrap_or("-"))
+        .chars()
+        .take(SHOWN)
+        .collect()
 }

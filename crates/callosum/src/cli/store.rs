@@ -181,6 +181,7 @@ pub(super) fn unopened(error: &OpenError) -> CommandError {
     let explained = CommandError::because(Exit::Environment, "cannot open the ledger", error)
         .coded(error.code());
     match error {
+        OpenError::NotCreated { .. } => explained.hint("callosum init"),
         OpenError::Newer { .. } => explained
             .hint("a newer callosum wrote it; this one can still read it: callosum ledger query"),
         OpenError::Foreign { .. } => explained.hint(

@@ -25,7 +25,7 @@ mod value;
 pub(crate) use self::{
     address::Address,
     cake::{BrokenCake, GuardConfig},
-    calrc::Calrc,
+    calrc::{Calrc, CalrcError},
     environment::{Environment, EnvironmentError},
     homes::Homes,
     key::Key,

@@ -19,6 +19,8 @@ pub(crate) enum Exit {
     Internal = 4,
     /// Somebody pressed Ctrl-C.
     Interrupted = 130,
+    /// Whoever read its output went away before the end, as of a program that SIGPIPE ends.
+    NoReader = 141,
 }
 
 /// A command that failed.
@@ -74,10 +76,10 @@ impl CommandError {
         Self::because(Exit::Internal, "an internal error", &error)
     }
 
-    /// Stdout could not be written. A reader that went away has seen enough: no error.
+    /// Stdout could not be written. A reader that went away has seen enough: nothing is said.
     pub(crate) fn stdout(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
-            return Self::told(Exit::No);
+            return Self::told(Exit::NoReader);
         }
         Self::because(Exit::Environment, "cannot write to standard output", &error)
     }

@@ -119,8 +119,13 @@ fn discovery_registers_what_is_installed() {
     assert_eq!(found["found"][0]["id"], "claude");
     assert_eq!(found["found"][0]["status"], "inactive");
     assert!(found["found"][0]["reason"].is_string());
+    // Whoever was inactive is asked again, and says why it still is.
     let again = env.run(["executor", "discover", "--json"]).success().json();
     assert_eq!(again["found"][0]["registered_now"], false);
+    let reason = again["found"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("its handshake failed at"), "{reason}");
+    let doctor = env.run(["doctor"]).stdout;
+    assert!(doctor.contains(reason), "{doctor}");
 }
 
 #[test]
@@ -142,4 +147,27 @@ fn scout_shakes_hands() {
         .success()
         .json();
     assert_eq!(output["checks"][0]["status"], "active");
+}
+
+/// REQ-ERR-001: what failed for good is seen at one look, and not what came right; a registry that
+/// cannot be read hides nothing else.
+#[test]
+fn status_shows_failures_and_outlives_a_broken_registry() {
+    let env = two_languages();
+    register(&env, "fake", &fakes::fake("--crash 3"));
+    let well = env.run(["status", "--json"]).success().json();
+    assert_eq!(well["health"], "ok", "{well}");
+    assert_eq!(well["last_failures"], json!([]));
+    let run = env
+        .callosum()
+        .arguments(["delegate", "map", "--executor", "fake", "--json"]);
+    let failed = run.env("CAL_RETRY_MAX", "0").run().ended_with(1).json();
+    let status = env.run(["status", "--json"]).success().json();
+    assert_eq!(status["last_failures"][0]["task_id"], failed["task_id"]);
+    assert_eq!(status["last_failures"][0]["code"], "E001");
+    env.write("registry.json", "{");
+    let status = env.run(["status"]).success().stdout;
+    assert!(status.contains("registry.json"), "{status}");
+    assert!(status.contains("1 warning below"), "{status}");
+    assert!(status.contains("E001"), "{status}");
 }

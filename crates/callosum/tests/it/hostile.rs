@@ -270,7 +270,7 @@ fn a_wrong_setting_is_explained() {
         "{said}"
     );
     env.write(".calrc", "{");
-    env.run(["config", "check"]).ended_with(3);
+    env.run(["config", "check"]).ended_with(1);
     env.write(".calrc", "{}");
     env.run(["config", "check"]).success();
     let run = env

@@ -185,12 +185,35 @@ fn a_limit_that_is_lifted_soon_is_waited_for() {
             times: Some(1),
             ..Turn::text("It adds numbers.")
         };
-        let output = play(&env, protocol, limited, 0);
+        let prompt = format!("Map it. {}", Turn::script(&[limited]));
+        let run = env
+            .callosum()
+            .arguments(["delegate", &prompt, "--executor", protocol, "--json"])
+            .env("CAL_RETRY_MAX", "1")
+            .run()
+            .success();
+        assert!(run.stderr.contains("waits 1 s: "), "{}", run.stderr);
+        let output = run.json();
         assert_eq!(output["summary"], "It adds numbers.");
+        let id = output["task_id"].as_str().unwrap();
+        let records = env
+            .run(["audit", "query", "--task", id, "--event", "retry", "--json"])
+            .success()
+            .json();
+        assert_eq!(records["records"][0]["status"], "waiting", "{records}");
+        assert_eq!(records["records"].as_array().unwrap().len(), 1);
         let asked = server.heard().into_iter().skip(before);
         let asked = asked.filter(|heard| heard.method == "POST").count();
         assert_eq!(asked, 2, "{protocol}");
     }
+    // Whoever wants no further tries does not wait either.
+    let limited = Turn {
+        fault: Some(Fault::RateLimit),
+        retry_after: Some(1),
+        ..Turn::default()
+    };
+    let output = play(&env, "openai", limited, 1);
+    assert_eq!(output["error"]["code"], "E002", "{output}");
 }
 
 /// What is kept of an answer that broke off, as the error's details name it.

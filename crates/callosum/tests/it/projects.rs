@@ -72,6 +72,7 @@ pub(crate) fn surroundings(env: &TestEnv) -> Surroundings {
         connections: Connections::default(),
         cancel: Cancel::new().unwrap(),
         patience: Patience::default(),
+        waits: 3,
         disk: Disk::real(),
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::projects::three_entries;
+use crate::projects::{three_entries, two_languages};
 
 /// A kill at any moment: what was acknowledged is there, and the next command goes on.
 #[test]
@@ -105,6 +105,20 @@ fn an_entry_that_the_journal_lost_is_taken_in_again() {
     env.run(["audit", "checkpoint", "--begin-anew"]).success();
     env.run(["ledger", "verify"]).success();
     env.run(["delegate", "map"]).success();
+}
+
+/// REQ-ERR-001: where there is nothing to back up, or no such day to replay, that is what is said.
+#[test]
+fn what_is_not_there_is_said_to_be_missing() {
+    let env = two_languages();
+    let refused = env.run(["ledger", "backup"]).ended_with(3).stderr;
+    assert!(refused.contains("there is no ledger in"), "{refused}");
+    assert!(refused.contains("hint: callosum init"), "{refused}");
+    assert!(!env.project().join(".cal_lock").exists());
+    env.run(["init"]).success();
+    let day = "cal_audit/2020-01-01.jsonl";
+    let refused = env.run(["replay", day]).ended_with(2).stderr;
+    assert!(refused.contains("there is no `"), "{refused}");
 }
 
 /// CAL-LED-2, CAL-SEC-1: a ledger file of which nothing says what it is needs somebody to vouch for

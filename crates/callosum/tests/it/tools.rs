@@ -104,6 +104,15 @@ fn a_tool_that_cannot_be_called_is_inactive() {
         let check = env.run(["executor", "check", tool, "--json"]).ended_with(1);
         assert!(check.stdout.contains(says), "{tool}: {}", check.stdout);
     }
+    // It lives, and says nothing that is an answer: the silence is told with what it did say.
+    assert_eq!(register(&env, "ask", "--babble", &[]), 1);
+    let check = env
+        .run(["executor", "check", "ask", "--json"])
+        .ended_with(1);
+    let said = "it wrote what is no message: `Welcome to no protocol at all`";
+    assert!(check.stdout.contains(said), "{}", check.stdout);
+    let doctor = env.run(["doctor"]).stdout;
+    assert!(doctor.contains("its handshake failed at ping"), "{doctor}");
     let register = ["executor", "register", "gone", "--tool", "x", "--command"];
     let gone = env
         .run(register.iter().chain(&["no-such-program-anywhere"]))

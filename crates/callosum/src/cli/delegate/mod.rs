@@ -9,7 +9,7 @@ mod submission;
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
-use callosum_agents::registry::{Executor, Status};
+use callosum_agents::registry::Status;
 use callosum_arbiter::{
     Share, Submission,
     budget::{Bounds, Budget, BudgetError, Money, TOKEN_VARIABLE},
@@ -84,7 +84,8 @@ pub(crate) struct DelegateArgs {
     /// Have it answered anew, also where the ledger has an answer over the same tree
     #[arg(long)]
     fresh: bool,
-    /// Start executors at most N times, those that executors start included
+    /// Start executors at most N times, those that executors start included; 0 sets no bound, here
+    /// and below
     #[arg(long, value_name = "N", help_heading = "Budget of the tree of tasks")]
     max_spawns: Option<u64>,
     /// Start nothing more once executors have used so many tokens
@@ -271,11 +272,15 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
 /// this one is a part of.
 fn budget(context: &Context, args: &DelegateArgs) -> Result<Budget, CommandError> {
     let set = context.project.settings.bounds();
+    // As in `.calrc`, 0 sets no bound: it lifts the one that is set there.
+    let bound =
+        |told: Option<u64>, set| told.map_or(set, |most| Some(most).filter(|most| *most > 0));
+    let cost = args.max_cost.map(Money::of_dollars);
     let bounds = Bounds {
-        spawns: args.max_spawns.or(set.spawns),
-        tokens: args.max_tokens.or(set.tokens),
-        cost: args.max_cost.map(Money::of_dollars).or(set.cost),
-        seconds: args.max_seconds.or(set.seconds),
+        spawns: bound(args.max_spawns, set.spawns),
+        tokens: bound(args.max_tokens, set.tokens),
+        cost: cost.map_or(set.cost, |most| Some(most).filter(|most| *most > Money(0))),
+        seconds: bound(args.max_seconds, set.seconds),
     };
     context
         .project
@@ -350,14 +355,12 @@ fn deactivate(context: &Context, report: &Report, ledger: &Ledger) -> Result<(),
     }
     let mut roster = Roster::load_for_change(context)?;
     for id in &report.unwell {
-        let Some(executor) = roster.registry().get(id).cloned() else {
+        let Some(mut executor) = roster.registry().get(id).cloned() else {
             continue;
         };
         if !executor.is_embedded() {
-            roster.put(&Executor {
-                status: Status::Inactive,
-                ..executor
-            });
+            executor.deactivate("it did not pass its health check");
+            roster.put(&executor);
             let event = AuditEvent {
                 executor: Some(id.clone()),
                 status: Some(Status::Inactive.to_string()),

@@ -87,6 +87,10 @@ impl Watch for Shown {
                 }
             }
             Notice::Heard(Sign::Doing(what)) => self.set(task, Some((*what).to_owned())),
+            Notice::Heard(Sign::Waiting(what)) => {
+                let name = self.names.get(task.0).map_or("", String::as_str);
+                self.line.above(self.ui, &format!("{name}: {what}"));
+            }
             Notice::Retrying {
                 code,
                 reason,

@@ -18,6 +18,9 @@ use crate::{
 };
 
 /// Shake hands with executors again and note what they are able to do
+///
+/// Where none is named, those that come with the repository and wait to be trusted are passed over,
+/// and the exit code is 1.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -113,23 +116,39 @@ impl CheckOutput {
 pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandError> {
     let ledger = store::open(context)?;
     let roster = Roster::load(context)?;
-    let ids: Vec<String> = if args.executors.is_empty() {
-        let all = roster.registry().executors().iter();
-        all.map(|executor| executor.id.clone()).collect()
-    } else {
-        args.executors.clone()
-    };
     let mut checks = Vec::new();
     let mut all_passed = true;
-    for id in &ids {
-        let executor = roster.startable(id)?.clone();
+    let executors = if args.executors.is_empty() {
+        let (trusted, others): (Vec<_>, Vec<_>) = roster
+            .registry()
+            .executors()
+            .iter()
+            .cloned()
+            .partition(|executor| roster.is_trusted(executor));
+        for other in others {
+            all_passed = false;
+            let what = format!(
+                "executor {} waits to be trusted, and was not asked",
+                other.id
+            );
+            context.ui.warn(&what, Some("callosum trust --list"));
+        }
+        trusted
+    } else {
+        let named = args.executors.iter();
+        named
+            .map(|id| roster.startable(id).cloned())
+            .collect::<Result<_, _>>()?
+    };
+    for executor in executors {
+        let id = executor.id.clone();
         let (handshake, executor, output) = shake_hands(context, executor)?;
         all_passed &= handshake.passed();
         if handshake.passed() {
             // Whoever asks by hand and is answered need not wait for the pause to end.
             let circuits = context.circuits();
             circuits
-                .tell(id, true)
+                .tell(&id, true)
                 .map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
         }
         enter(context, &ledger, executor, "handshake")?;

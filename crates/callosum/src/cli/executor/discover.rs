@@ -1,6 +1,6 @@
 //! `callosum executor discover`: known programs that are installed.
 
-use callosum_agents::discover::find_in_path;
+use callosum_agents::{discover::find_in_path, registry::Status};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,7 +11,7 @@ use crate::{
     ui::{CommandError, Table},
 };
 
-/// Find known executors in PATH and register those that are new
+/// Find known executors in PATH, register those that are new, and ask the inactive ones again
 ///
 /// Each is registered as inactive until it has shaken hands, which asks no model: a coding agent is
 /// asked for its version and its options. What it lacks beyond that, `callosum doctor` says.
@@ -58,24 +58,38 @@ pub(super) fn run(context: &Context, _args: &DiscoverArgs) -> Result<(), Command
             registered_now: false,
             reason: None,
         };
-        if let Some(there) = roster.registry().get(known.id) {
-            output.status = there.status.to_string();
-            found.push(output);
-            continue;
+        let there = roster.registry().get(known.id).cloned();
+        let mut executor = match there {
+            Some(there) if there.status == Status::Active || !roster.is_trusted(&there) => {
+                output.status = there.status.to_string();
+                if !roster.is_trusted(&there) {
+                    let waits = "comes with the repository and waits for `callosum trust`";
+                    output.reason = Some(waits.to_owned());
+                }
+                found.push(output);
+                continue;
+            }
+            Some(inactive) => inactive,
+            None => {
+                let new = known.entry();
+                roster.trust(&new)?;
+                output.registered_now = true;
+                new
+            }
+        };
+        // A person may have said what the table cannot know.
+        let is_ours = executor.fingerprint() == known.entry().fingerprint();
+        if !is_ours || known.cannot_be_active().is_none() {
+            (_, executor, _) = shake_hands(context, executor)?;
         }
-        let mut executor = known.entry();
-        roster.trust(&executor)?;
-        output.registered_now = true;
-        output.reason = known.cannot_be_active();
-        if output.reason.is_none() {
-            let (handshake, checked, _) = shake_hands(context, executor)?;
-            executor = checked;
-            output.reason = handshake
-                .fault()
-                .map(|(step, fault)| format!("handshake failed at {step}: {fault}"));
-        }
+        output.reason = executor.inactive_reason().map(str::to_owned);
         output.status = executor.status.to_string();
-        enter(context, &ledger, executor, "discovered")?;
+        let change = if output.registered_now {
+            "discovered"
+        } else {
+            "handshake"
+        };
+        enter(context, &ledger, executor, change)?;
         found.push(output);
     }
     if context.ui.json {

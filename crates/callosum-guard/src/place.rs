@@ -134,6 +134,10 @@ fn unknown(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
     if emptied.is_empty() {
         return Place::Unknown;
     }
+    // `$X*`: an empty value would leave a pattern for everything.
+    if known(&emptied, cwd, facts) == Place::Everything {
+        return Place::Everything;
+    }
     // `"$X"/…`: an empty value would leave a path from the root on.
     let rest = known(&emptied, cwd, facts);
     if matches!(rest, Place::Vital | Place::Project) {
@@ -154,16 +158,58 @@ fn unknown(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
     }
 }
 
+/// Whether a pattern takes in all that stands in a folder, or all but something: `*`, `.*`,
+/// `!(keep)`, `[a-z]*`, `[!x]*`.
+fn takes_all(pattern: &str) -> bool {
+    let mut wild = false;
+    let mut rest = pattern;
+    while let Some(letter) = rest.chars().next() {
+        rest = match letter {
+            '*' | '?' => {
+                wild = true;
+                &rest[1..]
+            }
+            '.' => &rest[1..],
+            '!' if rest.starts_with("!(") => match rest.find(')') {
+                Some(end) => {
+                    wild = true;
+                    &rest[end + 1..]
+                }
+                None => return false,
+            },
+            '[' => {
+                let class = &rest[1..];
+                // A bracket right at the beginning is a member.
+                let Some(end) = class.char_indices().skip(1).find(|(_, c)| *c == ']') else {
+                    return false;
+                };
+                let (class, behind) = class.split_at(end.0);
+                let broad = class.starts_with(['!', '^', '*', '.'])
+                    || ["a-z", "A-Z", ":al", ":lower", ":upper", ":graph", ":print"]
+                        .iter()
+                        .any(|range| class.contains(range));
+                if !broad {
+                    return false;
+                }
+                wild = true;
+                behind.strip_prefix("]]").unwrap_or(&behind[1..])
+            }
+            _ => return false,
+        };
+    }
+    wild
+}
+
 fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
     let mut cut = text;
     let mut pattern = false;
-    // `x/*`, `x/.*`, `x/**` and `x/{*,.*}` are everything in x.
+    // `x/*`, `x/.*`, `x/**`, `x/*/` and `x/{*,.*}` are everything in x.
+    if cut.ends_with("*/") {
+        cut = cut.trim_end_matches('/');
+    }
     loop {
         let last = cut.rsplit('/').next().unwrap_or(cut);
-        let all = !last.is_empty()
-            && last.chars().all(|c| "*?.[]!".contains(c))
-            && last.contains(['*', '?', '[']);
-        if !all {
+        if !takes_all(last) {
             break;
         }
         pattern = true;
@@ -457,6 +503,15 @@ mod tests {
             ("/home/u/.ssh", Place::Vital),
             ("/tmp/x", Place::Free),
             ("/tmp/../etc", Place::Vital),
+            ("!(keep|.git)", Place::Everything),
+            ("[a-z]*", Place::Everything),
+            ("./[!k]*", Place::Everything),
+            ("[[:alpha:]]*", Place::Everything),
+            ("*/", Place::Everything),
+            ("dist/!(keep)", Place::Inside),
+            ("[0-9]*", Place::Inside),
+            ("[ab]*", Place::Inside),
+            ("[a-z].rs", Place::Inside),
             (".git", Place::Git),
             (".git/config", Place::Git),
             (".gitignore", Place::Inside),
@@ -466,6 +521,8 @@ mod tests {
         ] {
             assert_eq!(of(text), expected, "{text}");
         }
+        assert_eq!(of(&format!("{MAYBE}*")), Place::Everything);
+        assert_eq!(of(&format!("{MAYBE}*.log")), Place::Unknown);
         assert_eq!(of(&format!("{MAYBE}/")), Place::MaybeVital);
         assert_eq!(of(&format!("{MAYBE}/*")), Place::MaybeVital);
         assert_eq!(of(&format!("/home/u/{MAYBE}")), Place::MaybeVital);

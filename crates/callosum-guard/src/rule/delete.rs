@@ -27,6 +27,10 @@ pub(super) const TOOLS: &[Tool] = &[
         tests: &[
             ("recursive", recursive),
             ("root", |s| s.has("--no-preserve-root") && recursive(s)),
+            ("listed", |s| {
+                let mut operands = s.operands.iter();
+                operands.any(|(word, _)| word.source.listed)
+            }),
         ],
         rules: &[
             Rule {
@@ -100,8 +104,44 @@ pub(super) const TOOLS: &[Tool] = &[
                 severity: Severity::Ask,
                 reason: "it deletes everything in the project",
                 alternative: Some("git clean -n"),
-                catches: &["rm -rf *", "rm -rf ./*", "rm *", "rm -r ./{*,.*}"],
-                spares: &["rm -f *.log", "rm -rf build/*", "rm *.tmp"],
+                catches: &[
+                    "rm -rf *",
+                    "rm -rf ./*",
+                    "rm *",
+                    "rm -r ./{*,.*}",
+                    "rm -rf !(keep)",
+                    "rm -r [a-z]*",
+                    "rm -rf ${X}*",
+                    "rm -rf */",
+                ],
+                spares: &[
+                    "rm -f *.log",
+                    "rm -rf build/*",
+                    "rm *.tmp",
+                    "rm -rf dist/!(keep)",
+                    "rm -f [0-9]*.tmp",
+                    "rm -rf */node_modules",
+                ],
+            },
+            Rule {
+                id: "rm.listed",
+                when: &["&listed"],
+                severity: Severity::Ask,
+                reason: "it deletes all that a list of the tree or of what is not committed names",
+                alternative: Some("git clean -n"),
+                catches: &[
+                    "ls -A | grep -v .git | xargs rm -rf",
+                    "git status --porcelain | cut -c4- | xargs rm",
+                    "rm $(git diff --name-only)",
+                    "git ls-files -m src | while read f; do rm \"$f\"; done",
+                ],
+                spares: &[
+                    "git diff --name-only | xargs cat",
+                    "git ls-files '*.orig' | xargs rm",
+                    "ls -t *.bak | tail -n +5 | xargs rm",
+                    "ls | grep '\\.log$' | xargs rm",
+                    "cd /tmp/x && ls | xargs rm",
+                ],
             },
             Rule {
                 id: "rm.outside",

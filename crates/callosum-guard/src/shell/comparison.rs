@@ -123,6 +123,8 @@ fn collect(node: Node<'_>, text: &str, names: &mut Names) {
             .all(|c| c.is_alphanumeric() || "-_./".contains(c))
         && !RESERVED.contains(&word)
         && !begins_with_option(node, text)
+        // `x/!(keep)` is a pattern, which the grammar takes for a subshell at the beginning.
+        && !text[..node.start_byte()].ends_with("!(")
     {
         *names.entry(word.to_owned()).or_default() += 1;
     }

@@ -16,6 +16,7 @@ mod code;
 mod dialect;
 mod expand;
 mod flow;
+mod listing;
 mod output;
 pub(crate) mod pattern;
 mod plain;

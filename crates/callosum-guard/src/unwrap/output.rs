@@ -4,10 +4,11 @@
 //! Of all others it is only known where their output comes from.
 
 use super::{
+    listing::{LISTED, picks_out},
     text::{decoded, printf, set, substituted, translated},
     value::{Arg, SOME, Source, Value, source_of},
     walk::Walker,
-    wrapper::first_operand,
+    wrapper::{first_operand, takes_next},
 };
 use crate::{protect::keeps_secrets, shell::ansi};
 
@@ -15,7 +16,20 @@ impl Walker<'_> {
     /// What a command that runs no other would write.
     pub(super) fn output_of(&mut self, name: &str, words: &[Arg], input: Option<&Value>) -> Value {
         let flowing = input.map(|input| input.source).unwrap_or_default();
-        let source = flowing.join(source_of(words));
+        let mut source = flowing.join(source_of(words));
+        // What is read by way of `<(…)` comes out again.
+        for word in words
+            .iter()
+            .filter(|word| word.text.starts_with("/dev/fd/"))
+        {
+            if let Some(content) = self.state.files.get(&word.text) {
+                source = source.join(content.source);
+            }
+        }
+        source.listed &= !picks_out(name, words);
+        if let Some(listing) = self.listing(name, words) {
+            return listing;
+        }
         let all = words.get(1..).unwrap_or_default();
         let has = |options: &[&str]| all.iter().any(|word| options.contains(&word.text.as_str()));
         match name {
@@ -42,7 +56,18 @@ impl Walker<'_> {
             },
             "cat" | "tee" | "pv" | "sponge" | "tac" | "head" | "tail" | "sort" | "uniq" | "nl"
             | "dos2unix" => {
-                let files: Vec<&Arg> = all.iter().filter(|w| !w.text.starts_with('-')).collect();
+                let takes = match name {
+                    "head" | "tail" => "-n -c --lines --bytes",
+                    "sort" => "-k -t -S -T -o --key --field-separator --output",
+                    _ => "",
+                };
+                let mut files: Vec<&Arg> = Vec::new();
+                let mut at = 0;
+                while let Some(word) = all.get(at) {
+                    let is_option = word.text.starts_with('-');
+                    at += 1 + usize::from(is_option && takes_next(&word.text, takes));
+                    files.extend((!is_option).then_some(word));
+                }
                 if name == "tee" || name == "sponge" {
                     for file in &files {
                         let path = self.state.absolute(&file.text);
@@ -185,7 +210,11 @@ impl Walker<'_> {
                         .map(|word| word.text.as_str())
                         .filter(|text| !text.starts_with('-'))
                         .collect();
-                    return Value::known(listed.join("\n") + "\n");
+                    let tree = listed.iter().any(|folder| self.is_tree(folder));
+                    return Value {
+                        text: listed.join("\n") + "\n",
+                        source: if tree { LISTED } else { source },
+                    };
                 }
                 let folder = all
                     .iter()
@@ -195,8 +224,15 @@ impl Walker<'_> {
                     Some(folder) if folder.contains('*') => Value::known(format!("{folder}\n")),
                     // PowerShell's gives what it lists with the folder.
                     Some(folder) if name != "ls" => Value::known(format!("{folder}/*\n")),
+                    Some(folder) if self.is_tree(folder) => Value {
+                        text: SOME.to_string(),
+                        source: LISTED,
+                    },
                     Some(_) => Value::filled(),
-                    None => Value::known("*\n"),
+                    None => Value {
+                        text: "*\n".to_owned(),
+                        source: if self.is_tree(".") { LISTED } else { source },
+                    },
                 }
             }
             "yes" => Value {

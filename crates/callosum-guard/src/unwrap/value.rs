@@ -24,6 +24,8 @@ pub(crate) struct Source {
     pub(crate) decoded: bool,
     /// Out of a file that keeps keys or passwords.
     pub(crate) secret: bool,
+    /// A list of the files of a tree that nothing was picked out of.
+    pub(crate) listed: bool,
 }
 
 impl Source {
@@ -32,6 +34,7 @@ impl Source {
             remote: self.remote || other.remote,
             decoded: self.decoded || other.decoded,
             secret: self.secret || other.secret,
+            listed: self.listed || other.listed,
         }
     }
 }

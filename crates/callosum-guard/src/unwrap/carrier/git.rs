@@ -2,7 +2,7 @@
 
 use super::joined;
 use crate::unwrap::{
-    value::{Arg, Value, shown},
+    value::{Arg, SOME, Source, Value, shown},
     walk::Walker,
     wrapper::first_operand,
 };
@@ -134,13 +134,22 @@ impl Walker<'_> {
                     !word.text.starts_with('-')
                         || matches!(word.text.as_str(), "-d" | "--deleted" | "-i" | "--ignored")
                 });
-                if some {
-                    Value::filled()
-                } else {
-                    Value::known("*\n")
+                Value {
+                    text: if some {
+                        SOME.to_string()
+                    } else {
+                        "*\n".to_owned()
+                    },
+                    source: match self.git_listing(&verb, &rest) {
+                        Some(listing) => listing.source,
+                        None => Source::default(),
+                    },
                 }
             }
-            _ => Value::filled(),
+            _ => match self.git_listing(&verb, &rest) {
+                Some(listing) => listing,
+                None => Value::filled(),
+            },
         }
     }
 }

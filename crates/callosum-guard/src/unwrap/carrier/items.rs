@@ -2,6 +2,7 @@
 
 use super::{MAX_ITEMS, joined};
 use crate::unwrap::{
+    listing::LISTED,
     value::{Arg, SOME, Value},
     walk::Walker,
     wrapper::first_operand,
@@ -189,12 +190,15 @@ impl Walker<'_> {
             }
             here += 1;
         }
-        let mut output = String::new();
+        let mut output = Value::default();
         for item in &items {
-            output.push_str(&item.text);
-            output.push('\n');
+            output.append(&Value::known(format!("{}\n", item.text)));
         }
-        Value::known(output)
+        let names = |folder: &Arg| self.is_tree(&folder.text);
+        if !narrow && folders.iter().any(names) {
+            output.source = LISTED;
+        }
+        output
     }
 
     pub(super) fn fd(&mut self, words: &[Arg]) -> Value {
@@ -207,7 +211,19 @@ impl Walker<'_> {
         let pattern = first_operand(options, 1, TAKES);
         let folder = first_operand(options, pattern + 1, TAKES);
         let folder = options.get(folder).map_or(".", |word| word.text.as_str());
-        let item = Arg::plain(format!("{}/{SOME}", folder.trim_end_matches('/')));
+        let mut item = Arg::plain(format!("{}/{SOME}", folder.trim_end_matches('/')));
+        let picks = options
+            .get(pattern)
+            .is_some_and(|word| !matches!(word.text.as_str(), "." | ".*" | "" | "*"))
+            || options.iter().any(|word| {
+                matches!(
+                    word.text.as_str(),
+                    "-e" | "--extension" | "-g" | "--glob" | "-S" | "--size"
+                ) || word.text.starts_with("--changed")
+            });
+        if !picks && self.is_tree(folder) {
+            item.source = LISTED;
+        }
         if let Some(at) = exec {
             let mut command = words[at + 1..].to_vec();
             command.retain(|word| word.text != ";");
@@ -217,7 +233,10 @@ impl Walker<'_> {
             let run = replaced(&command, "{}", &item);
             self.apart(|walker| walker.inner("fd -x", &run, None));
         }
-        Value::known(format!("{}\n", item.text))
+        Value {
+            text: format!("{}\n", item.text),
+            source: item.source,
+        }
     }
 
     pub(super) fn parallel(&mut self, words: &[Arg], input: Option<&Value>) -> Value {

@@ -1,0 +1,126 @@
+//! Lists of files: which programs print the whole tree or what is not committed, and what picks
+//! some out of such a list.
+//!
+//! Whether an item was picked cannot be known, only whether somebody meant to: a list that was cut,
+//! sorted or had lines taken out is still everything but something.
+
+use super::{
+    value::{Arg, Source, Value},
+    walk::Walker,
+    wrapper::first_operand,
+};
+use crate::place::{self, Place};
+
+/// A list of files of the tree as it is, or as git sees it.
+pub(super) const LISTED: Source = Source {
+    remote: false,
+    decoded: false,
+    secret: false,
+    listed: true,
+};
+
+impl Walker<'_> {
+    /// Whether what stands in a folder is the project, or more than that.
+    pub(super) fn is_tree(&self, folder: &str) -> bool {
+        let place = place::place(folder, self.state.cwd.as_deref(), self.facts);
+        matches!(
+            place,
+            Place::Project | Place::Vital | Place::MaybeVital | Place::Everything
+        )
+    }
+
+    /// What `rg --files`, `fd` and `tree` print, where it is a list of all there is.
+    pub(super) fn listing(&self, name: &str, words: &[Arg]) -> Option<Value> {
+        let all = words.get(1..).unwrap_or_default();
+        let lists = match name {
+            "rg" => {
+                let picks = |word: &Arg| matches!(word.text.as_str(), "-g" | "--glob" | "-t");
+                all.iter().any(|word| word.text == "--files") && !all.iter().any(picks)
+            }
+            "tree" => all
+                .iter()
+                .any(|word| word.text.starts_with('-') && word.text.contains('i')),
+            _ => false,
+        };
+        let at = first_operand(words, 1, "-L -P -I");
+        let folder = words.get(at).map_or(".", |word| word.text.as_str());
+        (lists && self.is_tree(folder)).then(|| Value::from(LISTED))
+    }
+
+    /// What git prints as a list of files that are in the tree.
+    pub(super) fn git_listing(&self, verb: &str, rest: &[Arg]) -> Option<Value> {
+        let has = |options: &[&str]| {
+            rest.iter()
+                .any(|word| options.contains(&word.text.as_str()))
+        };
+        let short = |letter: char| {
+            rest.iter().any(|word| {
+                word.text.starts_with('-')
+                    && !word.text.starts_with("--")
+                    && word.text.contains(letter)
+            })
+        };
+        let lists = match verb {
+            // What was deleted is not there any more; what is ignored can be made again.
+            "ls-files" => {
+                !has(&["--deleted", "--ignored"]) && !short('d') && !short('i') && !picks(rest)
+            }
+            "status" => has(&["--short", "--porcelain", "--porcelain=v1"]) || short('s'),
+            "diff" | "show" | "log" | "diff-index" | "diff-files" | "diff-tree" => {
+                has(&["--name-only", "--name-status"]) && !has(&["--diff-filter=D"]) && !picks(rest)
+            }
+            "ls-tree" => has(&["--name-only", "--name-status"]) && !picks(rest),
+            "clean" => short('n') || has(&["--dry-run"]),
+            _ => false,
+        };
+        (lists && self.is_tree(".")).then(|| Value::from(LISTED))
+    }
+}
+
+/// Whether a pattern among the words picks files by their ending.
+fn picks(words: &[Arg]) -> bool {
+    words.iter().any(|word| {
+        let text = word.text.as_str();
+        !text.starts_with('-')
+            && text.contains('*')
+            && !text.trim_matches(['*', '.', '/']).is_empty()
+    })
+}
+
+/// Whether a filter lets through only what fits something that was named.
+///
+/// The marks of `git status` name no file: `grep '^??'` and `awk '/^ M/'` leave all that is new
+/// or changed.
+pub(super) fn picks_out(name: &str, words: &[Arg]) -> bool {
+    let names = |text: &str| {
+        let letters = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        letters.into_iter().any(|run| run.len() > 1)
+    };
+    let words = words.get(1..).unwrap_or_default();
+    let inverts = words.iter().any(|word| {
+        let text = word.text.as_str();
+        text == "--invert-match" || text == "--files-without-match" || {
+            text.starts_with('-') && !text.starts_with("--") && text.contains(['v', 'L'])
+        }
+    });
+    let program = || {
+        let operands = words.iter().filter(|word| !word.text.starts_with('-'));
+        operands.map(|word| word.text.as_str())
+    };
+    match name {
+        "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" => !inverts && program().any(names),
+        // `/x/ {…}`, but neither `!/x/` nor `$1 !~ /x/`.
+        "awk" | "gawk" | "mawk" => program().next().is_some_and(|text| {
+            let condition = text.split('{').next().unwrap_or(text);
+            !condition.contains('!') && names(condition.trim_start_matches("NR"))
+        }),
+        "sed" | "gsed" => {
+            let quiet = words.iter().any(|word| word.text == "-n");
+            quiet
+                && program()
+                    .next()
+                    .is_some_and(|text| !text.contains("/!p") && names(text))
+        }
+        _ => false,
+    }
+}

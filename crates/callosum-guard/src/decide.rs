@@ -173,6 +173,35 @@ fn look(
             });
         }
     };
+    let subject = || match call.writes.first() {
+        Some(write) if call.words.is_empty() => format!("> {}", write.path),
+        _ => shown(&call.words),
+    };
+    let mut tool_looks = |tool: &Tool| {
+        let read = Subject::new(call, tool, facts);
+        for rule in tool.rules {
+            let holds = rule.when.iter().any(|when| read.matches(when));
+            let decision = if holds {
+                rule.severity.decision(policy.strictness)
+            } else {
+                Decision::Allow
+            };
+            note(rule.id, decision);
+            if decision > Decision::Allow {
+                hits.push(Hit {
+                    decision,
+                    rule: rule.id.to_owned(),
+                    reason: rule.reason.to_owned(),
+                    alternative: rule.alternative.map(str::to_owned),
+                    subject: subject(),
+                });
+            }
+        }
+    };
+    // What a container or another machine does to its own files is not looked at here.
+    if !call.words.is_empty() || !call.writes.is_empty() && !call.elsewhere {
+        tool_looks(&GENERAL);
+    }
     if !call.words.is_empty() {
         // Whoever asks for help gets nothing else, but where the words are for another program.
         let only_helps = call.words.iter().skip(1).any(|word| word.text == "--help")
@@ -180,31 +209,9 @@ fn look(
                 call.name.as_str(),
                 "docker" | "podman" | "nerdctl" | "docker-compose"
             );
-        let mut tool_looks = |tool: &Tool| {
-            let subject = Subject::new(call, tool, facts);
-            for rule in tool.rules {
-                let holds = rule.when.iter().any(|when| subject.matches(when));
-                let decision = if holds {
-                    rule.severity.decision(policy.strictness)
-                } else {
-                    Decision::Allow
-                };
-                note(rule.id, decision);
-                if decision > Decision::Allow {
-                    hits.push(Hit {
-                        decision,
-                        rule: rule.id.to_owned(),
-                        reason: rule.reason.to_owned(),
-                        alternative: rule.alternative.map(str::to_owned),
-                        subject: shown(&call.words),
-                    });
-                }
-            }
-        };
         for tool in rule::tools(&call.name).filter(|_| !only_helps) {
             tool_looks(tool);
         }
-        tool_looks(&GENERAL);
         for rule in &policy.rules {
             if rule.tools.contains(&call.name) {
                 let decision = by_user(rule, call, facts, policy);

@@ -1,6 +1,6 @@
 //! What holds for every command, whatever its name.
 
-use super::{Rule, Severity, Subject, Tool};
+use super::{Rule, Severity, Subject, Tool, contents};
 use crate::{
     place::Place,
     unwrap::{SHELLS, value::SOME},
@@ -59,6 +59,7 @@ pub(crate) const GENERAL: Tool = Tool {
                     || text.contains("777 ")
             }
         }),
+        ("empties", contents::empties),
         ("source-unknown-name", |s| {
             // Nothing but what came from the network or a decoder, as the command itself.
             s.call.open
@@ -157,6 +158,7 @@ pub(crate) const GENERAL: Tool = Tool {
             catches: &["$CMD -rf /", "\"$TOOL\" reset --hard", "$(cat cmd) -rf ~"],
             spares: &["$CMD --version", "\"$EDITOR\" notes.txt", "$RUN -r src"],
         },
+        contents::EMPTIED,
     ],
 };
 

@@ -11,6 +11,7 @@ mod callosum;
 mod chmod;
 mod cloud;
 mod container;
+mod contents;
 mod database;
 mod delete;
 mod disk;

@@ -10,6 +10,8 @@ use crate::shell::Fault;
 pub(crate) struct Write {
     pub(crate) path: String,
     pub(crate) appends: bool,
+    /// Whether its name came out of a list of the tree.
+    pub(crate) listed: bool,
 }
 
 /// One command that would run.

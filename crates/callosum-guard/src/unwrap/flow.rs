@@ -42,6 +42,7 @@ impl Walker<'_> {
                     value.text.push('\n');
                     plan.input = Some(value);
                 }
+                RedirectKind::Read if path == "/dev/null" => plan.input = Some(Value::default()),
                 RedirectKind::Read => {
                     plan.input = Some(match self.state.files.get(&path) {
                         Some(content) => content.clone(),
@@ -65,7 +66,11 @@ impl Walker<'_> {
                     if redirect.output {
                         plan.output = Some((path.clone(), appends));
                     }
-                    plan.writes.push(Write { path, appends });
+                    plan.writes.push(Write {
+                        path,
+                        appends,
+                        listed: value.source.listed,
+                    });
                 }
             }
         }

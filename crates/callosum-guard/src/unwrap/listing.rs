@@ -29,6 +29,12 @@ impl Walker<'_> {
         )
     }
 
+    /// Whether a folder is the project or stands in it.
+    pub(super) fn is_inside(&self, folder: &str) -> bool {
+        let place = place::place(folder, self.state.cwd.as_deref(), self.facts);
+        matches!(place, Place::Project | Place::Inside)
+    }
+
     /// What `rg --files`, `fd` and `tree` print, where it is a list of all there is.
     pub(super) fn listing(&self, name: &str, words: &[Arg]) -> Option<Value> {
         let all = words.get(1..).unwrap_or_default();

@@ -82,6 +82,7 @@ impl Walker<'_> {
                     let path = self.state.absolute(&file.text);
                     match self.state.files.get(&path) {
                         Some(content) => whole.append(content),
+                        None if file.text == "/dev/null" => {}
                         None if file.text == "/dev/stdin" => {
                             whole.append(&input.cloned().unwrap_or_default());
                         }

@@ -112,6 +112,7 @@ impl Walker<'_> {
         };
         let mut narrow = false;
         let mut named = None;
+        let mut pattern = None;
         let mut not = false;
         let mut here = at;
         while here < words.len() {
@@ -132,6 +133,9 @@ impl Walker<'_> {
                     {
                         named = Some(value.to_owned());
                     }
+                    if matches!(test, "-name" | "-iname") && !not && !value.contains('/') {
+                        pattern = Some(value.to_owned());
+                    }
                     narrow |= !not && !matches!(value, "*" | "*.*" | ".*" | "?*" | "*/*");
                     here += 1;
                 }
@@ -148,9 +152,15 @@ impl Walker<'_> {
                 if narrow {
                     let base = folder.text.trim_end_matches('/');
                     match &named {
+                        // Within the tree it matters what kind of files they are.
+                        None if self.is_inside(base) && pattern.is_some() => {
+                            Arg::plain(format!("{base}/{}", pattern.as_deref().unwrap_or("")))
+                        }
                         Some(name) => Arg::plain(format!("{base}/{name}")),
                         None => Arg::plain(format!("{base}/{SOME}")),
                     }
+                } else if self.is_inside(&folder.text) && !self.is_tree(&folder.text) {
+                    Arg::plain(format!("{}/*", folder.text.trim_end_matches('/')))
                 } else {
                     folder.clone()
                 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Language, at_home, last, token::Token};
-use crate::unwrap::value::push;
+use crate::unwrap::value::{SOME, push};
 
 /// Puts letters in the place of their numbers: `chr(114)`, `String.fromCharCode(114, 109)`.
 pub(super) fn lettered(tokens: Vec<Token>) -> Vec<Token> {
@@ -62,6 +62,16 @@ pub(super) fn homed(tokens: Vec<Token>, home: &str) -> Vec<Token> {
             ) if text == "HOME" && matches!(last(name), "environ" | "getenv" | "ENV" | "get") => {
                 Some((home.to_owned(), 4))
             }
+            // The folder in which it runs.
+            (Token::Name(name), [Token::Sign('('), Token::Sign(')'), ..])
+                if name == "getcwd"
+                    || name.contains('.') && matches!(last(name), "getcwd" | "cwd") =>
+            {
+                Some((".".to_owned(), 3))
+            }
+            (Token::Name(name), _) if matches!(name.as_str(), "Dir.pwd" | "Dir.getwd") => {
+                Some((".".to_owned(), 1))
+            }
             (Token::Name(name), _) if name.ends_with("env.HOME") => Some((home.to_owned(), 1)),
             _ => None,
         };
@@ -72,6 +82,46 @@ pub(super) fn homed(tokens: Vec<Token>, home: &str) -> Vec<Token> {
             out.push(token.clone());
             at += 1;
         }
+    }
+    out
+}
+
+/// Joins the parts that make a path: `os.path.join("a", "b")`, what is not known as some name.
+pub(super) fn pathed(tokens: Vec<Token>) -> Vec<Token> {
+    let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
+    let mut at = 0;
+    while let Some(token) = tokens.get(at) {
+        let joins = matches!(token, Token::Name(name)
+            if name.ends_with("path.join") || name.ends_with("path.resolve") || name == "File.join");
+        let end = tokens[at..]
+            .iter()
+            .position(|token| *token == Token::Sign(')'))
+            .map(|length| at + length);
+        let inner = match end {
+            Some(end) if joins && tokens.get(at + 1) == Some(&Token::Sign('(')) => {
+                &tokens[at + 2..end]
+            }
+            _ => {
+                out.push(token.clone());
+                at += 1;
+                continue;
+            }
+        };
+        let parts = inner.split(|token| *token == Token::Sign(','));
+        let parts: Vec<String> = parts
+            .map(|part| match part {
+                [Token::Text(text)] => text.clone(),
+                _ => SOME.to_string(),
+            })
+            .collect();
+        // What calls something within is not taken apart.
+        if inner.contains(&Token::Sign('(')) {
+            out.push(token.clone());
+            at += 1;
+            continue;
+        }
+        out.push(Token::Text(parts.join("/")));
+        at += 3 + inner.len();
     }
     out
 }

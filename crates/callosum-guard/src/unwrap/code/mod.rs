@@ -5,10 +5,11 @@
 //! variable first.
 //!
 //! Start with [`effects`]. The pieces of a program are in `token`, what is known of strings and
-//! names before they are looked at in `fold`.
+//! names before they are looked at in `fold`, which files it lists in `listing`.
 
 mod fold;
 mod language;
+mod listing;
 mod token;
 
 #[cfg(test)]
@@ -18,7 +19,8 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 pub(super) use self::language::{LANGUAGES, Language};
 use self::{
-    fold::{folded, homed, lettered},
+    fold::{folded, homed, lettered, pathed},
+    listing::listed,
     token::{Token, tokens},
 };
 
@@ -143,12 +145,16 @@ const WRITE: &[&str] = &[
 pub(super) fn effects(language: &Language, source: &str, home: &str) -> Vec<Effect> {
     let spelled = lettered(tokens(language, source));
     let literal = folded(language, spelled.clone());
-    let tokens = folded(language, homed(spelled, home));
+    let tokens = pathed(folded(language, homed(spelled, home)));
+    let listed = listed(language, &tokens);
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         match token {
             Token::Run(text) => found.push(Effect::Shell(text.clone())),
-            Token::Name(name) => look(language, name, &tokens, at, home, &mut found),
+            Token::Name(name) => {
+                look(language, name, &tokens, at, home, &mut found);
+                look_at_listed(name, &tokens, at, &listed, &mut found);
+            }
             // `f(…)("rm -rf /")`
             Token::Sign(')') => {
                 if let (Some(Token::Sign('(')), Some(Token::Text(text))) =
@@ -356,10 +362,7 @@ fn look(
         ]));
         return;
     }
-    let opens = matches!(name, "open" | "fopen" | "openSync" | "File")
-        && arguments.iter().any(|token| {
-            matches!(token, Token::Text(mode) if matches!(mode.as_str(), "w" | "a" | "wb" | "ab" | "w+" | "r+" | "a+" | "x" | ">" | ">>"))
-        });
+    let opens = matches!(name, "open" | "fopen" | "openSync" | "File") && mode_writes(&arguments);
     if (opens || WRITE.contains(&name))
         && let Some(path) = if matches!(name, "write_text" | "write_bytes") {
             before(tokens, at)
@@ -369,6 +372,67 @@ fn look(
     {
         found.push(Effect::Words(vec!["tee".to_owned(), at_home(path, home)]));
     }
+}
+
+/// Adds what a function would do with each of the files that the program lists.
+fn look_at_listed(
+    name: &str,
+    tokens: &[Token],
+    at: usize,
+    listed: &[String],
+    found: &mut Vec<Effect>,
+) {
+    let name = last(name);
+    if listed.is_empty() {
+        return;
+    }
+    let arguments = arguments(tokens, at + 1);
+    let literal = arguments
+        .iter()
+        .any(|token| matches!(token, Token::Text(text) if !text.is_empty()));
+    // A function by its name, as in `array_map("unlink", glob("*"))`.
+    let mapped = matches!(name, "array_map" | "map")
+        && arguments
+            .iter()
+            .any(|token| matches!(token, Token::Text(text) if DELETE_ONE.contains(&text.as_str())));
+    let deletes = DELETE.contains(&name);
+    if mapped || (deletes || DELETE_ONE.contains(&name)) && !literal && before(tokens, at).is_none()
+    {
+        let forced = arguments
+            .iter()
+            .any(|token| matches!(token, Token::Name(name) if last(name) == "recursive"));
+        let option = if deletes || forced { "-rf" } else { "-f" };
+        for pattern in listed {
+            found.push(words(&["rm", option, pattern]));
+        }
+        return;
+    }
+    let blank = matches!(arguments.last(), Some(Token::Text(text)) if text.is_empty());
+    let closes = tokens[at + 1..]
+        .iter()
+        .skip(arguments.len())
+        .find(|token| **token != Token::Sign(')'))
+        .is_some_and(|token| matches!(token, Token::Name(name) if last(name) == "close"));
+    let empties = WRITE.contains(&name) && (blank || name.starts_with("truncate"))
+        || matches!(name, "open" | "openSync") && closes && mode_writes(&arguments) && {
+            !matches!(arguments.get(1), Some(Token::Text(_)))
+        };
+    if empties {
+        for pattern in listed {
+            found.push(words(&["truncate", "-s", "0", pattern]));
+        }
+    }
+}
+
+fn words(words: &[&str]) -> Effect {
+    Effect::Words(words.iter().map(|word| (*word).to_owned()).collect())
+}
+
+/// Whether one of these strings opens a file for writing.
+fn mode_writes(arguments: &[Token]) -> bool {
+    arguments.iter().any(|token| {
+        matches!(token, Token::Text(mode) if matches!(mode.as_str(), "w" | "a" | "wb" | "ab" | "w+" | "r+" | "a+" | "x" | ">" | ">>"))
+    })
 }
 
 fn at_home(path: String, home: &str) -> String {

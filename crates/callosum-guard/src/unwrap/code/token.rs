@@ -71,6 +71,17 @@ pub(super) fn tokens(language: &Language, source: &str) -> Vec<Token> {
                 continue;
             }
         }
+        // `<*.c>` is `glob("*.c")`.
+        if letter == '<'
+            && language.name == "perl -e"
+            && let Some(length) = letters[at + 1..].iter().take(64).position(|c| *c == '>')
+            && letters[at + 1..=at + length].contains(&'*')
+        {
+            tokens.push(Token::Name("glob".to_owned()));
+            tokens.push(Token::Text(letters[at + 1..=at + length].iter().collect()));
+            at += length + 2;
+            continue;
+        }
         if matches!(letter, '\'' | '"' | '`') {
             let triple = letters.get(at + 1) == Some(&letter)
                 && letters.get(at + 2) == Some(&letter)

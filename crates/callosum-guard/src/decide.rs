@@ -9,7 +9,7 @@ use regex::RegexSet;
 
 use crate::{
     facts::Facts,
-    place,
+    loss, place,
     policy::{Policy, UserRule},
     protect,
     rule::{self, GENERAL, Severity, Strictness, Subject, Tool},
@@ -68,6 +68,7 @@ fn judge(
     let mut worst: Option<Hit> = None;
     let mut opaque = 0usize;
     let mut named = 0usize;
+    let mut destroys = false;
     for call in &found.calls {
         let mut step = steps.as_ref().map(|_| Step {
             depth: call.depth,
@@ -86,6 +87,9 @@ fn judge(
             .any(|permission| permission.covers(&call.words));
         let mut hits = Vec::new();
         look(call, facts, policy, &mut hits, step.as_mut());
+        destroys |= !hits.is_empty()
+            || loss::loses(call, facts)
+            || policy.strictness == Strictness::Minimal && loss::is_grave(call, facts);
         let is_call = !call.words.is_empty() || !call.writes.is_empty();
         if hits.is_empty() && policy.confirm && is_call {
             hits.push(Hit {
@@ -148,10 +152,12 @@ fn judge(
                 alternative,
                 subject: Some(hit.subject),
                 coverage,
+                destroys,
             }
         }
         None => Verdict {
             coverage,
+            destroys,
             ..Verdict::default()
         },
     }

@@ -18,6 +18,7 @@
 pub mod config;
 mod decide;
 mod facts;
+mod loss;
 mod path;
 mod permission;
 mod place;

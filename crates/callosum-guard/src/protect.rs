@@ -12,7 +12,7 @@ use crate::{
     policy::Policy,
     rule::{Severity, Subject},
     unwrap::{Call, Write, value::is_known},
-    verdict::{Coverage, Decision, Verdict},
+    verdict::{Decision, Verdict},
 };
 
 /// What is held against a write.
@@ -107,9 +107,8 @@ pub fn decide_write(path: &str, facts: &Facts, policy: &Policy) -> Verdict {
         decision,
         rule: Some(rule.to_owned()),
         reason: Some(reason.to_owned()),
-        alternative: None,
         subject: Some(path.to_owned()),
-        coverage: Coverage::default(),
+        ..Verdict::default()
     }
 }
 

@@ -71,6 +71,10 @@ pub struct Verdict {
     /// How much was understood.
     #[serde(default)]
     pub coverage: Coverage,
+    /// Whether work in the tree may be lost by it, so that the tree is better kept first. What is
+    /// allowed may do so as well.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub destroys: bool,
 }
 
 /// One command that would run, and what was held against it.

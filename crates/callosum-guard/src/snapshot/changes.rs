@@ -2,7 +2,7 @@
 
 use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _, path::PathBuf};
 
-use super::repository::is_ours;
+use super::{note::Made, repository::is_ours};
 
 /// What would happen to one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,8 +11,10 @@ pub enum ChangeKind {
     Create,
     /// It is there, and would be what it was.
     Rewrite,
-    /// It was not there, and stays: nothing that a snapshot does not hold is ever removed.
+    /// It was not there, and stays: nothing that a snapshot does not hold is removed.
     Leave,
+    /// Going back has made it, and it is what was made: undoing that removes it.
+    Remove,
     /// It would be written, but what stands there now is held by no snapshot: it stays.
     Refuse,
 }
@@ -24,6 +26,7 @@ impl ChangeKind {
             Self::Create => "create",
             Self::Rewrite => "rewrite",
             Self::Leave => "leave",
+            Self::Remove => "remove",
             Self::Refuse => "refuse",
         }
     }
@@ -41,6 +44,8 @@ pub struct Change {
     pub path: PathBuf,
     /// What would happen to it.
     pub kind: ChangeKind,
+    /// The content that it would have, in git's name.
+    pub(super) blob: String,
 }
 
 /// All that would happen, in the order of paths.
@@ -53,25 +58,64 @@ impl Changes {
         self.0.iter().filter(|change| change.kind.writes())
     }
 
-    /// Reads `git diff-tree -r -z --name-status` from the tree as it is now to the snapshot's.
+    /// The files that would be removed.
+    pub fn removed(&self) -> impl Iterator<Item = &Change> {
+        self.of(ChangeKind::Remove)
+    }
+
+    /// The files that are not put back, because what stands there could not be brought back.
+    pub fn refused(&self) -> impl Iterator<Item = &Change> {
+        self.of(ChangeKind::Refuse)
+    }
+
+    fn of(&self, kind: ChangeKind) -> impl Iterator<Item = &Change> {
+        self.0.iter().filter(move |change| change.kind == kind)
+    }
+
+    /// What writing them makes, of which nothing was there. A name that is no text is left out, so
+    /// that such a file stays.
+    pub(super) fn made(&self) -> Vec<Made> {
+        let made = |change: &Change| {
+            Some(Made {
+                path: change.path.to_str()?.to_owned(),
+                blob: change.blob.clone(),
+            })
+        };
+        self.of(ChangeKind::Create).filter_map(made).collect()
+    }
+
+    /// Reads `git diff-tree -r -z` from the tree as it is now to the snapshot's.
     ///
-    /// `is_there` says whether something stands at a path.
-    pub(super) fn read(printed: &[u8], is_there: impl Fn(&PathBuf) -> bool) -> Self {
+    /// `is_there` says whether something stands at a path; `made` is what going back has made since
+    /// the snapshot.
+    pub(super) fn read(printed: &[u8], made: &[Made], is_there: impl Fn(&PathBuf) -> bool) -> Self {
         let mut changes = Vec::new();
         let mut words = printed.split(|byte| *byte == 0);
-        while let (Some(status), Some(path)) = (words.next(), words.next()) {
+        while let (Some(change), Some(path)) = (words.next(), words.next()) {
             let path = PathBuf::from(OsStr::from_bytes(path));
+            let change = String::from_utf8_lossy(change);
+            // `:MODE MODE BLOB BLOB STATUS`, of what is and of what would be.
+            let fields: Vec<&str> = change.split(' ').collect();
+            let [_, _, is, would_be, status] = fields[..] else {
+                continue;
+            };
             if is_ours(&path) {
                 continue;
             }
+            let was_made = || {
+                let mut made = made.iter();
+                made.any(|made| Some(made.path.as_str()) == path.to_str() && made.blob == is)
+            };
             let kind = match status {
-                b"D" => ChangeKind::Leave,
+                "D" if was_made() => ChangeKind::Remove,
+                "D" => ChangeKind::Leave,
                 // What stands there and is in no snapshot could not be brought back.
-                b"A" if is_there(&path) => ChangeKind::Refuse,
-                b"A" => ChangeKind::Create,
+                "A" if is_there(&path) => ChangeKind::Refuse,
+                "A" => ChangeKind::Create,
                 _ => ChangeKind::Rewrite,
             };
-            changes.push(Change { path, kind });
+            let blob = would_be.to_owned();
+            changes.push(Change { path, kind, blob });
         }
         Self(changes)
     }

@@ -84,7 +84,7 @@ impl<'s> Git<'s> {
     }
 
     /// Runs it and gives what it printed.
-    pub(super) fn run(&self, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
+    pub(super) fn run<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Result<Vec<u8>, GitError> {
         self.run_on(arguments, Vec::new())
     }
 
@@ -96,14 +96,23 @@ impl<'s> Git<'s> {
     }
 
     /// Runs it with something to read.
-    pub(super) fn run_on(&self, arguments: &[&str], input: Vec<u8>) -> Result<Vec<u8>, GitError> {
-        let command = || arguments.first().copied().unwrap_or_default().to_owned();
+    pub(super) fn run_on<A: AsRef<OsStr>>(
+        &self,
+        arguments: &[A],
+        input: Vec<u8>,
+    ) -> Result<Vec<u8>, GitError> {
+        let arguments = arguments.iter().map(AsRef::as_ref);
+        let command = || {
+            let first = arguments.clone().next().unwrap_or_default();
+            first.to_string_lossy().into_owned()
+        };
         let settings = SETTINGS.iter().flat_map(|setting| ["-c", setting]);
         let launch = Launch {
             program: PathBuf::from("git"),
             arguments: settings
-                .chain(arguments.iter().copied())
-                .map(OsString::from)
+                .map(OsStr::new)
+                .chain(arguments.clone())
+                .map(OsStr::to_owned)
                 .collect(),
             folder: self.folder.clone(),
             environment: self.environment(),

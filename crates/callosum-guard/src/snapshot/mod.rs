@@ -21,7 +21,7 @@ mod tests;
 pub use self::{
     changes::{Change, ChangeKind, Changes},
     git::{GitError, Surroundings},
-    note::{NotCovered, Snapshot, TooLarge},
+    note::{Made, NotCovered, Snapshot, TooLarge},
     retention::Retention,
     store::{Cleaned, Restored, SnapshotError, Store, Wanted},
 };

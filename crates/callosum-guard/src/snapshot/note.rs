@@ -41,6 +41,19 @@ pub struct Snapshot {
     pub pack: Option<String>,
     /// What it does not hold.
     pub not_covered: NotCovered,
+    /// What going back to another one has made, where this one was taken before that: going back
+    /// to this one removes it, as long as it is what was made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub made: Vec<Made>,
+}
+
+/// A file that going back has made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Made {
+    /// The file, seen from the tree's top folder.
+    pub path: String,
+    /// What was written into it, in git's name.
+    pub blob: String,
 }
 
 /// What a snapshot does not hold.

@@ -27,6 +27,9 @@ const MOST_NAMES: usize = 100;
 /// So many dirty files are named.
 const MOST_DIRTY: usize = 10_000;
 
+/// So many files are named in one call of git.
+const MOST_PATHS: usize = 500;
+
 /// How long another process's snapshot is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -180,6 +183,7 @@ impl Store {
             tree: taken.tree,
             pack: None,
             not_covered: taken.not_covered,
+            made: Vec::new(),
         };
         let reference = self.reference(&snapshot.snapshot_id);
         disk.replace(
@@ -190,12 +194,17 @@ impl Store {
         if snapshot.is_pinned() {
             snapshot.pack = self.make_whole(&snapshot)?;
         }
-        disk.create_dir_all(&self.notes())?;
-        let mut note = serde_json::to_vec_pretty(&snapshot)
-            .expect("strings and numbers are printed to memory");
-        note.push(b'\n');
-        disk.replace(&self.note(&snapshot.snapshot_id), &note, 0o600)?;
+        self.write_note(&snapshot)?;
         Ok(snapshot)
+    }
+
+    fn write_note(&self, snapshot: &Snapshot) -> Result<(), DiskError> {
+        let disk = &self.surroundings.disk;
+        disk.create_dir_all(&self.notes())?;
+        let mut note =
+            serde_json::to_vec_pretty(snapshot).expect("strings and numbers are printed to memory");
+        note.push(b'\n');
+        disk.replace(&self.note(&snapshot.snapshot_id), &note, 0o600)
     }
 
     /// All snapshots, the newest first.
@@ -241,26 +250,45 @@ impl Store {
         self.changes_from(&now.tree, snapshot)
     }
 
-    /// The text of the changes from the tree as it is now, as git shows it.
+    /// The text of what going back would change, as git shows it: of files that stay as they are
+    /// nothing.
     pub fn patch(&self, snapshot: &Snapshot) -> Result<Vec<u8>, SnapshotError> {
         let _lock = self.lock()?;
         let now = self.take()?;
-        let git = self.repository.of_tree(&self.surroundings);
-        Ok(git.run(&[
-            "diff-tree",
-            "-r",
-            "-p",
-            "--no-color",
-            &now.tree,
-            &snapshot.tree,
-        ])?)
+        let changes = self.changes_from(&now.tree, snapshot)?;
+        let changed: Vec<&OsStr> = changes
+            .written()
+            .chain(changes.removed())
+            .map(|change| change.path.as_os_str())
+            .collect();
+        let git = self
+            .repository
+            .of_tree(&self.surroundings)
+            .with("GIT_LITERAL_PATHSPECS", "1");
+        let mut patch = Vec::new();
+        for paths in changed.chunks(MOST_PATHS) {
+            let fixed = [
+                "diff-tree",
+                "-r",
+                "-p",
+                "--no-color",
+                &now.tree,
+                &snapshot.tree,
+                "--",
+            ];
+            let fixed = fixed.into_iter().map(OsStr::new);
+            let arguments: Vec<&OsStr> = fixed.chain(paths.iter().copied()).collect();
+            patch.extend(git.run(&arguments)?);
+        }
+        Ok(patch)
     }
 
     /// Puts the files of a snapshot back, after a snapshot of the tree as it is now.
     ///
     /// Files that the snapshot does not hold stay, and so do those that could not be brought back
-    /// again. The user's index is not touched. Fails while a merge, a rebase or the like is under
-    /// way.
+    /// again. Where the snapshot was itself taken before going back to another, what that has made
+    /// is removed, unless it was changed since. The user's index is not touched. Fails while a
+    /// merge, a rebase or the like is under way.
     pub fn restore(&self, snapshot: &Snapshot) -> Result<Restored, SnapshotError> {
         let disk = &self.surroundings.disk;
         if let Some(what) = self.repository.under_way(disk)? {
@@ -268,12 +296,17 @@ impl Store {
             return Err(SnapshotError::UnderWay { what, tree });
         }
         let _lock = self.lock()?;
-        let before = self.create_locked(&Wanted {
+        let mut before = self.create_locked(&Wanted {
             label: format!("before going back to {}", snapshot.snapshot_id),
             ..Wanted::default()
         })?;
         let changes = self.changes_from(&before.tree, snapshot)?;
         self.check_whole(snapshot)?;
+        before.made = changes.made();
+        if !before.made.is_empty() {
+            // Told before it is made: who is killed meanwhile can undo what was made by then.
+            self.write_note(&before)?;
+        }
         let mut written = Vec::new();
         for change in changes.written() {
             written.extend_from_slice(change.path.as_os_str().as_bytes());
@@ -290,7 +323,23 @@ impl Store {
             disk.remove_file(&index)?;
             done?;
         }
+        for change in changes.removed() {
+            self.remove(&change.path)?;
+        }
         Ok(Restored { before, changes })
+    }
+
+    /// Removes a file, and the folders that hold nothing any more then.
+    fn remove(&self, path: &Path) -> Result<(), DiskError> {
+        let disk = &self.surroundings.disk;
+        disk.remove_file(&self.repository.tree.join(path))?;
+        for folder in path.ancestors().skip(1) {
+            let is_top = folder.as_os_str().is_empty();
+            if is_top || disk.remove_dir(&self.repository.tree.join(folder)).is_err() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Does what [`clean`](Self::clean) does, where anything is to go; looks at sizes and times only
@@ -453,14 +502,7 @@ impl Store {
     fn changes_from(&self, now: &str, snapshot: &Snapshot) -> Result<Changes, SnapshotError> {
         let git = self.repository.of_tree(&self.surroundings);
         let printed = git
-            .run(&[
-                "diff-tree",
-                "-r",
-                "-z",
-                "--name-status",
-                now,
-                &snapshot.tree,
-            ])
+            .run(&["diff-tree", "-r", "-z", now, &snapshot.tree])
             .map_err(|error| match error {
                 GitError::Failed { .. } => SnapshotError::Broken {
                     id: snapshot.snapshot_id.clone(),
@@ -471,7 +513,7 @@ impl Store {
         let tree = &self.repository.tree;
         // What cannot be looked at is taken to be there, so that it is not written over.
         let is_there = |path: &PathBuf| disk.exists(&tree.join(path)).unwrap_or(true);
-        Ok(Changes::read(&printed, is_there))
+        Ok(Changes::read(&printed, &snapshot.made, is_there))
     }
 
     /// Fails where an object of the snapshot is gone, before anything is written.

@@ -240,8 +240,71 @@ fn going_back_brings_back_and_removes_nothing() {
     assert_eq!(ground.text("dir/b.txt").as_deref(), Some("two\n"));
     assert_eq!(ground.text("a.txt").as_deref(), Some("one\n"));
     assert_eq!(ground.text("since.txt").as_deref(), Some("since\n"));
-    store.restore(&restored.before).unwrap();
+    let expected = pairs(&[
+        ("a.txt", "rewrite"),
+        ("dir/b.txt", "remove"),
+        ("work.txt", "remove"),
+    ]);
+    let undone = store.restore(&restored.before).unwrap();
+    assert_eq!(told(&undone.changes), expected);
     assert_eq!(ground.text("a.txt").as_deref(), Some("broken\n"));
+    assert_eq!(ground.text("work.txt"), None);
+    let folder = ground.tree().join("dir");
+    assert!(!ground.disk.exists(&folder).unwrap(), "it was made as well");
+    // And that as well can be undone.
+    store.restore(&undone.before).unwrap();
+    assert_eq!(ground.text("work.txt").as_deref(), Some("hours of work\n"));
+    assert_eq!(ground.text("a.txt").as_deref(), Some("one\n"));
+    assert_eq!(ground.text("since.txt").as_deref(), Some("since\n"));
+}
+
+/// CAKE-SNAP-1: what going back has made and somebody has worked on since is theirs, and so is what
+/// was there before under the same name.
+#[test]
+fn undoing_removes_nothing_that_was_worked_on_since() {
+    let ground = Ground::repository();
+    for name in ["kept.txt", "made.txt", "again.txt"] {
+        ground.write(name, "of the snapshot\n");
+    }
+    let store = ground.store();
+    let snapshot = store.create(&labelled("before")).unwrap();
+    for name in ["kept.txt", "made.txt", "again.txt"] {
+        ground.remove(name);
+    }
+    ground.write("since.txt", "since\n");
+    let restored = store.restore(&snapshot).unwrap();
+    ground.write("kept.txt", "and worked on\n");
+    ground.remove("again.txt");
+    let expected = pairs(&[("kept.txt", "leave"), ("made.txt", "remove")]);
+    let undone = store.restore(&restored.before).unwrap();
+    assert_eq!(told(&undone.changes), expected);
+    assert_eq!(ground.text("kept.txt").as_deref(), Some("and worked on\n"));
+    assert_eq!(ground.text("made.txt"), None);
+    assert_eq!(ground.text("since.txt").as_deref(), Some("since\n"));
+}
+
+/// CAKE-SNAP-1: the patch shows what going back does, and not what stays as it is.
+#[test]
+fn a_patch_shows_no_deletion_that_is_not_done() {
+    let ground = Ground::repository();
+    let store = ground.store();
+    ground.write(":(top)odd*", "odd\n");
+    let snapshot = store.create(&labelled("before")).unwrap();
+    ground.write("a.txt", "two\n");
+    ground.write("since.txt", "since\n");
+    ground.remove(":(top)odd*");
+    let patch = String::from_utf8(store.patch(&snapshot).unwrap()).unwrap();
+    assert!(patch.contains("+one") && patch.contains("+odd"), "{patch}");
+    assert!(!patch.contains("since"), "{patch}");
+    let restored = store.restore(&snapshot).unwrap();
+    let patch = store.patch(&restored.before).unwrap();
+    let patch = String::from_utf8(patch).unwrap();
+    assert!(
+        patch.contains("-odd") && !patch.contains("since"),
+        "{patch}"
+    );
+    ground.git(&["rm", "--quiet", "--cached", "a.txt"]);
+    assert_eq!(store.patch(&snapshot).unwrap(), b"");
 }
 
 /// CAKE-SNAP-1: what no snapshot holds is not written over.

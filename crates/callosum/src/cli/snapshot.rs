@@ -43,7 +43,9 @@ Examples:
     /// Put the files of a snapshot back
     ///
     /// Shows each file first and asks. A snapshot of the tree as it is now is taken before, so that
-    /// this can be undone. Files that the snapshot does not hold stay.
+    /// this can be undone. Files that the snapshot does not hold stay; going back to the snapshot
+    /// that was taken before removes what was made, unless it was changed since. Ends with 1 where
+    /// a file was not put back, because what stands there is in no snapshot.
     Restore(RestoreArgs),
     /// Let old snapshots go
     ///
@@ -166,8 +168,8 @@ pub(crate) struct RestoreOutput {
 pub(crate) struct ChangeOutput {
     /// The file.
     pub(crate) path: String,
-    /// `create`, `rewrite`, `leave` (the snapshot does not hold it) or `refuse` (what stands there
-    /// could not be brought back).
+    /// `create`, `rewrite`, `leave` (the snapshot does not hold it), `remove` (going back has made it,
+    /// and it is as it was made) or `refuse` (what stands there could not be brought back).
     pub(crate) change: String,
 }
 
@@ -329,7 +331,7 @@ fn restore(context: &Context, store: &Store, args: &RestoreArgs) -> Result<(), C
             let hint = format!("callosum snapshot restore {} --yes", args.id);
             return Err(CommandError::new(Exit::Usage, what).hint(hint));
         }
-        if !asked(context, changes.written().count() as u64)? {
+        if !asked(context, &changes)? {
             return Err(CommandError::told(Exit::No));
         }
     }
@@ -340,17 +342,44 @@ fn restore(context: &Context, store: &Store, args: &RestoreArgs) -> Result<(), C
     let before = &restored.before.snapshot_id;
     if context.ui.json {
         let output = RestoreOutput::of(&snapshot, Some(before.clone()), &restored.changes);
-        return context.ui.json_data(&output);
+        context.ui.json_data(&output)?;
+        return refused(context, &restored.changes);
     }
     if args.yes {
         context.ui.foreign(&as_text(&restored.changes))?;
     }
-    let written = many(restored.changes.written().count() as u64, "file");
-    context.ui.say(&format!("put back {written}"));
+    context.ui.say(&done(&restored.changes));
     context
         .ui
         .hint(&format!("undo it with: callosum snapshot restore {before}"));
-    Ok(())
+    refused(context, &restored.changes)
+}
+
+/// Names what was not put back, which is a no.
+fn refused(context: &Context, changes: &Changes) -> Result<(), CommandError> {
+    let mut refused = changes.refused().peekable();
+    if refused.peek().is_none() {
+        return Ok(());
+    }
+    for change in refused {
+        let what = format!(
+            "`{}` was not put back: what stands there is in no snapshot",
+            change.path.display()
+        );
+        context
+            .ui
+            .warn(&what, Some("move it away, and go back once more"));
+    }
+    Err(CommandError::told(Exit::No))
+}
+
+/// What was done, in words.
+fn done(changes: &Changes) -> String {
+    let written = many(changes.written().count() as u64, "file");
+    match changes.removed().count() as u64 {
+        0 => format!("put back {written}"),
+        removed => format!("put back {written}, removed {removed} that going back had made"),
+    }
 }
 
 /// Lets go what is too old or too much by now. What is in the way of that is in nobody else's.
@@ -385,8 +414,13 @@ fn retention(guard: &GuardConfig) -> Retention {
 }
 
 /// Asks a person; anything but yes is no, and so is the end of the input.
-fn asked(context: &Context, files: u64) -> Result<bool, CommandError> {
-    let question = format!("put back {}? [y/N] ", many(files, "file"));
+fn asked(context: &Context, changes: &Changes) -> Result<bool, CommandError> {
+    let files = many(changes.written().count() as u64, "file");
+    let removed = match changes.removed().count() {
+        0 => String::new(),
+        removed => format!(" and remove {removed} that going back has made"),
+    };
+    let question = format!("put back {files}{removed}? [y/N] ");
     context.ui.ask(&question);
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer).map_err(|error| {

@@ -56,6 +56,54 @@ fn work_that_was_thrown_away_comes_back() {
     assert!(env.read("src/lib.rs").contains("one"));
 }
 
+/// CAKE-SNAP-1: undoing leaves nothing behind that going back has made, and nothing goes that was
+/// there before.
+#[test]
+fn undoing_leaves_the_tree_as_it_was() {
+    let env = repository();
+    env.write("new/one.rs", "1\n");
+    let id = create(&env, "before")["snapshot_id"].clone();
+    let id = id.as_str().unwrap();
+    std::fs::remove_dir_all(env.project().join("new")).unwrap();
+    env.write("since.txt", "since\n");
+    let status = env.git(&["status", "--porcelain"]);
+    let patch = snapshot(&env, &["diff", id, "--patch"]).run().success();
+    assert!(!patch.stdout.contains("since"), "{}", patch.stdout);
+    let restored = snapshot(&env, &["restore", id, "--yes", "--json"]).run();
+    let before = restored.success().json()["before"].clone();
+    assert_eq!(env.read("new/one.rs"), "1\n");
+    let shown = snapshot(&env, &["diff", before.as_str().unwrap()]).run();
+    assert_eq!(shown.success().stdout, "remove   new/one.rs\n");
+    let undone = snapshot(&env, &["restore", before.as_str().unwrap(), "--yes"]).run();
+    assert!(undone.success().stderr.contains("removed 1 that"));
+    assert!(!env.project().join("new").exists());
+    assert_eq!(env.git(&["status", "--porcelain"]), status);
+}
+
+/// CAKE-SNAP-1: a file that is not put back is named, and that is a no.
+#[test]
+fn a_file_that_is_not_put_back_is_named() {
+    let env = repository();
+    env.write("notes.txt", "hours of work\n");
+    let id = create(&env, "before")["snapshot_id"].clone();
+    let id = id.as_str().unwrap();
+    env.write(".git/info/exclude", "notes.txt\n");
+    std::fs::remove_file(env.project().join("notes.txt")).unwrap();
+    create(&env, "without it");
+    env.write("notes.txt", "ignored now\n");
+    let refused = snapshot(&env, &["restore", id, "--yes"]).run();
+    let refused = refused.ended_with(1);
+    assert!(
+        refused.stderr.contains("`notes.txt` was not put back"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(env.read("notes.txt"), "ignored now\n");
+    let refused = snapshot(&env, &["restore", id, "--yes", "--json"]).run();
+    let changes = refused.ended_with(1).json()["changes"].clone();
+    assert_eq!(changes[0]["change"], "refuse");
+}
+
 #[test]
 fn snapshots_are_listed_and_let_go() {
     let env = repository();

@@ -1,34 +1,71 @@
-//! A snapshot of the tree, taken while a person is being asked.
+//! A snapshot of the tree, before something runs that may lose work.
 //!
-//! What they may allow cannot be undone otherwise. The hook does not wait for it: a child of our
-//! own takes it, and has more time than anybody needs to read a question.
+//! What a person is asked about has time: a child of our own takes it while they read, and nobody
+//! waits. What runs as soon as it is answered, because it is allowed or a person has permitted it
+//! before, waits for the snapshot, but no longer than [`PATIENCE`]: a client runs the tool anyway
+//! once its own limit is over. The snapshot then goes on beside the tool.
+
+use std::{sync::mpsc, thread, time::Duration};
 
 use callosum_guard::Decision;
-use callosum_host::process::{Launch, Limits, leave};
+use callosum_host::process::{Cancel, Ending, Launch, Limits, SpawnError, leave, run};
 
-use super::{event::Action, judge::Judged, place::Place};
+use super::{answer::Reply, judge::Judged, place::Place, record::About};
+
+/// How long an answer waits for a snapshot: less than what a client is answered in at all.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// How long a snapshot may take that nobody waits for any more.
+const LONGEST_RUN: Duration = Duration::from_mins(5);
 
 /// Most characters of a command that name its snapshot.
 const LONGEST: usize = 60;
 
-/// Has a snapshot taken, where a person is asked about a command in a repository.
+/// What came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// It is being taken while a person is asked.
+    Begun,
+    /// It was taken before the answer.
+    Taken,
+    /// It was not done in time, and goes on.
+    Late,
+    /// There is none.
+    Failed,
+}
+
+impl Kept {
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Begun => "begun",
+            Self::Taken => "taken",
+            Self::Late => "late",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// Has a snapshot taken of a repository in which a person is asked, or something may lose work.
 ///
-/// Where it cannot be, the question stands all the same.
-pub(super) fn begin(action: &Action, judged: &Judged, place: &Place) {
-    let is_asked = judged.verdict.decision == Decision::Ask;
-    let (Some(root), true) = (&place.facts.root, is_asked && place.facts.git_dir.is_some()) else {
-        return;
-    };
-    let about = match action {
-        Action::Shell(command) => super::record::masked(command),
-        Action::Write(paths) => paths.join(" "),
-        Action::Other => return,
-    };
-    let words: String = about.split_whitespace().collect::<Vec<_>>().join(" ");
-    let label: String = words.chars().take(LONGEST).collect();
-    let Ok(program) = std::env::current_exe() else {
-        return;
-    };
+/// `None` where nothing needs one. Where it cannot be taken, the answer stands all the same.
+pub(super) fn before(about: &About, judged: &Judged, reply: &Reply, place: &Place) -> Option<Kept> {
+    let root = place.facts.root.as_deref()?;
+    place.facts.git_dir.as_ref()?;
+    let runs = judged.verdict.decision == Decision::Allow;
+    let is_wanted =
+        reply.is_question || runs && (judged.verdict.destroys || !judged.permitted.is_empty());
+    if !is_wanted {
+        return None;
+    }
+    let launch = launch(root, &about.label(LONGEST), place)?;
+    if reply.is_question {
+        return Some(leave(&launch).map_or(Kept::Failed, |()| Kept::Begun));
+    }
+    Some(waited_for(launch).unwrap_or(Kept::Failed))
+}
+
+fn launch(root: &str, label: &str, place: &Place) -> Option<Launch> {
+    let label = format!("before: {label}");
     let arguments = [
         "-C",
         root,
@@ -36,11 +73,11 @@ pub(super) fn begin(action: &Action, judged: &Judged, place: &Place) {
         "snapshot",
         "create",
         "--",
-        &format!("before: {label}"),
+        &label,
     ];
     let variables = place.environment.iter();
-    let launch = Launch {
-        program,
+    Some(Launch {
+        program: std::env::current_exe().ok()?,
         arguments: arguments.map(Into::into).into(),
         folder: root.into(),
         environment: variables
@@ -49,10 +86,30 @@ pub(super) fn begin(action: &Action, judged: &Judged, place: &Place) {
         input: Vec::new(),
         limits: Limits {
             quiet: None,
-            total: None,
-            output_bytes: 0,
-            error_bytes: 0,
+            total: Some(LONGEST_RUN),
+            output_bytes: 64 * 1024,
+            error_bytes: 1024,
         },
-    };
-    drop(leave(&launch));
+    })
+}
+
+/// Runs it and waits as long as an answer may. It has a process group of its own, so that it
+/// outlives this process where it is late.
+fn waited_for(launch: Launch) -> Result<Kept, SpawnError> {
+    let (done, told) = mpsc::sync_channel(1);
+    let running = thread::Builder::new().spawn(move || {
+        let ended = Cancel::new().map(|cancel| run(&launch, &cancel, &mut |_, _| {}));
+        drop(done.send(ended));
+    });
+    if running.is_err() {
+        return Ok(Kept::Failed);
+    }
+    match told.recv_timeout(PATIENCE) {
+        Ok(Ok(ended)) => Ok(match ended?.ending {
+            Ending::Exited(0) => Kept::Taken,
+            _ => Kept::Failed,
+        }),
+        Ok(Err(_)) | Err(mpsc::RecvTimeoutError::Disconnected) => Ok(Kept::Failed),
+        Err(mpsc::RecvTimeoutError::Timeout) => Ok(Kept::Late),
+    }
 }

@@ -39,6 +39,7 @@ use self::{
     event::{Action, Event, LONGEST, Unreadable},
     judge::Judged,
     place::Place,
+    record::{About, Told},
     voice::Voice,
 };
 use crate::config::Environment;
@@ -133,12 +134,22 @@ impl Call<'_> {
                 (event, Judged::unreadable(&unreadable), place)
             }
         };
-        record::keep(self.client, &event, &judged, &place, begun.elapsed());
+        let took = begun.elapsed();
         let reply = self.reply(&judged.answer(), event.mode.as_deref());
-        // Nobody can allow what is denied.
-        if reply.is_question {
-            keep::begin(&event.action, &judged, &place);
-        }
+        let about = About::of(&event.action);
+        // The same call was decided on before its tool, where both are asked for.
+        let snapshot = match self.moment {
+            Moment::BeforeTool => keep::before(&about, &judged, &reply, &place),
+            Moment::Permission | Moment::Other => None,
+        };
+        let told = Told {
+            event: &event,
+            about: &about,
+            judged: &judged,
+            snapshot,
+            took,
+        };
+        record::keep(self.client, &told, &place);
         reply
     }
 

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{
     event::{Action, Event},
     judge::Judged,
+    keep::Kept,
     place::Place,
 };
 
@@ -17,6 +18,9 @@ const PATIENCE: Duration = Duration::from_millis(2);
 
 /// Most bytes of a command that are kept.
 const LONGEST: usize = 16 * 1024;
+
+/// Longer words than this may be cut through, in bytes.
+const LONGEST_WORD: usize = 1024;
 
 /// Most paths of a call that are kept.
 const MOST_PATHS: usize = 64;
@@ -27,29 +31,77 @@ const SECRET: usize = 16;
 /// Words after which a secret may stand, however short.
 const NAMES: [&str; 6] = ["pass", "secret", "token", "key", "auth", "cred"];
 
+/// What a call is about, its secrets masked: once, since that costs more than all the rest.
+pub(super) enum About {
+    /// A command, as much of it as is kept, and the checksum of one that is longer.
+    Command(String, Option<Checksum>),
+    /// Files.
+    Paths(Vec<String>),
+    /// Nothing that is kept.
+    Nothing,
+}
+
+impl About {
+    pub(super) fn of(action: &Action) -> Self {
+        match action {
+            Action::Shell(command) => {
+                let is_whole = command.len() <= LONGEST;
+                let checksum = (!is_whole).then(|| Checksum::of(command.as_bytes()));
+                Self::Command(kept(command), checksum)
+            }
+            Action::Write(paths) => {
+                let paths = paths.iter().take(MOST_PATHS);
+                Self::Paths(paths.map(|path| kept(path)).collect())
+            }
+            Action::Other => Self::Nothing,
+        }
+    }
+
+    /// Its beginning on one line.
+    pub(super) fn label(&self, longest: usize) -> String {
+        let words: Vec<&str> = match self {
+            Self::Command(command, _) => command.split_whitespace().collect(),
+            Self::Paths(paths) => paths.iter().map(String::as_str).collect(),
+            Self::Nothing => Vec::new(),
+        };
+        words.join(" ").chars().take(longest).collect()
+    }
+}
+
+/// What the journal is told.
+pub(super) struct Told<'a> {
+    pub(super) event: &'a Event,
+    pub(super) about: &'a About,
+    pub(super) judged: &'a Judged,
+    /// What came of keeping the tree, where that was to be done.
+    pub(super) snapshot: Option<Kept>,
+    /// From the start of the process to the decision.
+    pub(super) took: Duration,
+}
+
 /// Tells the journal of a decision. Where it cannot be told, the decision stands all the same.
-pub(super) fn keep(client: &str, event: &Event, judged: &Judged, place: &Place, took: Duration) {
+pub(super) fn keep(client: &str, told: &Told<'_>, place: &Place) {
     let Some(journal) = &place.journal else {
         return;
     };
-    let is_allowed = judged.verdict.decision == Decision::Allow;
+    let is_allowed = told.judged.verdict.decision == Decision::Allow;
     if is_allowed && !place.guard.config.safety.audit_all_commands {
         return;
     }
     let (Ok(clock), Ok(ids)) = (place.environment.clock(), place.environment.ids()) else {
         return;
     };
-    let told = told(client, event, judged, place, took);
     drop(notice(
         &place.disk,
         journal,
         &ids,
-        (&told, clock.now()),
+        (&event(client, told, place), clock.now()),
         PATIENCE,
     ));
 }
 
-fn told(client: &str, event: &Event, judged: &Judged, place: &Place, took: Duration) -> AuditEvent {
+fn event(client: &str, told: &Told<'_>, place: &Place) -> AuditEvent {
+    let (event, judged) = (told.event, told.judged);
     let verdict = &judged.verdict;
     let status = match verdict.decision {
         Decision::Allow => "allowed",
@@ -63,22 +115,13 @@ fn told(client: &str, event: &Event, judged: &Judged, place: &Place, took: Durat
         }
     };
     let text = |text: &Option<String>| text.as_deref().map(Value::from);
-    match &event.action {
-        Action::Shell(command) => {
-            add("command", Some(kept(command).into()));
-            let is_whole = command.len() <= LONGEST;
-            let checksum = || Checksum::of(command.as_bytes()).to_string().into();
-            add("command_sha256", (!is_whole).then(checksum));
+    match told.about {
+        About::Command(command, checksum) => {
+            add("command", Some(command.as_str().into()));
+            add("command_sha256", checksum.map(|sum| sum.to_string().into()));
         }
-        Action::Write(paths) => {
-            let paths: Vec<_> = paths
-                .iter()
-                .take(MOST_PATHS)
-                .map(|path| kept(path))
-                .collect();
-            add("paths", Some(paths.into()));
-        }
-        Action::Other => {}
+        About::Paths(paths) => add("paths", Some(paths.clone().into())),
+        About::Nothing => {}
     }
     add("decision", Some(status.into()));
     add("rule", text(&verdict.rule));
@@ -95,6 +138,7 @@ fn told(client: &str, event: &Event, judged: &Judged, place: &Place, took: Durat
     let strictness = place.guard.config.strictness;
     add("strictness", serde_json::to_value(strictness).ok());
     add("understood", Some(verdict.coverage.percent.into()));
+    add("snapshot", told.snapshot.map(|kept| kept.as_str().into()));
     add("user", Some(client.into()));
     add("session_id", text(&event.session));
     add("agent_id", text(&event.agent));
@@ -102,7 +146,7 @@ fn told(client: &str, event: &Event, judged: &Judged, place: &Place, took: Durat
     add("tool", text(&event.tool));
     add("mode", text(&event.mode));
     add("facts", serde_json::to_value(&place.facts).ok());
-    let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+    let micros = u64::try_from(told.took.as_micros()).unwrap_or(u64::MAX);
     add("took_us", Some(json!(micros)));
     AuditEvent {
         executor: Some(client.chars().take(64).collect()),
@@ -119,17 +163,22 @@ fn masked_value(value: &Value) -> Value {
 }
 
 /// A text without its secrets, and not longer than what is kept.
+///
+/// Where it can, it ends between two words, so that no half of a secret stands there, whose form is
+/// gone.
 fn kept(text: &str) -> String {
-    let mut end = text.len().min(LONGEST);
-    while !text.is_char_boundary(end) {
-        end -= 1;
+    if text.len() <= LONGEST {
+        return masked(text);
     }
-    masked(&text[..end])
+    let start = &text[..text.floor_char_boundary(LONGEST)];
+    let last = start.floor_char_boundary(LONGEST - LONGEST_WORD);
+    let end = start[last..].rfind(char::is_whitespace);
+    masked(&start[..end.map_or(start.len(), |end| last + end)])
 }
 
 /// A text without its secrets. Looking for them costs more than all the rest, so it is only done
 /// where there may be one.
-pub(super) fn masked(text: &str) -> String {
+fn masked(text: &str) -> String {
     if may_hold_secret(text) {
         callosum_evidence::secrets::mask(text).text
     } else {
@@ -164,7 +213,10 @@ mod tests {
 
     #[test]
     fn what_is_kept_of_a_command_has_an_end() {
-        let long = "é".repeat(LONGEST);
+        let long = "é ".repeat(LONGEST);
         assert!(kept(&long).len() <= LONGEST);
+        assert!(kept(&"é".repeat(LONGEST)).len() <= LONGEST);
+        let split = format!("{} ghp_{}", "x ".repeat(LONGEST / 2 - 10), "a1B2".repeat(9));
+        assert!(!kept(&split).contains("a1B2"), "{split:.0}");
     }
 }

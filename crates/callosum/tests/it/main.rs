@@ -39,6 +39,8 @@ mod hook;
 mod hostile;
 /// `init`: what is created, and what is left alone.
 mod init;
+/// What the hook keeps of the tree before something runs that may lose work.
+mod keeping;
 /// Looking at the ledger and the journal, and finding out what was done to them.
 mod ledger;
 /// Models that are asked over HTTP, played by a server that follows a script.

@@ -1,0 +1,121 @@
+//! Snapshots that the hook takes: before what may lose work, in every client, and of nothing else.
+
+use callosum_testkit::{Output, TestEnv};
+use serde_json::{Value, json};
+
+const CLIENTS: [&str; 4] = ["claude", "codex", "gemini", "qwen"];
+
+fn repository() -> TestEnv {
+    let env = TestEnv::new();
+    env.write("src/lib.rs", "pub fn one() -> u8 { 1 }\n");
+    env.git_init();
+    env.write("src/lib.rs", "pub fn hours_of_work() {}\n");
+    env
+}
+
+fn ask(env: &TestEnv, client: &str, moment: &str, command: &str) -> Output {
+    let event = json!({
+        "cwd": env.project(), "permission_mode": "default", "tool_name": "Bash",
+        "tool_input": {"command": command}, "session_id": "s-1",
+    });
+    let hook = env.callosum().without("CALLOSUM_TEST_IDS");
+    let hook = hook.arguments(["hook", client, moment]);
+    hook.input(event.to_string()).run()
+}
+
+#[track_caller]
+fn passes(env: &TestEnv, client: &str, command: &str) {
+    let output = ask(env, client, "pre-tool-use", command);
+    let said = (output.stdout.as_str(), output.stderr.as_str(), output.code);
+    assert_eq!(said, ("{}\n", "", 0), "{client}: {command}");
+}
+
+fn labels(env: &TestEnv) -> Vec<String> {
+    let listed = env.run(["snapshot", "list", "--limit", "100", "--json"]);
+    let listed = listed.success().json();
+    let listed = listed["snapshots"].as_array().unwrap().clone();
+    let label = |snapshot: &Value| snapshot["label"].as_str().unwrap().to_owned();
+    listed.iter().map(label).collect()
+}
+
+fn records(env: &TestEnv) -> Vec<Value> {
+    let day = env.machine_home().join("journal/audit/2026-01-02.jsonl");
+    let text = std::fs::read_to_string(day).unwrap();
+    let records = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    records
+        .filter(|record: &Value| record["event"] == "guard")
+        .collect()
+}
+
+/// CAKE-SNAP-1: what deletes files of the project is allowed, and they are kept before it runs.
+#[test]
+fn what_may_lose_work_finds_the_tree_kept_in_every_client() {
+    let env = repository();
+    for client in CLIENTS {
+        passes(&env, client, "rm -rf src");
+        assert_eq!(labels(&env)[0], "before: rm -rf src", "{client}");
+    }
+    assert_eq!(labels(&env).len(), CLIENTS.len());
+    let kept = records(&env);
+    assert!(kept.iter().all(|one| one["details"]["snapshot"] == "taken"));
+    // It was there before the answer, so that it holds what the command then deletes.
+    std::fs::remove_dir_all(env.project().join("src")).unwrap();
+    let listed = env.run(["snapshot", "list", "--json"]).success().json();
+    let id = listed["snapshots"][0]["snapshot_id"].as_str().unwrap();
+    let restore = env.callosum().without("CALLOSUM_TEST_IDS");
+    restore
+        .arguments(["snapshot", "restore", id, "--yes"])
+        .run()
+        .success();
+    assert_eq!(env.read("src/lib.rs"), "pub fn hours_of_work() {}\n");
+}
+
+/// CAKE-SNAP-1: what a person has permitted before runs at once, and finds the tree kept as well.
+#[test]
+fn what_was_permitted_finds_the_tree_kept() {
+    let env = repository();
+    env.run(["guard", "allow", "git restore *"]).success();
+    for client in CLIENTS {
+        passes(&env, client, "git restore src/lib.rs");
+    }
+    assert_eq!(labels(&env).len(), CLIENTS.len());
+}
+
+/// CAKE-SNAP-1: nothing is kept for what is harmless, for what does not run, nor where a client
+/// asks again about the same call.
+#[test]
+fn nothing_is_kept_for_what_is_harmless_or_does_not_run() {
+    let env = repository();
+    for client in CLIENTS {
+        for command in [
+            "ls -la",
+            "git status",
+            "cargo test > out.txt",
+            "rm -rf /tmp/x",
+            "git commit -m 'rm -rf src'",
+        ] {
+            passes(&env, client, command);
+        }
+        ask(&env, client, "pre-tool-use", "git reset --hard");
+        ask(&env, client, "permission-request", "rm -rf src");
+    }
+    // Who cannot ask denies.
+    ask(&env, "codex", "pre-tool-use", "git restore src/lib.rs");
+    assert_eq!(labels(&env), Vec::<String>::new());
+    let told = records(&env);
+    assert!(told.iter().all(|one| one["details"]["snapshot"].is_null()));
+}
+
+/// CAKE-SNAP-1: outside of a repository nothing is kept, and a snapshot that fails stops nobody.
+#[test]
+fn without_a_snapshot_the_answer_stands() {
+    let env = TestEnv::new();
+    env.write("src/lib.rs", "pub fn one() -> u8 { 1 }\n");
+    passes(&env, "codex", "rm -rf src");
+    assert!(!env.machine_home().join("snapshots").exists());
+    let env = repository();
+    std::fs::create_dir_all(env.machine_home()).unwrap();
+    std::fs::write(env.machine_home().join("snapshots"), "in the way").unwrap();
+    passes(&env, "codex", "rm -rf src");
+    assert_eq!(records(&env)[0]["details"]["snapshot"], "failed");
+}

@@ -53,11 +53,10 @@ impl Judged {
             && let (Some(permissions), Some(now)) = (&place.permissions, now)
         {
             match permitted(command, place, permissions, now) {
-                Ok(Some((verdict, ids))) => {
+                Ok((verdict, ids)) => {
                     judged.verdict = verdict;
                     judged.permitted = ids;
                 }
-                Ok(None) => {}
                 Err(error) => judged.remarks.push(error.to_string()),
             }
         }
@@ -86,6 +85,24 @@ impl Judged {
         }
     }
 
+    /// What is said instead of a question where nobody can be asked: denied, and how it goes on.
+    ///
+    /// It is for the agent to pass on and not to do: what it would permit itself is blocked.
+    pub(super) fn unasked(&self, action: &Action) -> Answer {
+        let way = match (self.verdict.rule.as_deref(), action) {
+            (Some(UNREADABLE), _) | (_, Action::Other) => "",
+            // No permission holds for these.
+            (_, Action::Write(_)) => {
+                ". Nobody can be asked here, so it is denied; tell the user, who can do it by hand"
+            }
+            (_, Action::Shell(_)) => {
+                ". Nobody can be asked here, so it is denied; tell the user, who alone can permit it, \
+                 with `callosum guard allow` at a terminal of their own"
+            }
+        };
+        Answer::Deny(format!("{}{way}", self.words()))
+    }
+
     fn words(&self) -> String {
         let verdict = &self.verdict;
         let reason = verdict.reason.as_deref().unwrap_or("a rule is against it");
@@ -111,35 +128,36 @@ impl Judged {
 /// So often is looked again at what is permitted, where others use it up meanwhile.
 const TRIES: usize = 8;
 
-/// The verdict over a command that a person has permitted, and by which permissions; those that
-/// are for one time are used up then.
+/// The verdict over a command with what a person has permitted, and by which permissions it is
+/// allowed, if it is; those that are for one time are used up then.
 fn permitted(
     command: &str,
     place: &Place,
     permissions: &Permissions,
     now: Timestamp,
-) -> Result<Option<(Verdict, Vec<String>)>, PermitError> {
+) -> Result<(Verdict, Vec<String>), PermitError> {
+    let decided = |permits: &[Permit]| {
+        let patterns = permits.iter().map(|permit| permit.pattern.clone());
+        let policy = place.guard.policy(patterns.collect());
+        decide(command, &place.facts, &policy)
+    };
+    let is_allowed = |verdict: &Verdict| verdict.decision == Decision::Allow;
     for _ in 0..TRIES {
         let mut needed: Vec<Permit> = permissions
             .holding(now)?
             .into_iter()
             .map(|(_, permit)| permit)
             .collect();
-        let decided = |permits: &[Permit]| {
-            let patterns = permits.iter().map(|permit| permit.pattern.clone());
-            let policy = place.guard.policy(patterns.collect());
-            Some(decide(command, &place.facts, &policy))
-                .filter(|verdict| verdict.decision == Decision::Allow)
-        };
-        let Some(verdict) = decided(&needed) else {
-            return Ok(None);
-        };
+        let verdict = decided(&needed);
+        if !is_allowed(&verdict) {
+            return Ok((verdict, Vec::new()));
+        }
         // What is for one time is let go first, so that nothing is used up in vain.
         needed.sort_by_key(|permit| !permit.once);
         let mut at = 0;
         while at < needed.len() {
             let permit = needed.remove(at);
-            if decided(&needed).is_none() {
+            if !is_allowed(&decided(&needed)) {
                 needed.insert(at, permit);
                 at += 1;
             }
@@ -148,10 +166,10 @@ fn permitted(
         let once: Vec<&str> = once.map(|permit| permit.id.as_str()).collect();
         if once.is_empty() || permissions.take_back(&once, now)? {
             let ids = needed.into_iter().map(|permit| permit.id).collect();
-            return Ok(Some((verdict, ids)));
+            return Ok((verdict, ids));
         }
     }
-    Ok(None)
+    Ok((decided(&[]), Vec::new()))
 }
 
 #[cfg(test)]

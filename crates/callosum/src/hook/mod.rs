@@ -29,6 +29,7 @@ use std::{
 };
 
 use callosum_agents::{client::Client, dialect::Dialect};
+use callosum_guard::Decision;
 use callosum_host::Disk;
 
 pub(crate) use self::{
@@ -135,7 +136,11 @@ impl Call<'_> {
             }
         };
         let took = begun.elapsed();
-        let reply = self.reply(&judged.answer(), event.mode.as_deref());
+        let mut reply = self.reply(&judged.answer(), event.mode.as_deref());
+        let is_denied = self.moment == Moment::BeforeTool && !reply.is_question;
+        if is_denied && judged.verdict.decision == Decision::Ask {
+            reply = self.reply(&judged.unasked(&event.action), event.mode.as_deref());
+        }
         let about = About::of(&event.action);
         // The same call was decided on before its tool, where both are asked for.
         let snapshot = match self.moment {

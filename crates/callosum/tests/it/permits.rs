@@ -70,6 +70,60 @@ fn what_is_permitted_is_allowed_until_it_is_taken_back() {
     assert_eq!(log(&env, &["--verdict", "allowed"])[0]["permitted"][0], *id);
 }
 
+/// CAKE-SHIM-1: the reason is that of the rule which still decides, not of one that a person has
+/// lifted.
+#[test]
+fn the_reason_names_the_rule_that_still_decides() {
+    let env = TestEnv::new();
+    env.git_init();
+    let both = format!("{ASKED_ABOUT}; git stash drop");
+    let reason = |output: &Output| {
+        let said = output.json();
+        let reason = &said["hookSpecificOutput"]["permissionDecisionReason"];
+        reason.as_str().unwrap().to_owned()
+    };
+    assert!(reason(&hook(&env, &both)).contains("git.branch-delete"));
+    allow(&env, &["git branch -D *", "--once"]);
+    let said = reason(&hook(&env, &both));
+    assert!(said.contains("git.stash-drop"), "{said}");
+    assert!(!said.contains("git.branch-delete"), "{said}");
+    assert_eq!(log(&env, &["-n", "1"])[0]["rule"], "git.stash-drop");
+    // What was not of use is not used up.
+    assert!(!asks(&env, ASKED_ABOUT));
+}
+
+/// CAKE-SHIM-1: where nobody can be asked, the reason says who can permit it, and does not tell the
+/// agent to.
+#[test]
+fn where_nobody_is_asked_the_reason_says_who_can_permit_it() {
+    let env = TestEnv::new();
+    env.git_init();
+    for client in ["codex", "gemini", "qwen"] {
+        let event = json!({
+            "cwd": env.project(), "tool_name": "Bash", "tool_input": {"command": ASKED_ABOUT},
+        });
+        let hook = env.callosum().arguments(["hook", client, "pre-tool-use"]);
+        let said = hook.input(event.to_string()).run().ended_with(2).stderr;
+        assert!(said.contains("tell the user"), "{said}");
+        assert!(said.contains("`callosum guard allow`"), "{said}");
+    }
+    let event = json!({
+        "cwd": env.project(), "permission_mode": "bypassPermissions", "tool_name": "Write",
+        "tool_input": {"file_path": env.home().join(".bashrc")},
+    });
+    let hook = env.callosum().arguments(["hook", "claude", "pre-tool-use"]);
+    let said = hook.input(event.to_string()).run().stdout;
+    assert!(
+        said.contains("\"deny\"") && said.contains("by hand"),
+        "{said}"
+    );
+    // Where one is asked, and where it is blocked, there is no such way.
+    let asked = self::hook(&env, ASKED_ABOUT).stdout;
+    assert!(!asked.contains("guard allow"), "{asked}");
+    let blocked = self::hook(&env, "git reset --hard").stdout;
+    assert!(!blocked.contains("guard allow"), "{blocked}");
+}
+
 /// CAKE-SHIM-1: a block always wins, and nobody is let believe otherwise.
 #[test]
 fn a_block_wins_over_a_permission() {

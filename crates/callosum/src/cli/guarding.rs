@@ -91,6 +91,7 @@ fn check_client(
         }
     }
     let again = format!("callosum init --client {}", client.program);
+    let anew = format!("callosum uninstall --client {} && {again}", client.program);
     if commands.is_empty() {
         if is_installed {
             let found = "not registered: nobody decides on what it runs";
@@ -98,8 +99,12 @@ fn check_client(
         }
         return;
     }
+    let own = clients::own_folder(context, client).unwrap_or_default();
     for (place, command) in &commands {
         let settings = place.path.display();
+        if check_doubts(context, checks, &name, place, &own) {
+            continue;
+        }
         match fires(context, client, command) {
             Ok(()) => {
                 let found = format!("answers, by {settings}");
@@ -107,11 +112,47 @@ fn check_client(
             }
             Err(reason) => {
                 let found = format!("does not answer, by {settings}: {reason}");
-                checks.add(&name, Outcome::Failed, found, Some(&again));
+                // Registering leaves alone what stands beside an entry that is right.
+                let is_alone = commands.iter().filter(|(other, _)| other == place).count() == 1;
+                let hint = if is_alone { &again } else { &anew };
+                checks.add(&name, Outcome::Failed, found, Some(hint));
             }
         }
     }
     check_limits(context, checks, client, &name, &commands, is_installed);
+}
+
+/// What of a client's own settings keeps it from asking; whether it does not ask at all.
+fn check_doubts(
+    context: &Context,
+    checks: &mut Checks,
+    name: &str,
+    place: &Place,
+    own: &Path,
+) -> bool {
+    let doubts = match clients::registrar(context).doubts(place, own) {
+        Ok(doubts) => doubts,
+        Err(error) => {
+            let found = CommandError::from_error(Exit::No, &error).one_line();
+            checks.add(name, Outcome::Warning, found, None);
+            return false;
+        }
+    };
+    for (settings, doubt) in &doubts {
+        let hint = doubt.hint(settings, place.client.program);
+        let (outcome, what) = if doubt.is_fatal() {
+            (Outcome::Failed, "is not asked")
+        } else {
+            (Outcome::Warning, "is not asked about everything")
+        };
+        let found = format!(
+            "{what}, although it is registered in {}: {doubt} (in {})",
+            place.path.display(),
+            settings.display()
+        );
+        checks.add(name, outcome, found, Some(&hint));
+    }
+    doubts.iter().any(|(_, doubt)| doubt.is_fatal())
 }
 
 /// What keeps a client from asking although it was told to.

@@ -2,12 +2,14 @@
 //!
 //! Start with [`Registrar`], which does it to files. [`entry`] is the pure part, from the text of a
 //! settings file to its text with our entry or without; [`kept`] is what the machine's home remembers
-//! of a file as it was before, [`codex`] what Codex notes of hooks that a person has trusted.
+//! of a file as it was before, [`codex`] what Codex notes of hooks that a person has trusted, [`doubt`]
+//! what keeps a client from asking all the same.
 //!
 //! What is deliberately not here: which clients there are and where their settings stand, which is
 //! `callosum_agents::client`'s data, and what a hook answers.
 
 mod codex;
+mod doubt;
 mod entry;
 mod kept;
 mod registrar;

@@ -172,6 +172,72 @@ fn doctor_says_whether_the_guard_answers() {
     env.run(["doctor"]).ended_with(1);
 }
 
+/// CAKE-ADP-1: an entry that a client's own settings keep from being asked is not said to answer.
+#[test]
+fn doctor_says_what_keeps_a_client_from_asking() {
+    let found = |env: &TestEnv, client: &str| {
+        let output = env.run(["doctor", "--json"]).json();
+        let name = format!("guard of {client}");
+        let checks = output["checks"].as_array().unwrap().iter();
+        let all = checks.filter(|check| check["name"] == *name);
+        all.map(ToString::to_string).collect::<String>()
+    };
+    for (client, file, text, said) in [
+        (
+            "claude",
+            ".claude/settings.local.json",
+            "{\"disableAllHooks\": true}",
+            "disableAllHooks",
+        ),
+        (
+            "qwen",
+            ".qwen/settings.json",
+            "{\"disableAllHooks\": true}",
+            "disableAllHooks",
+        ),
+        (
+            "gemini",
+            ".gemini/settings.json",
+            "{\"hooksConfig\": {\"enabled\": false}}",
+            "hooksConfig.enabled",
+        ),
+        (
+            "codex",
+            ".codex/config.toml",
+            "[features]\nhooks = false\n",
+            "features.hooks",
+        ),
+    ] {
+        let env = with_clients();
+        env.run(["init", "--client", client]).success();
+        env.write(file, text);
+        let text = found(&env, client);
+        assert!(text.contains("is not asked, although"), "{client}: {text}");
+        assert!(
+            text.contains(said) && text.contains(file),
+            "{client}: {text}"
+        );
+        assert!(!text.contains("answers, by"), "{client}: {text}");
+        env.run(["doctor"]).ended_with(1);
+    }
+    let env = with_clients();
+    env.run(["init", "--client", "claude"]).success();
+    let path = env.home().join(".claude/settings.json");
+    let registered = env.read(&path);
+    let narrow = registered.replace("\"matcher\": \"*\"", "\"matcher\": \"Write\"");
+    assert_ne!(narrow, registered);
+    env.write(&path, narrow);
+    let text = found(&env, "claude");
+    assert!(text.contains("tools that fit `Write`"), "{text}");
+    assert!(
+        text.contains("callosum uninstall --client claude"),
+        "{text}"
+    );
+    let hidden = registered.trim_end().trim_end_matches('}').to_owned() + ", \"hooks\": {}}";
+    env.write(&path, &hidden);
+    assert!(found(&env, "claude").contains("stands in the other"));
+}
+
 /// CAKE-ADP-1: Codex passes a hook over that nobody has trusted; which one a person has trusted,
 /// `doctor` reads in its settings, without forging anything there.
 #[test]

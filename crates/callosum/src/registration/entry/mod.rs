@@ -67,7 +67,7 @@ pub(crate) fn command_of(program: &Path, client: &str) -> Option<String> {
 }
 
 /// Whether a command is one of ours for this client, whichever program of ours it names.
-fn is_ours(command: &str, client: &str) -> bool {
+pub(super) fn is_ours(command: &str, client: &str) -> bool {
     let Some(words) = shlex::split(command) else {
         return false;
     };
@@ -246,7 +246,7 @@ fn group(hooks: &Hooks, command: &str) -> CstInputValue {
     ])
 }
 
-fn parse(text: &str) -> Result<CstRootNode, SettingsError> {
+pub(super) fn parse(text: &str) -> Result<CstRootNode, SettingsError> {
     if deepest(text) > DEEPEST {
         let reason = format!("it is nested more than {DEEPEST} deep");
         return Err(SettingsError::NotJson { reason });

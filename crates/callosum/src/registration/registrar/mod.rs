@@ -1,5 +1,7 @@
 //! [`Registrar`]: puts our entry into settings files, and takes it out.
 
+mod doubts;
+
 use std::path::{Path, PathBuf};
 
 use callosum_agents::client::{Client, Hooks};

@@ -1,0 +1,96 @@
+//! What keeps a client from asking, gathered from all of its settings.
+
+use std::path::{Path, PathBuf};
+
+use callosum_agents::client::Client;
+
+use super::{Place, RegisterError, Registrar, settings};
+use crate::registration::{
+    doubt::{self, Doubt},
+    entry,
+};
+
+/// Where managers of a machine put settings that count before any others.
+const MANAGED: [&str; 2] = ["/etc", "/Library"];
+
+impl Registrar {
+    /// What keeps the client from asking although an entry of ours stands there, and in which file
+    /// that is said; `own` is its own folder.
+    ///
+    /// Settings that are missing or cannot be read say nothing.
+    pub(crate) fn doubts(
+        &self,
+        place: &Place,
+        own: &Path,
+    ) -> Result<Vec<(PathBuf, Doubt)>, RegisterError> {
+        let path = self.resolved(&place.path);
+        let Some(text) = self.text(place, &path)? else {
+            return Ok(Vec::new());
+        };
+        let client = place.client.program;
+        let of_entries = doubt::of_entries(client, &place.hooks, &text).into_iter();
+        let mut doubts: Vec<_> = of_entries
+            .map(|doubt| (place.path.clone(), doubt))
+            .collect();
+        let files = self.settings_of(place.client, own);
+        let texts: Vec<String> = files.iter().map(|file| self.said_in(file)).collect();
+        for (at, doubt) in doubt::of_switches(client, &texts) {
+            let file = files[at].clone();
+            let is_managed = MANAGED.iter().any(|folder| file.starts_with(folder));
+            // Clients read that one there alone.
+            if is_managed || !matches!(doubt, Doubt::ManagedOnly { .. }) {
+                doubts.push((file, doubt));
+            }
+        }
+        if place.client.hooks_to_trust.is_some() {
+            let file = own.join(place.client.settings);
+            let said = self.said_in(&file);
+            let standing = entry::standing(&text, &place.hooks, client)
+                .map_err(|source| settings(place, source))?;
+            let is_off = |at: &(usize, usize)| {
+                let mut paths = [&place.path, &path].into_iter();
+                paths.any(|path| doubt::is_off_in_codex(&said, path, *at))
+            };
+            if standing.iter().any(is_off) {
+                let key = "hooks.state".to_owned();
+                doubts.push((file, Doubt::OffByName { key }));
+            }
+        }
+        Ok(doubts)
+    }
+
+    fn said_in(&self, file: &Path) -> String {
+        let said = self.disk.read_if_there(file).ok().flatten();
+        String::from_utf8_lossy(&said.unwrap_or_default()).into_owned()
+    }
+
+    /// The settings of a client, from those that count most to those that count least.
+    fn settings_of(&self, client: &Client, own: &Path) -> Vec<PathBuf> {
+        let [etc, library] = match client.program {
+            "claude" => [
+                "claude-code/managed-settings.json",
+                "Application Support/ClaudeCode/managed-settings.json",
+            ],
+            "gemini" => [
+                "gemini-cli/settings.json",
+                "Application Support/GeminiCli/settings.json",
+            ],
+            "qwen" => [
+                "qwen-code/settings.json",
+                "Application Support/QwenCode/settings.json",
+            ],
+            _ => ["codex/requirements.toml", "Codex/requirements.toml"],
+        };
+        let managed = MANAGED.iter().zip([etc, library]);
+        let mut files: Vec<PathBuf> = managed
+            .map(|(folder, file)| Path::new(folder).join(file))
+            .collect();
+        let of_project = self.root.join(client.home.folder);
+        if client.program == "claude" {
+            files.push(of_project.join("settings.local.json"));
+        }
+        files.push(of_project.join(client.settings));
+        files.push(own.join(client.settings));
+        files
+    }
+}

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::{
+    budget::{Limit, Limits},
     step::{Session, SessionError},
     zones::ZoneError,
 };
@@ -33,6 +34,8 @@ pub struct Config {
     pub level_2_tokens: u64,
     /// `edd.min_test_scenarios`; 0 where `edd.enabled` is false.
     pub scenarios: usize,
+    /// `attention_budget`.
+    pub limits: Limits,
     /// What is wrong with the file, each with its key; those have their defaults.
     pub faults: Vec<String>,
 }
@@ -44,6 +47,7 @@ impl Default for Config {
             level_1_tokens: 100,
             level_2_tokens: 500,
             scenarios: 3,
+            limits: Limits::default(),
             faults: Vec::new(),
         }
     }
@@ -100,6 +104,25 @@ impl Config {
         if is_enabled == Some(&Value::Bool(false)) {
             config.scenarios = 0;
         }
+        let limits = &mut config.limits;
+        for (key, limit) in [
+            ("yellow", &mut limits.yellow),
+            ("orange", &mut limits.orange),
+            ("red", &mut limits.red),
+        ] {
+            let Some(value) = members
+                .get("attention_budget")
+                .and_then(|section| section.get(key))
+            else {
+                continue;
+            };
+            match limit_of(value) {
+                Some(set) => *limit = set,
+                None => config.faults.push(format!(
+                    "`attention_budget.{key}` is neither a number of tokens nor a share such as \"40%\""
+                )),
+            }
+        }
         config
     }
 }
@@ -117,6 +140,15 @@ fn number(
         faults.push(format!("`{section}.{key}` is no number from 0 to 100000"));
     }
     number
+}
+
+/// Where a zone begins: a number of tokens, or a share of the window such as `40%`.
+fn limit_of(value: &Value) -> Option<Limit> {
+    if let Some(tokens) = value.as_u64() {
+        return Some(Limit::Tokens(tokens));
+    }
+    let percent = value.as_str()?.strip_suffix('%')?.trim().parse().ok()?;
+    (percent <= 100).then_some(Limit::Percent(percent))
 }
 
 #[cfg(test)]
@@ -141,6 +173,14 @@ mod tests {
             (Enforcement::Strict, 100)
         );
         assert_eq!(wrong.faults.len(), 2);
+        let budget =
+            Config::read("attention_budget:\n  yellow: 40%\n  orange: 9000\n  red: \"120%\"\n");
+        assert_eq!(
+            (budget.limits.yellow, budget.limits.orange),
+            (Limit::Percent(40), Limit::Tokens(9000))
+        );
+        assert_eq!(budget.limits.red, Limits::default().red);
+        assert_eq!(budget.faults.len(), 1);
         assert_eq!(Config::read("a: [").faults.len(), 1);
         assert_eq!(Config::read(""), Config::default());
     }

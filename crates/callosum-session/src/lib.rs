@@ -11,9 +11,11 @@
 #![forbid(unsafe_code)]
 
 pub mod bead;
+pub mod budget;
 pub mod checkpoint;
 mod config;
 mod decide;
+mod delta;
 pub mod evidence;
 pub mod fork;
 pub mod grounding;
@@ -29,6 +31,7 @@ mod zones;
 pub use crate::{
     config::{Config, Enforcement},
     decide::{DecideError, Decided, Ground, NewDecision},
+    delta::{Delta, Synthesized},
     handoff::{HandedOff, NewHandoff},
     statement::{MOST_TITLE_WORDS, Redaction, is_short_title, one_line, title_of},
     step::{Held, Mended, Session, SessionError, Written},

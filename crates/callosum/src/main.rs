@@ -1,8 +1,8 @@
 //! `callosum`: several coding agents, working as one.
 //!
 //! Start with [`cli`], which has one file per command. `config` knows settings, homes, the root and
-//! trust; `hook` answers coding agents and `registration` tells them to ask; `ui` is the only room
-//! that writes to the terminal. This crate only translates: what is
+//! trust; `hook` answers coding agents and `registration` tells them to ask; `transcript` reads
+//! how full their contexts are; `ui` is the only room that writes to the terminal. This crate only translates: what is
 //! decided, run and kept, the crates below decide, run and keep.
 
 #![forbid(unsafe_code)]
@@ -11,6 +11,7 @@ mod cli;
 mod config;
 mod hook;
 mod registration;
+mod transcript;
 mod ui;
 
 use std::process::ExitCode;

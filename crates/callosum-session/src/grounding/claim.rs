@@ -50,7 +50,10 @@ pub fn claims(records: &[(String, Record)]) -> Vec<Claim> {
         if record.phase() != "cite" {
             continue;
         }
-        let claim = read(file, record);
+        let claim = Claim {
+            place: format!("{file}:{}", record.line),
+            ..claim_of(record)
+        };
         let known = claim.decision.as_ref().and_then(|ts| of_decision.get(ts));
         if let Some(&known) = known {
             claims[known] = claim;
@@ -64,7 +67,8 @@ pub fn claims(records: &[(String, Record)]) -> Vec<Claim> {
     claims
 }
 
-fn read(file: &str, record: &Record) -> Claim {
+/// What one record claims, without where it stands.
+pub(crate) fn claim_of(record: &Record) -> Claim {
     let members = &record.members;
     let grounding = match members.get("grounding") {
         Some(Value::Object(inner)) => inner.get("type").and_then(Value::as_str),
@@ -123,6 +127,6 @@ fn read(file: &str, record: &Record) -> Claim {
         kind,
         evidence,
         unread,
-        place: format!("{file}:{}", record.line),
+        place: String::new(),
     }
 }

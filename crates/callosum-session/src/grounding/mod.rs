@@ -7,6 +7,7 @@ mod claim;
 mod ratio;
 mod report;
 
+pub(crate) use self::claim::claim_of;
 pub use self::{
     claim::{Claim, ClaimKind, claims},
     ratio::{Threshold, ThresholdError, shown_ratio},

@@ -1,6 +1,6 @@
 //! [`Trajectory`]: the files of one agent, read since its last hand-off and added to.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use callosum_host::{Disk, OpenHow};
 use serde_json::Value;
@@ -27,12 +27,29 @@ pub struct Read {
     pub records: Vec<(String, Record)>,
     /// The last hand-off, where one was found.
     pub handoff: Option<(String, Record)>,
+    /// How far each transcript of a client has been synthesized, by its name; also before the last
+    /// hand-off, as far as that is in the files that were read.
+    pub positions: BTreeMap<String, u64>,
     /// Lines that are no record, in the files that were read: all counted, the first of each file
     /// named.
     pub bad: Vec<(String, Bad)>,
 }
 
 impl Read {
+    fn note_positions(&mut self, records: &[Record]) {
+        for record in records
+            .iter()
+            .filter(|record| record.phase() == "delta_sync")
+        {
+            let at = record.members.get("position").and_then(Value::as_u64);
+            let name = record.text("transcript");
+            if let Some(at) = at.filter(|_| !name.is_empty()) {
+                let known = self.positions.entry(name.to_owned()).or_default();
+                *known = at.max(*known);
+            }
+        }
+    }
+
     /// How many lines are no record.
     pub fn bad_lines(&self) -> usize {
         self.bad.iter().map(|(_, bad)| bad.count).sum()
@@ -83,6 +100,7 @@ impl Trajectory<'_> {
             if found.bad.count > 0 {
                 read.bad.push((name.clone(), found.bad));
             }
+            read.note_positions(&found.records);
             let handoff = found
                 .records
                 .iter()

@@ -19,8 +19,9 @@ use super::{
     },
     replay::ReplayOutput,
     session::{
-        CheckpointOutput as SessionCheckOutput, DecideOutput, GroundingOutput, HandoffOutput,
-        HealOutput, RecoverOutput as SessionRecoverOutput, ResolveOutput, SessionStatusOutput,
+        BudgetOutput, CheckpointOutput as SessionCheckOutput, DecideOutput, GroundingOutput,
+        HandoffOutput, HealOutput, RecoverOutput as SessionRecoverOutput, ResolveOutput,
+        SessionStatusOutput, SynthesisOutput,
     },
     snapshot::{CleanOutput, RestoreOutput, SnapshotOutput, SnapshotsOutput},
     status::StatusOutput,
@@ -36,7 +37,7 @@ const BASE: &str = "https://callosum.invalid/schemas/";
 pub(super) type Entry = (&'static str, fn() -> Schema);
 
 /// Every schema of an output, by name.
-pub(super) const SCHEMAS: [Entry; 47] = [
+pub(super) const SCHEMAS: [Entry; 49] = [
     ("output-audit-checkpoint", || schema_for!(CheckpointOutput)),
     ("output-audit-records", || schema_for!(RecordsOutput)),
     ("output-bead", || schema_for!(BeadOutput)),
@@ -70,7 +71,9 @@ pub(super) const SCHEMAS: [Entry; 47] = [
     ("output-ledger-rotate", || schema_for!(RotateOutput)),
     ("output-ledger-stats", || schema_for!(StatsOutput)),
     ("output-replay", || schema_for!(ReplayOutput)),
+    ("output-session-budget", || schema_for!(BudgetOutput)),
     ("output-session-check", || schema_for!(SessionCheckOutput)),
+    ("output-session-checkpoint", || schema_for!(SynthesisOutput)),
     ("output-session-decide", || schema_for!(DecideOutput)),
     ("output-session-grounding", || schema_for!(GroundingOutput)),
     ("output-session-handoff", || schema_for!(HandoffOutput)),

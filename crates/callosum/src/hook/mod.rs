@@ -16,7 +16,7 @@ mod answer;
 mod event;
 mod judge;
 mod keep;
-mod patch;
+pub(crate) mod patch;
 mod place;
 mod record;
 mod voice;

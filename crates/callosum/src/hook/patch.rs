@@ -12,7 +12,7 @@ const MARKS: [&str; 4] = [
 ];
 
 /// The paths that a patch names, in their order; none where it is no patch.
-pub(super) fn paths(patch: &str) -> Vec<String> {
+pub(crate) fn paths(patch: &str) -> Vec<String> {
     let named = |line: &str| {
         // Codex trims lines as well before it looks for a mark.
         let line = line.trim();

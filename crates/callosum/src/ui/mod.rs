@@ -50,6 +50,21 @@ impl Ui {
             .map_err(CommandError::stdout)
     }
 
+    /// Prints a line for another program to show: with colours, unless `NO_COLOR` forbids them.
+    ///
+    /// `NO_COLOR` is the caller's to know, since stdout is no terminal here.
+    pub(crate) fn shown_elsewhere(self, line: &str, is_plain: bool) -> Result<(), CommandError> {
+        let choice = if is_plain {
+            anstream::ColorChoice::Never
+        } else {
+            anstream::ColorChoice::AlwaysAnsi
+        };
+        let mut stdout = anstream::AutoStream::new(io::stdout().lock(), choice);
+        writeln!(stdout, "{line}")
+            .and_then(|()| stdout.flush())
+            .map_err(CommandError::stdout)
+    }
+
     /// Prints foreign text to stdout: exactly these bytes, but on a terminal nothing that it would
     /// obey.
     pub(crate) fn foreign(self, text: &str) -> Result<(), CommandError> {

@@ -13,6 +13,8 @@
 mod agents;
 /// Ledgers that were archived.
 mod archives;
+/// How full a context is, and checkpoints, from what clients write.
+mod budget;
 /// Answers are checked before they are believed, and again when they are asked for.
 mod checking;
 /// The guard in the settings of coding agents.

@@ -16,7 +16,7 @@ fn every_json_output_fits_its_published_schema() {
         "commands.jsonl",
         r#"{"id": "1", "command": "ls", "expect": "allow"}"#,
     );
-    let outputs: [(&str, &[&str], i32); 52] = [
+    let outputs: [(&str, &[&str], i32); 53] = [
         ("output-delegate", &["delegate", "map"], 0),
         (
             "output-delegate",
@@ -79,6 +79,11 @@ fn every_json_output_fits_its_published_schema() {
         ),
         ("output-session-grounding", &["session", "grounding"], 0),
         ("output-session-check", &["session", "check"], 0),
+        (
+            "output-session-checkpoint",
+            &["session", "checkpoint", "--no-transcript"],
+            0,
+        ),
         ("output-session-status", &["session", "status"], 0),
         ("output-session-heal", &["session", "heal"], 0),
         ("output-session-handoff", &["session", "handoff"], 0),

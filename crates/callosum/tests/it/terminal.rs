@@ -4,7 +4,7 @@ use crate::projects::two_languages;
 
 /// Every `$ callosum …` line of every help text, with the quoting of a shell undone.
 fn examples(env: &callosum_testkit::TestEnv) -> Vec<(String, Vec<String>)> {
-    let verbs: [&[&str]; 40] = [
+    let verbs: [&[&str]; 42] = [
         &[],
         &["init"],
         &["uninstall"],
@@ -29,6 +29,8 @@ fn examples(env: &callosum_testkit::TestEnv) -> Vec<(String, Vec<String>)> {
         &["audit", "query"],
         &["audit", "verify"],
         &["replay"],
+        &["session", "budget"],
+        &["session", "checkpoint"],
         &["session", "decide"],
         &["session", "grounding"],
         &["session", "check"],

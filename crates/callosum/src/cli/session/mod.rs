@@ -1,6 +1,8 @@
 //! `callosum session`: what outlives an agent's context.
 
+mod budget;
 mod check;
+mod checkpoint;
 mod cite;
 mod decide;
 mod grounding;
@@ -18,7 +20,9 @@ use callosum_session::{
 use clap::{Args, Subcommand};
 
 pub(super) use self::{
+    budget::BudgetOutput,
     check::{CheckpointOutput, HandoffOutput},
+    checkpoint::SynthesisOutput,
     decide::{DecideOutput, bead_id},
     grounding::{GroundingOutput, unknown},
     heal::HealOutput,
@@ -41,6 +45,8 @@ pub(crate) enum SessionCommand {
     Recover(recover::RecoverArgs),
     Status(status::StatusArgs),
     Heal(heal::HealArgs),
+    Budget(budget::BudgetArgs),
+    Checkpoint(checkpoint::CheckpointArgs),
 }
 
 pub(super) fn run(context: &Context, command: &SessionCommand) -> Result<(), CommandError> {
@@ -53,6 +59,8 @@ pub(super) fn run(context: &Context, command: &SessionCommand) -> Result<(), Com
         SessionCommand::Handoff(args) => check::hand_off(context, args),
         SessionCommand::Recover(args) => recover::run(context, args),
         SessionCommand::Heal(args) => heal::run(context, args),
+        SessionCommand::Budget(args) => budget::run(context, args),
+        SessionCommand::Checkpoint(args) => checkpoint::run(context, args),
         SessionCommand::Status(args) => status::run(context, args),
     }
 }

@@ -1,0 +1,213 @@
+//! [`Budget`]: how full a context is, told in the seed's four zones (Seed LOA §4.3).
+//!
+//! What counts is what a session has added since its first request: the system's own words, which
+//! are there before anything was done, would fill every zone at once. Nothing here blocks; where
+//! the numbers come from is the caller's business.
+
+use std::fmt;
+
+/// How full it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Zone {
+    /// There is room.
+    Green,
+    /// What was done is worth keeping now: the threshold of delta synthesis.
+    Yellow,
+    /// It fills.
+    Orange,
+    /// It is full of what came before.
+    Red,
+}
+
+impl Zone {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Green => "green",
+            Self::Yellow => "yellow",
+            Self::Orange => "orange",
+            Self::Red => "red",
+        }
+    }
+
+    /// What the seed says to a person there.
+    pub fn advice(self) -> Option<&'static str> {
+        match self {
+            Self::Green | Self::Yellow => None,
+            Self::Orange => Some("Context is filling. Consider /clear when ready."),
+            Self::Red => Some("Attention budget high. Recommend /clear."),
+        }
+    }
+}
+
+impl fmt::Display for Zone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Where a zone begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// At so many tokens.
+    Tokens(u64),
+    /// At such a share of the model's window, in percent.
+    Percent(u64),
+}
+
+impl Limit {
+    /// In tokens; `None` where it is a share and nobody knows of what.
+    fn tokens(self, window: Option<u64>) -> Option<u64> {
+        match self {
+            Self::Tokens(tokens) => Some(tokens),
+            Self::Percent(percent) => Some(window? / 100 * percent),
+        }
+    }
+}
+
+/// Where the three upper zones begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// `attention_budget.yellow`.
+    pub yellow: Limit,
+    /// `attention_budget.orange`.
+    pub orange: Limit,
+    /// `attention_budget.red`.
+    pub red: Limit,
+}
+
+impl Default for Limits {
+    /// Seed LOA §5.4: 5,000, 10,000 and 15,000 tokens.
+    fn default() -> Self {
+        Self {
+            yellow: Limit::Tokens(5_000),
+            orange: Limit::Tokens(10_000),
+            red: Limit::Tokens(15_000),
+        }
+    }
+}
+
+/// What a client says of a context.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Tokens that the next request begins with.
+    pub in_use: u64,
+    /// Tokens that the session's first request began with, where that is known.
+    pub first: Option<u64>,
+    /// Tokens that the model takes, where that is known.
+    pub window: Option<u64>,
+}
+
+/// How full a context is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// The zone.
+    pub zone: Zone,
+    /// Tokens that were added since the first request, or all where that one is not known.
+    pub tokens: u64,
+    /// The share of the window that is in use, in percent, cut.
+    pub percent: Option<u64>,
+    /// Where yellow, orange and red begin, in tokens.
+    pub begins: [u64; 3],
+}
+
+impl Budget {
+    /// Tells how full a context is. A limit that is a share of a window that nobody knows is the
+    /// seed's number.
+    pub fn of(usage: &Usage, limits: &Limits) -> Self {
+        let tokens = usage.in_use.saturating_sub(usage.first.unwrap_or(0));
+        let window = usage.window.filter(|window| *window > 0);
+        let usual = Limits::default();
+        let begins = [
+            (limits.yellow, usual.yellow),
+            (limits.orange, usual.orange),
+            (limits.red, usual.red),
+        ]
+        .map(|(set, usual)| {
+            set.tokens(window)
+                .or_else(|| usual.tokens(None))
+                .unwrap_or(u64::MAX)
+        });
+        let zones = [Zone::Red, Zone::Orange, Zone::Yellow];
+        let zone = zones
+            .into_iter()
+            .zip(begins.iter().rev())
+            .find(|(_, begins)| tokens >= **begins)
+            .map_or(Zone::Green, |(zone, _)| zone);
+        Self {
+            zone,
+            tokens,
+            percent: window.map(|window| usage.in_use.saturating_mul(100) / window),
+            begins,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn used(in_use: u64) -> Usage {
+        Usage {
+            in_use,
+            first: Some(12_000),
+            window: Some(200_000),
+        }
+    }
+
+    /// LOA-BUD-1: the seed's zones, counted above the first request.
+    #[test]
+    fn zones_begin_where_the_seed_says_above_the_first_request() {
+        for (in_use, zone, tokens) in [
+            (11_000, Zone::Green, 0),
+            (16_999, Zone::Green, 4_999),
+            (17_000, Zone::Yellow, 5_000),
+            (22_000, Zone::Orange, 10_000),
+            (27_000, Zone::Red, 15_000),
+        ] {
+            let budget = Budget::of(&used(in_use), &Limits::default());
+            assert_eq!((budget.zone, budget.tokens), (zone, tokens));
+            assert_eq!(budget.percent, Some(in_use / 2_000));
+        }
+        let unknown = Usage {
+            first: None,
+            window: None,
+            ..used(16_000)
+        };
+        let budget = Budget::of(&unknown, &Limits::default());
+        assert_eq!((budget.zone, budget.percent), (Zone::Red, None));
+    }
+
+    /// LOA-BUD-1: thresholds may be shares of the window; of an unknown one, the seed's numbers hold.
+    #[test]
+    fn a_share_of_the_window_is_a_threshold_where_the_window_is_known() {
+        let limits = Limits {
+            yellow: Limit::Percent(40),
+            orange: Limit::Percent(60),
+            red: Limit::Tokens(150_000),
+        };
+        let budget = Budget::of(&used(100_000), &limits);
+        assert_eq!(budget.begins, [80_000, 120_000, 150_000]);
+        assert_eq!(budget.zone, Zone::Yellow);
+        let unknown = Usage {
+            window: None,
+            ..used(100_000)
+        };
+        let budget = Budget::of(&unknown, &limits);
+        assert_eq!(budget.begins, [5_000, 10_000, 150_000]);
+        assert_eq!(budget.zone, Zone::Orange);
+    }
+
+    proptest! {
+        /// LOA-BUD-1: more in use is never a lower zone, whatever a client claims.
+        #[test]
+        fn a_zone_never_falls_as_a_context_fills(
+            one in any::<u64>(), more in any::<u64>(), first in any::<Option<u64>>(), window in any::<Option<u64>>(),
+        ) {
+            let of = |in_use| Budget::of(&Usage { in_use, first, window }, &Limits::default()).zone;
+            prop_assert!(of(one) <= of(one.saturating_add(more)));
+        }
+    }
+}

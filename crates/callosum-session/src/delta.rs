@@ -1,0 +1,214 @@
+//! [`Held::synthesize`]: what happened since the last checkpoint, written down while the context
+//! still is there (Seed LOA §4.3).
+//!
+//! What an agent decided through us is in all ledgers already. What it only claimed in its
+//! trajectory, and what its client saw it do, is brought there here. The same position is written
+//! once however often it is asked for.
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+
+use crate::{
+    bead::{Bead, BeadId},
+    budget::Zone,
+    decide::bead_item,
+    notes::{Decision, Notes},
+    statement::{Redaction, title_of},
+    step::{BeadChange, Held, Intent, NoteChange, Session, SessionError, Written, second},
+    trajectory::{Read, Record},
+};
+
+/// The phase of its record.
+pub(crate) const PHASE: &str = "delta_sync";
+
+/// Most files that a record names; all are counted.
+const MOST_FILES: usize = 50;
+
+/// What a client's transcript says of the time since the last checkpoint.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Delta {
+    /// The transcript's name, which tells sessions apart, and how far it was read.
+    pub position: Option<(String, u64)>,
+    /// Tokens that were added since the session's first request.
+    pub tokens: Option<u64>,
+    /// How full the context is.
+    pub zone: Option<Zone>,
+    /// Files that were written, from the root.
+    pub files: Vec<String>,
+    /// What the agent says that it is at.
+    pub reasoning: Option<String>,
+    /// The client's own name of the session.
+    pub session_id: Option<String>,
+}
+
+/// A checkpoint that was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Synthesized {
+    /// When.
+    pub ts: String,
+    /// Decisions since the last checkpoint that are in the notes.
+    pub decisions: usize,
+    /// Those of them that stood in the trajectory alone until now.
+    pub taken_over: usize,
+    /// The bead that was current.
+    pub bead: Option<BeadId>,
+    /// Files that were written.
+    pub files: Vec<String>,
+    /// Where the record stands in the trajectory.
+    pub written: Written,
+}
+
+impl Session<'_> {
+    /// How far a transcript of this name has been synthesized; 0 where it has not been.
+    pub fn position(&self, transcript: &str) -> Result<u64, SessionError> {
+        Ok(position_in(&self.trajectory().since_handoff()?, transcript))
+    }
+}
+
+fn position_in(read: &Read, transcript: &str) -> u64 {
+    read.positions.get(transcript).copied().unwrap_or(0)
+}
+
+impl Held<'_> {
+    /// Writes a checkpoint: claims that stand in the trajectory alone to the notes and the bead,
+    /// the time and the state of the reasoning to the notes, a `delta_sync` record to the trajectory.
+    ///
+    /// Returns `None`, and writes nothing, where nothing happened since the last one.
+    pub fn synthesize(&self, delta: &Delta) -> Result<Option<Synthesized>, SessionError> {
+        let session = &self.session;
+        let read = session.trajectory().since_handoff()?;
+        if let Some((name, at)) = &delta.position
+            && read.positions.get(name).is_some_and(|known| known >= at)
+        {
+            return Ok(None);
+        }
+        let mut redaction = Redaction::default();
+        let mut statement = |text: &str| redaction.statement(text);
+        let last = read
+            .records
+            .iter()
+            .rposition(|(_, record)| record.phase() == PHASE);
+        let new = &read.records[last.map_or(0, |at| at + 1)..];
+        let notes = session.notes()?.unwrap_or_else(|| Notes::read(Vec::new()));
+        let mut known = notes.decisions();
+        let before = known.len();
+        let mut decisions = 0;
+        for (_, record) in new.iter().filter(|(_, record)| record.phase() == "cite") {
+            if !record.text("decision").is_empty() {
+                decisions += 1;
+            } else if let Some(decision) = claimed(record, &known, &mut statement) {
+                decisions += 1;
+                known.push(decision);
+            }
+        }
+        let taken = known.split_off(before);
+        let active = notes.active();
+        let reasoning = delta.reasoning.as_deref().map(&mut statement);
+        let reasoning = reasoning
+            .filter(|said| !said.is_empty() && active.reasoning.as_deref() != Some(said.as_str()));
+        let risen = delta.zone
+            > last
+                .and_then(|at| zone_of(&read.records[at].1))
+                .or(Some(Zone::Green));
+        let nothing = decisions == 0 && delta.files.is_empty() && reasoning.is_none() && !risen;
+        if nothing {
+            return Ok(None);
+        }
+        let ts = second(session.clock.now());
+        let bead = active.bead.as_deref().and_then(BeadId::new);
+        let bead = match bead.as_ref().map(|id| session.bead(id)) {
+            Some(Ok(sheet)) if !Bead::of(sheet.members()).status.is_empty() => bead,
+            Some(Err(SessionError::Zone(error))) => return Err(error.into()),
+            _ => None,
+        };
+        let files: Vec<String> = delta.files.iter().map(|file| statement(file)).collect();
+        let agent = session.agent.as_str();
+        let mut record = json!({
+            "ts": ts, "agent": agent, "phase": PHASE, "decisions_persisted": decisions,
+            "bead_updated": bead.is_some() && decisions > 0, "notes_updated": true,
+        });
+        if let Some(tokens) = delta.tokens {
+            record["tokens"] = tokens.into();
+        }
+        if let Some(zone) = delta.zone {
+            record["zone"] = zone.name().into();
+        }
+        if let Some(id) = &bead {
+            record["bead_id"] = id.as_str().into();
+        }
+        if !files.is_empty() {
+            record["files"] = files[..files.len().min(MOST_FILES)].into();
+            record["files_touched"] = files.len().into();
+        }
+        if let Some((name, at)) = &delta.position {
+            record["transcript"] = name.as_str().into();
+            record["position"] = (*at).into();
+        }
+        if let Some(id) = &delta.session_id {
+            record["session_id"] = statement(id).into();
+        }
+        let mut changes: Vec<NoteChange> =
+            taken.iter().cloned().map(NoteChange::Decision).collect();
+        changes.push(NoteChange::Checkpoint(ts.clone()));
+        changes.extend(reasoning.map(NoteChange::Reasoning));
+        let of_bead = bead.as_ref().filter(|_| !taken.is_empty()).map(|id| {
+            let items = taken.iter().map(bead_item).map(BeadChange::Decision);
+            (id.to_string(), items.collect())
+        });
+        let written = self.commit(&Intent {
+            format: 1,
+            agent: agent.to_owned(),
+            day: ts[..10].to_owned(),
+            notes: changes,
+            bead: of_bead,
+            records: vec![record],
+        })?;
+        Ok(Some(Synthesized {
+            ts,
+            decisions,
+            taken_over: taken.len(),
+            bead,
+            files,
+            written,
+        }))
+    }
+}
+
+/// The decision that a claim of another writer is, under a time that no other decision has. `None`
+/// where it has no words or no time, or is known.
+fn claimed(
+    record: &Record,
+    known: &[Decision],
+    statement: &mut impl FnMut(&str) -> String,
+) -> Option<Decision> {
+    let words = statement(record.text("claim"));
+    let mut at: Timestamp = record.ts().parse().ok()?;
+    if words.is_empty() {
+        return None;
+    }
+    let claim = crate::grounding::claim_of(record);
+    loop {
+        let ts = second(at);
+        let Some(there) = known.iter().find(|decision| decision.ts == ts) else {
+            return Some(Decision {
+                ts,
+                title: title_of(&words),
+                decision: words,
+                is_assumption: claim.kind == crate::grounding::ClaimKind::Assumption,
+                evidence: claim.evidence,
+                ..Decision::default()
+            });
+        };
+        if there.decision.trim_end_matches(" [ASSUMPTION]") == words {
+            return None;
+        }
+        at = at.checked_add(SignedDuration::from_secs(1)).ok()?;
+    }
+}
+
+fn zone_of(record: &Record) -> Option<Zone> {
+    let said = record.text("zone");
+    [Zone::Green, Zone::Yellow, Zone::Orange, Zone::Red]
+        .into_iter()
+        .find(|zone| zone.name() == said)
+}

@@ -1,0 +1,270 @@
+//! `callosum session budget`: how full the context is, by the client's own count.
+
+use std::{
+    fmt::Write as _,
+    io::{self, Read as _},
+    path::{Path, PathBuf},
+};
+
+use callosum_agents::{client::Client, dialect::Dialect};
+use callosum_evidence::terminal::harmless;
+use callosum_session::{
+    Config, Session,
+    budget::{Budget, Usage, Zone},
+    evidence::Tree,
+    grounding::{Grounding, Threshold},
+};
+use clap::Args;
+use owo_colors::{OwoColorize as _, Style};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{AgentArgs, explain, session, zones};
+use crate::{
+    cli::{clients::own_folder, context::Context, store},
+    transcript::{StatusLine, newest, usage},
+    ui::{CommandError, Exit},
+};
+
+/// Most bytes that a client says to its status line.
+const LONGEST_STATUS: u64 = 1024 * 1024;
+
+/// Show how full the context is, in the zones green, yellow, orange and red
+///
+/// The tokens are the client's own count, as its transcript has it, above those of the session's
+/// first request. Without --transcript, the one that was written last for this project is read; one
+/// of Gemini must be named. The zones begin at 5,000, 10,000 and 15,000 tokens, or where
+/// attention_budget in .loa.config.yaml says, also as a share of the window ("40%"). They advise and
+/// block nothing: it ends with 0 in each of them, and with 1 where no numbers are found.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ echo '{\"context_window\": {\"total_input_tokens\": 9000}}' | callosum session budget --statusline")]
+pub(crate) struct BudgetArgs {
+    /// The transcript to read: of Claude Code, Codex, Gemini or Qwen
+    #[arg(long, value_name = "FILE", conflicts_with = "statusline")]
+    transcript: Option<PathBuf>,
+    /// Read what Claude Code hands to a status line from stdin, and print one line
+    #[arg(long)]
+    statusline: bool,
+    /// Tokens that the model takes, where the client does not say
+    #[arg(long, value_name = "TOKENS")]
+    window: Option<u64>,
+    #[command(flatten)]
+    agent: AgentArgs,
+}
+
+/// `callosum session budget --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct BudgetOutput {
+    /// `green`, `yellow`, `orange` or `red`.
+    pub(crate) zone: String,
+    /// Tokens that were added since the session's first request; all, where that one is not known.
+    pub(crate) tokens: u64,
+    /// Tokens that the next request begins with.
+    pub(crate) in_use: u64,
+    /// Tokens that the first request began with.
+    pub(crate) first: Option<u64>,
+    /// Tokens that the model takes.
+    pub(crate) window: Option<u64>,
+    /// The share of the window that is in use, in percent, cut.
+    pub(crate) percent: Option<u64>,
+    /// Where yellow begins, in tokens.
+    pub(crate) yellow: u64,
+    /// Where orange begins.
+    pub(crate) orange: u64,
+    /// Where red begins.
+    pub(crate) red: u64,
+    /// What the seed advises there.
+    pub(crate) advice: Option<String>,
+    /// Whose numbers they are: `claude`, `codex`, `gemini` or `qwen`.
+    pub(crate) client: String,
+    /// The transcript that was read.
+    pub(crate) transcript: Option<String>,
+}
+
+/// What was found out, and where.
+struct Found {
+    client: &'static str,
+    usage: Usage,
+    transcript: Option<PathBuf>,
+}
+
+pub(super) fn run(context: &Context, args: &BudgetArgs) -> Result<(), CommandError> {
+    let zones = zones(context);
+    let session = session(context, &zones, args.agent.agent()?);
+    let config = Config::load(&session).map_err(|error| explain(&error))?;
+    for fault in &config.faults {
+        context.ui.warn(&format!(".loa.config.yaml: {fault}"), None);
+    }
+    let found = if args.statusline {
+        said(context)?
+    } else {
+        read(context, args.transcript.as_deref())?
+    };
+    let mut usage = found.usage;
+    usage.window = args.window.or(usage.window);
+    let budget = Budget::of(&usage, &config.limits);
+    let output = BudgetOutput::of(&budget, &usage, &found);
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    if args.statusline {
+        let is_plain = context
+            .environment
+            .get("NO_COLOR")
+            .is_some_and(|value| !value.is_empty());
+        let line = status_line(&session, &budget)?;
+        return context.ui.shown_elsewhere(&line, is_plain);
+    }
+    context.ui.data(&shown(&output, budget.zone))
+}
+
+/// The numbers of a status line, and those of the first request from its transcript.
+fn said(context: &Context) -> Result<Found, CommandError> {
+    let mut text = String::new();
+    io::stdin()
+        .lock()
+        .take(LONGEST_STATUS)
+        .read_to_string(&mut text)
+        .map_err(|error| CommandError::because(Exit::Usage, "stdin cannot be read", &error))?;
+    let status: StatusLine = serde_json::from_str(&text).map_err(|error| {
+        let what = "stdin is not what Claude Code hands to a status line";
+        CommandError::because(Exit::Usage, what, &error)
+    })?;
+    let path = status.transcript_path.as_deref();
+    // It is not there before the first answer.
+    let reading = path.and_then(|path| usage(&context.disk, path).ok().flatten());
+    let of_file = reading.map(|reading| reading.usage);
+    let own = status.usage().map(|own| Usage {
+        first: of_file.and_then(|usage| usage.first),
+        ..own
+    });
+    Ok(Found {
+        client: "claude",
+        usage: own.or(of_file).unwrap_or_default(),
+        transcript: status.transcript_path.filter(|_| reading.is_some()),
+    })
+}
+
+/// The numbers of a transcript: of this one, or of the newest of the project.
+fn read(context: &Context, named: Option<&Path>) -> Result<Found, CommandError> {
+    let path = match named {
+        Some(path) => context.folder.join(path),
+        None => find(context)?,
+    };
+    let reading = usage(&context.disk, &path).map_err(|error| store::disk_failed(&error))?;
+    let Some(reading) = reading else {
+        let what = format!("`{}` has no answer with a count of tokens", path.display());
+        return Err(CommandError::new(Exit::No, what));
+    };
+    Ok(Found {
+        client: reading.client,
+        usage: reading.usage,
+        transcript: Some(path),
+    })
+}
+
+/// The transcript that a client wrote last for this project.
+pub(super) fn find(context: &Context) -> Result<PathBuf, CommandError> {
+    let clients = [
+        Dialect::Claude,
+        Dialect::Codex,
+        Dialect::Gemini,
+        Dialect::Qwen,
+    ];
+    let homes: Vec<_> = clients
+        .into_iter()
+        .filter_map(Client::of)
+        .filter_map(|client| Some((client, own_folder(context, client)?)))
+        .collect();
+    newest(&context.disk, &homes, &[context.tree(), context.state()])
+        .map_err(|error| store::disk_failed(&error))?
+        .ok_or_else(|| {
+            CommandError::new(
+                Exit::No,
+                "no client has written a transcript of this project",
+            )
+            .hint("callosum session budget --transcript FILE")
+        })
+}
+
+impl BudgetOutput {
+    fn of(budget: &Budget, usage: &Usage, found: &Found) -> Self {
+        let [yellow, orange, red] = budget.begins;
+        Self {
+            zone: budget.zone.name().to_owned(),
+            tokens: budget.tokens,
+            in_use: usage.in_use,
+            first: usage.first,
+            window: usage.window,
+            percent: budget.percent,
+            yellow,
+            orange,
+            red,
+            advice: budget.zone.advice().map(str::to_owned),
+            client: found.client.to_owned(),
+            transcript: found
+                .transcript
+                .as_ref()
+                .map(|path| path.display().to_string()),
+        }
+    }
+}
+
+fn style(zone: Zone) -> Style {
+    let style = Style::new();
+    match zone {
+        Zone::Green => style.green(),
+        Zone::Yellow => style.yellow(),
+        // The eight colours that every terminal has know no orange.
+        Zone::Orange => style.color(owo_colors::XtermColors::from(208)),
+        Zone::Red => style.red().bold(),
+    }
+}
+
+fn shown(output: &BudgetOutput, zone: Zone) -> String {
+    let mut text = format!(
+        "{}: {} tokens above the first request, {} in use",
+        output.zone.style(style(zone)),
+        output.tokens,
+        output.in_use
+    );
+    if let (Some(window), Some(percent)) = (output.window, output.percent) {
+        let _ = write!(text, " ({percent} % of {window})");
+    }
+    text.push('\n');
+    if let Some(advice) = &output.advice {
+        text.push_str(advice);
+        text.push('\n');
+    }
+    text
+}
+
+/// Zone, share of the window, bead and grounding on one line.
+fn status_line(session: &Session<'_>, budget: &Budget) -> Result<String, CommandError> {
+    let mut parts = vec![format!("{}", budget.zone.style(style(budget.zone)))];
+    parts.push(match budget.percent {
+        Some(percent) => format!("{percent} %"),
+        None => format!("{} tokens", budget.tokens),
+    });
+    let notes = session.notes().map_err(|error| explain(&error))?;
+    parts.extend(
+        notes
+            .and_then(|notes| notes.active().bead)
+            .map(|id| harmless(&id)),
+    );
+    let read = session.trajectory().since_handoff();
+    let read = read.map_err(|error| explain(&error.into()))?;
+    if read.is_there {
+        let tree = Tree::new(session.disk, &session.zones.tree);
+        let grounding = Grounding::of(&read, &tree);
+        let ratio = format!("grounding {}", grounding.ratio());
+        parts.push(if grounding.passes(&Threshold::default()) {
+            ratio
+        } else {
+            format!("{}", ratio.style(style(Zone::Red)))
+        });
+    }
+    Ok(parts.join(" · "))
+}

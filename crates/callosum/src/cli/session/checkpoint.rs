@@ -1,0 +1,108 @@
+//! `callosum session checkpoint`: what happened since the last one, written down before it is lost.
+
+use std::path::PathBuf;
+
+use callosum_session::{Config, Synthesized};
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{AgentArgs, budget, explain, session, zones};
+use crate::{
+    cli::{context::Context, store},
+    transcript::{SaveError, save},
+    ui::{CommandError, many},
+};
+
+/// Write down what happened since the last checkpoint
+///
+/// Decisions that stand in the trajectory alone come into NOTES.md and the current bead; the time and
+/// the step of the plan that the agent is at come into NOTES.md; the files that it wrote, and how
+/// full its context is, into the trajectory. Where nothing happened, nothing is written, so it may be
+/// called after every turn. The files and the step are taken from the client's transcript.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum session checkpoint --no-transcript
+  $ callosum session checkpoint --no-transcript --json")]
+pub(crate) struct CheckpointArgs {
+    /// The client's transcript, instead of the one that was written last for this project
+    #[arg(long, value_name = "FILE")]
+    transcript: Option<PathBuf>,
+    /// Look at no transcript
+    #[arg(long, conflicts_with = "transcript")]
+    no_transcript: bool,
+    /// The client's name of the session
+    #[arg(long = "session", value_name = "ID")]
+    session_id: Option<String>,
+    #[command(flatten)]
+    agent: AgentArgs,
+}
+
+/// `callosum session checkpoint --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct SynthesisOutput {
+    /// Whether anything was written.
+    pub(crate) written: bool,
+    /// When.
+    pub(crate) ts: Option<String>,
+    /// Decisions since the last checkpoint.
+    pub(crate) decisions: usize,
+    /// Those of them that stood in the trajectory alone until now.
+    pub(crate) taken_over: usize,
+    /// The current bead.
+    pub(crate) bead: Option<String>,
+    /// Files that were written.
+    pub(crate) files: Vec<String>,
+    /// Where the record stands in the trajectory: `file:line`.
+    pub(crate) trajectory: Option<String>,
+}
+
+pub(super) fn run(context: &Context, args: &CheckpointArgs) -> Result<(), CommandError> {
+    let zones = zones(context);
+    let session = session(context, &zones, args.agent.agent()?);
+    let config = Config::load(&session).map_err(|error| explain(&error))?;
+    for fault in &config.faults {
+        context.ui.warn(&format!(".loa.config.yaml: {fault}"), None);
+    }
+    let transcript = match &args.transcript {
+        Some(path) => Some(context.folder.join(path)),
+        None if args.no_transcript => None,
+        None => Some(budget::find(context)?),
+    };
+    let saved = save(
+        &session,
+        &config,
+        transcript.as_deref(),
+        args.session_id.as_deref(),
+    );
+    let saved = saved.map_err(|error| match error {
+        SaveError::Transcript(error) => store::disk_failed(&error),
+        SaveError::Session(error) => explain(&error),
+    })?;
+    let output = SynthesisOutput::of(saved.as_ref());
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    let Some(ts) = &output.ts else {
+        context.ui.say("nothing happened since the last checkpoint");
+        return Ok(());
+    };
+    let decisions = many(output.decisions as u64, "decision");
+    let files = many(output.files.len() as u64, "file");
+    context.ui.data(&format!("{ts}: {decisions}, {files}\n"))
+}
+
+impl SynthesisOutput {
+    fn of(saved: Option<&Synthesized>) -> Self {
+        Self {
+            written: saved.is_some(),
+            ts: saved.map(|saved| saved.ts.clone()),
+            decisions: saved.map_or(0, |saved| saved.decisions),
+            taken_over: saved.map_or(0, |saved| saved.taken_over),
+            bead: saved.and_then(|saved| saved.bead.as_ref().map(ToString::to_string)),
+            files: saved.map(|saved| saved.files.clone()).unwrap_or_default(),
+            trajectory: saved.map(|saved| saved.written.trajectory.clone()),
+        }
+    }
+}

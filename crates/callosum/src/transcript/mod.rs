@@ -1,0 +1,20 @@
+//! What clients write of their sessions, as far as Callosum reads it: how full a context is.
+//!
+//! Start with [`usage`], which finds the numbers of the first and the last request in a transcript
+//! of any client without reading all of it. [`newest`] finds the transcript of this project that was
+//! written last; [`save`] writes down what was done in one since the last checkpoint.
+//!
+//! What is deliberately not here: what was said. No message of a transcript is read or kept.
+
+mod newest;
+mod save;
+mod statusline;
+mod usage;
+mod work;
+
+pub(crate) use self::{
+    newest::newest,
+    save::{SaveError, save},
+    statusline::StatusLine,
+    usage::usage,
+};

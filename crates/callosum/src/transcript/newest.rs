@@ -1,0 +1,151 @@
+//! [`newest`]: the transcript of this project that a client wrote last.
+
+use std::{
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use callosum_agents::client::Client;
+use callosum_host::{Disk, DiskError, OpenHow, disk::EntryKind};
+use serde_json::Value;
+
+/// Transcripts that are opened to see whose project they are of, newest first.
+const MOST_OPENED: usize = 50;
+
+/// Bytes of a transcript's beginning in which its folder stands.
+const HEAD: usize = 64 * 1024;
+
+/// Finds the transcript that was written last of those whose session runs in one of these folders.
+/// `homes` are the clients' own folders.
+///
+/// A transcript says itself where its session runs; Gemini's do not, and are not found.
+pub(crate) fn newest(
+    disk: &Disk,
+    homes: &[(&Client, PathBuf)],
+    folders: &[&Path],
+) -> Result<Option<PathBuf>, DiskError> {
+    let mut found: Vec<(SystemTime, PathBuf)> = Vec::new();
+    for (client, home) in homes {
+        let mut paths = vec![home.clone()];
+        for part in client.transcripts.split('/') {
+            paths = matching(disk, &paths, part)?;
+        }
+        for path in paths {
+            if let Some(stat) = disk.stat(&path)? {
+                found.push((stat.modified, path));
+            }
+        }
+    }
+    found.sort_by(|a, b| b.cmp(a));
+    for (_, path) in found.into_iter().take(MOST_OPENED) {
+        if runs_in(disk, &path, folders)? {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
+}
+
+/// What in these folders has a name that fits `pattern`, in which `*` stands for anything.
+fn matching(disk: &Disk, folders: &[PathBuf], pattern: &str) -> Result<Vec<PathBuf>, DiskError> {
+    if !pattern.contains('*') {
+        return Ok(folders.iter().map(|folder| folder.join(pattern)).collect());
+    }
+    let mut found = Vec::new();
+    for folder in folders {
+        let is_folder = disk
+            .stat(folder)?
+            .is_some_and(|stat| stat.kind == EntryKind::Folder);
+        if !is_folder {
+            continue;
+        }
+        for entry in disk.list_dir(folder)? {
+            if entry.name.to_str().is_some_and(|name| fits(name, pattern)) {
+                found.push(folder.join(&entry.name));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn fits(name: &str, pattern: &str) -> bool {
+    let Some((before, after)) = pattern.split_once('*') else {
+        return name == pattern;
+    };
+    let Some(rest) = name.strip_prefix(before) else {
+        return false;
+    };
+    rest.char_indices()
+        .map(|(at, _)| at)
+        .chain([rest.len()])
+        .any(|at| fits(&rest[at..], after))
+}
+
+/// Whether a transcript is of a session in one of these folders, as its first lines say.
+fn runs_in(disk: &Disk, path: &Path, folders: &[&Path]) -> Result<bool, DiskError> {
+    let head = disk.open(path, OpenHow::READ)?.read_range(0, HEAD)?;
+    let mut said = head
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| serde_json::from_slice::<Value>(line).ok())
+        .filter_map(|line| {
+            let own = line.get("cwd").and_then(Value::as_str);
+            let of_payload = || line.get("payload")?.get("cwd")?.as_str();
+            own.or_else(of_payload).map(PathBuf::from)
+        });
+    let Some(said) = said.next() else {
+        return Ok(false);
+    };
+    Ok(folders.iter().any(|folder| said.starts_with(folder)))
+}
+
+#[cfg(test)]
+mod tests {
+    use callosum_agents::dialect::Dialect;
+
+    use super::*;
+
+    /// LOA-BUD-1: without being told, the transcript of this project is found, whichever client.
+    #[test]
+    fn the_newest_transcript_of_this_project_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        let put = |path: &str, text: &str| {
+            let path = folder.path().join(path);
+            disk.create_dir_all(path.parent().unwrap()).unwrap();
+            disk.replace(&path, text.as_bytes(), 0o600).unwrap();
+            path
+        };
+        let homes = [
+            (
+                Client::of(Dialect::Claude).unwrap(),
+                folder.path().join("c"),
+            ),
+            (Client::of(Dialect::Codex).unwrap(), folder.path().join("x")),
+            (
+                Client::of(Dialect::Qwen).unwrap(),
+                folder.path().join("none"),
+            ),
+        ];
+        let find = || newest(&disk, &homes, &[Path::new("/p/one")]).unwrap();
+        assert_eq!(find(), None);
+        let line = |cwd: &str| format!("{{\"type\":\"mode\"}}\n{{\"cwd\":\"{cwd}\"}}\n");
+        let mine = put("c/projects/-p-one/a.jsonl", &line("/p/one"));
+        put("c/projects/-p-one-more/b.jsonl", &line("/p/one-more"));
+        put("c/projects/-p-one/notes.md", &line("/p/one"));
+        assert_eq!(find(), Some(mine));
+        let newer = put(
+            "x/sessions/2026/01/02/rollout-1.jsonl",
+            "{\"type\":\"session_meta\",\"payload\":{\"cwd\":\"/p/one/src\"}}\n",
+        );
+        let modified = disk.stat(&newer).unwrap().unwrap().modified;
+        assert!(modified > SystemTime::UNIX_EPOCH);
+        assert_eq!(find(), Some(newer));
+    }
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        assert!(fits("session-1.json", "session-*.json*"));
+        assert!(fits("a.jsonl", "*.json*"));
+        assert!(!fits("a.json.txt", "*.jsonl"));
+        assert!(!fits("x", "rollout-*"));
+    }
+}

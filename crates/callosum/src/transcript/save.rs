@@ -1,0 +1,53 @@
+//! [`save`]: what a transcript tells of the time since the last checkpoint, written down.
+
+use std::path::Path;
+
+use callosum_host::DiskError;
+use callosum_session::{Config, Delta, Session, SessionError, Synthesized, budget::Budget};
+
+use super::{usage::usage, work::Work};
+
+/// Why no checkpoint was written.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SaveError {
+    /// The transcript cannot be read.
+    #[error(transparent)]
+    Transcript(#[from] DiskError),
+    /// The session's files do not allow it.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+}
+
+/// Writes a checkpoint of a session: what its transcript tells since the last one, and what its
+/// trajectory has that the notes have not. `None` where nothing happened since; that costs a look at
+/// the transcript's end, and nothing is locked or written where it did not grow.
+///
+/// It waits up to 5 s for another session's step.
+pub(crate) fn save(
+    session: &Session<'_>,
+    config: &Config,
+    transcript: Option<&Path>,
+    session_id: Option<&str>,
+) -> Result<Option<Synthesized>, SaveError> {
+    let mut delta = Delta {
+        session_id: session_id.map(str::to_owned),
+        ..Delta::default()
+    };
+    if let Some(path) = transcript {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let since = session.position(&name)?;
+        let work = Work::since(session.disk, path, since, &session.zones.tree)?;
+        if work.position <= since && since > 0 {
+            return Ok(None);
+        }
+        if let Some(reading) = usage(session.disk, path)? {
+            let budget = Budget::of(&reading.usage, &config.limits);
+            delta.tokens = Some(budget.tokens);
+            delta.zone = Some(budget.zone);
+        }
+        delta.position = Some((name.into_owned(), work.position));
+        delta.files = work.files;
+        delta.reasoning = work.at;
+    }
+    Ok(session.hold()?.synthesize(&delta)?)
+}

@@ -108,6 +108,14 @@ impl Held<'_> {
         if let Some(to) = &new.to {
             record["to"] = to.as_str().into();
         }
+        let reasoning = new
+            .reasoning
+            .as_deref()
+            .map(|text| redaction.statement(text))
+            .filter(|text| !text.is_empty());
+        if let Some(reasoning) = &reasoning {
+            record["reasoning"] = reasoning.as_str().into();
+        }
         let day = ts[..10].to_owned();
         let item = json!({
             "session_id": session_id, "ended": ts,
@@ -116,15 +124,7 @@ impl Held<'_> {
             "grounding_ratio": ratio,
         });
         let mut changes = vec![NoteChange::Checkpoint(ts.clone())];
-        let reasoning = new
-            .reasoning
-            .as_deref()
-            .map(|text| redaction.statement(text));
-        changes.extend(
-            reasoning
-                .filter(|text| !text.is_empty())
-                .map(NoteChange::Reasoning),
-        );
+        changes.extend(reasoning.map(NoteChange::Reasoning));
         let written = self.commit(&Intent {
             format: 1,
             agent: agent.to_string(),

@@ -6,11 +6,12 @@
 use std::fmt;
 
 use jiff::Timestamp;
+use serde_json::{Value, json};
 
 use crate::{
     bead::{BeadId, ReadError, Sheet},
     notes::{LARGEST_NOTES, Notes, TEMPLATE},
-    step::{Held, SessionError, second},
+    step::{Held, Intent, SessionError, second},
     zones::ZoneError,
 };
 
@@ -66,6 +67,33 @@ impl Held<'_> {
         healed.extend(self.heal_notes(past)?);
         self.heal_beads(past, &mut healed)?;
         Ok(healed)
+    }
+
+    /// Writes down in the trajectory what was healed from where; what nobody could heal is no news.
+    pub fn note_healed(&self, healed: &[Healed]) -> Result<(), SessionError> {
+        let ts = second(self.session.clock.now());
+        let agent = self.session.agent.to_string();
+        let new = healed.iter().filter(|one| one.from != Healer::Nobody);
+        let records: Vec<Value> = new
+            .map(|one| {
+                json!({
+                    "ts": ts, "agent": agent, "phase": "self_heal", "file": one.file,
+                    "was": one.was, "from": one.from.to_string(), "aside": one.aside,
+                })
+            })
+            .collect();
+        if records.is_empty() {
+            return Ok(());
+        }
+        self.commit(&Intent {
+            format: 1,
+            agent,
+            day: ts[..10].to_owned(),
+            notes: Vec::new(),
+            bead: None,
+            records,
+        })?;
+        Ok(())
     }
 
     fn heal_notes(&self, past: &dyn Past) -> Result<Option<Healed>, SessionError> {

@@ -22,6 +22,8 @@ pub mod grounding;
 mod handoff;
 pub mod heal;
 pub mod notes;
+mod opening;
+mod pickup;
 pub mod recovery;
 mod statement;
 mod step;
@@ -33,6 +35,8 @@ pub use crate::{
     decide::{DecideError, Decided, Ground, NewDecision},
     delta::{Delta, Synthesized},
     handoff::{HandedOff, NewHandoff},
+    opening::{Opening, Told},
+    pickup::Waiting,
     statement::{MOST_TITLE_WORDS, Redaction, is_short_title, one_line, title_of},
     step::{Held, Mended, Session, SessionError, Written},
     zones::{ZoneError, Zones},

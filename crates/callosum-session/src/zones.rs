@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use callosum_host::{Disk, DiskError};
 
+use crate::bead::BeadId;
+
 /// The state zone's folder (Seed LOA §2.3).
 const STATE: &str = "loa-grimoire";
 
@@ -78,6 +80,18 @@ impl Zones {
                 .fold(real, |real, name| real.join(name)));
         }
         Err(ZoneError::outside(path))
+    }
+
+    /// Whether sessions are kept here: the state zone's folder is there, its settings, or a bead.
+    ///
+    /// Another program's files in the folder of beads are none.
+    pub fn are_used(&self, disk: &Disk) -> Result<bool, DiskError> {
+        if disk.exists(&self.root.join(STATE))? || disk.exists(&self.config())? {
+            return Ok(true);
+        }
+        let beads = disk.list_dir(&self.beads())?;
+        let mut names = beads.iter().filter_map(|entry| entry.name.to_str());
+        Ok(names.any(|name| BeadId::of_file(name).is_some()))
     }
 
     /// Creates [`own`](Self::own) where it is missing, so that git passes it over.

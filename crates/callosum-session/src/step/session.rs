@@ -155,9 +155,14 @@ impl<'s> Session<'s> {
 
     /// Waits up to 5 s until no other session writes, and ends what a killed one began.
     pub fn hold(&self) -> Result<Held<'s>, SessionError> {
+        self.hold_within(PATIENCE)
+    }
+
+    /// Waits as long as that until no other session writes, and ends what a killed one began.
+    pub fn hold_within(&self, patience: Duration) -> Result<Held<'s>, SessionError> {
         let own = self.zones.create_own(self.disk)?;
         let lock =
-            FileLock::acquire(self.disk, &own.join("lock"), PATIENCE).map_err(
+            FileLock::acquire(self.disk, &own.join("lock"), patience).map_err(
                 |error| match error {
                     LockError::Disk(error) => error.into(),
                     timeout @ LockError::Timeout { .. } => SessionError::Busy(timeout),

@@ -1,85 +1,16 @@
 //! The seven steps before a context is cleared, the hand-off after, and what is recovered then.
 
-use std::time::Duration;
-
 use callosum_evidence::tokens::estimate;
-use callosum_host::{Clock, Disk};
 use callosum_session::{
-    Config, Enforcement, Ground, NewDecision, NewHandoff, Session, Zones,
+    Config, Enforcement, Ground, NewHandoff,
     bead::{Bead, BeadId, BeadUpdate, NewBead},
     checkpoint::{Checked, Outcome},
     evidence::{Evidence, Relative},
-    grounding::Threshold,
     recovery::{Recollection, level_1},
     trajectory::Agent,
 };
 
-struct Place {
-    _folder: tempfile::TempDir,
-    disk: Disk,
-    zones: Zones,
-    clock: Clock,
-}
-
-impl Place {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let disk = Disk::real();
-        let root = disk.canonicalize(folder.path()).unwrap();
-        disk.replace(&root.join("a.rs"), b"fn one() {}\nfn two() {}\n", 0o644)
-            .unwrap();
-        Self {
-            _folder: folder,
-            disk,
-            zones: Zones {
-                tree: root.clone(),
-                root,
-            },
-            clock: Clock::fixed(
-                "2026-01-02T03:04:05Z".parse().unwrap(),
-                Duration::from_secs(1),
-            ),
-        }
-    }
-
-    fn session(&self) -> Session<'_> {
-        Session {
-            disk: &self.disk,
-            zones: &self.zones,
-            clock: &self.clock,
-            agent: Agent::default(),
-        }
-    }
-
-    fn decide(&self, words: &str, place: Option<&str>, ground: Ground) {
-        let places = place.map(|place| Evidence::parse(place, Relative::Accepted).unwrap());
-        let new = NewDecision {
-            decision: words.to_owned(),
-            places: places.into_iter().collect(),
-            scenarios: vec![format!("{words} holds")],
-            ground,
-            ..NewDecision::default()
-        };
-        self.session().hold().unwrap().decide(&new).unwrap();
-    }
-
-    fn check(&self, config: &Config) -> Checked {
-        self.session()
-            .hold()
-            .unwrap()
-            .check(config, &Threshold::default())
-            .unwrap()
-    }
-
-    fn trajectory(&self, line: &str) {
-        let path = self.session().trajectory().file_of("2026-01-02").unwrap();
-        let mut text = self.disk.read_if_there(&path).unwrap().unwrap_or_default();
-        text.extend_from_slice(line.as_bytes());
-        text.push(b'\n');
-        self.disk.create_dir_all(path.parent().unwrap()).unwrap();
-        self.disk.replace(&path, &text, 0o644).unwrap();
-    }
-}
+use crate::place::Place;
 
 fn outcomes(checked: &Checked) -> Vec<Outcome> {
     checked.steps.iter().map(|step| step.outcome).collect()

@@ -8,5 +8,9 @@ mod checkpoints;
 mod deltas;
 /// Whatever a crash leaves of a step, the next session has all of it or none.
 mod interrupted;
+/// Hand-offs that name an agent, and what a new session is told of its own accord.
+mod openings;
+/// A project to try them in.
+mod place;
 /// Two sessions that write at once.
 mod together;

@@ -1,0 +1,199 @@
+//! Hand-offs that name the agent they are for, and that it has picked them up.
+//!
+//! A hand-off stands in the trajectory of the agent that made it, and is never changed. That it was
+//! picked up is a record in the trajectory of the agent that it is for, so that both files are only
+//! ever added to, and each hand-off reaches one session.
+
+use std::collections::BTreeMap;
+
+use callosum_host::{Disk, OpenHow, disk::EntryKind};
+use serde_json::{Value, json};
+
+use crate::{
+    statement::one_line,
+    step::{Held, Intent, Session, SessionError, second},
+    trajectory::{Agent, Record, records},
+    zones::{ZoneError, Zones},
+};
+
+/// The phase of a hand-off (Seed LOA §5.3).
+const HANDED_OFF: &str = "session_handoff";
+
+/// The phase of its being picked up.
+const PICKED_UP: &str = "handoff_picked_up";
+
+/// So many days with a trajectory are looked through, newest first.
+const MOST_DAYS: usize = 14;
+
+/// Letters of a day, as 2026-01-02.
+const DAY: usize = 10;
+
+/// Most bytes of a file that are looked through, from its end.
+const LARGEST: u64 = 8 * 1024 * 1024;
+
+/// A hand-off that waits for an agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Waiting {
+    /// When it was made.
+    pub ts: String,
+    /// The agent that made it.
+    pub from: String,
+    /// That agent's session.
+    pub session_id: String,
+    /// The bead that was current.
+    pub bead: Option<String>,
+    /// What was being thought about, on one line.
+    pub reasoning: Option<String>,
+    /// Claims that nothing showed then, each on one line.
+    pub ungrounded: Vec<String>,
+}
+
+impl Waiting {
+    /// What tells it from every other.
+    fn key(&self) -> (String, String, String) {
+        let Self {
+            from,
+            ts,
+            session_id,
+            ..
+        } = self;
+        (from.clone(), ts.clone(), session_id.clone())
+    }
+}
+
+impl Session<'_> {
+    /// The hand-offs for an agent of one of these names that no other session of it has picked up,
+    /// newest first.
+    ///
+    /// One that this very session picked up is among them: its context may have been compacted
+    /// since.
+    pub fn waiting_for(
+        &self,
+        names: &[&str],
+        session_id: &str,
+    ) -> Result<Vec<Waiting>, SessionError> {
+        let mut made = Vec::new();
+        let mut picked_up = BTreeMap::new();
+        for record in recent(self.disk, self.zones)? {
+            match record.phase() {
+                HANDED_OFF if names.contains(&record.text("to")) => made.push(waiting(&record)),
+                PICKED_UP => {
+                    let key = ["from", "handoff_ts", "handoff_session_id"];
+                    let [from, ts, session] = key.map(|name| record.text(name).to_owned());
+                    let by = record.text("session_id").to_owned();
+                    picked_up.insert((from, ts, session), by);
+                }
+                _ => {}
+            }
+        }
+        made.retain(|waiting| {
+            let by = picked_up.get(&waiting.key());
+            by.is_none_or(|by| by == session_id && !session_id.is_empty())
+        });
+        made.sort();
+        made.dedup();
+        made.reverse();
+        Ok(made)
+    }
+}
+
+impl Held<'_> {
+    /// Writes down that an agent has picked these up, each once.
+    pub fn pick_up(
+        &self,
+        agent: &Agent,
+        waiting: &[Waiting],
+        session_id: &str,
+    ) -> Result<(), SessionError> {
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        let session = &self.session;
+        let ts = second(session.clock.now());
+        let known = recent(session.disk, session.zones)?;
+        let is_known = |waiting: &&Waiting| {
+            known.iter().any(|record| {
+                record.phase() == PICKED_UP
+                    && record.text("from") == waiting.from
+                    && record.text("handoff_ts") == waiting.ts
+                    && record.text("handoff_session_id") == waiting.session_id
+            })
+        };
+        let new = waiting.iter().filter(|waiting| !is_known(waiting));
+        let records: Vec<Value> = new
+            .map(|waiting| {
+                json!({
+                    "ts": ts, "agent": agent.as_str(), "phase": PICKED_UP,
+                    "session_id": one_line(session_id), "from": waiting.from,
+                    "handoff_ts": waiting.ts, "handoff_session_id": waiting.session_id,
+                })
+            })
+            .collect();
+        if records.is_empty() {
+            return Ok(());
+        }
+        self.commit(&Intent {
+            format: 1,
+            agent: agent.to_string(),
+            day: ts[..10].to_owned(),
+            notes: Vec::new(),
+            bead: None,
+            records,
+        })?;
+        Ok(())
+    }
+}
+
+fn waiting(record: &Record) -> Waiting {
+    let some = |name: &str| Some(one_line(record.text(name))).filter(|text| !text.is_empty());
+    let ungrounded = record.members.get("ungrounded").and_then(Value::as_array);
+    let ungrounded = ungrounded.into_iter().flatten().filter_map(Value::as_str);
+    Waiting {
+        ts: record.ts().to_owned(),
+        from: record.text("agent").to_owned(),
+        session_id: record.text("session_id").to_owned(),
+        bead: some("bead_id"),
+        reasoning: some("reasoning"),
+        ungrounded: ungrounded.map(one_line).collect(),
+    }
+}
+
+/// Hand-offs and pick-ups of the last days, of every agent, oldest day first. Files in which there
+/// is none are only searched, not read as records.
+fn recent(disk: &Disk, zones: &Zones) -> Result<Vec<Record>, ZoneError> {
+    let folder = zones.real(disk, &zones.trajectories())?;
+    let mut by_day: BTreeMap<String, Vec<_>> = BTreeMap::new();
+    for entry in disk.list_dir(&folder)? {
+        let stem = entry
+            .name
+            .to_str()
+            .and_then(|name| name.strip_suffix(".jsonl"));
+        let parts = stem.and_then(|stem| stem.split_at_checked(stem.len().checked_sub(DAY)?));
+        let Some((agent, day)) = parts else {
+            continue;
+        };
+        let is_day = day.parse::<jiff::civil::Date>().is_ok();
+        let agent = agent.strip_suffix('-').map(Agent::new);
+        if is_day && entry.kind == EntryKind::File && matches!(agent, Some(Ok(_))) {
+            let path = folder.join(&entry.name);
+            by_day.entry(day.to_owned()).or_default().push(path);
+        }
+    }
+    let skipped = by_day.len().saturating_sub(MOST_DAYS);
+    let mut found = Vec::new();
+    for path in by_day.into_values().skip(skipped).flatten() {
+        let file = disk.open(&path, OpenHow::READ)?;
+        let bytes = file.read_from(file.size()?.saturating_sub(LARGEST))?;
+        if !holds(&bytes, HANDED_OFF) && !holds(&bytes, PICKED_UP) {
+            continue;
+        }
+        let all = records(&bytes).records.into_iter();
+        found.extend(all.filter(|record| matches!(record.phase(), HANDED_OFF | PICKED_UP)));
+    }
+    Ok(found)
+}
+
+fn holds(bytes: &[u8], word: &str) -> bool {
+    let mut windows = bytes.windows(word.len());
+    windows.any(|window| window == word.as_bytes())
+}

@@ -1,0 +1,131 @@
+//! Hand-offs that name an agent, and what a new session is told of its own accord.
+
+use callosum_session::{
+    Ground, NewHandoff, Opening,
+    heal::{Healed, Healer},
+    trajectory::Agent,
+};
+
+use crate::place::Place;
+
+fn hand_off(place: &Place, to: &str, reasoning: &str) {
+    let new = NewHandoff {
+        to: Some(Agent::new(to).unwrap()),
+        reasoning: Some(reasoning.to_owned()),
+        session_id: Some(format!("s-{reasoning}")),
+        scenarios: 0,
+    };
+    place.session().hold().unwrap().hand_off(&new).unwrap();
+}
+
+fn waiting(place: &Place, names: &[&str], session_id: &str) -> Vec<String> {
+    let waiting = place.session().waiting_for(names, session_id).unwrap();
+    let waiting = waiting.into_iter();
+    waiting.filter_map(|one| one.reasoning).collect()
+}
+
+fn pick_up(place: &Place, name: &str, session_id: &str) {
+    let session = place.session();
+    let waiting = session.waiting_for(&[name], session_id).unwrap();
+    let held = session.hold().unwrap();
+    let agent = Agent::new(name).unwrap();
+    held.pick_up(&agent, &waiting, session_id).unwrap();
+}
+
+fn trajectory_of(place: &Place, name: &str) -> String {
+    let session = place.session_of(Agent::new(name).unwrap());
+    let file = session.trajectory().file_of("2026-01-02").unwrap();
+    String::from_utf8(place.disk.read(&file).unwrap()).unwrap()
+}
+
+/// LOA-FUT-1: a hand-off reaches the agent that it names, in one session of it.
+#[test]
+fn a_hand_off_reaches_one_session_of_the_agent_that_it_names() {
+    let place = Place::new();
+    assert_eq!(waiting(&place, &["codex"], "x"), [""; 0]);
+    hand_off(&place, "codex", "one");
+    hand_off(&place, "codex", "two");
+    hand_off(&place, "gemini", "other");
+    let names = ["codex", "codex-cli"];
+    assert_eq!(waiting(&place, &names, "x"), ["two", "one"]);
+    pick_up(&place, "codex", "x");
+    assert_eq!(waiting(&place, &names, "y"), [""; 0]);
+    // Its own context may have been compacted since.
+    assert_eq!(waiting(&place, &names, "x"), ["two", "one"]);
+    assert_eq!(waiting(&place, &["gemini"], "x"), ["other"]);
+    let file = trajectory_of(&place, "codex");
+    assert_eq!(file.lines().count(), 2);
+    pick_up(&place, "codex", "x");
+    assert_eq!(trajectory_of(&place, "codex"), file);
+}
+
+#[test]
+fn foreign_files_torn_lines_and_old_days_are_passed_over() {
+    let place = Place::new();
+    hand_off(&place, "codex", "one");
+    let record = "{\"phase\":\"session_handoff\",\"to\":\"codex\",\"reasoning\":\"old\"}\n";
+    let put = |name: &str, text: &str| {
+        let path = place.zones.trajectories().join(format!("{name}.jsonl"));
+        place.disk.replace(&path, text.as_bytes(), 0o644).unwrap();
+    };
+    put("a-2025-01-01", record);
+    for day in 1..15 {
+        let torn = "{\"phase\":\"session_handoff\",\"to\":7}\n{\"torn";
+        put(&format!("a-2026-01-{day:02}"), torn);
+    }
+    for name in ["short", "é-2026-01-02", "-2026-01-02", "a-2026-13-99"] {
+        put(name, record);
+    }
+    assert_eq!(waiting(&place, &["codex"], "x"), ["one"]);
+    put(
+        "implementing-tasks-2026-01-14",
+        &record.replace("old", "new"),
+    );
+    assert_eq!(waiting(&place, &["codex"], "x"), ["one", "new"]);
+}
+
+/// LOA-REC-1, LOA-CHK-1: a new session is told what the last one claimed and nothing shows, also
+/// where that one was handed off.
+#[test]
+fn a_new_session_is_told_what_the_last_one_left_ungrounded() {
+    let place = Place::new();
+    assert!(!place.zones.are_used(&place.disk).unwrap());
+    place.decide("Use one pool", Some("a.rs:1"), Ground::Nothing);
+    place.decide("Retry for ever", None, Ground::Nothing);
+    assert!(place.zones.are_used(&place.disk).unwrap());
+    let told = || {
+        let opening = Opening::gather(&place.session(), &["codex"], "x").unwrap();
+        assert_eq!(opening.told(100, 9000), opening.told(100, 9000));
+        opening.told(100, 9000).text
+    };
+    let line = "> Without evidence, 1 of 2 claims: Retry for ever (no evidence)\n";
+    assert!(told().contains(line), "{}", told());
+    assert!(told().contains("> Decided: Use one pool [verified]\n"));
+    hand_off(&place, "gemini", "enough");
+    let line = "> Handed off without evidence: Retry for ever\n";
+    assert!(told().contains(line), "{}", told());
+    place.decide("Use two pools", Some("a.rs:2"), Ground::Nothing);
+    assert!(!told().contains("ithout evidence"), "{}", told());
+}
+
+/// LOA-HEAL-1: what was healed from where is on the trail; what nobody could heal is no news.
+#[test]
+fn what_was_healed_is_written_down() {
+    let place = Place::new();
+    let healed = |from| Healed {
+        file: "loa-grimoire/NOTES.md".to_owned(),
+        was: "missing".to_owned(),
+        from,
+        aside: None,
+    };
+    let held = place.session().hold().unwrap();
+    held.note_healed(&[healed(Healer::Git), healed(Healer::Nobody)])
+        .unwrap();
+    held.note_healed(&[healed(Healer::Nobody)]).unwrap();
+    let file = trajectory_of(&place, "implementing-tasks");
+    assert_eq!(file.lines().count(), 1);
+    assert!(
+        file.contains("\"self_heal\"") && file.contains("\"from\":\"git\""),
+        "{file}"
+    );
+}

@@ -181,6 +181,7 @@ fn said_of(healed: &Healed) -> String {
     } = healed;
     match from {
         Healer::Nobody => format!("{file} is {was}, not healed"),
+        Healer::Anew => format!("{file} was {was}, made anew"),
         from => format!("{file} was {was}, from {from}"),
     }
 }

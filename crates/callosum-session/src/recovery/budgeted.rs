@@ -95,9 +95,18 @@ fn fitted(records: &[String], budget: u64) -> String {
         text
     };
     let mut kept: Vec<&String> = Vec::new();
+    // Each line's estimate is rounded up, so that the sum is too high by less than one for each.
+    let mut sum = 0;
     for record in records {
+        let cost = estimate(&format!("{record}\n"));
         kept.push(record);
-        if estimate(&told(&kept)) > budget {
+        let left = records.len() - kept.len();
+        let most = sum + cost + estimate(&format!("+{left} more\n"));
+        let least = most.saturating_sub(kept.len() as u64 + 1);
+        let fits = most <= budget || least <= budget && estimate(&told(&kept)) <= budget;
+        if fits {
+            sum += cost;
+        } else {
             kept.pop();
         }
     }

@@ -1,13 +1,15 @@
 //! `callosum`: several coding agents, working as one.
 //!
 //! Start with [`cli`], which has one file per command. `config` knows settings, homes, the root and
-//! trust; `hook` answers coding agents and `registration` tells them to ask; `transcript` reads
-//! how full their contexts are; `ui` is the only room that writes to the terminal. This crate only translates: what is
-//! decided, run and kept, the crates below decide, run and keep.
+//! trust; `committed` asks git what was; `hook` answers coding agents and `registration` tells them to
+//! ask; `transcript` reads how full their contexts are; `ui` is the only room that writes to the
+//! terminal. This crate only translates: what is decided, run and kept, the crates below decide, run
+//! and keep.
 
 #![forbid(unsafe_code)]
 
 mod cli;
+mod committed;
 mod config;
 mod hook;
 mod registration;

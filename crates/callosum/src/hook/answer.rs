@@ -26,6 +26,8 @@ pub(crate) enum Moment {
     BeforeTool,
     /// The client is about to ask a person.
     Permission,
+    /// The context is about to be cleared.
+    Clear,
     /// Something that is only watched.
     Other,
 }
@@ -49,13 +51,14 @@ impl Moment {
         match word.as_str() {
             "pretooluse" | "beforetool" => Self::BeforeTool,
             "permissionrequest" => Self::Permission,
+            "preclear" => Self::Clear,
             _ => Self::Other,
         }
     }
 
     /// Whether the client waits for what is decided.
     pub(crate) const fn decides(self) -> bool {
-        matches!(self, Self::BeforeTool | Self::Permission)
+        !matches!(self, Self::Other)
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Start with [`run`]. It reads the event from standard input ([`event`]), gathers what the guard
 //! must know of the place ([`place`]), has the guard decide ([`judge`]), leaves a record of it
-//! ([`record`]) and answers in the form that the client obeys ([`answer`]).
+//! ([`record`]) and answers in the form that the client obeys ([`answer`]). What a client tells of its
+//! sessions is [`session`]'s.
 //!
 //! Which way it fails: a hook that decides never says yes because something went wrong. Whatever
 //! cannot be read or decided, or takes longer than [`PATIENCE`], a person is asked about, and it is
@@ -19,6 +20,7 @@ mod keep;
 pub(crate) mod patch;
 mod place;
 mod record;
+mod session;
 mod voice;
 
 use std::{
@@ -54,6 +56,7 @@ const WORD: &str = "hook";
 /// What it is called for.
 struct Call<'a> {
     client: &'a str,
+    event: &'a str,
     known: Option<&'static Client>,
     moment: Moment,
 }
@@ -76,11 +79,12 @@ pub(crate) fn run(arguments: &[OsString]) -> Option<u8> {
 /// Answers one event.
 pub(crate) fn answered(client: &OsStr, event: &OsStr) -> u8 {
     let begun = Instant::now();
-    let client = client.to_string_lossy();
+    let (client, event) = (client.to_string_lossy(), event.to_string_lossy());
     let mut call = Call {
         client: &client,
+        event: &event,
         known: known(&client),
-        moment: Moment::named(&event.to_string_lossy()),
+        moment: Moment::named(&event),
     };
     let too_late = "callosum took too long to decide on this call";
     let voice = Voice::start(
@@ -104,6 +108,10 @@ fn known(client: &str) -> Option<&'static Client> {
 
 impl Call<'_> {
     fn decide(&mut self, begun: Instant) -> Reply {
+        if self.moment == Moment::Clear {
+            let answer = session::may_clear(self.client);
+            return self.reply(&answer, None);
+        }
         let read = read_input();
         if let Ok(bytes) = &read
             && !self.moment.decides()
@@ -114,7 +122,11 @@ impl Call<'_> {
             self.moment = Moment::named(name);
         }
         if !self.moment.decides() {
-            return self.reply(&Answer::Pass, None);
+            let silence = self.reply(&Answer::Pass, None);
+            let Some(client) = self.known else {
+                return silence;
+            };
+            return session::observe(client, self.event, &read.unwrap_or_default(), silence);
         }
         let event = read.and_then(|bytes| Event::read(&bytes));
         let environment = Environment::from_process();

@@ -49,14 +49,7 @@ pub(super) struct Place {
 
 impl Place {
     pub(super) fn gather(disk: &Disk, environment: &Environment, event: &Event) -> Self {
-        let own = std::env::current_dir().ok();
-        let said = event.folder.clone().filter(|folder| folder.is_absolute());
-        let cwd = said.or_else(|| own.clone()).map(|cwd| real(disk, cwd));
-        let named = PROJECT.iter().find_map(|name| environment.path(name));
-        let here = named
-            .filter(|named| named.is_absolute())
-            .or_else(|| own.filter(|_| cwd.is_none()))
-            .or_else(|| cwd.clone());
+        let (cwd, here) = folders(disk, environment, event.folder.as_deref());
         let project = here
             .as_deref()
             .and_then(|here| Project::load(disk, environment, here, &Told::default()).ok());
@@ -97,6 +90,25 @@ impl Place {
             journal,
         }
     }
+}
+
+/// The folder of a call, and the one from which its project is looked for: what the client names, else
+/// where the call is.
+pub(super) fn folders(
+    disk: &Disk,
+    environment: &Environment,
+    said: Option<&Path>,
+) -> (Option<PathBuf>, Option<PathBuf>) {
+    let own = std::env::current_dir().ok();
+    let said = said.filter(|folder| folder.is_absolute());
+    let cwd = said.map(Path::to_owned).or_else(|| own.clone());
+    let cwd = cwd.map(|cwd| real(disk, cwd));
+    let named = PROJECT.iter().find_map(|name| environment.path(name));
+    let here = named
+        .filter(|named| named.is_absolute())
+        .or_else(|| own.filter(|_| cwd.is_none()))
+        .or_else(|| cwd.clone());
+    (cwd, here)
 }
 
 /// What the guard must know of a folder that commands run in, and of the tree that it is in.

@@ -17,6 +17,8 @@ mod archives;
 mod budget;
 /// Answers are checked before they are believed, and again when they are asked for.
 mod checking;
+/// What coding agents tell of their sessions, and are told.
+mod client_sessions;
 /// The guard in the settings of coding agents.
 mod clients;
 /// Executors that try to get further than they were let.

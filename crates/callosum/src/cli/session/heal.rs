@@ -1,10 +1,9 @@
 //! `callosum session heal`: missing and broken files of a session, made good.
 
-use std::{ffi::OsString, path::PathBuf, time::Duration};
+use std::time::Duration;
 
-use callosum_host::process::{self, Ending, Launch, Limits};
 use callosum_session::{
-    heal::{Healed, Healer, Past},
+    heal::{Healed, Healer},
     trajectory::Agent,
 };
 use clap::Args;
@@ -12,13 +11,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{explain, session, tell_mended, zones};
-use crate::{cli::context::Context, ui::CommandError};
+use crate::{cli::context::Context, committed::Committed, ui::CommandError};
 
 /// How long git may take to show a file.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// Most bytes of a file that are taken from git.
-const LARGEST: usize = 64 << 20;
 
 /// Make good what is missing, blank or broken of NOTES.md and beads
 ///
@@ -49,62 +45,6 @@ pub(crate) struct HealedOutput {
     pub(crate) from: String,
     /// Where the broken one stands now.
     pub(crate) aside: Option<String>,
-}
-
-/// What git last committed.
-struct Committed<'c> {
-    context: &'c Context,
-}
-
-impl Committed<'_> {
-    /// What git prints; nothing where there is no git, no commit or no such file.
-    fn git(&self, arguments: &[&str]) -> Option<Vec<u8>> {
-        let environment = self.context.environment.iter();
-        let launch = Launch {
-            program: PathBuf::from("git"),
-            arguments: [
-                "-c",
-                "core.fsmonitor=false",
-                "-c",
-                "core.hooksPath=/dev/null",
-            ]
-            .iter()
-            .chain(arguments)
-            .map(OsString::from)
-            .collect(),
-            folder: self.context.state().to_owned(),
-            environment: environment
-                .filter(|(name, _)| !name.to_string_lossy().starts_with("GIT_"))
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .collect(),
-            input: Vec::new(),
-            limits: Limits {
-                quiet: None,
-                total: Some(PATIENCE),
-                output_bytes: LARGEST,
-                error_bytes: 1024,
-            },
-        };
-        let run = process::run(&launch, &self.context.cancel, &mut |_, _| {}).ok()?;
-        (run.ending == Ending::Exited(0)).then_some(run.output)
-    }
-}
-
-impl Past for Committed<'_> {
-    fn file(&self, name: &str) -> Option<Vec<u8>> {
-        self.git(&["cat-file", "blob", &format!("HEAD:./{name}")])
-    }
-
-    fn files(&self, folder: &str) -> Vec<String> {
-        let printed = self.git(&["ls-tree", "-r", "-z", "--name-only", "HEAD", "--", folder]);
-        let printed = printed.unwrap_or_default();
-        let names = printed
-            .split(|byte| *byte == 0)
-            .filter(|name| !name.is_empty());
-        names
-            .filter_map(|name| String::from_utf8(name.to_vec()).ok())
-            .collect()
-    }
 }
 
 impl HealedOutput {
@@ -139,8 +79,14 @@ pub(super) fn run(context: &Context, _: &HealArgs) -> Result<(), CommandError> {
     let held = session.hold().map_err(|error| explain(&error))?;
     tell_mended(context, &held);
     let healed = held
-        .heal(&Committed { context })
+        .heal(&Committed {
+            environment: &context.environment,
+            root: context.state(),
+            patience: PATIENCE,
+            cancel: &context.cancel,
+        })
         .map_err(|error| explain(&error))?;
+    held.note_healed(&healed).map_err(|error| explain(&error))?;
     let output = HealOutput {
         healed: healed.into_iter().map(HealedOutput::of).collect(),
     };

@@ -1,0 +1,76 @@
+//! A context begins: what is missing is healed, and where things stand is told.
+
+use std::time::Duration;
+
+use callosum_agents::client::Client;
+use callosum_session::{Config, Opening, trajectory::Agent};
+
+use super::{Ground, Problem, Said};
+
+/// How long another session's step is waited for.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Most characters that are told: Claude Code cuts what a hook says near 10,000, and no other client
+/// is known to take less.
+const MOST: usize = 9_000;
+
+/// What a context that begins is told; nothing where there is nothing to tell.
+///
+/// What was handed over to the client's agent is written down as picked up before it is told, so that
+/// no two sessions have it. Where another session writes for too long, nothing is healed or handed
+/// over; the rest is told, and the trail knows.
+pub(super) fn told(
+    ground: &Ground,
+    client: &'static Client,
+    said: &Said,
+) -> Result<Option<String>, Problem> {
+    let program = client.program;
+    let agent = Agent::new(program).unwrap_or_default();
+    let session = ground.session(Agent::default());
+    let held = match session.hold_within(PATIENCE) {
+        Ok(held) => Some(held),
+        Err(error) => {
+            ground.tell(program, "session-start", said, &error.into());
+            None
+        }
+    };
+    let mut healed = Vec::new();
+    let mut is_mended = false;
+    if let Some(held) = &held {
+        is_mended = held.mended.is_some();
+        let done = held.heal(&ground.committed()).and_then(|found| {
+            held.note_healed(&found)?;
+            healed = found;
+            Ok(())
+        });
+        if let Err(error) = done {
+            ground.tell(program, "session-start", said, &error.into());
+        }
+    }
+    let config = Config::load(&session)?;
+    let names = names(program);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut opening = Opening {
+        is_mended,
+        healed,
+        ..Opening::gather(&session, &names, &said.session)?
+    };
+    if held.is_none() {
+        opening.waiting.clear();
+    }
+    let told = opening.told(config.level_1_tokens, MOST);
+    if let Some(held) = &held {
+        let picked_up = &opening.waiting[..told.handed_over];
+        held.pick_up(&agent, picked_up, &said.session)?;
+    }
+    Ok(Some(told.text).filter(|text| !text.is_empty()))
+}
+
+/// The names by which a hand-off may mean a client's agent.
+fn names(program: &str) -> [String; 3] {
+    [
+        program.to_owned(),
+        format!("{program}-code"),
+        format!("{program}-cli"),
+    ]
+}

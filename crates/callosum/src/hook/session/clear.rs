@@ -1,0 +1,69 @@
+//! The gate before a clear: shut while `callosum session check` says no.
+
+use std::{error::Error, time::Duration};
+
+use callosum_session::{
+    Config,
+    checkpoint::{Checked, Outcome},
+    grounding::Threshold,
+    one_line,
+    trajectory::Agent,
+};
+
+use super::{Ground, Problem, Said};
+use crate::hook::answer::Answer;
+
+/// How long another session's step is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Most lines of reasons that are told.
+const MOST_LINES: usize = 12;
+
+/// Whether a context may be cleared, in the folder that this process was started in.
+pub(in crate::hook) fn may_clear(client: &str) -> Answer {
+    let ground = match Ground::find(None) {
+        Ok(Some(ground)) => ground,
+        Ok(None) => return Answer::Pass,
+        Err(unfound) => {
+            unfound.tell(client, "pre-clear");
+            return Answer::Deny(unknown(&unfound.problem));
+        }
+    };
+    match checked(&ground) {
+        Ok(checked) if checked.permits() => Answer::Pass,
+        Ok(checked) => Answer::Deny(reasons(&checked)),
+        Err(problem) => {
+            ground.tell(client, "pre-clear", &Said::default(), &problem);
+            Answer::Deny(unknown(&problem))
+        }
+    }
+}
+
+fn checked(ground: &Ground) -> Result<Checked, Problem> {
+    let session = ground.session(Agent::default());
+    let config = Config::load(&session)?;
+    let held = session.hold_within(PATIENCE)?;
+    Ok(held.check(&config, &Threshold::default())?)
+}
+
+fn reasons(checked: &Checked) -> String {
+    let blocking = checked.steps.iter();
+    let blocking = blocking.filter(|step| step.outcome == Outcome::Blocked);
+    let mut lines: Vec<String> = blocking
+        .flat_map(|step| step.said.iter().map(|said| one_line(said)))
+        .collect();
+    if lines.len() > MOST_LINES {
+        let more = lines.len() - MOST_LINES;
+        lines.truncate(MOST_LINES);
+        lines.push(format!("and {more} more: callosum session check"));
+    }
+    lines.join("\n")
+}
+
+fn unknown(problem: &Problem) -> String {
+    let mut said = format!("whether decisions have evidence cannot be known: {problem}");
+    if let Some(cause) = problem.source() {
+        said = format!("{said}: {cause}");
+    }
+    one_line(&format!("{said} (callosum session check)"))
+}

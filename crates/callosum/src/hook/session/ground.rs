@@ -1,0 +1,158 @@
+//! [`Ground`]: the project of an event, where sessions are kept in it, and its trail.
+
+use std::{path::Path, time::Duration};
+
+use callosum_host::{Clock, Disk, DiskError, process::Cancel};
+use callosum_ledger::{AuditEvent, Event, Journal, notice};
+use callosum_session::{Session, SessionError, Zones, trajectory::Agent};
+
+use super::said::Said;
+use crate::{
+    committed::Committed,
+    config::{Environment, EnvironmentError, Homes, Project, ProjectError, Told},
+    hook::place::{folders, journal},
+};
+
+/// How long each lock of the journal is waited for.
+const PATIENCE: Duration = Duration::from_millis(2);
+
+/// How long git may take to show a file.
+const PATIENCE_WITH_GIT: Duration = Duration::from_millis(1500);
+
+/// A project in which sessions are kept.
+pub(super) struct Ground {
+    pub(super) disk: Disk,
+    environment: Environment,
+    pub(super) clock: Clock,
+    project: Project,
+    pub(super) zones: Zones,
+    cancel: Cancel,
+}
+
+/// Why an event came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Problem {
+    /// The project cannot be read.
+    #[error(transparent)]
+    Project(#[from] ProjectError),
+    /// A session's files cannot be used.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// The disk does not say.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// The system gives no pipe.
+    #[error("nothing can be waited for")]
+    Cancel(#[source] std::io::Error),
+    /// What this process was started with makes no sense.
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
+}
+
+/// A problem before there is a project.
+pub(super) struct Unfound {
+    disk: Disk,
+    environment: Environment,
+    pub(super) problem: Box<Problem>,
+}
+
+impl Ground {
+    /// The project that a client is in, where sessions are kept in it. Creates nothing.
+    pub(super) fn find(said: Option<&Path>) -> Result<Option<Self>, Unfound> {
+        let disk = Disk::real();
+        let environment = Environment::from_process();
+        Self::within(&disk, &environment, said).map_err(|problem| Unfound {
+            disk,
+            environment,
+            problem: Box::new(problem),
+        })
+    }
+
+    fn within(
+        disk: &Disk,
+        environment: &Environment,
+        said: Option<&Path>,
+    ) -> Result<Option<Self>, Problem> {
+        let (_, Some(here)) = folders(disk, environment, said) else {
+            return Ok(None);
+        };
+        let project = Project::load(disk, environment, &here, &Told::default())?;
+        let zones = Zones {
+            tree: project.roots.tree.clone(),
+            root: project.roots.state.clone(),
+        };
+        if !zones.are_used(disk)? {
+            return Ok(None);
+        }
+        Ok(Some(Self {
+            disk: disk.clone(),
+            environment: environment.clone(),
+            clock: environment.clock()?,
+            project,
+            zones,
+            cancel: Cancel::new().map_err(Problem::Cancel)?,
+        }))
+    }
+
+    /// The project as an agent sees it.
+    pub(super) fn session(&self, agent: Agent) -> Session<'_> {
+        Session {
+            disk: &self.disk,
+            zones: &self.zones,
+            clock: &self.clock,
+            agent,
+        }
+    }
+
+    /// What git last committed of it.
+    pub(super) fn committed(&self) -> Committed<'_> {
+        Committed {
+            environment: &self.environment,
+            root: &self.zones.root,
+            patience: PATIENCE_WITH_GIT,
+            cancel: &self.cancel,
+        }
+    }
+
+    /// Tells the trail that something went wrong. Where it cannot be told, nobody is.
+    pub(super) fn tell(&self, client: &str, word: &str, said: &Said, problem: &Problem) {
+        let journal = journal(&self.disk, &self.project.homes, Some(&self.project));
+        let event = failed(client, word, problem).with("session_id", said.session.as_str());
+        tell(&self.disk, &self.environment, &journal, &event);
+    }
+}
+
+impl Unfound {
+    /// Tells the machine's trail that something went wrong.
+    pub(super) fn tell(&self, client: &str, word: &str) {
+        let Ok(homes) = Homes::find(&self.environment) else {
+            return;
+        };
+        let journal = journal(&self.disk, &homes, None);
+        let event = failed(client, word, &self.problem);
+        tell(&self.disk, &self.environment, &journal, &event);
+    }
+}
+
+fn failed(client: &str, word: &str, problem: &Problem) -> AuditEvent {
+    let mut said = problem.to_string();
+    let mut cause = std::error::Error::source(problem);
+    while let Some(error) = cause {
+        said = format!("{said}: {error}");
+        cause = error.source();
+    }
+    AuditEvent {
+        executor: Some(client.to_owned()),
+        status: Some("failed".to_owned()),
+        ..AuditEvent::new(Event::Error)
+    }
+    .with("hook", word)
+    .with("message", said)
+}
+
+fn tell(disk: &Disk, environment: &Environment, journal: &Journal, event: &AuditEvent) {
+    let (Ok(clock), Ok(ids)) = (environment.clock(), environment.ids()) else {
+        return;
+    };
+    drop(notice(disk, journal, &ids, (event, clock.now()), PATIENCE));
+}

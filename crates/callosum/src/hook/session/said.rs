@@ -1,0 +1,40 @@
+//! [`Said`]: what a client says of a session, as far as anybody here asks.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+/// Most characters of an id that are kept.
+const LONGEST_ID: usize = 200;
+
+/// What a client says. What is missing is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Said {
+    /// Its own name of the event.
+    pub(super) name: String,
+    /// The session, as it names it.
+    pub(super) session: String,
+    /// The folder that it is in.
+    pub(super) folder: Option<PathBuf>,
+}
+
+impl Said {
+    /// Reads an event. One that is none says nothing.
+    pub(super) fn read(bytes: &[u8]) -> Self {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        let fields: Value = serde_json::from_slice(bytes).unwrap_or_default();
+        let text = |name: &str| fields.get(name).and_then(Value::as_str);
+        let id = |name: &str| -> String {
+            let text = text(name).unwrap_or_default();
+            text.chars()
+                .filter(|c| !c.is_control())
+                .take(LONGEST_ID)
+                .collect()
+        };
+        Self {
+            name: id("hook_event_name"),
+            session: id("session_id"),
+            folder: text("cwd").map(PathBuf::from),
+        }
+    }
+}

@@ -51,6 +51,12 @@ pub(super) const CLIENT: Client = Client {
         user: "settings.json",
         project: ".claude/settings.json",
         before_tool: "PreToolUse",
+        session: &[
+            ("SessionStart", "session-start"),
+            ("Stop", "stop"),
+            ("PreCompact", "pre-compact"),
+            ("SessionEnd", "session-end"),
+        ],
         names: false,
         time_unit: TimeUnit::Seconds,
         asking: Asking::ByAnswer,

@@ -34,6 +34,12 @@ pub(super) const CLIENT: Client = Client {
         user: "hooks.json",
         project: ".codex/hooks.json",
         before_tool: "PreToolUse",
+        session: &[
+            ("SessionStart", "session-start"),
+            ("Stop", "stop"),
+            ("PreCompact", "pre-compact"),
+            ("SessionEnd", "session-end"),
+        ],
         names: false,
         time_unit: TimeUnit::Seconds,
         asking: Asking::Never,

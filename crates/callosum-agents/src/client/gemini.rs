@@ -43,6 +43,12 @@ pub(super) const CLIENT: Client = Client {
         user: "settings.json",
         project: ".gemini/settings.json",
         before_tool: "BeforeTool",
+        // `PreCompress` fires before each request, whatever is compressed.
+        session: &[
+            ("SessionStart", "session-start"),
+            ("AfterAgent", "stop"),
+            ("SessionEnd", "session-end"),
+        ],
         names: true,
         time_unit: TimeUnit::Milliseconds,
         asking: Asking::Never,

@@ -1,5 +1,5 @@
-//! [`Hooks`]: how a client is told of a program that it is to ask before its tools run, and what it
-//! obeys then.
+//! [`Hooks`]: how a client is told of a program that it is to ask before its tools run, and to tell
+//! when a session begins and ends, and what it obeys then.
 //!
 //! Data only. What a client sends and how it is answered is the program's business, as is writing
 //! into its settings.
@@ -15,6 +15,9 @@ pub struct Hooks {
     pub project: &'static str,
     /// What it calls the moment before a tool runs.
     pub before_tool: &'static str,
+    /// What it calls the moments of a session, each with our own word for it. Only those that were
+    /// seen to fire when they should.
+    pub session: &'static [(&'static str, &'static str)],
     /// Whether its hooks have names.
     pub names: bool,
     /// In what its time limits are counted.
@@ -47,7 +50,15 @@ pub enum Asking {
     Never,
 }
 
+/// Our own word for the moment before a tool runs.
+const BEFORE_TOOL: &str = "pre-tool-use";
+
 impl Hooks {
+    /// Every event that it is to tell of: its own name, and our word for it.
+    pub fn events(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
+        std::iter::once((self.before_tool, BEFORE_TOOL)).chain(self.session.iter().copied())
+    }
+
     /// How long it is to wait for a hook, as it counts: ten seconds.
     ///
     /// All of them go on with the tool once that is over, so an answer comes long before.

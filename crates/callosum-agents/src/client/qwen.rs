@@ -34,6 +34,8 @@ pub(super) const CLIENT: Client = Client {
         user: "settings.json",
         project: ".qwen/settings.json",
         before_tool: "PreToolUse",
+        // `SessionEnd` was not seen to fire.
+        session: &[("SessionStart", "session-start"), ("Stop", "stop")],
         names: false,
         time_unit: TimeUnit::Milliseconds,
         asking: Asking::Never,

@@ -6,15 +6,17 @@
 
 use std::path::Path;
 
-/// How Codex's own name of the event before a tool stands in a key.
-const EVENT: &str = "pre_tool_use";
-
 /// What follows the key of a trusted hook.
 const TRUSTED: &str = "trusted_hash";
 
-/// Whether the settings say that the hook at these places of the event's lists is trusted.
-pub(crate) fn is_trusted(settings: &str, hooks: &Path, (group, handler): (usize, usize)) -> bool {
-    let key = format!("{}:{EVENT}:{group}:{handler}", hooks.display());
+/// Whether the settings say that the hook at these places of an event's lists is trusted.
+pub(crate) fn is_trusted(
+    settings: &str,
+    hooks: &Path,
+    (event, group, handler): (&str, usize, usize),
+) -> bool {
+    let event = in_a_key(event);
+    let key = format!("{}:{event}:{group}:{handler}", hooks.display());
     // As a TOML string writes it, between either kind of quotes.
     let escaped = key.replace('\\', r"\\").replace('"', "\\\"");
     [(key, '\''), (escaped, '"')].iter().any(|(key, quote)| {
@@ -26,6 +28,18 @@ pub(crate) fn is_trusted(settings: &str, hooks: &Path, (group, handler): (usize,
             behind[..end].contains(TRUSTED)
         })
     })
+}
+
+/// How an event's name stands in a key: `PreToolUse` as `pre_tool_use`.
+fn in_a_key(event: &str) -> String {
+    let mut key = String::new();
+    for letter in event.chars() {
+        if letter.is_ascii_uppercase() && !key.is_empty() {
+            key.push('_');
+        }
+        key.push(letter.to_ascii_lowercase());
+    }
+    key
 }
 
 /// Whether the settings name hooks of their own, beside those in their own file.
@@ -49,11 +63,12 @@ mod tests {
                         trusted_hash = \"sha256:3\"\n";
         let hooks = Path::new("/h/.codex/hooks.json");
         for (hooks, place, trusted) in [
-            (hooks, (0, 0), true),
-            (hooks, (1, 0), false),
-            (hooks, (2, 0), false),
-            (Path::new("/other/hooks.json"), (0, 0), false),
-            (Path::new("/p \"q\"/hooks.json"), (0, 0), true),
+            (hooks, ("PreToolUse", 0, 0), true),
+            (hooks, ("PreToolUse", 1, 0), false),
+            (hooks, ("Stop", 1, 0), true),
+            (hooks, ("PreToolUse", 2, 0), false),
+            (Path::new("/other/hooks.json"), ("PreToolUse", 0, 0), false),
+            (Path::new("/p \"q\"/hooks.json"), ("PreToolUse", 0, 0), true),
         ] {
             assert_eq!(is_trusted(settings, hooks, place), trusted, "{place:?}");
         }

@@ -26,8 +26,13 @@ pub(super) struct Kept {
     pub(super) existed: bool,
     /// Whether its folder was made for it.
     pub(super) made_folder: bool,
-    /// Whether the list of the event was made.
+    /// Whether the list of the event before a tool was made, as it was noted before there were
+    /// entries for others.
+    #[serde(default, skip_serializing)]
     pub(super) made_event: bool,
+    /// The events whose lists were made.
+    #[serde(default)]
+    pub(super) made_events: Vec<String>,
     /// Whether the object of hooks was made.
     pub(super) made_hooks: bool,
 }
@@ -49,8 +54,15 @@ impl Kept {
             existed: true,
             made_folder: false,
             made_event: false,
+            made_events: Vec::new(),
             made_hooks: false,
         }
+    }
+
+    /// The events whose lists were made.
+    pub(super) fn made(&self, before_tool: &str) -> Vec<String> {
+        let older = self.made_event.then(|| before_tool.to_owned());
+        self.made_events.iter().cloned().chain(older).collect()
     }
 }
 

@@ -1,4 +1,5 @@
-//! One entry of ours in the text of a client's settings; everything around it stays, byte for byte.
+//! Our entries in the text of a client's settings, one for each event that it is to tell of; everything
+//! around them stays, byte for byte.
 //!
 //! All four clients keep hooks in one form: `hooks`, below it the event's name, below it a list of
 //! groups, each with a list of commands. Some of them allow comments, so all are read as if they
@@ -21,16 +22,16 @@ const MARK: &str = "\u{feff}";
 /// How our entry is called where a client shows names.
 const NAME: &str = "callosum";
 
-/// Which of the things around our entry were not there before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Which of the things around our entries were not there before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Made {
-    /// The list of the event.
-    pub(super) event: bool,
+    /// The lists of these events.
+    pub(super) events: Vec<String>,
     /// The object `hooks`.
     pub(super) hooks: bool,
 }
 
-/// Settings with our entry in them.
+/// Settings with our entries in them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entered {
     pub(super) text: String,
@@ -59,11 +60,11 @@ pub(crate) enum SettingsError {
     },
 }
 
-/// The command that a client is to run before a tool.
+/// The command that a client is to run, up to the word of the event.
 pub(crate) fn command_of(program: &Path, client: &str) -> Option<String> {
     let program = program.to_str()?;
     let quoted = shlex::try_quote(program).ok()?;
-    Some(format!("{quoted} hook {client} pre-tool-use"))
+    Some(format!("{quoted} hook {client}"))
 }
 
 /// Whether a command is one of ours for this client, whichever program of ours it names.
@@ -80,8 +81,8 @@ pub(super) fn is_ours(command: &str, client: &str) -> bool {
     }
 }
 
-/// The settings with our entry; an entry that names another command of ours is made this one.
-/// `None` where it is there already.
+/// The settings with our entries, each with the command and its event's word; an entry that names
+/// another command of ours is made this one. `None` where all are there already.
 pub(super) fn enter(
     text: &str,
     hooks: &Hooks,
@@ -89,36 +90,36 @@ pub(super) fn enter(
     command: &str,
 ) -> Result<Option<Entered>, SettingsError> {
     let root = parse(text)?;
-    let mut ours = ours_in(&root, hooks, client)?;
-    if let Some(first) = ours.pop() {
-        if first.command.decoded_value().as_deref() == Ok(command) {
-            return Ok(None);
+    let mut made = Made::default();
+    let mut is_changed = false;
+    for (event, word) in hooks.events() {
+        let command = format!("{command} {word}");
+        let ours = ours_in(&root, event, client)?;
+        if let Some(last) = ours.last() {
+            if last.command.decoded_value().as_deref() != Ok(command.as_str()) {
+                last.command.set_raw_value(json_text(&command));
+                is_changed = true;
+            }
+            continue;
         }
-        first.command.set_raw_value(json_text(command));
-        let made = Made::default();
-        return Ok(Some(Entered {
-            text: printed(text, &root),
-            made,
-        }));
+        let settings = root
+            .object_value_or_create()
+            .ok_or(SettingsError::NotAnObject)?;
+        made.hooks |= settings.get("hooks").is_none();
+        let all = settings
+            .object_value_or_create("hooks")
+            .ok_or_else(|| not("hooks", "an object"))?;
+        if all.get(event).is_none() {
+            made.events.push(event.to_owned());
+        }
+        let groups = all
+            .array_value_or_create(event)
+            .ok_or_else(|| not(&format!("hooks.{event}"), "a list"))?;
+        groups.append(group(hooks, event, &command));
+        is_changed = true;
     }
-    let settings = root
-        .object_value_or_create()
-        .ok_or(SettingsError::NotAnObject)?;
-    let made = Made {
-        hooks: settings.get("hooks").is_none(),
-        event: settings
-            .object_value("hooks")
-            .is_none_or(|all| all.get(hooks.before_tool).is_none()),
-    };
-    let all = settings
-        .object_value_or_create("hooks")
-        .ok_or_else(|| not("hooks", "an object"))?;
-    let groups = all
-        .array_value_or_create(hooks.before_tool)
-        .ok_or_else(|| not(&format!("hooks.{}", hooks.before_tool), "a list"))?;
-    groups.append(group(hooks, command));
-    let text = printed(text, &root);
-    Ok(Some(Entered { text, made }))
+    let text = || printed(text, &root);
+    Ok(is_changed.then(|| Entered { text: text(), made }))
 }
 
 /// The settings without any entry of ours; `None` where there is none.
@@ -128,25 +129,30 @@ pub(super) fn take_out(
     text: &str,
     hooks: &Hooks,
     client: &str,
-    made: Made,
+    made: &Made,
 ) -> Result<Option<String>, SettingsError> {
     let root = parse(text)?;
-    let ours = ours_in(&root, hooks, client)?;
-    if ours.is_empty() {
-        return Ok(None);
-    }
-    for entry in ours {
-        if entry.commands.elements().len() == 1 {
-            entry.group.remove();
-        } else {
-            entry.handler.remove();
+    let mut is_there = false;
+    for (event, _) in hooks.events() {
+        for entry in ours_in(&root, event, client)? {
+            is_there = true;
+            if entry.commands.elements().len() == 1 {
+                entry.group.remove();
+            } else {
+                entry.handler.remove();
+            }
         }
+    }
+    if !is_there {
+        return Ok(None);
     }
     let settings = root.object_value().ok_or(SettingsError::NotAnObject)?;
     if let Some(all) = settings.object_value("hooks") {
-        let groups = all.array_value(hooks.before_tool);
-        if made.event && groups.is_some_and(|groups| groups.elements().is_empty()) {
-            remove(&all, hooks.before_tool);
+        for event in &made.events {
+            let groups = all.array_value(event);
+            if groups.is_some_and(|groups| groups.elements().is_empty()) {
+                remove(&all, event);
+            }
         }
         if made.hooks && all.properties().is_empty() {
             remove(&settings, "hooks");
@@ -155,24 +161,24 @@ pub(super) fn take_out(
     Ok(Some(printed(text, &root)))
 }
 
-/// The commands of ours that are registered there.
+/// The commands of ours that are registered there for an event.
 pub(super) fn commands(
     text: &str,
-    hooks: &Hooks,
+    event: &str,
     client: &str,
 ) -> Result<Vec<String>, SettingsError> {
-    let ours = ours_in(&parse(text)?, hooks, client)?;
+    let ours = ours_in(&parse(text)?, event, client)?;
     let commands = ours.iter().map(|entry| entry.command.decoded_value());
     Ok(commands.filter_map(Result::ok).collect())
 }
 
-/// Where entries of ours stand: which group of the event, and which command of the group.
+/// Where entries of ours for an event stand: which group of it, and which command of the group.
 pub(super) fn standing(
     text: &str,
-    hooks: &Hooks,
+    event: &str,
     client: &str,
 ) -> Result<Vec<(usize, usize)>, SettingsError> {
-    let ours = ours_in(&parse(text)?, hooks, client)?;
+    let ours = ours_in(&parse(text)?, event, client)?;
     Ok(ours.iter().map(|entry| entry.at).collect())
 }
 
@@ -185,14 +191,14 @@ struct Ours {
     command: CstStringLit,
 }
 
-fn ours_in(root: &CstRootNode, hooks: &Hooks, client: &str) -> Result<Vec<Ours>, SettingsError> {
+fn ours_in(root: &CstRootNode, event: &str, client: &str) -> Result<Vec<Ours>, SettingsError> {
     let Some(value) = root.value() else {
         return Ok(Vec::new());
     };
     let settings = value.as_object().ok_or(SettingsError::NotAnObject)?;
     let groups = settings
         .object_value("hooks")
-        .and_then(|all| all.array_value(hooks.before_tool));
+        .and_then(|all| all.array_value(event));
     let mut ours = Vec::new();
     for (at, group) in groups.iter().flat_map(CstArray::elements).enumerate() {
         let Some(group) = group.as_object() else {
@@ -224,7 +230,7 @@ fn ours_in(root: &CstRootNode, hooks: &Hooks, client: &str) -> Result<Vec<Ours>,
     Ok(ours)
 }
 
-fn group(hooks: &Hooks, command: &str) -> CstInputValue {
+fn group(hooks: &Hooks, event: &str, command: &str) -> CstInputValue {
     let text = |text: &str| CstInputValue::String(text.to_owned());
     let mut handler = vec![
         ("type".to_owned(), text("command")),
@@ -237,13 +243,13 @@ fn group(hooks: &Hooks, command: &str) -> CstInputValue {
     if hooks.names {
         handler.insert(0, ("name".to_owned(), text(NAME)));
     }
-    CstInputValue::Object(vec![
-        ("matcher".to_owned(), text("*")),
-        (
-            "hooks".to_owned(),
-            CstInputValue::Array(vec![CstInputValue::Object(handler)]),
-        ),
-    ])
+    let handlers = CstInputValue::Array(vec![CstInputValue::Object(handler)]);
+    let mut group = vec![("hooks".to_owned(), handlers)];
+    if event == hooks.before_tool {
+        // Other events match by what they are about, or not at all; without one, always.
+        group.insert(0, ("matcher".to_owned(), text("*")));
+    }
+    CstInputValue::Object(group)
 }
 
 pub(super) fn parse(text: &str) -> Result<CstRootNode, SettingsError> {

@@ -5,7 +5,10 @@ use proptest::prelude::*;
 
 use super::*;
 
-const COMMAND: &str = "/opt/callosum hook claude pre-tool-use";
+const COMMAND: &str = "/opt/callosum hook claude";
+
+/// What stands in the settings for the event before a tool.
+const BEFORE_TOOL: &str = "/opt/callosum hook claude pre-tool-use";
 
 fn claude() -> Hooks {
     Client::of(Dialect::Claude).unwrap().hooks.unwrap()
@@ -15,26 +18,37 @@ fn entered(text: &str) -> Entered {
     enter(text, &claude(), "claude", COMMAND).unwrap().unwrap()
 }
 
-fn taken_out(text: &str, made: Made) -> String {
+fn taken_out(text: &str, made: &Made) -> String {
     let text = take_out(text, &claude(), "claude", made).unwrap();
     text.unwrap()
 }
 
 #[test]
-fn settings_that_are_not_there_yet_hold_our_entry_alone() {
-    let expected = "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\n        \"matcher\": \"*\",\n        \
+fn settings_that_are_not_there_yet_hold_our_entries_alone() {
+    let begins = "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\n        \"matcher\": \"*\",\n        \
          \"hooks\": [\n          {\n            \"type\": \"command\",\n            \"command\": \
          \"/opt/callosum hook claude pre-tool-use\",\n            \"timeout\": 10\n          }\n        \
-         ]\n      }\n    ]\n  }\n}\n";
+         ]\n      }\n    ],\n";
     for empty in ["", "\n"] {
-        assert_eq!(entered(empty).text, expected);
+        let text = entered(empty).text;
+        assert!(text.starts_with(begins), "{text}");
+        let settings: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let hooks = settings["hooks"].as_object().unwrap();
+        let events: Vec<_> = claude().events().map(|(event, _)| event).collect();
+        assert_eq!(hooks.keys().collect::<Vec<_>>(), events);
+        let handler = serde_json::json!({"type": "command", "timeout": 10,
+            "command": "/opt/callosum hook claude session-start"});
+        assert_eq!(
+            hooks["SessionStart"],
+            serde_json::json!([{"hooks": [handler]}])
+        );
     }
 }
 
 #[test]
 fn a_client_that_names_its_hooks_and_counts_milliseconds_gets_both() {
     let gemini = Client::of(Dialect::Gemini).unwrap().hooks.unwrap();
-    let entered = enter("{}", &gemini, "gemini", "callosum hook gemini pre-tool-use");
+    let entered = enter("{}", &gemini, "gemini", "callosum hook gemini");
     let text = entered.unwrap().unwrap().text;
     let settings: serde_json::Value = serde_json::from_str(&text).unwrap();
     let handler = &settings["hooks"]["BeforeTool"][0]["hooks"][0];
@@ -67,17 +81,17 @@ fn foreign_settings_stay_byte_for_byte() {
             assert!(text.contains(kept), "{line} in\n{text}");
         }
         assert_eq!(
-            commands(&text, &claude(), "claude"),
-            Ok(vec![COMMAND.to_owned()])
+            commands(&text, "PreToolUse", "claude"),
+            Ok(vec![BEFORE_TOOL.to_owned()])
         );
         let again = enter(&text, &claude(), "claude", COMMAND);
         assert_eq!(again, Ok(None), "idempotent");
-        let after = taken_out(&text, made);
+        let after = taken_out(&text, &made);
         let values = |text: &str| {
             CstRootNode::parse(text, &ParseOptions::default()).map(|root| root.to_serde_value())
         };
         assert_eq!(values(&after).unwrap(), values(before).unwrap());
-        assert_eq!(take_out(&after, &claude(), "claude", made), Ok(None));
+        assert_eq!(take_out(&after, &claude(), "claude", &made), Ok(None));
     }
 }
 
@@ -90,15 +104,15 @@ fn only_our_entry_is_taken_out() {
         "\"timeout\": 10\n          },\n          {\"type\": \"command\", \"command\": \"other\"}",
     );
     assert_ne!(beside, text);
-    let after = taken_out(&beside, made);
+    let after = taken_out(&beside, &made);
     assert!(after.contains("\"other\""), "{after}");
     assert!(!after.contains("callosum"), "{after}");
     // Lists that were there before stay, empty as they were.
     let listed = "{\"hooks\": {\"PreToolUse\": []}}";
     let Entered { text, made } = entered(listed);
-    assert_eq!(made, Made::default());
+    assert!(!made.hooks && !made.events.contains(&"PreToolUse".to_owned()));
     assert_eq!(
-        taken_out(&text, made).replace([' ', '\n'], ""),
+        taken_out(&text, &made).replace([' ', '\n'], ""),
         listed.replace(' ', "")
     );
 }
@@ -108,15 +122,15 @@ fn an_entry_of_another_place_of_ours_is_made_this_one() {
     let elsewhere = entered("{}").text.replace("/opt/", "/usr/local/bin/");
     let Entered { text, .. } = entered(&elsewhere);
     assert_eq!(
-        commands(&text, &claude(), "claude"),
-        Ok(vec![COMMAND.to_owned()])
+        commands(&text, "PreToolUse", "claude"),
+        Ok(vec![BEFORE_TOOL.to_owned()])
     );
 }
 
 #[test]
 fn what_is_ours_is_known_by_its_words() {
     for (command, ours) in [
-        (COMMAND, true),
+        (BEFORE_TOOL, true),
         ("'/my tools/callosum' hook claude PreToolUse", true),
         ("callosum hook codex pre-tool-use", false),
         ("callosum hook claude", false),
@@ -127,7 +141,7 @@ fn what_is_ours_is_known_by_its_words() {
         assert_eq!(is_ours(command, "claude"), ours, "{command}");
     }
     let spaced = command_of(Path::new("/my tools/callosum"), "claude").unwrap();
-    assert!(is_ours(&spaced, "claude"), "{spaced}");
+    assert!(is_ours(&format!("{spaced} stop"), "claude"), "{spaced}");
 }
 
 #[test]
@@ -154,7 +168,7 @@ proptest! {
     #[test]
     fn no_text_is_lost_or_makes_it_panic(text in "[\\[\\]{},:\" a-z0-9/*\\n]{0,60}") {
         if let Ok(Some(Entered { text: with, made })) = enter(&text, &claude(), "claude", COMMAND) {
-            let after = take_out(&with, &claude(), "claude", made).unwrap().unwrap();
+            let after = take_out(&with, &claude(), "claude", &made).unwrap().unwrap();
             let value = |text: &str| {
                 let root = CstRootNode::parse(text, &ParseOptions::default()).unwrap();
                 root.to_serde_value()

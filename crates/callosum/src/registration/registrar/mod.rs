@@ -150,37 +150,57 @@ impl Registrar {
         Ok(places)
     }
 
-    /// The commands of ours that a client's settings name.
+    /// The commands of ours that a client's settings name for what happens before a tool.
     pub(crate) fn commands(&self, place: &Place) -> Result<Vec<String>, RegisterError> {
+        self.commands_for(place, place.hooks.before_tool)
+    }
+
+    /// The commands of ours that a client's settings name for an event.
+    pub(crate) fn commands_for(
+        &self,
+        place: &Place,
+        event: &str,
+    ) -> Result<Vec<String>, RegisterError> {
         let Some(text) = self.text(place, &self.resolved(&place.path))? else {
             return Ok(Vec::new());
         };
-        entry::commands(&text, &place.hooks, place.client.program)
+        entry::commands(&text, event, place.client.program)
             .map_err(|source| settings(place, source))
     }
 
-    /// Whether a person has trusted the commands of ours there, as the client's settings in `own`,
-    /// its folder, say; `None` where it asks for no trust, or names none of ours.
+    /// Whether a person has trusted the commands of ours there that decide before a tool, as the
+    /// client's settings in `own`, its folder, say; `None` where it asks for no trust, or names none
+    /// of ours.
     pub(crate) fn is_trusted(
         &self,
         place: &Place,
         own: &Path,
     ) -> Result<Option<bool>, RegisterError> {
+        self.is_trusted_for(place, own, place.hooks.before_tool)
+    }
+
+    /// The same for an event.
+    pub(crate) fn is_trusted_for(
+        &self,
+        place: &Place,
+        own: &Path,
+        event: &str,
+    ) -> Result<Option<bool>, RegisterError> {
         let path = self.resolved(&place.path);
         let Some(text) = self.text(place, &path)? else {
             return Ok(None);
         };
-        let ours = entry::standing(&text, &place.hooks, place.client.program)
+        let ours = entry::standing(&text, event, place.client.program)
             .map_err(|source| settings(place, source))?;
         if ours.is_empty() || place.client.hooks_to_trust.is_none() {
             return Ok(None);
         }
         let said = self.disk.read_if_there(&own.join(place.client.settings))?;
         let said = String::from_utf8_lossy(&said.unwrap_or_default()).into_owned();
-        let is_trusted = |at: &(usize, usize)| {
+        let is_trusted = |(group, handler): &(usize, usize)| {
             [&place.path, &path]
                 .iter()
-                .any(|path| codex::is_trusted(&said, path, *at))
+                .any(|path| codex::is_trusted(&said, path, (event, *group, *handler)))
         };
         Ok(Some(ours.iter().all(is_trusted)))
     }
@@ -196,7 +216,7 @@ impl Registrar {
         )))
     }
 
-    /// Puts our entry into the settings, with `command` as what is to be run.
+    /// Puts our entries into the settings, with `command` and an event's word as what is to be run.
     ///
     /// Idempotent. The file is replaced as a whole; what stood in it is kept in the machine's home.
     pub(crate) fn register(
@@ -226,14 +246,15 @@ impl Registrar {
             kept.after == Checksum::of(before.as_bytes())
         };
         // Where it was us who wrote what stands there, what stood there before is kept already.
-        if let Some(kept) = known.filter(is_as_we_left_it) {
-            let after = Checksum::of(text.as_bytes());
-            self.memory.note(&Kept { after, ..kept })?;
+        if let Some(mut kept) = known.filter(is_as_we_left_it) {
+            kept.after = Checksum::of(text.as_bytes());
+            kept.made_events.extend(made.events);
+            self.memory.note(&kept)?;
         } else {
             let kept = Kept {
                 existed: before.is_some(),
                 made_folder,
-                made_event: made.event,
+                made_events: made.events,
                 made_hooks: made.hooks,
                 ..Kept::new(place.client.program, &path, text.as_bytes())
             };
@@ -267,10 +288,10 @@ impl Registrar {
             }
         }
         let made = kept.as_ref().map_or_else(Made::default, |kept| Made {
-            event: kept.made_event,
+            events: kept.made(place.hooks.before_tool),
             hooks: kept.made_hooks,
         });
-        let without = entry::take_out(&text, &place.hooks, place.client.program, made)
+        let without = entry::take_out(&text, &place.hooks, place.client.program, &made)
             .map_err(|source| settings(place, source))?;
         let change = if without.is_some() {
             Change::Removed

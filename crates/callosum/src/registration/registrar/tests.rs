@@ -32,7 +32,7 @@ impl Ground {
     }
 
     fn register(&self, place: &Place) -> Change {
-        let command = "/opt/callosum hook claude pre-tool-use";
+        let command = "/opt/callosum hook claude";
         let registered = self.registrar.register(place, command, Doing::Write);
         registered.unwrap()
     }
@@ -71,12 +71,13 @@ fn settings_are_afterwards_what_they_were() {
         assert_eq!(ground.register(&place), Change::Registered);
         assert_eq!(ground.register(&place), Change::Unchanged);
         // Another place of the program, and back.
-        let moved = "/usr/bin/callosum hook claude pre-tool-use";
+        let moved = "/usr/bin/callosum hook claude";
         ground
             .registrar
             .register(&place, moved, Doing::Write)
             .unwrap();
-        assert_eq!(ground.registrar.commands(&place).unwrap(), [moved]);
+        let commands = ground.registrar.commands(&place).unwrap();
+        assert_eq!(commands, [format!("{moved} pre-tool-use")]);
         assert_eq!(ground.unregister(&place), Change::Restored);
         assert_eq!(Ground::text(&place).as_deref(), before);
         assert_eq!(ground.unregister(&place), Change::Absent);

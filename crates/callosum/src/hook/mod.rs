@@ -157,7 +157,7 @@ impl Call<'_> {
         // The same call was decided on before its tool, where both are asked for.
         let snapshot = match self.moment {
             Moment::BeforeTool => keep::before(&about, &judged, &reply, &place),
-            Moment::Permission | Moment::Other => None,
+            Moment::Permission | Moment::Clear | Moment::Other => None,
         };
         let told = Told {
             event: &event,

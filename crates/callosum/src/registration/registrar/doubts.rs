@@ -45,7 +45,7 @@ impl Registrar {
         if place.client.hooks_to_trust.is_some() {
             let file = own.join(place.client.settings);
             let said = self.said_in(&file);
-            let standing = entry::standing(&text, &place.hooks, client)
+            let standing = entry::standing(&text, place.hooks.before_tool, client)
                 .map_err(|source| settings(place, source))?;
             let is_off = |at: &(usize, usize)| {
                 let mut paths = [&place.path, &path].into_iter();

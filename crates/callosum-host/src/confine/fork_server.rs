@@ -4,12 +4,12 @@ use std::{
     io::{self, Read},
     net::Shutdown,
     os::{
-        fd::{AsFd, OwnedFd},
+        fd::{AsFd, BorrowedFd, OwnedFd},
         unix::net::UnixStream,
     },
     path::PathBuf,
     process::{Child, Command, Stdio},
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -35,11 +35,14 @@ const SWEEP: Duration = Duration::from_millis(500);
 /// A process that forks a guard for each order, started with the first one.
 ///
 /// It ends when this is dropped, or its controller is gone. What was ordered ends with its own
-/// order; orders that run at that moment are not disturbed.
+/// order; orders that run at that moment are not disturbed. A guard whose order gave nothing away takes
+/// the next such order when it is done: no more than a program is started for it.
 #[derive(Debug)]
 pub struct ForkServer {
     program: PathBuf,
     running: Mutex<Option<Running>>,
+    /// Lines to guards that wait for an order which gives nothing away.
+    ready: Mutex<Vec<UnixStream>>,
 }
 
 #[derive(Debug)]
@@ -55,6 +58,7 @@ impl ForkServer {
         Self {
             program: program.into(),
             running: Mutex::new(None),
+            ready: Mutex::default(),
         }
     }
 
@@ -78,7 +82,15 @@ impl ForkServer {
         };
         let (mut line, ends) = self.submit(order).map_err(failed)?;
         let run = follow(&mut line, ends, input, limits, cancel, heard, started).map_err(failed)?;
-        Ok((run, line.report()))
+        let report = line.report();
+        if report.ready && !line.is_closed {
+            self.ready().push(line.stream);
+        }
+        Ok((run, report))
+    }
+
+    fn ready(&self) -> MutexGuard<'_, Vec<UnixStream>> {
+        self.ready.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Hands an order in; what comes back is the line to its guard, and the program's pipes.
@@ -86,10 +98,17 @@ impl ForkServer {
         let (input, to_input) = io::pipe()?;
         let (from_output, output) = io::pipe()?;
         let (from_error, error) = io::pipe()?;
-        let (mut ours, theirs) = UnixStream::pair()?;
-        self.pass(&[theirs.as_fd(), input.as_fd(), output.as_fd(), error.as_fd()])?;
-        drop((theirs, input, output, error));
-        order.write(&mut ours)?;
+        let program_ends = [input.as_fd(), output.as_fd(), error.as_fd()];
+        let known = if order.gives_nothing_away() {
+            self.hand_to_a_guard(order, &program_ends)?
+        } else {
+            None
+        };
+        let ours = match known {
+            Some(line) => line,
+            None => self.hand_to_the_server(order, program_ends)?,
+        };
+        drop((input, output, error));
         ours.set_nonblocking(true)?;
         let ends = Ends {
             input: Some(to_input.into()),
@@ -99,8 +118,42 @@ impl ForkServer {
         Ok((Line::new(ours), ends))
     }
 
+    /// Hands an order to a guard that waits for one, if there is any.
+    fn hand_to_a_guard(
+        &self,
+        order: &Order,
+        program_ends: &[BorrowedFd<'_>],
+    ) -> io::Result<Option<UnixStream>> {
+        loop {
+            let Some(mut line) = self.ready().pop() else {
+                return Ok(None);
+            };
+            line.set_nonblocking(false)?;
+            let handed = passing::send(&line, program_ends).and_then(|()| order.write(&mut line));
+            match handed {
+                Ok(()) => return Ok(Some(line)),
+                // Somebody ended it.
+                Err(error) if is_gone(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Hands an order to the server, which forks a guard for it.
+    fn hand_to_the_server(
+        &self,
+        order: &Order,
+        [input, output, error]: [BorrowedFd<'_>; 3],
+    ) -> io::Result<UnixStream> {
+        let (mut ours, theirs) = UnixStream::pair()?;
+        self.pass(&[theirs.as_fd(), input, output, error])?;
+        drop(theirs);
+        order.write(&mut ours)?;
+        Ok(ours)
+    }
+
     /// Passes descriptors to the server, which is started where it is not there.
-    fn pass(&self, ends: &[std::os::fd::BorrowedFd<'_>]) -> io::Result<()> {
+    fn pass(&self, ends: &[BorrowedFd<'_>]) -> io::Result<()> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = running.as_ref() {
             match passing::send(&known.socket, ends) {
@@ -172,6 +225,11 @@ impl Line {
         Report::read(&String::from_utf8_lossy(&self.heard))
     }
 
+    /// Whether nothing of the order is left: its guard is ready for another one, or gone.
+    fn is_done(&self) -> bool {
+        self.is_closed || self.report().ready
+    }
+
     /// Takes what was said; the guard is gone once no more can come.
     fn hear(&mut self) -> io::Result<()> {
         let mut buffer = [0; 256];
@@ -185,7 +243,7 @@ impl Line {
                 Err(error) => return Err(error),
             }
         }
-        if self.guard.is_none() && !self.is_closed {
+        if self.guard.is_none() && !self.is_done() {
             // Taken while it runs, so that the number is still its own.
             self.guard = self.report().guard.and_then(descriptor_of);
         }
@@ -200,20 +258,22 @@ impl Leader for Line {
 
     fn has_exited(&mut self) -> io::Result<bool> {
         self.hear()?;
-        Ok(self.is_closed)
+        Ok(self.is_done())
     }
 
     fn end(&mut self) -> io::Result<Ending> {
-        // It fails only where the guard is gone already.
-        drop(self.stream.shutdown(Shutdown::Write));
-        let until = Instant::now() + SWEEP;
         self.hear()?;
-        while !self.is_closed && Instant::now() < until {
+        if !self.is_done() {
+            // It fails only where the guard is gone already.
+            drop(self.stream.shutdown(Shutdown::Write));
+        }
+        let until = Instant::now() + SWEEP;
+        while !self.is_done() && Instant::now() < until {
             let mut ends = [PollFd::new(&self.stream, PollFlags::IN)];
             wait_until(&mut ends, Some(until))?;
             self.hear()?;
         }
-        if let Some(guard) = self.guard.as_ref().filter(|_| !self.is_closed) {
+        if let Some(guard) = self.guard.as_ref().filter(|_| !self.is_done()) {
             end_at_once(guard);
         }
         Ok(match self.report().outcome {

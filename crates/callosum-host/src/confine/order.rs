@@ -91,6 +91,11 @@ impl Place {
 }
 
 impl Order {
+    /// Whether the program is started with all that its guard has.
+    pub(super) fn gives_nothing_away(&self) -> bool {
+        self.layers == Layers::default()
+    }
+
     /// Writes it: the number of bytes that follow, then the words, none of which may have a NUL.
     pub(super) fn write(&self, to: &mut impl Write) -> io::Result<()> {
         let mut bytes = vec![0; LENGTH];

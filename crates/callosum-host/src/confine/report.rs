@@ -14,6 +14,8 @@ pub struct Report {
     pub guard: Option<i32>,
     /// How it went on; nothing where it was ended before its end.
     pub outcome: Option<Outcome>,
+    /// Whether the guard has ended all that was started, and waits for another order.
+    pub(super) ready: bool,
 }
 
 /// How an order ended.
@@ -90,6 +92,10 @@ impl Report {
                     report.guard = number(pid);
                     continue;
                 }
+                ["ready"] => {
+                    report.ready = true;
+                    continue;
+                }
                 ["exited", code] => number(code).map(Outcome::Exited),
                 ["signalled", signal] => number(signal).map(Outcome::Signalled),
                 ["unstarted", reason] => number(reason).map(Outcome::Unstarted),
@@ -131,6 +137,10 @@ impl Line {
 
     pub(super) fn outcome(&self, outcome: Outcome) -> io::Result<()> {
         self.write(&outcome.line())
+    }
+
+    pub(super) fn ready(&self) -> io::Result<()> {
+        self.write("ready\n")
     }
 
     fn write(&self, line: &str) -> io::Result<()> {
@@ -176,6 +186,7 @@ mod tests {
             assert_eq!(report.guard, Some(12));
             assert_eq!(report.outcome, Some(outcome));
         }
+        assert!(Report::read("exited 0\nready\n").ready);
         assert_eq!(Report::read(""), Report::default());
         assert_eq!(Report::read("exited x\nnonsense\n").outcome, None);
     }

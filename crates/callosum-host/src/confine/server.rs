@@ -112,9 +112,11 @@ impl Request {
     fn carry_out(self) {
         let mut line = self.line;
         let order = Order::receive(&mut line).map_err(Failed::at(Step::Order));
-        let line = Line(line);
+        let mut line = Line(line);
         let done = order.and_then(|order| {
-            if order.layers.namespaces {
+            if order.gives_nothing_away() {
+                guard::serve(order, &mut line, self.stdio).map(|()| None)
+            } else if order.layers.namespaces {
                 enter(&order, &line, self.stdio)
             } else {
                 guard::run(&order, &line, self.stdio)

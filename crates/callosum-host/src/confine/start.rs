@@ -28,16 +28,21 @@ pub(super) struct Stdio {
     pub(super) error: OwnedFd,
 }
 
-/// A program that was started, and the descriptor that tells of ended children.
-pub(super) struct Started {
+/// What tells of ended children.
+pub(super) struct Children(UnixStream);
+
+/// A program that was started, and what tells of ended children.
+pub(super) struct Started<'c> {
     pub(super) child: i32,
-    children: UnixStream,
+    children: &'c Children,
 }
 
 /// Starts the program in a group of its own; who starts it keeps nothing open of what it is given.
-pub(super) fn start(order: &Order, stdio: Stdio) -> Result<Started, Outcome> {
-    // Listened to before there is a child that could end.
-    let children = ends_of_children().map_err(|error| Failed::at(Step::Order)(error).outcome())?;
+pub(super) fn start<'c>(
+    order: &Order,
+    stdio: Stdio,
+    children: &'c Children,
+) -> Result<Started<'c>, Outcome> {
     match spawn(order, stdio) {
         Ok(child) => Ok(Started {
             child: child.id().cast_signed(),
@@ -65,14 +70,25 @@ fn spawn(order: &Order, stdio: Stdio) -> io::Result<Child> {
         .spawn()
 }
 
-fn ends_of_children() -> io::Result<UnixStream> {
-    let (read_end, write_end) = UnixStream::pair()?;
-    read_end.set_nonblocking(true)?;
-    pipe::register(SIGCHLD, write_end)?;
-    Ok(read_end)
+impl Children {
+    /// Listens from now on: before there is a child that could end.
+    pub(super) fn listen() -> io::Result<Self> {
+        let (read_end, write_end) = UnixStream::pair()?;
+        read_end.set_nonblocking(true)?;
+        pipe::register(SIGCHLD, write_end)?;
+        Ok(Self(read_end))
+    }
+
+    fn forget_signals(&self) -> io::Result<()> {
+        let mut signals = [0; 64];
+        match rustix::io::read(&self.0, &mut signals) {
+            Ok(_) | Err(Errno::AGAIN | Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
 }
 
-impl Started {
+impl Started<'_> {
     /// Waits for the program's end, and reaps whoever else ends; nothing where the controller
     /// closed the line, or is gone, before.
     pub(super) fn wait(&self, line: &Line) -> io::Result<Option<Outcome>> {
@@ -83,7 +99,7 @@ impl Started {
                 }
             }
             let mut ends = [
-                PollFd::from_borrowed_fd(self.children.as_fd(), PollFlags::IN),
+                PollFd::from_borrowed_fd(self.children.0.as_fd(), PollFlags::IN),
                 PollFd::from_borrowed_fd(line.0.as_fd(), PollFlags::IN),
             ];
             match poll(&mut ends, None) {
@@ -94,15 +110,7 @@ impl Started {
             if !ends[1].revents().is_empty() {
                 return Ok(None);
             }
-            self.forget_signals()?;
-        }
-    }
-
-    fn forget_signals(&self) -> io::Result<()> {
-        let mut signals = [0; 64];
-        match rustix::io::read(&self.children, &mut signals) {
-            Ok(_) | Err(Errno::AGAIN | Errno::INTR) => Ok(()),
-            Err(error) => Err(error.into()),
+            self.children.forget_signals()?;
         }
     }
 }
@@ -119,6 +127,18 @@ pub(super) fn reap(how: WaitOptions) -> io::Result<Option<(i32, WaitStatus)>> {
             Ok(found) => return Ok(found.map(|(pid, status)| (pid.as_raw_nonzero().get(), status))),
             Err(Errno::CHILD) => return Ok(None),
             Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Whether there is any child; those that have ended are reaped.
+pub(super) fn has_children() -> io::Result<bool> {
+    loop {
+        match wait(WaitOptions::NOHANG) {
+            Ok(Some(_)) | Err(Errno::INTR) => {}
+            Ok(None) => return Ok(true),
+            Err(Errno::CHILD) => return Ok(false),
             Err(error) => return Err(error.into()),
         }
     }

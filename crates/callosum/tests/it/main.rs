@@ -59,6 +59,7 @@ mod projects;
 mod proofs;
 /// Bringing a ledger back.
 mod recovering;
+mod reuse_of_guards;
 /// What `--json` prints, held against its published schemas.
 mod schemas;
 /// Decisions and beads outlive an agent's context.

@@ -12,7 +12,7 @@ use super::{
         gate::hand_out,
         order::Order,
         report::{Failed, Line, Outcome, Step},
-        start::{Stdio, limit, start},
+        start::{Children, Stdio, limit, start},
     },
     calls, landed, loopback, mounts, rights,
 };
@@ -37,7 +37,8 @@ pub(super) fn keep(order: &Order, line: &Line, stdio: Stdio) -> Result<Option<Ou
     // Nobody inside may trace this process, which holds the line.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(Failed::at(Step::Capabilities))?;
 
-    match start(order, stdio) {
+    let children = Children::listen().map_err(Failed::at(Step::Order))?;
+    match start(order, stdio, &children) {
         Ok(started) => started.wait(line).map_err(Failed::at(Step::Order)),
         Err(outcome) => Ok(Some(outcome)),
     }

@@ -37,6 +37,8 @@ const REAL: &[&str] = &[
 /// What is never run, world or not: it would only stand still or fill the machine.
 fn is_left_out(row: &Row, rule: &str) -> bool {
     rule == "shell.fork-bomb"
+        // What is not known cannot be shown.
+        || rule == "shell.unknown-script"
         || rule.starts_with("protect.")
         // What runs beside is not waited for.
         || row.command.trim_end().ends_with('&')

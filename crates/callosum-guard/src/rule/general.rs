@@ -27,6 +27,7 @@ pub(crate) const GENERAL: Tool = Tool {
         ("joined-shell", |s| {
             SHELLS.contains(&s.call.name.as_str()) && super::network::is_joined(s.call)
         }),
+        ("unknown-script", runs_what_is_unknown),
         ("fork-bomb", |s| s.call.name == "fork-bomb"),
         ("decoded-code", |s| s.call.name == "decoded-code"),
         ("remote-code", |s| s.call.name == "remote-code"),
@@ -115,6 +116,36 @@ pub(crate) const GENERAL: Tool = Tool {
             ],
         },
         Rule {
+            id: "shell.unknown-script",
+            when: &["&unknown-script"],
+            severity: Severity::Ask,
+            reason: "it runs commands that are made on the way, and what they are is not known",
+            alternative: Some("cat commands.txt"),
+            catches: &[
+                "awk '{print \"rm -rf \" $1}' f | sh",
+                "eval \"$(cat f)\"",
+                "eval \"$(< f)\"",
+                "source <(./gen.sh)",
+                "while read l; do eval \"$l\"; done < f",
+                "cat cmds | xargs -I{} sh -c '{}'",
+                "bash -c \"$CMD\"",
+                "parallel < cmds.txt",
+                "awk '{print \"rm \" $1 | \"sh\"}' list",
+                "awk '{system($0)}' cmds",
+            ],
+            spares: &[
+                "bash build.sh",
+                "bash < build.sh",
+                "source venv/bin/activate",
+                "eval \"$(ssh-agent -s)\"",
+                "eval \"$(brew shellenv)\"",
+                "source <(kubectl completion bash)",
+                "eval \"$name=1\"",
+                "cat build.sh | bash -n",
+                "ls | xargs -I{} sh -c 'wc -l {}'",
+            ],
+        },
+        Rule {
             id: "shell.remote-control",
             when: &["&joined-shell"],
             severity: Severity::Block,
@@ -161,6 +192,29 @@ pub(crate) const GENERAL: Tool = Tool {
         contents::EMPTIED,
     ],
 };
+
+/// Whether a shell is given a text of which a command is not known. A file that is there is a
+/// program like any other; what runs elsewhere harms nothing here.
+fn runs_what_is_unknown(subject: &Subject<'_>) -> bool {
+    let call = subject.call;
+    let name = call.name.as_str();
+    if name == "unknown-script" {
+        return true;
+    }
+    let is_shell = SHELLS.contains(&name);
+    let only_reads = is_shell
+        && call.words.iter().skip(1).any(|word| {
+            let text = word.text.as_str();
+            text.starts_with('-') && !text.starts_with("--") && text.len() < 5 && text.contains('n')
+        });
+    let runs = is_shell || matches!(name, "eval" | "source" | "." | "parallel");
+    runs && !only_reads
+        && !call.elsewhere
+        && call
+            .script
+            .as_ref()
+            .is_some_and(|script| !script.source.file && script.hides_a_command())
+}
 
 /// Whether nothing is known of what this command runs.
 pub(crate) fn is_opaque(subject: &Subject<'_>) -> bool {

@@ -111,7 +111,8 @@ impl Walker<'_> {
                 Some(Value::default())
             }
             "read" => {
-                self.read(words, input);
+                let line = input.cloned().map(Value::apart);
+                self.read(words, line.as_ref());
                 Some(Value::default())
             }
             "mapfile" | "readarray" => {
@@ -126,7 +127,7 @@ impl Walker<'_> {
                             source: input.source,
                         })
                         .collect(),
-                    Some(input) => vec![Value::from(input.source)],
+                    Some(input) => vec![Value::from(input.source).apart()],
                     None => vec![Value::unknown()],
                 };
                 self.state.set_list(name, lines);

@@ -48,6 +48,7 @@ impl Walker<'_> {
                         Some(content) => content.clone(),
                         None => Value::from(Source {
                             secret: keeps_secrets(&path),
+                            file: true,
                             ..Source::default()
                         }),
                     });

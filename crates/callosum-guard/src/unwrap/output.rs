@@ -26,6 +26,7 @@ impl Walker<'_> {
                 source = source.join(content.source);
             }
         }
+        source.file = false;
         source.listed &= !picks_out(name, words);
         if let Some(listing) = self.listing(name, words) {
             return listing;
@@ -75,7 +76,7 @@ impl Walker<'_> {
                     }
                 }
                 if files.is_empty() || name == "tee" {
-                    return input.cloned().unwrap_or_else(Value::unknown);
+                    return input.cloned().map_or_else(Value::unknown, Value::apart);
                 }
                 let mut whole = Value::default();
                 for file in files {
@@ -245,6 +246,8 @@ impl Walker<'_> {
                 text: SOME.to_string(),
                 source,
             },
+            // It is for a shell, and sets it up.
+            _ if sets_up(name, all) => Value::default(),
             _ => Value::from(source),
         }
     }
@@ -307,4 +310,48 @@ impl Walker<'_> {
             self.write_file(&path, Value::from(source), false);
         }
     }
+}
+
+/// Whether a tool prints what a shell takes in to be set up for it: variables, functions,
+/// completions. That is written by whoever wrote the tool, and run all day.
+pub(super) fn sets_up(name: &str, words: &[Arg]) -> bool {
+    const TOOLS: [&str; 9] = [
+        "ssh-agent",
+        "gpg-agent",
+        "keychain",
+        "dircolors",
+        "lesspipe",
+        "lesspipe.sh",
+        "path_helper",
+        "thefuck",
+        "register-python-argcomplete",
+    ];
+    const WORDS: [&str; 25] = [
+        "completion",
+        "completions",
+        "--completion",
+        "--completions",
+        "shell-completion",
+        "generate-shell-completion",
+        "shellenv",
+        "shell.bash",
+        "shell.zsh",
+        "shell.posix",
+        "hook",
+        "init",
+        "activate",
+        "env",
+        "export",
+        "export-credentials",
+        "docker-env",
+        "podman-env",
+        "print-dev-env",
+        "alias",
+        "path",
+        "-Mlocal::lib",
+        "--bash",
+        "--zsh",
+        "--search-paths",
+    ];
+    TOOLS.contains(&name) || words.iter().any(|word| WORDS.contains(&word.text.as_str()))
 }

@@ -26,6 +26,8 @@ pub(crate) struct Source {
     pub(crate) secret: bool,
     /// A list of the files of a tree that nothing was picked out of.
     pub(crate) listed: bool,
+    /// What stands in a file that was there before, unchanged: to run it is to run the file.
+    pub(crate) file: bool,
 }
 
 impl Source {
@@ -35,6 +37,7 @@ impl Source {
             decoded: self.decoded || other.decoded,
             secret: self.secret || other.secret,
             listed: self.listed || other.listed,
+            file: self.file || other.file,
         }
     }
 }
@@ -71,6 +74,23 @@ impl Value {
 
     pub(crate) fn is_known(&self) -> bool {
         is_known(&self.text)
+    }
+
+    /// The value as a piece that was taken out of where it stood.
+    pub(crate) fn apart(mut self) -> Value {
+        self.source.file = false;
+        self
+    }
+
+    /// Whether a command of the text is not known at all, taken as one for a shell.
+    pub(crate) fn hides_a_command(&self) -> bool {
+        self.text.split(['\n', ';', '|', '&']).any(|command| {
+            let command = command.trim();
+            !command.is_empty()
+                && command
+                    .chars()
+                    .all(|c| c.is_whitespace() || matches!(c, MAYBE | SOME))
+        })
     }
 
     pub(crate) fn append(&mut self, other: &Value) {

@@ -259,7 +259,9 @@ impl Walker<'_> {
                     ..Call::default()
                 });
             }
-            return self.keep(Value::default(), &plan);
+            // `$(< file)` is what stands in the file.
+            let read = plan.input.clone().filter(|_| plan.writes.is_empty());
+            return self.keep(read.unwrap_or_default().apart(), &plan);
         }
         if let Some(alias) = simple.words.first().and_then(|word| self.alias(word)) {
             let text = format!("{alias} {}", shown(&words[1..]));

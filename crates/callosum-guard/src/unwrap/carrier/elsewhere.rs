@@ -44,7 +44,7 @@ impl Walker<'_> {
             .iter()
             .position(|word| matches!(word.text.as_str(), "exec" | "run" | "create" | "debug"));
         let Some(verb) = verb else {
-            return Value::unknown();
+            return self.output_of("", words, input);
         };
         let explicit = words.iter().position(|word| word.text == "--");
         let target = first_operand(words, verb + 1, TAKES);

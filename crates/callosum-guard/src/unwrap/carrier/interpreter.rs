@@ -17,6 +17,10 @@ impl Walker<'_> {
         let Some(language) = code::LANGUAGES.iter().find(|language| language.runs(name)) else {
             return Value::unknown();
         };
+        // `eval "$(perl -Mlocal::lib)"`
+        if words.iter().any(|word| word.text == "-Mlocal::lib") {
+            return Value::default();
+        }
         let mut any = false;
         // `python -m twine upload` is `twine upload`.
         if language.name == "python -c"
@@ -99,7 +103,7 @@ impl Walker<'_> {
     }
 
     /// Says of the command that was recorded last what it takes for a program.
-    fn found_script(&mut self, content: Value) {
+    pub(super) fn found_script(&mut self, content: Value) {
         if let Some(call) = self.found.calls.last_mut() {
             call.script = Some(content);
         }

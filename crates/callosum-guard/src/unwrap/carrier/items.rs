@@ -205,6 +205,13 @@ impl Walker<'_> {
             output.append(&Value::known(format!("{}\n", item.text)));
         }
         let names = |folder: &Arg| self.is_tree(&folder.text);
+        // What is run for each writes something as well.
+        if words
+            .iter()
+            .any(|word| matches!(word.text.as_str(), "-exec" | "-execdir"))
+        {
+            output.append(&Value::unknown());
+        }
         if !narrow && folders.iter().any(names) {
             output.source = LISTED;
         }
@@ -269,6 +276,11 @@ impl Walker<'_> {
                 None => vec![SOME.to_string()],
             }
         };
+        if command.is_empty()
+            && let Some(input) = input
+        {
+            self.found_script(input.clone().apart());
+        }
         let mut output = Value::default();
         for item in items.iter().take(MAX_ITEMS) {
             let text = if command.contains("{}") {

@@ -14,7 +14,7 @@ mod texts;
 pub(crate) use self::shells::SHELLS;
 use super::{
     code,
-    value::{Arg, Value, source_of},
+    value::{Arg, Source, Value, source_of},
     walk::Walker,
     wrapper,
 };
@@ -86,7 +86,10 @@ impl Walker<'_> {
         let path = self.state.absolute(&file.text);
         match self.state.files.get(&path) {
             Some(content) => content.clone(),
-            None => Value::from(file.source),
+            None => Value::from(Source {
+                file: true,
+                ..file.source
+            }),
         }
     }
 

@@ -170,6 +170,11 @@ pub(super) fn effects(language: &Language, source: &str, home: &str) -> Vec<Effe
     if language.name == "awk" {
         for (at, token) in tokens.iter().enumerate() {
             if *token == Token::Sign('|') {
+                if let Some(Token::Text(text)) = tokens.get(at + 1)
+                    && is_shell(text)
+                {
+                    found.push(words(&["unknown-script"]));
+                }
                 for near in [at.wrapping_sub(1), at + 1] {
                     if let Some(Token::Text(text)) = tokens.get(near) {
                         found.push(Effect::Shell(text.clone()));
@@ -320,7 +325,13 @@ fn look(
                 _ => None,
             })
             .collect();
-        let Some(one) = strings.first() else { return };
+        let Some(one) = strings.first() else {
+            // `system($0)` runs each line that comes in.
+            if language.name == "awk" && name == "system" {
+                found.push(words(&["unknown-script"]));
+            }
+            return;
+        };
         if language.name == "python -c" && matches!(name, "exec" | "eval") {
             found.extend(effects(language, one, home));
             return;
@@ -422,6 +433,13 @@ fn look_at_listed(
             found.push(words(&["truncate", "-s", "0", pattern]));
         }
     }
+}
+
+/// Whether a command is a shell that reads what comes in.
+fn is_shell(text: &str) -> bool {
+    let mut parts = text.split_whitespace();
+    let name = crate::path::name(parts.next().unwrap_or(""));
+    super::SHELLS.contains(&name) && parts.all(|part| part.starts_with('-') && part != "-c")
 }
 
 fn words(words: &[&str]) -> Effect {

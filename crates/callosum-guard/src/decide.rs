@@ -210,11 +210,13 @@ fn look(
     }
     if !call.words.is_empty() {
         // Whoever asks for help gets nothing else, but where the words are for another program.
-        let only_helps = call.words.iter().skip(1).any(|word| word.text == "--help")
-            && !matches!(
-                call.name.as_str(),
-                "docker" | "podman" | "nerdctl" | "docker-compose"
-            );
+        let only_helps = call.words.iter().skip(1).any(|word| {
+            word.text == "--help"
+                || word.text == "-help" && matches!(call.name.as_str(), "terraform" | "tofu")
+        }) && !matches!(
+            call.name.as_str(),
+            "docker" | "podman" | "nerdctl" | "docker-compose"
+        );
         for tool in rule::tools(&call.name).filter(|_| !only_helps) {
             tool_looks(tool);
         }

@@ -19,7 +19,6 @@ pub(super) const TOOLS: &[Tool] = &[
                     "state rm|push",
                     "force-unlock",
                     "workspace delete",
-                    "taint",
                     "run-all apply",
                     "run --all",
                 ],
@@ -38,6 +37,8 @@ pub(super) const TOOLS: &[Tool] = &[
                     "terraform plan",
                     "terraform state list",
                     "terraform fmt",
+                    "terraform taint aws_instance.web",
+                    "terraform force-unlock -help",
                 ],
             },
             Rule {

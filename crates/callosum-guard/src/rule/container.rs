@@ -1,6 +1,6 @@
 //! Containers: the ways out of one, and what is kept in them.
 
-use super::{Rule, Severity, Subject, Tool};
+use super::{Rule, Severity, Subject, Tool, database::says_scratch};
 use crate::place::Place;
 
 pub(super) const TOOLS: &[Tool] = &[
@@ -48,6 +48,7 @@ pub(super) const TOOLS: &[Tool] = &[
                         })
                 })
             }),
+            ("for-tests", is_for_tests),
             ("every-one", |s| {
                 s.operands.iter().any(|(word, _)| !word.is_known())
             }),
@@ -128,8 +129,8 @@ pub(super) const TOOLS: &[Tool] = &[
                 when: &[
                     "volume rm|prune",
                     "system prune --volumes",
-                    "compose down -v|--volumes",
-                    "compose rm -v",
+                    "compose down -v|--volumes !&for-tests",
+                    "compose rm -v !&for-tests",
                     "system reset",
                     "volume remove",
                     "machine rm|reset",
@@ -147,13 +148,15 @@ pub(super) const TOOLS: &[Tool] = &[
                     "docker volume ls",
                     "docker compose down",
                     "docker compose up -d",
+                    "docker compose -f docker-compose.test.yml down -v",
+                    "docker compose -p ci down --volumes",
                 ],
             },
             Rule {
                 id: "docker.prune",
                 when: &[
                     "system prune",
-                    "image|container|network|builder prune -a|--all",
+                    "image|network|builder prune -a|--all",
                     "rm -f|--force &every-one",
                     "kill &every-one",
                     "rmi -f|--force &every-one",
@@ -164,7 +167,6 @@ pub(super) const TOOLS: &[Tool] = &[
                     "stack rm",
                     "service rm",
                     "secret rm",
-                    "container prune",
                 ],
                 severity: Severity::Ask,
                 reason: "it removes containers or images that may be in use by others",
@@ -173,10 +175,12 @@ pub(super) const TOOLS: &[Tool] = &[
                     "docker system prune -af",
                     "docker rm -f $(docker ps -aq)",
                     "docker kill $(docker ps -q)",
-                    "docker image prune -a",
+                    "docker network prune -f",
                 ],
                 spares: &[
                     "docker rm web",
+                    "docker container prune -f",
+                    "docker image prune -f",
                     "docker image ls",
                     "docker rmi old:1",
                     "docker stop web",
@@ -188,10 +192,14 @@ pub(super) const TOOLS: &[Tool] = &[
         names: &["docker-compose", "podman-compose"],
         takes: "-p --project-name --profile --env-file --project-directory",
         one_dash: false,
-        tests: &[],
+        tests: &[("for-tests", is_for_tests)],
         rules: &[Rule {
             id: "docker-compose.data",
-            when: &["down -v|--volumes", "rm -v", "run|exec --privileged"],
+            when: &[
+                "down -v|--volumes !&for-tests",
+                "rm -v !&for-tests",
+                "run|exec --privileged",
+            ],
             severity: Severity::Block,
             reason: "the data in the volumes is gone for good",
             alternative: Some("docker-compose down"),
@@ -204,11 +212,33 @@ pub(super) const TOOLS: &[Tool] = &[
             spares: &[
                 "docker-compose down",
                 "docker-compose up -d",
+                "docker-compose -f docker-compose.ci.yml down -v",
                 "docker-compose logs -f",
             ],
         }],
     },
 ];
+
+/// Whether each file or project that `compose` is told of says by its name that it is for tests.
+fn is_for_tests(subject: &Subject<'_>) -> bool {
+    let words = &subject.call.words;
+    let named: Vec<&str> = words
+        .iter()
+        .enumerate()
+        .filter_map(|(at, word)| {
+            let text = word.text.as_str();
+            match text {
+                "-f" | "--file" | "-p" | "--project-name" => {
+                    words.get(at + 1).map(|word| word.text.as_str())
+                }
+                _ => text
+                    .strip_prefix("--file=")
+                    .or_else(|| text.strip_prefix("--project-name=")),
+            }
+        })
+        .collect();
+    named.iter().any(|name| says_scratch(name))
+}
 
 fn mounts_vital(subject: &Subject<'_>) -> bool {
     subject.options.iter().any(|given| {

@@ -58,6 +58,8 @@ pub(super) const TOOLS: &[Tool] = &[
                 "psql <<< 'DROP SCHEMA public CASCADE'",
                 "psql -c \"UPDATE u SET admin = true\"",
                 "psql -c 'ALTER TABLE t DROP COLUMN c'",
+                "psql -c 'EXPLAIN ANALYZE DELETE FROM users'",
+                "psql latest -c 'DROP TABLE users'",
                 "sqlite3 x.db <<< $'.tables\\ndelete from t;'",
                 "psql <<< $'-- all of it\\nDROP TABLE t;'",
             ],
@@ -67,6 +69,10 @@ pub(super) const TOOLS: &[Tool] = &[
                 "sqlite3 x.db 'DELETE FROM t WHERE id = 1'",
                 "sqlite3 :memory: 'create table t(a); drop table t'",
                 "sqlite3 /tmp/trial.db 'drop table t'",
+                "psql shop_test -c 'DROP TABLE users'",
+                "mysql -e 'DROP DATABASE IF EXISTS shop_test'",
+                "psql -c 'DROP INDEX CONCURRENTLY by_name'",
+                "psql -c 'EXPLAIN DELETE FROM users'",
                 "psql -l",
             ],
         }],
@@ -86,7 +92,11 @@ pub(super) const TOOLS: &[Tool] = &[
         takes: "-h -p -U -u -d",
         one_dash: false,
         tests: &[("destroys", |s| match s.call.name.as_str() {
-            "dropdb" | "dropuser" | "pg_resetwal" | "pg_dropcluster" => {
+            "dropdb" => {
+                let named = s.operands.last().map(|(word, _)| word.text.as_str());
+                !s.has("--help") && !s.has("--version") && !named.is_some_and(says_scratch)
+            }
+            "dropuser" | "pg_resetwal" | "pg_dropcluster" => {
                 !s.has("--help") && !s.has("--version")
             }
             "mysqladmin" => s.operands.iter().any(|(word, _)| {
@@ -107,11 +117,18 @@ pub(super) const TOOLS: &[Tool] = &[
             alternative: Some("psql -l"),
             catches: &[
                 "dropdb prod",
+                "dropdb contest",
                 "mysqladmin -u root drop prod",
                 "mongorestore --drop dump/",
                 "pg_restore --clean -d prod x.dump",
             ],
-            spares: &["dropdb --help", "mysqladmin status", "mongorestore dump/"],
+            spares: &[
+                "dropdb --help",
+                "dropdb shop_test",
+                "dropdb --if-exists tmp-import",
+                "mysqladmin status",
+                "mongorestore dump/",
+            ],
         }],
     },
     Tool {
@@ -241,54 +258,57 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         takes: "",
         one_dash: false,
-        tests: &[("resets", |s| {
-            let words: Vec<&str> = s.call.words.iter().map(|word| word.text.as_str()).collect();
-            let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
-            let pair = |a: &str, b: &[&str]| {
-                words
-                    .windows(2)
-                    .any(|two| two[0] == a && b.contains(&two[1]))
-            };
-            has(&[
-                "db:drop",
-                "db:reset",
-                "db:migrate:reset",
-                "db:wipe",
-                "migrate:fresh",
-                "migrate:reset",
-                "db:schema:load",
-                "db:drop:all",
-                "ecto.drop",
-                "ecto.reset",
-                "db:purge",
-                "schema:drop",
-                "db:migrate:undo:all",
-                "db:truncate_all",
-                "migrate:refresh",
-            ]) || pair("migrate", &["reset"]) && (s.call.name == "prisma" || has(&["prisma"]))
-                || has(&["prisma"])
-                    && pair("db", &["push"])
-                    && has(&["--force-reset", "--accept-data-loss"])
-                || s.call.name == "prisma" && has(&["--force-reset", "--accept-data-loss"])
-                || pair("database", &["drop", "reset"])
-                    && matches!(s.call.name.as_str(), "diesel" | "sqlx")
-                || pair("downgrade", &["base"])
-                || words.iter().any(|word| word.ends_with("manage.py"))
-                    && has(&["flush", "reset_db", "sqlflush"])
-                    && !has(&["sqlflush"])
-                || s.call.name == "django-admin" && has(&["flush"])
-                || matches!(s.call.name.as_str(), "flyway") && has(&["clean"])
-                || s.call.name == "liquibase"
-                    && words
-                        .iter()
-                        .any(|word| matches!(*word, "drop-all" | "dropAll"))
-                || s.call.name == "dbmate" && has(&["drop"])
-                || s.call.name == "migrate" && has(&["drop"])
-                || s.call.name == "goose" && has(&["reset", "down-to"])
-        })],
+        tests: &[
+            ("for-tests", |s| s.call.for_tests),
+            ("resets", |s| {
+                let words: Vec<&str> = s.call.words.iter().map(|word| word.text.as_str()).collect();
+                let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
+                let pair = |a: &str, b: &[&str]| {
+                    words
+                        .windows(2)
+                        .any(|two| two[0] == a && b.contains(&two[1]))
+                };
+                has(&[
+                    "db:drop",
+                    "db:reset",
+                    "db:migrate:reset",
+                    "db:wipe",
+                    "migrate:fresh",
+                    "migrate:reset",
+                    "db:schema:load",
+                    "db:drop:all",
+                    "ecto.drop",
+                    "ecto.reset",
+                    "db:purge",
+                    "schema:drop",
+                    "db:migrate:undo:all",
+                    "db:truncate_all",
+                    "migrate:refresh",
+                ]) || pair("migrate", &["reset"]) && (s.call.name == "prisma" || has(&["prisma"]))
+                    || has(&["prisma"])
+                        && pair("db", &["push"])
+                        && has(&["--force-reset", "--accept-data-loss"])
+                    || s.call.name == "prisma" && has(&["--force-reset", "--accept-data-loss"])
+                    || pair("database", &["drop", "reset"])
+                        && matches!(s.call.name.as_str(), "diesel" | "sqlx")
+                    || pair("downgrade", &["base"])
+                    || words.iter().any(|word| word.ends_with("manage.py"))
+                        && has(&["flush", "reset_db", "sqlflush"])
+                        && !has(&["sqlflush"])
+                    || s.call.name == "django-admin" && has(&["flush"])
+                    || matches!(s.call.name.as_str(), "flyway") && has(&["clean"])
+                    || s.call.name == "liquibase"
+                        && words
+                            .iter()
+                            .any(|word| matches!(*word, "drop-all" | "dropAll"))
+                    || s.call.name == "dbmate" && has(&["drop"])
+                    || s.call.name == "migrate" && has(&["drop"])
+                    || s.call.name == "goose" && has(&["reset", "down-to"])
+            }),
+        ],
         rules: &[Rule {
             id: "database.reset",
-            when: &["&resets"],
+            when: &["&resets !&for-tests"],
             severity: Severity::Ask,
             reason: "it deletes what is in the database",
             alternative: Some("rails db:migrate:status"),
@@ -302,6 +322,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
             spares: &[
                 "rails db:migrate",
+                "RAILS_ENV=test rails db:drop",
                 "npx prisma migrate dev",
                 "python manage.py migrate",
                 "sqlx migrate run",
@@ -346,11 +367,52 @@ fn texts(subject: &Subject<'_>) -> Vec<String> {
     texts
 }
 
-/// Whether the database is one that nobody keeps: in memory, or in a temporary folder.
+/// Whether the database is one that nobody keeps: in memory, in a temporary folder, or for tests by
+/// its name.
 fn is_scratch(subject: &Subject<'_>) -> bool {
     let file = subject.operand(0);
-    matches!(subject.call.name.as_str(), "sqlite3" | "sqlite" | "duckdb")
-        && (file == ":memory:" || subject.place(file) == Place::Free)
+    if matches!(subject.call.name.as_str(), "sqlite3" | "sqlite" | "duckdb") {
+        return file == ":memory:" || subject.place(file) == Place::Free || says_scratch(file);
+    }
+    let named = match subject.call.name.as_str() {
+        "psql" => ["-d", "--dbname"],
+        "mysql" | "mariadb" => ["-D", "--database"],
+        _ => return false,
+    };
+    let given = named.iter().find_map(|option| subject.value(option));
+    // A statement is no name, and an address ends with one.
+    let first = subject.operands.iter().find(|(_, value)| !value);
+    let name = given.or(first.map(|(word, _)| word.text.as_str()));
+    name.is_some_and(|name| !name.contains(' ') && says_scratch(name))
+}
+
+/// Whether a name says that what it names is for tests or for a while: `test`, `tmp_x`, `shop-dev`,
+/// `compose.ci.yml`, but neither `contest` nor `latest`.
+pub(super) fn says_scratch(name: &str) -> bool {
+    const SAYS: [&str; 14] = [
+        "test",
+        "tests",
+        "testing",
+        "tmp",
+        "temp",
+        "dev",
+        "development",
+        "ci",
+        "e2e",
+        "scratch",
+        "sandbox",
+        "example",
+        "demo",
+        "local",
+    ];
+    let last = crate::path::name(name.trim_matches(['"', '\'', '`']));
+    let last = last.split('?').next().unwrap_or(last).to_ascii_lowercase();
+    let mut parts = last.split(['_', '-', '.']);
+    let lasting = parts
+        .clone()
+        .any(|part| matches!(part, "prod" | "production" | "live"));
+    !lasting
+        && parts.any(|part| SAYS.contains(&part.trim_end_matches(|c: char| c.is_ascii_digit())))
 }
 
 /// The statements of a text, without comments and the client's own commands, which end with their
@@ -373,7 +435,7 @@ pub(super) fn destroys_sql(text: &str) -> bool {
     let plain = statements(&without_strings(text).to_ascii_lowercase());
     plain.split(';').any(|statement| {
         let words: Vec<&str> = statement
-            .split(|c: char| c.is_whitespace() || c == '(' || c == ',')
+            .split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ','))
             .filter(|word| !word.is_empty())
             .collect();
         let at = |word: &str| words.iter().position(|one| *one == word);
@@ -383,11 +445,16 @@ pub(super) fn destroys_sql(text: &str) -> bool {
                     at > 0
                         && matches!(
                             words[at - 1],
-                            "-c" | "begin" | "explain" | "=" | "execute" | "analyze" | "as"
+                            "-c" | "begin" | "=" | "execute" | "analyze" | "as"
                         )
                 })
         };
         if starts("drop") {
+            // `drop database if exists shop_test`
+            let named = words.last().copied().unwrap_or("");
+            if matches!(words.get(1), Some(&"database" | &"schema")) && says_scratch(named) {
+                return false;
+            }
             return words.iter().any(|word| {
                 matches!(
                     *word,
@@ -400,7 +467,6 @@ pub(super) fn destroys_sql(text: &str) -> bool {
                         | "keyspace"
                         | "owned"
                         | "tablespace"
-                        | "index"
                         | "materialized"
                         | "function"
                         | "trigger"

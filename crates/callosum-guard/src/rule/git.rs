@@ -55,7 +55,11 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
         },
         Rule {
             id: "git.push-force",
-            when: &["push -f|--force", "push &forced-refspec", "push --mirror"],
+            when: &[
+                "push -f|--force !-n|--dry-run",
+                "push &forced-refspec !-n|--dry-run",
+                "push --mirror !-n|--dry-run",
+            ],
             severity: Severity::Block,
             reason: "it overwrites what others have pushed",
             alternative: Some("git push --force-with-lease"),
@@ -71,11 +75,17 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "git push origin main",
                 "git push -u origin feature",
                 "git push --force-with-lease=main origin main",
+                "git push --dry-run --force",
+                "git push -nf origin main",
             ],
         },
         Rule {
             id: "git.push-delete",
-            when: &["push -d|--delete", "push &deleting-refspec", "push --prune"],
+            when: &[
+                "push -d|--delete !-n|--dry-run",
+                "push &deleting-refspec !-n|--dry-run",
+                "push --prune !-n|--dry-run",
+            ],
             severity: Severity::Ask,
             reason: "it deletes branches or tags where they were pushed to",
             alternative: Some("git branch -r"),

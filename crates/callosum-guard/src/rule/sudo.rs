@@ -25,6 +25,8 @@ pub(super) const TOOLS: &[Tool] = &[
             ],
             spares: &[
                 "sudo --version",
+                "sudo -l",
+                "sudo -nv",
                 "which sudo",
                 "echo sudo make me",
                 "man sudo",
@@ -54,8 +56,21 @@ fn runs(subject: &Subject<'_>) -> bool {
         && subject.options.iter().all(|given| {
             matches!(
                 given.name,
-                "--version" | "-V" | "--help" | "-h" | "-k" | "-K" | "--reset-timestamp"
-            )
+                "--version"
+                    | "-V"
+                    | "--help"
+                    | "-h"
+                    | "-k"
+                    | "-K"
+                    | "--reset-timestamp"
+                    | "--list"
+                    | "--validate"
+                    | "--non-interactive"
+            ) || !given.name.starts_with("--")
+                && subject.call.name == "sudo"
+                && given.name[1..]
+                    .chars()
+                    .all(|letter| "lvnkK".contains(letter))
         });
     !only_tells
 }

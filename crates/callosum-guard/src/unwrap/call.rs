@@ -37,6 +37,8 @@ pub(crate) struct Call {
     pub(crate) elsewhere: bool,
     /// Whether it was only guessed that these words are a command.
     pub(crate) guessed: bool,
+    /// Whether its environment says that all is for tests, as `RAILS_ENV=test` does.
+    pub(crate) for_tests: bool,
     /// Whether its words are the list of what it would destroy rather than what was written.
     pub(crate) open: bool,
 }

@@ -319,7 +319,11 @@ impl Walker<'_> {
     }
 
     pub(super) fn record(&mut self, call: Call) {
+        const STAGES: [&str; 5] = ["RAILS_ENV", "RACK_ENV", "MIX_ENV", "NODE_ENV", "APP_ENV"];
+        let is_test = |name: &&str| self.state.known(name) == Some("test");
+        let for_tests = STAGES.iter().any(is_test);
         self.found.calls.push(Call {
+            for_tests,
             depth: self.depth,
             via: self.via.clone(),
             cwd: self.state.cwd.clone(),

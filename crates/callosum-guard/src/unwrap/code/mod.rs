@@ -253,13 +253,29 @@ fn perhaps(tokens: &[Token], found: &mut Vec<Effect>) {
     let deletes = able(DELETE) || able(DELETE_ONE);
     for token in tokens {
         let Token::Text(text) = token else { continue };
-        if runs && text.contains(' ') {
+        if runs && text.contains(' ') && holds_a_command(text) {
             found.push(Effect::Perhaps(text.clone()));
         }
         if deletes && text.starts_with(['/', '~']) && !text.contains(' ') {
             found.push(Effect::Perhaps(format!("rm -f {text}")));
         }
     }
+}
+
+/// Whether a text could be one for a shell: some part of it begins with a program that matters.
+fn holds_a_command(text: &str) -> bool {
+    text.split([';', '&', '|', '\n', '(', '`', '{'])
+        .any(|part| {
+            let mut words = part.split_whitespace();
+            let first = words.find(|word| !word.contains('=')).unwrap_or("");
+            let name = crate::path::name(first.trim_matches(['"', '\'']));
+            let joins = matches!(name, "then" | "do" | "else" | "and" | "or" | "not");
+            crate::rule::is_modelled(name)
+                || super::SHELLS.contains(&name)
+                || first.starts_with(['$', '/', '.', '~'])
+                || !joins && super::wrapper::WRAPPERS.iter().any(|one| one.names == name)
+                || LANGUAGES.iter().any(|language| language.runs(name))
+        })
 }
 
 fn effects_of_decoded(language: &Language, text: &str, home: &str) -> Vec<Effect> {

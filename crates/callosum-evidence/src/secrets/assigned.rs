@@ -19,6 +19,12 @@ static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the expression is valid")
 });
 
+/// Names of passwords, which may be words.
+const PASSWORDS: [&str; 4] = ["password", "passwd", "passphrase", "pwd"];
+
+/// A password of words is at least so long, in bytes.
+const SHORTEST_OF_WORDS: usize = 12;
+
 /// Least entropy of a value in quotes, in bits a character: a word has less, a password more.
 const QUOTED_BITS: f64 = 2.8;
 
@@ -32,7 +38,11 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
     let secret_in = |captures: regex::Captures<'_>| {
         let begins = captures.get(0).map_or(0, |whole| whole.start());
         let (value, secret) = match (captures.get(1), captures.get(2)) {
-            (Some(quoted), _) => (quoted, is_secret(quoted.as_str(), QUOTED_BITS)),
+            (Some(quoted), _) => {
+                let value = quoted.as_str();
+                let is_words = is_password_name(&text[begins..]) && is_of_words(value);
+                (quoted, is_words || is_secret(value, QUOTED_BITS))
+            }
             (None, Some(bare)) => {
                 let value = bare.as_str();
                 let is_code = is_name(value) || goes_on_as_code(&text[bare.end()..]);
@@ -53,6 +63,32 @@ fn is_secret(value: &str, least_bits: f64) -> bool {
     let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
     let has_letter = value.bytes().any(|byte| byte.is_ascii_alphabetic());
     has_digit && has_letter && !is_placeholder(value) && entropy(value) >= least_bits
+}
+
+fn is_password_name(name: &str) -> bool {
+    let is_it = |known: &&str| {
+        let start = name.get(..known.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(known))
+    };
+    PASSWORDS.iter().any(is_it)
+}
+
+/// Whether a value reads like a password that is made of words, as `correct-horse-battery`: several
+/// of them, parted by more than names are, and none about passwords.
+fn is_of_words(value: &str) -> bool {
+    const ABOUT: [&str; 8] = [
+        "pass", "pwd", "secret", "field", "input", "required", "invalid", "error",
+    ];
+    let lower = value.to_ascii_lowercase();
+    let words = lower.split(|c: char| !c.is_ascii_alphanumeric());
+    let words = words.filter(|word| word.len() >= 3).count();
+    let is_parted = value.contains(['-', '!', '@', '#', '+', '~', '&', '^']);
+    value.len() >= SHORTEST_OF_WORDS
+        && words >= 3
+        && is_parted
+        && !value.contains(['/', ':', '(', '|'])
+        && !ABOUT.iter().any(|about| lower.contains(about))
+        && !is_placeholder(value)
 }
 
 /// Folders that an absolute path begins with; a key in base64 may begin with a slash as well.

@@ -35,6 +35,8 @@ pub enum Kind {
     Assigned,
     /// A token in an `Authorization` header.
     Authorization,
+    /// A word that an option or a program takes for a password.
+    Argument,
 }
 
 impl Kind {
@@ -56,6 +58,7 @@ impl Kind {
             Self::Address => "password in address",
             Self::Assigned => "assigned value",
             Self::Authorization => "authorization header",
+            Self::Argument => "argument",
         }
     }
 }

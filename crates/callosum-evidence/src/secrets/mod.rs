@@ -1,11 +1,14 @@
 //! Secrets in a text: found by their form, and masked.
 //!
-//! Start with [`mask`]. [`Kind`] lists what is recognised; what a form alone cannot tell from a
+//! Start with [`mask`], or with [`mask_command`] for what stands on a command line. [`Kind`] lists what is recognised; what a form alone cannot tell from a
 //! hash, an id or test data is left alone, unless it is given to a name such as `password`.
 
 mod assigned;
+mod command;
 mod form;
 mod kind;
+
+use std::ops::Range;
 
 pub use self::kind::Kind;
 
@@ -24,6 +27,39 @@ pub struct Masked {
 pub fn mask(text: &str) -> Masked {
     let mut secrets = form::find(text);
     secrets.extend(assigned::find(text));
+    replaced(text, secrets)
+}
+
+/// Replaces each secret of a command line as well, where only the option, the variable or the
+/// program before it tells: `mysql -p…`, `PGPASSWORD=…`, `curl -u name:…`.
+///
+/// Linear in the length of the text. In anything but commands it would mask too much.
+pub fn mask_command(text: &str) -> Masked {
+    let mut secrets = command::find(text);
+    if may_hold_form(text) {
+        secrets.extend(form::find(text));
+        secrets.extend(assigned::find(text));
+    }
+    replaced(text, secrets)
+}
+
+/// Whether a text may hold a secret that its form or its name gives away. To look for them costs
+/// more than all else that is done to a command.
+fn may_hold_form(text: &str) -> bool {
+    /// Words after which a secret may stand, however short.
+    const NAMES: [&str; 6] = ["pass", "secret", "token", "key", "auth", "cred"];
+    /// In fewer letters there is none by its form.
+    const SHORTEST: usize = 16;
+    let is_of_secret = |letter: char| letter.is_ascii_alphanumeric() || "+=_-".contains(letter);
+    let mut words = text.split(|letter| !is_of_secret(letter));
+    if words.any(|word| word.len() >= SHORTEST) {
+        return true;
+    }
+    let lower = text.to_ascii_lowercase();
+    NAMES.iter().any(|name| lower.contains(name))
+}
+
+fn replaced(text: &str, mut secrets: Vec<(Range<usize>, Kind)>) -> Masked {
     // Where two overlap, the one that begins first has the better name, and both must go.
     secrets.sort_by_key(|(at, kind)| (at.start, usize::MAX - at.end, *kind));
     let mut masked = Masked {

@@ -133,6 +133,136 @@ fn passwords_in_the_settings_of_an_address_are_masked() {
     );
 }
 
+/// Forms in which a command brings a secret, which stands at `@`.
+const COMMANDS: [&str; 58] = [
+    "PGPASSWORD=@ psql -h db app",
+    "export DB_PASS=@",
+    "env MYSQL_PWD='@' mysql",
+    "AWS_SECRET_ACCESS_KEY=@ aws s3 ls",
+    "AWS_ACCESS_KEY_ID=@ aws s3 ls",
+    "docker run -e POSTGRES_PASSWORD=@ postgres",
+    "docker run -e \"API_KEY=@\" app",
+    "GITHUB_TOKEN=@ gh pr list",
+    "SECRET_KEY_BASE=@ rails s",
+    "ENCRYPTION_KEY=@ ./run",
+    "curl -u user:@ https://example.org",
+    "curl -sSu user:@ https://example.org",
+    "curl -s -u 'user:@' https://example.org",
+    "curl https://example.org --user user:@",
+    "curl --user=user:@ https://example.org",
+    "curl -U proxy:@ -x http://proxy https://example.org",
+    "http -a user:@ example.org",
+    "docker login -u user -p @ registry.example.org",
+    "docker login registry.example.org --password @",
+    "podman login --password=@ quay.io",
+    "az login --service-principal -u app -p @ --tenant t",
+    "mysql -uroot -p@ app",
+    "mysqldump -h db -u root -p'@' app",
+    "mysql --password=@ -e 'select 1'",
+    "mongosh -u root -p @ host",
+    "redis-cli -a @ flushall",
+    "sshpass -p @ ssh host",
+    "sshpass -p'@' ssh host",
+    "sshpass -p \"@\" ssh host 'rm -rf x'",
+    "ldapsearch -x -D cn=admin -w @ -b dc=x",
+    "zip -P @ out.zip in",
+    "7z x -p@ archive.7z",
+    "sqlcmd -S db -U sa -P @",
+    "smbclient //host/share -U user%@",
+    "lftp -u user,@ ftp.example.org",
+    "htpasswd -cb .htpasswd user @",
+    "htpasswd -nb user @",
+    "openssl enc -aes-256-cbc -k @ -in a",
+    "openssl rsa -passin pass:@ -in key",
+    "keytool -list -storepass @",
+    "gpg --batch --passphrase @ -d x",
+    "vault login --token=@",
+    "npm publish --auth-token @",
+    "terraform apply -var db_password=@",
+    "kubectl create secret generic x --from-literal=password=@",
+    "helm install x --set auth.password=@",
+    "curl -H \"Authorization: Bearer @\" https://example.org",
+    "curl -H 'authorization: @' https://example.org",
+    "curl -H 'X-Api-Key: @' https://example.org",
+    "curl -H \"PRIVATE-TOKEN:@\" https://example.org",
+    "curl -d '{\"user\": \"a\", \"password\": \"@\"}' https://example.org",
+    "curl -d \"{\\\"client_secret\\\": \\\"@\\\"}\" https://example.org",
+    "git clone https://user:@@example.org/x.git",
+    "psql postgres://app:@@db/app",
+    "curl 'https://example.org/?access_token=@&x=1'",
+    "echo @ | sudo -S apt update",
+    "psql -c \"ALTER USER app WITH PASSWORD '@'\"",
+    "mysql -e \"CREATE USER a IDENTIFIED BY '@'\"",
+];
+
+fn with(form: &str, secret: &str) -> String {
+    // Of two marks the second is an address's own.
+    form.replacen('@', secret, 1)
+}
+
+/// CAL-SEC-1: what only the words before it give away is masked in commands, and what runs is not.
+#[test]
+fn secrets_on_command_lines_are_masked() {
+    for form in COMMANDS {
+        for secret in ["hunter2", "x", "correct-horse-battery", "pa$$w0rd!"] {
+            for wrapped in [
+                with(form, secret),
+                format!("cd app && {} && ls", with(form, secret)),
+                format!("bash -c '{}'", with(form, secret).replace('\'', "\"")),
+            ] {
+                let masked = mask_command(&wrapped).text;
+                let bare = with(form, "");
+                let is_gone = secret.len() == 1 || !masked.contains(secret);
+                assert!(is_gone && masked.contains("[secret"), "{wrapped}\n{masked}");
+                let program = bare.split([' ', '=']).next().unwrap();
+                assert!(masked.contains(program), "{masked}");
+            }
+        }
+    }
+    let masked = mask_command("PGPASSWORD=x psql -c 'drop table t'; mysql -pabc x").text;
+    let expected =
+        "PGPASSWORD=[secret: argument] psql -c 'drop table t'; mysql -p[secret: argument] x";
+    assert_eq!(masked, expected);
+}
+
+/// CAL-SEC-1: what a command does stays to be read.
+#[test]
+fn commands_without_secrets_stay_as_they_are() {
+    for command in [
+        "mkdir -p src/a && cp -u a:b c",
+        "ssh -p 2222 host ls",
+        "docker run -p 80:80 -u 1000:1000 nginx",
+        "git commit -m 'read the password from a file'",
+        "psql --no-password app",
+        "docker login --username a --password-stdin",
+        "ansible-playbook --ask-pass site.yml",
+        "jest --passWithNoTests src/",
+        "codex exec --dangerously-bypass-hook-trust 'ls'",
+        "curl -o out.json https://example.org:8080/a@b",
+        "curl -u $USER:$PASS https://example.org",
+        "PGPASSWORD=$PW psql",
+        "PGPASSWORD=\"$(cat pw)\" psql",
+        "mysql -p app",
+        "mysql -hprod -uroot app",
+        "echo $PWD; PWD=/tmp ls; OLDPWD=/x cd -",
+        "MAX_TOKEN=4096 ./run --max-tokens 200",
+        "git clone git@github.com:a/b.git",
+        "curl -H 'Content-Type: application/json' https://example.org",
+        "curl -H \"Authorization: Bearer $TOKEN\" https://example.org",
+        "kubectl get secret app -o yaml",
+        "grep -rn token src | head",
+        "cargo test secret::tests",
+        "unzip -p a.zip",
+        "openssl x509 -in cert.pem -noout",
+        "echo y | sudo apt install x",
+        "sort -k 2 a; gpg --passphrase-file f -d x",
+        "psql -f reset_password.sql",
+        "rm -rf / --no-preserve-root",
+    ] {
+        assert_eq!(mask_command(command).text, command);
+    }
+}
+
 #[test]
 fn a_private_key_goes_with_its_body() {
     let begin = key(&["-----BEGIN RSA ", "PRIVATE KEY-----"]);
@@ -181,6 +311,10 @@ fn values_given_to_telling_names_are_masked() {
         "DB_PASSWORD='[secret: assigned value]' # prod",
     );
     check(
+        "password = \"correct-horse-battery\"",
+        "password = \"[secret: assigned value]\"",
+    );
+    check(
         "{\"api_key\": \"9f8e7d6c5b4a39281706f5e4d3c2b1a0\"}",
         "{\"api_key\": \"[secret: assigned value]\"}",
     );
@@ -217,6 +351,9 @@ fn hashes_ids_and_code_are_not_secrets() {
         "\"hashed_password\": \"fakehashedsecret2\"",
         "ChangePassword: MSV1_0_PROTOCOL_MESSAGE_TYPE = 5",
         "pub credentials: MI_UserCredentials_0,",
+        "\"password\": \"must-not-be-a-password\", password: \"login-field-large\"",
+        "password: 'config.users.default', pwd=\"some_snake_case_name\"",
+        "token: \"access-token-of-user\"",
     ] {
         check(text, text);
     }
@@ -267,6 +404,25 @@ proptest! {
         prop_assume!(!["your", "fake", "xxx"].iter().any(|word| value.to_lowercase().contains(word)));
         let text = format!("{name} = \"{value}\";");
         prop_assert_eq!(mask(&text).text, format!("{name} = \"[secret: assigned value]\";"));
+    }
+
+    /// CAL-SEC-1: no secret of a known form is left on a command line, whatever it is.
+    #[test]
+    fn no_secret_on_a_command_line_is_left(
+        form in 0..COMMANDS.len(),
+        secret in "[A-Za-z0-9][A-Za-z0-9!#%+.~^_-]{7,40}",
+        before in "(ls; |cd x && |env A=b |sudo |time )?",
+    ) {
+        let command = format!("{before}{}", with(COMMANDS[form], &secret));
+        let masked = mask_command(&command).text;
+        prop_assert!(!masked.contains(&secret), "{}\n{}", command, masked);
+        prop_assert_eq!(&mask_command(&masked).text, &masked);
+    }
+
+    #[test]
+    fn no_command_makes_masking_panic(text in "(?s)(mysql -p|curl -u|--token|password|sudo -S|echo |://|Authorization:|pass:|[a-z@:='\"|;&\\\\$é \n-]{0,8}){0,16}") {
+        let once = mask_command(&text).text;
+        prop_assert!(once.len() + text.len() < 1 << 20);
     }
 
     #[test]

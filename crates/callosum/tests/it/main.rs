@@ -70,3 +70,5 @@ mod snapshot;
 mod terminal;
 /// Tools of servers of the Model Context Protocol, called as executors.
 mod tools;
+/// What is kept of a call: without secrets, bounded, and whatever is in the way.
+mod trail;

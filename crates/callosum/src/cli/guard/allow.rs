@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callosum_evidence::terminal::on_one_line;
+use callosum_evidence::{secrets, terminal::on_one_line};
 use callosum_guard::{Decision, Permission, Policy, decide};
 use callosum_ledger::{AuditEvent, Event, notice};
 use clap::{Args, ValueEnum};
@@ -218,7 +218,7 @@ pub(super) fn tell_journal(context: &Context, status: &str, permit: &PermitOutpu
         ..AuditEvent::new(Event::Guard)
     }
     .with("permission", permit.id.as_str())
-    .with("pattern", permit.pattern.as_str())
+    .with("pattern", secrets::mask_command(&permit.pattern).text)
     .with("scope", permit.scope.as_str())
     .with("until", permit.until.as_deref())
     .with("once", permit.once);

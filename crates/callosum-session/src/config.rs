@@ -34,6 +34,11 @@ pub struct Config {
     pub level_2_tokens: u64,
     /// `edd.min_test_scenarios`; 0 where `edd.enabled` is false.
     pub scenarios: usize,
+    /// `client_hooks.block_stop`: whether an agent is sent back once where its turn ends and claims lack
+    /// evidence.
+    pub block_stop: bool,
+    /// `client_hooks.block_compact`: whether a context is not compacted while claims lack evidence.
+    pub block_compact: bool,
     /// `attention_budget`.
     pub limits: Limits,
     /// What is wrong with the file, each with its key; those have their defaults.
@@ -47,6 +52,8 @@ impl Default for Config {
             level_1_tokens: 100,
             level_2_tokens: 500,
             scenarios: 3,
+            block_stop: false,
+            block_compact: false,
             limits: Limits::default(),
             faults: Vec::new(),
         }
@@ -103,6 +110,19 @@ impl Config {
         let is_enabled = members.get("edd").and_then(|edd| edd.get("enabled"));
         if is_enabled == Some(&Value::Bool(false)) {
             config.scenarios = 0;
+        }
+        for (key, is_set) in [
+            ("block_stop", &mut config.block_stop),
+            ("block_compact", &mut config.block_compact),
+        ] {
+            let section = members.get("client_hooks");
+            match section.and_then(|section| section.get(key)) {
+                None => {}
+                Some(Value::Bool(set)) => *is_set = *set,
+                Some(_) => config
+                    .faults
+                    .push(format!("`client_hooks.{key}` is neither true nor false")),
+            }
         }
         let limits = &mut config.limits;
         for (key, limit) in [
@@ -182,6 +202,9 @@ mod tests {
         assert_eq!(budget.limits.red, Limits::default().red);
         assert_eq!(budget.faults.len(), 1);
         assert_eq!(Config::read("a: [").faults.len(), 1);
+        let blocks = Config::read("client_hooks: {block_stop: true, block_compact: 1}");
+        assert!(blocks.block_stop && !blocks.block_compact);
+        assert_eq!(blocks.faults.len(), 1);
         assert_eq!(Config::read(""), Config::default());
     }
 }

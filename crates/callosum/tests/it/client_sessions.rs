@@ -1,7 +1,7 @@
 //! `hook` for what clients tell of their sessions: what a new one is told, what is kept of an old one.
 
 use callosum_testkit::{Output, TestEnv};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The clients, and each one's own name of the event.
 const CLIENTS: [&str; 4] = ["claude", "codex", "gemini", "qwen"];
@@ -323,4 +323,116 @@ fn a_clear_is_refused_until_decisions_have_evidence() {
         "{}",
         unknown.stderr
     );
+}
+
+const TRAJECTORY: &str = "loa-grimoire/a2a/trajectory/implementing-tasks-2026-01-02.jsonl";
+
+/// What a client sends at one of its moments, with a transcript of its own.
+fn at(env: &TestEnv, name: &str, more: &Value) -> Value {
+    let transcript = env.home().join("session.jsonl");
+    let mut event = started(env, "claude");
+    event["hook_event_name"] = name.into();
+    event["transcript_path"] = transcript.display().to_string().into();
+    for (key, value) in more.as_object().unwrap() {
+        event[key] = value.clone();
+    }
+    event
+}
+
+fn with_transcript() -> TestEnv {
+    let env = with_decisions();
+    let recorded = include_str!("../../src/transcript/recorded/claude.jsonl");
+    env.write(env.home().join("session.jsonl"), recorded);
+    env
+}
+
+fn phases(env: &TestEnv, phase: &str) -> usize {
+    let said = format!("\"phase\":\"{phase}\"");
+    env.read(TRAJECTORY).matches(&said).count()
+}
+
+/// LOA-DELTA-1: at the end of each turn what happened is written down, once, and nobody is told.
+#[test]
+fn what_happened_is_written_down_where_a_turn_ends() {
+    let env = with_transcript();
+    for (client, name) in [
+        ("claude", "Stop"),
+        ("qwen", "Stop"),
+        ("gemini", "AfterAgent"),
+    ] {
+        let event = at(&env, name, &json!({"stop_hook_active": false}));
+        is_silent(client, &tell(&env, client, "stop", &event));
+        assert_eq!(phases(&env, "delta_sync"), 1, "{client}");
+    }
+    let record = env.read(TRAJECTORY);
+    assert!(
+        record.contains("\"transcript\":\"session.jsonl\""),
+        "{record}"
+    );
+    decide(&env, "Retry twice", Some("src/a.rs:1"));
+    let gone = json!({"transcript_path": "/no/such/file"});
+    is_silent(
+        "codex",
+        &tell(&env, "codex", "stop", &at(&env, "Stop", &gone)),
+    );
+    assert_eq!(phases(&env, "delta_sync"), 2);
+}
+
+/// LOA-HOOK-1: nobody is kept from stopping, unless the project asks for it, and then once.
+#[test]
+fn a_turn_is_only_sent_back_where_the_project_asks_for_it() {
+    let env = with_transcript();
+    decide(&env, "Retry for ever", None);
+    let stopped = |more: Value| tell(&env, "claude", "stop", &at(&env, "Stop", &more));
+    is_silent("claude", &stopped(json!({})));
+    env.write(".loa.config.yaml", "client_hooks:\n  block_stop: true\n");
+    let said = stopped(json!({})).success().json();
+    assert_eq!(said["decision"], "block");
+    let reason = said["reason"].as_str().unwrap();
+    let words = "1 of 2 decisions lack evidence: Retry for ever (no evidence)";
+    assert!(reason.starts_with(words), "{reason}");
+    is_silent("claude", &stopped(json!({"stop_hook_active": true})));
+}
+
+/// LOA-CHK-1: before a context is compacted, what nothing shows is told to the person; the project
+/// may ask for more.
+#[test]
+fn what_nothing_shows_is_told_before_a_context_is_compacted() {
+    let env = with_transcript();
+    let compacted = || {
+        let event = at(&env, "PreCompact", &json!({"trigger": "auto"}));
+        tell(&env, "claude", "pre-compact", &event)
+    };
+    is_silent("claude", &compacted());
+    decide(&env, "Retry for ever", None);
+    let said = compacted().success().json();
+    let told = said["systemMessage"].as_str().unwrap();
+    assert!(told.contains("1 of 2 decisions lack evidence"), "{told}");
+    env.write(".loa.config.yaml", "client_hooks: {block_compact: true}\n");
+    assert_eq!(compacted().success().json()["decision"], "block");
+}
+
+/// LOA-LIFE-1: a session that ends is handed off where all that it claimed is grounded; what is not
+/// goes on counting.
+#[test]
+fn a_session_that_ends_is_handed_off_where_it_is_grounded() {
+    let env = with_transcript();
+    let ended = || {
+        let event = at(&env, "SessionEnd", &json!({"reason": "clear"}));
+        is_silent("claude", &tell(&env, "claude", "session-end", &event));
+    };
+    let ts = decide(&env, "Retry for ever", None);
+    ended();
+    assert_eq!(phases(&env, "session_handoff"), 0);
+    env.run(["session", "cite", &ts, "src/a.rs:1"]).success();
+    ended();
+    assert_eq!(phases(&env, "session_handoff"), 1);
+    let session = started(&env, "claude")["session_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(env.read(TRAJECTORY).contains(&session));
+    // Nothing was claimed since.
+    ended();
+    assert_eq!(phases(&env, "session_handoff"), 1);
 }

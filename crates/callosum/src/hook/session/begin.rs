@@ -1,14 +1,9 @@
 //! A context begins: what is missing is healed, and where things stand is told.
 
-use std::time::Duration;
-
 use callosum_agents::client::Client;
 use callosum_session::{Config, Opening, trajectory::Agent};
 
-use super::{Ground, Problem, Said};
-
-/// How long another session's step is waited for.
-const PATIENCE: Duration = Duration::from_secs(1);
+use super::{Done, Ground, PATIENCE, Problem, Said};
 
 /// Most characters that are told: Claude Code cuts what a hook says near 10,000, and no other client
 /// is known to take less.
@@ -19,11 +14,7 @@ const MOST: usize = 9_000;
 /// What was handed over to the client's agent is written down as picked up before it is told, so that
 /// no two sessions have it. Where another session writes for too long, nothing is healed or handed
 /// over; the rest is told, and the trail knows.
-pub(super) fn told(
-    ground: &Ground,
-    client: &'static Client,
-    said: &Said,
-) -> Result<Option<String>, Problem> {
+pub(super) fn told(ground: &Ground, client: &'static Client, said: &Said) -> Result<Done, Problem> {
     let program = client.program;
     let agent = Agent::new(program).unwrap_or_default();
     let session = ground.session(Agent::default());
@@ -63,7 +54,11 @@ pub(super) fn told(
         let picked_up = &opening.waiting[..told.handed_over];
         held.pick_up(&agent, picked_up, &said.session)?;
     }
-    Ok(Some(told.text).filter(|text| !text.is_empty()))
+    Ok(if told.text.is_empty() {
+        Done::Nothing
+    } else {
+        Done::Context(told.text)
+    })
 }
 
 /// The names by which a hand-off may mean a client's agent.

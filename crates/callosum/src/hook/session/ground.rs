@@ -11,6 +11,7 @@ use crate::{
     committed::Committed,
     config::{Environment, EnvironmentError, Homes, Project, ProjectError, Told},
     hook::place::{folders, journal},
+    transcript::SaveError,
 };
 
 /// How long each lock of the journal is waited for.
@@ -38,6 +39,9 @@ pub(super) enum Problem {
     /// A session's files cannot be used.
     #[error(transparent)]
     Session(#[from] SessionError),
+    /// No checkpoint was written.
+    #[error(transparent)]
+    Save(#[from] SaveError),
     /// The disk does not say.
     #[error(transparent)]
     Disk(#[from] DiskError),

@@ -1,7 +1,7 @@
 //! What a client tells of its sessions: that one begins, comes to rest, is compacted, or ends.
 //!
 //! Start with [`observe`]. A session that begins is told where things stand ([`begin`]); one that
-//! rests or ends is kept ([`rest`]). [`may_clear`] is what a client asks before it clears a context.
+//! rests, is compacted or ends is kept ([`rest`]). [`may_clear`] is what a client asks before it clears a context.
 //! `callosum-session` decides what is told; this is only who is told it, and how.
 //!
 //! Which way it fails: who observes says nothing, whatever goes wrong, and leaves a record of it on
@@ -11,10 +11,13 @@
 mod begin;
 mod clear;
 mod ground;
+mod rest;
 mod said;
 
+use std::time::Duration;
+
 use callosum_agents::client::Client;
-use serde_json::json;
+use serde_json::{Value, json};
 
 pub(super) use self::clear::may_clear;
 use self::{
@@ -23,11 +26,33 @@ use self::{
 };
 use super::answer::Reply;
 
+/// How long another session's step is waited for.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// What is observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Moment {
     /// A context begins: a new one, or one that was cleared, compacted or taken up again.
     Begin,
+    /// A turn is over.
+    Rest,
+    /// The context is about to be made shorter.
+    Compact,
+    /// The session ends.
+    End,
+}
+
+/// What is to be said.
+#[derive(Debug, PartialEq, Eq)]
+enum Done {
+    /// Nothing.
+    Nothing,
+    /// This, to the model.
+    Context(String),
+    /// This, to the person.
+    Tell(String),
+    /// That it must not go on, and why.
+    Block(String),
 }
 
 impl Moment {
@@ -37,6 +62,9 @@ impl Moment {
         let word: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
         match word.as_str() {
             "sessionstart" => Some(Self::Begin),
+            "stop" | "afteragent" => Some(Self::Rest),
+            "precompact" => Some(Self::Compact),
+            "sessionend" => Some(Self::End),
             _ => None,
         }
     }
@@ -45,6 +73,9 @@ impl Moment {
     fn word(self) -> &'static str {
         match self {
             Self::Begin => "session-start",
+            Self::Rest => "stop",
+            Self::Compact => "pre-compact",
+            Self::End => "session-end",
         }
     }
 }
@@ -66,10 +97,13 @@ pub(super) fn observe(client: &'static Client, event: &str, bytes: &[u8], silenc
     };
     let done = match moment {
         Moment::Begin => begin::told(&ground, client, &said),
+        Moment::Rest => rest::rested(&ground, &said),
+        Moment::Compact => rest::compacted(&ground, &said),
+        Moment::End => rest::ended(&ground, &said),
     };
     match done {
-        Ok(Some(text)) => context(&text),
-        Ok(None) => silence,
+        Ok(Done::Nothing) => silence,
+        Ok(done) => reply(&done),
         Err(problem) => {
             ground.tell(client.program, moment.word(), &said, &problem);
             silence
@@ -77,11 +111,16 @@ pub(super) fn observe(client: &'static Client, event: &str, bytes: &[u8], silenc
     }
 }
 
-/// A text for the model, in the form that all clients with such an event take.
-fn context(text: &str) -> Reply {
-    let output = json!({"hookSpecificOutput": {
-        "hookEventName": "SessionStart", "additionalContext": text,
-    }});
+/// What is said, in the form that all clients with such an event take.
+fn reply(done: &Done) -> Reply {
+    let output: Value = match done {
+        Done::Nothing => json!({}),
+        Done::Context(text) => json!({"hookSpecificOutput": {
+            "hookEventName": "SessionStart", "additionalContext": text,
+        }}),
+        Done::Tell(text) => json!({"systemMessage": text}),
+        Done::Block(reason) => json!({"decision": "block", "reason": reason}),
+    };
     Reply {
         stdout: format!("{output}\n"),
         ..Reply::default()

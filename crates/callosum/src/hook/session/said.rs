@@ -16,6 +16,10 @@ pub(super) struct Said {
     pub(super) session: String,
     /// The folder that it is in.
     pub(super) folder: Option<PathBuf>,
+    /// Where it writes what happens in it.
+    pub(super) transcript: Option<PathBuf>,
+    /// Whether it goes on only because a hook sent it back.
+    pub(super) is_continued: bool,
 }
 
 impl Said {
@@ -35,6 +39,8 @@ impl Said {
             name: id("hook_event_name"),
             session: id("session_id"),
             folder: text("cwd").map(PathBuf::from),
+            transcript: text("transcript_path").map(PathBuf::from),
+            is_continued: fields.get("stop_hook_active") == Some(&Value::Bool(true)),
         }
     }
 }

@@ -1,0 +1,97 @@
+//! A session comes to rest, is about to be compacted, or ends: what happened in it is written down.
+
+use callosum_session::{
+    Config, NewHandoff,
+    evidence::Tree,
+    grounding::{Grounding, Threshold},
+    title_of,
+    trajectory::Agent,
+};
+
+use super::{Done, Ground, Problem, Said};
+use crate::transcript::save;
+
+/// Most claims that are named.
+const MOST_NAMED: usize = 5;
+
+/// A turn is over. Nobody is kept from going on, unless the project asks for that; and then once, so
+/// that no session goes in a circle.
+pub(super) fn rested(ground: &Ground, said: &Said) -> Result<Done, Problem> {
+    let config = saved(ground, said)?;
+    if !config.block_stop || said.is_continued {
+        return Ok(Done::Nothing);
+    }
+    Ok(complaint(ground)?.map_or(Done::Nothing, Done::Block))
+}
+
+/// The context is about to be made shorter: what nothing shows is told while it can still be shown.
+pub(super) fn compacted(ground: &Ground, said: &Said) -> Result<Done, Problem> {
+    let config = saved(ground, said)?;
+    let Some(complaint) = complaint(ground)? else {
+        return Ok(Done::Nothing);
+    };
+    Ok(if config.block_compact {
+        Done::Block(complaint)
+    } else {
+        Done::Tell(complaint)
+    })
+}
+
+/// The session ends. It is handed off where it claimed something and all of it is grounded; what is
+/// not is told to the next one, and goes on counting.
+pub(super) fn ended(ground: &Ground, said: &Said) -> Result<Done, Problem> {
+    let config = saved(ground, said)?;
+    let grounding = grounding(ground)?;
+    if grounding.total() > 0 && grounding.passes(&Threshold::default()) {
+        let session = ground.session(Agent::default());
+        let new = NewHandoff {
+            session_id: Some(said.session.clone()).filter(|id| !id.is_empty()),
+            scenarios: config.scenarios,
+            ..NewHandoff::default()
+        };
+        session.hold_within(super::PATIENCE)?.hand_off(&new)?;
+    }
+    Ok(Done::Nothing)
+}
+
+/// Writes a checkpoint.
+fn saved(ground: &Ground, said: &Said) -> Result<Config, Problem> {
+    let session = ground.session(Agent::default());
+    let config = Config::load(&session)?;
+    let id = Some(said.session.as_str()).filter(|id| !id.is_empty());
+    let transcript = said.transcript.as_deref();
+    let there = transcript.filter(|path| ground.disk.exists(path).unwrap_or(false));
+    save(&session, &config, there, id)?;
+    Ok(config)
+}
+
+fn grounding(ground: &Ground) -> Result<Grounding, Problem> {
+    let session = ground.session(Agent::default());
+    let read = session.trajectory().since_handoff();
+    let read = read.map_err(callosum_session::SessionError::from)?;
+    let tree = Tree::new(&ground.disk, &ground.zones.tree);
+    Ok(Grounding::of(&read, &tree))
+}
+
+/// What nothing shows, where that is too much.
+fn complaint(ground: &Ground) -> Result<Option<String>, Problem> {
+    let grounding = grounding(ground)?;
+    let threshold = Threshold::default();
+    if grounding.passes(&threshold) {
+        return Ok(None);
+    }
+    let lacking = grounding.claims.iter().filter(|claim| !claim.is_grounded());
+    let mut named: Vec<String> = lacking
+        .map(|claim| format!("{} ({})", title_of(&claim.claim.text), claim.complaint()))
+        .collect();
+    let (many, total) = (named.len(), grounding.total());
+    if many > MOST_NAMED {
+        named.truncate(MOST_NAMED);
+        named.push(format!("{} more", many - MOST_NAMED));
+    }
+    Ok(Some(format!(
+        "{many} of {total} decisions lack evidence: {}. Add it with `callosum session cite TIME PLACE`, or \
+         mark them as assumptions",
+        named.join("; ")
+    )))
+}

@@ -27,6 +27,7 @@ mod pickup;
 pub mod recovery;
 mod statement;
 mod step;
+pub mod system;
 pub mod trajectory;
 mod zones;
 

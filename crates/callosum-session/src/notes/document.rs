@@ -131,7 +131,7 @@ impl Notes {
     }
 
     /// The lines `- **Name**: value` of Active Context, and where their values stand.
-    pub(super) fn active_lines(&self) -> impl Iterator<Item = (usize, Range<usize>)> + '_ {
+    pub(crate) fn active_lines(&self) -> impl Iterator<Item = (usize, Range<usize>)> + '_ {
         let body = self.lines_of(ACTIVE);
         body.into_iter().filter_map(|line| {
             let found = &self.outline.lines[line];

@@ -15,7 +15,9 @@ use owo_colors::OwoColorize as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{context::Context, guarding, init::ROOM_NEEDED, roster::Roster, store, witness};
+use super::{
+    context::Context, guarding, init::ROOM_NEEDED, roster::Roster, store, witness, zoning,
+};
 use crate::ui::{CommandError, Exit, Progress, many};
 
 /// Say what works here, what is missing, and how to mend it
@@ -94,6 +96,7 @@ pub(super) fn run(context: &Context, _args: &DoctorArgs) -> Result<(), CommandEr
     check_executors(context, &mut checks);
     check_confinement(context, &mut checks);
     guarding::check(context, &mut checks);
+    zoning::check(context, &mut checks);
     check_needs(&mut checks);
     drop(progress);
     let output = DoctorOutput {

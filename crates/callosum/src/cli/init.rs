@@ -1,4 +1,5 @@
-//! `callosum init`: the seed's files, where they are missing, and the guard in clients' settings.
+//! `callosum init`: the seed's files and zones, where they are missing, and the guard in clients'
+//! settings.
 
 use std::path::{Path, PathBuf};
 
@@ -9,6 +10,7 @@ use callosum_host::{
     machine,
 };
 use callosum_ledger::{Checksum, Ledger};
+use callosum_session::system::Surveyed;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,6 +19,7 @@ use super::{
     clients::{self, ClientName, ClientOutput},
     context::Context,
     explain, store,
+    zoning::{self, ZoneOutput},
 };
 use crate::{
     config::{Places, Subject},
@@ -56,8 +59,10 @@ const INITIAL_CALRC: &[u8] = br#"{
 
 /// Prepare a repository, and register the guard with the coding agents that are installed
 ///
-/// Creates what is missing of ledger, audit journal, registry and configuration, and leaves alone
-/// what is there. Then it adds one hook to the settings of each coding agent that is found in PATH:
+/// Creates what is missing of ledger, audit journal, registry and configuration, and of the three
+/// zones of a session: .claude/ with protocols, scripts, a command and a skill, loa-grimoire/ and
+/// .beads/, and .loa.config.yaml. What is there is left alone, or added to where others wrote it;
+/// what somebody changed of ours is named. Then it adds one hook to the settings of each coding agent that is found in PATH:
 /// the agent asks `callosum hook` before its tools run. Everything else in the settings stays as it
 /// is; `callosum uninstall` takes the hook out again. Running it again changes nothing.
 #[derive(Args, Debug)]
@@ -65,7 +70,7 @@ const INITIAL_CALRC: &[u8] = br#"{
 Examples:
   $ callosum init
   $ callosum init --dry-run
-  $ callosum init --ignore --no-hooks
+  $ callosum init --ignore --no-hooks --no-zones
   $ callosum init --client codex --scope project")]
 pub(crate) struct InitArgs {
     /// List the created files in .git/info/exclude, so that git passes them over
@@ -80,6 +85,9 @@ pub(crate) struct InitArgs {
     /// Leave the settings of clients alone
     #[arg(long, conflicts_with_all = ["clients", "scope"])]
     no_hooks: bool,
+    /// Leave out the zones of a session
+    #[arg(long)]
+    no_zones: bool,
     /// Say what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
@@ -99,6 +107,8 @@ pub(crate) struct InitOutput {
     pub(crate) root: String,
     /// What was created, relative to the root.
     pub(crate) created: Vec<String>,
+    /// Files of the zones that were there before and are not as we would write them.
+    pub(crate) zones: Vec<ZoneOutput>,
     /// Entries of an existing ledger that the audit journal took over.
     pub(crate) adopted: u64,
     /// Lines that were added to .git/info/exclude.
@@ -193,7 +203,12 @@ pub(super) fn run(context: &Context, args: &InitArgs) -> Result<(), CommandError
         return tell(context, args);
     }
     let created = create_files(context)?;
-    let excluded = if args.ignore { exclude(context)? } else { None };
+    let zones = lay(context, args, Doing::Write)?;
+    let excluded = if args.ignore {
+        exclude(context, zoning::ignored(&zones))?
+    } else {
+        None
+    };
     let is_told_to_git = excluded.is_some();
     if machine::free_bytes(context.state()).is_ok_and(|free| free < ROOM_NEEDED) {
         context
@@ -206,7 +221,9 @@ pub(super) fn run(context: &Context, args: &InitArgs) -> Result<(), CommandError
             .paths
             .iter()
             .map(|path| shown(path, context.state()))
+            .chain(zoning::created(&zones).map(str::to_owned))
             .collect(),
+        zones: zoning::outputs(&zones),
         adopted: created.adopted,
         excluded: excluded.unwrap_or_default(),
         clients: register(context, args, Doing::Write)?,
@@ -217,6 +234,7 @@ pub(super) fn run(context: &Context, args: &InitArgs) -> Result<(), CommandError
         return ended(args, &output);
     }
     created.tell(context);
+    tell_zones(context, &zones);
     if output.created.is_empty() {
         context
             .ui
@@ -255,9 +273,12 @@ fn tell(context: &Context, args: &InitArgs) -> Result<(), CommandError> {
             created.push(shown(path, context.state()));
         }
     }
+    let zones = lay(context, args, Doing::Tell)?;
+    created.extend(zoning::created(&zones).map(str::to_owned));
     let output = InitOutput {
         root: context.state().display().to_string(),
         created,
+        zones: zoning::outputs(&zones),
         adopted: 0,
         excluded: Vec::new(),
         clients: register(context, args, Doing::Tell)?,
@@ -275,10 +296,30 @@ fn tell(context: &Context, args: &InitArgs) -> Result<(), CommandError> {
     context
         .ui
         .say(&format!("would create in {}: {names}", output.root));
+    zoning::tell(context, &zones);
     for client in &output.clients {
         client.tell(context, true);
     }
     ended(args, &output)
+}
+
+/// Lays the zones, unless they are not wanted.
+fn lay(context: &Context, args: &InitArgs, doing: Doing) -> Result<Vec<Surveyed>, CommandError> {
+    if args.no_zones {
+        return Ok(Vec::new());
+    }
+    zoning::lay(context, doing)
+}
+
+fn tell_zones(context: &Context, zones: &[Surveyed]) {
+    let created: Vec<&str> = zoning::created(zones).collect();
+    if !created.is_empty() {
+        context.ui.say(&format!(
+            "laid the zones of a session: {}",
+            created.join(" ")
+        ));
+    }
+    zoning::tell(context, zones);
 }
 
 /// Registers the guard with the clients that were named, else with those that are installed.
@@ -327,7 +368,7 @@ fn ended(args: &InitArgs, output: &InitOutput) -> Result<(), CommandError> {
 
 /// Adds our names to the repository's own exclude file; says which were missing, or nothing where
 /// there is no git to tell.
-fn exclude(context: &Context) -> Result<Option<Vec<String>>, CommandError> {
+fn exclude(context: &Context, zones: Vec<String>) -> Result<Option<Vec<String>>, CommandError> {
     let git = context.state().join(".git");
     let is_folder = |found: FileStat| found.kind == EntryKind::Folder;
     let found = context
@@ -355,8 +396,9 @@ fn exclude(context: &Context) -> Result<Option<Vec<String>>, CommandError> {
     let missing: Vec<String> = IGNORED
         .iter()
         .chain(&IGNORED_SETTINGS)
-        .filter(|name| !text.lines().any(|line| line.trim() == **name))
         .map(|name| (*name).to_owned())
+        .chain(zones)
+        .filter(|name| !text.lines().any(|line| line.trim() == name))
         .collect();
     if missing.is_empty() {
         return Ok(Some(missing));

@@ -34,6 +34,7 @@ mod trust;
 mod uninstall;
 mod verification;
 mod witness;
+mod zoning;
 
 use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 

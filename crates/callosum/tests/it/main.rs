@@ -70,5 +70,7 @@ mod snapshot;
 mod terminal;
 /// Tools of servers of the Model Context Protocol, called as executors.
 mod tools;
+/// The three zones that `init` lays, and the seed's scripts in them.
 /// What is kept of a call: without secrets, bounded, and whatever is in the way.
 mod trail;
+mod zones;

@@ -1,0 +1,69 @@
+//! [`Held::lay`]: creates what is missing of the three zones, and records what it wrote.
+
+use super::{
+    piece::PIECES,
+    record::{Checksums, FILE, checksum},
+    standing::{Standing, answered_for},
+    survey::{Surveyed, place, survey},
+};
+use crate::step::{Held, SessionError};
+
+impl Held<'_> {
+    /// Creates what is missing, brings up to date what an older version wrote, adds to what others
+    /// have, and says how each file stood before. Laid again, it changes nothing.
+    ///
+    /// What was written is recorded last: a process that is killed before leaves files of ours that
+    /// are the same as those to be laid.
+    pub fn lay(&self) -> Result<Vec<Surveyed>, SessionError> {
+        let session = &self.session;
+        let found = survey(session)?;
+        for surveyed in found.iter().filter(|found| found.standing.is_written()) {
+            let Some(path) = place(session, &surveyed.path)? else {
+                continue;
+            };
+            match (&surveyed.then, surveyed.standing) {
+                (None, _) => {
+                    session.disk.create_dir_all(&path)?;
+                }
+                (Some(bytes), Standing::Missing) => {
+                    if let Some(folder) = path.parent() {
+                        session.disk.create_dir_all(folder)?;
+                    }
+                    session.disk.replace(&path, bytes, surveyed.mode)?;
+                }
+                (Some(bytes), _) => session.disk.rewrite(&path, bytes, surveyed.mode)?,
+            }
+        }
+        self.record_sums(&found)?;
+        Ok(found)
+    }
+
+    fn record_sums(&self, found: &[Surveyed]) -> Result<(), SessionError> {
+        let session = &self.session;
+        let Some(path) = place(session, FILE)? else {
+            return Ok(());
+        };
+        let there = session.disk.read_if_there(&path)?;
+        let Some(before) = Checksums::read(there.as_deref()) else {
+            return Ok(());
+        };
+        let mut sums = before.clone();
+        for piece in &PIECES {
+            let is_ours = found.iter().any(|found| {
+                found.path == piece.path
+                    && (found.standing.is_written() || found.standing == Standing::Current)
+            });
+            let bytes = match place(session, piece.path)? {
+                Some(path) if is_ours => session.disk.read_if_there(&path)?,
+                _ => None,
+            };
+            if let Some(bytes) = bytes {
+                sums.set(piece.path, checksum(answered_for(piece, &bytes)));
+            }
+        }
+        if sums != before {
+            session.disk.rewrite(&path, &sums.to_bytes(), 0o644)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,19 @@
+//! The three zones of a project, laid and looked at: the system zone, which is ours, the state zone
+//! and the beads (Seed LOA §2.3, §9.1).
+//!
+//! Start with [`survey`], which says how each file stands, and [`Held::lay`](crate::Held::lay), which
+//! creates what is missing. What somebody changed is named and left alone; what somebody had before
+//! is added to, where the seed adds to it, and never replaced.
+//!
+//! The texts are under `zone/`. They are thin: each calls the program.
+
+mod lay;
+mod piece;
+mod record;
+mod standing;
+mod survey;
+
+pub use self::{
+    standing::Standing,
+    survey::{Surveyed, survey},
+};

@@ -1,0 +1,180 @@
+//! The three zones: what `init` lays, what it leaves alone, and whether the seed's scripts do what
+//! the seed's own did.
+
+use callosum_testkit::{Output, TestEnv};
+
+/// A project in which the program is found by name.
+fn laid() -> TestEnv {
+    let env = TestEnv::new();
+    env.git_init();
+    std::os::unix::fs::symlink(
+        env!("CARGO_BIN_EXE_callosum"),
+        env.programs().join("callosum"),
+    )
+    .unwrap();
+    env.run(["init", "--no-hooks"]).success();
+    env
+}
+
+fn script(env: &TestEnv, name: &str, arguments: &[&str]) -> Output {
+    let path = env.project().join(".claude").join(name);
+    env.program(path).arguments(arguments).run()
+}
+
+/// LOA-ZONE-1, LOA-FILE-1: the zones are laid once; again changes nothing.
+#[test]
+fn init_lays_the_three_zones_once() {
+    let env = TestEnv::new();
+    let dry = env
+        .run(["init", "--no-hooks", "--dry-run", "--json"])
+        .success()
+        .json();
+    assert!(!env.project().join(".claude").exists());
+    let output = env.run(["init", "--no-hooks", "--json"]).success().json();
+    for path in [
+        ".claude/protocols/session-continuity.md",
+        ".claude/protocols/grounding-enforcement.md",
+        ".claude/scripts/grounding-check.sh",
+        ".claude/hooks/pre-clear.sh",
+        ".claude/commands/ride.md",
+        ".claude/skills/session-continuity/SKILL.md",
+        "CLAUDE.md",
+        "loa-grimoire/NOTES.md",
+        "loa-grimoire/analytics/",
+        "loa-grimoire/a2a/trajectory/",
+        ".beads/",
+        ".loa.config.yaml",
+    ] {
+        for told in [&dry, &output] {
+            let created = told["created"].as_array().unwrap();
+            assert!(created.iter().any(|name| name == path), "{path} in {told}");
+        }
+        assert!(env.project().join(path).exists(), "{path}");
+    }
+    let again = env.run(["init", "--no-hooks", "--json"]).success().json();
+    assert_eq!(again["created"], serde_json::json!([]));
+    assert_eq!(again["zones"], serde_json::json!([]));
+    let without = TestEnv::new();
+    without.run(["init", "--no-hooks", "--no-zones"]).success();
+    assert!(!without.project().join(".claude").exists());
+    assert!(!without.project().join("loa-grimoire").exists());
+}
+
+/// LOA-ZONE-1: what somebody changed of ours is reported by `init` and `doctor`, and stays.
+#[test]
+fn a_changed_file_of_the_system_zone_is_reported_and_stays() {
+    let env = laid();
+    let doctor = env.run(["doctor"]).stdout;
+    assert!(doctor.contains("as they were laid"), "{doctor}");
+    let script = ".claude/scripts/grounding-check.sh";
+    env.write(script, "#!/bin/sh\nexit 0\n");
+    let output = env.run(["init", "--no-hooks", "--json"]).success().json();
+    assert_eq!(output["zones"][0]["path"], script);
+    assert_eq!(output["zones"][0]["standing"], "changed by somebody");
+    assert_eq!(env.read(script), "#!/bin/sh\nexit 0\n");
+    let doctor = env.run(["doctor"]).stdout;
+    let told = format!("changed by somebody: {script}");
+    assert!(doctor.contains(&told), "{doctor}");
+    std::fs::remove_file(env.project().join(script)).unwrap();
+    env.run(["init", "--no-hooks"]).success();
+    assert!(env.read(script).contains("session grounding"));
+}
+
+/// LOA-FILE-1: files that people had are added to, and keep every byte.
+#[test]
+fn files_that_people_had_are_added_to_and_never_replaced() {
+    let env = TestEnv::new();
+    let mine = [
+        ("CLAUDE.md", "# Mine\nNever push.\n"),
+        (".claude/commands/ride.md", "My own ride.\n"),
+        ("loa-grimoire/NOTES.md", "# Notes\n\nWords.\n"),
+        (
+            ".loa.config.yaml",
+            "grounding_enforcement: warn # for now\n",
+        ),
+    ];
+    for (path, text) in mine {
+        env.write(path, text);
+    }
+    env.write(".claude/scripts/self-heal-state.sh", "echo mine\n");
+    let output = env.run(["init", "--no-hooks", "--json"]).success().json();
+    let zones = output["zones"].as_array().unwrap();
+    for (path, text) in mine {
+        let now = env.read(path);
+        assert!(text.lines().all(|line| now.contains(line)), "{path}: {now}");
+        assert!(env.read(path).len() > text.len(), "{path}");
+        let told = zones.iter().find(|zone| zone["path"] == path).unwrap();
+        assert_eq!(told["standing"], "extended", "{path}");
+    }
+    assert_eq!(
+        env.read(".claude/scripts/self-heal-state.sh"),
+        "echo mine\n"
+    );
+    let before: Vec<String> = mine.iter().map(|(path, _)| env.read(path)).collect();
+    env.run(["init", "--no-hooks"]).success();
+    let after: Vec<String> = mine.iter().map(|(path, _)| env.read(path)).collect();
+    assert_eq!(before, after);
+}
+
+/// LOA-GRD-1: the installed script has the seed's arguments, lines and exit codes.
+#[test]
+fn the_installed_scripts_answer_as_the_seeds_do() {
+    let env = laid();
+    let none = script(&env, "scripts/grounding-check.sh", &[]).success();
+    assert_eq!(none.stdout, "No trajectory log found for today\n");
+    env.write("a.rs", "fn one() {}\n");
+    env.run(["session", "decide", "One", "--cite", "a.rs:1"])
+        .success();
+    let passed = script(
+        &env,
+        "scripts/grounding-check.sh",
+        &["implementing-tasks", "0.95"],
+    );
+    assert_eq!(
+        passed.success().stdout,
+        "total_claims=1\ngrounded_claims=1\nassumptions=0\ngrounding_ratio=1.00\nstatus=pass\n"
+    );
+    script(&env, "hooks/pre-clear.sh", &[]).success();
+    env.run(["session", "decide", "Nothing shows it"]).success();
+    let failed = script(&env, "scripts/grounding-check.sh", &[]).ended_with(1);
+    assert!(
+        failed
+            .stdout
+            .contains("status=fail\nmessage=Grounding ratio 0.50")
+    );
+    script(
+        &env,
+        "scripts/grounding-check.sh",
+        &["implementing-tasks", "0.4"],
+    )
+    .success();
+    script(&env, "scripts/grounding-check.sh", &["../../x"]).ended_with(2);
+    script(&env, "scripts/grounding-check.sh", &["a", "1.50"]).ended_with(2);
+    let blocked = script(&env, "hooks/pre-clear.sh", &[]).ended_with(1);
+    assert!(
+        blocked
+            .stdout
+            .contains("Cannot clear: 1 decisions lack evidence")
+    );
+    std::fs::remove_file(env.project().join("loa-grimoire/NOTES.md")).unwrap();
+    let healed = script(&env, "scripts/self-heal-state.sh", &[]).success();
+    assert!(healed.stdout.contains("NOTES.md"), "{}", healed.stdout);
+    std::fs::remove_file(env.programs().join("callosum")).unwrap();
+    script(&env, "scripts/grounding-check.sh", &[]).ended_with(2);
+}
+
+/// LOA-SEC-1: a zone that a link leads out of the project is named and not written.
+#[test]
+fn a_zone_outside_of_the_project_is_left_alone() {
+    let env = TestEnv::new();
+    let elsewhere = env.folder().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, env.project().join(".claude")).unwrap();
+    let output = env.run(["init", "--no-hooks", "--json"]).success().json();
+    let zones = output["zones"].as_array().unwrap();
+    let outside = zones
+        .iter()
+        .filter(|zone| zone["standing"] == "outside of the project");
+    assert_eq!(outside.count(), 15);
+    assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
+}

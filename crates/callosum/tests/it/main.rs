@@ -59,6 +59,7 @@ mod projects;
 mod proofs;
 /// Bringing a ledger back.
 mod recovering;
+/// Guards that gave nothing away, and take one order after another.
 mod reuse_of_guards;
 /// What `--json` prints, held against its published schemas.
 mod schemas;
@@ -70,7 +71,7 @@ mod snapshot;
 mod terminal;
 /// Tools of servers of the Model Context Protocol, called as executors.
 mod tools;
-/// The three zones that `init` lays, and the seed's scripts in them.
 /// What is kept of a call: without secrets, bounded, and whatever is in the way.
 mod trail;
+/// The three zones that `init` lays, and the seed's scripts in them.
 mod zones;

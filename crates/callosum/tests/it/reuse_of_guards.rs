@@ -1,4 +1,5 @@
 //! Guards that gave nothing away, and take one order after another.
+
 #![cfg(target_os = "linux")]
 
 use std::path::PathBuf;

@@ -7,7 +7,10 @@ use callosum_search::{
     outline::{Symbol, SymbolKind},
 };
 
-use super::phrase::{about_symbol, count, list, said};
+use super::{
+    identity,
+    phrase::{about_symbol, count, list, said},
+};
 use crate::scout::{
     citation::plain,
     mentions::Mentions,
@@ -122,12 +125,18 @@ fn methods(survey: &Survey, facades: &[Facade<'_>]) -> Section {
     section
 }
 
-/// One line for each declaration, those that most files name first.
+/// One line for each declaration: those that the README's examples use first, in their order, then those
+/// that most files name.
 fn declarations(
     survey: &Survey,
     mentions: &Mentions<'_>,
     symbols: &[(usize, &Symbol)],
 ) -> Vec<String> {
+    let readme = identity::readme(survey);
+    let exemplified = |symbol: &Symbol| {
+        let line = readme.and_then(|readme| readme.exemplified.get(symbol.name.as_str()));
+        line.copied().unwrap_or(u32::MAX)
+    };
     let mut ranked: Vec<&(usize, &Symbol)> = symbols.iter().collect();
     ranked.sort_by_key(|(at, symbol)| {
         let kind = match symbol.kind {
@@ -135,6 +144,7 @@ fn declarations(
             _ => 0,
         };
         (
+            exemplified(symbol),
             kind,
             std::cmp::Reverse(mentions.of_symbol(*at, symbol).count()),
             symbol.about.is_none(),

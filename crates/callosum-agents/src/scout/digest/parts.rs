@@ -17,6 +17,12 @@ use crate::scout::{
 /// As many parts as a reader keeps apart on one page.
 const MOST_PARTS: usize = 22;
 
+/// A tree of as many source files is small: what its files declare has room too.
+const SMALL_TREE: usize = 24;
+
+/// How much of what a file declares is told then.
+const MOST_DECLARED: usize = 6;
+
 /// The parts, largest first.
 pub(super) fn where_things_are(survey: &Survey, mentions: &Mentions<'_>) -> Section {
     let mut section = Section::new("Where things are", 36, "parts");
@@ -34,10 +40,15 @@ pub(super) fn where_things_are(survey: &Survey, mentions: &Mentions<'_>) -> Sect
 }
 
 /// The files of a part that others lean on most, with what they say they are. A part of few files
-/// is told well enough by its head.
+/// is told well enough by its head; in a small tree, what they declare is told too.
 fn inside(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Vec<String> {
     if part.files.len() < 3 {
-        return Vec::new();
+        let sources = survey.files.iter().filter(|file| file.is_source()).count();
+        return if sources <= SMALL_TREE {
+            declared(survey, part)
+        } else {
+            Vec::new()
+        };
     }
     let users = |at: usize| mentions.of_file(at, &survey.files[at]);
     let mut files: Vec<(usize, usize)> = part
@@ -65,6 +76,29 @@ fn inside(survey: &Survey, mentions: &Mentions<'_>, part: &Module) -> Vec<String
                     about_symbol(symbol, 80)
                 ))
             })
+        })
+        .collect()
+}
+
+/// What the files of a part declare: the first few, those with words of their own before the others.
+fn declared(survey: &Survey, part: &Module) -> Vec<String> {
+    let mut symbols: Vec<(bool, usize, &Symbol)> = part
+        .files
+        .iter()
+        .flat_map(|at| {
+            let symbols = survey.files[*at].outline.symbols.iter();
+            symbols.map(move |symbol| (symbol.about.is_none(), *at, symbol))
+        })
+        .filter(|(.., symbol)| !symbol.test && symbol.public)
+        .filter(|(.., symbol)| !matches!(symbol.kind, SymbolKind::Constant | SymbolKind::Module))
+        .collect();
+    symbols.sort_by_key(|(is_bare, at, symbol)| (*is_bare, *at, symbol.line));
+    symbols
+        .into_iter()
+        .take(MOST_DECLARED)
+        .filter_map(|(_, at, symbol)| {
+            let cited = survey.files[at].cite_symbol(symbol, 88)?;
+            Some(format!("{cited}{}", about_symbol(symbol, 80)))
         })
         .collect()
 }

@@ -215,6 +215,35 @@ fn a_part_is_told_in_full_and_not_called_closed() {
     }
 }
 
+/// CAL-EXE-3: what the README shows is what is called, and is told before what the library's own files
+/// name most.
+#[test]
+fn what_the_readme_shows_is_told_first() {
+    let api = of_kind(
+        Kind::Api,
+        &[
+            ("package.json", r#"{"name": "shelf", "main": "index.ts"}"#),
+            ("README.md", "# Shelf\n\n```ts\nshelf.lend(book)\n```\n"),
+            (
+                "index.ts",
+                "export interface Issue { code: number }\nexport function check(): Issue { return { code: 1 } }\n\
+                 export function lend(book: string) { return book }\n",
+            ),
+            (
+                "a.ts",
+                "import { Issue, check } from './index';\nexport const x: Issue = check();\n",
+            ),
+            (
+                "b.ts",
+                "import { Issue, check } from './index';\nexport const y: Issue = check();\n",
+            ),
+        ],
+    );
+    let at = |name: &str| api.find(name).unwrap_or_else(|| panic!("{name}\n{api}"));
+    assert!(at("function lend") < at("function check"), "{api}");
+    assert!(at("function lend") < at("interface Issue"), "{api}");
+}
+
 /// CAL-EXE-3: where there is room, every test is named.
 #[test]
 fn few_tests_are_all_named() {

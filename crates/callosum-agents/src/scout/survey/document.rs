@@ -1,7 +1,9 @@
-//! What a document says first: its title and the first sentence of its prose.
+//! What a document says first: its title, the first sentence of its prose, and the names in its examples.
 //!
 //! Reads Markdown and reStructuredText as far as needed to step over badges, tables of contents,
 //! comments and code.
+
+use std::collections::BTreeMap;
 
 use callosum_search::outline::Note;
 
@@ -48,6 +50,48 @@ pub(in crate::scout) fn title_and_first_sentence(text: &str) -> (Option<Note>, O
         }
     }
     (title, about)
+}
+
+/// The names that a document's examples call, construct or reach into, each with the line of its first
+/// use: what whoever uses the thing is shown first.
+pub(in crate::scout) fn names_in_examples(text: &str) -> BTreeMap<Box<str>, u32> {
+    let mut names = BTreeMap::new();
+    let mut in_fence = false;
+    for (number, line) in (1..).zip(text.lines()) {
+        let trimmed = line.trim();
+        if is_fence(trimmed) {
+            in_fence = !in_fence;
+        } else if in_fence {
+            take_names(trimmed, number, &mut names);
+        } else {
+            // Between pairs of backticks.
+            for code in line.replace("``", "`").split('`').skip(1).step_by(2) {
+                take_names(code, number, &mut names);
+            }
+        }
+    }
+    names
+}
+
+/// The names in a line of code that stand before a bracket, or before or after a dot or colons; a name
+/// that is all of it.
+fn take_names(code: &str, number: u32, names: &mut BTreeMap<Box<str>, u32>) {
+    let is_of_name = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+    let mut at = 0;
+    while let Some(start) = code[at..].find(is_of_name).map(|start| at + start) {
+        let end = code[start..].find(|c| !is_of_name(c));
+        let end = end.map_or(code.len(), |end| start + end);
+        let (before, name, after) = (&code[..start], &code[start..end], &code[end..]);
+        let is_used = after.starts_with(['(', '<', '.', '{', '!'])
+            || after.starts_with("::")
+            || before.ends_with(['.', '@'])
+            || before.ends_with("::")
+            || name == code;
+        if is_used && !name.starts_with(|c: char| c.is_ascii_digit()) {
+            names.entry(name.into()).or_insert(number);
+        }
+        at = end;
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -177,6 +221,24 @@ mod tests {
     fn check(text: &str, title: Option<(&str, u32)>, about: Option<(&str, u32)>) {
         let owned = |pair: Option<(&str, u32)>| pair.map(|(text, line)| note(text, line));
         assert_eq!(title_and_first_sentence(text), (owned(title), owned(about)));
+    }
+
+    #[test]
+    fn names_in_examples_are_those_that_are_used() {
+        let text = "# Zod\n\nCall `parse` on a schema, or ``safe_parse()``.\n\n```ts\nimport * as z from \"zod\";\n\
+                    const User = z.object({\n  name: z.string(),\n});\nlet shelf = Shelf::new();\n```\n\nNot this( one.\n";
+        let names = names_in_examples(text);
+        let names: Vec<(&str, u32)> = names.iter().map(|(name, line)| (&**name, *line)).collect();
+        let expected = [
+            ("Shelf", 10),
+            ("new", 10),
+            ("object", 7),
+            ("parse", 3),
+            ("safe_parse", 3),
+            ("string", 8),
+            ("z", 7),
+        ];
+        assert_eq!(names, expected);
     }
 
     #[test]

@@ -46,6 +46,8 @@ pub(in crate::scout) struct SurveyedFile {
     /// Of a test file that the grammar gave up, every word with its first line: it may name
     /// anything.
     pub(in crate::scout) words: BTreeMap<Box<str>, u32>,
+    /// Of a document, the names that its examples use, each with the line of its first use.
+    pub(in crate::scout) exemplified: BTreeMap<Box<str>, u32>,
     /// Lines that may be quoted, trimmed.
     quotable: BTreeMap<u32, Box<str>>,
 }
@@ -66,6 +68,7 @@ impl SurveyedFile {
             text: None,
             path_heads: BTreeMap::new(),
             words: BTreeMap::new(),
+            exemplified: BTreeMap::new(),
             quotable: BTreeMap::new(),
         }
     }
@@ -107,6 +110,7 @@ impl SurveyedFile {
         }
         if surveyed.role == Role::Document {
             (surveyed.title, surveyed.about) = document::title_and_first_sentence(&text);
+            surveyed.exemplified = document::names_in_examples(&text);
         }
         if file.language == Some(Language::Rust) {
             let heads = std::mem::take(&mut surveyed.outline.path_heads);

@@ -67,7 +67,7 @@ impl Workshop<'_> {
         heard: &mut dyn FnMut(Sign<'_>),
     ) -> Result<Asked, Stop> {
         if let Err(error) = self.health.check(job.executor, surroundings) {
-            return Err(Stop::Failed(Failure {
+            return Err(Failure {
                 code: error.code(),
                 message: format!(
                     "executor `{}` did not pass its health check",
@@ -76,8 +76,10 @@ impl Workshop<'_> {
                 details: Some(one_line(&error)),
                 kept_answer: None,
                 kept_part: None,
+                citations: None,
                 is_final: false,
-            }));
+            }
+            .into());
         }
         let first = runner::run(job.executor, request, surroundings, heard);
         let error = match first {
@@ -120,14 +122,16 @@ impl Workshop<'_> {
             Ok(kept) => kept,
             Err(stop) => return stop,
         };
-        Stop::Failed(Failure {
+        Failure {
             code: error.code(),
             message: one_line(error),
             details: complaint(error),
             kept_answer,
             kept_part,
+            citations: None,
             is_final: !error.may_pass(),
-        })
+        }
+        .into()
     }
 
     /// Keeps a whole answer by its hash, so that refusing it loses nothing.

@@ -136,10 +136,10 @@ impl Workshop<'_> {
                 reused: done.reused,
             },
             Ok(Err(Stop::Failed(failure))) => AttemptResult::Failed {
-                failure,
+                failure: *failure,
                 uncommitted,
             },
-            Ok(Err(Stop::Unstorable(failure))) => AttemptResult::Unstorable(failure),
+            Ok(Err(Stop::Unstorable(failure))) => AttemptResult::Unstorable(*failure),
             Ok(Err(Stop::OverBudget(bound))) => AttemptResult::OverBudget(bound),
             Ok(Err(Stop::Cancelled)) => AttemptResult::Cancelled,
             Err(_) => AttemptResult::Failed {
@@ -244,7 +244,7 @@ impl Workshop<'_> {
         let Admission::Open { left } = self.means.circuits.admit(&executor.id)? else {
             return Ok(());
         };
-        Err(Stop::Failed(Failure {
+        Err(Failure {
             code: None,
             message: format!(
                 "executor `{}` failed again and again, and is left alone for {} s more",
@@ -254,8 +254,10 @@ impl Workshop<'_> {
             details: None,
             kept_answer: None,
             kept_part: None,
+            citations: None,
             is_final: true,
-        }))
+        }
+        .into())
     }
 
     /// Takes note of what a try says about its executor.
@@ -326,7 +328,7 @@ impl Workshop<'_> {
         let mut step = |trigger: Trigger| -> Result<(), Stop> {
             process = process
                 .after(trigger)
-                .map_err(|error| Stop::Failed(Failure::of(None, one_line(&error))))?;
+                .map_err(|error| Failure::of(None, one_line(&error)))?;
             self.record(about.state(trigger, process))
         };
         let mut request = self.request(job, about.id)?;
@@ -371,6 +373,7 @@ impl Workshop<'_> {
                 details: None,
                 kept_answer: Some(self.keep(answer)?),
                 kept_part: None,
+                citations: objection.into_review().map(Box::new),
                 is_final: complaint.is_some(),
             };
             self.record(about.rejected(&failure))?;
@@ -385,7 +388,7 @@ impl Workshop<'_> {
                     tokens_before += asked.tokens_before + answer.tokens_used;
                     request = request.sent_back(&complaint);
                 }
-                _ => return Err(Stop::Failed(failure)),
+                _ => return Err(failure.into()),
             }
         }
     }

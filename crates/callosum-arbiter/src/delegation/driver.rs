@@ -279,6 +279,7 @@ impl<'a> Run<'a> {
             details: None,
             kept_answer: None,
             kept_part: None,
+            citations: None,
             is_final: true,
         };
         self.record(not_started(

@@ -83,6 +83,14 @@ fn told(review: &Review) -> String {
 }
 
 impl Objection {
+    /// How the citations stand, where they are what it is about.
+    pub(super) fn into_review(self) -> Option<Review> {
+        match self {
+            Self::Ungrounded { review, .. } => Some(review),
+            Self::TooShort { .. } | Self::TooLong { .. } => None,
+        }
+    }
+
     /// The seed's code.
     pub(super) fn code(&self) -> ErrorCode {
         match self {

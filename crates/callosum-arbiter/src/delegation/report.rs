@@ -87,6 +87,8 @@ pub struct Failure {
     pub kept_answer: Option<Checksum>,
     /// Where that is kept which had come of an answer before it broke off, by its hash.
     pub kept_part: Option<Checksum>,
+    /// How the citations of the answer stood, where it was refused for them.
+    pub citations: Option<Box<Review>>,
     /// Whether a further try is not worth making, whatever its code says.
     pub is_final: bool,
 }
@@ -100,6 +102,7 @@ impl Failure {
             details: None,
             kept_answer: None,
             kept_part: None,
+            citations: None,
             is_final: false,
         }
     }

@@ -15,13 +15,19 @@ use crate::{
 /// Why an attempt ended early.
 pub(super) enum Stop {
     /// The attempt failed; another may not.
-    Failed(Failure),
+    Failed(Box<Failure>),
     /// The ledger takes nothing any more in this run.
-    Unstorable(Failure),
+    Unstorable(Box<Failure>),
     /// A bound of the tree of tasks was reached.
     OverBudget(Bound),
     /// Somebody cancelled.
     Cancelled,
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(Box::new(failure))
+    }
 }
 
 impl From<CircuitsError> for Stop {
@@ -31,7 +37,7 @@ impl From<CircuitsError> for Stop {
             CircuitsError::Disk(_) => Some(ErrorCode::DiskFailure),
             CircuitsError::Unreadable { .. } => None,
         };
-        Self::Failed(Failure::of(code, one_line(&error)))
+        Failure::of(code, one_line(&error)).into()
     }
 }
 
@@ -42,7 +48,7 @@ impl From<BudgetError> for Stop {
             BudgetError::Disk(_) => Some(ErrorCode::DiskFailure),
             _ => None,
         };
-        Self::Failed(Failure::of(code, one_line(&error)))
+        Failure::of(code, one_line(&error)).into()
     }
 }
 
@@ -50,22 +56,22 @@ impl From<WriteError> for Stop {
     fn from(error: WriteError) -> Self {
         let failure = Failure::of(error.code(), one_line(&error));
         if error.has_halted() {
-            Self::Unstorable(failure)
+            Self::Unstorable(Box::new(failure))
         } else {
-            Self::Failed(failure)
+            failure.into()
         }
     }
 }
 
 impl From<ReadError> for Stop {
     fn from(error: ReadError) -> Self {
-        Self::Failed(Failure::of(error.code(), one_line(&error)))
+        Failure::of(error.code(), one_line(&error)).into()
     }
 }
 
 impl From<DiskError> for Stop {
     fn from(error: DiskError) -> Self {
-        Self::Failed(Failure::of(Some(ErrorCode::DiskFailure), one_line(&error)))
+        Failure::of(Some(ErrorCode::DiskFailure), one_line(&error)).into()
     }
 }
 

@@ -44,6 +44,15 @@ fn a_demanded_share_refuses_an_answer_after_one_more_chance() {
     assert!(message.contains("a share of 0.95 is demanded"), "{message}");
     let details = refused["error"]["details"].as_str().unwrap();
     assert!(details.contains("the whole answer is kept as"), "{details}");
+    let citations = &refused["citations"];
+    assert!(
+        citations["total"].as_u64() > citations["verified"].as_u64(),
+        "{refused}"
+    );
+    assert!(
+        !citations["failing"].as_array().unwrap().is_empty(),
+        "{refused}"
+    );
     let records = env
         .run(["audit", "query", "--event", "rejected", "--json"])
         .success()

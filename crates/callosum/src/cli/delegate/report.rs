@@ -2,6 +2,7 @@
 
 use callosum_arbiter::delegation::{Failure, TaskReport, TaskStatus};
 use callosum_evidence::{
+    citation::Review,
     digest::{LeftOut, digest},
     tokens::estimate,
 };
@@ -38,7 +39,8 @@ pub(crate) struct DelegateOutput {
     pub(crate) cached_from: Option<CachedFrom>,
     /// Milliseconds from the task's start to its end, retries included.
     pub(crate) elapsed_ms: u64,
-    /// How many citations the summary has, and how many hold.
+    /// How many citations the summary has, and how many hold; of an answer that was refused for them,
+    /// how they stood.
     pub(crate) citations: CitationCounts,
     /// What went wrong; null on success.
     pub(crate) error: Option<ErrorOutput>,
@@ -121,6 +123,18 @@ pub(crate) struct CitationCounts {
     pub(crate) failing: Vec<String>,
 }
 
+impl CitationCounts {
+    fn of(review: &Review) -> Self {
+        Self {
+            total: review.tally.total,
+            verified: review.tally.verified,
+            moved: review.tally.moved,
+            missing: review.tally.missing,
+            failing: review.complaints(MOST_TOLD),
+        }
+    }
+}
+
 /// Most failing citations of a kind that are told.
 const MOST_TOLD: usize = 20;
 
@@ -184,15 +198,15 @@ impl DelegateOutput {
                 output.checksum = Some(entry.checksum.to_string());
                 output.tokens_used = entry.tokens_used;
                 output.tokens_returned = handed.tokens;
-                output.citations = CitationCounts {
-                    total: citations.tally.total,
-                    verified: citations.tally.verified,
-                    moved: citations.tally.moved,
-                    missing: citations.tally.missing,
-                    failing: citations.complaints(MOST_TOLD),
-                };
+                output.citations = CitationCounts::of(citations);
             }
-            TaskStatus::Failed => output.error = Some(error_of(&report.failures)),
+            TaskStatus::Failed => {
+                output.error = Some(error_of(&report.failures));
+                let refused_for = report.failures.last();
+                if let Some(citations) = refused_for.and_then(|last| last.citations.as_deref()) {
+                    output.citations = CitationCounts::of(citations);
+                }
+            }
             TaskStatus::DependencyFailed { on } => {
                 "skipped".clone_into(&mut output.status);
                 output.error = Some(ErrorOutput::plain(format!(
@@ -305,6 +319,7 @@ mod tests {
             details: details.map(str::to_owned),
             kept_answer: None,
             kept_part: None,
+            citations: None,
             is_final: false,
         }
     }

@@ -260,6 +260,7 @@ fn takes(name: &str) -> &'static str {
         "cp" | "gcp" | "mv" | "gmv" | "ln" => "-t --target-directory -S --suffix",
         "install" => "-t --target-directory -S --suffix -m --mode -o --owner -g --group",
         "truncate" => "-s --size -r --reference -o",
+        "fallocate" => "-l --length -o --offset",
         "sed" | "gsed" => "-e -f --expression --file -l --line-length",
         "rsync" | "scp" => "-e -i -F -P -o -l --rsh --exclude --include --filter",
         "tar" | "gtar" | "bsdtar" => "-f -C --file --directory --exclude",
@@ -289,7 +290,9 @@ pub(crate) fn writes(call: &Call, facts: &Facts) -> Vec<(String, bool)> {
     };
     let mut add = |path: &str, strict: bool| all.push((path.to_owned(), strict));
     match call.name.as_str() {
-        "tee" | "sponge" | "truncate" | "ed" | "ex" => operands().for_each(|path| add(path, true)),
+        "tee" | "sponge" | "truncate" | "fallocate" | "ed" | "ex" => {
+            operands().for_each(|path| add(path, true));
+        }
         "cp" | "install" | "ln" | "rsync" | "scp" | "gcp" | "ditto" => {
             let to = subject
                 .value("-t")

@@ -4,6 +4,33 @@ use super::{Rule, Severity, Subject, Tool};
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
+        names: &["setfacl"],
+        takes: "-m -x -M -X --modify --remove --modify-file --remove-file --restore",
+        one_dash: false,
+        tests: &[],
+        rules: &[Rule {
+            id: "setfacl.broad",
+            when: &[
+                "@vital|@system",
+                "@outside",
+                "-R|--recursive @project|@everything",
+            ],
+            severity: Severity::Ask,
+            reason: "it changes who may read and write far more than a file of the project",
+            alternative: Some("getfacl ."),
+            catches: &[
+                "setfacl -m u:nobody:rwx /home/u",
+                "setfacl -R -b .",
+                "setfacl -R -m o::rwx /etc",
+            ],
+            spares: &[
+                "setfacl -m u:www-data:rx public",
+                "getfacl -R .",
+                "setfacl --help",
+            ],
+        }],
+    },
+    Tool {
         names: &["chmod", "gchmod"],
         takes: "--reference",
         one_dash: false,

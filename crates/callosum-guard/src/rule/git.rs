@@ -14,6 +14,9 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             refspecs(s).any(|spec| spec.starts_with(':') && spec.len() > 1)
         }),
         ("drops-changes", drops_changes),
+        ("sets-hooks", sets_hooks),
+        ("recreates", recreates),
+        ("fetches-over", fetches_over),
         ("unsafe-key", unsafe_key),
         ("answered", |s| s.call.input.is_some()),
         ("all-files", |s| {
@@ -160,6 +163,9 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "branch -f|--force",
                 "branch -M",
                 "branch -C",
+                "switch &recreates",
+                "checkout &recreates",
+                "fetch|pull &fetches-over",
                 "update-ref -d|--stdin",
                 "update-ref refs/*",
                 "symbolic-ref -d|--delete",
@@ -172,11 +178,20 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "git branch --delete --force x",
                 "git branch -f main HEAD~9",
                 "git update-ref -d refs/heads/main",
+                "git switch -C main origin/main",
+                "git checkout -B main",
+                "git fetch origin +main:main",
+                "git fetch --force origin dev:dev",
             ],
             spares: &[
                 "git branch -d merged",
                 "git branch -a",
                 "git branch new main",
+                "git -C sub switch main",
+                "git checkout -b new",
+                "git checkout -B topic origin/topic",
+                "git fetch origin +refs/heads/*:refs/remotes/origin/*",
+                "git fetch origin main:main",
             ],
         },
         Rule {
@@ -253,7 +268,10 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
         },
         Rule {
             id: "git.config-runs",
-            when: &["config &unsafe-key !--get|--get-all|--list|-l|--unset|--get-regexp"],
+            when: &[
+                "config &unsafe-key !--get|--get-all|--list|-l|--unset|--get-regexp",
+                "&sets-hooks",
+            ],
             severity: Severity::Ask,
             reason: "from then on git runs this whenever it is used",
             alternative: Some("git config --list"),
@@ -261,11 +279,13 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "git config core.hooksPath /tmp/h",
                 "git config --global core.sshCommand 'x'",
                 "git config alias.st '!rm -rf /'",
+                "git -c core.hooksPath=/tmp/h commit -m x",
             ],
             spares: &[
                 "git config user.name x",
                 "git config alias.st status",
                 "git config --get core.hooksPath",
+                "git -c core.hooksPath=/dev/null commit -m x",
             ],
         },
     ],
@@ -311,6 +331,50 @@ fn drops_changes(subject: &Subject<'_>) -> bool {
                     .rsplit_once('.')
                     .is_some_and(|(stem, end)| !stem.is_empty() && ENDINGS.contains(&end))
         })
+}
+
+/// Whether `-c` names a folder of hooks; none at all only leaves them out.
+fn sets_hooks(subject: &Subject<'_>) -> bool {
+    subject.options.iter().any(|given| {
+        let value = given.value.filter(|_| given.name == "-c").unwrap_or("");
+        value.split_once('=').is_some_and(|(key, folder)| {
+            key.eq_ignore_ascii_case("core.hookspath") && !matches!(folder, "" | "/dev/null")
+        })
+    })
+}
+
+/// Whether a branch that may be there is made anew: `switch -C`, `checkout -B`. Before the verb,
+/// `-C` names a folder. A topic as the remote has it is how one that was fetched is looked at.
+fn recreates(subject: &Subject<'_>) -> bool {
+    let mut words = subject.call.words.iter().map(|word| word.text.as_str());
+    let verb = words.find(|word| matches!(*word, "switch" | "checkout"));
+    let option = if verb == Some("switch") { "-C" } else { "-B" };
+    if !words.any(|word| word == option || word == "--force-create") {
+        return false;
+    }
+    let mut named = words.filter(|word| !word.starts_with('-'));
+    let (branch, from) = (named.next().unwrap_or(""), named.next());
+    let is_trunk = matches!(branch, "main" | "master" | "trunk" | "develop");
+    let follows = from.and_then(|from| from.split_once('/'));
+    is_trunk || follows.is_none_or(|(_, theirs)| theirs != branch)
+}
+
+/// Whether a fetch overwrites a branch of ours. What follows a remote's, a tag or somebody's request
+/// is made to be overwritten.
+fn fetches_over(subject: &Subject<'_>) -> bool {
+    let forced = subject.has("-f") || subject.has("--force");
+    refspecs(subject).any(|spec| {
+        let Some((from, to)) = spec.split_once(':') else {
+            return false;
+        };
+        let follows = ["refs/remotes/", "refs/tags/", "refs/pull/", "refs/notes/"];
+        (forced || from.starts_with('+'))
+            && !to.is_empty()
+            && !from.contains("://")
+            && !from.contains("pull/")
+            && !from.contains("merge-requests/")
+            && !follows.iter().any(|start| to.starts_with(start))
+    })
 }
 
 fn unsafe_key(subject: &Subject<'_>) -> bool {

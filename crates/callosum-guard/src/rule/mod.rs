@@ -24,6 +24,7 @@ mod network;
 mod package;
 mod process;
 mod publish;
+mod revision;
 mod subject;
 mod sudo;
 mod system;
@@ -121,6 +122,7 @@ pub(crate) struct Tool {
 /// Every tool that has rules.
 pub(crate) const TOOLS: &[&[Tool]] = &[
     git::TOOLS,
+    revision::TOOLS,
     delete::TOOLS,
     callosum::TOOLS,
     chmod::TOOLS,

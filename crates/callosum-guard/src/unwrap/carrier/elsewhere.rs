@@ -1,6 +1,6 @@
 //! Other machines and containers: what is run there is not run on files of ours.
 
-use super::joined;
+use super::{joined, places::entry_of};
 use crate::unwrap::{
     value::{Arg, Value},
     walk::Walker,
@@ -77,10 +77,13 @@ impl Walker<'_> {
                 || word.text.starts_with("--mount")
                 || word.text == "--privileged"
         });
-        if fresh && !shares {
+        let image = words.get(target).map_or("", |word| word.text.as_str());
+        let own = entry_of(image).filter(|_| fresh && entry.is_none());
+        if fresh && !shares && !own.is_some_and(|(_, reaches_out)| reaches_out) {
             return Value::unknown();
         }
         let mut whole: Vec<Arg> = entry.into_iter().collect();
+        whole.extend(own.map(|(program, _)| Arg::plain(program)));
         whole.extend(inner);
         self.elsewhere(|walker| walker.inner("exec", &whole, input))
     }

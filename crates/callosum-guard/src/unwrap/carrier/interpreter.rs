@@ -27,6 +27,15 @@ impl Walker<'_> {
             && let Some(at) = words.iter().position(|word| word.text == "-m")
             && words[1..at].iter().all(|word| word.text.starts_with('-'))
         {
+            if words.get(at + 1).is_some_and(|word| word.text == "timeit") {
+                let given = &words[at + 2..];
+                let texts: Vec<&str> = given
+                    .iter()
+                    .map(|word| word.text.as_str())
+                    .filter(|text| text.contains(['(', ' ']))
+                    .collect();
+                return self.code(language, &texts.join("\n"));
+            }
             return self.inner("python -m", &words[at + 1..], input);
         }
         for (at, word) in words.iter().enumerate().skip(1) {

@@ -7,6 +7,7 @@ mod elsewhere;
 mod git;
 mod interpreter;
 mod items;
+mod places;
 mod prefix;
 mod shells;
 mod texts;
@@ -40,6 +41,9 @@ impl Walker<'_> {
             return self.run_script(name, words, &script, input);
         }
         if let Some(output) = self.builtin(name, words, input) {
+            return output;
+        }
+        if let Some(output) = self.place(name, words, input) {
             return output;
         }
         if let Some((wrapper, names)) = wrapper::find(name, words) {

@@ -10,7 +10,7 @@ use crate::unwrap::{
 };
 
 /// Shells that read commands as bash does, or nearly.
-pub(crate) const SHELLS: [&str; 17] = [
+pub(crate) const SHELLS: [&str; 18] = [
     "bash",
     "sh",
     "zsh",
@@ -25,6 +25,7 @@ pub(crate) const SHELLS: [&str; 17] = [
     "pwsh",
     "powershell",
     "yash",
+    "xonsh",
     "elvish",
     "nu",
     "cmd",

@@ -221,7 +221,18 @@ impl Walker<'_> {
                 .find_map(|name| self.state.files.get(&self.state.absolute(name)).cloned())
                 .unwrap_or_default(),
         };
-        for line in content.text.lines().take(64) {
+        let mut text = content.text;
+        for (at, word) in words.iter().enumerate() {
+            let given = match word.text.as_str() {
+                "-E" | "--eval" => words.get(at + 1).map(|word| word.text.as_str()),
+                other => other.strip_prefix("--eval="),
+            };
+            if let Some(given) = given {
+                text.push('\n');
+                text.push_str(given);
+            }
+        }
+        for line in text.lines().take(64) {
             let recipe = line.strip_prefix('\t').or_else(|| {
                 line.split_once(':')
                     .and_then(|(_, rest)| rest.split_once(';'))

@@ -5,10 +5,12 @@
 //! variable first.
 //!
 //! Start with [`effects`]. The pieces of a program are in `token`, what is known of strings and
-//! names before they are looked at in `fold`, which files it lists in `listing`.
+//! names before they are looked at in `fold`, which files it lists in `listing`,
+//! libraries by which it runs programs in `library`.
 
 mod fold;
 mod language;
+mod library;
 mod listing;
 mod token;
 
@@ -109,6 +111,7 @@ const DELETE: &[&str] = &[
     "remove_entry_secure",
     "deltree",
     "remove_dir",
+    "delete-directory",
 ];
 
 /// Functions that delete one file or an empty folder.
@@ -122,6 +125,7 @@ const DELETE_ONE: &[&str] = &[
     "delete",
     "rm",
     "rm_f",
+    "delete-file",
 ];
 
 /// Functions that write what their first argument names.
@@ -148,6 +152,9 @@ pub(super) fn effects(language: &Language, source: &str, home: &str) -> Vec<Effe
     let tokens = pathed(folded(language, homed(spelled, home)));
     let listed = listed(language, &tokens);
     let mut found = Vec::new();
+    if language.name == "python -c" {
+        found.extend(library::calls(&tokens));
+    }
     for (at, token) in tokens.iter().enumerate() {
         match token {
             Token::Run(text) => found.push(Effect::Shell(text.clone())),

@@ -50,7 +50,7 @@ pub(super) fn tokens(language: &Language, source: &str) -> Vec<Token> {
                 continue;
             }
         }
-        if letter == 'q' && language.name == "perl -e" {
+        if letter == 'q' && language.name == "perl -e" && letters.get(at + 1) != Some(&'w') {
             let from = if letters.get(at + 1) == Some(&'q') {
                 at + 2
             } else {
@@ -67,6 +67,38 @@ pub(super) fn tokens(language: &Language, source: &str) -> Vec<Token> {
             if let Some(close) = close {
                 let (text, end) = quoted(&letters, from + 1, close, 1);
                 tokens.push(Token::Text(text));
+                at = end;
+                continue;
+            }
+        }
+        // `qw(a b)` and `%w(a b)` are a list of words.
+        let lists = match language.name {
+            "perl -e" => letter == 'q',
+            "ruby -e" => letter == '%',
+            _ => false,
+        };
+        if lists && letters.get(at + 1) == Some(&'w') {
+            let mut from = at + 2;
+            while letters.get(from) == Some(&' ') {
+                from += 1;
+            }
+            let close = match letters.get(from) {
+                Some('(') => Some(')'),
+                Some('[') => Some(']'),
+                Some('{') => Some('}'),
+                Some('<') => Some('>'),
+                Some(sign) if sign.is_ascii_punctuation() && *sign != '_' => Some(*sign),
+                _ => None,
+            };
+            if let Some(close) = close {
+                let (text, end) = quoted(&letters, from + 1, close, 1);
+                let text = text.replace(&format!("\\{close}"), &close.to_string());
+                for (place, word) in text.split_whitespace().enumerate() {
+                    if place > 0 {
+                        tokens.push(Token::Sign(','));
+                    }
+                    tokens.push(Token::Text(word.to_owned()));
+                }
                 at = end;
                 continue;
             }

@@ -1,0 +1,94 @@
+//! Other keepers of revisions than git: what throws work away there.
+
+use super::{Rule, Severity, Tool};
+
+pub(super) const TOOLS: &[Tool] = &[
+    Tool {
+        names: &["hg", "chg"],
+        takes: "-R -r --rev --repository --cwd --config -m --message -d -b --branch",
+        one_dash: false,
+        tests: &[],
+        rules: &[Rule {
+            id: "hg.discard",
+            when: &[
+                "revert -a|--all !-n|--dry-run",
+                "purge|clean !-p|--print",
+                "update|up|checkout|co|goto -C|--clean",
+                "merge --abort",
+                "strip|debugstrip|rollback",
+                "push -f|--force",
+                "shelve --cleanup|-d|--delete",
+            ],
+            severity: Severity::Ask,
+            reason: "it throws away changes or revisions",
+            alternative: Some("hg shelve"),
+            catches: &[
+                "hg revert --all",
+                "hg purge --all",
+                "hg -R sub up -C tip",
+                "hg strip -r 3",
+                "hg push -f",
+            ],
+            spares: &[
+                "hg status",
+                "hg update tip",
+                "hg revert a.py",
+                "hg purge --print",
+                "hg push",
+            ],
+        }],
+    },
+    Tool {
+        names: &["svn"],
+        takes: "-r -m --revision --message --depth --username --password -F",
+        one_dash: false,
+        tests: &[("at-server", |s| {
+            let mut operands = s.operands.iter().skip(1);
+            operands.any(|(word, _)| word.text.contains("://"))
+        })],
+        rules: &[Rule {
+            id: "svn.discard",
+            when: &[
+                "revert -R|--recursive",
+                "revert --depth=infinity",
+                "cleanup --remove-unversioned|--remove-ignored",
+                "delete|del|remove|rm &at-server",
+                "delete|del|remove|rm --force",
+            ],
+            severity: Severity::Ask,
+            reason: "it throws away changes, or deletes at the server",
+            alternative: Some("svn diff"),
+            catches: &[
+                "svn revert -R .",
+                "svn cleanup --remove-unversioned",
+                "svn rm https://svn.example.org/trunk -m x",
+            ],
+            spares: &["svn revert a.py", "svn update", "svn cleanup", "svn status"],
+        }],
+    },
+    Tool {
+        names: &["bzr", "brz", "fossil", "p4"],
+        takes: "-r -m",
+        one_dash: false,
+        tests: &[("whole", |s| {
+            s.operands.len() < 2
+                || s.operands
+                    .iter()
+                    .skip(1)
+                    .any(|(word, _)| word.text.ends_with("..."))
+        })],
+        rules: &[Rule {
+            id: "revision.discard",
+            when: &[
+                "revert &whole !-n",
+                "clean-tree --force",
+                "clean -f|--force",
+            ],
+            severity: Severity::Ask,
+            reason: "it throws away changes that are not committed",
+            alternative: Some("bzr shelve"),
+            catches: &["bzr revert", "fossil revert", "p4 revert //..."],
+            spares: &["bzr revert a.py", "fossil status", "p4 revert a.py"],
+        }],
+    },
+];

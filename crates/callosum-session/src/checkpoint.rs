@@ -13,14 +13,12 @@ use crate::{
     config::{Config, Enforcement},
     evidence::{ROOT_PREFIX, Standing, Tree},
     fork::{Source, forks},
+    ghost::unverified,
     grounding::{Grounding, Threshold},
     notes::Notes,
     step::{Held, Intent, NoteChange, SessionError, second},
     trajectory::Record,
 };
-
-/// Two queries that share more of their words than this are one query twice, in percent.
-const MOST_ALIKE: usize = 50;
 
 /// What came of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,22 +207,12 @@ fn grounded(grounding: &Grounding, config: &Config, threshold: &Threshold) -> St
     }
 }
 
-/// A ghost is a feature that is said not to be there. It is verified by two queries that differ, that
-/// each found nothing, and by a control that found what is known to be there.
+/// Features that are said not to be there must have been looked for.
 fn ghosts(records: &[&Record], config: &Config) -> Step {
-    let flagged = records.iter().filter(|record| {
-        matches!(
-            record.phase(),
-            "ghost" | "ghost_feature" | "negative_grounding"
-        )
-    });
-    let mut said = Vec::new();
-    for record in flagged {
-        if let Err(why) = ghost(record) {
-            let feature = record.text("feature");
-            said.push(format!("[UNVERIFIED GHOST] {feature}: {why}"));
-        }
-    }
+    let said: Vec<String> = unverified(records)
+        .into_iter()
+        .map(|(feature, why)| format!("[UNVERIFIED GHOST] {feature}: {why}"))
+        .collect();
     let outcome = if said.is_empty() {
         Outcome::Passed
     } else {
@@ -235,57 +223,6 @@ fn ghosts(records: &[&Record], config: &Config) -> Step {
         outcome,
         said,
     }
-}
-
-fn ghost(record: &Record) -> Result<(), &'static str> {
-    let queries = record.members.get("queries").and_then(Value::as_array);
-    let queries: Vec<&Value> = queries.into_iter().flatten().collect();
-    let text = |query: &Value| {
-        query
-            .get("query")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
-    };
-    let found_nothing = |query: &&Value| query.get("results").and_then(Value::as_u64) == Some(0);
-    if queries.len() < 2 {
-        return Err("fewer than two queries were made");
-    }
-    if !queries.iter().all(found_nothing) {
-        return Err("a query found something");
-    }
-    let texts: Vec<String> = queries.iter().map(|query| text(query)).collect();
-    let differ = texts.iter().enumerate().any(|(at, one)| {
-        texts[at + 1..]
-            .iter()
-            .any(|other| alike(one, other) <= MOST_ALIKE)
-    });
-    if !differ {
-        return Err("the queries do not differ");
-    }
-    let control = record
-        .members
-        .get("control")
-        .and_then(|control| control.get("results"));
-    match control.and_then(Value::as_u64) {
-        Some(results) if results > 0 => Ok(()),
-        _ => Err("no control found what is known to be there"),
-    }
-}
-
-/// The share of words that two queries have in common, in percent.
-fn alike(one: &str, other: &str) -> usize {
-    let words = |text: &str| {
-        let mut words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
-        words.sort_unstable();
-        words.dedup();
-        words
-    };
-    let (one, other) = (words(one), words(other));
-    let shared = one.iter().filter(|word| other.contains(word)).count();
-    (shared * 200)
-        .checked_div(one.len() + other.len())
-        .unwrap_or(100)
 }
 
 fn warned(name: &'static str, said: Vec<String>) -> Step {

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use crate::{
     budget::{Limit, Limits},
     step::{Session, SessionError},
+    trajectory::Retention,
     zones::ZoneError,
 };
 
@@ -41,6 +42,8 @@ pub struct Config {
     pub block_compact: bool,
     /// `attention_budget`.
     pub limits: Limits,
+    /// `trajectory`.
+    pub retention: Retention,
     /// What is wrong with the file, each with its key; those have their defaults.
     pub faults: Vec<String>,
 }
@@ -55,6 +58,7 @@ impl Default for Config {
             block_stop: false,
             block_compact: false,
             limits: Limits::default(),
+            retention: Retention::default(),
             faults: Vec::new(),
         }
     }
@@ -107,6 +111,15 @@ impl Config {
         config.level_1_tokens = level_1.unwrap_or(config.level_1_tokens);
         config.level_2_tokens = level_2.unwrap_or(config.level_2_tokens);
         config.scenarios = scenarios.map_or(config.scenarios, |number| number as usize);
+        let usual = Retention::default();
+        let days = number(&members, "trajectory", "retention_days", faults);
+        let archive_days = number(&members, "trajectory", "archive_days", faults);
+        let level = number(&members, "trajectory", "compression_level", faults);
+        config.retention = Retention {
+            days: days.unwrap_or(usual.days),
+            archive_days: archive_days.unwrap_or(usual.archive_days),
+            level: level.map_or(usual.level, |level| level.min(9) as u32),
+        };
         let is_enabled = members.get("edd").and_then(|edd| edd.get("enabled"));
         if is_enabled == Some(&Value::Bool(false)) {
             config.scenarios = 0;

@@ -18,6 +18,7 @@ mod decide;
 mod delta;
 pub mod evidence;
 pub mod fork;
+pub mod ghost;
 pub mod grounding;
 mod handoff;
 pub mod heal;

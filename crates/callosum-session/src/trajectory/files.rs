@@ -1,6 +1,9 @@
 //! [`Trajectory`]: the files of one agent, read since its last hand-off and added to.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use callosum_host::{Disk, OpenHow};
 use serde_json::Value;
@@ -8,11 +11,15 @@ use serde_json::Value;
 use super::{
     agent::Agent,
     record::{Bad, Record, records},
+    retention::decompressed,
 };
 use crate::zones::{ZoneError, Zones};
 
 /// Most bytes of one file that are read, from its end.
-const LARGEST_FILE: u64 = 64 * 1024 * 1024;
+pub(super) const LARGEST_FILE: u64 = 64 * 1024 * 1024;
+
+/// The folder of compressed files, beside the others.
+pub(super) const ARCHIVE: &str = "archive";
 
 /// Most days that are looked back for the last hand-off.
 const MOST_DAYS: usize = 31;
@@ -68,24 +75,39 @@ pub struct Trajectory<'t> {
 }
 
 impl Trajectory<'_> {
-    /// The agent's files, newest first.
+    /// The agent's files, newest first; of a day that has both, the compressed one last.
     fn files(&self) -> Result<Vec<PathBuf>, ZoneError> {
         let folder = self.zones.real(self.disk, &self.zones.trajectories())?;
+        let archive = self.zones.real(self.disk, &folder.join(ARCHIVE))?;
         let mut files = Vec::new();
-        for entry in self.disk.list_dir(&folder)? {
-            let day = entry
-                .name
-                .to_str()
-                .and_then(|name| name.strip_prefix(self.agent.as_str())?.strip_prefix('-'))
-                .and_then(|rest| rest.strip_suffix(".jsonl"));
-            let is_day =
-                day.is_some_and(|day| day.len() == 10 && day.parse::<jiff::civil::Date>().is_ok());
-            if is_day && entry.kind == callosum_host::disk::EntryKind::File {
-                files.push(folder.join(&entry.name));
+        for (folder, end) in [(archive, ".jsonl.gz"), (folder, ".jsonl")] {
+            for entry in self.disk.list_dir(&folder)? {
+                let day = entry
+                    .name
+                    .to_str()
+                    .and_then(|name| name.strip_prefix(self.agent.as_str())?.strip_prefix('-'))
+                    .and_then(|rest| rest.strip_suffix(end))
+                    .filter(|day| day.len() == 10 && day.parse::<jiff::civil::Date>().is_ok());
+                if let Some(day) = day
+                    && entry.kind == callosum_host::disk::EntryKind::File
+                {
+                    files.push((day.to_owned(), folder.join(&entry.name)));
+                }
             }
         }
-        files.reverse();
-        Ok(files)
+        // Stable: what was compressed comes before what was written to the same day since.
+        files.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok(files.into_iter().rev().map(|(_, path)| path).collect())
+    }
+
+    /// What a file says, of a long one the end; `None` where a compressed one is broken.
+    fn bytes_of(&self, path: &Path) -> Result<Option<Vec<u8>>, ZoneError> {
+        let file = self.disk.open(path, OpenHow::READ)?;
+        if path.extension().is_some_and(|end| end == "gz") {
+            return Ok(decompressed(&file.read_all()?));
+        }
+        let skipped = file.size()?.saturating_sub(LARGEST_FILE);
+        Ok(Some(file.read_from(skipped)?))
     }
 
     /// Reads what the agent did since its last hand-off, across midnight.
@@ -94,9 +116,12 @@ impl Trajectory<'_> {
         for path in self.files()?.into_iter().take(MOST_DAYS) {
             read.is_there = true;
             let name = self.zones.named(&path);
-            let file = self.disk.open(&path, OpenHow::READ)?;
-            let skipped = file.size()?.saturating_sub(LARGEST_FILE);
-            let mut found = records(&file.read_from(skipped)?);
+            let Some(bytes) = self.bytes_of(&path)? else {
+                let lines = vec![1];
+                read.bad.push((name, Bad { count: 1, lines }));
+                continue;
+            };
+            let mut found = records(&bytes);
             if found.bad.count > 0 {
                 read.bad.push((name.clone(), found.bad));
             }

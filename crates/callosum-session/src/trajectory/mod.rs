@@ -2,14 +2,17 @@
 //!
 //! Start with [`Trajectory`], the files of one agent. `record` reads whatever stands in them: torn
 //! lines, records that somebody pretty-printed, phases of others. A prefix of a file is as readable
-//! as the file. Nothing in them is ever changed; records are added at the end.
+//! as the file. Nothing in them is ever changed; records are added at the end. What is old is
+//! compressed, and read all the same.
 
 mod agent;
 mod files;
 mod record;
+mod retention;
 
 pub use self::{
     agent::{Agent, AgentError, DEFAULT_AGENT},
     files::{Read, Trajectory},
     record::{Bad, Record, Records, records},
+    retention::{Pruned, Retention},
 };

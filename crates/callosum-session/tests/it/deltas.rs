@@ -1,77 +1,42 @@
 //! Checkpoints of the time between: what happened since the last one is kept, and once.
 
-use std::time::Duration;
+use std::path::PathBuf;
 
-use callosum_host::{Clock, Disk};
 use callosum_session::{
-    Delta, Ground, NewDecision, NewHandoff, Session, Synthesized, Zones,
+    Delta, Ground, NewDecision, NewHandoff, Synthesized,
     bead::{Bead, BeadUpdate, NewBead},
     budget::Zone,
+    evidence::Tree,
     grounding::Grounding,
-    trajectory::Agent,
 };
 use serde_json::Value;
 
-struct Place {
-    _folder: tempfile::TempDir,
-    disk: Disk,
-    zones: Zones,
-    clock: Clock,
+use crate::place::Place;
+
+fn synthesize(place: &Place, delta: &Delta) -> Option<Synthesized> {
+    let held = place.session().hold().unwrap();
+    held.synthesize(delta).unwrap()
 }
 
-impl Place {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let disk = Disk::real();
-        let root = disk.canonicalize(folder.path()).unwrap();
-        disk.replace(&root.join("a.rs"), b"fn one() {}\nfn two() {}\n", 0o644)
-            .unwrap();
-        Self {
-            _folder: folder,
-            disk,
-            zones: Zones {
-                tree: root.clone(),
-                root,
-            },
-            clock: Clock::fixed(
-                "2026-01-02T03:04:05Z".parse().unwrap(),
-                Duration::from_secs(1),
-            ),
-        }
-    }
+fn file(place: &Place) -> PathBuf {
+    let folder = place.zones.trajectories();
+    folder.join("implementing-tasks-2026-01-02.jsonl")
+}
 
-    fn session(&self) -> Session<'_> {
-        Session {
-            disk: &self.disk,
-            zones: &self.zones,
-            clock: &self.clock,
-            agent: Agent::default(),
-        }
-    }
+fn trajectory(place: &Place) -> Vec<Value> {
+    let text = String::from_utf8(place.disk.read(&file(place)).unwrap()).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
 
-    fn synthesize(&self, delta: &Delta) -> Option<Synthesized> {
-        let held = self.session().hold().unwrap();
-        held.synthesize(delta).unwrap()
-    }
-
-    fn trajectory(&self) -> Vec<Value> {
-        let path = self.zones.trajectories();
-        let path = path.join("implementing-tasks-2026-01-02.jsonl");
-        let text = String::from_utf8(self.disk.read(&path).unwrap()).unwrap();
-        text.lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
-    }
-
-    fn add(&self, line: &str) {
-        let path = self.zones.trajectories();
-        self.disk.create_dir_all(&path).unwrap();
-        let path = path.join("implementing-tasks-2026-01-02.jsonl");
-        let mut bytes = self.disk.read_if_there(&path).unwrap().unwrap_or_default();
-        bytes.extend_from_slice(line.as_bytes());
-        bytes.push(b'\n');
-        self.disk.replace(&path, &bytes, 0o644).unwrap();
-    }
+fn add(place: &Place, line: &str) {
+    let path = file(place);
+    place.disk.create_dir_all(path.parent().unwrap()).unwrap();
+    let mut bytes = place.disk.read_if_there(&path).unwrap().unwrap_or_default();
+    bytes.extend_from_slice(line.as_bytes());
+    bytes.push(b'\n');
+    place.disk.replace(&path, &bytes, 0o644).unwrap();
 }
 
 fn at(position: u64) -> Delta {
@@ -97,9 +62,9 @@ fn a_position_is_written_once_whatever_is_asked_for() {
     })
     .unwrap();
     drop(held);
-    let saved = place.synthesize(&at(100)).unwrap();
+    let saved = synthesize(&place, &at(100)).unwrap();
     assert_eq!((saved.decisions, saved.taken_over), (1, 0));
-    let records = place.trajectory();
+    let records = trajectory(&place);
     let record = records.last().unwrap();
     assert_eq!(record["phase"], "delta_sync");
     assert_eq!(record["tokens"], 5_200);
@@ -112,19 +77,19 @@ fn a_position_is_written_once_whatever_is_asked_for() {
     assert_eq!(active.reasoning.as_deref(), Some("Measure the pool"));
     assert_eq!(place.session().position("s.jsonl").unwrap(), 100);
 
-    assert_eq!(place.synthesize(&at(100)), None);
-    assert_eq!(place.synthesize(&at(90)), None);
+    assert_eq!(synthesize(&place, &at(100)), None);
+    assert_eq!(synthesize(&place, &at(90)), None);
     let idle = Delta {
         files: Vec::new(),
         ..at(120)
     };
-    assert_eq!(place.synthesize(&idle), None);
-    assert_eq!(place.trajectory().len(), records.len());
+    assert_eq!(synthesize(&place, &idle), None);
+    assert_eq!(trajectory(&place).len(), records.len());
     let risen = Delta {
         zone: Some(Zone::Red),
         ..idle
     };
-    assert!(place.synthesize(&risen).is_some());
+    assert!(synthesize(&place, &risen).is_some());
 }
 
 /// LOA-DELTA-1: what another writer claimed in the trajectory alone comes into notes and bead, once,
@@ -145,12 +110,18 @@ fn claims_of_other_writers_come_into_notes_and_bead_once() {
     held.update_bead(&id, &current).unwrap();
     drop(held);
     let claim = r#"{"ts":"2026-01-02T03:00:00.250Z","agent":"x","phase":"cite","claim":"One is enough","grounding":"citation","evidence":["`fn one() {}` [${PROJECT_ROOT}/a.rs:1]"]}"#;
-    place.add(claim);
-    place.add(claim);
-    place.add(r#"{"ts":"2026-01-02T03:00:00Z","phase":"cite","claim":"Another at the same time"}"#);
-    place.add(r#"{"ts":"yesterday","phase":"cite","claim":"of no time"}"#);
-    place.add("{torn");
-    let saved = place.synthesize(&Delta::default()).unwrap();
+    add(&place, claim);
+    add(&place, claim);
+    add(
+        &place,
+        r#"{"ts":"2026-01-02T03:00:00Z","phase":"cite","claim":"Another at the same time"}"#,
+    );
+    add(
+        &place,
+        r#"{"ts":"yesterday","phase":"cite","claim":"of no time"}"#,
+    );
+    add(&place, "{torn");
+    let saved = synthesize(&place, &Delta::default()).unwrap();
     assert_eq!((saved.decisions, saved.taken_over), (2, 2));
     let decisions = place.session().notes().unwrap().unwrap().decisions();
     let told: Vec<_> = decisions
@@ -172,23 +143,21 @@ fn claims_of_other_writers_come_into_notes_and_bead_once() {
     );
     let bead = Bead::of(place.session().bead(&id).unwrap().members());
     assert_eq!(bead.decisions.len(), 2);
-    let path = place.zones.trajectories();
-    let path = path.join("implementing-tasks-2026-01-02.jsonl");
-    let text = String::from_utf8(place.disk.read(&path).unwrap()).unwrap();
+    let text = String::from_utf8(place.disk.read(&file(&place)).unwrap()).unwrap();
     assert_eq!(text.matches("\"phase\":\"delta_sync\"").count(), 1);
 
     place
         .disk
         .replace(&place.zones.notes(), b"# Notes\n", 0o644)
         .unwrap();
-    assert_eq!(place.synthesize(&Delta::default()), None);
+    assert_eq!(synthesize(&place, &Delta::default()), None);
 }
 
 /// LOA-DELTA-1: a hand-off does not make the transcript be told again from its beginning.
 #[test]
 fn a_position_is_remembered_across_a_hand_off() {
     let place = Place::new();
-    place.synthesize(&at(100)).unwrap();
+    synthesize(&place, &at(100)).unwrap();
     let held = place.session().hold().unwrap();
     held.hand_off(&NewHandoff::default()).unwrap();
     drop(held);
@@ -200,15 +169,18 @@ fn a_position_is_remembered_across_a_hand_off() {
 #[test]
 fn a_checkpoint_leaves_the_ratio_as_it_is() {
     let place = Place::new();
-    place.add(r#"{"ts":"2026-01-02T03:00:00Z","phase":"cite","claim":"Nothing shows it"}"#);
+    add(
+        &place,
+        r#"{"ts":"2026-01-02T03:00:00Z","phase":"cite","claim":"Nothing shows it"}"#,
+    );
     let ratio = || {
         let read = place.session().trajectory().since_handoff().unwrap();
-        let tree = callosum_session::evidence::Tree::new(&place.disk, &place.zones.tree);
+        let tree = Tree::new(&place.disk, &place.zones.tree);
         let grounding = Grounding::of(&read, &tree);
         (grounding.grounded(), grounding.total())
     };
     let before = ratio();
-    place.synthesize(&at(1)).unwrap();
+    synthesize(&place, &at(1)).unwrap();
     assert_eq!(ratio(), before);
 }
 
@@ -221,7 +193,7 @@ fn secrets_of_a_plan_are_taken_out() {
         reasoning: Some(format!("try {token}\n## now")),
         ..at(1)
     };
-    place.synthesize(&delta).unwrap();
+    synthesize(&place, &delta).unwrap();
     let active = place.session().notes().unwrap().unwrap().active();
     assert_eq!(
         active.reasoning.as_deref(),

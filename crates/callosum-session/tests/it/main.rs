@@ -12,5 +12,7 @@ mod interrupted;
 mod openings;
 /// A project to try them in.
 mod place;
+/// Old trajectories are compressed, and read all the same.
+mod retention;
 /// Two sessions that write at once.
 mod together;

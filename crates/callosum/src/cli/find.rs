@@ -108,24 +108,7 @@ pub(crate) struct FoundOutput {
 
 pub(super) fn run(context: &Context, args: &FindArgs) -> Result<(), CommandError> {
     let search = search(args)?;
-    let found = match look(context, &search) {
-        Err(IndexOrTree::Index(error)) if error.is_damage() => {
-            let file = file(context);
-            Index::anew(&context.disk, &file).map_err(|error| unusable(&error))?;
-            look(context, &search)
-        }
-        looked => looked,
-    };
-    let found = found.map_err(|error| match error {
-        IndexOrTree::Index(error) => unusable(&error),
-        IndexOrTree::Tree(error) => {
-            let exit = match error {
-                WalkError::NotThere { .. } | WalkError::Leaves { .. } => Exit::Usage,
-                WalkError::NotAFolder { .. } | WalkError::Disk(_) => Exit::Environment,
-            };
-            CommandError::because(exit, "cannot search the tree", &error)
-        }
-    })?;
+    let found = searched(context, &search)?;
     let is_found = !found.is_empty();
     let whole = args.full || args.section.is_some();
     show(context, args, whole, &search.ask, found)?;
@@ -136,6 +119,60 @@ pub(super) fn run(context: &Context, args: &FindArgs) -> Result<(), CommandError
     }
 }
 
+/// Passages of the tree alone that have at least this much of what is looked for.
+pub(super) fn in_tree(
+    context: &Context,
+    query: &str,
+    threshold: f64,
+    limit: usize,
+) -> Result<Vec<Found>, CommandError> {
+    let search = Search {
+        ask: asked(query)?,
+        by: By::All,
+        section: None,
+        scope: Scope::WHOLE,
+        limit,
+        threshold,
+    };
+    let mut found = searched(context, &search)?;
+    found.retain(|found| found.collection == TREE);
+    Ok(found)
+}
+
+/// Looks, in an index that is made anew where it is damaged.
+fn searched(context: &Context, search: &Search) -> Result<Vec<Found>, CommandError> {
+    let found = match look(context, search) {
+        Err(IndexOrTree::Index(error)) if error.is_damage() => {
+            let file = file(context);
+            Index::anew(&context.disk, &file).map_err(|error| unusable(&error))?;
+            look(context, search)
+        }
+        looked => looked,
+    };
+    found.map_err(|error| match error {
+        IndexOrTree::Index(error) => unusable(&error),
+        IndexOrTree::Tree(error) => {
+            let exit = match error {
+                WalkError::NotThere { .. } | WalkError::Leaves { .. } => Exit::Usage,
+                WalkError::NotAFolder { .. } | WalkError::Disk(_) => Exit::Environment,
+            };
+            CommandError::because(exit, "cannot search the tree", &error)
+        }
+    })
+}
+
+/// What is looked for, in which there must be a word.
+fn asked(query: &str) -> Result<Ask, CommandError> {
+    let ask = Ask::read(query);
+    if ask.units.is_empty() {
+        let what = "there is no word in what is looked for";
+        return Err(
+            CommandError::new(Exit::Usage, what).hint("callosum find \"where is the config read\"")
+        );
+    }
+    Ok(ask)
+}
+
 fn search(args: &FindArgs) -> Result<Search, CommandError> {
     let paths: Result<Vec<_>, _> = args
         .path
@@ -143,13 +180,10 @@ fn search(args: &FindArgs) -> Result<Search, CommandError> {
         .map(|path| RelativePath::parse(path))
         .collect();
     let paths = paths.map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
-    let ask = Ask::read(args.query.as_deref().unwrap_or_default());
-    if args.query.is_some() && ask.units.is_empty() {
-        let what = "there is no word in what is looked for";
-        return Err(
-            CommandError::new(Exit::Usage, what).hint("callosum find \"where is the config read\"")
-        );
-    }
+    let ask = match &args.query {
+        Some(query) => asked(query)?,
+        None => Ask::read(""),
+    };
     Ok(Search {
         ask,
         by: match args.by {

@@ -19,9 +19,9 @@ use super::{
     },
     replay::ReplayOutput,
     session::{
-        BudgetOutput, CheckpointOutput as SessionCheckOutput, DecideOutput, GroundingOutput,
-        HandoffOutput, HealOutput, RecoverOutput as SessionRecoverOutput, ResolveOutput,
-        SessionStatusOutput, SynthesisOutput,
+        BudgetOutput, CheckpointOutput as SessionCheckOutput, DecideOutput, GhostOutput,
+        GroundingOutput, HandoffOutput, HealOutput, RecoverOutput as SessionRecoverOutput,
+        ResolveOutput, SessionStatusOutput, SynthesisOutput,
     },
     snapshot::{CleanOutput, RestoreOutput, SnapshotOutput, SnapshotsOutput},
     status::StatusOutput,
@@ -37,7 +37,7 @@ const BASE: &str = "https://callosum.invalid/schemas/";
 pub(super) type Entry = (&'static str, fn() -> Schema);
 
 /// Every schema of an output, by name.
-pub(super) const SCHEMAS: [Entry; 49] = [
+pub(super) const SCHEMAS: [Entry; 50] = [
     ("output-audit-checkpoint", || schema_for!(CheckpointOutput)),
     ("output-audit-records", || schema_for!(RecordsOutput)),
     ("output-bead", || schema_for!(BeadOutput)),
@@ -75,6 +75,7 @@ pub(super) const SCHEMAS: [Entry; 49] = [
     ("output-session-check", || schema_for!(SessionCheckOutput)),
     ("output-session-checkpoint", || schema_for!(SynthesisOutput)),
     ("output-session-decide", || schema_for!(DecideOutput)),
+    ("output-session-ghost", || schema_for!(GhostOutput)),
     ("output-session-grounding", || schema_for!(GroundingOutput)),
     ("output-session-handoff", || schema_for!(HandoffOutput)),
     ("output-session-heal", || schema_for!(HealOutput)),

@@ -358,3 +358,82 @@ fn what_is_broken_is_healed_from_git_or_the_template() {
     );
     assert_eq!(env.run(["session", "heal"]).success().stdout, "");
 }
+
+/// LOA-GRD-3: the search for a missing feature is made by the program, and its record answers the
+/// checkpoint.
+#[test]
+fn a_missing_feature_is_looked_for_and_one_that_is_there_is_shown() {
+    let env = project();
+    env.write(
+        "docs.md",
+        "# Single sign-on\n\nLog in by a SAML identity provider.\n",
+    );
+    let flag = r#"{"phase":"ghost","feature":"SSO","queries":[]}"#;
+    env.write(trajectory(), format!("{flag}\n"));
+    env.run(["session", "check"]).ended_with(1);
+    let ghost = |queries: [&str; 2], control: &str| {
+        env.callosum()
+            .arguments(["session", "ghost", "SSO", "--control", control])
+            .arguments(queries.iter().flat_map(|query| ["--query", query]))
+            .run()
+    };
+    let same = ghost(["saml provider", "provider saml"], "three").ended_with(1);
+    assert!(
+        same.stderr.contains("the queries do not differ"),
+        "{}",
+        same.stderr
+    );
+    let vain = ghost(["saml provider", "single sign-on"], "quaternion").ended_with(1);
+    assert!(vain.stderr.contains("no control found"), "{}", vain.stderr);
+    env.run(["session", "check"]).ended_with(1);
+    let gone = ghost(["saml provider", "single sign-on"], "three").success();
+    assert!(
+        gone.stdout.starts_with("SSO: is not there\n"),
+        "{}",
+        gone.stdout
+    );
+    let checked = env.run(["session", "check"]).success();
+    assert!(
+        checked.stdout.contains("2. negative grounding: pass"),
+        "{}",
+        checked.stdout
+    );
+
+    let there = ghost(["saml provider", "fn two"], "three").ended_with(1);
+    assert!(there.stdout.contains("src/a.rs:2"), "{}", there.stdout);
+    env.run(["session", "check"]).success();
+}
+
+/// LOA-TRJ-1: healing and handing off compress what is old, and say so.
+#[test]
+fn old_trajectories_are_compressed_as_the_settings_say() {
+    let env = project();
+    let old = "loa-grimoire/a2a/trajectory/implementing-tasks-2025-12-20.jsonl";
+    env.write(old, "{\"phase\":\"cite\",\"claim\":\"old\"}\n");
+    let healed = env.run(["session", "heal", "--json"]).success().json();
+    assert_eq!(healed["archived"], serde_json::json!([]));
+    env.write(".loa.config.yaml", "trajectory:\n  retention_days: 7\n");
+    let healed = env.run(["session", "heal", "--json"]).success();
+    assert_eq!(healed.json()["archived"][0], old);
+    assert!(
+        healed.stderr.contains("compressed, being old"),
+        "{}",
+        healed.stderr
+    );
+    let grounding = env.run(["session", "grounding"]).ended_with(1);
+    assert!(
+        grounding.stdout.contains("total_claims=1"),
+        "{}",
+        grounding.stdout
+    );
+    env.write(
+        ".loa.config.yaml",
+        "trajectory:\n  retention_days: 7\n  archive_days: 8\n",
+    );
+    let handed = env.run(["session", "handoff"]).success();
+    assert!(
+        handed.stderr.contains("removed, being old"),
+        "{}",
+        handed.stderr
+    );
+}

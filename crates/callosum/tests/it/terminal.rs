@@ -4,7 +4,7 @@ use crate::projects::two_languages;
 
 /// Every `$ callosum …` line of every help text, with the quoting of a shell undone.
 fn examples(env: &callosum_testkit::TestEnv) -> Vec<(String, Vec<String>)> {
-    let verbs: [&[&str]; 42] = [
+    let verbs: [&[&str]; 43] = [
         &[],
         &["init"],
         &["uninstall"],
@@ -32,6 +32,7 @@ fn examples(env: &callosum_testkit::TestEnv) -> Vec<(String, Vec<String>)> {
         &["session", "budget"],
         &["session", "checkpoint"],
         &["session", "decide"],
+        &["session", "ghost"],
         &["session", "grounding"],
         &["session", "check"],
         &["session", "handoff"],

@@ -11,8 +11,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    AgentArgs, agent, explain, grounding::GroundingOutput, session, tell_mended, tell_redacted,
-    zones,
+    AgentArgs, agent, explain, grounding::GroundingOutput, heal, session, tell_mended,
+    tell_redacted, zones,
 };
 use crate::{
     cli::context::Context,
@@ -181,6 +181,10 @@ pub(super) fn hand_off(context: &Context, args: &HandoffArgs) -> Result<(), Comm
     tell_mended(context, &held);
     let handed = held.hand_off(&new).map_err(|error| explain(&error))?;
     tell_redacted(context, &handed.redacted);
+    let pruned = held
+        .prune(&config.retention)
+        .map_err(|error| explain(&error))?;
+    heal::tell_pruned(context, &pruned);
     let output = HandoffOutput::of(&handed);
     if context.ui.json {
         return context.ui.json_data(&output);

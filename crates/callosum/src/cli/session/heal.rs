@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use callosum_session::{
+    Config,
     heal::{Healed, Healer},
-    trajectory::Agent,
+    trajectory::{Agent, Pruned},
 };
 use clap::Args;
 use schemars::JsonSchema;
@@ -19,7 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Make good what is missing, blank or broken of NOTES.md and beads
 ///
 /// What was last committed is taken, else the template. What is broken is set aside beside it. What
-/// nobody knows stays as it is. Ends with 0, also where there is no git.
+/// nobody knows stays as it is. Trajectories that are older than .loa.config.yaml keeps them are
+/// compressed, and removed after a year. Ends with 0, also where there is no git.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -32,6 +34,10 @@ pub(crate) struct HealArgs {}
 pub(crate) struct HealOutput {
     /// Each file that was not as it should be.
     pub(crate) healed: Vec<HealedOutput>,
+    /// Trajectories that were compressed.
+    pub(crate) archived: Vec<String>,
+    /// Compressed trajectories that were removed, being too old.
+    pub(crate) removed: Vec<String>,
 }
 
 /// A file that was not as it should be.
@@ -73,6 +79,25 @@ impl HealedOutput {
     }
 }
 
+/// Says what became of old trajectories.
+pub(super) fn tell_pruned(context: &Context, pruned: &Pruned) {
+    for (said, names) in [
+        ("compressed", &pruned.archived),
+        ("removed", &pruned.removed),
+    ] {
+        if !names.is_empty() {
+            context
+                .ui
+                .say(&format!("{said}, being old: {}", names.join(" ")));
+        }
+    }
+    for (name, why) in &pruned.left {
+        context
+            .ui
+            .warn(&format!("{name} is not compressed: {why}"), None);
+    }
+}
+
 pub(super) fn run(context: &Context, _: &HealArgs) -> Result<(), CommandError> {
     let zones = zones(context);
     let session = session(context, &zones, Agent::default());
@@ -87,8 +112,15 @@ pub(super) fn run(context: &Context, _: &HealArgs) -> Result<(), CommandError> {
         })
         .map_err(|error| explain(&error))?;
     held.note_healed(&healed).map_err(|error| explain(&error))?;
+    let config = Config::load(&session).map_err(|error| explain(&error))?;
+    let pruned = held
+        .prune(&config.retention)
+        .map_err(|error| explain(&error))?;
+    tell_pruned(context, &pruned);
     let output = HealOutput {
         healed: healed.into_iter().map(HealedOutput::of).collect(),
+        archived: pruned.archived,
+        removed: pruned.removed,
     };
     if context.ui.json {
         return context.ui.json_data(&output);

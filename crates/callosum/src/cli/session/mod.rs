@@ -5,6 +5,7 @@ mod check;
 mod checkpoint;
 mod cite;
 mod decide;
+mod ghost;
 mod grounding;
 mod heal;
 mod recover;
@@ -24,6 +25,7 @@ pub(super) use self::{
     check::{CheckpointOutput, HandoffOutput},
     checkpoint::SynthesisOutput,
     decide::{DecideOutput, bead_id},
+    ghost::GhostOutput,
     grounding::{GroundingOutput, unknown},
     heal::HealOutput,
     recover::RecoverOutput,
@@ -47,6 +49,7 @@ pub(crate) enum SessionCommand {
     Heal(heal::HealArgs),
     Budget(budget::BudgetArgs),
     Checkpoint(checkpoint::CheckpointArgs),
+    Ghost(ghost::GhostArgs),
 }
 
 pub(super) fn run(context: &Context, command: &SessionCommand) -> Result<(), CommandError> {
@@ -60,6 +63,7 @@ pub(super) fn run(context: &Context, command: &SessionCommand) -> Result<(), Com
         SessionCommand::Recover(args) => recover::run(context, args),
         SessionCommand::Heal(args) => heal::run(context, args),
         SessionCommand::Budget(args) => budget::run(context, args),
+        SessionCommand::Ghost(args) => ghost::run(context, args),
         SessionCommand::Checkpoint(args) => checkpoint::run(context, args),
         SessionCommand::Status(args) => status::run(context, args),
     }

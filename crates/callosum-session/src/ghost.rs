@@ -1,0 +1,174 @@
+//! Ghosts: features that are said not to be there, and what shows it (Seed LOA §4.2).
+//!
+//! Start with [`Held::ghost`]. That nothing was found shows something only where two queries that
+//! differ found nothing, and a control, which is known to be there, was found: a search that finds
+//! nothing at all would make a ghost of everything.
+
+use serde_json::{Value, json};
+
+use crate::{
+    statement::Redaction,
+    step::{Held, Intent, SessionError, Written, second},
+    trajectory::Record,
+};
+
+/// Two queries that share more of their words than this are one query twice, in percent.
+const MOST_ALIKE: usize = 50;
+
+/// Score from which on a passage counts as found (Seed LOA §4.2).
+pub const THRESHOLD: f64 = 0.4;
+
+/// The phase of a feature that was looked for and is there after all.
+const REFUTED: &str = "ghost_refuted";
+
+/// A query, and how much it found from [`THRESHOLD`] on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// What was looked for.
+    pub query: String,
+    /// How many passages were found.
+    pub results: usize,
+}
+
+/// A feature that was looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GhostSearch {
+    /// The feature, as it is called.
+    pub feature: String,
+    /// What was looked for.
+    pub queries: Vec<Asked>,
+    /// What is known to be there.
+    pub control: Asked,
+}
+
+/// What came of looking for a feature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ghosted {
+    /// Whether it is not there.
+    pub is_ghost: bool,
+    /// Where the record stands in the trajectory.
+    pub written: Written,
+}
+
+/// Why a search shows nothing. Nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub enum GhostError {
+    /// It shows neither that the feature is there nor that it is not.
+    #[error("{why}")]
+    ShowsNothing {
+        /// Why.
+        why: &'static str,
+    },
+    /// The files do not allow it.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+}
+
+impl Held<'_> {
+    /// Records what came of looking for a feature: that it is not there, or that it is after all,
+    /// which also answers an earlier record of it.
+    pub fn ghost(&self, search: &GhostSearch) -> Result<Ghosted, GhostError> {
+        let session = &self.session;
+        let mut redaction = Redaction::default();
+        let mut asked = |asked: &Asked| json!({"query": redaction.statement(&asked.query), "results": asked.results});
+        let queries: Vec<Value> = search.queries.iter().map(&mut asked).collect();
+        let control = asked(&search.control);
+        let feature = redaction.statement(&search.feature);
+        let is_there = search.queries.iter().any(|query| query.results > 0);
+        let ts = second(session.clock.now());
+        let phase = if is_there { REFUTED } else { "ghost" };
+        let record = json!({
+            "ts": ts, "agent": session.agent.as_str(), "phase": phase, "feature": feature,
+            "queries": queries, "control": control, "threshold": THRESHOLD,
+        });
+        if !is_there && let Err(why) = shown(&record) {
+            return Err(GhostError::ShowsNothing { why });
+        }
+        let written = self.commit(&Intent {
+            format: 1,
+            agent: session.agent.to_string(),
+            day: ts[..10].to_owned(),
+            notes: Vec::new(),
+            bead: None,
+            records: vec![record],
+        })?;
+        Ok(Ghosted {
+            is_ghost: !is_there,
+            written,
+        })
+    }
+}
+
+/// The features that records say are not there and that nothing shows, each with why. The last record
+/// of a feature counts.
+pub(crate) fn unverified(records: &[&Record]) -> Vec<(String, &'static str)> {
+    let mut last: Vec<&Record> = Vec::new();
+    for record in records {
+        let is_flag = matches!(
+            record.phase(),
+            "ghost" | "ghost_feature" | "negative_grounding" | REFUTED
+        );
+        if is_flag {
+            last.retain(|known| known.text("feature") != record.text("feature"));
+            last.push(record);
+        }
+    }
+    last.into_iter()
+        .filter(|record| record.phase() != REFUTED)
+        .filter_map(|record| {
+            let why = shown(&Value::Object(record.members.clone())).err()?;
+            Some((record.text("feature").to_owned(), why))
+        })
+        .collect()
+}
+
+/// Whether a record shows that a feature is not there.
+fn shown(record: &Value) -> Result<(), &'static str> {
+    let queries = record.get("queries").and_then(Value::as_array);
+    let queries: Vec<&Value> = queries.into_iter().flatten().collect();
+    let text = |query: &Value| {
+        query
+            .get("query")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let found_nothing = |query: &&Value| query.get("results").and_then(Value::as_u64) == Some(0);
+    if queries.len() < 2 {
+        return Err("fewer than two queries were made");
+    }
+    if !queries.iter().all(found_nothing) {
+        return Err("a query found something");
+    }
+    let texts: Vec<String> = queries.iter().map(|query| text(query)).collect();
+    let differ = texts.iter().enumerate().any(|(at, one)| {
+        texts[at + 1..]
+            .iter()
+            .any(|other| alike(one, other) <= MOST_ALIKE)
+    });
+    if !differ {
+        return Err("the queries do not differ");
+    }
+    let control = record
+        .get("control")
+        .and_then(|control| control.get("results"));
+    match control.and_then(Value::as_u64) {
+        Some(results) if results > 0 => Ok(()),
+        _ => Err("no control found what is known to be there"),
+    }
+}
+
+/// The share of words that two queries have in common, in percent.
+fn alike(one: &str, other: &str) -> usize {
+    let words = |text: &str| {
+        let mut words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
+        words.sort_unstable();
+        words.dedup();
+        words
+    };
+    let (one, other) = (words(one), words(other));
+    let shared = one.iter().filter(|word| other.contains(word)).count();
+    (shared * 200)
+        .checked_div(one.len() + other.len())
+        .unwrap_or(100)
+}

@@ -1,0 +1,150 @@
+//! `callosum session ghost`: looks for a feature that is said to be missing.
+
+use std::fmt::Write as _;
+
+use callosum_session::ghost::{Asked, GhostError, GhostSearch, THRESHOLD};
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{AgentArgs, explain, session, tell_mended, zones};
+use crate::{
+    cli::{context::Context, find},
+    ui::{CommandError, Exit},
+};
+
+/// What of a document's end tells that it only speaks of code.
+const DOCUMENTS: [&str; 5] = ["md", "markdown", "rst", "adoc", "txt"];
+
+/// Passages that are counted, at most.
+const MOST: usize = 50;
+
+/// Look for a feature that is said to be missing, and record what was found
+///
+/// Two queries that differ must find nothing in the tree's code, and the control, something that is
+/// known to be there, must be found; documents do not count, since a ghost is what only they speak of.
+/// Ends with 0 where the feature is not there, and with 1 where something was found, which is shown,
+/// or where the search shows nothing. `callosum session check` asks for such a record of each
+/// feature that was called missing.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum session ghost SSO --query saml --query \"single sign-on\" --control total")]
+pub(crate) struct GhostArgs {
+    /// The feature, as it is called
+    #[arg(value_name = "FEATURE")]
+    feature: String,
+    /// What it would be found by; at least twice, in words that differ
+    #[arg(long = "query", value_name = "QUERY", required = true)]
+    queries: Vec<String>,
+    /// What is known to be there
+    #[arg(long, value_name = "QUERY")]
+    control: String,
+    #[command(flatten)]
+    agent: AgentArgs,
+}
+
+/// `callosum session ghost --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct GhostOutput {
+    /// The feature.
+    pub(crate) feature: String,
+    /// Whether it is not there.
+    pub(crate) ghost: bool,
+    /// The queries, then the control.
+    pub(crate) queries: Vec<AskedOutput>,
+    /// Where the record stands in the trajectory: `file:line`.
+    pub(crate) trajectory: String,
+}
+
+/// A query, and what it found.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct AskedOutput {
+    /// What was looked for.
+    pub(crate) query: String,
+    /// How many passages of code were found.
+    pub(crate) results: usize,
+    /// Where the first of them stand: `path:line`.
+    pub(crate) found: Vec<String>,
+}
+
+pub(super) fn run(context: &Context, args: &GhostArgs) -> Result<(), CommandError> {
+    let mut queries = Vec::new();
+    for query in args.queries.iter().chain([&args.control]) {
+        queries.push(asked(context, query)?);
+    }
+    let of = |asked: &AskedOutput| Asked {
+        query: asked.query.clone(),
+        results: asked.results,
+    };
+    let (control, made) = queries
+        .split_last()
+        .map_or((None, &[][..]), |(last, made)| (Some(of(last)), made));
+    let Some(control) = control else {
+        return Ok(());
+    };
+    let search = GhostSearch {
+        feature: args.feature.clone(),
+        queries: made.iter().map(of).collect(),
+        control,
+    };
+    let zones = zones(context);
+    let session = session(context, &zones, args.agent.agent()?);
+    let held = session.hold().map_err(|error| explain(&error))?;
+    tell_mended(context, &held);
+    let ghosted = held.ghost(&search).map_err(|error| match error {
+        GhostError::Session(error) => explain(&error),
+        GhostError::ShowsNothing { .. } => CommandError::from_error(Exit::No, &error)
+            .hint("two --query in words that differ, and a --control that is there"),
+    })?;
+    let output = GhostOutput {
+        feature: args.feature.clone(),
+        ghost: ghosted.is_ghost,
+        queries,
+        trajectory: ghosted.written.trajectory,
+    };
+    if context.ui.json {
+        context.ui.json_data(&output)?;
+    } else {
+        context.ui.foreign(&output.lines())?;
+    }
+    if output.ghost {
+        Ok(())
+    } else {
+        Err(CommandError::told(Exit::No))
+    }
+}
+
+fn asked(context: &Context, query: &str) -> Result<AskedOutput, CommandError> {
+    let found = find::in_tree(context, query, THRESHOLD, MOST)?;
+    let is_code = |path: &str| {
+        let end = path.rsplit_once('.').map(|(_, end)| end.to_lowercase());
+        end.is_none_or(|end| !DOCUMENTS.contains(&end.as_str()))
+    };
+    let found: Vec<String> = found
+        .iter()
+        .filter(|found| is_code(&found.place))
+        .map(|found| format!("{}:{}", found.place, found.first))
+        .collect();
+    Ok(AskedOutput {
+        query: query.to_owned(),
+        results: found.len(),
+        found: found.into_iter().take(3).collect(),
+    })
+}
+
+impl GhostOutput {
+    fn lines(&self) -> String {
+        let what = if self.ghost {
+            "is not there"
+        } else {
+            "is there"
+        };
+        let mut text = format!("{}: {what}\n", self.feature);
+        for asked in &self.queries {
+            let found = asked.found.join(" ");
+            let _ = writeln!(text, "{}: {} {found}", asked.query, asked.results);
+        }
+        text
+    }
+}

@@ -6,6 +6,8 @@
 mod checkpoints;
 /// Checkpoints of the time between: what happened is kept before it is lost.
 mod deltas;
+/// Files as people, other programs and accidents leave them.
+mod hostile;
 /// Whatever a crash leaves of a step, the next session has all of it or none.
 mod interrupted;
 /// Hand-offs that name an agent, and what a new session is told of its own accord.

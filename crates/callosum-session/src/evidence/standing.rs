@@ -1,0 +1,150 @@
+//! [`Standing`]: how a cited place stands against a file. Pure: the file has been read.
+
+use std::fmt;
+
+use callosum_evidence::{
+    citation::{CitedFile, MOST_LINES, says_enough},
+    secrets,
+};
+
+use super::place::Evidence;
+
+/// Least share of words that a line must have in common with a quote to be called its successor,
+/// in percent.
+const LEAST_ALIKE: usize = 50;
+
+/// How a cited place stands against the tree as it is now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// The quote stands where it is said to, and nowhere else in the file.
+    Verified,
+    /// The quote stands once in the file, elsewhere.
+    Moved {
+        /// The line where it begins.
+        line: u32,
+    },
+    /// The quote stands in the file more than once.
+    Ambiguous {
+        /// How often.
+        places: usize,
+    },
+    /// The quote stands nowhere in the file.
+    Changed {
+        /// The line that is most like it, and what stands there now.
+        nearest: Option<(u32, String)>,
+    },
+    /// There is no such file.
+    MissingFile,
+    /// The path leaves the tree, by itself or through a link.
+    OutsideRoot,
+    /// There is no quote, too little of one, or no place that can be read.
+    BadFormat,
+    /// The file is no text, or more than is looked into.
+    Binary,
+}
+
+impl Standing {
+    /// Whether the claim may lean on it.
+    pub fn holds(&self) -> bool {
+        matches!(self, Self::Verified | Self::Moved { .. })
+    }
+
+    /// Its name in records.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Verified => "VERIFIED",
+            Self::Moved { .. } => "MOVED",
+            Self::Ambiguous { .. } => "AMBIGUOUS",
+            Self::Changed { .. } => "CHANGED",
+            Self::MissingFile => "MISSING_FILE",
+            Self::OutsideRoot => "OUTSIDE_ROOT",
+            Self::BadFormat => "BAD_FORMAT",
+            Self::Binary => "BINARY",
+        }
+    }
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        match self {
+            Self::Moved { line } => write!(f, " to line {line}"),
+            Self::Ambiguous { places } => write!(f, ": the quote stands {places} times"),
+            Self::Changed {
+                nearest: Some((line, now)),
+            } => write!(f, ": line {line} is now `{now}`"),
+            Self::Changed { nearest: None } => f.write_str(": nothing in the file is like it"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// How the file says that a cited place stands.
+pub(super) fn stand_in(file: &CitedFile, evidence: &Evidence) -> Standing {
+    if file.is_binary() {
+        return Standing::Binary;
+    }
+    let Some(quote) = evidence.quote.as_deref().filter(|quote| says_enough(quote)) else {
+        return Standing::BadFormat;
+    };
+    let masked;
+    let file = if quote.contains("[secret: ") && file.places(quote).next().is_none() {
+        // It was masked when it was taken, so it is looked for in what the file is when masked.
+        masked = CitedFile::of(secrets::mask(file.text()).text);
+        &masked
+    } else {
+        file
+    };
+    let mut places = file.places(quote);
+    match (places.next(), places.next()) {
+        (Some(_), Some(_)) => Standing::Ambiguous {
+            places: 2 + places.count(),
+        },
+        (Some(lines), None) => {
+            let is_narrow = evidence.last.saturating_sub(evidence.first) < MOST_LINES;
+            if is_narrow && *lines.start() >= evidence.first && *lines.end() <= evidence.last {
+                Standing::Verified
+            } else {
+                Standing::Moved {
+                    line: *lines.start(),
+                }
+            }
+        }
+        (None, _) => Standing::Changed {
+            nearest: nearest(file.text(), quote, evidence.first),
+        },
+    }
+}
+
+/// The line that has most words in common with a quote, the nearest to `cited` among equals.
+fn nearest(text: &str, quote: &str, cited: u32) -> Option<(u32, String)> {
+    fn words(text: &str) -> Vec<&str> {
+        let mut words: Vec<&str> = text
+            .split(|c: char| !c.is_alphanumeric() && c != '_')
+            .filter(|word| !word.is_empty())
+            .collect();
+        words.sort_unstable();
+        words.dedup();
+        words
+    }
+    let wanted = words(quote);
+    let mut best: Option<(usize, u32, &str)> = None;
+    for (line, number) in text.lines().zip(1_u32..) {
+        let had = words(line);
+        let shared = had
+            .iter()
+            .filter(|word| wanted.binary_search(word).is_ok())
+            .count();
+        let alike = shared * 200 / (wanted.len() + had.len()).max(1);
+        let is_better = best.is_none_or(|(known, at, _)| {
+            alike > known || (alike == known && number.abs_diff(cited) < at.abs_diff(cited))
+        });
+        if alike >= LEAST_ALIKE && is_better {
+            best = Some((alike, number, line));
+        }
+    }
+    best.map(|(_, number, line)| {
+        let shown: String = line.trim().chars().take(120).collect();
+        (number, secrets::mask(&shown).text)
+    })
+}

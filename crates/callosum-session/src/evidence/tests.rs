@@ -1,0 +1,161 @@
+//! Quotes are looked up, taken and read as they should be.
+
+use proptest::prelude::*;
+
+use callosum_evidence::citation::CitedFile;
+use callosum_host::Disk;
+
+use super::{standing::stand_in, *};
+
+fn place(path: &str, first: u32, last: u32, quote: Option<&str>) -> Evidence {
+    Evidence {
+        path: path.to_owned(),
+        first,
+        last,
+        quote: quote.map(str::to_owned),
+    }
+}
+
+fn with(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, content) in files {
+        let path = folder.path().join("root").join(name);
+        let disk = Disk::real();
+        disk.create_dir_all(path.parent().unwrap()).unwrap();
+        disk.replace(&path, content.as_bytes(), 0o644).unwrap();
+    }
+    folder
+}
+
+fn stand(content: &str, first: u32, quote: &str) -> Standing {
+    stand_in(
+        &CitedFile::of(content.to_owned()),
+        &place("a", first, first, Some(quote)),
+    )
+}
+
+/// LOA-GRD-1: each state that a citation can have.
+#[test]
+fn a_quote_stands_in_one_of_eight_ways() {
+    let code = "fn one() {}\nfn two(a: u8) {}\nlet x = 1;\nlet x = 1;\n";
+    assert_eq!(stand(code, 1, "fn one() {}"), Standing::Verified);
+    assert_eq!(stand(code, 3, "fn one() {}"), Standing::Moved { line: 1 });
+    assert_eq!(
+        stand(code, 3, "let x = 1;"),
+        Standing::Ambiguous { places: 2 }
+    );
+    assert_eq!(
+        stand(code, 1, "fn two(b: u16) {}"),
+        Standing::Changed {
+            nearest: Some((2, "fn two(a: u8) {}".to_owned()))
+        }
+    );
+    assert_eq!(stand(code, 1, "zzz"), Standing::Changed { nearest: None });
+    assert_eq!(stand(code, 1, "}"), Standing::BadFormat);
+    assert_eq!(stand("\0", 1, "abc"), Standing::Binary);
+    let folder = with(&[("a", "abc\n")]);
+    let root = folder.path().join("root");
+    let disk = Disk::real();
+    let tree = Tree::new(&disk, &root);
+    let of = |path| tree.stand(&place(path, 1, 1, Some("abc")));
+    assert_eq!(of("a"), Standing::Verified);
+    assert_eq!(of("b"), Standing::MissingFile);
+    assert_eq!(of("../root/a"), Standing::OutsideRoot);
+}
+
+/// LOA-JIT-1: a place is named from the root, and a relative path is none.
+#[test]
+fn an_identifier_is_read_strictly() {
+    let read = |text| Evidence::parse(text, Relative::Refused);
+    assert_eq!(
+        read("${PROJECT_ROOT}/src/a b.rs:3-9"),
+        Some(place("src/a b.rs", 3, 9, None))
+    );
+    assert_eq!(read("${PROJECT_ROOT}/a:7"), Some(place("a", 7, 7, None)));
+    for text in [
+        "a:7",
+        "./a:7",
+        "${PROJECT_ROOT}/a",
+        "${PROJECT_ROOT}/a:0",
+        "${PROJECT_ROOT}/a:9-3",
+    ] {
+        assert_eq!(read(text), None, "{text}");
+    }
+    assert_eq!(
+        Evidence::parse("a:7", Relative::Accepted),
+        Some(place("a", 7, 7, None))
+    );
+}
+
+#[test]
+fn a_quote_is_taken_from_the_file_and_widened_until_it_stands_once() {
+    let folder = with(&[("a.rs", "fn a() {\n    go();\n}\nfn b() {\n    go();\n}\n")]);
+    let root = folder.path().join("root");
+    let disk = Disk::real();
+    let tree = Tree::new(&disk, &root);
+    let quoted = tree.quote(&place("a.rs", 1, 1, None)).unwrap();
+    assert_eq!(
+        quoted.written().unwrap(),
+        "`fn a() {` [${PROJECT_ROOT}/a.rs:1]"
+    );
+    let quoted = tree.quote(&place("a.rs", 2, 2, None)).unwrap();
+    assert_eq!(quoted, place("a.rs", 2, 4, Some("go(); } fn b() {")));
+    assert!(matches!(
+        tree.quote(&place("a.rs", 5, 5, None)),
+        Err(QuoteError::NotUnique { .. })
+    ));
+    assert!(matches!(
+        tree.quote(&place("a.rs", 7, 7, None)),
+        Err(QuoteError::NoSuchLines { .. })
+    ));
+}
+
+/// LOA-SEC-1: a quote has no secret in it, and still holds.
+#[test]
+fn a_quote_with_a_secret_is_masked_and_verified_masked() {
+    let line = format!(
+        "let token = \"ghp_{}\";\n",
+        "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3gH6"
+    );
+    let folder = with(&[("a.rs", &line)]);
+    let root = folder.path().join("root");
+    let disk = Disk::real();
+    let tree = Tree::new(&disk, &root);
+    let quoted = tree.quote(&place("a.rs", 1, 1, None)).unwrap();
+    assert_eq!(
+        quoted.quote.as_deref(),
+        Some("let token = \"[secret: github token]\";")
+    );
+    assert_eq!(tree.stand(&quoted), Standing::Verified);
+}
+
+proptest! {
+    /// LOA-GRD-1: after an edit, a quote holds only where it stands in its file exactly once.
+    #[test]
+    fn a_quote_holds_only_where_it_stands_once(
+        lines in proptest::collection::vec("(let [a-c] = [0-2];|return [a-c];|)", 1..8),
+        edits in proptest::collection::vec((0_usize..8, "(let [a-c] = [0-2];|return [a-c];|)"), 0..4),
+        at in 0_usize..8,
+    ) {
+        let at = at % lines.len();
+        let quote = lines[at].clone();
+        let mut edited = lines.clone();
+        for (index, line) in edits {
+            let index = index % edited.len();
+            edited[index] = line;
+        }
+        let count = edited.iter().filter(|line| **line == quote).count();
+        let standing = stand(&edited.join("\n"), at as u32 + 1, &quote);
+        prop_assert_eq!(standing.holds(), !quote.is_empty() && count == 1);
+    }
+
+    #[test]
+    fn what_is_written_is_found_again(
+        path in "[a-z/.]{1,12}", quote in "[a-z` .;]{3,20}", first in 1_u32..99, more in 0_u32..9,
+    ) {
+        let evidence = place(&path, first, first + more, Some(&quote));
+        if let Some(written) = evidence.written() {
+            prop_assert_eq!(Evidence::find(&format!("- {written}")), (vec![evidence], 0));
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! [`Tree`]: the files that are cited, each read once.
+
+use std::{cell::RefCell, collections::BTreeMap, path::Path, rc::Rc};
+
+use callosum_evidence::{
+    citation::{CitedFile, MOST_LINES, Why},
+    secrets,
+};
+use callosum_host::Disk;
+
+use super::{
+    place::Evidence,
+    standing::{Standing, stand_in},
+};
+
+/// The tree as evidence is looked up in it; each file is read once.
+pub struct Tree<'t> {
+    disk: &'t Disk,
+    root: &'t Path,
+    files: RefCell<BTreeMap<String, Rc<Result<CitedFile, Why>>>>,
+}
+
+impl<'t> Tree<'t> {
+    /// The tree below `root`.
+    pub fn new(disk: &'t Disk, root: &'t Path) -> Self {
+        Self {
+            disk,
+            root,
+            files: RefCell::default(),
+        }
+    }
+
+    fn file(&self, path: &str) -> Rc<Result<CitedFile, Why>> {
+        if let Some(file) = self.files.borrow().get(path) {
+            return Rc::clone(file);
+        }
+        let file = Rc::new(CitedFile::open(self.disk, self.root, path));
+        let mut files = self.files.borrow_mut();
+        files.insert(path.to_owned(), Rc::clone(&file));
+        file
+    }
+
+    /// How one piece of evidence stands.
+    pub fn stand(&self, evidence: &Evidence) -> Standing {
+        match &*self.file(&evidence.path) {
+            Ok(file) => stand_in(file, evidence),
+            Err(Why::OutsideRoot) => Standing::OutsideRoot,
+            Err(Why::NotReadable) => Standing::Binary,
+            Err(_) => Standing::MissingFile,
+        }
+    }
+
+    /// The lines of an identifier, exactly as they stand there.
+    pub fn lines(&self, evidence: &Evidence) -> Result<String, Standing> {
+        match &*self.file(&evidence.path) {
+            Ok(file) if file.is_binary() => Err(Standing::Binary),
+            Ok(file) => match file.lines(evidence.first, evidence.last) {
+                Some(lines) => Ok(lines.to_owned()),
+                None => Err(Standing::Changed { nearest: None }),
+            },
+            Err(Why::OutsideRoot) => Err(Standing::OutsideRoot),
+            Err(Why::NotReadable) => Err(Standing::Binary),
+            Err(_) => Err(Standing::MissingFile),
+        }
+    }
+
+    /// The evidence that a place gives: its words, taken from the file so that nobody can invent
+    /// them, and as many more lines as it takes for them to stand there once.
+    ///
+    /// Secrets in the quote are masked, and looked for masked later.
+    pub fn quote(&self, place: &Evidence) -> Result<Evidence, QuoteError> {
+        let refused = |standing| QuoteError::Standing {
+            place: place.identifier(),
+            standing,
+        };
+        let file = self.file(&place.path);
+        match &*file {
+            Ok(file) if file.is_binary() => return Err(refused(Standing::Binary)),
+            Ok(_) => {}
+            Err(Why::OutsideRoot) => return Err(refused(Standing::OutsideRoot)),
+            Err(Why::NotReadable) => return Err(refused(Standing::Binary)),
+            Err(_) => return Err(refused(Standing::MissingFile)),
+        }
+        let too_long = || QuoteError::NotUnique {
+            place: place.identifier(),
+        };
+        let mut last = place.last;
+        loop {
+            if last - place.first >= MOST_LINES {
+                return Err(too_long());
+            }
+            let wider = Evidence {
+                last,
+                ..place.clone()
+            };
+            let lines = match self.lines(&wider) {
+                Ok(lines) => lines,
+                Err(_) if last > place.last => return Err(too_long()),
+                Err(_) => {
+                    return Err(QuoteError::NoSuchLines {
+                        place: place.identifier(),
+                    });
+                }
+            };
+            let masked = secrets::mask(&lines).text;
+            let words: Vec<&str> = masked.split_whitespace().collect();
+            let quoted = Evidence {
+                quote: Some(words.join(" ")),
+                ..wider
+            };
+            if self.stand(&quoted) == Standing::Verified && quoted.written().is_some() {
+                return Ok(quoted);
+            }
+            last += 1;
+        }
+    }
+}
+
+/// Why a place cannot be quoted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum QuoteError {
+    /// The file cannot be cited.
+    #[error("`{place}` cannot be cited: {standing}")]
+    Standing {
+        /// The place.
+        place: String,
+        /// What is wrong with it.
+        standing: Standing,
+    },
+    /// The file ends before.
+    #[error("`{place}` cannot be cited: the file has no such lines")]
+    NoSuchLines {
+        /// The place.
+        place: String,
+    },
+    /// What stands there stands elsewhere too, or cannot be quoted.
+    #[error("`{place}` cannot be cited: no quote that begins there stands only once in the file")]
+    NotUnique {
+        /// The place.
+        place: String,
+    },
+}

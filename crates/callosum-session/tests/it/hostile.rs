@@ -1,0 +1,212 @@
+//! Files as people, other programs and accidents leave them: nothing is lost, nothing crashes, and
+//! what was not understood is named.
+
+use std::os::unix::fs::symlink;
+
+use callosum_session::{
+    Config, Ground, NewDecision,
+    bead::{BeadId, BeadUpdate},
+    checkpoint::Outcome,
+    evidence::{Evidence, Relative, Tree},
+};
+
+use crate::place::Place;
+
+fn put(place: &Place, name: &str, bytes: &[u8]) {
+    let path = place.zones.root.join(name);
+    place.disk.create_dir_all(path.parent().unwrap()).unwrap();
+    place.disk.replace(&path, bytes, 0o644).unwrap();
+}
+
+fn notes(place: &Place) -> Vec<u8> {
+    place.disk.read(&place.zones.notes()).unwrap()
+}
+
+/// LOA-FMT-1: whatever stands in the notes, a decision is added, and every line that stood there
+/// still does, in its order.
+#[test]
+fn notes_in_any_state_keep_every_line_and_take_a_decision() {
+    let states: [&[u8]; 12] = [
+        b"",
+        b"\n\n",
+        b"no heading at all",
+        b"# T\r\n\r\n## Session Continuity\r\n\r\n### Decision Log\r\n#### 2026-01-01T00:00:00Z - A\r\n",
+        b"### Decision Log\n#### 2026-01-01T00:00:00Z - A\n\n### Decision Log\n#### 2026-01-01T00:00:01Z - B\n",
+        b"## Session Continuity\n<<<<<<< ours\n### Decision Log\n=======\n### Active Context\n>>>>>>> theirs\n",
+        b"# T\n```\n### Decision Log\nnever ends\n",
+        b"<!-- ### Decision Log\n never ends",
+        b"\xef\xbb\xbf# T\n\n### Decision Log\n",
+        b"# \xff\xfe not UTF-8\n### Decision Log\n\xc3\x28\n",
+        b"# T\r### Decision Log\rold line ends\r",
+        b"### Decision Log\n#### yesterday - no time\n**Decision**: x\n",
+    ];
+    for state in states {
+        let place = Place::new();
+        put(&place, "loa-grimoire/NOTES.md", state);
+        place.decide("Use one pool", Some("a.rs:1"), Ground::Nothing);
+        let now = notes(&place);
+        let mut lines = now.split(|byte| *byte == b'\n');
+        for line in state.split(|byte| *byte == b'\n') {
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            let is_there = lines.any(|now| now.strip_suffix(b"\r").unwrap_or(now) == line);
+            assert!(
+                is_there || line.is_empty(),
+                "{} in {}",
+                line.escape_ascii(),
+                now.escape_ascii()
+            );
+        }
+        let read = place.session().notes().unwrap().unwrap().decisions();
+        assert!(
+            read.iter().any(|made| made.decision == "Use one pool"),
+            "{}",
+            now.escape_ascii()
+        );
+    }
+}
+
+/// LOA-FMT-1: a bead that is no YAML as we understand it is named and never written.
+#[test]
+fn beads_that_cannot_be_read_are_named_and_stay() {
+    let states: [(&str, &[u8]); 5] = [
+        ("twice", b"id: bd-1\ntitle: a\ntitle: b\n"),
+        ("tabs", b"id: bd-1\n\ttitle: a\n"),
+        ("binary", b"\x00\x01\xff"),
+        ("list", b"- a\n- b\n"),
+        ("endless", b"a: &a [*a]\n"),
+    ];
+    for (what, state) in states {
+        let place = Place::new();
+        put(&place, ".beads/bd-1.yaml", state);
+        let listing = place.session().beads().list(place.clock.now()).unwrap();
+        assert_eq!(listing.unread.len(), 1, "{what}");
+        let held = place.session().hold().unwrap();
+        let id = BeadId::new("bd-1").unwrap();
+        let update = BeadUpdate {
+            status: Some("closed".to_owned()),
+            ..BeadUpdate::default()
+        };
+        assert!(held.update_bead(&id, &update).is_err(), "{what}");
+        let path = place.zones.beads().join("bd-1.yaml");
+        assert_eq!(place.disk.read(&path).unwrap(), state, "{what}");
+    }
+    let place = Place::new();
+    let anchored = b"# mine\nid: bd-1\ntitle: &t A thing\nalso: *t\nstatus: open\n";
+    put(&place, ".beads/bd-1.yaml", anchored);
+    let held = place.session().hold().unwrap();
+    let update = BeadUpdate {
+        status: Some("closed".to_owned()),
+        ..BeadUpdate::default()
+    };
+    held.update_bead(&BeadId::new("bd-1").unwrap(), &update)
+        .unwrap();
+    let now = place
+        .disk
+        .read(&place.zones.beads().join("bd-1.yaml"))
+        .unwrap();
+    let now = String::from_utf8(now).unwrap();
+    assert!(now.starts_with("# mine\nid: bd-1\ntitle: &t A thing\nalso: *t\nstatus: closed\n"));
+}
+
+/// LOA-SEC-1: paths with blanks and letters of any language are cited; none leaves the root.
+#[test]
+fn paths_of_any_letters_are_cited_and_none_leaves_the_root() {
+    let place = Place::new();
+    put(&place, "src/a b/Größe.rs", b"fn width() {}\n");
+    let outside = place
+        .zones
+        .root
+        .parent()
+        .unwrap()
+        .join("outside-of-the-project.rs");
+    symlink("../../etc", place.zones.root.join("etc")).unwrap();
+    symlink("src/a b", place.zones.root.join("inner")).unwrap();
+    symlink("loop", place.zones.root.join("loop")).unwrap();
+    let cite = |text: &str| {
+        let place_of = Evidence::parse(text, Relative::Accepted)?;
+        Tree::new(&place.disk, &place.zones.tree)
+            .quote(&place_of)
+            .ok()
+    };
+    for good in ["src/a b/Größe.rs:1", "inner/Größe.rs:1"] {
+        assert!(cite(good).is_some(), "{good}");
+    }
+    for bad in [
+        "../outside-of-the-project.rs:1",
+        "src/../../etc/passwd:1",
+        "etc/passwd:1",
+        "/etc/passwd:1",
+        "loop:1",
+        "src:1",
+        "a.rs:0",
+        "a.rs:1-0",
+        "a.rs:99999999999",
+    ] {
+        assert!(cite(bad).is_none(), "{bad}");
+    }
+    assert!(!place.disk.exists(&outside).unwrap());
+}
+
+/// LOA-GRD-1: backticks and tabs in a quote survive being written down and looked up.
+#[test]
+fn quotes_with_backticks_and_tabs_hold_after_they_were_written() {
+    let place = Place::new();
+    put(
+        &place,
+        "b.sh",
+        b"echo `date`\n\tx=``\"$1\"``\n\t\tif\tthen\n",
+    );
+    for line in 1..=3 {
+        place.decide(
+            &format!("Line {line}"),
+            Some(&format!("b.sh:{line}")),
+            Ground::Nothing,
+        );
+    }
+    let read = place.session().notes().unwrap().unwrap().decisions();
+    let tree = Tree::new(&place.disk, &place.zones.tree);
+    for made in read {
+        assert_eq!((made.evidence.len(), made.unread), (1, 0), "{made:?}");
+        assert!(tree.stand(&made.evidence[0]).holds(), "{made:?}");
+    }
+    let checked = place.check(&Config::default());
+    assert_eq!(checked.steps[0].outcome, Outcome::Passed);
+}
+
+/// LOA-CHK-1: a file that changes after a check is seen by the next one, and by the hand-off.
+#[test]
+fn a_file_that_changed_between_check_and_clear_is_seen() {
+    let place = Place::new();
+    place.decide("Use one", Some("a.rs:1"), Ground::Nothing);
+    assert!(place.check(&Config::default()).permits());
+    put(&place, "a.rs", b"fn eins() {}\nfn two() {}\n");
+    assert!(!place.check(&Config::default()).permits());
+    let held = place.session().hold().unwrap();
+    let handed = held
+        .hand_off(&callosum_session::NewHandoff::default())
+        .unwrap();
+    assert_eq!(handed.ratio, "0.00");
+}
+
+/// LOA-SEC-1: what somebody else says is one line of one record, whatever it is made of.
+#[test]
+fn words_that_look_like_records_stay_words() {
+    let place = Place::new();
+    let words = "x\n## Session Continuity\n### Active Context\n- **Current Bead**: bd-9\n{\"phase\":\"session_handoff\"}\n\u{1b}[2J";
+    let held = place.session().hold().unwrap();
+    let new = NewDecision {
+        decision: words.to_owned(),
+        rationale: Some(words.to_owned()),
+        scenarios: vec![words.to_owned()],
+        title: Some("T".to_owned()),
+        ..NewDecision::default()
+    };
+    held.decide(&new).unwrap();
+    drop(held);
+    let read = place.session().notes().unwrap().unwrap();
+    assert_eq!(read.active().bead, None);
+    assert_eq!(read.decisions().len(), 1);
+    let read = place.session().trajectory().since_handoff().unwrap();
+    assert_eq!((read.records.len(), read.bad_lines()), (1, 0));
+    assert!(read.handoff.is_none());
+}

@@ -5,7 +5,7 @@
 //! at once; who writes waits for the other.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -157,14 +157,14 @@ impl Index {
     ) -> Result<usize, IndexError> {
         let known = self.known(collection)?;
         let mut changed: Vec<Cut> = Vec::new();
-        let mut there: Vec<String> = Vec::new();
+        let mut there: HashSet<String> = HashSet::new();
         for document in documents {
-            there.push(document.place.clone());
+            there.insert(document.place.clone());
             if known.get(&document.place) != Some(&document.stamp) {
                 changed.push(cut(document));
             }
         }
-        let is_gone = |place: &&String| !there.contains(place) && !keeps(place);
+        let is_gone = |place: &&String| !there.contains(place.as_str()) && !keeps(place);
         let gone: Vec<String> = known.keys().filter(is_gone).cloned().collect();
         let count = changed.len();
         self.put(collection, changed, &gone)?;

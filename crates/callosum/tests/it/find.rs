@@ -107,3 +107,56 @@ fn what_changes_is_found() {
     std::fs::write(index, vec![b'x'; 9000]).unwrap();
     assert!(find("okapi").contains(&"tree notes.md".to_owned()));
 }
+
+/// LOA-JIT-2: decisions, what else the notes say, and beads are found beside the code; what changes is
+/// seen, what goes is gone.
+#[test]
+fn what_a_session_keeps_is_found() {
+    let env = two_languages();
+    let find = |query: &str| -> Vec<String> {
+        let found = env.run(["find", query, "--threshold", "0.9", "--json"]);
+        let all = found.json()["found"].as_array().unwrap().clone();
+        let word = |one: &serde_json::Value, key: &str| one[key].as_str().unwrap().to_owned();
+        all.iter()
+            .map(|one| format!("{}: {}", word(one, "collection"), word(one, "text")))
+            .collect()
+    };
+    let created = env
+        .run(["bead", "create", "Herd the alpacas", "--json"])
+        .success()
+        .json();
+    let id = created["id"].as_str().unwrap();
+    env.run([
+        "session",
+        "decide",
+        "Pool the okapis",
+        "--because",
+        "they are shy",
+        "--assume",
+    ])
+    .success();
+    let okapis = find("okapis shy");
+    assert!(okapis[0].starts_with("decision: "), "{okapis:?}");
+    assert!(okapis[0].contains("Pool the okapis"), "{okapis:?}");
+    assert!(
+        !okapis.iter().any(|one| one.starts_with("notes")),
+        "{okapis:?}"
+    );
+    assert!(find("herd alpacas")[0].contains("Herd the alpacas"));
+    let notes = env.read("loa-grimoire/NOTES.md");
+    env.write(
+        "loa-grimoire/NOTES.md",
+        notes.replace("okapis", "zebras") + "\n## Weather\nFoggy in the valley.\n",
+    );
+    assert!(
+        find("okapis shy")
+            .iter()
+            .all(|one| !one.starts_with("decision"))
+    );
+    assert!(find("zebras shy")[0].starts_with("decision: "));
+    assert!(find("foggy valley")[0].starts_with("notes: "));
+    let bead = format!(".beads/{id}.yaml");
+    std::fs::remove_file(env.project().join(bead)).unwrap();
+    let gone = env.run(["find", "herd alpacas", "--threshold", "0.9"]);
+    gone.ended_with(1);
+}

@@ -1,31 +1,24 @@
-//! `callosum find`: passages of the tree, and answers of the ledger, by words and names.
+//! `callosum find`: passages of the tree, and what is kept beside it, by words and names.
+//!
+//! What is beside the tree, [`documents`] gathers; [`show`] prints.
 
-use std::{fmt::Write as _, num::NonZeroUsize};
+mod documents;
+mod show;
 
-use callosum_evidence::terminal::on_one_line;
-use callosum_ledger::{Query, Reader};
+use std::num::NonZeroUsize;
+
 use callosum_search::{
-    find::{Ask, By, Document, Found, Index, IndexError, Search, TREE},
+    find::{Ask, By, Found, Index, IndexError, Search, TREE},
     walk::{RelativePath, Scope, SourceTree, WalkError},
 };
 use clap::{Args, ValueEnum};
-use owo_colors::OwoColorize as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
 use crate::ui::{CommandError, Exit, Progress, many};
 
-/// The collection of the ledger's answers.
-const LEDGER: &str = "ledger";
-
-/// How many lines of a passage are shown where it is not shown as a whole.
-const SHOWN_LINES: usize = 3;
-
-/// How much of a line is shown, in characters.
-const SHOWN_WIDTH: usize = 160;
-
-/// Find passages of the tree and answers in the ledger, by words and names
+/// Find passages of the tree, decisions, notes, beads and answers, by words and names
 ///
 /// A passage is whole: a declaration with its documentation, a section of a document. The index is
 /// kept on this machine and brought in line with what changed before each search; nothing has to be
@@ -85,9 +78,9 @@ pub(crate) struct FindOutput {
 /// A passage, as `--json` and `--jsonl` have it.
 #[derive(Debug, JsonSchema, Serialize)]
 pub(crate) struct FoundOutput {
-    /// `tree` or `ledger`.
+    /// `tree`, `decision`, `notes`, `bead` or `ledger`.
     pub(crate) collection: String,
-    /// The file's path from the tree's root, or the task's id.
+    /// The file's path from the root, the decision's time, the bead's or the task's id.
     pub(crate) path: String,
     /// Its first line, from 1.
     pub(crate) first_line: u32,
@@ -111,7 +104,7 @@ pub(super) fn run(context: &Context, args: &FindArgs) -> Result<(), CommandError
     let found = searched(context, &search)?;
     let is_found = !found.is_empty();
     let whole = args.full || args.section.is_some();
-    show(context, args, whole, &search.ask, found)?;
+    show::show(context, args, whole, &search.ask, found)?;
     if is_found {
         Ok(())
     } else {
@@ -228,7 +221,7 @@ fn look(context: &Context, search: &Search) -> Result<Vec<Found>, IndexOrTree> {
     let updated = index.update_tree(&context.disk, &tree, |done, all| {
         progress.now(format!("reading what changed: {done} of {all} files"));
     })?;
-    update_answers(context, &mut index)?;
+    documents::update(context, &mut index)?;
     drop(progress);
     if updated.read + updated.gone > 0 {
         context.ui.detail(&format!(
@@ -238,155 +231,6 @@ fn look(context: &Context, search: &Search) -> Result<Vec<Found>, IndexOrTree> {
         ));
     }
     Ok(index.search(&context.disk, &tree, search)?)
-}
-
-/// Takes up the ledger's entries that came since the last search.
-fn update_answers(context: &Context, index: &mut Index) -> Result<(), IndexError> {
-    let known = index.known(LEDGER)?;
-    let last = known.values().filter_map(|stamp| stamp.parse().ok()).max();
-    let mut answers: Vec<Document> = Vec::new();
-    let query = Query {
-        since: last,
-        ..Query::default()
-    };
-    let read = Reader::open(context.disk.clone(), context.ledger_paths()).and_then(|reader| {
-        reader.each(&query, |entry| {
-            let prompt = entry
-                .metadata
-                .get("prompt")
-                .and_then(|prompt| prompt.as_str());
-            answers.push(Document {
-                place: entry.task_id.to_string(),
-                stamp: entry.timestamp.to_string(),
-                title: prompt.unwrap_or_default().to_owned(),
-                text: entry.summary,
-            });
-        })
-    });
-    if let Err(error) = read {
-        // The tree can be searched all the same.
-        context
-            .ui
-            .detail(&format!("the ledger is not searched: {error}"));
-        return Ok(());
-    }
-    // What was committed stays: an entry that is known need not be read again.
-    index.update_documents(LEDGER, answers, |_| true)?;
-    Ok(())
-}
-
-fn show(
-    context: &Context,
-    args: &FindArgs,
-    whole: bool,
-    ask: &Ask,
-    found: Vec<Found>,
-) -> Result<(), CommandError> {
-    if args.jsonl || context.ui.json {
-        let found: Vec<FoundOutput> = found.into_iter().map(FoundOutput::from).collect();
-        if context.ui.json {
-            return context.ui.json_data(&FindOutput { found });
-        }
-        let mut lines = String::new();
-        for one in &found {
-            let line = serde_json::to_string(one).map_err(CommandError::internal)?;
-            lines.push_str(&line);
-            lines.push('\n');
-        }
-        return context.ui.data(&lines);
-    }
-    if found.is_empty() {
-        context.ui.say("nothing is found");
-    }
-    for one in &found {
-        let mut head = String::new();
-        let _ = write!(
-            head,
-            "{}  {} {}  {:.2}",
-            place(one).bold(),
-            one.kind,
-            title(one),
-            one.score
-        );
-        context.ui.data(&format!("{}\n", head.trim_end()))?;
-        let text = if whole {
-            let mut all = String::new();
-            for (line, number) in one.text.lines().zip(one.first..) {
-                let _ = writeln!(all, "{number:>6}  {line}");
-            }
-            all
-        } else {
-            telling_lines(one, ask)
-        };
-        context.ui.foreign(&text)?;
-    }
-    Ok(())
-}
-
-/// Where it stands, as a citation names it.
-fn place(found: &Found) -> String {
-    let place = on_one_line(&found.place);
-    if found.collection != TREE {
-        return place;
-    }
-    if found.first == found.last {
-        return format!("{place}:{}", found.first);
-    }
-    format!("{place}:{}-{}", found.first, found.last)
-}
-
-fn title(found: &Found) -> String {
-    let shorten = |text: &str| -> String { on_one_line(text).chars().take(80).collect() };
-    match &found.container {
-        Some(container) if !found.name.is_empty() => {
-            format!("{} in {}", shorten(&found.name), shorten(container))
-        }
-        _ => shorten(&found.name),
-    }
-}
-
-/// The lines that have most of what was asked for, in their order.
-fn telling_lines(found: &Found, ask: &Ask) -> String {
-    let words: Vec<&str> = ask
-        .units
-        .iter()
-        .flat_map(|unit| [&unit.whole].into_iter().chain(&unit.parts))
-        .map(String::as_str)
-        .collect();
-    let points = |line: &str| {
-        let line = line.to_lowercase();
-        words.iter().filter(|word| line.contains(**word)).count()
-    };
-    let lines = found.text.lines().zip(found.first..);
-    let mut lines: Vec<(usize, u32, &str)> = lines
-        .filter(|(line, _)| !line.trim().is_empty())
-        .map(|(line, number)| (points(line), number, line))
-        .collect();
-    lines.sort_by_key(|(points, number, _)| (std::cmp::Reverse(*points), *number));
-    lines.truncate(SHOWN_LINES);
-    lines.sort_by_key(|(_, number, _)| *number);
-    let mut all = String::new();
-    for (_, number, line) in lines {
-        let line: String = line.chars().take(SHOWN_WIDTH).collect();
-        let _ = writeln!(all, "{number:>6}  {line}");
-    }
-    all
-}
-
-impl From<Found> for FoundOutput {
-    fn from(found: Found) -> Self {
-        Self {
-            collection: found.collection,
-            path: found.place,
-            first_line: found.first,
-            last_line: found.last,
-            kind: found.kind,
-            name: found.name,
-            container: found.container,
-            score: found.score,
-            text: found.text,
-        }
-    }
 }
 
 fn unusable(error: &IndexError) -> CommandError {

@@ -1,0 +1,131 @@
+//! What was found, as it is printed.
+
+use std::fmt::Write as _;
+
+use callosum_evidence::terminal::on_one_line;
+use callosum_search::find::{Ask, Found, TREE};
+use owo_colors::OwoColorize as _;
+
+use super::{FindArgs, FindOutput, FoundOutput};
+use crate::{cli::context::Context, ui::CommandError};
+
+/// How many lines of a passage are shown where it is not shown as a whole.
+const SHOWN_LINES: usize = 3;
+
+/// How much of a line is shown, in characters.
+const SHOWN_WIDTH: usize = 160;
+
+/// Prints what was found.
+pub(super) fn show(
+    context: &Context,
+    args: &FindArgs,
+    whole: bool,
+    ask: &Ask,
+    found: Vec<Found>,
+) -> Result<(), CommandError> {
+    if args.jsonl || context.ui.json {
+        let found: Vec<FoundOutput> = found.into_iter().map(FoundOutput::from).collect();
+        if context.ui.json {
+            return context.ui.json_data(&FindOutput { found });
+        }
+        let mut lines = String::new();
+        for one in &found {
+            let line = serde_json::to_string(one).map_err(CommandError::internal)?;
+            lines.push_str(&line);
+            lines.push('\n');
+        }
+        return context.ui.data(&lines);
+    }
+    if found.is_empty() {
+        context.ui.say("nothing is found");
+    }
+    for one in &found {
+        let mut head = String::new();
+        let _ = write!(
+            head,
+            "{}  {} {}  {:.2}",
+            place(one).bold(),
+            one.kind,
+            title(one),
+            one.score
+        );
+        context.ui.data(&format!("{}\n", head.trim_end()))?;
+        let text = if whole {
+            let mut all = String::new();
+            for (line, number) in one.text.lines().zip(one.first..) {
+                let _ = writeln!(all, "{number:>6}  {line}");
+            }
+            all
+        } else {
+            telling_lines(one, ask)
+        };
+        context.ui.foreign(&text)?;
+    }
+    Ok(())
+}
+
+/// Where it stands, as a citation names it.
+fn place(found: &Found) -> String {
+    let place = on_one_line(&found.place);
+    if found.collection != TREE {
+        return place;
+    }
+    if found.first == found.last {
+        return format!("{place}:{}", found.first);
+    }
+    format!("{place}:{}-{}", found.first, found.last)
+}
+
+fn title(found: &Found) -> String {
+    let shorten = |text: &str| -> String { on_one_line(text).chars().take(80).collect() };
+    match &found.container {
+        Some(container) if !found.name.is_empty() => {
+            format!("{} in {}", shorten(&found.name), shorten(container))
+        }
+        _ => shorten(&found.name),
+    }
+}
+
+/// The lines that have most of what was asked for, in their order.
+fn telling_lines(found: &Found, ask: &Ask) -> String {
+    let words: Vec<&str> = ask
+        .units
+        .iter()
+        .flat_map(|unit| [&unit.whole].into_iter().chain(&unit.parts))
+        .map(String::as_str)
+        .collect();
+    let points = |line: &str| {
+        let line = line.to_lowercase();
+        words.iter().filter(|word| line.contains(**word)).count()
+    };
+    let lines = found.text.lines().zip(found.first..);
+    let mut lines: Vec<(usize, u32, &str)> = lines
+        .filter(|(line, _)| !line.trim().is_empty())
+        .map(|(line, number)| (points(line), number, line))
+        .collect();
+    lines.sort_by_key(|(points, number, _)| (std::cmp::Reverse(*points), *number));
+    lines.truncate(SHOWN_LINES);
+    lines.sort_by_key(|(_, number, _)| *number);
+    let mut all = String::new();
+    for (_, number, line) in lines {
+        let line: String = line.chars().take(SHOWN_WIDTH).collect();
+        let _ = writeln!(all, "{number:>6}  {line}");
+    }
+    all
+}
+
+impl From<Found> for FoundOutput {
+    fn from(found: Found) -> Self {
+        Self {
+            collection: found.collection,
+            path: found.place,
+            first_line: found.first,
+            last_line: found.last,
+            kind: found.kind,
+            name: found.name,
+            container: found.container,
+            score: found.score,
+            text: found.text,
+        }
+    }
+}

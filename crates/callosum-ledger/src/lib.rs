@@ -76,7 +76,7 @@ pub use crate::{
     journal::JournalError,
     ledger::{Ledger, LedgerOptions, WriteError},
     ledger_file::{LedgerFileError, LedgerVersion},
-    notice::{Journal, Noticed, notice},
+    notice::{Journal, Noticed, notice, waiting},
     past::{Past, PastError, past},
     paths::LedgerPaths,
     reader::{

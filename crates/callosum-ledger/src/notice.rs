@@ -102,6 +102,21 @@ pub fn notice(
         .map_err(|error| refused.unwrap_or(error))
 }
 
+/// The events that wait for a journal to take them, with their times, in their order.
+///
+/// Takes no lock, so that one of them may be in the journal a moment later.
+pub fn waiting(
+    disk: &Disk,
+    paths: &LedgerPaths,
+) -> Result<Vec<(AuditEvent, Timestamp)>, DiskError> {
+    let Some(path) = &paths.audit_buffer else {
+        return Ok(Vec::new());
+    };
+    let waiting = audit_buffer::waiting(disk, paths, path)?;
+    let events = waiting.events.into_iter();
+    Ok(events.map(|waits| (waits.event, waits.at)).collect())
+}
+
 /// Appends a record; says `false` where that would mean to wait, or to mend.
 fn append(
     disk: &Disk,

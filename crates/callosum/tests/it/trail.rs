@@ -83,3 +83,29 @@ fn a_command_of_ten_megabytes_is_answered_for_what_it_is() {
     let kept = all_that_is_kept(&env);
     assert!(kept.len() < 200_000, "{}", kept.len());
 }
+
+/// CAKE-SHIM-1, CAL-ERR-7: a decision that found the lock taken waits, and is in the log all the same,
+/// once before and once after it is taken over.
+#[test]
+fn what_waits_for_the_journal_is_in_the_log() {
+    let env = repository();
+    env.run(["init", "--no-hooks"]).success();
+    let audit = env.project().join("cal_audit");
+    let aside = env.folder().join("aside");
+    std::fs::rename(&audit, &aside).unwrap();
+    std::fs::write(&audit, "no folder").unwrap();
+    ask(&env, "codex", "git reset --hard");
+    std::fs::remove_file(&audit).unwrap();
+    std::fs::rename(&aside, &audit).unwrap();
+    let log = |arguments: &[&str]| {
+        let all = ["guard", "log", "--json"].iter().chain(arguments);
+        let said = env.run(all).success().json();
+        said["decisions"].as_array().unwrap().clone()
+    };
+    let waiting = log(&["--verdict", "blocked"]);
+    assert_eq!(waiting.len(), 1);
+    assert_eq!(waiting[0]["command"], "git reset --hard");
+    assert_eq!(log(&["--since", "2026-01-03T00:00:00Z"]).len(), 0);
+    env.run(["delegate", "map"]).success();
+    assert_eq!(log(&["--verdict", "blocked"]), waiting);
+}

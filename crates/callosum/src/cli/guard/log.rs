@@ -1,25 +1,30 @@
 //! `callosum guard log`: what the guard has decided.
 
-use std::{collections::VecDeque, ops::ControlFlow};
+use std::{
+    collections::{BTreeSet, VecDeque},
+    ops::ControlFlow,
+};
 
 use callosum_evidence::terminal::on_one_line;
-use callosum_ledger::{AuditQuery, AuditReader, AuditRecord, Event, Journal, LedgerPaths};
+use callosum_ledger::{
+    AuditEvent, AuditQuery, AuditReader, AuditRecord, Event, Journal, LedgerPaths, waiting,
+};
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
-    cli::{audit, context::Context, moment::Moment},
+    cli::{audit, context::Context, moment::Moment, store},
     ui::{CommandError, Table},
 };
 
 /// Print what the guard has decided, oldest first
 ///
 /// Reads the project's journal, and of the machine's what is about this tree: decisions that were
-/// made before there was a project. What waits for a journal that could not be written is not
-/// among it.
+/// made before there was a project. What waits for a journal that could not be written, or whose
+/// lock was taken, is among it.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -110,8 +115,19 @@ pub(crate) struct DecisionOutput {
 }
 
 impl DecisionOutput {
-    fn of(record: &AuditRecord) -> Self {
-        let details = &record.details;
+    fn of(record: AuditRecord) -> (Timestamp, Self) {
+        let at = record.timestamp;
+        let event = AuditEvent {
+            executor: record.executor,
+            status: record.status,
+            details: record.details,
+            ..AuditEvent::new(Event::Guard)
+        };
+        (at, Self::of_event(&event, at))
+    }
+
+    fn of_event(event: &AuditEvent, at: Timestamp) -> Self {
+        let details = &event.details;
         let text = |key: &str| details.get(key).and_then(Value::as_str).map(str::to_owned);
         let list = |key: &str| {
             let list = details.get(key).and_then(Value::as_array);
@@ -120,9 +136,9 @@ impl DecisionOutput {
         };
         let root = details.get("facts").and_then(|facts| facts.get("root"));
         Self {
-            timestamp: record.timestamp.to_string(),
-            client: record.executor.clone(),
-            verdict: record.status.clone().unwrap_or_default(),
+            timestamp: at.to_string(),
+            client: event.executor.clone(),
+            verdict: event.status.clone().unwrap_or_default(),
             rule: text("rule"),
             reason: text("reason"),
             command: text("command").or_else(|| text("pattern")),
@@ -219,18 +235,38 @@ pub(super) fn each(
         ..AuditQuery::default()
     };
     for (paths, takes_all) in journals {
+        let mut take = |at, decision: DecisionOutput| {
+            let is_here = decision.root.as_deref().is_none_or(|root| root == tree);
+            if takes_all || is_here {
+                take(at, decision);
+            }
+        };
+        // Before the journal is read: what is taken over meanwhile would else be in neither.
+        let waiting = waiting(&context.disk, &paths).map_err(|error| store::disk_failed(&error))?;
+        let is_guard = |event: &AuditEvent| event.event == Event::Guard;
+        let is_late = |at: &Timestamp| since.is_none_or(|since| *at >= since);
+        let mut taken_over: BTreeSet<String> = BTreeSet::new();
         let reader = AuditReader::new(context.disk.clone(), paths);
         reader
             .query(&query, |record| {
-                let decision = DecisionOutput::of(&record);
-                let is_here = decision.root.as_deref().is_none_or(|root| root == tree);
-                if takes_all || is_here {
-                    take(record.timestamp, decision);
-                }
+                taken_over.extend(id(&record.details));
+                let (at, decision) = DecisionOutput::of(record);
+                take(at, decision);
                 ControlFlow::Continue(())
             })
             .map_err(|error| audit::unreadable(&error))?;
         audit::tell_unreadable(context, &reader);
+        for (event, at) in &waiting {
+            let is_in_both = id(&event.details).is_some_and(|id| taken_over.contains(&id));
+            if is_guard(event) && is_late(at) && !is_in_both {
+                take(*at, DecisionOutput::of_event(event, *at));
+            }
+        }
     }
     Ok(())
+}
+
+/// The id of an event that waited.
+fn id(details: &Map<String, Value>) -> Option<String> {
+    details.get("buffered")?.as_str().map(str::to_owned)
 }

@@ -138,7 +138,8 @@ impl Call<'_> {
                 }
                 let place = Place::gather(&disk, &environment, &event);
                 let now = environment.clock().ok().map(|clock| clock.now());
-                let judged = Judged::of(&event.action, &place, now);
+                let mut judged = Judged::of(&event.action, &place, now);
+                judged.verdict.destroys |= event.removes;
                 (event, judged, place)
             }
             Err(unreadable) => {

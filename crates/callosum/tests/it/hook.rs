@@ -262,6 +262,68 @@ fn a_journal_that_cannot_be_written_loses_no_decision() {
     env.run(["ledger", "verify"]).success();
 }
 
+/// CAKE-SHIM-1: tools of other servers, and PowerShell, are decided on like the client's own.
+#[test]
+fn tools_of_other_servers_are_decided_on() {
+    let env = repository();
+    for (tool, input) in [
+        (
+            "PowerShell",
+            json!({"command": "Remove-Item -Recurse -Force /etc"}),
+        ),
+        (
+            "mcp__shell__run",
+            json!({"command": "git", "args": ["reset", "--hard"]}),
+        ),
+        ("mcp__shell__run", json!({"commands": ["ls", "rm -rf /"]})),
+        (
+            "mcp__serena__create_text_file",
+            json!({"relative_path": ".git/config"}),
+        ),
+        (
+            "mcp__files__write_files",
+            json!({"files": [{"path": ".calrc", "content": ""}]}),
+        ),
+        (
+            "mcp__editor__str_replace_based_edit_tool",
+            json!({"command": "create", "path": ".calrc"}),
+        ),
+        ("mcp__postgres__query", json!({"query": "DROP TABLE users"})),
+        ("mcp__db__run", json!({"sql": "DELETE FROM users"})),
+        (
+            "mcp__repl__execute",
+            json!({"code": "import shutil; shutil.rmtree('/')"}),
+        ),
+    ] {
+        let mut call = event(&env, tool, input);
+        call["permission_mode"] = "bypassPermissions".into();
+        let output = decide(&env, "claude", &call);
+        assert!(denied("claude", &output).is_some(), "{tool}: {output:?}");
+    }
+    for (tool, input) in [
+        ("PowerShell", json!({"command": "Get-ChildItem"})),
+        (
+            "mcp__shell__run",
+            json!({"command": "git", "args": ["status"]}),
+        ),
+        (
+            "mcp__postgres__query",
+            json!({"query": "SELECT * FROM users"}),
+        ),
+        (
+            "mcp__github__search_code",
+            json!({"query": "rm -rf / DROP TABLE"}),
+        ),
+        (
+            "mcp__serena__find_symbol",
+            json!({"relative_path": "../../etc"}),
+        ),
+        ("mcp__repl__execute", json!({"code": "print(1)"})),
+    ] {
+        passes(&decide(&env, "claude", &event(&env, tool, input)));
+    }
+}
+
 /// CAKE-SHIM-1: a client that never ends what it sends is answered all the same.
 #[test]
 fn an_event_without_an_end_is_denied_in_time() {

@@ -1,9 +1,12 @@
 //! [`Event`]: what a client says that it is about to do, read from the bytes that it sends.
 //!
 //! The four clients agree on the names around a call (`cwd`, `session_id`, `tool_name`,
-//! `tool_input`); they differ in what their tools are called and take. Fields that nobody here asks
+//! `tool_input`); they differ in what their tools are called and take. What tools of other servers
+//! are given is [`foreign`]'s. Fields that nobody here asks
 //! for are passed over, whatever they are. What must be decided and cannot be read is an error, so
 //! that it is never taken for harmless.
+
+mod foreign;
 
 use std::path::PathBuf;
 
@@ -36,6 +39,8 @@ pub(super) struct Event {
     pub(super) folder: Option<PathBuf>,
     /// What the call would do.
     pub(super) action: Action,
+    /// Whether it removes files that it names.
+    pub(super) removes: bool,
 }
 
 /// What a call of a tool would do.
@@ -100,16 +105,39 @@ const WRITERS: [&str; 8] = [
 /// The tool that takes a patch.
 const PATCHER: &str = "apply_patch";
 
-/// Words in the name of another server's tool that say that it changes files.
-const CHANGES: [&str; 9] = [
-    "write", "edit", "create", "delete", "remove", "move", "rename", "replace", "patch",
-];
+/// Tools whose `command` PowerShell runs.
+const POWERSHELLS: [&str; 3] = ["PowerShell", "powershell", "pwsh"];
+
+/// The tool that directs sub-agents, by a program of its own; what they do is reported by itself.
+const DIRECTOR: &str = "Workflow";
 
 /// Where commands stand in what a tool takes. The last is what Codex types into a shell that runs.
 const COMMANDS: [&str; 5] = ["command", "cmd", "script", "commands", "chars"];
 
-/// Where paths stand in what a tool takes.
-const PATHS: [&str; 11] = [
+/// Where the words behind a command stand, where they are apart from it.
+const ARGUMENTS: [&str; 3] = ["args", "arguments", "argv"];
+
+/// Where paths stand in what a tool takes, by themselves, in lists, or within objects in lists.
+const PATHS: [&str; 30] = [
+    "relative_path",
+    "file_paths",
+    "filepath",
+    "filePath",
+    "file_name",
+    "fileName",
+    "files",
+    "edits",
+    "changes",
+    "operations",
+    "target",
+    "target_file",
+    "targetPath",
+    "dest",
+    "dst",
+    "dest_path",
+    "src",
+    "src_path",
+    "from",
     "file_path",
     "notebook_path",
     "absolute_path",
@@ -122,6 +150,9 @@ const PATHS: [&str; 11] = [
     "old_path",
     "new_path",
 ];
+
+/// Words in a tool's name, and marks in a patch, that say that files are removed.
+const REMOVES: [&str; 3] = ["delete", "remove", "*** Delete File:"];
 
 /// Where the folder of a command stands in what a tool takes.
 const FOLDERS: [&str; 4] = ["dir_path", "directory", "workdir", "cwd"];
@@ -156,6 +187,12 @@ impl Event {
             event.folder = Some(folder.join(inner));
         }
         event.action = action(&tool, input)?;
+        let patch = text_in(input, &["command", "patch", "input"]).filter(|_| tool == PATCHER);
+        event.removes = matches!(event.action, Action::Write(_))
+            && REMOVES.iter().any(|word| {
+                tool.to_ascii_lowercase().contains(word)
+                    || patch.is_some_and(|patch| patch.contains(word))
+            });
         // Some shells pass over it, and then run something else than was decided on.
         let holds_nul = match &event.action {
             Action::Shell(command) => command.contains('\0'),
@@ -179,18 +216,16 @@ impl Event {
             mode: id("permission_mode"),
             tool: id("tool_name").filter(|tool| !tool.is_empty()),
             folder: text("cwd").map(PathBuf::from),
-            action: Action::Other,
+            ..Self::default()
         }
     }
 }
 
 fn action(tool: &str, input: &Map<String, Value>) -> Result<Action, Unreadable> {
-    let command = COMMANDS
-        .iter()
-        .find_map(|name| command_in(input.get(*name)?));
     let owned = || tool.to_owned();
     if tool == PATCHER {
-        let patch = command.or_else(|| text_in(input, &["patch", "input"]).map(str::to_owned));
+        let patch = commands_in(input);
+        let patch = patch.or_else(|| text_in(input, &["patch", "input"]).map(str::to_owned));
         let paths = patch.map(|patch| patch::paths(&patch)).unwrap_or_default();
         return if paths.is_empty() {
             Err(Unreadable::NoPath { tool: owned() })
@@ -198,10 +233,14 @@ fn action(tool: &str, input: &Map<String, Value>) -> Result<Action, Unreadable> 
             Ok(Action::Write(paths))
         };
     }
-    if SHELLS.contains(&tool) {
-        return command
-            .map(Action::Shell)
-            .ok_or_else(|| Unreadable::NoCommand { tool: owned() });
+    if SHELLS.contains(&tool) || POWERSHELLS.contains(&tool) {
+        let command = commands_in(input).ok_or_else(|| Unreadable::NoCommand { tool: owned() })?;
+        let is_bash = SHELLS.contains(&tool);
+        return Ok(Action::Shell(if is_bash {
+            command
+        } else {
+            foreign::given("pwsh -Command", &command)
+        }));
     }
     if WRITERS.contains(&tool) {
         let paths = paths_in(input);
@@ -211,16 +250,32 @@ fn action(tool: &str, input: &Map<String, Value>) -> Result<Action, Unreadable> 
             Ok(Action::Write(paths))
         };
     }
-    // A tool of another server. What is called a command is taken for one.
-    if let Some(command) = command {
-        return Ok(Action::Shell(command));
-    }
-    let lower = tool.to_ascii_lowercase();
-    let paths = paths_in(input);
-    if !paths.is_empty() && CHANGES.iter().any(|word| lower.contains(word)) {
-        return Ok(Action::Write(paths));
-    }
-    Ok(Action::Other)
+    Ok(match tool {
+        DIRECTOR => Action::Other,
+        _ => foreign::action(tool, input),
+    })
+}
+
+/// The command that a tool is given, with the words that stand apart from it.
+fn commands_in(input: &Map<String, Value>) -> Option<String> {
+    let (name, value) = COMMANDS
+        .iter()
+        .find_map(|name| Some((*name, input.get(*name)?)))?;
+    let command = match (name, value) {
+        ("commands", Value::Array(lines)) => {
+            let lines: Option<Vec<&str>> = lines.iter().map(Value::as_str).collect();
+            lines?.join("\n")
+        }
+        (_, value) => command_in(value)?,
+    };
+    let apart = ARGUMENTS.iter().find_map(|name| match input.get(*name)? {
+        Value::String(words) => Some(words.clone()),
+        words => command_in(words),
+    });
+    Some(match apart.filter(|words| !words.is_empty()) {
+        Some(words) => format!("{command} {words}"),
+        None => command,
+    })
 }
 
 /// A command: a text, or words that are run without a shell.
@@ -242,13 +297,24 @@ fn paths_in(input: &Map<String, Value>) -> Vec<String> {
         match value {
             Value::String(path) => paths.push(path.clone()),
             Value::Array(several) => {
-                let several = several.iter().filter_map(Value::as_str);
-                paths.extend(several.map(str::to_owned));
+                for one in several {
+                    match one {
+                        Value::String(path) => paths.push(path.clone()),
+                        Value::Object(inner) => paths.extend(named_in(inner)),
+                        _ => {}
+                    }
+                }
             }
             _ => {}
         }
     }
     paths
+}
+
+/// The paths that an object of a list names by themselves.
+fn named_in(input: &Map<String, Value>) -> impl Iterator<Item = String> + '_ {
+    let texts = PATHS.iter().filter_map(|name| input.get(*name)?.as_str());
+    texts.map(str::to_owned)
 }
 
 fn text_in<'i>(input: &'i Map<String, Value>, names: &[&str]) -> Option<&'i str> {

@@ -132,6 +132,7 @@ fn files_that_a_tool_would_write_are_named() {
         ("mcp__x__write", json!({"text": "y"})),
         ("TodoWrite", json!({"todos": []})),
         ("Anything", json!(null)),
+        ("Workflow", json!({"script": "await agent('rm -rf /')"})),
     ] {
         assert_eq!(acts(tool, input), Ok(Action::Other), "{tool}");
     }
@@ -161,6 +162,120 @@ fn a_command_is_one_whatever_tool_it_is_told_to() {
         "tool_input": {"command": "ls", "directory": "sub"},
     }));
     assert_eq!(event.unwrap().folder, Some(PathBuf::from("/home/dev/sub")));
+}
+
+/// CAKE-SHIM-1: a tool of another server is decided on by what it is given, whatever that is called.
+#[test]
+fn tools_of_other_servers_are_read_by_what_they_are_given() {
+    for (tool, input, expected) in [
+        (
+            "PowerShell",
+            json!({"command": "Remove-Item -Recurse x"}),
+            "pwsh -Command 'Remove-Item -Recurse x'",
+        ),
+        (
+            "mcp__x__run",
+            json!({"command": "rm", "args": ["-rf", "/a b"]}),
+            "rm -rf '/a b'",
+        ),
+        (
+            "mcp__x__run",
+            json!({"cmd": "git", "arguments": "reset --hard"}),
+            "git reset --hard",
+        ),
+        (
+            "mcp__x__run",
+            json!({"commands": ["ls -la", "rm -rf /"]}),
+            "ls -la\nrm -rf /",
+        ),
+        (
+            "mcp__x__do",
+            json!({"command": "rm", "path": "/etc"}),
+            "rm /etc",
+        ),
+        (
+            "mcp__pg__ask",
+            json!({"sql": "DROP TABLE a"}),
+            "psql -c 'DROP TABLE a'",
+        ),
+        (
+            "mcp__postgres__query",
+            json!({"query": "DROP TABLE a"}),
+            "psql -c 'DROP TABLE a'",
+        ),
+        (
+            "mcp__mysql__query",
+            json!({"query": "SELECT 1"}),
+            "mysql -e 'SELECT 1'",
+        ),
+        (
+            "mcp__sqlite__write_query",
+            json!({"query": "SELECT 1"}),
+            "sqlite3 :memory: 'SELECT 1'",
+        ),
+        (
+            "mcp__ide__executeCode",
+            json!({"code": "print(1)"}),
+            "python3 -c 'print(1)'",
+        ),
+        (
+            "mcp__x__run_code",
+            json!({"code": "ls", "language": "bash"}),
+            "ls",
+        ),
+        (
+            "mcp__x__eval",
+            json!({"code": "f()", "language": "JavaScript"}),
+            "node -e 'f()'",
+        ),
+    ] {
+        assert_eq!(acts(tool, input), Ok(shell(expected)), "{tool}");
+    }
+    for (tool, input, expected) in [
+        (
+            "mcp__serena__replace_body",
+            json!({"relative_path": "a.rs"}),
+            &["a.rs"][..],
+        ),
+        (
+            "mcp__x__write_files",
+            json!({"files": [{"path": "a"}, {"file_path": "/etc/b"}]}),
+            &["a", "/etc/b"],
+        ),
+        (
+            "mcp__x__edit",
+            json!({"edits": [{"filePath": ".calrc", "text": ""}]}),
+            &[".calrc"],
+        ),
+        ("mcp__x__save", json!({"files": ["a", "b"]}), &["a", "b"]),
+        (
+            "mcp__editor__tool",
+            json!({"command": "create", "path": ".calrc"}),
+            &[".calrc"],
+        ),
+        (
+            "mcp__editor__tool",
+            json!({"command": "str_replace", "path": "/etc/x"}),
+            &["/etc/x"],
+        ),
+    ] {
+        assert_eq!(acts(tool, input), Ok(write(expected)), "{tool}");
+    }
+    for (tool, input) in [
+        ("mcp__github__search_code", json!({"query": "DROP TABLE"})),
+        ("mcp__x__format", json!({"code": "import os"})),
+        ("mcp__x__list_files", json!({"files": ["/etc/passwd"]})),
+    ] {
+        assert_eq!(acts(tool, input), Ok(Action::Other), "{tool}");
+    }
+    let removes = |tool: &str, input: Value| {
+        let event = read(&json!({"tool_name": tool, "tool_input": input})).unwrap();
+        event.removes
+    };
+    assert!(removes("mcp__files__delete_file", json!({"path": "a"})));
+    let patch = "*** Begin Patch\n*** Delete File: a\n*** End Patch";
+    assert!(removes("apply_patch", json!({"command": patch})));
+    assert!(!removes("Write", json!({"file_path": "a"})));
 }
 
 /// CAKE-SHIM-1: what is to be decided and cannot be read is an error, never harmless.

@@ -71,7 +71,8 @@ Examples:
   $ callosum init
   $ callosum init --dry-run
   $ callosum init --ignore --no-hooks --no-zones
-  $ callosum init --client codex --scope project")]
+  $ callosum init --client codex --scope project
+  $ callosum init --hooks-only")]
 pub(crate) struct InitArgs {
     /// List the created files in .git/info/exclude, so that git passes them over
     #[arg(long)]
@@ -88,6 +89,9 @@ pub(crate) struct InitArgs {
     /// Leave out the zones of a session
     #[arg(long)]
     no_zones: bool,
+    /// Register the guard, and prepare no repository: for every folder, with the default scope
+    #[arg(long, conflicts_with_all = ["no_hooks", "ignore", "no_zones"])]
+    hooks_only: bool,
     /// Say what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
@@ -101,7 +105,7 @@ impl InitArgs {
 }
 
 /// `callosum init --json`.
-#[derive(Debug, JsonSchema, Serialize)]
+#[derive(Debug, Default, JsonSchema, Serialize)]
 pub(crate) struct InitOutput {
     /// The root folder.
     pub(crate) root: String,
@@ -199,6 +203,9 @@ fn create(disk: &Disk, path: &Path, bytes: &[u8]) -> Result<bool, CommandError> 
 }
 
 pub(super) fn run(context: &Context, args: &InitArgs) -> Result<(), CommandError> {
+    if args.hooks_only {
+        return register_alone(context, args);
+    }
     if args.dry_run {
         return tell(context, args);
     }
@@ -250,6 +257,35 @@ pub(super) fn run(context: &Context, args: &InitArgs) -> Result<(), CommandError
     }
     for client in &output.clients {
         client.tell(context, false);
+    }
+    ended(args, &output)
+}
+
+/// Registers the guard, and creates nothing else.
+fn register_alone(context: &Context, args: &InitArgs) -> Result<(), CommandError> {
+    let doing = if args.dry_run {
+        Doing::Tell
+    } else {
+        Doing::Write
+    };
+    let output = InitOutput {
+        root: context.state().display().to_string(),
+        clients: register(context, args, doing)?,
+        dry_run: args.dry_run,
+        ..InitOutput::default()
+    };
+    if context.ui.json {
+        context.ui.json_data(&output)?;
+        return ended(args, &output);
+    }
+    if output.clients.is_empty() {
+        context.ui.say("no client that has hooks is installed");
+        context
+            .ui
+            .hint("name one: callosum init --hooks-only --client claude");
+    }
+    for client in &output.clients {
+        client.tell(context, args.dry_run);
     }
     ended(args, &output)
 }

@@ -123,6 +123,24 @@ fn delegating_never_touches_settings() {
     assert_eq!(settings(&env), before());
 }
 
+/// CAKE-ADP-1: the guard of a user needs no project, and leaves none behind.
+#[test]
+fn hooks_alone_are_registered_without_a_project() {
+    let env = with_clients();
+    let alone = ["init", "--hooks-only", "--json"];
+    let told = env.run(alone.into_iter().chain(["--dry-run"])).success();
+    assert_eq!(told.json()["created"], serde_json::json!([]));
+    assert_eq!(settings(&env), before());
+    let output = env.run(alone).success().json();
+    let all = ["claude", "codex", "gemini", "qwen"];
+    assert_eq!(changes(&output), all.map(|client| (client, "registered")));
+    assert_eq!(env.git(&["status", "--porcelain", "--ignored"]), "");
+    env.run(["init", "--hooks-only", "--no-hooks"])
+        .ended_with(2);
+    env.run(["uninstall"]).success();
+    assert_eq!(settings(&env), before());
+}
+
 /// CAKE-ADP-1: settings that cannot be understood are left, and who asked for them is told.
 #[test]
 fn settings_that_cannot_be_read_are_left_alone() {

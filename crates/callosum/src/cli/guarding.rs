@@ -91,7 +91,6 @@ fn check_client(
         }
     }
     let again = format!("callosum init --client {}", client.program);
-    let anew = format!("callosum uninstall --client {} && {again}", client.program);
     if commands.is_empty() {
         if is_installed {
             let found = "not registered: nobody decides on what it runs";
@@ -112,10 +111,7 @@ fn check_client(
             }
             Err(reason) => {
                 let found = format!("does not answer, by {settings}: {reason}");
-                // Registering leaves alone what stands beside an entry that is right.
-                let is_alone = commands.iter().filter(|(other, _)| other == place).count() == 1;
-                let hint = if is_alone { &again } else { &anew };
-                checks.add(&name, Outcome::Failed, found, Some(hint));
+                checks.add(&name, Outcome::Failed, found, Some(&again));
             }
         }
     }

@@ -12,6 +12,7 @@ mod codex;
 mod doubt;
 mod entry;
 mod kept;
+mod merge;
 mod registrar;
 
 pub(crate) use self::{

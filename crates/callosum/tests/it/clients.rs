@@ -141,6 +141,60 @@ fn hooks_alone_are_registered_without_a_project() {
     assert_eq!(settings(&env), before());
 }
 
+/// CAKE-ADP-1: what others write into settings after us stays, and nothing of ours does.
+#[test]
+fn uninstall_after_an_edit_leaves_no_trace_of_ours() {
+    let env = with_clients();
+    env.run(["init", "--hooks-only"]).success();
+    for (path, text) in SETTINGS {
+        let path = env.home().join(path);
+        let registered = env.read(&path);
+        let (from, to) = match text.find("opus") {
+            Some(_) => ("opus", "sonnet"),
+            None if text.contains("gemini-api-key") => ("gemini-api-key", "oauth"),
+            None if text.contains("[1,2 ,3]") => ("[1,2 ,3]", "[1,2 ,3, 4]"),
+            None => continue,
+        };
+        env.write(&path, registered.replace(from, to));
+        env.run(["uninstall"]).success();
+        assert_eq!(env.read(&path), text.replace(from, to));
+        env.run(["init", "--hooks-only"]).success();
+    }
+}
+
+/// CAKE-ADP-1: an entry of another place that was put back beside the right one goes.
+#[test]
+fn init_takes_out_what_was_put_back_of_another_place() {
+    let env = with_clients();
+    env.run(["init", "--client", "claude"]).success();
+    let path = env.home().join(".claude/settings.json");
+    let registered = env.read(&path);
+    let old = "{\"matcher\": \"*\", \"hooks\": [{\"type\": \"command\", \
+               \"command\": \"/old/callosum hook claude pre-tool-use\"}]}, ";
+    let at = registered.find("\"PreToolUse\": [").unwrap() + "\"PreToolUse\": [".len();
+    env.write(
+        &path,
+        format!("{}{old}{}", &registered[..at], &registered[at..]),
+    );
+    let output = env.run(["doctor", "--json"]).ended_with(1).stdout;
+    assert!(output.contains("/old/callosum"), "{output}");
+    let again = env.run(["init", "--client", "claude", "--json"]).success();
+    assert_eq!(changes(&again.json()), [("claude", "registered")]);
+    assert!(!env.read(&path).contains("/old/callosum"));
+    env.run(["doctor", "--json"]).success();
+    let twice = registered.replacen('{', "{ \"hooks\": {},", 1);
+    env.write(&path, &twice);
+    let refused = env.run(["init", "--client", "claude"]).ended_with(3);
+    assert!(
+        refused.stderr.contains("more than once"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(env.read(&path), twice);
+    let found = env.run(["doctor", "--json"]).stdout;
+    assert!(found.contains("`hooks` is there twice"), "{found}");
+}
+
 /// CAKE-ADP-1: settings that cannot be understood are left, and who asked for them is told.
 #[test]
 fn settings_that_cannot_be_read_are_left_alone() {

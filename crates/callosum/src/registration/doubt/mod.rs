@@ -9,7 +9,7 @@ use std::{fmt, path::Path};
 use callosum_agents::client::{Hooks, TimeUnit};
 use jsonc_parser::cst::{CstArray, CstNode, CstObject, CstObjectProp};
 
-use super::entry::{is_ours, parse};
+use super::entry::{every, is_ours, parse};
 
 /// The least that a client must wait for a hook, in seconds: it answers within four.
 const LEAST_WAIT: f64 = 5.0;
@@ -362,12 +362,6 @@ fn text_of(object: &CstObject, name: &str) -> Option<String> {
 /// The property of this name that a client takes, of several the last.
 fn last(object: &CstObject, name: &str) -> Option<CstObjectProp> {
     every(object, name).pop()
-}
-
-fn every(object: &CstObject, name: &str) -> Vec<CstObjectProp> {
-    let mut properties = object.properties();
-    properties.retain(|property| property.decoded_name().as_deref() == Some(name));
-    properties
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::path::Path;
 use callosum_agents::client::Hooks;
 use jsonc_parser::{
     ParseOptions,
-    cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode, CstStringLit},
+    cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode, CstStringLit},
 };
 
 /// Deeper than this no settings are.
@@ -50,6 +50,12 @@ pub(crate) enum SettingsError {
     /// They are no object.
     #[error("it is not a JSON object")]
     NotAnObject,
+    /// A key that we would write below is there more than once, and clients take only the last.
+    #[error("`{key}` is there more than once")]
+    Twice {
+        /// Which.
+        key: String,
+    },
     /// Something else stands where hooks stand.
     #[error("`{key}` is not {expected}")]
     Shape {
@@ -94,12 +100,16 @@ pub(super) fn enter(
     let mut is_changed = false;
     for (event, word) in hooks.events() {
         let command = format!("{command} {word}");
-        let ours = ours_in(&root, event, client)?;
-        if let Some(last) = ours.last() {
+        alone(&root, event)?;
+        let mut ours = ours_in(&root, event, client)?;
+        if let Some(last) = ours.pop() {
             if last.command.decoded_value().as_deref() != Ok(command.as_str()) {
                 last.command.set_raw_value(json_text(&command));
                 is_changed = true;
             }
+            // Of two, the other names a place where the program was, or is asked twice.
+            is_changed |= !ours.is_empty();
+            ours.into_iter().for_each(Ours::remove);
             continue;
         }
         let settings = root
@@ -136,11 +146,7 @@ pub(super) fn take_out(
     for (event, _) in hooks.events() {
         for entry in ours_in(&root, event, client)? {
             is_there = true;
-            if entry.commands.elements().len() == 1 {
-                entry.group.remove();
-            } else {
-                entry.handler.remove();
-            }
+            entry.remove();
         }
     }
     if !is_there {
@@ -191,43 +197,87 @@ struct Ours {
     command: CstStringLit,
 }
 
+impl Ours {
+    /// Takes it out, and its group where it is alone there.
+    fn remove(self) {
+        if self.commands.elements().len() == 1 {
+            self.group.remove();
+        } else {
+            self.handler.remove();
+        }
+    }
+}
+
 fn ours_in(root: &CstRootNode, event: &str, client: &str) -> Result<Vec<Ours>, SettingsError> {
     let Some(value) = root.value() else {
         return Ok(Vec::new());
     };
     let settings = value.as_object().ok_or(SettingsError::NotAnObject)?;
-    let groups = settings
-        .object_value("hooks")
-        .and_then(|all| all.array_value(event));
     let mut ours = Vec::new();
-    for (at, group) in groups.iter().flat_map(CstArray::elements).enumerate() {
-        let Some(group) = group.as_object() else {
+    // Also in keys that are there twice, of which a client passes one over.
+    for hooks in every(&settings, "hooks") {
+        let Some(object) = hooks.object_value() else {
             continue;
         };
-        let Some(commands) = group.array_value("hooks") else {
-            continue;
-        };
-        for (within, handler) in commands.elements().into_iter().enumerate() {
-            let Some(handler) = handler.as_object() else {
-                continue;
-            };
-            let command = handler.get("command").and_then(|property| property.value());
-            let Some(command) = command.as_ref().and_then(CstNode::as_string_lit) else {
-                continue;
-            };
-            let said = command.decoded_value();
-            if said.is_ok_and(|said| is_ours(&said, client)) {
-                ours.push(Ours {
-                    at: (at, within),
-                    group: group.clone(),
-                    commands: commands.clone(),
-                    handler,
-                    command,
-                });
+        for list in every(&object, event) {
+            let groups = list.value().and_then(|value| value.as_array());
+            let groups = groups.iter().flat_map(CstArray::elements);
+            for (at, group) in groups.enumerate() {
+                let group = group.as_object();
+                ours.extend(group.into_iter().flat_map(|group| {
+                    let found = ours_of(&group, client).into_iter();
+                    found.map(move |(within, commands, handler, command)| Ours {
+                        at: (at, within),
+                        group: group.clone(),
+                        commands,
+                        handler,
+                        command,
+                    })
+                }));
             }
         }
     }
     Ok(ours)
+}
+
+/// The entries of ours in a group: which it is, the list, the entry, and its command.
+fn ours_of(group: &CstObject, client: &str) -> Vec<(usize, CstArray, CstObject, CstStringLit)> {
+    let Some(commands) = group.array_value("hooks") else {
+        return Vec::new();
+    };
+    let handlers = commands.elements().into_iter().enumerate();
+    let of = |(within, handler): (usize, CstNode)| {
+        let handler = handler.as_object()?;
+        let command = handler.get("command")?.value()?;
+        let command = command.as_string_lit()?;
+        let is_ours = is_ours(&command.decoded_value().ok()?, client);
+        is_ours.then(|| (within, commands.clone(), handler, command))
+    };
+    handlers.filter_map(of).collect()
+}
+
+/// Fails where a key that is written below is there more than once.
+fn alone(root: &CstRootNode, event: &str) -> Result<(), SettingsError> {
+    let Some(settings) = root.object_value() else {
+        return Ok(());
+    };
+    let twice = |key: String| Err(SettingsError::Twice { key });
+    let all = every(&settings, "hooks");
+    match all.as_slice() {
+        [] => Ok(()),
+        [one] => match one.object_value() {
+            Some(object) if every(&object, event).len() > 1 => twice(format!("hooks.{event}")),
+            _ => Ok(()),
+        },
+        _ => twice("hooks".to_owned()),
+    }
+}
+
+/// The properties of this name, of which there should be no more than one.
+pub(super) fn every(object: &CstObject, name: &str) -> Vec<CstObjectProp> {
+    let mut properties = object.properties();
+    properties.retain(|property| property.decoded_name().as_deref() == Some(name));
+    properties
 }
 
 fn group(hooks: &Hooks, event: &str, command: &str) -> CstInputValue {
@@ -283,6 +333,12 @@ fn deepest(text: &str) -> usize {
         }
     }
     deepest
+}
+
+/// Whether two texts of settings say the same, however they are laid out.
+pub(super) fn says_the_same(one: &str, other: &str) -> bool {
+    let value = |text: &str| parse(text).ok().map(|root| root.to_serde_value());
+    value(one).is_some_and(|one| value(other) == Some(one))
 }
 
 fn remove(object: &CstObject, key: &str) {

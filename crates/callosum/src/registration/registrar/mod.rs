@@ -12,6 +12,7 @@ use super::{
     codex,
     entry::{self, Entered, Made, SettingsError},
     kept::{Kept, Memory},
+    merge,
 };
 
 /// Whose settings.
@@ -299,12 +300,43 @@ impl Registrar {
             Change::Absent
         };
         if doing == Doing::Write {
-            if let Some(without) = without {
+            if let Some(mut without) = without {
+                if let Some(kept) = &kept {
+                    let exact = self.taken_back(place, kept, &text, &without)?;
+                    without = exact.unwrap_or(without);
+                }
                 self.disk.rewrite(&path, without.as_bytes(), 0o600)?;
             }
             self.memory.forget(&path)?;
         }
         Ok(change)
+    }
+
+    /// What stood there before, with what others have written since: where that is certain, and says
+    /// the same as `without`, which is made by structure.
+    fn taken_back(
+        &self,
+        place: &Place,
+        kept: &Kept,
+        text: &str,
+        without: &str,
+    ) -> Result<Option<String>, DiskError> {
+        let (client, hooks) = (place.client.program, &place.hooks);
+        let before = match self.memory.content(&kept.path)? {
+            Some(before) if kept.existed => before,
+            _ => return Ok(None),
+        };
+        let merged = || {
+            let before = String::from_utf8(before).ok()?;
+            let commands = entry::commands(text, hooks.before_tool, client).ok()?;
+            // Up to the word of the event, as it is registered.
+            let command = commands.last()?.rsplit_once(' ')?.0;
+            let ours = entry::enter(&before, hooks, client, command).ok()??.text;
+            let is_known = kept.after == Checksum::of(ours.as_bytes());
+            let merged = is_known.then(|| merge::merged(&before, &ours, text))??;
+            entry::says_the_same(&merged, without).then_some(merged)
+        };
+        Ok(merged())
     }
 
     fn put_back(&self, kept: &Kept, before: Option<&[u8]>) -> Result<(), DiskError> {

@@ -165,6 +165,21 @@ proptest! {
         prop_assert_eq!(ground.unregister(&place), Change::Restored);
         prop_assert_eq!(Ground::text(&place).unwrap(), before);
     }
+
+    /// CAKE-ADP-1: what somebody else writes meanwhile is all that is left.
+    #[test]
+    fn settings_of_any_layout_that_were_edited_hold_the_edit_alone(before in laid_out()) {
+        let ground = Ground::new();
+        let place = ground.place(Scope::User);
+        for (from, to) in [("1.50e3", "2"), ("why not", "so"), ("other-guard", "x y")] {
+            Ground::write(&place, &before);
+            ground.register(&place);
+            let during = Ground::text(&place).unwrap();
+            Ground::write(&place, &during.replace(from, to));
+            ground.unregister(&place);
+            prop_assert_eq!(Ground::text(&place).unwrap(), before.replace(from, to));
+        }
+    }
 }
 
 #[test]

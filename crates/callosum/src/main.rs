@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod bd;
 mod cli;
 mod committed;
 mod config;

@@ -437,3 +437,60 @@ fn old_trajectories_are_compressed_as_the_settings_say() {
         handed.stderr
     );
 }
+
+/// A `bd` that knows one bead, and writes down what it is told.
+fn with_bd(env: &TestEnv, prints: &str) {
+    env.write(".beads/metadata.json", "{}");
+    let told = env.folder().join("told");
+    let script = format!(
+        "#!/bin/sh\ncase \"$1 $2\" in\n\"ready --json\") printf '%s' '{prints}' ;;\n\
+         \"show bd-1\") printf '%s' '{{\"schema_version\":1,\"data\":[{{\"id\":\"bd-1\",\"title\":\"Pool\",\"status\":\"closed\",\"priority\":2}}]}}' ;;\n\
+         update*) printf '%s\\n' \"$*\" >> {} ;;\n*) echo 'issue not found' >&2; exit 1 ;;\nesac\n",
+        told.display()
+    );
+    let program = env.programs().join("bd");
+    std::fs::write(&program, script).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&program, mode).unwrap();
+}
+
+/// LOA-BEAD-1, LOA-TRUTH-1: where `bd` is used, it is asked, told, and believed in what it owns.
+#[test]
+fn bd_is_asked_told_and_believed_where_it_is_used() {
+    let env = project();
+    env.run(["bead", "create", "Pool", "--id", "bd-1"])
+        .success();
+    env.run(["bead", "update", "bd-1", "--current"]).success();
+    with_bd(
+        &env,
+        r#"[{"id":"bd-1","title":"Pool"},{"id":"bd-7","title":"Its own","status":"open","priority":0}]"#,
+    );
+    let ready = env.run(["bead", "ready"]).success();
+    assert_eq!(ready.stdout, "bd-7 P0 open Its own\nbd-1 P2 open Pool\n");
+    env.run(["session", "decide", "Use one pool", "--cite", "src/a.rs:1"])
+        .success();
+    env.run(["session", "handoff"]).success();
+    let told = std::fs::read_to_string(env.folder().join("told")).unwrap();
+    assert!(
+        told.starts_with("update bd-1 --append-notes Decision of "),
+        "{told}"
+    );
+    assert!(told.contains(": Use one pool\n"), "{told}");
+    assert!(told.contains("Hand-off of "), "{told}");
+    let status = env.run(["session", "status"]).success();
+    let fork = "bd is believed, not bead: bd-1 is closed";
+    assert!(status.stdout.contains(fork), "{}", status.stdout);
+
+    // Whatever it prints, ours is listed, and that is said.
+    with_bd(&env, "no tasks");
+    let ready = env.run(["bead", "ready"]).success();
+    assert_eq!(ready.stdout, "bd-1 P2 open Pool\n");
+    assert!(
+        ready.stderr.contains("in a form that is known"),
+        "{}",
+        ready.stderr
+    );
+    std::fs::remove_file(env.project().join(".beads/metadata.json")).unwrap();
+    let ready = env.run(["bead", "ready"]).success();
+    assert_eq!(ready.stderr, "");
+}

@@ -11,6 +11,7 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::mirror;
 use crate::{
     cli::{
         context::Context,
@@ -46,7 +47,7 @@ pub(crate) struct BeadDiffOutput {
 /// Two that do not say the same.
 #[derive(Debug, JsonSchema, Serialize)]
 pub(crate) struct ForkOutput {
-    /// Which is believed: `code`, `bead`, `NOTES.md` or `trajectory`.
+    /// Which is believed: `code`, `bd`, `bead`, `NOTES.md` or `trajectory`.
     pub(crate) wins: String,
     /// Which is not.
     pub(crate) loses: String,
@@ -93,7 +94,11 @@ pub(super) fn run(context: &Context, args: &DiffArgs) -> Result<(), CommandError
     );
     let output = BeadDiffOutput {
         id: id.to_string(),
-        forks: found.into_iter().map(ForkOutput::of).collect(),
+        forks: found
+            .into_iter()
+            .map(ForkOutput::of)
+            .chain(mirror::forks(context, &id, &bead))
+            .collect(),
     };
     if context.ui.json {
         context.ui.json_data(&output)?;

@@ -2,6 +2,7 @@
 
 mod change;
 mod diff;
+pub(super) mod mirror;
 mod ready;
 mod show;
 

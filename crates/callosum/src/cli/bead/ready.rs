@@ -7,6 +7,7 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::mirror;
 use crate::{
     cli::{
         context::Context,
@@ -17,7 +18,8 @@ use crate::{
 
 /// List the beads that can be worked on, most urgent first
 ///
-/// Those are neither closed nor blocked, and every bead that they need is closed.
+/// Those are neither closed nor blocked, and every bead that they need is closed. Where `bd` is used,
+/// its tasks that have no file of ours are listed too.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -66,17 +68,34 @@ pub(super) fn run(context: &Context, args: &ReadyArgs) -> Result<(), CommandErro
         context.ui.warn(&what, None);
     }
     let all = ready(&listing.rows);
-    let shown = all.iter().take(args.limit.unwrap_or(usize::MAX));
+    let mut beads: Vec<ReadyBeadOutput> = all
+        .into_iter()
+        .map(|row| ReadyBeadOutput {
+            id: row.id.clone(),
+            priority: row.priority,
+            status: row.status.clone(),
+            title: row.title.clone(),
+        })
+        .collect();
+    let foreign = mirror::ready(context);
+    let foreign = foreign
+        .into_iter()
+        .filter(|issue| listing.rows.iter().all(|row| row.id != issue.id));
+    let before = beads.len();
+    beads.extend(foreign.map(|issue| ReadyBeadOutput {
+        id: issue.id,
+        priority: issue.priority,
+        status: issue.status,
+        title: issue.title,
+    }));
+    if beads.len() > before {
+        beads.sort_by_key(|bead| bead.priority);
+    }
+    let total = beads.len();
+    beads.truncate(args.limit.unwrap_or(usize::MAX));
     let output = ReadyOutput {
-        total: all.len(),
-        beads: shown
-            .map(|row| ReadyBeadOutput {
-                id: row.id.clone(),
-                priority: row.priority,
-                status: row.status.clone(),
-                title: row.title.clone(),
-            })
-            .collect(),
+        total,
+        beads,
         unread: listing
             .unread
             .iter()

@@ -15,7 +15,7 @@ use super::{
     tell_redacted, zones,
 };
 use crate::{
-    cli::context::Context,
+    cli::{bead::mirror, context::Context},
     ui::{CommandError, Exit},
 };
 
@@ -185,6 +185,12 @@ pub(super) fn hand_off(context: &Context, args: &HandoffArgs) -> Result<(), Comm
         .prune(&config.retention)
         .map_err(|error| explain(&error))?;
     heal::tell_pruned(context, &pruned);
+    drop(held);
+    if let Some(id) = &handed.bead {
+        let (ts, session) = (&handed.ts, &handed.session_id);
+        let words = format!("Hand-off of {ts}, {session}: grounding {}", handed.ratio);
+        mirror::tell(context, id, &words);
+    }
     let output = HandoffOutput::of(&handed);
     if context.ui.json {
         return context.ui.json_data(&output);

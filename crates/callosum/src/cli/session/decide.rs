@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{AgentArgs, place, session, tell_mended, tell_redacted, undecided, zones};
 use crate::{
-    cli::context::Context,
+    cli::{bead::mirror, context::Context},
     ui::{CommandError, Exit},
 };
 
@@ -135,6 +135,15 @@ pub(super) fn run(context: &Context, args: &DecideArgs) -> Result<(), CommandErr
     tell_mended(context, &held);
     let decided = held.decide(&new).map_err(|error| undecided(&error))?;
     tell_redacted(context, &decided.redacted);
+    drop(held);
+    if let Some(id) = &decided.bead {
+        let made = &decided.decision;
+        mirror::tell(
+            context,
+            id,
+            &format!("Decision of {}: {}", made.ts, made.decision),
+        );
+    }
     if new.places.is_empty() && ground == Ground::Nothing {
         let hint = format!("callosum session cite {} src/a.rs:12", decided.decision.ts);
         context

@@ -15,7 +15,10 @@ use serde::Serialize;
 
 use super::{AgentArgs, explain, mend, session, zones};
 use crate::{
-    cli::{bead::ForkOutput, context::Context},
+    cli::{
+        bead::{ForkOutput, mirror},
+        context::Context,
+    },
     ui::CommandError,
 };
 
@@ -100,6 +103,11 @@ pub(super) fn run(context: &Context, args: &StatusArgs) -> Result<(), CommandErr
         faults.push(format!("the current bead `{id}` cannot be read"));
     }
     let named = id.as_ref().map(BeadId::as_str).zip(bead.as_ref());
+    let of_bd = id
+        .as_ref()
+        .zip(bead.as_ref())
+        .map(|(id, bead)| mirror::forks(context, id, bead))
+        .unwrap_or_default();
     let output = SessionStatusOutput {
         bead: active.bead,
         checkpoint: active.checkpoint,
@@ -110,6 +118,7 @@ pub(super) fn run(context: &Context, args: &StatusArgs) -> Result<(), CommandErr
         forks: forks(named, &notes, &claims, &tree)
             .into_iter()
             .map(ForkOutput::of)
+            .chain(of_bd)
             .collect(),
     };
     if context.ui.json {

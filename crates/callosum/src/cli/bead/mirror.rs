@@ -1,0 +1,129 @@
+//! What `bd` says of a bead where it is used, and what it is told.
+//!
+//! Our own files are read and written whatever it does: where it fails, that is said.
+
+use callosum_session::bead::{Bead, BeadId, is_closed};
+
+use super::diff::ForkOutput;
+use crate::{
+    bd::{Bd, BdError, Issue},
+    cli::context::Context,
+    ui::{CommandError, Exit},
+};
+
+fn bd(context: &Context) -> Option<Bd<'_>> {
+    Bd::of(
+        &context.disk,
+        &context.environment,
+        context.state(),
+        &context.cancel,
+    )
+}
+
+fn warn(context: &Context, error: &BdError) {
+    let what = CommandError::from_error(Exit::Environment, error).one_line();
+    context.ui.warn(&what, None);
+}
+
+/// What `bd` says can be worked on; nothing where it is not used.
+pub(super) fn ready(context: &Context) -> Vec<Issue> {
+    let Some(bd) = bd(context) else {
+        return Vec::new();
+    };
+    bd.ready().unwrap_or_else(|error| {
+        warn(context, &error);
+        Vec::new()
+    })
+}
+
+/// Where `bd` and our file of a bead part ways. Title, status and priority are `bd`'s own.
+pub(in crate::cli) fn forks(context: &Context, id: &BeadId, bead: &Bead) -> Vec<ForkOutput> {
+    let Some(bd) = bd(context) else {
+        return Vec::new();
+    };
+    match bd.show(id.as_str()) {
+        Ok(Some(issue)) => differing(id, bead, &issue),
+        Ok(None) => Vec::new(),
+        Err(error) => {
+            warn(context, &error);
+            Vec::new()
+        }
+    }
+}
+
+/// Tells `bd` what was decided or handed off.
+pub(in crate::cli) fn tell(context: &Context, id: &BeadId, words: &str) {
+    let Some(bd) = bd(context) else { return };
+    let known = bd.show(id.as_str());
+    let told = match known {
+        Ok(Some(_)) => bd.note(id.as_str(), words),
+        Ok(None) => Ok(()),
+        Err(error) => Err(error),
+    };
+    if let Err(error) = told {
+        warn(context, &error);
+    }
+}
+
+fn differing(id: &BeadId, bead: &Bead, issue: &Issue) -> Vec<ForkOutput> {
+    let mut forks = Vec::new();
+    let mut fork = |what: String| {
+        forks.push(ForkOutput {
+            wins: "bd".to_owned(),
+            loses: "bead".to_owned(),
+            what,
+        });
+    };
+    if issue.title != bead.title {
+        fork(format!("the title of {id} is \"{}\"", issue.title));
+    }
+    let is_other = issue.status != bead.status
+        && !(is_closed(&issue.status) && is_closed(&bead.status))
+        && !issue.status.is_empty();
+    if is_other {
+        fork(format!("{id} is {}", issue.status));
+    }
+    if issue.priority != bead.priority {
+        fork(format!("the priority of {id} is {}", issue.priority));
+    }
+    forks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// LOA-TRUTH-1: what `bd` owns is compared, and a closed bead is closed by whatever word.
+    #[test]
+    fn what_bd_owns_is_compared() {
+        let id = BeadId::new("bd-1").unwrap();
+        let bead = Bead {
+            title: "T".to_owned(),
+            status: "done".to_owned(),
+            priority: 1,
+            ..Bead::default()
+        };
+        let mut issue = Issue {
+            id: "bd-1".to_owned(),
+            title: "T".to_owned(),
+            status: "closed".to_owned(),
+            priority: 1,
+        };
+        assert_eq!(differing(&id, &bead, &issue).len(), 0);
+        issue.status = "open".to_owned();
+        issue.title = "U".to_owned();
+        issue.priority = 0;
+        let said: Vec<String> = differing(&id, &bead, &issue)
+            .iter()
+            .map(ForkOutput::line)
+            .collect();
+        assert_eq!(
+            said,
+            [
+                "bd is believed, not bead: the title of bd-1 is \"U\"\n",
+                "bd is believed, not bead: bd-1 is open\n",
+                "bd is believed, not bead: the priority of bd-1 is 0\n",
+            ]
+        );
+    }
+}

@@ -57,6 +57,7 @@ pub(super) const CLIENT: Client = Client {
             ("PreCompact", "pre-compact"),
             ("SessionEnd", "session-end"),
         ],
+        gate: Some(Version(2, 1, 330)),
         names: false,
         time_unit: TimeUnit::Seconds,
         asking: Asking::ByAnswer,

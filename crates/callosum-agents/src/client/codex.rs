@@ -40,6 +40,7 @@ pub(super) const CLIENT: Client = Client {
             ("PreCompact", "pre-compact"),
             ("SessionEnd", "session-end"),
         ],
+        gate: None,
         names: false,
         time_unit: TimeUnit::Seconds,
         asking: Asking::Never,

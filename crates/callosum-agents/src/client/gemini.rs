@@ -49,6 +49,7 @@ pub(super) const CLIENT: Client = Client {
             ("AfterAgent", "stop"),
             ("SessionEnd", "session-end"),
         ],
+        gate: None,
         names: true,
         time_unit: TimeUnit::Milliseconds,
         asking: Asking::Never,

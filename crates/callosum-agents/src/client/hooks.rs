@@ -18,6 +18,8 @@ pub struct Hooks {
     /// What it calls the moments of a session, each with our own word for it. Only those that were
     /// seen to fire when they should.
     pub session: &'static [(&'static str, &'static str)],
+    /// The first version that was seen to ask a plugin before it clears a context, and to obey it.
+    pub gate: Option<Version>,
     /// Whether its hooks have names.
     pub names: bool,
     /// In what its time limits are counted.

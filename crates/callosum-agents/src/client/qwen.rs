@@ -36,6 +36,7 @@ pub(super) const CLIENT: Client = Client {
         before_tool: "PreToolUse",
         // `SessionEnd` was not seen to fire.
         session: &[("SessionStart", "session-start"), ("Stop", "stop")],
+        gate: None,
         names: false,
         time_unit: TimeUnit::Milliseconds,
         asking: Asking::Never,

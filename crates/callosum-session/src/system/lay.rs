@@ -1,7 +1,7 @@
 //! [`Held::lay`]: creates what is missing of the three zones, and records what it wrote.
 
 use super::{
-    piece::PIECES,
+    piece::pieces,
     record::{Checksums, FILE, checksum},
     standing::{Standing, answered_for},
     survey::{Surveyed, place, survey},
@@ -14,9 +14,11 @@ impl Held<'_> {
     ///
     /// What was written is recorded last: a process that is killed before leaves files of ours that
     /// are the same as those to be laid.
-    pub fn lay(&self) -> Result<Vec<Surveyed>, SessionError> {
+    ///
+    /// `clients` are those that are to have their own forms of what is in the system zone.
+    pub fn lay(&self, clients: &[&str]) -> Result<Vec<Surveyed>, SessionError> {
         let session = &self.session;
-        let found = survey(session)?;
+        let found = survey(session, clients)?;
         for surveyed in found.iter().filter(|found| found.standing.is_written()) {
             let Some(path) = place(session, &surveyed.path)? else {
                 continue;
@@ -34,11 +36,11 @@ impl Held<'_> {
                 (Some(bytes), _) => session.disk.rewrite(&path, bytes, surveyed.mode)?,
             }
         }
-        self.record_sums(&found)?;
+        self.record_sums(&found, clients)?;
         Ok(found)
     }
 
-    fn record_sums(&self, found: &[Surveyed]) -> Result<(), SessionError> {
+    fn record_sums(&self, found: &[Surveyed], clients: &[&str]) -> Result<(), SessionError> {
         let session = &self.session;
         let Some(path) = place(session, FILE)? else {
             return Ok(());
@@ -48,7 +50,7 @@ impl Held<'_> {
             return Ok(());
         };
         let mut sums = before.clone();
-        for piece in &PIECES {
+        for piece in pieces(clients) {
             let is_ours = found.iter().any(|found| {
                 found.path == piece.path
                     && (found.standing.is_written() || found.standing == Standing::Current)

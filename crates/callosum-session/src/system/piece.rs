@@ -1,4 +1,4 @@
-//! [`PIECES`]: the files of the system zone, as the seed names them (Seed LOA §9.1, appendix A).
+//! [`pieces`]: the files of the system zone, as the seed names them (Seed LOA §9.1, appendix A).
 
 /// Marks the beginning of what is ours in a file of others.
 pub(super) const BEGIN: &str = "<!-- callosum:begin -->";
@@ -61,7 +61,7 @@ const fn shared(path: &'static str, text: &'static str, block: &'static str) -> 
 }
 
 /// Every file, in the order in which it is told of.
-pub(super) const PIECES: [Piece; 16] = [
+const PIECES: [Piece; 16] = [
     text(
         ".claude/protocols/session-continuity.md",
         include_str!("zone/protocols/session-continuity.md"),
@@ -129,6 +129,39 @@ pub(super) const PIECES: [Piece; 16] = [
     ),
     shared("CLAUDE.md", "", include_str!("zone/CLAUDE.block.md")),
 ];
+
+/// What other clients read in a form of their own, each with the clients that do. All but Claude Code
+/// find skills in one folder; commands are Gemini CLI's, for Codex a skill is one.
+const FORMS: [(&[&str], Piece); 3] = [
+    (
+        &["codex", "gemini"],
+        text(
+            ".agents/skills/session-continuity/SKILL.md",
+            include_str!("zone/skills/session-continuity/SKILL.md"),
+        ),
+    ),
+    (
+        &["codex"],
+        text(
+            ".agents/skills/ride/SKILL.md",
+            include_str!("zone/forms/ride.SKILL.md"),
+        ),
+    ),
+    (
+        &["gemini"],
+        text(
+            ".gemini/commands/ride.toml",
+            include_str!("zone/forms/ride.toml"),
+        ),
+    ),
+];
+
+/// Every file that is laid where these clients are to have their own forms.
+pub(super) fn pieces(clients: &[&str]) -> impl Iterator<Item = &'static Piece> {
+    let wanted = |of: &[&str]| of.iter().any(|client| clients.contains(client));
+    let forms = FORMS.iter().filter(move |(of, _)| wanted(of));
+    PIECES.iter().chain(forms.map(|(_, piece)| piece))
+}
 
 /// `.loa.config.yaml` where nobody had it before (Seed LOA §5.4).
 pub(super) const CONFIG: &str = include_str!("zone/loa.config.yaml");

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 
 use super::{
-    piece::{CONFIG, PIECES},
+    piece::{CONFIG, pieces},
     record::{Checksums, FILE},
     standing::{Standing, standing},
 };
@@ -41,7 +41,9 @@ impl Surveyed {
 
 /// Looks at the zones and changes nothing: the system zone's files, then state, beads and
 /// configuration.
-pub fn survey(session: &Session<'_>) -> Result<Vec<Surveyed>, SessionError> {
+///
+/// `clients` are those that are to have their own forms of what is in the system zone.
+pub fn survey(session: &Session<'_>, clients: &[&str]) -> Result<Vec<Surveyed>, SessionError> {
     let mut found = Vec::new();
     let sums = match read(session, FILE)? {
         Looked::There(bytes) => Checksums::read(bytes.as_deref()),
@@ -51,7 +53,7 @@ pub fn survey(session: &Session<'_>) -> Result<Vec<Surveyed>, SessionError> {
         found.push(Surveyed::new(FILE, (Standing::Foreign, None)));
     }
     let sums = sums.unwrap_or_default();
-    for piece in &PIECES {
+    for piece in pieces(clients) {
         let stands = match read(session, piece.path)? {
             Looked::There(bytes) => standing(piece, bytes.as_deref(), sums.of(piece.path)),
             Looked::Outside => (Standing::Outside, None),

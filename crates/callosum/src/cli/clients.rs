@@ -152,13 +152,7 @@ pub(super) fn command(
     client: &Client,
     scope: Scope,
 ) -> Result<String, CommandError> {
-    let program = std::env::current_exe().map_err(|error| {
-        CommandError::because(
-            Exit::Environment,
-            "this program does not find itself",
-            &error,
-        )
-    })?;
+    let program = own_program()?;
     let by_name = scope == Scope::Project && is_in_path(context, &program);
     let named = if by_name {
         PathBuf::from("callosum")
@@ -168,6 +162,17 @@ pub(super) fn command(
     command_of(&named, client.program).ok_or_else(|| {
         let what = format!("no settings can name `{}`", named.display());
         CommandError::new(Exit::Environment, what)
+    })
+}
+
+/// The path of this very program.
+pub(super) fn own_program() -> Result<PathBuf, CommandError> {
+    std::env::current_exe().map_err(|error| {
+        CommandError::because(
+            Exit::Environment,
+            "this program does not find itself",
+            &error,
+        )
     })
 }
 

@@ -16,7 +16,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    context::Context, guarding, init::ROOM_NEEDED, roster::Roster, store, witness, zoning,
+    context::Context, continuity, guarding, init::ROOM_NEEDED, roster::Roster, store, witness,
+    zoning,
 };
 use crate::ui::{CommandError, Exit, Progress, many};
 
@@ -96,6 +97,7 @@ pub(super) fn run(context: &Context, _args: &DoctorArgs) -> Result<(), CommandEr
     check_executors(context, &mut checks);
     check_confinement(context, &mut checks);
     guarding::check(context, &mut checks);
+    continuity::check(context, &mut checks);
     zoning::check(context, &mut checks);
     check_needs(&mut checks);
     drop(progress);

@@ -4,20 +4,18 @@
 //! registered command is run here, with a call that must be stopped and one that must not, in a
 //! folder and a home of their own.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::path::{Path, PathBuf};
 
 use callosum_agents::client::{Client, Version};
 use callosum_guard::Strictness;
-use callosum_host::process::{self, Ending, Launch, Limits, Run};
+use callosum_host::process::{self, Ending, Launch, Run};
 use serde_json::json;
 
 use super::{
     clients::{self, ClientName},
     context::Context,
     doctor::{Checks, Outcome},
+    trial,
 };
 use crate::{
     registration::{Place, Scope},
@@ -27,9 +25,6 @@ use crate::{
 /// What the guard must stop whatever is configured, and what it must let pass.
 const STOPPED: &str = "git reset --hard";
 const PASSED: &str = "ls";
-
-/// How long a hook may take to answer, and a client to say its version.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) fn check(context: &Context, checks: &mut Checks) {
     check_configuration(context, checks);
@@ -228,11 +223,7 @@ fn check_trust(
 
 /// Whether a registered command stops what it must and lets pass what it must; else why not.
 fn fires(context: &Context, client: &Client, command: &str) -> Result<(), String> {
-    let words: Vec<PathBuf> = match command_words(command) {
-        Some(words) => words,
-        None => return Err("its command cannot be read".to_owned()),
-    };
-    let stopped = ask(context, &words, STOPPED)?;
+    let stopped = ask(context, command, STOPPED)?;
     let answer = String::from_utf8_lossy(&stopped.output);
     let is_denied = match stopped.ending {
         Ending::Exited(0) => answer.contains("\"deny\""),
@@ -242,7 +233,7 @@ fn fires(context: &Context, client: &Client, command: &str) -> Result<(), String
     if !is_denied {
         return Err(format!("it does not stop `{STOPPED}`"));
     }
-    let passed = ask(context, &words, PASSED)?;
+    let passed = ask(context, command, PASSED)?;
     let answer = String::from_utf8_lossy(&passed.output);
     if passed.ending != Ending::Exited(0) || answer.contains("\"deny\"") {
         let program = client.program;
@@ -253,54 +244,20 @@ fn fires(context: &Context, client: &Client, command: &str) -> Result<(), String
     Ok(())
 }
 
-fn command_words(command: &str) -> Option<Vec<PathBuf>> {
-    let words = shlex::split(command)?;
-    Some(words.into_iter().map(PathBuf::from).collect())
-}
-
-fn ask(context: &Context, words: &[PathBuf], command: &str) -> Result<Run, String> {
-    let scratch = context.scratch().map_err(|error| error.one_line())?;
-    let folder = scratch.path().to_owned();
-    let [program, arguments @ ..] = words else {
-        return Err("its command is empty".to_owned());
-    };
-    let event = json!({
-        "session_id": "callosum-doctor",
-        "cwd": folder,
-        "permission_mode": "bypassPermissions",
-        "tool_name": "Bash",
-        "tool_input": {"command": command},
-    });
-    let mut environment: Vec<_> = context
-        .environment
-        .iter()
-        .filter(|(name, _)| {
-            !matches!(name.to_str(), Some("CALLOSUM_HOME" | "CALLOSUM_CONFIG"))
-                && !name.as_encoded_bytes().ends_with(b"_PROJECT_DIR")
-        })
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .collect();
-    // What is only tried out is told to no journal that anybody reads.
-    environment.push(("CALLOSUM_HOME".into(), folder.join("home").into()));
-    // How strict the user wants it is another question than whether it answers.
-    environment.push(("CALLOSUM_CONFIG".into(), folder.join("config.toml").into()));
-    let launch = Launch {
-        program: program.clone(),
-        arguments: arguments
-            .iter()
-            .map(|word| word.clone().into_os_string())
-            .collect(),
-        folder,
-        environment,
-        input: event.to_string().into_bytes(),
-        limits: limits(),
-    };
-    process::run(&launch, &context.cancel, &mut |_, _| {})
-        .map_err(|error| CommandError::from_error(Exit::No, &error).one_line())
+fn ask(context: &Context, hook: &str, command: &str) -> Result<Run, String> {
+    trial::run(context, hook, |folder| {
+        Ok(json!({
+            "session_id": "callosum-doctor",
+            "cwd": folder,
+            "permission_mode": "bypassPermissions",
+            "tool_name": "Bash",
+            "tool_input": {"command": command},
+        }))
+    })
 }
 
 /// The version that a client says it has.
-fn version(context: &Context, client: &Client) -> Option<Version> {
+pub(super) fn version(context: &Context, client: &Client) -> Option<Version> {
     let environment = context.environment.iter();
     let launch = Launch {
         program: PathBuf::from(client.program),
@@ -310,17 +267,8 @@ fn version(context: &Context, client: &Client) -> Option<Version> {
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect(),
         input: Vec::new(),
-        limits: limits(),
+        limits: trial::limits(),
     };
     let run = process::run(&launch, &context.cancel, &mut |_, _| {}).ok()?;
     Version::find(&String::from_utf8_lossy(&run.output))
-}
-
-const fn limits() -> Limits {
-    Limits {
-        quiet: None,
-        total: Some(PATIENCE),
-        output_bytes: 1 << 20,
-        error_bytes: 1 << 16,
-    }
 }

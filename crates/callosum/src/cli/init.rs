@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use callosum_agents::registry::Registry;
+use callosum_agents::{client::Client, registry::Registry};
 use callosum_host::{
     Disk,
     disk::{EntryKind, FileStat},
@@ -62,9 +62,13 @@ const INITIAL_CALRC: &[u8] = br#"{
 /// Creates what is missing of ledger, audit journal, registry and configuration, and of the three
 /// zones of a session: .claude/ with protocols, scripts, a command and a skill, loa-grimoire/ and
 /// .beads/, and .loa.config.yaml. What is there is left alone, or added to where others wrote it;
-/// what somebody changed of ours is named. Then it adds one hook to the settings of each coding agent that is found in PATH:
-/// the agent asks `callosum hook` before its tools run. Everything else in the settings stays as it
-/// is; `callosum uninstall` takes the hook out again. Running it again changes nothing.
+/// what somebody changed of ours is named. Codex and Gemini CLI get the command and the skill in
+/// forms of their own.
+///
+/// Then it adds hooks to the settings of each coding agent that is found in PATH: the agent asks
+/// `callosum hook` before its tools run, and tells it when a session begins, rests and ends; Claude
+/// Code also asks before it clears a context. Everything else in the settings stays as it is;
+/// `callosum uninstall` takes the hooks out again. Running it again changes nothing.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -83,8 +87,11 @@ pub(crate) struct InitArgs {
     /// Whose settings the guard is registered in
     #[arg(long, value_enum, default_value_t)]
     scope: Scope,
+    /// Who is asked before a context is cleared, in clients that can be told to
+    #[arg(long, value_enum, default_value_t)]
+    gate: Gate,
     /// Leave the settings of clients alone
-    #[arg(long, conflicts_with_all = ["clients", "scope"])]
+    #[arg(long, conflicts_with_all = ["clients", "scope", "gate"])]
     no_hooks: bool,
     /// Leave out the zones of a session
     #[arg(long)]
@@ -95,6 +102,16 @@ pub(crate) struct InitArgs {
     /// Say what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
+}
+
+/// Who is asked before a context is cleared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Gate {
+    /// A plugin of ours, which refuses while `callosum session check` does
+    #[default]
+    Plugin,
+    /// Nobody more than until now
+    None,
 }
 
 impl InitArgs {
@@ -344,7 +361,11 @@ fn lay(context: &Context, args: &InitArgs, doing: Doing) -> Result<Vec<Surveyed>
     if args.no_zones {
         return Ok(Vec::new());
     }
-    zoning::lay(context, doing)
+    let clients: Vec<&str> = wanted(context, args)
+        .iter()
+        .map(|client| client.program)
+        .collect();
+    zoning::lay(context, &clients, doing)
 }
 
 fn tell_zones(context: &Context, zones: &[Surveyed]) {
@@ -358,6 +379,15 @@ fn tell_zones(context: &Context, zones: &[Surveyed]) {
     zoning::tell(context, zones);
 }
 
+/// The clients that were named, else those that are installed.
+fn wanted(context: &Context, args: &InitArgs) -> Vec<&'static Client> {
+    if args.clients.is_empty() {
+        clients::installed(context)
+    } else {
+        args.clients.iter().map(|name| name.client()).collect()
+    }
+}
+
 /// Registers the guard with the clients that were named, else with those that are installed.
 fn register(
     context: &Context,
@@ -367,11 +397,7 @@ fn register(
     if args.no_hooks {
         return Ok(Vec::new());
     }
-    let wanted = if args.clients.is_empty() {
-        clients::installed(context)
-    } else {
-        args.clients.iter().map(|name| name.client()).collect()
-    };
+    let wanted = wanted(context, args);
     if doing == Doing::Write && !wanted.is_empty() {
         // What stood in the settings before is kept in it, for its user alone.
         let homes = &context.project.homes;
@@ -379,7 +405,10 @@ fn register(
             .create_machine(&context.disk)
             .map_err(|error| store::disk_failed(&error))?;
     }
-    let registrar = clients::registrar(context);
+    let mut registrar = clients::registrar(context);
+    if args.gate == Gate::Plugin {
+        registrar = registrar.with_gate(clients::own_program()?.display().to_string());
+    }
     let mut outputs = Vec::new();
     for client in wanted {
         let Some(place) = clients::place(context, client, args.scope) else {

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
+    clients,
     context::Context,
     doctor::{Checks, Outcome},
     session,
@@ -24,16 +25,20 @@ pub(crate) struct ZoneOutput {
     pub(crate) standing: String,
 }
 
-/// Lays the zones, or says how they stand.
-pub(super) fn lay(context: &Context, doing: Doing) -> Result<Vec<Surveyed>, CommandError> {
+/// Lays the zones, with what these clients have in forms of their own, or says how they stand.
+pub(super) fn lay(
+    context: &Context,
+    clients: &[&str],
+    doing: Doing,
+) -> Result<Vec<Surveyed>, CommandError> {
     let zones = session::zones(context);
     let session = session::session(context, &zones, Agent::default());
     if doing == Doing::Tell {
-        return survey(&session).map_err(|error| session::explain(&error));
+        return survey(&session, clients).map_err(|error| session::explain(&error));
     }
     let held = session.hold().map_err(|error| session::explain(&error))?;
     session::tell_mended(context, &held);
-    held.lay().map_err(|error| session::explain(&error))
+    held.lay(clients).map_err(|error| session::explain(&error))
 }
 
 /// What is created.
@@ -97,7 +102,9 @@ pub(super) fn ignored(found: &[Surveyed]) -> Vec<String> {
 /// that something is wrong with.
 pub(super) fn check(context: &Context, checks: &mut Checks) {
     const NAME: &str = "zones";
-    let found = match lay(context, Doing::Tell) {
+    let installed = clients::installed(context);
+    let programs: Vec<&str> = installed.iter().map(|client| client.program).collect();
+    let found = match lay(context, &programs, Doing::Tell) {
         Ok(found) => found,
         Err(error) => {
             checks.add(NAME, Outcome::Warning, error.one_line(), None);

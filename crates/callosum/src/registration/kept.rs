@@ -35,6 +35,9 @@ pub(super) struct Kept {
     pub(super) made_events: Vec<String>,
     /// Whether the object of hooks was made.
     pub(super) made_hooks: bool,
+    /// Lists beside it that were made.
+    #[serde(default)]
+    pub(super) made_keys: Vec<String>,
 }
 
 /// The folder of what is remembered.
@@ -56,6 +59,7 @@ impl Kept {
             made_event: false,
             made_events: Vec::new(),
             made_hooks: false,
+            made_keys: Vec::new(),
         }
     }
 

@@ -1,7 +1,8 @@
 //! Our hooks in the settings of coding agents: put in, found again, and taken out.
 //!
 //! Start with [`Registrar`], which does it to files. [`entry`] is the pure part, from the text of a
-//! settings file to its text with our entry or without; [`kept`] is what the machine's home remembers
+//! settings file to its text with our entry or without; [`gate`] is what Claude Code
+//! asks before it clears a context, [`kept`] is what the machine's home remembers
 //! of a file as it was before, [`codex`] what Codex notes of hooks that a person has trusted, [`doubt`]
 //! what keeps a client from asking all the same.
 //!
@@ -11,6 +12,7 @@
 mod codex;
 mod doubt;
 mod entry;
+mod gate;
 mod kept;
 mod merge;
 mod registrar;

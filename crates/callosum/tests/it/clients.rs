@@ -347,3 +347,64 @@ fn doctor_says_whether_codex_was_told_to_trust_the_hook() {
     assert!(found().contains("was trusted by a person"), "{}", found());
     assert!(found().contains("names hooks too"), "{}", found());
 }
+
+/// LOA-LIFE-1, LOA-HOOK-1: `doctor` runs what is registered for the begin of a session, and says
+/// whether anybody is asked before a clear.
+#[test]
+fn doctor_says_whether_a_session_that_begins_is_told() {
+    let env = with_clients();
+    let found = |name: &str| {
+        let output = env.run(["doctor", "--json"]).json();
+        let checks = output["checks"].as_array().unwrap().clone();
+        let checks = checks.into_iter().filter(|check| check["name"] == name);
+        let said = |check: Value| format!("{}: {}\n", check["outcome"], check["found"]);
+        checks.map(said).collect::<String>()
+    };
+    env.run(["init", "--gate", "none"]).success();
+    for client in ["claude", "codex", "gemini", "qwen"] {
+        let said = found(&format!("sessions of {client}"));
+        assert!(said.contains("\"ok\": \"one that begins is told"), "{said}");
+        assert_eq!(
+            said.contains("until a person has trusted"),
+            client == "codex"
+        );
+    }
+    let said = found("gate of claude");
+    assert!(said.contains("nobody is asked before a clear"), "{said}");
+    env.run(["init"]).success();
+    let said = found("gate of claude");
+    assert!(said.contains("asked before a clear, by"), "{said}");
+    let path = env.home().join(".claude/settings.json");
+    let settings = env.read(&path);
+    env.write(
+        &path,
+        settings.replace(
+            "\"callosum@callosum\": true",
+            "\"callosum@callosum\": false",
+        ),
+    );
+    env.run(["init"]).success();
+    let said = found("gate of claude");
+    assert!(said.contains("nobody is asked before a clear"), "{said}");
+    let gone = env.read(&path).replace("session-start", "session-gone");
+    env.write(&path, gone);
+    let said = found("sessions of claude");
+    assert!(
+        said.contains("\"failed\": \"one that begins is told nothing"),
+        "{said}"
+    );
+}
+
+/// LOA-HOOK-1: the files of the gate are gone with the last settings that name it.
+#[test]
+fn the_gate_leaves_no_files() {
+    let env = with_clients();
+    env.run(["init"]).success();
+    let gate = env.machine_home().join("hooks/gate");
+    assert!(gate.join("callosum/hooks/register.ts").exists());
+    env.run(["uninstall", "--client", "gemini"]).success();
+    assert!(gate.exists());
+    env.run(["uninstall"]).success();
+    assert!(!gate.exists());
+    assert_eq!(settings(&env), before());
+}

@@ -178,3 +178,38 @@ fn a_zone_outside_of_the_project_is_left_alone() {
     assert_eq!(outside.count(), 15);
     assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
 }
+
+/// LOA-CMD-1: Codex and Gemini CLI get the command and the skill in the forms that they read, and
+/// only where they are meant.
+#[test]
+fn other_clients_get_their_own_forms() {
+    let env = TestEnv::new();
+    let forms = [
+        ".agents/skills/session-continuity/SKILL.md",
+        ".agents/skills/ride/SKILL.md",
+        ".gemini/commands/ride.toml",
+    ];
+    let there = || forms.map(|form| env.project().join(form).exists());
+    env.run(["init", "--client", "claude"]).success();
+    assert_eq!(there(), [false, false, false]);
+    env.run(["init", "--client", "gemini"]).success();
+    assert_eq!(there(), [true, false, true]);
+    env.run(["init", "--client", "codex"]).success();
+    assert_eq!(there(), [true, true, true]);
+    let command = env.read(forms[2]);
+    assert!(command.contains("Work on: {{args}}"), "{command}");
+    // A text of three quotes, in which nothing has to be escaped.
+    assert_eq!(command.matches("\"\"\"").count(), 2, "{command}");
+    assert!(!command.contains('\\') && command.contains("callosum session recover"));
+    let skill = env.read(forms[1]);
+    assert!(
+        skill.starts_with("---\nname: ride\ndescription: "),
+        "{skill}"
+    );
+    // What somebody changed is left, and named.
+    env.write(forms[1], "mine\n");
+    let again = ["init", "--client", "codex", "--json"];
+    let again = env.run(again).success().json();
+    assert_eq!(again["zones"][0]["path"], forms[1]);
+    assert_eq!(env.read(forms[1]), "mine\n");
+}

@@ -29,6 +29,8 @@ pub(super) struct Made {
     pub(super) events: Vec<String>,
     /// The object `hooks`.
     pub(super) hooks: bool,
+    /// Lists beside it.
+    pub(super) keys: Vec<String>,
 }
 
 /// Settings with our entries in them.
@@ -314,7 +316,7 @@ pub(super) fn parse(text: &str) -> Result<CstRootNode, SettingsError> {
 }
 
 /// Settings as a text, with the byte order mark that stood before them.
-fn printed(before: &str, root: &CstRootNode) -> String {
+pub(super) fn printed(before: &str, root: &CstRootNode) -> String {
     let mark = if before.starts_with(MARK) { MARK } else { "" };
     format!("{mark}{root}")
 }
@@ -341,13 +343,13 @@ pub(super) fn says_the_same(one: &str, other: &str) -> bool {
     value(one).is_some_and(|one| value(other) == Some(one))
 }
 
-fn remove(object: &CstObject, key: &str) {
+pub(super) fn remove(object: &CstObject, key: &str) {
     if let Some(property) = object.get(key) {
         property.remove();
     }
 }
 
-fn not(key: &str, expected: &'static str) -> SettingsError {
+pub(super) fn not(key: &str, expected: &'static str) -> SettingsError {
     SettingsError::Shape {
         key: key.to_owned(),
         expected,

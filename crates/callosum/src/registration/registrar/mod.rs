@@ -11,6 +11,7 @@ use callosum_ledger::Checksum;
 use super::{
     codex,
     entry::{self, Entered, Made, SettingsError},
+    gate,
     kept::{Kept, Memory},
     merge,
 };
@@ -97,6 +98,8 @@ pub(crate) struct Registrar {
     memory: Memory,
     /// The tree of the project.
     root: PathBuf,
+    /// The program that is asked before a clear, where that is wanted.
+    gate: Option<String>,
 }
 
 impl Registrar {
@@ -106,7 +109,55 @@ impl Registrar {
             disk: disk.clone(),
             folder,
         };
-        Self { disk, memory, root }
+        Self {
+            disk,
+            memory,
+            root,
+            gate: None,
+        }
+    }
+
+    /// One that also has this program asked before a clear, by clients that can be told to.
+    pub(crate) fn with_gate(self, program: String) -> Self {
+        Self {
+            gate: Some(program),
+            ..self
+        }
+    }
+
+    /// Where the files of the gate stand.
+    fn gate_folder(&self) -> PathBuf {
+        self.memory.folder.join("gate")
+    }
+
+    /// Whether a client's settings name the gate, and nobody has switched it off.
+    pub(crate) fn has_gate(&self, place: &Place) -> Result<bool, RegisterError> {
+        let Some(text) = self.text(place, &self.resolved(&place.path))? else {
+            return Ok(false);
+        };
+        gate::is_wanted(&text).map_err(|source| settings(place, source))
+    }
+
+    /// The settings with all that belongs into them; `None` where it is there already.
+    fn entered(
+        &self,
+        place: &Place,
+        text: &str,
+        command: &str,
+    ) -> Result<Option<Entered>, SettingsError> {
+        let hooks = entry::enter(text, &place.hooks, place.client.program, command)?;
+        if self.gate.is_none() || place.hooks.gate.is_none() {
+            return Ok(hooks);
+        }
+        let text = hooks.as_ref().map_or(text, |entered| &entered.text);
+        let Some(mut gated) = gate::enter(text, &self.gate_folder())? else {
+            return Ok(hooks);
+        };
+        if let Some(Entered { made, .. }) = hooks {
+            gated.made.hooks = made.hooks;
+            gated.made.events = made.events;
+        }
+        Ok(Some(gated))
     }
 
     /// Where a client's settings stand; `own` is its own folder. `None` where it has no hooks.
@@ -229,8 +280,12 @@ impl Registrar {
         let path = self.checked(place)?;
         let before = self.text(place, &path)?;
         let text = before.as_deref().unwrap_or_default();
-        let entered = entry::enter(text, &place.hooks, place.client.program, command)
-            .map_err(|source| settings(place, source))?;
+        let entered = self.entered(place, text, command);
+        let entered = entered.map_err(|source| settings(place, source))?;
+        if let (Some(program), Some(_), Doing::Write) = (&self.gate, place.hooks.gate, doing) {
+            self.disk.create_private_dir(&self.memory.folder)?;
+            gate::write(&self.disk, &self.gate_folder(), program)?;
+        }
         let Some(Entered { text, made }) = entered else {
             return Ok(Change::Unchanged);
         };
@@ -250,6 +305,7 @@ impl Registrar {
         if let Some(mut kept) = known.filter(is_as_we_left_it) {
             kept.after = Checksum::of(text.as_bytes());
             kept.made_events.extend(made.events);
+            kept.made_keys.extend(made.keys);
             self.memory.note(&kept)?;
         } else {
             let kept = Kept {
@@ -257,6 +313,7 @@ impl Registrar {
                 made_folder,
                 made_events: made.events,
                 made_hooks: made.hooks,
+                made_keys: made.keys,
                 ..Kept::new(place.client.program, &path, text.as_bytes())
             };
             self.memory
@@ -266,8 +323,19 @@ impl Registrar {
         Ok(Change::Registered)
     }
 
-    /// Takes every entry of ours out of the settings.
+    /// Takes every entry of ours out of the settings. The files of the gate go with the last of them.
     pub(crate) fn unregister(&self, place: &Place, doing: Doing) -> Result<Change, RegisterError> {
+        let change = self.take_out(place, doing)?;
+        if doing == Doing::Write && place.hooks.gate.is_some() {
+            let mut left = self.memory.all()?.into_iter();
+            if !left.any(|kept| kept.client == place.client.program) {
+                gate::remove_files(&self.disk, &self.gate_folder())?;
+            }
+        }
+        Ok(change)
+    }
+
+    fn take_out(&self, place: &Place, doing: Doing) -> Result<Change, RegisterError> {
         let path = self.checked(place)?;
         let Some(text) = self.text(place, &path)? else {
             if doing == Doing::Write {
@@ -291,8 +359,13 @@ impl Registrar {
         let made = kept.as_ref().map_or_else(Made::default, |kept| Made {
             events: kept.made(place.hooks.before_tool),
             hooks: kept.made_hooks,
+            keys: kept.made_keys.clone(),
         });
         let without = entry::take_out(&text, &place.hooks, place.client.program, &made)
+            .and_then(|without| {
+                let gated = gate::take_out(without.as_deref().unwrap_or(&text), &made)?;
+                Ok(gated.or(without))
+            })
             .map_err(|source| settings(place, source))?;
         let change = if without.is_some() {
             Change::Removed

@@ -1,0 +1,192 @@
+//! What `doctor` says of sessions: whether clients tell of them, and whether a new one is told.
+//!
+//! A hook that does not answer is passed over by its client in silence. So what is registered for
+//! the begin of a session is run here, in a project of its own in which something is to be told.
+
+use callosum_agents::client::Client;
+use callosum_host::process::Ending;
+use callosum_session::Zones;
+use serde_json::json;
+
+use super::{
+    clients::{self, ClientName},
+    context::Context,
+    doctor::{Checks, Outcome},
+    guarding, store, trial,
+};
+use crate::{
+    config::Places,
+    registration::{Place, Scope},
+    ui::{CommandError, Exit},
+};
+
+/// What a new session is to be told in the trial.
+const QUESTION: &str = "is anybody told of this?";
+
+/// The word of the event at which it is.
+const BEGINS: &str = "session-start";
+
+pub(super) fn check(context: &Context, checks: &mut Checks) {
+    let installed = clients::installed(context);
+    for name in <ClientName as clap::ValueEnum>::value_variants() {
+        let client = name.client();
+        let is_installed = installed.contains(&client);
+        let scopes = [Scope::User, Scope::Project].into_iter();
+        let places = scopes.filter_map(|scope| clients::place(context, client, scope));
+        let places: Vec<Place> = places.collect();
+        check_hooks(context, checks, client, &places, is_installed);
+        check_gate(context, checks, client, &places, is_installed);
+    }
+}
+
+fn check_hooks(
+    context: &Context,
+    checks: &mut Checks,
+    client: &'static Client,
+    places: &[Place],
+    is_installed: bool,
+) {
+    let Some(hooks) = client.hooks else {
+        return;
+    };
+    let name = format!("sessions of {}", client.program);
+    let again = format!("callosum init --client {}", client.program);
+    let registrar = clients::registrar(context);
+    let mut missing = Vec::new();
+    for (event, word) in hooks.session {
+        let mut is_there = false;
+        for place in places {
+            // What cannot be read is told of the guard already.
+            let commands = registrar.commands_for(place, event).unwrap_or_default();
+            is_there |= !commands.is_empty();
+            if *word == BEGINS {
+                for command in commands {
+                    check_command(context, checks, &name, place, &command, &again);
+                }
+            }
+        }
+        if !is_there {
+            missing.push(*event);
+        }
+    }
+    if is_installed && !missing.is_empty() {
+        let found = format!("does not tell of {}", missing.join(", "));
+        checks.add(&name, Outcome::Warning, found, Some(&again));
+    }
+    let Some(own) = clients::own_folder(context, client) else {
+        return;
+    };
+    let waits = |place: &Place, event: &str| {
+        let trusted = registrar.is_trusted_for(place, &own, event);
+        matches!(trusted, Ok(Some(false)))
+    };
+    for place in places {
+        let waiting = hooks
+            .session
+            .iter()
+            .filter(|(event, _)| waits(place, event));
+        let waiting: Vec<&str> = waiting.map(|(event, _)| *event).collect();
+        if !waiting.is_empty() {
+            let found = format!(
+                "{} are passed over in silence until a person has trusted them in {}",
+                waiting.join(", "),
+                place.path.display()
+            );
+            let program = client.program;
+            let hint = format!("start {program} once in a terminal, and look at its hooks");
+            checks.add(&name, Outcome::Warning, found, Some(&hint));
+        }
+    }
+}
+
+fn check_command(
+    context: &Context,
+    checks: &mut Checks,
+    name: &str,
+    place: &Place,
+    command: &str,
+    again: &str,
+) {
+    let settings = place.path.display();
+    match is_told(context, command) {
+        Ok(()) => {
+            let found = format!("one that begins is told where things stand, by {settings}");
+            checks.add(name, Outcome::Ok, found, None);
+        }
+        Err(reason) => {
+            let found = format!("one that begins is told nothing, by {settings}: {reason}");
+            checks.add(name, Outcome::Failed, found, Some(again));
+        }
+    }
+}
+
+/// Whether a session that begins is told what its project has to tell; else why not.
+fn is_told(context: &Context, command: &str) -> Result<(), String> {
+    let run = trial::run(context, command, |folder| {
+        let zones = Zones {
+            tree: folder.to_owned(),
+            root: folder.to_owned(),
+        };
+        let notes = zones.notes();
+        let text = format!("### Pending Questions\n- [ ] {QUESTION}\n");
+        if let Some(folder) = notes.parent() {
+            let made = context.disk.create_dir_all(folder);
+            made.map_err(|error| store::disk_failed(&error))?;
+        }
+        // A root of its own, also where the home folder is in a repository.
+        for (path, bytes) in [(&notes, text.as_bytes()), (&Places::calrc(folder), b"{}")] {
+            let written = context.disk.replace(path, bytes, 0o644);
+            written.map_err(|error| store::disk_failed(&error))?;
+        }
+        Ok(json!({"session_id": "callosum-doctor", "cwd": folder, "source": "startup"}))
+    })?;
+    let said = String::from_utf8_lossy(&run.output);
+    if run.ending == Ending::Exited(0) && said.contains(QUESTION) {
+        Ok(())
+    } else {
+        Err("it does not say what stands in the notes".to_owned())
+    }
+}
+
+/// Whether a context is only cleared where its decisions have evidence.
+fn check_gate(
+    context: &Context,
+    checks: &mut Checks,
+    client: &'static Client,
+    places: &[Place],
+    is_installed: bool,
+) {
+    let Some(proven) = client.hooks.and_then(|hooks| hooks.gate) else {
+        return;
+    };
+    let name = format!("gate of {}", client.program);
+    let registrar = clients::registrar(context);
+    let mut is_there = false;
+    for place in places {
+        match registrar.has_gate(place) {
+            Ok(true) => {
+                is_there = true;
+                let found = format!("asked before a clear, by {}", place.path.display());
+                checks.add(&name, Outcome::Ok, found, None);
+            }
+            Ok(false) => {}
+            Err(error) => {
+                let found = CommandError::from_error(Exit::No, &error).one_line();
+                checks.add(&name, Outcome::Warning, found, None);
+            }
+        }
+    }
+    if !is_installed {
+        return;
+    }
+    if !is_there {
+        let found = "nobody is asked before a clear";
+        let again = format!("callosum init --client {}", client.program);
+        checks.add(&name, Outcome::Ok, found, Some(&again));
+    } else if let Some(version) = guarding::version(context, client).filter(|found| *found < proven)
+    {
+        let found = format!("version {version}; the gate was seen to hold with {proven}");
+        let hint = format!("update {}", client.program);
+        checks.add(&name, Outcome::Warning, found, Some(&hint));
+    }
+}

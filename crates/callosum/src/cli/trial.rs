@@ -1,0 +1,64 @@
+//! A registered hook, tried out: in a folder and a home of its own, so that nothing is kept of it.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use callosum_host::process::{self, Launch, Limits, Run};
+use serde_json::Value;
+
+use super::context::Context;
+use crate::ui::{CommandError, Exit};
+
+/// How long a hook may take to answer, and a client to say its version.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Runs a hook's command as its client would, with the event that `lay` gives for the folder, in
+/// which it may lay files before; else says why it does not run.
+pub(super) fn run(
+    context: &Context,
+    command: &str,
+    lay: impl FnOnce(&Path) -> Result<Value, CommandError>,
+) -> Result<Run, String> {
+    let words = shlex::split(command).ok_or("its command cannot be read")?;
+    let [program, arguments @ ..] = words.as_slice() else {
+        return Err("its command is empty".to_owned());
+    };
+    let scratch = context.scratch().map_err(|error| error.one_line())?;
+    let folder = scratch.path().to_owned();
+    let event = lay(&folder).map_err(|error| error.one_line())?;
+    let mut environment: Vec<_> = context
+        .environment
+        .iter()
+        .filter(|(name, _)| {
+            !matches!(name.to_str(), Some("CALLOSUM_HOME" | "CALLOSUM_CONFIG"))
+                && !name.as_encoded_bytes().ends_with(b"_PROJECT_DIR")
+        })
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    // What is only tried out is told to no journal that anybody reads.
+    environment.push(("CALLOSUM_HOME".into(), folder.join("home").into()));
+    // How strict the user wants it is another question than whether it answers.
+    environment.push(("CALLOSUM_CONFIG".into(), folder.join("config.toml").into()));
+    let launch = Launch {
+        program: PathBuf::from(program),
+        arguments: arguments.iter().map(Into::into).collect(),
+        folder,
+        environment,
+        input: event.to_string().into_bytes(),
+        limits: limits(),
+    };
+    process::run(&launch, &context.cancel, &mut |_, _| {})
+        .map_err(|error| CommandError::from_error(Exit::No, &error).one_line())
+}
+
+/// What a program may take that is only asked something.
+pub(super) const fn limits() -> Limits {
+    Limits {
+        quiet: None,
+        total: Some(PATIENCE),
+        output_bytes: 1 << 20,
+        error_bytes: 1 << 16,
+    }
+}

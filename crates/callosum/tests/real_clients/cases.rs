@@ -6,7 +6,7 @@ use callosum_testkit::{
 };
 use serde_json::{Value, json};
 
-use crate::{client::Client, install::Installed};
+use crate::{client::Client, install::Installed, sessions};
 
 /// A case, by its name.
 pub(crate) type Case = (&'static str, fn(&Client, &Installed));
@@ -34,19 +34,24 @@ pub(crate) static ALL: &[Case] = &[
         "stops_what_the_guard_is_against",
         stops_what_the_guard_is_against,
     ),
+    ("carries_a_session_over", sessions::carries_a_session_over),
+    (
+        "picks_up_what_is_handed_over",
+        sessions::picks_up_what_is_handed_over,
+    ),
     ("is_left_as_it_was", is_left_as_it_was),
 ];
 
 /// A clean home with the client settled in it, and a server.
-struct Stage<'a> {
-    client: &'a Client,
+pub(crate) struct Stage<'a> {
+    pub(crate) client: &'a Client,
     installed: &'a Installed,
-    env: TestEnv,
-    server: ModelServer,
+    pub(crate) env: TestEnv,
+    pub(crate) server: ModelServer,
 }
 
 impl<'a> Stage<'a> {
-    fn new(client: &'a Client, installed: &'a Installed) -> Self {
+    pub(crate) fn new(client: &'a Client, installed: &'a Installed) -> Self {
         let env = TestEnv::new();
         let server = ModelServer::with(Options {
             // Agents ask for titles and summaries of their own; those have no tools.
@@ -66,7 +71,7 @@ impl<'a> Stage<'a> {
     }
 
     /// The client itself, in its environment.
-    fn client(&self) -> Run {
+    pub(crate) fn client(&self) -> Run {
         self.dressed(self.env.program(self.installed.program.clone()))
     }
 
@@ -134,7 +139,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Our program, with the client in its `PATH` and environment.
-    fn callosum(&self) -> Run {
+    pub(crate) fn callosum(&self) -> Run {
         self.dressed(self.env.callosum())
     }
 

@@ -2,7 +2,7 @@
 //! home, without a network, against a model server of our own.
 //!
 //! ```text
-//! cargo test -p callosum --features real-clients --test real-clients [-- CLIENT…]
+//! cargo test -p callosum --features real-clients --test real-clients [-- CLIENT… CASE…]
 //! ```
 //!
 //! It has no harness but [`main`], for two reasons: what cannot be installed is skipped and counted,
@@ -23,6 +23,8 @@ mod cases;
 mod client;
 /// Installing them, once, under `target/`.
 mod install;
+/// A session of a client, and the next one.
+mod sessions;
 
 use std::{
     panic,
@@ -33,7 +35,7 @@ use std::{
     time::Instant,
 };
 
-use crate::{client::Client, install::Installed};
+use crate::{cases::Case, client::Client, install::Installed};
 
 /// The argument with which the program starts itself without a network.
 const INSIDE: &str = "--inside";
@@ -47,7 +49,13 @@ fn main() -> ExitCode {
         .collect();
     let clients: Vec<&Client> = client::ALL
         .iter()
-        .filter(|client| wanted.is_empty() || wanted.contains(&client.name))
+        .filter(|client| names_none_of(&wanted, |name| name == client.name, is_client))
+        .collect();
+    let cases: Vec<&Case> = cases::ALL
+        .iter()
+        .filter(|(case, _)| {
+            names_none_of(&wanted, |name| case.contains(name), |name| !is_client(name))
+        })
         .collect();
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("real-clients");
     if arguments.iter().any(|argument| argument == "--list") {
@@ -64,13 +72,27 @@ fn main() -> ExitCode {
         }
         println!("no network namespace can be made here; the clients run with the network");
     }
-    let all = run_all(&clients, &cache);
+    let all = run_all(&clients, &cases, &cache);
     println!("\ntest result: {all}");
     if all.failed == 0 {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
     }
+}
+
+fn is_client(name: &str) -> bool {
+    client::ALL.iter().any(|client| client.name == name)
+}
+
+/// Whether something is among the words, or no word is of its kind.
+fn names_none_of(
+    words: &[&str],
+    means: impl Fn(&str) -> bool,
+    is_of_kind: impl Fn(&str) -> bool,
+) -> bool {
+    let mut of_kind = words.iter().filter(|word| is_of_kind(word)).peekable();
+    of_kind.peek().is_none() || of_kind.any(|word| means(word))
 }
 
 /// Starts this program once more where only loopback is up; `None` where that cannot be done.
@@ -133,7 +155,7 @@ impl std::fmt::Display for Tally {
 }
 
 /// Tries all clients, as many at a time as there are processors.
-fn run_all(clients: &[&Client], cache: &Path) -> Tally {
+fn run_all(clients: &[&Client], cases: &[&Case], cache: &Path) -> Tally {
     let at_a_time = thread::available_parallelism().map_or(1, usize::from);
     let waiting = Mutex::new(clients.iter());
     let next = || waiting.lock().unwrap().next();
@@ -143,7 +165,7 @@ fn run_all(clients: &[&Client], cache: &Path) -> Tally {
                 scope.spawn(|| {
                     let mut tally = Tally::default();
                     while let Some(client) = next() {
-                        tally += run_client(client, cache);
+                        tally += run_client(client, cases, cache);
                     }
                     tally
                 })
@@ -157,19 +179,19 @@ fn run_all(clients: &[&Client], cache: &Path) -> Tally {
     })
 }
 
-fn run_client(client: &Client, cache: &Path) -> Tally {
+fn run_client(client: &Client, cases: &[&Case], cache: &Path) -> Tally {
     let mut tally = Tally::default();
     let installed = match Installed::find(client, cache) {
         Ok(installed) => installed,
         Err(reason) => {
-            for (case, _) in cases::ALL {
+            for (case, _) in cases {
                 println!("test {}::{case} ... skipped, {reason}", client.name);
                 tally.skipped += 1;
             }
             return tally;
         }
     };
-    for (case, run) in cases::ALL {
+    for (case, run) in cases {
         let begun = Instant::now();
         let ended = panic::catch_unwind(|| run(client, &installed));
         let seconds = begun.elapsed().as_secs_f64();

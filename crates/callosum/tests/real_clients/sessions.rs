@@ -1,0 +1,151 @@
+//! A session of a client, from its first decision to the next session, which is told of it.
+
+use callosum_testkit::model::{Call, Turn};
+use serde_json::json;
+
+use crate::{cases::Stage, client::Client, install::Installed};
+
+/// A word of the first prompt that stands in no file.
+const MARK: &str = "heliotrope";
+
+/// One question to a client, and what came of it.
+struct Asked {
+    /// Everything that its model was sent.
+    heard: String,
+    /// What the client printed.
+    said: String,
+}
+
+/// Asks the client a question whose script runs these commands. `None` where no hook of its settings
+/// is asked.
+fn ask(stage: &Stage<'_>, more: &[&str], words: &str, commands: &[String]) -> Option<Asked> {
+    let shell = stage.client.shell.as_ref()?;
+    let turns = commands.iter().map(|command| Turn {
+        calls: vec![Call {
+            name: shell.tool.to_owned(),
+            input: json!({shell.key: command, "description": "as it was asked for"}),
+        }],
+        ..Turn::default()
+    });
+    let turns: Vec<Turn> = turns.chain([Turn::text("that was all")]).collect();
+    let prompt = if words.starts_with('/') {
+        words.to_owned()
+    } else {
+        format!("{words} {}", Turn::script(&turns))
+    };
+    let before = stage.server.heard().len();
+    // The prompt's option is the last of the arguments.
+    let (prompting, options) = shell.arguments.split_last()?;
+    let is_option = prompting.starts_with('-') && prompting.len() == 2;
+    let client = stage
+        .client()
+        .arguments(if is_option { options } else { shell.arguments });
+    let client = client.arguments(more);
+    let client = client
+        .arguments(is_option.then_some(prompting))
+        .arguments([prompt]);
+    let variables = shell.environment.iter();
+    let client = variables.fold(client, |client, (name, value)| client.env(name, *value));
+    let ended = client.run();
+    assert_eq!(ended.code, 0, "{words}: {ended:?}");
+    let heard = stage.server.heard();
+    let bodies = heard[before..].iter();
+    let bodies = bodies.map(|heard| serde_json::to_string(&heard.body).unwrap());
+    Some(Asked {
+        heard: bodies.collect(),
+        said: ended.stdout,
+    })
+}
+
+fn callosum(words: &str) -> String {
+    let program = callosum_testkit::fakes::program("callosum");
+    format!("'{}' session {words}", program.display())
+}
+
+/// The time under which a decision stands in the notes.
+fn time_of(stage: &Stage<'_>, decision: &str) -> String {
+    let notes = stage.env.read("loa-grimoire/NOTES.md");
+    let mut lines = notes.lines().filter(|line| line.contains(decision));
+    let line = lines.next().unwrap();
+    let time = line.trim_start_matches('#').split_whitespace().next();
+    time.unwrap().to_owned()
+}
+
+/// LOA-LIFE-1, LOA-HOOK-1, LOA-REC-1: work, decisions with and without evidence; a clear that is
+/// refused where the client lets it be; evidence; a clear that passes; and the first request of the next
+/// session says where things stand.
+pub(crate) fn carries_a_session_over(client: &Client, installed: &Installed) {
+    let stage = Stage::new(client, installed);
+    let init = ["init", "--client", client.name];
+    if client.shell.is_none() {
+        return;
+    }
+    stage.callosum().arguments(init).run().success();
+    let has_gate = client.name == "claude";
+    let on: &[&str] = if has_gate { &["--continue"] } else { &[] };
+    let work = [
+        callosum("decide 'Use one pool' --cite src/main.rs:1"),
+        callosum("decide 'Retry for ever'"),
+    ];
+    ask(&stage, &[], &format!("Work on {MARK}."), &work).unwrap();
+    stage.env.run(["session", "check"]).ended_with(1);
+    if has_gate {
+        let refused = ask(&stage, on, "/clear", &[]).unwrap();
+        assert!(
+            refused.said.contains("Not cleared. Cannot clear"),
+            "{}",
+            refused.said
+        );
+        assert!(refused.said.contains("Retry for ever"), "{}", refused.said);
+    }
+    let time = time_of(&stage, "Retry for ever");
+    let cite = [callosum(&format!("cite {time} src/main.rs:1"))];
+    let told = ask(&stage, on, "Show it.", &cite).unwrap().heard;
+    let line = "Without evidence, 1 of 2 claims: Retry for ever (no evidence)";
+    assert!(told.contains(line), "{told}");
+    assert_eq!(told.contains(MARK), has_gate, "{told}");
+    stage.env.run(["session", "check"]).success();
+    if has_gate {
+        let cleared = ask(&stage, on, "/clear", &[]).unwrap();
+        assert!(!cleared.said.contains("Not cleared"), "{}", cleared.said);
+    }
+    let told = ask(&stage, on, "Go on.", &[]).unwrap().heard;
+    for line in [
+        "Session notes of this project",
+        "Decided: Retry for ever [verified]",
+    ] {
+        assert!(told.contains(line), "{line}: {told}");
+    }
+    assert!(
+        !told.contains(MARK) && !told.contains("Without evidence"),
+        "{told}"
+    );
+    let trajectory = "loa-grimoire/a2a/trajectory/implementing-tasks-2026-01-02.jsonl";
+    let kept = stage.env.read(trajectory);
+    assert!(kept.contains("\"phase\":\"delta_sync\""), "{kept}");
+    // Qwen Code does not tell that a session ends.
+    let is_told = client.name != "qwen";
+    let is_handed_off = kept.contains("\"phase\":\"session_handoff\"");
+    assert_eq!(is_handed_off, is_told, "{kept}");
+}
+
+/// LOA-FUT-1, LOA-CMD-1: what one agent hands over to a client is told to its next session, and to no other.
+pub(crate) fn picks_up_what_is_handed_over(client: &Client, installed: &Installed) {
+    let stage = Stage::new(client, installed);
+    if client.shell.is_none() {
+        return;
+    }
+    let init = ["init", "--client", client.name];
+    stage.callosum().arguments(init).run().success();
+    let handoff = ["session", "handoff", "--to", client.name, "--reasoning"];
+    let handoff = handoff.into_iter().chain(["the pool is too small"]);
+    stage.env.run(handoff).success();
+    let told = ask(&stage, &[], "Begin.", &[]).unwrap().heard;
+    // LOA-CMD-1: it has found the skill that was laid for it.
+    let skill = "Keep decisions, evidence and next steps where they survive";
+    assert_eq!(told.contains(skill), client.name != "qwen", "{told}");
+    let line = "Handed over: by implementing-tasks at 2026-01-02T03:04:05Z: the pool is too small";
+    assert!(told.contains(line), "{told}");
+    let told = ask(&stage, &[], "Begin again.", &[]).unwrap().heard;
+    assert!(!told.contains("Handed over"), "{told}");
+}

@@ -544,3 +544,38 @@ if not os.access(program, os.X_OK):
     sys.exit(77)
 os.execv(program, sys.argv[2:])
 ";
+
+/// CAL-EXE-1: a program that the confined executor does not see leads to the option that shows it.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_shim_does_not_see_is_named_with_what_helps() {
+    let env = two_languages();
+    env.run(["delegate", "map"]).success();
+    if !is_held(&env) {
+        return;
+    }
+    let hidden = env.home().join(".versions/bin");
+    std::fs::create_dir_all(&hidden).unwrap();
+    std::fs::copy(fakes::program("fake-executor"), hidden.join("fake")).unwrap();
+    let shim = env.programs().join("shim");
+    let text = format!("#!/bin/sh\nexec {}/fake \"$@\"\n", hidden.display());
+    Disk::real().replace(&shim, text.as_bytes(), 0o755).unwrap();
+    let register = ["executor", "register", "shimmed", "--command", "shim"];
+    let refused = env.run(register).ended_with(1).stderr;
+    let helps = "hint: callosum executor register shimmed --command 'shim' --readable ~/.versions/";
+    assert!(refused.contains(helps), "{refused}");
+    let more = ["--readable", "~/.versions/"];
+    env.run(register.iter().chain(&more)).success();
+    let gone = [
+        "executor",
+        "register",
+        "gone",
+        "--command",
+        "no-such-program",
+    ];
+    let refused = env.run(gone).ended_with(1).stderr;
+    assert!(
+        refused.contains("hint: install `no-such-program`"),
+        "{refused}"
+    );
+}

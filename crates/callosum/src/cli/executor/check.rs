@@ -12,6 +12,7 @@ use owo_colors::OwoColorize as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::advice::advice;
 use crate::{
     cli::{context::Context, roster::Roster, store},
     ui::{CommandError, Exit, Progress},
@@ -48,6 +49,8 @@ pub(crate) struct CheckOutput {
     pub(crate) status: String,
     /// The four steps, in order.
     pub(crate) steps: Vec<StepOutput>,
+    /// What helps where one failed, as far as that is known.
+    pub(crate) hint: Option<String>,
 }
 
 /// One step of a handshake.
@@ -64,7 +67,7 @@ pub(crate) struct StepOutput {
 }
 
 impl CheckOutput {
-    fn of(id: &str, status: String, handshake: &Handshake) -> Self {
+    fn of(executor: &Executor, handshake: &Handshake, hint: Option<String>) -> Self {
         let steps = handshake
             .steps
             .iter()
@@ -86,9 +89,10 @@ impl CheckOutput {
             })
             .collect();
         Self {
-            id: id.to_owned(),
-            status,
+            id: executor.id.clone(),
+            status: executor.status.to_string(),
             steps,
+            hint,
         }
     }
 
@@ -159,6 +163,9 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
     } else {
         for check in &checks {
             context.ui.data(&check.as_text())?;
+            if let Some(hint) = &check.hint {
+                context.ui.hint(hint);
+            }
         }
     }
     if all_passed {
@@ -179,7 +186,9 @@ pub(super) fn shake_hands(
     let handshake = handshake(&executor, &context.surroundings()?);
     drop(progress);
     handshake.apply(&mut executor, context.clock.now());
-    let output = CheckOutput::of(&executor.id, executor.status.to_string(), &handshake);
+    let fault = handshake.fault().map(|(_, fault)| fault);
+    let hint = fault.and_then(|fault| advice(context, &executor, fault));
+    let output = CheckOutput::of(&executor, &handshake, hint);
     Ok((handshake, executor, output))
 }
 

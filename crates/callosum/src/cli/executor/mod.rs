@@ -1,5 +1,6 @@
 //! `callosum executor`: who may be given tasks.
 
+mod advice;
 mod check;
 mod discover;
 mod enable;

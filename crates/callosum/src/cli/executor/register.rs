@@ -118,6 +118,7 @@ pub(super) fn run(context: &Context, args: &RegisterArgs) -> Result<(), CommandE
     Roster::load(context)?.trust(&executor)?;
     let id = executor.id.clone();
     let (handshake, executor, output) = shake_hands(context, executor)?;
+    let helps = output.hint.clone();
     enter(context, &ledger, executor, "registered")?;
     if context.ui.json {
         context.ui.json_data(&output)?;
@@ -138,7 +139,7 @@ pub(super) fn run(context: &Context, args: &RegisterArgs) -> Result<(), CommandE
             format!("`{id}` is registered as inactive: its handshake failed at {step}"),
             fault,
         )
-        .hint(format!("callosum executor check {id}"))),
+        .hint(helps.unwrap_or_else(|| format!("callosum executor check {id}")))),
     }
 }
 

@@ -148,6 +148,22 @@ fn a_projects_file_only_tightens() {
         "enabled: true\n    webhook: https://x.io",
     );
     assert_eq!(user.clone().tightened_by(&loud).escalation.webhook, None);
+    // The pause after an intervention: who waits longer lets more through.
+    let pause = |minutes: &str| {
+        with(
+            "cooldown_minutes: 5",
+            &format!("cooldown_minutes: {minutes}"),
+        )
+    };
+    let cooldown = |project| {
+        let both = user.clone().tightened_by(&project);
+        (both.escalation.cooldown_minutes, user.passes_over(&project))
+    };
+    assert_eq!(cooldown(pause("1")), (1, vec![]));
+    assert_eq!(
+        cooldown(pause("60")),
+        (5, vec!["escalation.cooldown_minutes"])
+    );
     let elsewhere = with("safety:", "database:\n  path: /tmp/x.db\nsafety:");
     assert_eq!(
         user.clone().tightened_by(&elsewhere).database,

@@ -90,6 +90,9 @@ fn test_measures_a_file_of_commands() {
     assert_eq!((&said["rows"], &said["recall"]), (&3.into(), &0.5.into()));
     assert_eq!(said["misses"][0], "3");
     assert_eq!(said["verdicts"][0]["decision"], "block");
+    env.write("commands.jsonl", "\n\n");
+    let said = env.run(["guard", "test", "commands.jsonl"]).ended_with(2);
+    assert!(said.stderr.contains("there is no command in"));
     env.write("commands.jsonl", "{\"id\": 1}\n");
     env.run(["guard", "test", "commands.jsonl"]).ended_with(2);
 }

@@ -32,6 +32,9 @@ pub(crate) struct TestArgs {
     file: PathBuf,
 }
 
+/// What a line looks like.
+const FORM: &str = r#"a line is {"id": "1", "command": "ls", "expect": "allow"}"#;
+
 /// One line of a corpus.
 #[derive(Debug, Deserialize)]
 struct Row {
@@ -112,7 +115,7 @@ pub(super) fn run(context: &Context, args: &TestArgs) -> Result<(), CommandError
                 format!("cannot read line {} of {}", number + 1, path.display()),
                 &error,
             )
-            .hint(r#"a line is {"id": "1", "command": "ls", "expect": "allow"}"#)
+            .hint(FORM)
         })?;
         let verdict = decide(&row.command, &facts, &policy);
         let passed = verdict.decision == Decision::Allow;
@@ -144,6 +147,14 @@ pub(super) fn run(context: &Context, args: &TestArgs) -> Result<(), CommandError
             rule: verdict.rule,
             understood: verdict.coverage.percent,
         });
+    }
+    if output.rows == 0 {
+        // Of no commands, neither share says anything.
+        return Err(CommandError::new(
+            Exit::Usage,
+            format!("there is no command in {}", path.display()),
+        )
+        .hint(FORM));
     }
     if output.dangerous > 0 {
         output.recall = output.caught as f64 / output.dangerous as f64;

@@ -19,6 +19,9 @@ pub struct Facts {
     pub git_dir: Option<String>,
     /// Whether the root is a linked worktree of a repository that stands elsewhere.
     pub worktree: bool,
+    /// Whether records of ours stand in the root, so that a pattern may take them in.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub initialised: bool,
     /// Folders outside the root that the client was given, and the system's temporary folders.
     pub free: Vec<String>,
     /// Files and folders outside of the project by which the guard itself is steered. A free folder

@@ -19,6 +19,7 @@ pub mod config;
 mod decide;
 mod facts;
 mod loss;
+pub mod patch;
 mod path;
 mod permission;
 mod place;

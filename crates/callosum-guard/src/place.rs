@@ -247,7 +247,7 @@ fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
         || facts
             .git_dir
             .as_deref()
-            .is_some_and(|folder| path::is_within(&absolute, folder))
+            .is_some_and(|folder| path::is_within(&absolute, shared(folder)))
     {
         return Place::Git;
     }
@@ -351,6 +351,14 @@ pub(crate) fn follow(path: &str, facts: &Facts) -> String {
     match longest {
         Some((link, target)) => path::absolute(&format!("{target}{}", &path[link.len()..]), None),
         None => path.to_owned(),
+    }
+}
+
+/// The folder that all worktrees of a repository share, from that of one of them.
+fn shared(git_dir: &str) -> &str {
+    match git_dir.rsplit_once("/worktrees/") {
+        Some((shared, one)) if !one.contains('/') => shared,
+        _ => git_dir,
     }
 }
 

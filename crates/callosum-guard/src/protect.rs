@@ -7,7 +7,7 @@
 use crate::{
     decide::CONFIRM,
     facts::Facts,
-    path,
+    patch, path,
     place::{self, Place},
     policy::Policy,
     rule::{Severity, Subject},
@@ -115,11 +115,12 @@ pub fn decide_write(path: &str, facts: &Facts, policy: &Policy) -> Verdict {
 /// Whether a pattern is about our files: it begins like one of them, and takes it in.
 ///
 /// `*.json` takes one in as well, and is about others: most projects have none of ours.
-fn is_pattern_of_state(pattern: &str) -> bool {
+fn is_pattern_of_state(pattern: &str, initialised: bool) -> bool {
     const NAMES: [&str; 4] = ["cal_audit", ".cal_memory.json", ".cal_hashlog", ".cal_lock"];
     let begins = pattern.find(['*', '?', '[']).unwrap_or(0);
     let mut names = NAMES.iter().chain(&OURS);
-    begins >= 4 && names.any(|name| place::matches(pattern, name))
+    let is_about = begins >= 4 || initialised && pattern.chars().any(char::is_alphanumeric);
+    is_about && names.any(|name| place::matches(pattern, name))
 }
 
 /// What is held against a write to this path; with `strict` also that it lies outside.
@@ -145,7 +146,7 @@ pub(crate) fn objection_to(
         if OURS.contains(&inner)
             || first == "cal_audit"
             || first.starts_with(".cal_")
-            || (first == inner && is_pattern_of_state(first))
+            || (first == inner && is_pattern_of_state(first, facts.initialised))
         {
             return Some(STATE);
         }
@@ -390,12 +391,25 @@ pub(crate) fn writes(call: &Call, facts: &Facts) -> Vec<(String, bool)> {
                     .for_each(|path| add(path, true));
             }
         }
+        "apply_patch" | "applypatch" => {
+            for path in patch::paths(&patch_text(call)) {
+                add(&path, true);
+            }
+        }
         "patch" => {
             if let Some(path) = operands().next() {
                 add(path, true);
             }
+            for path in patch::paths_of_diff(&patch_text(call)) {
+                add(&path, true);
+            }
         }
         "git" => {
+            if matches!(subject.operand(0), "apply" | "am") && !subject.has("--check") {
+                for path in patch::paths_of_diff(&patch_text(call)) {
+                    add(&path, true);
+                }
+            }
             if matches!(subject.operand(0), "checkout" | "restore" | "rm" | "mv") {
                 operands().skip(1).for_each(|path| add(path, false));
             }
@@ -405,9 +419,67 @@ pub(crate) fn writes(call: &Call, facts: &Facts) -> Vec<(String, bool)> {
     all
 }
 
+/// The patch that a command is given: what comes in, or a word of several lines.
+fn patch_text(call: &Call) -> String {
+    let words = call.words.iter().skip(1).map(|word| word.text.as_str());
+    let input = call.input.as_ref().map(|input| input.text.as_str());
+    let texts: Vec<&str> = words
+        .filter(|word| word.contains('\n'))
+        .chain(input)
+        .collect();
+    texts.join("\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// CAKE-SHIM-1: where our records are there, a pattern that takes one in is a write of it; that of
+    /// everything is asked about as such.
+    #[test]
+    fn a_pattern_takes_in_what_is_there() {
+        let of = |initialised, command: &str| {
+            let facts = Facts {
+                cwd: Some("/home/a/shop".to_owned()),
+                root: Some("/home/a/shop".to_owned()),
+                initialised,
+                ..Facts::default()
+            };
+            crate::decide(command, &facts, &Policy::default()).decision
+        };
+        for command in [
+            "rm *.json",
+            "sed -i s/a/b/ *.json",
+            "rm -f re*.json",
+            "find . -name '*.json' -delete",
+        ] {
+            assert_eq!(of(true, command), Decision::Block, "{command}");
+            assert_eq!(of(false, command), Decision::Allow, "{command}");
+        }
+        for command in ["cat *.json", "rm -f dist/*.json", "rm *.js"] {
+            assert_eq!(of(true, command), Decision::Allow, "{command}");
+        }
+        assert_eq!(of(true, "rm -rf *"), Decision::Ask);
+    }
+
+    /// CAKE-SHIM-1: what all worktrees of a repository share is not written from one of them.
+    #[test]
+    fn a_linked_worktree_does_not_write_the_shared_repository() {
+        let facts = Facts {
+            cwd: Some("/home/a/topic".to_owned()),
+            root: Some("/home/a/topic".to_owned()),
+            home: Some("/home/a".to_owned()),
+            git_dir: Some("/home/a/shop/.git/worktrees/topic".to_owned()),
+            worktree: true,
+            ..Facts::default()
+        };
+        for path in ["../shop/.git/config", "../shop/.git/hooks/pre-commit"] {
+            let verdict = decide_write(path, &facts, &Policy::default());
+            assert_eq!(verdict.rule.as_deref(), Some("protect.git"), "{path}");
+        }
+        let verdict = decide_write("../shop/src/a.rs", &facts, &Policy::default());
+        assert_eq!(verdict.rule.as_deref(), Some("protect.outside"));
+    }
 
     /// CAKE-SHIM-1: what steers the guard and stands outside of the project is not written, but for
     /// folders in it that are for everybody's use.

@@ -69,6 +69,23 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             ],
         },
         Rule {
+            id: "callosum.forget",
+            when: &["snapshot clean !--help !-h"],
+            severity: Severity::Ask,
+            reason: "it lets go of snapshots by which a mistake could be undone",
+            alternative: Some("callosum snapshot list"),
+            catches: &[
+                "callosum snapshot clean",
+                "callosum snapshot clean --hours 0",
+                "callosum -C sub snapshot clean --max-bytes 1",
+            ],
+            spares: &[
+                "callosum snapshot list",
+                "callosum snapshot create",
+                "callosum snapshot clean --help",
+            ],
+        },
+        Rule {
             id: "callosum.configure",
             when: &["config set"],
             severity: Severity::Block,

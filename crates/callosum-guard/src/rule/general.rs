@@ -28,6 +28,7 @@ pub(crate) const GENERAL: Tool = Tool {
             SHELLS.contains(&s.call.name.as_str()) && super::network::is_joined(s.call)
         }),
         ("unknown-script", runs_what_is_unknown),
+        ("loaded-code", |s| s.call.name == "loaded-code"),
         ("fork-bomb", |s| s.call.name == "fork-bomb"),
         ("decoded-code", |s| s.call.name == "decoded-code"),
         ("remote-code", |s| s.call.name == "remote-code"),
@@ -143,6 +144,25 @@ pub(crate) const GENERAL: Tool = Tool {
                 "eval \"$name=1\"",
                 "cat build.sh | bash -n",
                 "ls | xargs -I{} sh -c 'wc -l {}'",
+            ],
+        },
+        Rule {
+            id: "shell.loaded-code",
+            when: &["&loaded-code"],
+            severity: Severity::Ask,
+            reason: "every program that is started then runs what stands in this file",
+            alternative: Some("env -u LD_PRELOAD ls"),
+            catches: &[
+                "LD_PRELOAD=./x.so git status",
+                "BASH_ENV=./x.sh bash -c ls",
+                "env ENV=./x.sh sh -c ls",
+                "export LD_PRELOAD=/tmp/x.so",
+            ],
+            spares: &[
+                "LD_PRELOAD=/usr/lib/libjemalloc.so ./server",
+                "LD_PRELOAD=libasan.so ./a.out",
+                "ENV=production npm run build",
+                "BASH_ENV= bash -c ls",
             ],
         },
         Rule {

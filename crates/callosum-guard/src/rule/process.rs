@@ -17,6 +17,7 @@ pub(super) const TOOLS: &[Tool] = &[
         one_dash: false,
         tests: &[
             ("everything", everything),
+            ("ours", ends_ours),
             ("broad", |s| {
                 matches!(
                     s.call.name.as_str(),
@@ -67,6 +68,26 @@ pub(super) const TOOLS: &[Tool] = &[
                 ],
             },
             Rule {
+                id: "callosum.end",
+                when: &["&ours !-l !-L"],
+                severity: Severity::Ask,
+                reason: "it ends this program with whatever it is running",
+                alternative: Some("callosum status"),
+                catches: &[
+                    "pkill -f callosum",
+                    "killall callosum",
+                    "kill $(pgrep callosum)",
+                    "pgrep -f callosum | xargs kill -9",
+                    "ps aux | grep callosum | awk '{print $2}' | xargs kill",
+                ],
+                spares: &[
+                    "pgrep callosum",
+                    "pkill -0 callosum",
+                    "kill $(pgrep -f server.js)",
+                    "pkill -f my-server",
+                ],
+            },
+            Rule {
                 id: "system.kill-all",
                 when: &["&everything", "&vital-process"],
                 severity: Severity::Block,
@@ -112,6 +133,19 @@ const RUNTIMES: [&str; 20] = [
     "node", "nodejs", "python", "python3", "java", "bun", "deno", "bash", "sh", "zsh", "fish",
     "ssh", "tmux", "screen", "code", "cursor", "claude", "codex", "gemini", "qwen",
 ];
+
+/// Whether it ends processes of this program, by its name or by their numbers.
+fn ends_ours(subject: &Subject<'_>) -> bool {
+    let by_name = subject.call.name != "kill";
+    let only_looks = subject.call.words.iter().any(|word| word.text == "-0");
+    !only_looks
+        && subject.operands.iter().any(|(word, _)| {
+            let name = word.text.trim_matches(['^', '$', '*', '.']);
+            word.source.ours
+                || by_name
+                    && (name.contains("callosum") || name.len() > 4 && "callosum".starts_with(name))
+        })
+}
 
 fn everything(subject: &Subject<'_>) -> bool {
     let words: Vec<&str> = subject

@@ -1,6 +1,7 @@
 //! Assignments, and the variables of which a program runs the value.
 
 use super::{
+    call::Call,
     value::{Arg, Value},
     walk::Walker,
 };
@@ -58,6 +59,33 @@ impl Walker<'_> {
         self.state.aliases.get(&word.literal()?).cloned()
     }
 
+    /// Variables that name a file which programs load or shells run before all else.
+    fn variable_loads(&mut self, name: &str) {
+        let is_script = matches!(name, "BASH_ENV" | "ENV");
+        if !is_script && !matches!(name, "LD_PRELOAD" | "LD_AUDIT" | "DYLD_INSERT_LIBRARIES") {
+            return;
+        }
+        let Some(text) = self.state.known(name).map(str::to_owned) else {
+            return;
+        };
+        let path = self.state.absolute(&text);
+        if is_script && let Some(content) = self.state.files.get(&path).cloned() {
+            self.nested(name, &content.text, None);
+            return;
+        }
+        // `ENV=production` names a stage, and a library without a folder is one of the system's.
+        let is_file = text.contains('/') || name == "BASH_ENV" || name.starts_with("DYLD");
+        let installed = ["/usr/", "/lib", "/opt/", "/nix/", "/etc/"];
+        if is_file && !text.is_empty() && !installed.iter().any(|start| text.starts_with(start)) {
+            let words = ["loaded-code", name, &text].map(Arg::plain).to_vec();
+            self.record(Call {
+                name: "loaded-code".to_owned(),
+                words,
+                ..Call::default()
+            });
+        }
+    }
+
     /// Variables whose value a program runs.
     pub(super) fn variable_runs(&mut self, name: &str) {
         const RUN: [&str; 14] = [
@@ -76,6 +104,7 @@ impl Walker<'_> {
             "LESSOPEN",
             "RUSTC_WRAPPER",
         ];
+        self.variable_loads(name);
         if RUN.contains(&name)
             && let Some(text) = self.state.known(name).map(str::to_owned)
         {

@@ -17,6 +17,7 @@ pub(super) const LISTED: Source = Source {
     decoded: false,
     secret: false,
     listed: true,
+    ours: false,
     file: false,
 };
 

@@ -15,6 +15,7 @@ use crate::{protect::keeps_secrets, shell::ansi};
 impl Walker<'_> {
     /// What a command that runs no other would write.
     pub(super) fn output_of(&mut self, name: &str, words: &[Arg], input: Option<&Value>) -> Value {
+        let all = words.get(1..).unwrap_or_default();
         let flowing = input.map(|input| input.source).unwrap_or_default();
         let mut source = flowing.join(source_of(words));
         // What is read by way of `<(…)` comes out again.
@@ -27,11 +28,13 @@ impl Walker<'_> {
             }
         }
         source.file = false;
+        // `ps | grep callosum` as well: only `kill` takes them for numbers of processes.
+        source.ours |= matches!(name, "pgrep" | "pidof" | "grep" | "egrep" | "awk" | "lsof")
+            && all.iter().any(|word| word.text.contains("callosum"));
         source.listed &= !picks_out(name, words);
         if let Some(listing) = self.listing(name, words) {
             return listing;
         }
-        let all = words.get(1..).unwrap_or_default();
         let has = |options: &[&str]| all.iter().any(|word| options.contains(&word.text.as_str()));
         match name {
             "echo" => {

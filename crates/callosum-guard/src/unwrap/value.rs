@@ -26,6 +26,8 @@ pub(crate) struct Source {
     pub(crate) secret: bool,
     /// A list of the files of a tree that nothing was picked out of.
     pub(crate) listed: bool,
+    /// Numbers of processes of this program.
+    pub(crate) ours: bool,
     /// What stands in a file that was there before, unchanged: to run it is to run the file.
     pub(crate) file: bool,
 }
@@ -37,6 +39,7 @@ impl Source {
             decoded: self.decoded || other.decoded,
             secret: self.secret || other.secret,
             listed: self.listed || other.listed,
+            ours: self.ours || other.ours,
             file: self.file || other.file,
         }
     }

@@ -17,7 +17,6 @@ mod answer;
 mod event;
 mod judge;
 mod keep;
-pub(crate) mod patch;
 mod place;
 mod record;
 mod session;

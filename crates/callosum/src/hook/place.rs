@@ -128,6 +128,10 @@ pub(crate) fn facts(
         kept: kept(disk, environment),
         worktree: git.as_deref().is_some_and(is_linked),
         git_dir: git.as_deref().and_then(text),
+        initialised: root.is_some_and(|root| {
+            let mut ours = [".calrc", "registry.json"].iter();
+            ours.any(|name| disk.exists(&root.join(name)).unwrap_or(false))
+        }),
         links: BTreeMap::new(),
     }
 }

@@ -5,10 +5,9 @@
 
 use std::path::{Component, Path};
 
+use callosum_guard::patch;
 use callosum_host::{Disk, DiskError, OpenHow};
 use serde_json::Value;
-
-use crate::hook::patch;
 
 /// Most bytes that are read, from the end.
 const MOST_READ: u64 = 64 * 1024 * 1024;

@@ -134,11 +134,17 @@ impl Walker<'_> {
                     !word.text.starts_with('-')
                         || matches!(word.text.as_str(), "-d" | "--deleted" | "-i" | "--ignored")
                 });
+                // It prints what these patterns take in.
+                let patterns: Vec<&str> = rest
+                    .iter()
+                    .filter(|word| !word.text.starts_with('-') && word.text.contains('*'))
+                    .map(|word| word.text.as_str())
+                    .collect();
                 Value {
-                    text: if some {
-                        SOME.to_string()
-                    } else {
-                        "*\n".to_owned()
+                    text: match some {
+                        true if patterns.is_empty() => SOME.to_string(),
+                        true => patterns.join("\n") + "\n",
+                        false => "*\n".to_owned(),
                     },
                     source: match self.git_listing(&verb, &rest) {
                         Some(listing) => listing.source,

@@ -65,6 +65,7 @@ impl Walker<'_> {
                     break;
                 }
                 walker.state.set(name, Value::known(value));
+                walker.variable_runs(name);
                 at += 1;
             }
             let mut inner = words.get(at..).unwrap_or_default();

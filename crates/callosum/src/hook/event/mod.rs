@@ -10,9 +10,8 @@ mod foreign;
 
 use std::path::PathBuf;
 
+use callosum_guard::patch;
 use serde_json::{Map, Value};
-
-use super::patch;
 
 /// Longest event that is read, in bytes. A command of 10 MB, with every byte escaped, fits.
 pub(super) const LONGEST: usize = 64 * 1024 * 1024;

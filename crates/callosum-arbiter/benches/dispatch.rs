@@ -132,6 +132,7 @@ fn main() {
         circuits: &circuits,
         fallbacks: &[],
         caps: std::collections::BTreeMap::new(),
+        slots: None,
     };
     let rules = Rules {
         limits,

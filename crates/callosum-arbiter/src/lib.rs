@@ -21,6 +21,7 @@ pub mod priority;
 pub mod recovery;
 pub mod schedule;
 pub mod share;
+pub mod slots;
 pub mod submission;
 pub mod task;
 pub mod task_file;

@@ -170,6 +170,11 @@ impl Budget {
         Ok(budget)
     }
 
+    /// Whether an executor of a run above began this one.
+    pub fn is_nested(&self) -> bool {
+        self.depth > 1
+    }
+
     /// What an executor of this run is to find in [`TOKEN_VARIABLE`].
     pub fn token(&self) -> String {
         match &self.account {

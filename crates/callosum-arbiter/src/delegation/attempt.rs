@@ -10,6 +10,7 @@ use callosum_agents::{
     health::Health,
     protocol::{Answer, LONGEST_SUMMARY, Request},
     registry::Executor,
+    runner::Sign,
 };
 use callosum_evidence::{
     citation::{self, Review},
@@ -34,6 +35,7 @@ use crate::{
     circuit::Admission,
     lifecycle::{State, Trigger},
     mode::Decision,
+    slots::Slot,
     task::{Task, TaskIndex},
 };
 
@@ -165,6 +167,10 @@ impl Workshop<'_> {
             job.id = Some(done.entry.task_id.clone());
             return Ok(done);
         }
+        let _slot = match uncommitted {
+            None => self.take_slot(job)?,
+            Some(_) => None,
+        };
         if uncommitted.is_none()
             && let Some(bound) = self.means.budget.take_spawn()?
         {
@@ -237,6 +243,25 @@ impl Workshop<'_> {
             let disk = &self.means.surroundings.disk;
             drop(reuse.remember(disk, &key, &entry.task_id));
         }
+    }
+
+    /// Waits until the runs on this machine leave the executor a slot, where it has only so many.
+    fn take_slot(&self, job: &Job<'_>) -> Result<Option<Slot>, Stop> {
+        let cap = self.means.caps.get(&job.executor.id).copied();
+        let (Some(slots), Some(cap)) = (&self.means.slots, cap) else {
+            return Ok(None);
+        };
+        let why = format!(
+            "waits: other runs have every slot of `{}` (max_concurrent {cap})",
+            job.executor.id
+        );
+        let mut waits = || {
+            let waiting = Sign::Waiting(&why);
+            self.watch.notice(job.index, Notice::Heard(&waiting));
+        };
+        let name = job.executor.fingerprint().to_string();
+        let slot = slots.take(&name, cap, self.means.cancel, &mut waits)?;
+        slot.map(Some).ok_or(Stop::Cancelled)
     }
 
     /// Refuses an executor that is left alone for a while.

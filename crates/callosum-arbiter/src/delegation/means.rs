@@ -7,7 +7,7 @@ use callosum_host::{Clock, process::Cancel};
 use callosum_ledger::{Answers, Ledger};
 
 use super::reuse::Reuse;
-use crate::{budget::Budget, circuit::Circuits, schedule::Limits, share::Share};
+use crate::{budget::Budget, circuit::Circuits, schedule::Limits, share::Share, slots::Slots};
 
 /// Everything that a delegation leans on.
 pub struct Means<'a> {
@@ -37,6 +37,8 @@ pub struct Means<'a> {
     pub fallbacks: &'a [String],
     /// How many tasks an executor may have at once, by its id; others as many as run.
     pub caps: BTreeMap<String, usize>,
+    /// Where runs beside this one are counted too; `None` in a run that an executor began.
+    pub slots: Option<Slots>,
 }
 
 /// Where a tree comes from, as entries name it (Seed CAL §3.1, `metadata`).

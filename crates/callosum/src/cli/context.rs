@@ -9,7 +9,7 @@ use callosum_agents::{
     confinement::{Confiner, Connections, Names, Protected, System},
     runner::{Patience, Surroundings},
 };
-use callosum_arbiter::{circuit::Circuits, delegation::Provenance};
+use callosum_arbiter::{circuit::Circuits, delegation::Provenance, slots::Slots};
 use callosum_host::{
     Clock, Disk, Ids,
     confine::ForkServer,
@@ -132,6 +132,14 @@ impl Context {
     /// Where the ledger's files stand.
     pub(super) fn ledger_paths(&self) -> LedgerPaths {
         self.project.places.ledger.clone()
+    }
+
+    /// How many tasks executors have at once over all runs.
+    pub(super) fn slots(&self) -> Slots {
+        Slots {
+            disk: self.disk.clone(),
+            folder: self.project.homes.machine.join("slots"),
+        }
     }
 
     /// Which executors of the project are left alone for a while.

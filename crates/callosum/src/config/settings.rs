@@ -224,12 +224,12 @@ impl Settings {
         }
     }
 
-    /// How many tasks each executor of which `.calrc` speaks may have at once.
+    /// How many tasks each executor may have at once of which `.calrc` says that.
     pub(crate) fn caps(&self) -> BTreeMap<String, usize> {
-        let cap = |settings: &ExecutorSettings| settings.max_concurrent.value as usize;
         self.executors
             .iter()
-            .map(|(id, settings)| (id.clone(), cap(settings)))
+            .filter(|(_, settings)| settings.max_concurrent.origin != Origin::Default)
+            .map(|(id, settings)| (id.clone(), settings.max_concurrent.value as usize))
             .collect()
     }
 

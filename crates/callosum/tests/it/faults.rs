@@ -411,3 +411,45 @@ fn command(program: &str, arguments: &[&str]) -> bool {
         .status()
         .is_ok_and(|status| status.success())
 }
+
+/// CAL-ARB-2: a run waits, and says so, while others have every slot of an executor with a cap; it can be
+/// interrupted then, and goes on when a slot is free.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_cap_holds_over_all_runs() {
+    let env = two_languages();
+    register_with(&env, "fake", &fakes::fake(""), &[]);
+    env.run(["config", "set", "executors.fake.max_concurrent", "1"])
+        .success();
+    let ask = ["delegate", "map", "--executor", "fake", "--fresh"];
+    env.run(ask).success();
+    let slots = std::fs::read_dir(env.machine_home().join("slots")).unwrap();
+    let slot = slots
+        .map(|entry| entry.unwrap().path().join("0"))
+        .next()
+        .unwrap();
+    let disk = callosum_host::Disk::real();
+    let held = callosum_host::FileLock::try_acquire(&disk, &slot).unwrap();
+    assert!(held.is_some(), "nobody holds it any more");
+    let waiting = env
+        .program(PathBuf::from("python3"))
+        .arguments(["-c", INTERRUPTED])
+        .arguments([fakes::program("callosum")])
+        .arguments(ask)
+        .run();
+    assert_eq!(waiting.stdout.trim(), "130", "{}", waiting.stderr);
+    drop(held);
+    let done = env.run(ask).success();
+    assert!(!done.stderr.contains("slot"), "{}", done.stderr);
+}
+
+/// Interrupts a program as soon as it says that it waits for a slot, and tells how it ended.
+#[cfg(target_os = "linux")]
+const INTERRUPTED: &str = r#"
+import signal, subprocess, sys
+run = subprocess.Popen(sys.argv[1:], stderr=subprocess.PIPE, text=True)
+for line in run.stderr:
+    if "other runs have every slot of `fake` (max_concurrent 1)" in line:
+        run.send_signal(signal.SIGINT)
+print(run.wait())
+"#;

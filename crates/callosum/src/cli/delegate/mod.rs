@@ -224,6 +224,7 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
         circuits: &circuits,
         fallbacks: &fallbacks,
         caps: context.project.settings.caps(),
+        slots: (!budget.is_nested()).then(|| context.slots()),
     };
     let rules = Rules {
         // Two runs that fail together must not try again together.

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod beads;
 mod finding;
 mod hooks;
 mod repository;
@@ -26,6 +27,9 @@ const KILLS: u64 = 5000;
 /// So many jobs are scheduled where no other number is asked for.
 const JOBS: usize = 1000;
 
+/// So often each program is started where no other number is asked for.
+const STARTS: usize = 41;
+
 /// So many events are answered where no other number is asked for.
 const EVENTS: usize = 1000;
 
@@ -34,6 +38,8 @@ const EVENTS: usize = 1000;
 enum Chore {
     /// Runs the tests with coverage and prints a table for each crate of [`COVERED`].
     Coverage,
+    /// Starts programs that say what is ready, ours and another, and prints how long that takes.
+    Beads { runs: usize },
     /// Answers events as a hook, and takes snapshots, and prints how long that takes.
     Hooks { runs: usize },
     /// Kills writing processes, at moments drawn from the seed, and looks for what they stored.
@@ -49,6 +55,11 @@ enum Chore {
 impl Chore {
     fn asked(arguments: &[&str]) -> Option<Chore> {
         match arguments {
+            ["beads"] => Some(Chore::Beads { runs: STARTS }),
+            ["beads", "--runs", number] => {
+                let runs = number.parse().ok().filter(|&runs| runs > 0)?;
+                Some(Chore::Beads { runs })
+            }
             ["coverage"] => Some(Chore::Coverage),
             ["finding"] => Some(Chore::Finding),
             ["hooks"] => Some(Chore::Hooks { runs: EVENTS }),
@@ -82,6 +93,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match Chore::asked(&arguments) {
+        Some(Chore::Beads { runs }) => beads::beads(runs),
         Some(Chore::Coverage) => coverage(),
         Some(Chore::Finding) => finding::finding(),
         Some(Chore::Hooks { runs }) => hooks::hooks(runs),
@@ -90,7 +102,7 @@ fn main() -> ExitCode {
         Some(Chore::TokenEfficiency) => token_efficiency::token_efficiency(),
         None => {
             say(
-                "usage: cargo xtask coverage | finding | hooks [--runs N] | kill-loop [--kills N] [--seed S] | \
+                "usage: cargo xtask beads [--runs N] | coverage | finding | hooks [--runs N] | kill-loop [--kills N] [--seed S] | \
                  scheduling [--jobs N] | token-efficiency",
             );
             ExitCode::from(2)
@@ -275,6 +287,14 @@ mod tests {
         check(&["--kills"], None);
         check(&["--kills", "many"], None);
         check(&["20"], None);
+    }
+
+    #[test]
+    fn beads_take_a_number_of_runs_and_have_their_own() {
+        let runs = |runs| Some(Chore::Beads { runs });
+        assert_eq!(Chore::asked(&["beads"]), runs(STARTS));
+        assert_eq!(Chore::asked(&["beads", "--runs", "5"]), runs(5));
+        assert_eq!(Chore::asked(&["beads", "--runs", "0"]), None);
     }
 
     #[test]

@@ -216,7 +216,7 @@ impl Bench {
 }
 
 /// Runs a command to its good end. Returns the seconds that it took, or its last words.
-fn timed(mut command: Command) -> Result<f64, String> {
+pub(crate) fn timed(mut command: Command) -> Result<f64, String> {
     command.stdout(Stdio::null()).stderr(Stdio::piped());
     let begun = Instant::now();
     let output = command.output().map_err(|error| error.to_string())?;

@@ -35,14 +35,14 @@ pub(crate) fn usage(disk: &Disk, path: &Path) -> Result<Option<Reading>, DiskErr
     for read in reads(size) {
         let start = size - read;
         let bytes = file.read_range(start, usize::try_from(read).unwrap_or(usize::MAX))?;
+        let text = String::from_utf8_lossy(&bytes);
         // Where it does not begin with the file, it begins within a line.
         let whole = if start == 0 {
-            &bytes[..]
+            &text[..]
         } else {
-            let end = bytes.iter().position(|byte| *byte == b'\n');
-            &bytes[end.unwrap_or(bytes.len())..]
+            text.split_once('\n').map_or("", |(_, whole)| whole)
         };
-        last = lines(whole).rev().find_map(counted);
+        last = whole.rsplit('\n').find_map(counted);
         if last.is_some() {
             break;
         }
@@ -51,7 +51,9 @@ pub(crate) fn usage(disk: &Disk, path: &Path) -> Result<Option<Reading>, DiskErr
     let mut first = None;
     for read in reads(size) {
         let bytes = file.read_range(0, usize::try_from(read).unwrap_or(usize::MAX))?;
-        first = lines(&bytes).find_map(counted);
+        first = String::from_utf8_lossy(&bytes)
+            .split('\n')
+            .find_map(counted);
         if first.is_some() {
             break;
         }
@@ -76,10 +78,6 @@ fn reads(size: u64) -> impl Iterator<Item = u64> {
         .take_while(move |read| !std::mem::replace(&mut is_all, *read == size))
 }
 
-fn lines(bytes: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
-    bytes.split(|byte| *byte == b'\n')
-}
-
 /// One request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Counted {
@@ -92,13 +90,13 @@ struct Counted {
 }
 
 /// The numbers of a line, where it has some. A line that is torn has none.
-fn counted(line: &[u8]) -> Option<Counted> {
+fn counted(line: &str) -> Option<Counted> {
     // Most lines are long and have none: they are not parsed.
-    let has = |word: &[u8]| line.windows(word.len()).any(|part| part == word);
-    if !(has(b"\"usage\"") || has(b"token_count") || has(b"\"tokens\"") || has(b"usageMetadata")) {
+    let words = ["\"usage\"", "token_count", "\"tokens\"", "usageMetadata"];
+    if !words.iter().any(|word| line.contains(word)) {
         return None;
     }
-    let line: Value = serde_json::from_slice(line).ok()?;
+    let line: Value = serde_json::from_str(line).ok()?;
     claude(&line)
         .or_else(|| codex(&line))
         .or_else(|| gemini(&line))

@@ -47,14 +47,13 @@ impl Work {
             position: start + whole as u64,
             ..Self::default()
         };
-        for line in bytes[..whole].split(|byte| *byte == b'\n') {
+        for line in String::from_utf8_lossy(&bytes[..whole]).split('\n') {
             // Most of a transcript are words, which are not parsed.
-            let may_have = [&b"tool"[..], b"unctionCall", b"function_call"];
-            let has = |word: &[u8]| line.windows(word.len()).any(|part| part == word);
-            if !may_have.iter().any(|word| has(word)) {
+            let may_have = ["tool", "unctionCall", "function_call"];
+            if !may_have.iter().any(|word| line.contains(word)) {
                 continue;
             }
-            let Ok(line) = serde_json::from_slice::<Value>(line) else {
+            let Ok(line) = serde_json::from_str::<Value>(line) else {
                 continue;
             };
             let mut refused = Vec::new();

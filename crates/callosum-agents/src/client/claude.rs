@@ -58,6 +58,7 @@ pub(super) const CLIENT: Client = Client {
             ("SessionEnd", "session-end"),
         ],
         gate: Some(Version(2, 1, 330)),
+        typed: Some(("UserPromptExpansion", "typed-command")),
         names: false,
         time_unit: TimeUnit::Seconds,
         asking: Asking::ByAnswer,

@@ -41,6 +41,7 @@ pub(super) const CLIENT: Client = Client {
             ("SessionEnd", "session-end"),
         ],
         gate: None,
+        typed: None,
         names: false,
         time_unit: TimeUnit::Seconds,
         asking: Asking::Never,

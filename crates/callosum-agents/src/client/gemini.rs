@@ -50,6 +50,7 @@ pub(super) const CLIENT: Client = Client {
             ("SessionEnd", "session-end"),
         ],
         gate: None,
+        typed: None,
         names: true,
         time_unit: TimeUnit::Milliseconds,
         asking: Asking::Never,

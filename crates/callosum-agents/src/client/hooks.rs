@@ -20,6 +20,9 @@ pub struct Hooks {
     pub session: &'static [(&'static str, &'static str)],
     /// The first version that was seen to ask a plugin before it clears a context, and to obey it.
     pub gate: Option<Version>,
+    /// Its word for a command of a file's that is about to be sent to the model, and ours: where a file
+    /// may take the place of its own `/clear`.
+    pub typed: Option<(&'static str, &'static str)>,
     /// Whether its hooks have names.
     pub names: bool,
     /// In what its time limits are counted.
@@ -59,6 +62,11 @@ impl Hooks {
     /// Every event that it is to tell of: its own name, and our word for it.
     pub fn events(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
         std::iter::once((self.before_tool, BEFORE_TOOL)).chain(self.session.iter().copied())
+    }
+
+    /// The same, and what is told of only where its own `/clear` is shadowed.
+    pub fn all_events(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
+        self.events().chain(self.typed)
     }
 
     /// How long it is to wait for a hook, as it counts: ten seconds.

@@ -37,6 +37,7 @@ pub(super) const CLIENT: Client = Client {
         // `SessionEnd` was not seen to fire.
         session: &[("SessionStart", "session-start"), ("Stop", "stop")],
         gate: None,
+        typed: None,
         names: false,
         time_unit: TimeUnit::Milliseconds,
         asking: Asking::Never,

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     config::{Places, Subject},
-    registration::{Doing, Scope},
+    registration::{Doing, Scope, WhoIsAsked},
     ui::{CommandError, Exit, many},
 };
 
@@ -110,6 +110,9 @@ pub(crate) enum Gate {
     /// A plugin of ours, which refuses while `callosum session check` does
     #[default]
     Plugin,
+    /// A hook, of a command /clear that takes the place of the client's own and never clears; only
+    /// with `--scope project`
+    Shadow,
     /// Nobody more than until now
     None,
 }
@@ -397,6 +400,10 @@ fn register(
     if args.no_hooks {
         return Ok(Vec::new());
     }
+    if args.gate == Gate::Shadow && args.scope != Scope::Project {
+        let what = "a shadowed /clear never clears, so it is for one project alone";
+        return Err(CommandError::new(Exit::Usage, what).hint("--gate shadow --scope project"));
+    }
     let wanted = wanted(context, args);
     if doing == Doing::Write && !wanted.is_empty() {
         // What stood in the settings before is kept in it, for its user alone.
@@ -406,8 +413,13 @@ fn register(
             .map_err(|error| store::disk_failed(&error))?;
     }
     let mut registrar = clients::registrar(context);
-    if args.gate == Gate::Plugin {
-        registrar = registrar.with_gate(clients::own_program()?.display().to_string());
+    match args.gate {
+        Gate::Plugin => {
+            let program = clients::own_program()?.display().to_string();
+            registrar = registrar.with_gate(WhoIsAsked::Plugin(program));
+        }
+        Gate::Shadow => registrar = registrar.with_gate(WhoIsAsked::Shadow),
+        Gate::None => {}
     }
     let mut outputs = Vec::new();
     for client in wanted {

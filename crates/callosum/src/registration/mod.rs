@@ -2,7 +2,7 @@
 //!
 //! Start with [`Registrar`], which does it to files. [`entry`] is the pure part, from the text of a
 //! settings file to its text with our entry or without; [`gate`] is what Claude Code
-//! asks before it clears a context, [`kept`] is what the machine's home remembers
+//! asks before it clears a context and [`shadow`] what takes the place of its `/clear`, [`kept`] is what the machine's home remembers
 //! of a file as it was before, [`codex`] what Codex notes of hooks that a person has trusted, [`doubt`]
 //! what keeps a client from asking all the same.
 //!
@@ -16,8 +16,9 @@ mod gate;
 mod kept;
 mod merge;
 mod registrar;
+mod shadow;
 
 pub(crate) use self::{
     entry::command_of,
-    registrar::{Change, Doing, Place, RegisterError, Registrar, Scope},
+    registrar::{Change, Doing, Place, RegisterError, Registrar, Scope, WhoIsAsked},
 };

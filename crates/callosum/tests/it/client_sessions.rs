@@ -436,3 +436,23 @@ fn a_session_that_ends_is_handed_off_where_it_is_grounded() {
     ended();
     assert_eq!(phases(&env, "session_handoff"), 1);
 }
+
+/// LOA-HOOK-1: a `/clear` that is shadowed says whether the context may be cleared, and by what; another
+/// command is nobody's business.
+#[test]
+fn a_shadowed_clear_says_whether_it_may_be() {
+    let env = with_decisions();
+    let typed = |name: &str| {
+        let event = at(&env, "UserPromptExpansion", &json!({"command_name": name}));
+        tell(&env, "claude", "typed-command", &event)
+    };
+    is_silent("claude", &typed("ride"));
+    let said = typed("clear").ended_with(2).stderr;
+    assert!(said.contains("/new clears the context"), "{said}");
+    decide(&env, "Retry for ever", None);
+    let said = typed("clear").ended_with(2).stderr;
+    assert!(
+        said.starts_with("Not cleared. Cannot clear: 1 decisions"),
+        "{said}"
+    );
+}

@@ -408,3 +408,27 @@ fn the_gate_leaves_no_files() {
     assert!(!gate.exists());
     assert_eq!(settings(&env), before());
 }
+
+/// LOA-HOOK-1: the client's own `/clear` is shadowed only where that is asked for, in one project, and
+/// never over somebody else's.
+#[test]
+fn a_clear_is_shadowed_only_where_that_is_asked_for() {
+    let env = with_clients();
+    let shadow = ["init", "--client", "claude", "--gate", "shadow"];
+    env.run(shadow).ended_with(2);
+    let here = shadow.into_iter().chain(["--scope", "project"]);
+    let command = env.project().join(".claude/commands/clear.md");
+    env.run(here.clone()).success();
+    assert!(env.read(&command).contains("callosum session check"));
+    assert!(
+        env.read(".claude/settings.json")
+            .contains("UserPromptExpansion")
+    );
+    env.run(["uninstall"]).success();
+    assert!(!command.exists());
+    assert!(!env.project().join(".claude/settings.json").exists());
+    env.write(&command, "mine\n");
+    env.run(here).ended_with(3);
+    env.run(["uninstall"]).success();
+    assert_eq!(env.read(&command), "mine\n");
+}

@@ -39,6 +39,7 @@ pub(crate) static ALL: &[Case] = &[
         "picks_up_what_is_handed_over",
         sessions::picks_up_what_is_handed_over,
     ),
+    ("obeys_a_shadowed_clear", sessions::obeys_a_shadowed_clear),
     ("is_left_as_it_was", is_left_as_it_was),
 ];
 

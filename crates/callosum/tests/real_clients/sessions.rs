@@ -149,3 +149,28 @@ pub(crate) fn picks_up_what_is_handed_over(client: &Client, installed: &Installe
     let told = ask(&stage, &[], "Begin again.", &[]).unwrap().heard;
     assert!(!told.contains("Handed over"), "{told}");
 }
+
+/// LOA-HOOK-1: a `/clear` that is shadowed never reaches the model, nor clears anything.
+pub(crate) fn obeys_a_shadowed_clear(client: &Client, installed: &Installed) {
+    let stage = Stage::new(client, installed);
+    if client.name != "claude" {
+        return;
+    }
+    let init = ["init", "--client", client.name, "--gate", "shadow"];
+    let init = init.into_iter().chain(["--scope", "project"]);
+    stage.callosum().arguments(init).run().success();
+    stage
+        .env
+        .run(["session", "decide", "Retry for ever"])
+        .success();
+    ask(&stage, &[], &format!("Work on {MARK}."), &[]).unwrap();
+    let refused = ask(&stage, &["--continue"], "/clear", &[]).unwrap();
+    assert!(!refused.heard.contains(MARK), "{}", refused.heard);
+    assert!(
+        refused.said.contains("Not cleared. Cannot clear"),
+        "{}",
+        refused.said
+    );
+    let on = ask(&stage, &["--continue"], "Go on.", &[]).unwrap();
+    assert!(on.heard.contains(MARK), "{}", on.heard);
+}

@@ -11,7 +11,7 @@ use callosum_session::{
 };
 
 use super::{Ground, Problem, Said};
-use crate::hook::answer::Answer;
+use crate::hook::answer::{Answer, Reply};
 
 /// How long another session's step is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -36,6 +36,20 @@ pub(in crate::hook) fn may_clear(client: &str) -> Answer {
             ground.tell(client, "pre-clear", &Said::default(), &problem);
             Answer::Deny(unknown(&problem))
         }
+    }
+}
+
+/// What is said to a `/clear` that is shadowed: whether the context may be cleared, and by what. It is
+/// refused either way, since what was typed can only reach the model.
+pub(super) fn typed(client: &str) -> Reply {
+    let said = match may_clear(client) {
+        Answer::Pass => "Nothing stands against it: /new clears the context.".to_owned(),
+        Answer::Ask(reason) | Answer::Deny(reason) => format!("Not cleared. {reason}"),
+    };
+    Reply {
+        stderr: format!("{said}\n"),
+        exit: 2,
+        ..Reply::default()
     }
 }
 

@@ -29,6 +29,9 @@ use super::answer::Reply;
 /// How long another session's step is waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// The command that a client clears a context by.
+const CLEAR: &str = "clear";
+
 /// What is observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Moment {
@@ -40,6 +43,8 @@ enum Moment {
     Compact,
     /// The session ends.
     End,
+    /// A command of a file's was typed, and is about to be sent to the model.
+    Typed,
 }
 
 /// What is to be said.
@@ -65,6 +70,7 @@ impl Moment {
             "stop" | "afteragent" => Some(Self::Rest),
             "precompact" => Some(Self::Compact),
             "sessionend" => Some(Self::End),
+            "userpromptexpansion" | "typedcommand" => Some(Self::Typed),
             _ => None,
         }
     }
@@ -76,6 +82,7 @@ impl Moment {
             Self::Rest => "stop",
             Self::Compact => "pre-compact",
             Self::End => "session-end",
+            Self::Typed => "typed-command",
         }
     }
 }
@@ -87,6 +94,13 @@ pub(super) fn observe(client: &'static Client, event: &str, bytes: &[u8], silenc
     let Some(moment) = Moment::named(event).or_else(|| Moment::named(&said.name)) else {
         return silence;
     };
+    if moment == Moment::Typed {
+        return if said.command == CLEAR {
+            clear::typed(client.program)
+        } else {
+            silence
+        };
+    }
     let ground = match Ground::find(said.folder.as_deref()) {
         Ok(Some(ground)) => ground,
         Ok(None) => return silence,
@@ -100,6 +114,7 @@ pub(super) fn observe(client: &'static Client, event: &str, bytes: &[u8], silenc
         Moment::Rest => rest::rested(&ground, &said),
         Moment::Compact => rest::compacted(&ground, &said),
         Moment::End => rest::ended(&ground, &said),
+        Moment::Typed => Ok(Done::Nothing),
     };
     match done {
         Ok(Done::Nothing) => silence,

@@ -16,6 +16,8 @@ pub(super) struct Said {
     pub(super) session: String,
     /// The folder that it is in.
     pub(super) folder: Option<PathBuf>,
+    /// The command that was typed.
+    pub(super) command: String,
     /// Where it writes what happens in it.
     pub(super) transcript: Option<PathBuf>,
     /// Whether it goes on only because a hook sent it back.
@@ -38,6 +40,7 @@ impl Said {
         Self {
             name: id("hook_event_name"),
             session: id("session_id"),
+            command: id("command_name"),
             folder: text("cwd").map(PathBuf::from),
             transcript: text("transcript_path").map(PathBuf::from),
             is_continued: fields.get("stop_hook_active") == Some(&Value::Bool(true)),

@@ -97,10 +97,30 @@ pub(super) fn enter(
     client: &str,
     command: &str,
 ) -> Result<Option<Entered>, SettingsError> {
+    enter_events(text, hooks, client, command, &mut hooks.events())
+}
+
+/// The same, and an entry for commands of files that are typed.
+pub(super) fn enter_with_typed(
+    text: &str,
+    hooks: &Hooks,
+    client: &str,
+    command: &str,
+) -> Result<Option<Entered>, SettingsError> {
+    enter_events(text, hooks, client, command, &mut hooks.all_events())
+}
+
+fn enter_events(
+    text: &str,
+    hooks: &Hooks,
+    client: &str,
+    command: &str,
+    events: &mut dyn Iterator<Item = (&'static str, &'static str)>,
+) -> Result<Option<Entered>, SettingsError> {
     let root = parse(text)?;
     let mut made = Made::default();
     let mut is_changed = false;
-    for (event, word) in hooks.events() {
+    for (event, word) in events {
         let command = format!("{command} {word}");
         alone(&root, event)?;
         let mut ours = ours_in(&root, event, client)?;
@@ -145,7 +165,7 @@ pub(super) fn take_out(
 ) -> Result<Option<String>, SettingsError> {
     let root = parse(text)?;
     let mut is_there = false;
-    for (event, _) in hooks.events() {
+    for (event, _) in hooks.all_events() {
         for entry in ours_in(&root, event, client)? {
             is_there = true;
             entry.remove();

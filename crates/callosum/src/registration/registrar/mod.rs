@@ -14,6 +14,7 @@ use super::{
     gate,
     kept::{Kept, Memory},
     merge,
+    shadow,
 };
 
 /// Whose settings.
@@ -69,6 +70,15 @@ pub(crate) enum Doing {
     Tell,
 }
 
+/// Who is asked before a context is cleared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum WhoIsAsked {
+    /// A plugin, which asks this program.
+    Plugin(String),
+    /// A hook, of a command that takes the place of the client's own.
+    Shadow,
+}
+
 /// Why settings were left as they are.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RegisterError {
@@ -86,6 +96,12 @@ pub(crate) enum RegisterError {
         /// The file.
         path: PathBuf,
     },
+    /// Somebody else's command stands where ours would.
+    #[error("beside `{}` there is a command `/clear` already, which is left as it is", path.display())]
+    Shadowed {
+        /// The settings.
+        path: PathBuf,
+    },
     /// A file could not be read or written.
     #[error(transparent)]
     Disk(#[from] DiskError),
@@ -98,8 +114,8 @@ pub(crate) struct Registrar {
     memory: Memory,
     /// The tree of the project.
     root: PathBuf,
-    /// The program that is asked before a clear, where that is wanted.
-    gate: Option<String>,
+    /// Who is asked before a clear, where that is wanted.
+    gate: Option<WhoIsAsked>,
 }
 
 impl Registrar {
@@ -117,12 +133,31 @@ impl Registrar {
         }
     }
 
-    /// One that also has this program asked before a clear, by clients that can be told to.
-    pub(crate) fn with_gate(self, program: String) -> Self {
+    /// One that also has somebody asked before a clear, by clients that can be told to.
+    pub(crate) fn with_gate(self, asked: WhoIsAsked) -> Self {
         Self {
-            gate: Some(program),
+            gate: Some(asked),
             ..self
         }
+    }
+
+    /// Writes the files of whoever is asked before a clear.
+    fn write_gate(&self, place: &Place, path: &Path) -> Result<(), RegisterError> {
+        match &self.gate {
+            Some(WhoIsAsked::Plugin(program)) if place.hooks.gate.is_some() => {
+                self.disk.create_private_dir(&self.memory.folder)?;
+                gate::write(&self.disk, &self.gate_folder(), program)?;
+            }
+            Some(WhoIsAsked::Shadow)
+                if place.hooks.typed.is_some() && !shadow::write(&self.disk, path)? =>
+            {
+                return Err(RegisterError::Shadowed {
+                    path: place.path.clone(),
+                });
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Where the files of the gate stand.
@@ -145,10 +180,16 @@ impl Registrar {
         text: &str,
         command: &str,
     ) -> Result<Option<Entered>, SettingsError> {
-        let hooks = entry::enter(text, &place.hooks, place.client.program, command)?;
-        if self.gate.is_none() || place.hooks.gate.is_none() {
-            return Ok(hooks);
-        }
+        let (hooks, program) = (&place.hooks, place.client.program);
+        let hooks = match &self.gate {
+            Some(WhoIsAsked::Plugin(_)) if hooks.gate.is_some() => {
+                entry::enter(text, hooks, program, command)?
+            }
+            Some(WhoIsAsked::Shadow) => {
+                return entry::enter_with_typed(text, hooks, program, command);
+            }
+            _ => return entry::enter(text, hooks, program, command),
+        };
         let text = hooks.as_ref().map_or(text, |entered| &entered.text);
         let Some(mut gated) = gate::enter(text, &self.gate_folder())? else {
             return Ok(hooks);
@@ -282,9 +323,8 @@ impl Registrar {
         let text = before.as_deref().unwrap_or_default();
         let entered = self.entered(place, text, command);
         let entered = entered.map_err(|source| settings(place, source))?;
-        if let (Some(program), Some(_), Doing::Write) = (&self.gate, place.hooks.gate, doing) {
-            self.disk.create_private_dir(&self.memory.folder)?;
-            gate::write(&self.disk, &self.gate_folder(), program)?;
+        if doing == Doing::Write {
+            self.write_gate(place, &path)?;
         }
         let Some(Entered { text, made }) = entered else {
             return Ok(Change::Unchanged);
@@ -326,6 +366,9 @@ impl Registrar {
     /// Takes every entry of ours out of the settings. The files of the gate go with the last of them.
     pub(crate) fn unregister(&self, place: &Place, doing: Doing) -> Result<Change, RegisterError> {
         let change = self.take_out(place, doing)?;
+        if doing == Doing::Write && place.hooks.typed.is_some() {
+            shadow::remove(&self.disk, &self.resolved(&place.path))?;
+        }
         if doing == Doing::Write && place.hooks.gate.is_some() {
             let mut left = self.memory.all()?.into_iter();
             if !left.any(|kept| kept.client == place.client.program) {

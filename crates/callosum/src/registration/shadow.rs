@@ -1,0 +1,43 @@
+//! A command of a file's that takes the place of Claude Code's own `/clear`, so that a hook is told of
+//! it: for versions that ask no plugin, and only where somebody asks for it.
+//!
+//! It never clears: the hook says whether the context may be, and what to type then.
+
+use std::path::{Path, PathBuf};
+
+use callosum_host::{Disk, DiskError};
+
+/// What the file says. It reaches the model only where the hook does not answer.
+const COMMAND: &str = "---
+description: Ask whether the context may be cleared (callosum)
+---
+Run `callosum session check` and say what it says. The context was not cleared: `/new` does that, once the check passes.
+";
+
+/// Where the file stands, beside a client's settings.
+fn place(settings: &Path) -> PathBuf {
+    settings.with_file_name("commands").join("clear.md")
+}
+
+/// Writes the file; says whether it is there now. One of somebody else's is left.
+pub(super) fn write(disk: &Disk, settings: &Path) -> Result<bool, DiskError> {
+    let path = place(settings);
+    if let Some(folder) = path.parent() {
+        disk.create_dir_all(folder)?;
+    }
+    disk.create(&path, COMMAND.as_bytes(), 0o644)?;
+    Ok(disk.read(&path)? == COMMAND.as_bytes())
+}
+
+/// Removes the file, where it is ours, and the folder, where it holds nothing else.
+pub(super) fn remove(disk: &Disk, settings: &Path) -> Result<(), DiskError> {
+    let path = place(settings);
+    if disk.read_if_there(&path)?.as_deref() == Some(COMMAND.as_bytes()) {
+        disk.remove_file(&path)?;
+        if let Some(folder) = path.parent() {
+            // One that others put something into stays.
+            drop(disk.remove_dir(folder));
+        }
+    }
+    Ok(())
+}

@@ -13,8 +13,7 @@ use super::{
     entry::{self, Entered, Made, SettingsError},
     gate,
     kept::{Kept, Memory},
-    merge,
-    shadow,
+    merge, shadow,
 };
 
 /// Whose settings.
@@ -447,9 +446,15 @@ impl Registrar {
             let commands = entry::commands(text, hooks.before_tool, client).ok()?;
             // Up to the word of the event, as it is registered.
             let command = commands.last()?.rsplit_once(' ')?.0;
-            let ours = entry::enter(&before, hooks, client, command).ok()??.text;
-            let is_known = kept.after == Checksum::of(ours.as_bytes());
-            let merged = is_known.then(|| merge::merged(&before, &ours, text))??;
+            let entered = entry::enter(&before, hooks, client, command).ok()??;
+            let gated = gate::enter(&entered.text, &self.gate_folder());
+            let shadowed = entry::enter_with_typed(&before, hooks, client, command);
+            // What was wanted then is not remembered, but for the checksum of what came of it.
+            let others = [gated.ok().flatten(), shadowed.ok().flatten()];
+            let mut all = [Some(entered)].into_iter().chain(others).flatten();
+            let is_known = |ours: &Entered| kept.after == Checksum::of(ours.text.as_bytes());
+            let ours = all.find(is_known)?.text;
+            let merged = merge::merged(&before, &ours, text)?;
             entry::says_the_same(&merged, without).then_some(merged)
         };
         Ok(merged())

@@ -194,6 +194,28 @@ fn what_was_changed_meanwhile_stays() {
     assert_eq!(Ground::text(&place).unwrap(), "{\n  \"a\": 2\n}\n");
 }
 
+/// LOA-HOOK-1: whoever is asked before a clear, an edit stays alone, to the byte.
+#[test]
+fn what_was_changed_meanwhile_stays_where_a_clear_is_gated() {
+    for asked in [
+        WhoIsAsked::Plugin("/opt/callosum".to_owned()),
+        WhoIsAsked::Shadow,
+    ] {
+        let ground = Ground::new();
+        let registrar = ground.registrar.clone().with_gate(asked);
+        let place = ground.place(Scope::User);
+        let before = "{ // mine\n\t\"a\" :1,\n \"hooks\":{ \"Stop\":[ ] } }";
+        Ground::write(&place, before);
+        let command = "/opt/callosum hook claude";
+        registrar.register(&place, command, Doing::Write).unwrap();
+        let text = Ground::text(&place).unwrap();
+        Ground::write(&place, &text.replace("// mine", "// yours"));
+        assert_eq!(ground.unregister(&place), Change::Removed);
+        let after = Ground::text(&place).unwrap();
+        assert_eq!(after, before.replace("mine", "yours"));
+    }
+}
+
 #[test]
 fn telling_what_would_be_done_writes_nothing() {
     let ground = Ground::new();

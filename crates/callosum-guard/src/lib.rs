@@ -18,6 +18,7 @@
 pub mod config;
 mod decide;
 mod facts;
+mod glob;
 mod loss;
 pub mod patch;
 mod path;

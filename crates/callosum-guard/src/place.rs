@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use crate::{
     facts::Facts,
-    path,
+    glob, path,
     unwrap::value::{MAYBE, SOME},
 };
 
@@ -158,48 +158,6 @@ fn unknown(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
     }
 }
 
-/// Whether a pattern takes in all that stands in a folder, or all but something: `*`, `.*`,
-/// `!(keep)`, `[a-z]*`, `[!x]*`.
-fn takes_all(pattern: &str) -> bool {
-    let mut wild = false;
-    let mut rest = pattern;
-    while let Some(letter) = rest.chars().next() {
-        rest = match letter {
-            '*' | '?' => {
-                wild = true;
-                &rest[1..]
-            }
-            '.' => &rest[1..],
-            '!' if rest.starts_with("!(") => match rest.find(')') {
-                Some(end) => {
-                    wild = true;
-                    &rest[end + 1..]
-                }
-                None => return false,
-            },
-            '[' => {
-                let class = &rest[1..];
-                // A bracket right at the beginning is a member.
-                let Some(end) = class.char_indices().skip(1).find(|(_, c)| *c == ']') else {
-                    return false;
-                };
-                let (class, behind) = class.split_at(end.0);
-                let broad = class.starts_with(['!', '^', '*', '.'])
-                    || ["a-z", "A-Z", ":al", ":lower", ":upper", ":graph", ":print"]
-                        .iter()
-                        .any(|range| class.contains(range));
-                if !broad {
-                    return false;
-                }
-                wild = true;
-                behind.strip_prefix("]]").unwrap_or(&behind[1..])
-            }
-            _ => return false,
-        };
-    }
-    wild
-}
-
 fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
     let mut cut = text;
     let mut pattern = false;
@@ -209,7 +167,7 @@ fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
     }
     loop {
         let last = cut.rsplit('/').next().unwrap_or(cut);
-        if !takes_all(last) {
+        if !glob::takes_all(last) {
             break;
         }
         pattern = true;
@@ -364,40 +322,7 @@ fn shared(git_dir: &str) -> &str {
 
 fn git(path: &str, _facts: &Facts) -> bool {
     path.split('/')
-        .any(|part| part == ".git" || matches(part, ".git"))
-}
-
-/// Whether a part of a path is a pattern that takes `name` in, which begins with a dot: as in a
-/// shell, a pattern must have that dot itself.
-pub(crate) fn matches(pattern: &str, name: &str) -> bool {
-    pattern.contains(['*', '?', '['])
-        && pattern.starts_with('.') == name.starts_with('.')
-        && takes(pattern, name)
-}
-
-fn takes(pattern: &str, name: &str) -> bool {
-    let mut rest = pattern.chars();
-    match rest.next() {
-        None => name.is_empty(),
-        Some('*') => {
-            let rest = rest.as_str().trim_start_matches('*');
-            let mut ends = name.char_indices().map(|(at, _)| at).chain([name.len()]);
-            ends.any(|at| takes(rest, &name[at..]))
-        }
-        Some('[') => {
-            // Which characters it takes is not looked at: it may take the one that stands here.
-            let rest = rest.as_str();
-            let after = rest.find(']').map_or("", |end| &rest[end + 1..]);
-            let mut left = name.chars();
-            left.next().is_some() && takes(after, left.as_str())
-        }
-        Some(wanted) => {
-            let mut left = name.chars();
-            let found = left.next();
-            found.is_some_and(|found| wanted == '?' || wanted == found)
-                && takes(rest.as_str(), left.as_str())
-        }
-    }
+        .any(|part| part == ".git" || glob::matches(part, ".git"))
 }
 
 fn device(path: &str) -> Option<Place> {
@@ -470,20 +395,6 @@ mod tests {
                 "{text}"
             );
         }
-    }
-
-    /// CAKE-SHIM-1: a pattern is about what it takes in.
-    #[test]
-    fn a_pattern_is_about_what_it_takes_in() {
-        for pattern in [".git*", ".g*t", ".gi?", ".[g]it", ".*t", "*.git", ".**"] {
-            let is_met = pattern.starts_with('.');
-            assert_eq!(super::matches(pattern, ".git"), is_met, "{pattern}");
-        }
-        for pattern in [".git?", ".github*", ".git", "git*", ".[", ""] {
-            assert!(!super::matches(pattern, ".git"), "{pattern}");
-        }
-        let many = format!(".{}", "*?".repeat(10_000));
-        assert!(!super::matches(&many, ".git"));
     }
 
     /// CAKE-SHIM-1: a path is judged by where it leads, not by how it is spelled.

@@ -7,7 +7,7 @@
 use crate::{
     decide::CONFIRM,
     facts::Facts,
-    patch, path,
+    glob, patch, path,
     place::{self, Place},
     policy::Policy,
     rule::{Severity, Subject},
@@ -120,7 +120,7 @@ fn is_pattern_of_state(pattern: &str, initialised: bool) -> bool {
     let begins = pattern.find(['*', '?', '[']).unwrap_or(0);
     let mut names = NAMES.iter().chain(&OURS);
     let is_about = begins >= 4 || initialised && pattern.chars().any(char::is_alphanumeric);
-    is_about && names.any(|name| place::matches(pattern, name))
+    is_about && names.any(|name| glob::matches(pattern, name))
 }
 
 /// What is held against a write to this path; with `strict` also that it lies outside.

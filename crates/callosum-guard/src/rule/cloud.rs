@@ -274,7 +274,7 @@ pub(super) const TOOLS: &[Tool] = &[
 ];
 
 fn sql(subject: &Subject<'_>) -> bool {
-    super::database::destroys_sql(&subject.text())
+    super::statement::destroys_sql(&subject.text())
 }
 
 fn aws_destroys(subject: &Subject<'_>) -> bool {

@@ -25,6 +25,7 @@ mod package;
 mod process;
 mod publish;
 mod revision;
+mod statement;
 mod subject;
 mod sudo;
 mod system;

@@ -9,6 +9,7 @@
 //! libraries by which it runs programs in `library`.
 
 mod fold;
+mod function;
 mod language;
 mod library;
 mod listing;
@@ -22,6 +23,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 pub(super) use self::language::{LANGUAGES, Language};
 use self::{
     fold::{folded, homed, lettered, pathed},
+    function::{DELETE, DELETE_ONE, RUN, WRITE},
     listing::listed,
     token::{Token, tokens},
 };
@@ -36,114 +38,6 @@ pub(super) enum Effect {
     /// Perhaps run this text: it stands in a program that runs something.
     Perhaps(String),
 }
-
-/// Functions that run a string, by the last part of their name.
-const RUN: &[&str] = &[
-    "system",
-    "popen",
-    "popen2",
-    "popen3",
-    "getoutput",
-    "getstatusoutput",
-    "check_output",
-    "check_call",
-    "call",
-    "run",
-    "Popen",
-    "exec",
-    "execSync",
-    "spawn",
-    "spawnSync",
-    "execFile",
-    "execFileSync",
-    "shell_exec",
-    "passthru",
-    "proc_open",
-    "execl",
-    "execlp",
-    "execv",
-    "execvp",
-    "execve",
-    "spawnl",
-    "spawnlp",
-    "spawnv",
-    "spawnvp",
-    "create_subprocess_shell",
-    "create_subprocess_exec",
-    "capture2",
-    "capture2e",
-    "capture3",
-    "execute",
-    "qx",
-    "%x",
-    "sh",
-    "script",
-    "system2",
-    "shell",
-    "posix_spawn",
-    "startfile",
-    "command",
-    "Command",
-    "cmd",
-    "$",
-    "shell-command",
-    "call-process",
-    "getline",
-    "execa",
-    "execaSync",
-    "execaCommand",
-    "cputs",
-    "eval",
-];
-
-/// Functions that delete what they are given.
-const DELETE: &[&str] = &[
-    "rmtree",
-    "remove_tree",
-    "rm_rf",
-    "rm_r",
-    "rmSync",
-    "rimraf",
-    "rimrafSync",
-    "removeSync",
-    "remove_dir_all",
-    "emptyDirSync",
-    "remove_entry_secure",
-    "deltree",
-    "remove_dir",
-    "delete-directory",
-];
-
-/// Functions that delete one file or an empty folder.
-const DELETE_ONE: &[&str] = &[
-    "unlink",
-    "unlinkSync",
-    "rmdir",
-    "rmdirSync",
-    "remove",
-    "removedirs",
-    "delete",
-    "rm",
-    "rm_f",
-    "delete-file",
-];
-
-/// Functions that write what their first argument names.
-const WRITE: &[&str] = &[
-    "writeFileSync",
-    "writeFile",
-    "appendFileSync",
-    "appendFile",
-    "file_put_contents",
-    "createWriteStream",
-    "truncateSync",
-    "truncate",
-    "write_text",
-    "write_bytes",
-    "outputFileSync",
-    "writeTextFileSync",
-    "writeTextFile",
-];
 
 /// What a program would do, as far as its strings tell.
 pub(super) fn effects(language: &Language, source: &str, home: &str) -> Vec<Effect> {

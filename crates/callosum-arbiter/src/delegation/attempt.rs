@@ -10,14 +10,13 @@ use callosum_agents::{
     health::Health,
     protocol::{Answer, LONGEST_SUMMARY, Request},
     registry::Executor,
-    runner::Sign,
 };
 use callosum_evidence::{
     citation::{self, Review},
     secrets,
 };
 use callosum_ledger::{
-    AuditEvent, Checksum, Entry, ErrorCode, GrowingChecksum, NewEntry, Reader, TaskId, WriteError,
+    AuditEvent, Checksum, Entry, GrowingChecksum, NewEntry, Reader, TaskId, WriteError,
 };
 use serde_json::{Map, Value, json};
 
@@ -32,10 +31,8 @@ use super::{
 };
 use crate::{
     budget::{Bound, Money},
-    circuit::Admission,
     lifecycle::{State, Trigger},
     mode::Decision,
-    slots::Slot,
     task::{Task, TaskIndex},
 };
 
@@ -90,26 +87,11 @@ pub(super) enum AttemptResult {
 }
 
 /// An entry that is in the ledger.
-struct Done {
-    entry: Entry,
-    judged: Judged,
+pub(super) struct Done {
+    pub(super) entry: Entry,
+    pub(super) judged: Judged,
     /// How old it was, where it was there already.
-    reused: Option<Duration>,
-}
-
-/// Whether it was the executor that failed, and not its answer's content, the machine or we.
-fn blames_executor(failure: &Failure) -> bool {
-    let is_its = matches!(
-        failure.code,
-        Some(
-            ErrorCode::ExecutorCrash
-                | ErrorCode::Timeout
-                | ErrorCode::MalformedAnswer
-                | ErrorCode::ChecksumMismatch
-        )
-    );
-    // What was sent back once and kept was refused for what it says.
-    is_its && !(failure.is_final && failure.kept_answer.is_some())
+    pub(super) reused: Option<Duration>,
 }
 
 /// What every attempt of a run shares.
@@ -201,106 +183,6 @@ impl Workshop<'_> {
             judged,
             reused: None,
         })
-    }
-
-    /// The entry that answers this very request over this very tree, where there is one that also
-    /// meets what is demanded now.
-    fn answered_before(&self, job: &Job<'_>) -> Result<Option<Done>, Stop> {
-        let Some(reuse) = &self.means.reuse else {
-            return Ok(None);
-        };
-        let disk = &self.means.surroundings.disk;
-        let key = reuse.key(job.task, job.executor, &job.linked);
-        let ledger = Reader::open(disk.clone(), self.means.ledger.paths().clone())?;
-        let Some(entry) = reuse.find(disk, &key, &ledger)? else {
-            return Ok(None);
-        };
-        let review = self.review(&entry.summary);
-        let Some(judged) = judge::judge_again(&entry, review, self.demands(job.task)) else {
-            return Ok(None);
-        };
-        let age = self.means.clock.now().duration_since(entry.timestamp);
-        let age = Duration::try_from(age).unwrap_or_default();
-        let about = About {
-            id: &entry.task_id,
-            executor: &entry.executor,
-        };
-        self.record(about.reused(age, key))?;
-        Ok(Some(Done {
-            entry,
-            judged,
-            reused: Some(age),
-        }))
-    }
-
-    /// Remembers what a new entry answers, if the entry says that it may be used again.
-    fn remember(&self, job: &Job<'_>, entry: &Entry) {
-        if let Some(reuse) = &self.means.reuse
-            && entry.metadata.contains_key(REQUEST_KEY)
-        {
-            let key = reuse.key(job.task, job.executor, &job.linked);
-            // What is not remembered is asked anew: nothing is lost but time.
-            let disk = &self.means.surroundings.disk;
-            drop(reuse.remember(disk, &key, &entry.task_id));
-        }
-    }
-
-    /// Waits until the runs on this machine leave the executor a slot, where it has only so many.
-    fn take_slot(&self, job: &Job<'_>) -> Result<Option<Slot>, Stop> {
-        let cap = self.means.caps.get(&job.executor.id).copied();
-        let (Some(slots), Some(cap)) = (&self.means.slots, cap) else {
-            return Ok(None);
-        };
-        let why = format!(
-            "waits: other runs have every slot of `{}` (max_concurrent {cap})",
-            job.executor.id
-        );
-        let mut waits = || {
-            let waiting = Sign::Waiting(&why);
-            self.watch.notice(job.index, Notice::Heard(&waiting));
-        };
-        let name = job.executor.fingerprint().to_string();
-        let slot = slots.take(&name, cap, self.means.cancel, &mut waits)?;
-        slot.map(Some).ok_or(Stop::Cancelled)
-    }
-
-    /// Refuses an executor that is left alone for a while.
-    fn pass_circuit(&self, executor: &Executor) -> Result<(), Stop> {
-        let Admission::Open { left } = self.means.circuits.admit(&executor.id)? else {
-            return Ok(());
-        };
-        Err(Failure {
-            code: None,
-            message: format!(
-                "executor `{}` failed again and again, and is left alone for {} s more",
-                executor.id,
-                left.as_secs().max(1)
-            ),
-            details: None,
-            kept_answer: None,
-            kept_part: None,
-            citations: None,
-            is_final: true,
-        }
-        .into())
-    }
-
-    /// Takes note of what a try says about its executor.
-    fn tell_circuit(&self, job: &Job<'_>, result: &AttemptResult) {
-        let succeeded = match result {
-            AttemptResult::Committed { reused: None, .. } => true,
-            AttemptResult::Failed { failure, .. } if blames_executor(failure) => false,
-            _ => return,
-        };
-        // A circuit that is not kept costs a try of an executor that fails: nothing is lost.
-        let is_open = self.means.circuits.tell(&job.executor.id, succeeded);
-        if let (Ok(true), Some(id)) = (is_open, &job.id) {
-            let about = About {
-                id,
-                executor: &job.executor.id,
-            };
-            drop(self.record(about.circuit_opened()));
-        }
     }
 
     /// A commit that failed, told to the journal as soon as that can be written again.
@@ -443,13 +325,13 @@ impl Workshop<'_> {
         judge::judge(answer, masked, review, self.demands(task))
     }
 
-    fn review(&self, summary: &str) -> Review {
+    pub(super) fn review(&self, summary: &str) -> Review {
         let cited = citation::find(summary);
         let standings = citation::verify(&self.means.surroundings.disk, self.means.tree, &cited);
         Review::of(&cited, &standings)
     }
 
-    fn demands(&self, task: &Task) -> Demands {
+    pub(super) fn demands(&self, task: &Task) -> Demands {
         Demands {
             strict_summary: self.rules.strict_summary,
             citations: task.require_citations.or(self.rules.require_citations),

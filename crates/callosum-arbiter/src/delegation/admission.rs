@@ -1,0 +1,135 @@
+//! What a try needs before its executor is asked: that nobody has answered already, that the executor is
+//! not left alone, and that it has a slot; and what the next one is told of how it went.
+
+use std::time::Duration;
+
+use callosum_agents::{registry::Executor, runner::Sign};
+use callosum_ledger::{Entry, ErrorCode, Reader};
+
+use super::{
+    attempt::{AttemptResult, Done, Job, Workshop},
+    judge,
+    record::About,
+    report::Failure,
+    reuse::REQUEST_KEY,
+    stop::Stop,
+    watch::Notice,
+};
+use crate::{circuit::Admission, slots::Slot};
+
+impl Workshop<'_> {
+    /// The entry that answers this very request over this very tree, where there is one that also
+    /// meets what is demanded now.
+    pub(super) fn answered_before(&self, job: &Job<'_>) -> Result<Option<Done>, Stop> {
+        let Some(reuse) = &self.means.reuse else {
+            return Ok(None);
+        };
+        let disk = &self.means.surroundings.disk;
+        let key = reuse.key(job.task, job.executor, &job.linked);
+        let ledger = Reader::open(disk.clone(), self.means.ledger.paths().clone())?;
+        let Some(entry) = reuse.find(disk, &key, &ledger)? else {
+            return Ok(None);
+        };
+        let review = self.review(&entry.summary);
+        let Some(judged) = judge::judge_again(&entry, review, self.demands(job.task)) else {
+            return Ok(None);
+        };
+        let age = self.means.clock.now().duration_since(entry.timestamp);
+        let age = Duration::try_from(age).unwrap_or_default();
+        let about = About {
+            id: &entry.task_id,
+            executor: &entry.executor,
+        };
+        self.record(about.reused(age, key))?;
+        Ok(Some(Done {
+            entry,
+            judged,
+            reused: Some(age),
+        }))
+    }
+
+    /// Remembers what a new entry answers, if the entry says that it may be used again.
+    pub(super) fn remember(&self, job: &Job<'_>, entry: &Entry) {
+        if let Some(reuse) = &self.means.reuse
+            && entry.metadata.contains_key(REQUEST_KEY)
+        {
+            let key = reuse.key(job.task, job.executor, &job.linked);
+            // What is not remembered is asked anew: nothing is lost but time.
+            let disk = &self.means.surroundings.disk;
+            drop(reuse.remember(disk, &key, &entry.task_id));
+        }
+    }
+
+    /// Waits until the runs on this machine leave the executor a slot, where it has only so many.
+    pub(super) fn take_slot(&self, job: &Job<'_>) -> Result<Option<Slot>, Stop> {
+        let cap = self.means.caps.get(&job.executor.id).copied();
+        let (Some(slots), Some(cap)) = (&self.means.slots, cap) else {
+            return Ok(None);
+        };
+        let why = format!(
+            "waits: other runs have every slot of `{}` (max_concurrent {cap})",
+            job.executor.id
+        );
+        let mut waits = || {
+            let waiting = Sign::Waiting(&why);
+            self.watch.notice(job.index, Notice::Heard(&waiting));
+        };
+        let name = job.executor.fingerprint().to_string();
+        let slot = slots.take(&name, cap, self.means.cancel, &mut waits)?;
+        slot.map(Some).ok_or(Stop::Cancelled)
+    }
+
+    /// Refuses an executor that is left alone for a while.
+    pub(super) fn pass_circuit(&self, executor: &Executor) -> Result<(), Stop> {
+        let Admission::Open { left } = self.means.circuits.admit(&executor.id)? else {
+            return Ok(());
+        };
+        Err(Failure {
+            code: None,
+            message: format!(
+                "executor `{}` failed again and again, and is left alone for {} s more",
+                executor.id,
+                left.as_secs().max(1)
+            ),
+            details: None,
+            kept_answer: None,
+            kept_part: None,
+            citations: None,
+            is_final: true,
+        }
+        .into())
+    }
+
+    /// Takes note of what a try says about its executor.
+    pub(super) fn tell_circuit(&self, job: &Job<'_>, result: &AttemptResult) {
+        let succeeded = match result {
+            AttemptResult::Committed { reused: None, .. } => true,
+            AttemptResult::Failed { failure, .. } if blames_executor(failure) => false,
+            _ => return,
+        };
+        // A circuit that is not kept costs a try of an executor that fails: nothing is lost.
+        let is_open = self.means.circuits.tell(&job.executor.id, succeeded);
+        if let (Ok(true), Some(id)) = (is_open, &job.id) {
+            let about = About {
+                id,
+                executor: &job.executor.id,
+            };
+            drop(self.record(about.circuit_opened()));
+        }
+    }
+}
+
+/// Whether it was the executor that failed, and not its answer's content, the machine or we.
+fn blames_executor(failure: &Failure) -> bool {
+    let is_its = matches!(
+        failure.code,
+        Some(
+            ErrorCode::ExecutorCrash
+                | ErrorCode::Timeout
+                | ErrorCode::MalformedAnswer
+                | ErrorCode::ChecksumMismatch
+        )
+    );
+    // What was sent back once and kept was refused for what it says.
+    is_its && !(failure.is_final && failure.kept_answer.is_some())
+}

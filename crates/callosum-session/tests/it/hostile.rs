@@ -210,3 +210,25 @@ fn words_that_look_like_records_stay_words() {
     assert_eq!((read.records.len(), read.bad_lines()), (1, 0));
     assert!(read.handoff.is_none());
 }
+
+/// LOA-GRD-1: notes that are lost take no claim with them: a decision that is made after has a time of
+/// its own, and what had no evidence goes on counting.
+#[test]
+fn a_decision_after_lost_notes_hides_no_claim() {
+    let mut place = Place::new();
+    let now = "2026-01-02T03:04:05Z".parse().unwrap();
+    place.clock = callosum_host::Clock::fixed(now, std::time::Duration::ZERO);
+    place.decide("unsupported", None, Ground::Nothing);
+    place.disk.remove_file(&place.zones.notes()).unwrap();
+    place.decide("supported", Some("a.rs:1"), Ground::Nothing);
+    assert!(!place.check(&Config::default()).permits());
+    let notes = String::from_utf8(notes(&place)).unwrap();
+    let read = place.session().trajectory().since_handoff().unwrap();
+    let times: std::collections::BTreeSet<&str> = read
+        .records
+        .iter()
+        .map(|(_, record)| record.text("decision"))
+        .filter(|time| !time.is_empty())
+        .collect();
+    assert_eq!(times.len(), 2, "{times:?}\n{notes}");
+}

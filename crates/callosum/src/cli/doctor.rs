@@ -5,7 +5,7 @@ use std::{fmt::Write as _, ops::ControlFlow, path::Path};
 use callosum_agents::{
     client::Client,
     confinement::{Missing, Policy, System, decide},
-    discover::find_in_path,
+    discover::{find_in_path, undecided},
     registry::{Executor, Status},
 };
 use callosum_host::{DiskError, OpenHow, confine::Step, machine};
@@ -432,7 +432,8 @@ fn check_executors(context: &Context, checks: &mut Checks) {
             let why = executor.inactive_reason();
             let why = why.map(|why| format!(": {why}")).unwrap_or_default();
             let found = format!("inactive{place}{why}");
-            checks.add(&name, Outcome::Warning, found, Some(&hint));
+            let hint = undecided(executor).is_none().then_some(hint.as_str());
+            checks.add(&name, Outcome::Warning, found, hint);
         }
     }
     for found in installed {

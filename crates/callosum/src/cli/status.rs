@@ -3,14 +3,16 @@
 use std::{collections::BTreeSet, fmt::Write as _};
 
 use callosum_evidence::terminal::on_one_line;
-use callosum_ledger::{AuditReader, AuditRecord, Entry, Query, ReadError, Reader, Stats};
+use callosum_ledger::{
+    AuditReader, AuditRecord, Entry, LedgerVersion, Query, ReadError, Reader, Stats,
+};
 use clap::Args;
 use owo_colors::OwoColorize as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{audit, context::Context, roster::Roster, store};
+use super::{audit, context::Context, delegate::UNWELL, roster::Roster, store};
 use crate::ui::{CommandError, Table, many};
 
 /// How many of the last tasks, and of the last failures, are shown.
@@ -48,8 +50,8 @@ pub(crate) struct StatusOutput {
     pub(crate) ledger_version: Option<String>,
     /// The executors and how they stand.
     pub(crate) executors: Vec<ExecutorStatus>,
-    /// Who gets a task that names nobody; `nobody` where all are disabled.
-    pub(crate) next_executor: String,
+    /// Who gets a task that names nobody; null where nobody can be asked.
+    pub(crate) next_executor: Option<String>,
     /// The last tasks, newest first.
     pub(crate) last_tasks: Vec<TaskStatusOutput>,
     /// What failed lately for good, newest first.
@@ -128,11 +130,20 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
     if ledger.is_none() {
         attention.push(store::GONE.to_owned());
     }
+    if let Some(found) = version.filter(|version| *version > LedgerVersion::OURS) {
+        attention.push(format!(
+            "the ledger has version {found}: nothing is added to it by this program"
+        ));
+    }
     let mut executors = Vec::new();
     if let Err(error) = &roster {
         attention.push(error.one_line());
     }
     let roster = roster.ok();
+    if let Some(roster) = &roster {
+        let problems = roster.registry().problems().iter();
+        attention.extend(problems.map(|problem| format!("registry.json: {problem}")));
+    }
     let known = roster.iter().flat_map(|roster| {
         let executors = roster.registry().executors();
         executors.iter().map(move |executor| (roster, executor))
@@ -154,6 +165,12 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
             ));
             "left alone".to_owned()
         } else {
+            if executor.inactive_reason() == Some(UNWELL) {
+                attention.push(format!(
+                    "executor {} is inactive: {UNWELL}; callosum executor check {}",
+                    executor.id, executor.id
+                ));
+            }
             executor.status.to_string()
         };
         executors.push(ExecutorStatus {
@@ -192,12 +209,10 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
         ledger_bytes: stats.ledger_bytes,
         ledger_version: version.map(|version| version.to_string()),
         executors,
-        next_executor: roster
-            .and_then(|roster| {
-                let mut ready = roster.ready_candidates().into_iter();
-                ready.find(|id| roster.usable(id).is_ok())
-            })
-            .unwrap_or_else(|| "nobody".to_owned()),
+        next_executor: roster.and_then(|roster| {
+            let mut ready = roster.ready_candidates().into_iter();
+            ready.find(|id| roster.usable(id).is_ok())
+        }),
         last_tasks,
         last_failures,
         health: if attention.is_empty() {
@@ -218,19 +233,29 @@ fn failures(context: &Context) -> Result<Vec<FailureOutput>, CommandError> {
     Ok(failed(&recent))
 }
 
-/// Of each task the last word counts: one that is tried again, or was committed, has not failed.
+/// Of each task the last word counts: one that is tried again, or was committed, has not failed. Where
+/// the last word is that there will be no other try, the failure is the one before it.
 fn failed(records: &[AuditRecord]) -> Vec<FailureOutput> {
-    let mut known = BTreeSet::new();
+    let mut settled = BTreeSet::new();
+    let mut given_up = BTreeSet::new();
     let mut failures = Vec::new();
     for record in records.iter().rev() {
+        let status = record.status.as_deref();
         let failed = ["error", "rejected"].contains(&record.event.as_str());
-        let goes_on = ["commit", "retry"].contains(&record.event.as_str())
-            || record.status.as_deref() == Some("running");
-        if !failed && !goes_on {
-            continue;
+        if let Some(id) = &record.task_id {
+            let goes_on =
+                ["commit", "retry"].contains(&record.event.as_str()) || status == Some("running");
+            if settled.contains(id) {
+                continue;
+            }
+            if matches!(status, Some("recovery_failed" | "over_budget")) {
+                given_up.insert(id);
+            }
+            if failed || goes_on && !given_up.contains(id) {
+                settled.insert(id);
+            }
         }
-        let is_last_word = record.task_id.as_ref().is_none_or(|id| known.insert(id));
-        if !failed || !is_last_word {
+        if !failed {
             continue;
         }
         let said = |key: &str| record.details.get(key)?.as_str().map(str::to_owned);
@@ -239,7 +264,7 @@ fn failed(records: &[AuditRecord]) -> Vec<FailureOutput> {
             timestamp: record.timestamp.to_string(),
             executor: record.executor.clone(),
             code: said("code"),
-            message: said("message"),
+            message: said("message").or_else(|| record.status.clone()),
         });
         if failures.len() == LAST {
             break;
@@ -296,7 +321,12 @@ fn as_text(output: &StatusOutput) -> String {
         })
         .collect();
     let _ = writeln!(text, "{} {}", "executors".dimmed(), executors.join(", "));
-    let _ = writeln!(text, "{} {}", "next task".dimmed(), output.next_executor);
+    let _ = writeln!(
+        text,
+        "{} {}",
+        "next task".dimmed(),
+        output.next_executor.as_deref().unwrap_or("nobody")
+    );
     let health = match output.attention.len() {
         0 => "in order".green().to_string(),
         some => format!("{} below", many(some as u64, "warning"))

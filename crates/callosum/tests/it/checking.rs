@@ -275,6 +275,9 @@ fn an_executor_that_fails_again_and_again_is_left_alone() {
     let doctor = env.run(["doctor"]).success();
     assert!(doctor.stdout.contains("left alone"), "{}", doctor.stdout);
     env.run(["executor", "check", "fake"]).success();
-    let status = env.run(["status"]).success();
-    assert!(!status.stdout.contains("left alone"), "{}", status.stdout);
+    let status = env.run(["status", "--json"]).success().json();
+    assert_eq!(status["attention"], json!([]), "{status}");
+    // What was refused meanwhile is on the record.
+    let failures = status["last_failures"].to_string();
+    assert!(failures.contains("left alone"), "{failures}");
 }

@@ -572,7 +572,14 @@ mod hosted {
                 assert!(message.contains(says), "{provider}: {message}");
             }
             run(&env, &["executor", "check", provider]).success();
-            let output = play(&env, provider, soon.clone(), 0);
+            // A limit that is lifted soon is waited for, as often as there may be further tries.
+            let prompt = format!("Map it. {}", Turn::script(&[soon.clone()]));
+            let delegate = env
+                .callosum()
+                .arguments(["delegate", &prompt, "--executor", provider, "--json"])
+                .env("MODEL_KEY", CANARY)
+                .env("CAL_RETRY_MAX", "1");
+            let output = delegate.run().success().json();
             assert_eq!(output["summary"], "It adds numbers.", "{provider}");
         }
     }

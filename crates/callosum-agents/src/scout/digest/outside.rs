@@ -9,6 +9,7 @@ use crate::scout::{
     citation::plain,
     manifest::{Dependency, Ecosystem, Manifest, Use},
     page::{Group, Section},
+    role,
     survey::Survey,
 };
 
@@ -245,10 +246,17 @@ impl Package<'_> {
         users.filter(|(at, _)| survey.files[*at].is_source())
     }
 
-    /// Name, version and place of the first manifest that asks for it.
+    /// Name, version and place of the manifest that counts most: the product's own before those of its
+    /// tests and examples, one that stands higher before one below it.
     fn statement(&self, survey: &Survey, used: &str) -> Option<String> {
-        let strongest = |(_, dependency): &&(&Manifest, &Dependency)| {
-            (dependency.role, dependency.requirement.is_none())
+        let strongest = |(manifest, dependency): &&(&Manifest, &Dependency)| {
+            let folder = manifest.folder();
+            (
+                is_aside(folder),
+                dependency.role,
+                dependency.requirement.is_none(),
+                folder.split('/').filter(|part| !part.is_empty()).count(),
+            )
         };
         let (manifest, dependency) = self.asked.iter().min_by_key(strongest)?;
         let requirement = dependency
@@ -272,6 +280,12 @@ impl Package<'_> {
             plain(&dependency.name, 70)
         ))
     }
+}
+
+/// Whether what stands in a folder is beside the product: its tests, measurements and examples.
+fn is_aside(folder: &str) -> bool {
+    let is_example = |part: &str| matches!(part, "example" | "examples" | "demo" | "demos");
+    role::is_for_tests(folder) || folder.split('/').any(is_example)
 }
 
 fn users_phrase(users: usize) -> String {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use callosum_evidence::terminal::on_one_line;
 use callosum_session::bead::{Beads, ready};
 use clap::Args;
 use schemars::JsonSchema;
@@ -110,7 +111,10 @@ pub(super) fn run(context: &Context, args: &ReadyArgs) -> Result<(), CommandErro
         let _ = writeln!(
             text,
             "{} P{} {} {}",
-            bead.id, bead.priority, bead.status, bead.title
+            on_one_line(&bead.id),
+            bead.priority,
+            on_one_line(&bead.status),
+            on_one_line(&bead.title)
         );
     }
     context.ui.foreign(&text)

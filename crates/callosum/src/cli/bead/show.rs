@@ -1,5 +1,6 @@
 //! `callosum bead show`: what a bead says.
 
+use callosum_evidence::terminal::on_one_line;
 use callosum_session::bead::{Bead, Sheet};
 use clap::Args;
 use schemars::JsonSchema;
@@ -104,7 +105,10 @@ impl BeadOutput {
     pub(super) fn line(&self) -> String {
         format!(
             "{} P{} {} {}\n",
-            self.id, self.priority, self.status, self.title
+            on_one_line(&self.id),
+            self.priority,
+            on_one_line(&self.status),
+            on_one_line(&self.title)
         )
     }
 }

@@ -99,6 +99,7 @@ pub(crate) struct DelegateArgs {
     #[arg(
         long,
         value_name = "DOLLARS",
+        value_parser = dollars,
         help_heading = "Budget of the tree of tasks"
     )]
     max_cost: Option<f64>,
@@ -109,6 +110,9 @@ pub(crate) struct DelegateArgs {
 
 /// The fewest tokens that a summary can be cut to and still say something.
 const LEAST_BUDGET: u64 = 64;
+
+/// Why an executor is inactive that a run found so.
+pub(super) const UNWELL: &str = "it did not pass its health check";
 
 /// Most citations of a kind that do not hold and are shown.
 const MOST_SHOWN: usize = 5;
@@ -309,6 +313,12 @@ fn budget(context: &Context, args: &DelegateArgs) -> Result<Budget, CommandError
     })
 }
 
+fn dollars(text: &str) -> Result<f64, String> {
+    let most = text.parse::<f64>().ok();
+    most.filter(|most| (0.0..=1_000_000.0).contains(most))
+        .ok_or_else(|| "say a number of US dollars from 0 to 1000000".to_owned())
+}
+
 /// Which answers may be used again, over the tree as it is now; none where it is turned off, or
 /// where the tree cannot be told from another.
 fn reuse(context: &Context, args: &DelegateArgs) -> Option<Reuse> {
@@ -360,7 +370,7 @@ fn deactivate(context: &Context, report: &Report, ledger: &Ledger) -> Result<(),
             continue;
         };
         if !executor.is_embedded() {
-            executor.deactivate("it did not pass its health check");
+            executor.deactivate(UNWELL);
             roster.put(&executor);
             let event = AuditEvent {
                 executor: Some(id.clone()),

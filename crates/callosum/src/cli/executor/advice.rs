@@ -14,6 +14,11 @@ use callosum_host::process::SpawnError;
 
 use crate::cli::context::Context;
 
+/// What of the system everybody sees.
+const SEEN: [&str; 9] = [
+    "/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/dev", "/proc", "/tmp",
+];
+
 /// What a person can do about a fault, where that is known better than to ask again.
 pub(super) fn advice(context: &Context, executor: &Executor, fault: &Fault) -> Option<String> {
     let Fault::Run(error) = fault else {
@@ -38,15 +43,21 @@ pub(super) fn advice(context: &Context, executor: &Executor, fault: &Fault) -> O
     }
 }
 
-/// The folder of the home folder that a complaint names a path in which is there: whoever is confined
-/// does not see it.
+/// The folder of the home folder, or of another one that is not the system's, that a complaint names a
+/// path in which is there: whoever is confined does not see it.
 fn unseen(complaint: &str, home: &Path, is_there: impl Fn(&Path) -> bool) -> Option<String> {
     let around = |c: char| c.is_whitespace() || "'\"`:;,()[]".contains(c);
     complaint.split(around).find_map(|word| {
         let path = Path::new(word);
-        let within = path.strip_prefix(home).ok()?;
-        let first = within.iter().next()?.to_str()?;
-        is_there(path).then(|| format!("~/{first}/"))
+        if !path.is_absolute() || SEEN.iter().any(|seen| path.starts_with(seen)) || !is_there(path)
+        {
+            return None;
+        }
+        if let Ok(within) = path.strip_prefix(home) {
+            return Some(format!("~/{}/", within.iter().next()?.to_str()?));
+        }
+        let mut parts = path.iter().skip(1).filter_map(|part| part.to_str());
+        Some(format!("/{}/{}/", parts.next()?, parts.next()?))
     })
 }
 
@@ -74,6 +85,8 @@ mod tests {
         assert_eq!(unseen(said, home, there).as_deref(), Some("~/.pyenv/"));
         assert_eq!(unseen("/home/u/.gone/x: No such file", home, there), None);
         assert_eq!(unseen("/usr/lib/x: No such file", home, |_| true), None);
+        let elsewhere = unseen("/opt/py/libexec/x: No such file", home, |_| true);
+        assert_eq!(elsewhere.as_deref(), Some("/opt/py/"));
         let executor = Executor::cli("py", "python3 -c 'x'");
         let expected =
             r"callosum executor register py --command 'python3 -c '\''x'\''' --readable ~/.pyenv/";

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use callosum_agents::{
+    discover::undecided,
     handshake::{Handshake, Outcome, handshake},
     registry::Executor,
 };
@@ -146,6 +147,13 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
     };
     for executor in executors {
         let id = executor.id.clone();
+        if let Some(reason) = undecided(&executor) {
+            all_passed = false;
+            context
+                .ui
+                .warn(&format!("{id} was not asked: {reason}"), None);
+            continue;
+        }
         let (handshake, executor, output) = shake_hands(context, executor)?;
         all_passed &= handshake.passed();
         if handshake.passed() {

@@ -115,17 +115,19 @@ pub(super) fn run(context: &Context, args: &RegisterArgs) -> Result<(), CommandE
         return Err(CommandError::new(Exit::Usage, what));
     }
     let ledger = store::open(context)?;
-    Roster::load(context)?.trust(&executor)?;
+    let mut roster = Roster::load(context)?;
+    roster.trust(&executor)?;
     let id = executor.id.clone();
     let (handshake, executor, output) = shake_hands(context, executor)?;
     let helps = output.hint.clone();
+    roster.put(&executor);
     enter(context, &ledger, executor, "registered")?;
     if context.ui.json {
         context.ui.json_data(&output)?;
     } else {
         context.ui.data(&output.as_text())?;
         if handshake.passed() {
-            let next = Roster::load(context)?.candidates();
+            let next = roster.candidates();
             let next = next.first().map_or("nobody", String::as_str);
             context.ui.say(&format!(
                 "registered {id}; tasks that name nobody go to {next}"

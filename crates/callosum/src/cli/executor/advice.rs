@@ -49,12 +49,14 @@ fn unseen(complaint: &str, home: &Path, is_there: impl Fn(&Path) -> bool) -> Opt
     let around = |c: char| c.is_whitespace() || "'\"`:;,()[]".contains(c);
     complaint.split(around).find_map(|word| {
         let path = Path::new(word);
-        if !path.is_absolute() || SEEN.iter().any(|seen| path.starts_with(seen)) || !is_there(path)
-        {
+        if !path.is_absolute() || !is_there(path) {
             return None;
         }
         if let Ok(within) = path.strip_prefix(home) {
             return Some(format!("~/{}/", within.iter().next()?.to_str()?));
+        }
+        if SEEN.iter().any(|seen| path.starts_with(seen)) {
+            return None;
         }
         let mut parts = path.iter().skip(1).filter_map(|part| part.to_str());
         Some(format!("/{}/{}/", parts.next()?, parts.next()?))

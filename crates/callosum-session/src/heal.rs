@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::{
     bead::{BeadId, ReadError, Sheet},
     notes::{LARGEST_NOTES, Notes, TEMPLATE},
-    step::{Held, Intent, SessionError, second},
+    step::{Held, SessionError, second},
     zones::ZoneError,
 };
 
@@ -85,15 +85,7 @@ impl Held<'_> {
         if records.is_empty() {
             return Ok(());
         }
-        self.commit(&Intent {
-            format: 1,
-            agent,
-            day: ts[..10].to_owned(),
-            notes: Vec::new(),
-            bead: None,
-            records,
-        })?;
-        Ok(())
+        self.tell(agent, &ts, records)
     }
 
     fn heal_notes(&self, past: &dyn Past) -> Result<Option<Healed>, SessionError> {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     statement::one_line,
-    step::{Held, Intent, Session, SessionError, second},
+    step::{Held, Session, SessionError, second},
     trajectory::{Agent, Record, records},
     zones::{ZoneError, Zones},
 };
@@ -132,15 +132,7 @@ impl Held<'_> {
         if records.is_empty() {
             return Ok(());
         }
-        self.commit(&Intent {
-            format: 1,
-            agent: agent.to_string(),
-            day: ts[..10].to_owned(),
-            notes: Vec::new(),
-            bead: None,
-            records,
-        })?;
-        Ok(())
+        self.tell(agent.to_string(), &ts, records)
     }
 }
 

@@ -188,6 +188,24 @@ impl<'s> Session<'s> {
 const INTENT: &str = "intent.json";
 
 impl Held<'_> {
+    /// Writes records alone, into the trajectory of an agent on the day of `ts`.
+    pub(crate) fn tell(
+        &self,
+        agent: String,
+        ts: &str,
+        records: Vec<serde_json::Value>,
+    ) -> Result<(), SessionError> {
+        self.commit(&Intent {
+            format: 1,
+            agent,
+            day: ts[..10].to_owned(),
+            notes: Vec::new(),
+            bead: None,
+            records,
+        })?;
+        Ok(())
+    }
+
     /// Does all of an intent, or nothing. What it says is on disk when this returns; a process that
     /// is killed meanwhile leaves it to the next one that holds the session.
     pub(crate) fn commit(&self, intent: &Intent) -> Result<Written, SessionError> {

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::{
     attempt::{Job, Workshop},
+    denial::Denials,
     record::About,
     report::Failure,
     stop::{Stop, one_line},
@@ -24,6 +25,8 @@ pub(super) struct Asked {
     pub(super) whole: Option<Value>,
     /// Tokens of the answer that was too long.
     pub(super) tokens_before: u64,
+    /// What it said of writes to the ledger that were denied it.
+    pub(super) denials: Denials,
 }
 
 impl Workshop<'_> {
@@ -41,7 +44,11 @@ impl Workshop<'_> {
             ..self.means.surroundings.clone()
         };
         let mut unrecorded = None;
+        let mut denials = Denials::default();
         let mut heard = |sign: Sign<'_>| {
+            if let Sign::Line(line) = sign {
+                denials.hear(line);
+            }
             if let Sign::Waiting(why) = sign
                 && let Err(stop) = self.record(about.waiting(why))
             {
@@ -56,7 +63,7 @@ impl Workshop<'_> {
         for connection in surroundings.connections.take() {
             self.record(about.connection(&connection))?;
         }
-        asked
+        asked.map(|asked| Asked { denials, ..asked })
     }
 
     fn ask_within(
@@ -88,6 +95,7 @@ impl Workshop<'_> {
                     answer,
                     whole: None,
                     tokens_before: 0,
+                    denials: Denials::default(),
                 });
             }
             Err(error) => error,
@@ -102,6 +110,7 @@ impl Workshop<'_> {
                 answer,
                 whole: Some(json!({"sha256": kept, "summary_bytes": bytes})),
                 tokens_before: long.tokens_used,
+                denials: Denials::default(),
             }),
             Err(error) => Err(match too_long(&error) {
                 None => self.stop(&error, None),

@@ -259,6 +259,11 @@ impl Workshop<'_> {
                 }
             };
             step(Trigger::Answered)?;
+            if let Some(words) = asked.denials.words() {
+                self.watch.notice(job.index, Notice::Denied(&words));
+                let after = self.ledger_after(before)?;
+                self.record(record::beside_ledger(about.denied(&words), before, after))?;
+            }
             let answer = &asked.answer;
             let tokens = asked.tokens_before + answer.tokens_used;
             self.means.budget.charge(tokens, cost_of(answer))?;

@@ -11,6 +11,7 @@
 mod admission;
 mod asking;
 mod attempt;
+mod denial;
 mod driver;
 mod judge;
 mod means;

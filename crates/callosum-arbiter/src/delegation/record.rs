@@ -156,6 +156,11 @@ impl About<'_> {
         }
     }
 
+    /// It reached for the ledger, was denied, and answered all the same.
+    pub(super) fn denied(self, words: &str) -> AuditEvent {
+        self.event(Event::Error, "denied").with("said", words)
+    }
+
     /// Somebody cancelled while it ran.
     pub(super) fn cancelled(self) -> AuditEvent {
         self.event(Event::Error, "cancelled")
@@ -192,7 +197,7 @@ impl About<'_> {
     }
 }
 
-/// A try that failed, with the hashes that the ledger's file had around it (REQ-GOV-005). They differ
+/// A try that failed or was denied a write, with the hashes that the ledger's file had around it (REQ-GOV-005). They differ
 /// where other tasks were committed meanwhile.
 pub(super) fn beside_ledger(
     event: AuditEvent,

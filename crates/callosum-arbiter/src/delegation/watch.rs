@@ -27,6 +27,8 @@ pub enum Notice<'a> {
     },
     /// Its executor showed a sign of life.
     Heard(&'a Sign<'a>),
+    /// It reached for the ledger and was denied; its words, masked and fit for a terminal.
+    Denied(&'a str),
     /// A try failed, and there will be another.
     Retrying {
         /// What the failure is called, where it has a code.

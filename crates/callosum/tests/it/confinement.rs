@@ -158,6 +158,44 @@ open(".cal_memory.json", "a").write("x")
     env.run(["ledger", "verify"]).success();
 }
 
+/// REQ-GOV-005: who is denied a write to the ledger, and answers as if nothing had been, is on the
+/// record like one that fails.
+#[test]
+fn a_denied_write_is_on_the_record_where_the_answer_is_good() {
+    let env = project(
+        r#"
+def attempt():
+    open(".cal_memory.json", "a").write("x")
+try:
+    attempt()
+except OSError as error:
+    print("cannot note it:", error, file=sys.stderr)
+print("nothing else to say", file=sys.stderr)
+"#,
+        &["--writable", "."],
+    );
+    let before = env.read(".cal_memory.json");
+    let output = delegate(&env);
+    let spawned = &records(&env, "spawn")[0]["details"]["confinement"];
+    if spawned["level"] != "full" {
+        return;
+    }
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let told = &records(&env, "error")[0];
+    assert_eq!(told["status"], "denied", "{told}");
+    let said = told["details"]["said"].as_str().unwrap();
+    assert!(
+        said.starts_with("cannot note it: [Errno 30] Read-only"),
+        "{said}"
+    );
+    assert!(!said.contains("nothing else"), "{said}");
+    let hash = Checksum::of(before.as_bytes()).to_string();
+    assert_eq!(told["details"]["ledger_before"], hash, "{told}");
+    assert_eq!(told["details"]["ledger_after"], hash, "{told}");
+    let told = "it reached for the ledger and was denied: cannot note it";
+    assert!(output.stderr.contains(told), "{}", output.stderr);
+}
+
 /// CAL-SEC-1: nothing of the network is there that nobody named, nor a socket with a path.
 #[test]
 fn no_network_is_reached_that_nobody_named() {

@@ -33,7 +33,7 @@ use crate::confinement::policy::Whitelisted;
 const MOST_OPEN: usize = 128;
 
 /// Longest that a program may take to say which host it wants.
-const ASKING: Duration = Duration::from_secs(10);
+const ASKING: Duration = Duration::from_secs(30);
 
 /// Longest that a host may take to accept.
 const CONNECTING: Duration = Duration::from_secs(20);

@@ -91,6 +91,12 @@ impl Watch for Shown {
                 let name = self.names.get(task.0).map_or("", String::as_str);
                 self.line.above(self.ui, &format!("{name}: {what}"));
             }
+            Notice::Denied(words) => {
+                let name = self.names.get(task.0).map_or("", String::as_str);
+                let words = words.lines().next().unwrap_or_default();
+                let told = format!("{name}: it reached for the ledger and was denied: {words}");
+                self.line.above(self.ui, &told);
+            }
             Notice::Retrying {
                 code,
                 reason,

@@ -573,7 +573,7 @@ mod hosted {
             }
             run(&env, &["executor", "check", provider]).success();
             // A limit that is lifted soon is waited for, as often as there may be further tries.
-            let prompt = format!("Map it. {}", Turn::script(&[soon.clone()]));
+            let prompt = format!("Map it. {}", Turn::script(std::slice::from_ref(&soon)));
             let delegate = env
                 .callosum()
                 .arguments(["delegate", &prompt, "--executor", provider, "--json"])

@@ -29,7 +29,7 @@ pub(super) fn reset(headers: &HeaderMap) -> Option<Reset> {
     if let Some(wait) = header(headers, "retry-after") {
         if let Ok(seconds) = wait.parse() {
             return Some(Reset {
-                words: format!("in {wait} s"),
+                words: format!("in {}", spoken(seconds)),
                 after: Some(Duration::from_secs(seconds)),
             });
         }
@@ -45,6 +45,15 @@ pub(super) fn reset(headers: &HeaderMap) -> Option<Reset> {
     let (after, length) = resets.max()?;
     let words = format!("in {length}");
     Some(Reset { words, after })
+}
+
+/// Seconds as a person counts them.
+fn spoken(seconds: u64) -> String {
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7_200 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+    }
 }
 
 /// From one time of day to another, as HTTP writes them; nothing where it has passed.
@@ -165,6 +174,11 @@ mod tests {
         let date = ("date", "Wed, 21 Oct 2026 07:28:00 GMT");
         for (headers, expected) in [
             (&[("retry-after", "20")][..], said("in 20 s", Some(20))),
+            (&[("retry-after", "200")], said("in 3 min 20 s", Some(200))),
+            (
+                &[("retry-after", "100000")],
+                said("in 27 h 46 min", Some(100_000)),
+            ),
             (
                 &[("retry-after", "Wed, 21 Oct 2026 07:28:30 GMT"), date],
                 said("at Wed, 21 Oct 2026 07:28:30 GMT", Some(30)),

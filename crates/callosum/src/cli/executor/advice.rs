@@ -5,14 +5,16 @@
 use std::path::Path;
 
 use callosum_agents::{
-    confinement::Policy,
-    handshake::Fault,
-    registry::{Executor, Kind},
-    runner::RunError,
+    confinement::Policy, handshake::Fault, registry::Executor, runner::RunError,
 };
+use callosum_arbiter::nearest::nearest;
 use callosum_host::process::SpawnError;
 
+use super::registration_line::registration_line;
 use crate::cli::context::Context;
+
+/// What names the argument of a tool that takes the prompt.
+const ARGUMENT: &str = "--argument";
 
 /// What of the system everybody sees.
 const SEEN: [&str; 9] = [
@@ -21,26 +23,46 @@ const SEEN: [&str; 9] = [
 
 /// What a person can do about a fault, where that is known better than to ask again.
 pub(super) fn advice(context: &Context, executor: &Executor, fault: &Fault) -> Option<String> {
-    let Fault::Run(error) = fault else {
-        return None;
-    };
-    match error {
-        RunError::Spawn {
+    match fault {
+        Fault::NotOffered { named, offered } => offering(executor, named, offered),
+        Fault::Run(RunError::Spawn {
             source: SpawnError::NotFound { program },
             ..
-        } => Some(format!(
+        }) => Some(format!(
             "install `{}` or put its folder into PATH, then: callosum executor check {}",
             program.display(),
             executor.id
         )),
-        RunError::Crashed { complaint, .. } | RunError::Quiet { complaint, .. } => {
+        Fault::Run(RunError::Crashed { complaint, .. } | RunError::Quiet { complaint, .. }) => {
             let home = context.environment.get("HOME")?;
             let is_there = |path: &Path| context.disk.exists(path).unwrap_or(false);
             let folder = unseen(complaint, Path::new(home), is_there)?;
-            (executor.confinement != Some(Policy::Off)).then(|| readable(executor, &folder))
+            (executor.confinement != Some(Policy::Off)).then(|| readable(executor, folder))
+        }
+        Fault::Run(RunError::Client { fault, .. })
+            if executor.tool.is_some() && fault.to_string().contains(ARGUMENT) =>
+        {
+            let unnamed = Executor {
+                argument: None,
+                ..executor.clone()
+            };
+            Some(format!("{} {ARGUMENT} NAME", registration_line(&unnamed)))
         }
         _ => None,
     }
+}
+
+/// The same entry with a model or tool that its server has: what was probably meant, or the first.
+fn offering(executor: &Executor, named: &str, offered: &[String]) -> Option<String> {
+    let meant = nearest(named, offered.iter().map(String::as_str));
+    let other = meant.or(offered.first().map(String::as_str))?.to_owned();
+    let mut mended = executor.clone();
+    if mended.tool.is_some() {
+        mended.tool = Some(other);
+    } else {
+        mended.model = Some(other);
+    }
+    Some(registration_line(&mended))
 }
 
 /// The folder of the home folder, or of another one that is not the system's, that a complaint names a
@@ -64,15 +86,10 @@ fn unseen(complaint: &str, home: &Path, is_there: impl Fn(&Path) -> bool) -> Opt
 }
 
 /// How it is registered so that it may read that.
-fn readable(executor: &Executor, folder: &str) -> String {
-    let id = &executor.id;
-    if executor.kind == Kind::Cli && executor.protocol.is_none() {
-        let template = executor.command_template.replace('\'', r"'\''");
-        return format!(
-            "callosum executor register {id} --command '{template}' --readable {folder}"
-        );
-    }
-    format!("it does not see {folder}: register {id} again with --readable {folder}")
+fn readable(executor: &Executor, folder: String) -> String {
+    let mut mended = executor.clone();
+    mended.readable.push(folder);
+    registration_line(&mended)
 }
 
 #[cfg(test)]
@@ -90,8 +107,21 @@ mod tests {
         let elsewhere = unseen("/opt/py/libexec/x: No such file", home, |_| true);
         assert_eq!(elsewhere.as_deref(), Some("/opt/py/"));
         let executor = Executor::cli("py", "python3 -c 'x'");
+        let line = readable(&executor, "~/.pyenv/".to_owned());
         let expected =
-            r"callosum executor register py --command 'python3 -c '\''x'\''' --readable ~/.pyenv/";
-        assert_eq!(readable(&executor, "~/.pyenv/"), expected);
+            r#"callosum executor register py --command "python3 -c 'x'" --readable ~/.pyenv/"#;
+        assert_eq!(line, expected);
+    }
+
+    /// CAL-EXE-1: a model that its server does not have is replaced by one that it has.
+    #[test]
+    fn what_a_server_does_not_have_is_replaced_by_what_it_has() {
+        let executor = Executor::http("local", "http://127.0.0.1:1", "qwen33");
+        let offered = ["llama".to_owned(), "qwen3".to_owned()];
+        let line = offering(&executor, "qwen33", &offered).unwrap();
+        assert!(line.contains("--model qwen3"), "{line}");
+        let line = offering(&executor, "gemma", &offered).unwrap();
+        assert!(line.contains("--model llama"), "{line}");
+        assert_eq!(offering(&executor, "gemma", &[]), None);
     }
 }

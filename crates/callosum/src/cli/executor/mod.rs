@@ -6,6 +6,7 @@ mod discover;
 mod enable;
 mod list;
 mod register;
+mod registration_line;
 mod remove;
 pub(super) mod scout;
 

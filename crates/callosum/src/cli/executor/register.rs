@@ -145,7 +145,8 @@ pub(super) fn run(context: &Context, args: &RegisterArgs) -> Result<(), CommandE
     }
 }
 
-fn entry(args: &RegisterArgs) -> Result<Executor, CommandError> {
+/// The entry that the arguments ask for.
+pub(super) fn entry(args: &RegisterArgs) -> Result<Executor, CommandError> {
     Executor::check_id(&args.name)
         .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
     if args.model.is_some() && args.protocol.as_deref() == Some(Transport::Hosted.as_str()) {

@@ -1,0 +1,152 @@
+//! The command line that registers an executor as its entry stands.
+//!
+//! It is what a hint shows where one word of an entry is wrong: the entry with that word put right,
+//! to be pasted. Deliberately not here: what the right word is (advice).
+
+use callosum_agents::{
+    discover::KNOWN,
+    registry::{Executor, Kind},
+};
+
+/// Words it; what registration grants by itself is left out.
+pub(super) fn registration_line(executor: &Executor) -> String {
+    let mut words: Vec<String> = ["callosum", "executor", "register"].map(Into::into).into();
+    words.push(executor.id.clone());
+    let mut granted = executor.clone();
+    for list in [
+        &mut granted.pass_environment,
+        &mut granted.readable,
+        &mut granted.writable,
+        &mut granted.network,
+    ] {
+        list.clear();
+    }
+    granted.grant_needs();
+    let known = KNOWN.iter().find(|known| known.id == executor.id);
+    let is_known =
+        known.is_some_and(|known| known.entry().command_template == executor.command_template);
+    let mut put = |option: &str, value: &str| words.extend([option.to_owned(), value.to_owned()]);
+    if executor.kind != Kind::Http && executor.endpoint.is_none() && !is_known {
+        put("--command", &executor.command_template);
+    }
+    let implied = match executor.kind {
+        Kind::Http => Some("openai"),
+        Kind::Mcp => executor.protocol.as_deref(),
+        Kind::Cli => None,
+    };
+    let milliseconds = |time: Option<u64>| time.map(|time| time.to_string());
+    let single = [
+        ("--endpoint", executor.endpoint.clone()),
+        ("--model", executor.model.clone()),
+        ("--api-key-env", executor.api_key_env.clone()),
+        ("--tool", executor.tool.clone()),
+        ("--argument", executor.argument.clone()),
+        ("--context-tokens", milliseconds(executor.context_tokens)),
+        (
+            "--protocol",
+            executor
+                .protocol
+                .clone()
+                .filter(|protocol| !is_known && Some(protocol.as_str()) != implied),
+        ),
+        ("--quiet-ms", milliseconds(executor.quiet_ms)),
+        ("--total-ms", milliseconds(executor.total_ms)),
+        (
+            "--confinement",
+            executor
+                .confinement
+                .map(|policy| policy.as_str().to_owned()),
+        ),
+    ];
+    for (option, value) in single {
+        if let Some(value) = value {
+            put(option, &value);
+        }
+    }
+    let repeated = [
+        (
+            "--pass-env",
+            &executor.pass_environment,
+            &granted.pass_environment,
+        ),
+        ("--readable", &executor.readable, &granted.readable),
+        ("--writable", &executor.writable, &granted.writable),
+        ("--network", &executor.network, &granted.network),
+    ];
+    for (option, values, granted) in repeated {
+        for value in values.iter().filter(|value| !granted.contains(value)) {
+            put(option, value);
+        }
+    }
+    words
+        .iter()
+        .map(|word| quoted(word))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// A word as a shell reads it back, which knows `~/` as well.
+fn quoted(word: &str) -> String {
+    let (home, rest) = match word.strip_prefix("~/") {
+        Some("") => return word.to_owned(),
+        Some(rest) => ("~/", rest),
+        None => ("", word),
+    };
+    // Only a NUL byte cannot be quoted, and no entry has one that was registered.
+    let rest = shlex::try_quote(rest).map_or_else(|_| rest.replace('\0', ""), Into::into);
+    format!("{home}{rest}")
+}
+
+#[cfg(test)]
+mod tests {
+    use callosum_agents::confinement::Policy;
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::executor::register::{RegisterArgs, entry};
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        register: RegisterArgs,
+    }
+
+    /// What registering by a line makes.
+    fn registered(line: &str) -> Executor {
+        let words = shlex::split(line).unwrap();
+        let args = Line::try_parse_from(&words[2..]).unwrap_or_else(|error| panic!("{error}"));
+        entry(&args.register).unwrap_or_else(|_| panic!("{line}"))
+    }
+
+    /// CAL-REG-1: a line registers what it was made of.
+    #[test]
+    fn a_line_registers_the_entry_that_it_words() {
+        for options in [
+            "claude",
+            "codex --quiet-ms 9 --readable ~/x/",
+            r#"py --command "python3 -c 'print(1)'""#,
+            "py --command 'x y' --total-ms 5 --writable target/ --pass-env A",
+            "agent --command 'an-agent' --protocol acp --network a:1",
+            "reader --command 'reader-mcp' --tool ask --argument q",
+            "wiki --endpoint http://127.0.0.1:9000/mcp --tool ask",
+            "o --endpoint http://127.0.0.1:1 --model m --protocol ollama",
+            "l --endpoint http://127.0.0.1:1 --model 'm x' --context-tokens 2048",
+        ] {
+            let line = format!("callosum executor register {options}");
+            let entry = registered(&line);
+            let worded = registration_line(&entry);
+            assert_eq!(registered(&worded), entry, "{line}\n{worded}");
+        }
+        let mut bounded = registered("callosum executor register py --command x");
+        bounded.confinement = Some(Policy::Off);
+        assert_eq!(registered(&registration_line(&bounded)), bounded);
+    }
+
+    #[test]
+    fn the_home_folder_is_named_as_a_shell_knows_it() {
+        assert_eq!(quoted("~/.pyenv/"), "~/.pyenv/");
+        assert_eq!(quoted("~/"), "~/");
+        assert_eq!(quoted("~/a b/"), "~/'a b/'");
+        assert_eq!(quoted("$HOME"), "'$HOME'");
+    }
+}

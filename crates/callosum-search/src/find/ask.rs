@@ -1,6 +1,6 @@
 //! [`Ask`]: what is looked for, read from what somebody typed.
 
-use super::words::words;
+use super::{phrase::Phrase, words::words};
 
 /// Words that say nothing of what is looked for, left out where others say more.
 const EMPTY_WORDS: [&str; 44] = [
@@ -15,9 +15,10 @@ const EMPTY_WORDS: [&str; 44] = [
 pub struct Ask {
     /// Each word or identifier, once, in the order in which they were typed.
     pub units: Vec<Unit>,
-    /// What must stand there as it was typed to be an exact hit: the parts in double quotes, else
-    /// the whole.
-    pub literals: Vec<String>,
+    /// What is in double quotes, and must stand in whatever is found.
+    pub phrases: Vec<Phrase>,
+    /// All of it as it was typed, without the space around it.
+    pub typed: String,
 }
 
 /// A word or identifier.
@@ -50,19 +51,11 @@ impl Ask {
         if units.iter().any(says_something) {
             units.retain(says_something);
         }
-        let quoted: Vec<String> = typed
-            .split('"')
-            .skip(1)
-            .step_by(2)
-            .map(str::to_owned)
-            .filter(|literal| words(literal).next().is_some())
-            .collect();
-        let literals = if quoted.is_empty() {
-            vec![typed.trim().to_owned()]
-        } else {
-            quoted
-        };
-        Self { units, literals }
+        Self {
+            units,
+            phrases: Phrase::of(typed),
+            typed: typed.trim().to_owned(),
+        }
     }
 
     /// Every word that is looked up in the index, once.
@@ -102,12 +95,5 @@ mod tests {
         assert_eq!(ask.units[0].parts, ["parse", "http", "header"]);
         assert_eq!(ask.units[1].parts, [""; 0]);
         assert_eq!(ask.words(), ["parsehttpheader", "parse", "http", "header"]);
-    }
-
-    #[test]
-    fn what_is_quoted_is_meant_literally() {
-        assert_eq!(Ask::read(r#"in "fn main" of"#).literals, ["fn main"]);
-        assert_eq!(Ask::read(" fn main ").literals, ["fn main"]);
-        assert_eq!(Ask::read(r#"say "" now"#).literals, [r#"say "" now"#]);
     }
 }

@@ -10,6 +10,7 @@
 mod ask;
 mod index;
 mod passage;
+mod phrase;
 mod rank;
 mod search;
 mod tree;
@@ -22,6 +23,7 @@ pub use self::{
     ask::{Ask, Unit},
     index::{Document, Index, IndexError},
     passage::{Passage, PassageKind, passages},
+    phrase::Phrase,
     search::{By, Found, Search},
     tree::{TREE, Updated},
 };

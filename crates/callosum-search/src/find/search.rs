@@ -1,6 +1,9 @@
 //! [`Index::search`]: the passages that answer a question best, whole.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt::Write as _,
+};
 
 use callosum_host::Disk;
 use rusqlite::{OptionalExtension as _, params};
@@ -8,6 +11,7 @@ use rusqlite::{OptionalExtension as _, params};
 use super::{
     ask::Ask,
     index::{Index, IndexError},
+    phrase::Phrase,
     rank::{Standing, coverage, fuse},
     tree::TREE,
     words::words,
@@ -86,7 +90,8 @@ impl Index {
     /// Looks for passages, the best first; those that are as good in the order of their places.
     ///
     /// Four lists are fused by their ranks: BM25 over words, names that are like what was asked
-    /// for, texts that have it as it was typed, and how much of it a passage has. Of a document
+    /// for, texts that have it as it was typed, and how much of it a passage has. What was quoted
+    /// stands in each passage, word for word. Of a document
     /// only the best passage is listed. The same index gives the same answer. Texts are
     /// read from the tree as it is now, so the index should be [in line](Self::update_tree) with it.
     pub fn search(
@@ -140,8 +145,8 @@ impl Index {
             .map(|word| quoted(word))
             .collect::<Vec<_>>();
         let any = any.join(" OR ");
-        let rows = self.proposed(search, &any)?;
-        let names = self.proposed(search, &format!("name : ({any})"))?;
+        let rows = self.proposed(search, &any, texts)?;
+        let names = self.proposed(search, &format!("name : ({any})"), texts)?;
 
         let by_words: Vec<i64> = rows.iter().map(|row| row.id).collect();
         let mut by_name: Vec<(f64, i64)> = names
@@ -176,7 +181,7 @@ impl Index {
         for id in fuse(&lists, worth).into_iter().take(OPENED) {
             let Some(row) = all.get(&id) else { continue };
             let text = texts.of(row)?.unwrap_or_default();
-            if ask.literals.iter().all(|literal| text.contains(literal)) {
+            if text.contains(&ask.typed) {
                 literally.push(id);
             }
         }
@@ -199,28 +204,57 @@ impl Index {
             .collect())
     }
 
-    /// What BM25 ranks first for a question in the words of FTS5.
-    fn proposed(&self, search: &Search, question: &str) -> Result<Vec<Row>, IndexError> {
+    /// What BM25 ranks first for a question in the words of FTS5, of what has each phrase.
+    ///
+    /// A phrase's words stand in the index in the order in which they stand in the text, so few
+    /// texts that do not have it are opened in vain.
+    fn proposed(
+        &self,
+        search: &Search,
+        question: &str,
+        texts: &mut Texts<'_>,
+    ) -> Result<Vec<Row>, IndexError> {
         let sql = format!(
             "{ROWS} JOIN (SELECT rowid AS row, bm25(words, {FIELDS}) AS points FROM words \
              WHERE words MATCH ?1) ON row = passage.id \
              ORDER BY points, collection, place, first"
         );
-        self.tell(|connection| {
+        let phrases = &search.ask.phrases;
+        let mut question = format!("({question})");
+        for words in phrases.iter().map(Phrase::words) {
+            if !words.is_empty() {
+                let _ = write!(question, " AND body : {}", quoted(&words));
+            }
+        }
+        let rows: Vec<Row> = self.tell(|connection| {
             let mut statement = connection.prepare(&sql)?;
             let mut rows = statement.query([question])?;
-            let mut proposed = Vec::new();
+            let mut allowed = Vec::new();
             while let Some(row) = rows.next()? {
                 let row = Row::read(row)?;
                 if search.allows(&row) {
-                    proposed.push(row);
+                    allowed.push(row);
                 }
-                if proposed.len() == PROPOSED {
+                if phrases.is_empty() && allowed.len() == PROPOSED {
                     break;
                 }
             }
-            Ok(proposed)
-        })
+            Ok(allowed)
+        })?;
+        if phrases.is_empty() {
+            return Ok(rows);
+        }
+        let mut proposed = Vec::new();
+        for row in rows {
+            let text = texts.of(&row)?.unwrap_or_default();
+            if phrases.iter().all(|phrase| phrase.stands_in(&text)) {
+                proposed.push(row);
+            }
+            if proposed.len() == PROPOSED {
+                break;
+            }
+        }
+        Ok(proposed)
     }
 
     fn named(&self, name: &str) -> Result<Vec<Row>, IndexError> {

@@ -265,6 +265,30 @@ fn two_writers_wait_for_each_other() {
     );
 }
 
+/// LOA-JIT-2: what is quoted stands in each passage as it was typed, whatever else is asked for and
+/// however many passages have its words elsewhere.
+#[test]
+fn what_is_quoted_stands_in_each_passage() {
+    let others = "# Open\nfile, late, open late\n".repeat(400);
+    let home = Home::new(&[
+        ("others.md", &others),
+        ("src/disk.rs", DISK),
+        ("notes.md", NOTES),
+    ]);
+    let index = home.index();
+    assert_eq!(home.places(&index, "\"opened late\""), ["notes.md:6"]);
+    assert_eq!(home.places(&index, "disk \"opened late\""), ["notes.md:6"]);
+    assert_eq!(home.places(&index, "\"Opened late\""), [""; 0]);
+    assert_eq!(home.places(&index, "\"are opened\" \"let a\""), [""; 0]);
+    assert_eq!(home.places(&index, "\"fn open_file()\""), ["src/disk.rs:3"]);
+    assert_eq!(home.places(&index, "a \"= 1;\""), ["src/disk.rs:3"]);
+    let names = Search {
+        by: By::Names,
+        ..search("open file \"let a\"")
+    };
+    assert_eq!(home.find(&index, &names).len(), 1);
+}
+
 /// Whatever is typed is looked for and never a command to the index.
 #[test]
 fn anything_may_be_typed() {

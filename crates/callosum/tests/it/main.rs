@@ -23,6 +23,8 @@ mod client_sessions;
 mod clients;
 /// Executors that try to get further than they were let.
 mod confinement;
+/// Executors that ought to be over: grandchildren, orphans, and whom a container holds already.
+mod confinement_ends;
 /// The main job: a prompt or a task file in, committed summaries out.
 mod delegate;
 /// What `doctor` and `status` say is wrong, and how to mend it.
@@ -39,6 +41,9 @@ mod guard;
 mod guard_config;
 /// What coding agents are answered before their tools run.
 mod hook;
+/// Models of hosted providers, in a build that asks them.
+#[cfg(feature = "hosted")]
+mod hosted;
 /// Repositories that mean harm.
 mod hostile;
 /// `init`: what is created, and what is left alone.

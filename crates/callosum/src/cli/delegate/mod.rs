@@ -1,33 +1,28 @@
 //! `callosum delegate`: the main job, from a prompt or a task file to summaries in the ledger.
 //!
 //! This file has the arguments and the way through; [`submission`] turns arguments into tasks,
-//! [`progress`] shows what happens, [`report`] is what comes out.
+//! [`progress`] shows what happens, [`report`] is what comes out, [`telling`] what a person is told of it.
 
 mod progress;
 mod report;
 mod submission;
+mod telling;
 
-use std::{ffi::OsString, path::PathBuf, time::Duration};
+use std::{ffi::OsString, path::PathBuf};
 
 use callosum_agents::registry::Status;
 use callosum_arbiter::{
     Share, Submission,
     budget::{Bounds, Budget, BudgetError, Money, TOKEN_VARIABLE},
-    delegation::{self, Means, Report, Reuse, Rules, TaskReport, TaskStatus},
+    delegation::{self, Means, Report, Reuse, Rules},
     priority::assign_executors,
     tree_print::TreePrint,
 };
-use callosum_evidence::terminal::on_one_line;
-use callosum_evidence::{citation::Review, digest::LeftOut};
-use callosum_ledger::{Answers, AuditEvent, Entry, ErrorCode, Event, Ledger};
+use callosum_ledger::{Answers, AuditEvent, Event, Ledger};
 use clap::{Args, ValueEnum};
 
 pub(super) use self::report::{DelegateOutput, TasksOutput};
-use self::{
-    progress::Shown,
-    report::{Handed, NamedOutput},
-    submission::Asking,
-};
+use self::{progress::Shown, submission::Asking, telling::tell};
 use super::{context::Context, failure::ErrorOutput, roster::Roster, store, witness};
 use crate::ui::{CommandError, Exit, Ui};
 
@@ -113,9 +108,6 @@ const LEAST_BUDGET: u64 = 64;
 
 /// Why an executor is inactive that a run found so.
 pub(super) const UNWELL: &str = "it did not pass its health check";
-
-/// Most citations of a kind that do not hold and are shown.
-const MOST_SHOWN: usize = 5;
 
 /// The kinds of analysis of Seed CAL §9.4.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -406,178 +398,6 @@ fn assigned(
             Ok(usable.id.clone())
         })
         .collect()
-}
-
-fn tell(context: &Context, args: &DelegateArgs, report: &Report) -> Result<(), CommandError> {
-    let committed = report.tasks.iter().filter(|task| task.is_committed());
-    let share = args
-        .budget
-        .map(|budget| budget / (committed.count().max(1) as u64));
-    if context.ui.json {
-        if args.tasks.is_some() {
-            let named = |task: &TaskReport| NamedOutput {
-                id: task.local_id.clone(),
-                output: DelegateOutput::of(task, share),
-            };
-            let tasks = report.tasks.iter().map(named).collect();
-            context.ui.json_data(&TasksOutput { tasks, error: None })?;
-        } else if let Some(task) = report.tasks.first() {
-            context.ui.json_data(&DelegateOutput::of(task, share))?;
-        }
-    } else {
-        for task in &report.tasks {
-            tell_task(context, task, args.tasks.is_some(), share)?;
-        }
-    }
-    outcome(report)
-}
-
-/// The summary on stdout, everything else on stderr.
-fn tell_task(
-    context: &Context,
-    task: &TaskReport,
-    named: bool,
-    budget: Option<u64>,
-) -> Result<(), CommandError> {
-    let ui = context.ui;
-    let name = if named {
-        format!("{}: ", task.local_id)
-    } else {
-        String::new()
-    };
-    if let TaskStatus::Committed {
-        entry,
-        citations,
-        tokens_returned,
-        reused,
-    } = &task.status
-    {
-        if named {
-            ui.data(&format!("== {} ({})\n", task.local_id, entry.task_id))?;
-        }
-        let handed = Handed::of(entry, *tokens_returned, budget);
-        let tokens_returned = handed.tokens;
-        ui.foreign(&format!("{}\n", handed.text.trim_end()))?;
-        if let Some(age) = reused {
-            ui.say(&format!(
-                "{name}{} by {}, answered {} ago over the same tree: {tokens_returned} handed back, \
-                 {citations} (--fresh asks anew)",
-                entry.task_id,
-                entry.executor,
-                spelled(*age),
-            ));
-            tell_rest(ui, &name, entry, citations, handed.left_out);
-            return Ok(());
-        }
-        let mode = task.decision.map_or("-", |decision| decision.mode.as_str());
-        ui.say(&format!(
-            "{name}{} by {}, {mode}, {:.1} s: {} tokens read, {tokens_returned} handed back, \
-             {citations}",
-            entry.task_id,
-            entry.executor,
-            task.elapsed.as_secs_f64(),
-            entry.tokens_used,
-        ));
-        tell_rest(ui, &name, entry, citations, handed.left_out);
-        return Ok(());
-    }
-    let output = DelegateOutput::of(task, None);
-    let error = output
-        .error
-        .unwrap_or_else(|| ErrorOutput::plain("it failed".to_owned()));
-    let last = task.failures.last();
-    let code = task.code();
-    // What lasts says itself what helps, and so do clients.
-    let says_itself =
-        last.is_some_and(|failure| failure.is_final) || error.message.contains("; what helps: ");
-    let what = match &task.task_id {
-        Some(id) => format!("{name}task {id} ({}): {}", task.executor, error.message),
-        None => format!("{name}{}", error.message),
-    };
-    let told = CommandError::new(Exit::No, what).coded(code);
-    match hint_for(code, &task.executor).filter(|_| !says_itself) {
-        Some(hint) => told.hint(hint).tell(),
-        None => told.tell(),
-    }
-    if let Some(details) = &error.details {
-        for line in details.lines() {
-            ui.say(&format!("  {line}"));
-        }
-    }
-    Ok(())
-}
-
-/// What else is to be said of an answer: what does not hold, what was left out, where all of it is.
-fn tell_rest(ui: Ui, name: &str, entry: &Entry, citations: &Review, left_out: Option<LeftOut>) {
-    for complaint in citations.complaints(MOST_SHOWN) {
-        ui.say(&format!("{name}  {}", on_one_line(&complaint)));
-    }
-    if let Some(left_out) = left_out {
-        ui.say(&format!("{name}left out: {left_out}"));
-    }
-    if entry.metadata.contains_key("answer") {
-        let id = &entry.task_id;
-        ui.say(&format!("{name}callosum ledger show {id} --answer"));
-    }
-    ui.say(&format!("{name}callosum ledger show {}", entry.task_id));
-}
-
-/// A span of time as a person says it, in its largest unit.
-fn spelled(age: Duration) -> String {
-    let seconds = age.as_secs();
-    let (count, unit) = match seconds {
-        0..60 => (seconds, "s"),
-        60..3_600 => (seconds / 60, "min"),
-        3_600..86_400 => (seconds / 3_600, "h"),
-        _ => (seconds / 86_400, "d"),
-    };
-    format!("{count} {unit}")
-}
-
-/// What to do about a task that failed with this code.
-fn hint_for(code: Option<ErrorCode>, executor: &str) -> Option<String> {
-    match code? {
-        ErrorCode::ExecutorCrash | ErrorCode::MalformedAnswer | ErrorCode::ChecksumMismatch => {
-            Some(format!("callosum executor check {executor}"))
-        }
-        ErrorCode::Timeout => Some(format!(
-            "give {executor} more time: `quiet_ms`, or `total_ms` where it has one, in \
-             registry.json, or CAL_EXECUTOR_TIMEOUT_MS"
-        )),
-        ErrorCode::MemoryOverflow => Some(format!("ask {executor} for less: --path, --kind")),
-        ErrorCode::DiskFailure | ErrorCode::AuditFailure => Some("callosum doctor".to_owned()),
-        ErrorCode::LockTimeout => Some("try again when the other process is done".to_owned()),
-    }
-}
-
-/// The exit code: the worst of what came of the tasks.
-fn outcome(report: &Report) -> Result<(), CommandError> {
-    if report
-        .tasks
-        .iter()
-        .any(|task| task.status == TaskStatus::Cancelled)
-    {
-        return Err(CommandError::told(Exit::Interrupted));
-    }
-    let failed: Vec<&TaskReport> = report
-        .tasks
-        .iter()
-        .filter(|task| !task.is_committed())
-        .collect();
-    if failed.is_empty() {
-        return Ok(());
-    }
-    let stored_badly = failed.iter().filter_map(|task| task.code()).any(|code| {
-        matches!(
-            code,
-            ErrorCode::DiskFailure | ErrorCode::LockTimeout | ErrorCode::AuditFailure
-        )
-    });
-    Err(CommandError::told(if stored_badly {
-        Exit::Environment
-    } else {
-        Exit::No
-    }))
 }
 
 impl KindArg {

@@ -1,0 +1,215 @@
+//! How the confined end, with whatever they started, and what holds where less can be had.
+//!
+//! The scripts are those of [`confinement`](crate::confinement).
+
+#![cfg(target_os = "linux")]
+
+use std::path::PathBuf;
+
+use callosum_host::Disk;
+use callosum_ledger::Checksum;
+use callosum_testkit::fakes;
+
+use crate::confinement::{delegate, in_container, is_held, project, reached, records};
+
+/// A number of seconds that no other process sleeps.
+fn lullaby() -> String {
+    let number = Checksum::of(format!("{:?}", std::thread::current().id()).as_bytes());
+    let digits: String = number
+        .to_string()
+        .bytes()
+        .take(6)
+        .map(|b| char::from(b'0' + b % 10))
+        .collect();
+    format!("7{:07}{digits}", std::process::id())
+}
+
+/// How many processes sleep that long.
+fn sleepers(lullaby: &str) -> usize {
+    let processes = std::fs::read_dir("/proc").unwrap();
+    processes
+        .filter_map(|process| {
+            Disk::real()
+                .read(&process.ok()?.path().join("cmdline"))
+                .ok()
+        })
+        .filter(|words| {
+            words
+                .split(|byte| *byte == 0)
+                .any(|word| word == lullaby.as_bytes())
+        })
+        .count()
+}
+
+/// CAL-ERR-2: a grandchild in a session of its own that holds standard output goes as well, with
+/// and without namespaces. When the command returns, it is gone.
+#[test]
+fn a_grandchild_with_its_own_session_does_not_survive_the_deadline() {
+    for policy in ["best-effort", "off"] {
+        let name = lullaby();
+        let env = project(
+            &format!(
+                r#"
+child = subprocess.Popen(["sleep", "{name}"], start_new_session=True)
+print("started", file=sys.stderr, flush=True)
+child.wait()
+"#
+            ),
+            &["--confinement", policy, "--total-ms", "2000"],
+        );
+        let output = delegate(&env);
+        assert!(output.stdout.contains("E002"), "{}", output.stdout);
+        let said = records(&env, "error")[0]["details"]["said"].to_string();
+        assert!(said.contains("started"), "{policy}: {said}");
+        assert_eq!(sleepers(&name), 0, "{policy}");
+    }
+}
+
+/// CAL-SEC-1: what a killed controller started ends with it, in whatever session.
+#[test]
+fn everything_inside_ends_with_a_killed_controller() {
+    for policy in ["best-effort", "off"] {
+        let name = lullaby();
+        let env = project(
+            &format!(
+                r#"
+subprocess.Popen(["sleep", "{name}"], start_new_session=True)
+open("target/started", "w").close()
+time.sleep({name})
+"#
+            ),
+            &["--confinement", policy, "--writable", "target/"],
+        );
+        let killed = env
+            .program(PathBuf::from("python3"))
+            .arguments(["-c", KILLING_THE_CONTROLLER])
+            .arguments([fakes::program("callosum")])
+            .run();
+        assert_eq!(killed.code, 0, "{}", killed.stderr);
+        // Nobody waits for those that are ending; how long the system takes is not ours to say.
+        let patience = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        while sleepers(&name) > 0 {
+            assert!(std::time::Instant::now() < patience, "{policy}: it goes on");
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// Starts a delegation, and kills it once its executor has begun.
+const KILLING_THE_CONTROLLER: &str = r#"
+import os, subprocess, sys, time
+controller = subprocess.Popen([sys.argv[1], "delegate", "x", "--executor", "probe"])
+while not os.path.exists("target/started"):
+    assert controller.poll() is None, "it ended by itself"
+    time.sleep(0.005)
+controller.kill()
+controller.wait()
+"#;
+
+const DELEGATE: &[&str] = &["delegate", "x", "--executor", "probe", "--json"];
+
+/// CAL-SEC-1: a container that refuses namespaces gets what is left, and the reason is on the record.
+#[test]
+fn without_namespaces_the_rest_holds_and_the_reason_is_kept() {
+    let env = project(
+        r#"
+tried("key", lambda: open(os.path.expanduser("~/.ssh/id")).read())
+tried("ledger", lambda: open(".cal_memory.json", "a").write("x"))
+tried("network", lambda: socket.socket(socket.AF_INET))
+tried("own", lambda: open(os.path.join(os.environ["TMPDIR"], "x"), "w").write("x"))
+"#,
+        &[],
+    );
+    let output = in_container(&env, DELEGATE).success().json();
+    let found = output["summary"].as_str().unwrap();
+    let reached = reached(&env);
+    assert_eq!(reached["level"], "partial", "{reached}");
+    let missing = reached["missing"][0].as_str().unwrap();
+    assert!(
+        missing.contains("namespaces: Operation not permitted"),
+        "{missing}"
+    );
+    if reached["layers"].to_string().contains("landlock") {
+        assert_eq!(
+            found,
+            "key: PermissionError 13; ledger: PermissionError 13; network: PermissionError 1; own: 1"
+        );
+    }
+    let doctor = in_container(&env, &["doctor", "--json"]).success().json();
+    let checks = doctor["checks"].as_array().unwrap();
+    let check = checks.iter().find(|check| check["name"] == "confinement");
+    let check = check.unwrap();
+    assert_eq!(check["outcome"], "warning", "{check}");
+    assert!(
+        check["hint"].as_str().unwrap().contains("unshare"),
+        "{check}"
+    );
+}
+
+/// CAL-SEC-1: `required` does not run with less, and says what is missing.
+#[test]
+fn what_requires_confinement_does_not_run_without() {
+    let env = project("tried('ran', lambda: 1)", &["--confinement", "required"]);
+    // It was registered where it could be confined, or not at all.
+    let refused = in_container(&env, DELEGATE).ended_with(1).json();
+    let message = refused["error"]["message"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    let details = refused["error"]["details"].as_str().unwrap_or_default();
+    assert!(
+        (message + details)
+            .contains("this system lacks namespaces (namespaces: Operation not permitted"),
+        "{refused}"
+    );
+}
+
+/// CAL-SEC-1: it needs no right of root's to hold an executor.
+#[test]
+fn another_user_than_root_holds_executors_too() {
+    let env = project(
+        r#"
+tried("user", lambda: os.getuid() > 0)
+tried("key", lambda: open(os.path.expanduser("~/.ssh/id")).read())
+tried("ledger", lambda: open(".cal_memory.json", "a").write("x"))
+tried("processes", lambda: len([name for name in os.listdir("/proc") if name.isdigit()]))
+"#,
+        &[],
+    );
+    let folder = env.folder().display().to_string();
+    let run = env
+        .program(PathBuf::from("python3"))
+        .arguments(["-c", AS_NOBODY, &folder])
+        .arguments([fakes::program("callosum")])
+        .arguments(DELEGATE)
+        .run();
+    if run.code == 77 {
+        println!("nobody cannot run the program where it was built");
+        return;
+    }
+    let output = run.success().json();
+    let found = output["summary"].as_str().unwrap();
+    assert!(found.contains("user: True"), "{found}");
+    if is_held(&env) {
+        assert_eq!(
+            found,
+            "user: True; key: FileNotFoundError 2; ledger: OSError 30; processes: 2"
+        );
+    }
+}
+
+/// Becomes a user without rights, who owns the folder, and runs the rest.
+const AS_NOBODY: &str = r"
+import os, sys
+folder, program = sys.argv[1:3]
+if os.getuid() == 0:
+    for place, folders, files in os.walk(folder):
+        for name in [place] + [os.path.join(place, file) for file in files]:
+            os.chown(name, 65534, 65534, follow_symlinks=False)
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+if not os.access(program, os.X_OK):
+    sys.exit(77)
+os.execv(program, sys.argv[2:])
+";

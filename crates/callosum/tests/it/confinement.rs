@@ -397,7 +397,7 @@ fn what_a_shim_does_not_see_is_named_with_what_helps() {
     Disk::real().replace(&shim, text.as_bytes(), 0o755).unwrap();
     let register = ["executor", "register", "shimmed", "--command", "shim"];
     let refused = env.run(register).ended_with(1).stderr;
-    let helps = "hint: callosum executor register shimmed --command 'shim' --readable ~/.versions/";
+    let helps = "hint: callosum executor register shimmed --command shim --readable ~/.versions/";
     assert!(refused.contains(helps), "{refused}");
     let more = ["--readable", "~/.versions/"];
     env.run(register.iter().chain(&more)).success();

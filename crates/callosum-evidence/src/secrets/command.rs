@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::kind::Kind;
+use super::{handed, kind::Kind};
 
 /// Parts of a name that say that its value is secret.
 const PARTS: [&str; 5] = ["password", "passwd", "passphrase", "secret", "apikey"];
@@ -58,7 +58,7 @@ const HEADERS: [&str; 9] = [
 ];
 
 /// How what was masked before begins.
-const MASKED: &str = "[secret";
+pub(super) const MASKED: &str = "[secret";
 
 /// Options by which a program takes a password: as the next word or joined to it.
 struct Program {
@@ -68,8 +68,10 @@ struct Program {
     /// Letters whose value is a name and a password, parted by this.
     pairs: &'static str,
     parted: char,
-    /// Whether the value may also be the next word.
+    /// Whether the value may be the next word.
     apart: bool,
+    /// Whether it may be joined to its letter.
+    joined: bool,
 }
 
 const PROGRAMS: [Program; 8] = [
@@ -79,6 +81,7 @@ const PROGRAMS: [Program; 8] = [
         pairs: "uU",
         parted: ':',
         apart: true,
+        joined: true,
     },
     Program {
         names: &["http", "https", "xh"],
@@ -86,6 +89,7 @@ const PROGRAMS: [Program; 8] = [
         pairs: "a",
         parted: ':',
         apart: true,
+        joined: true,
     },
     Program {
         names: &[
@@ -107,6 +111,7 @@ const PROGRAMS: [Program; 8] = [
         pairs: "",
         parted: ':',
         apart: false,
+        joined: true,
     },
     Program {
         names: &[
@@ -120,6 +125,7 @@ const PROGRAMS: [Program; 8] = [
         pairs: "",
         parted: ':',
         apart: true,
+        joined: true,
     },
     Program {
         names: &[
@@ -135,6 +141,7 @@ const PROGRAMS: [Program; 8] = [
         pairs: "u",
         parted: ',',
         apart: true,
+        joined: true,
     },
     Program {
         names: &["zip", "unzip", "sqlcmd", "bcp", "zipcloak"],
@@ -142,6 +149,7 @@ const PROGRAMS: [Program; 8] = [
         pairs: "",
         parted: ':',
         apart: true,
+        joined: true,
     },
     Program {
         names: &["smbclient", "rpcclient", "mount.cifs"],
@@ -149,6 +157,7 @@ const PROGRAMS: [Program; 8] = [
         pairs: "U",
         parted: '%',
         apart: true,
+        joined: true,
     },
     Program {
         names: &["openssl"],
@@ -156,6 +165,7 @@ const PROGRAMS: [Program; 8] = [
         pairs: "",
         parted: ':',
         apart: true,
+        joined: false,
     },
 ];
 
@@ -172,13 +182,14 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
     for at in starts(text) {
         reader.look(at, &mut found);
     }
+    handed::find(text, &mut found);
     addresses(text, &mut found);
     headers(text, &mut found);
     found
 }
 
 /// Where words may begin.
-fn starts(text: &str) -> impl Iterator<Item = usize> + '_ {
+pub(super) fn starts(text: &str) -> impl Iterator<Item = usize> + '_ {
     let bytes = text.as_bytes();
     let begins = move |at: &usize| {
         let before = at.checked_sub(1).map(|at| bytes[at]);
@@ -187,7 +198,7 @@ fn starts(text: &str) -> impl Iterator<Item = usize> + '_ {
     (0..bytes.len()).filter(begins)
 }
 
-const fn is_of_word(byte: u8) -> bool {
+pub(super) const fn is_of_word(byte: u8) -> bool {
     !byte.is_ascii_whitespace()
         && !matches!(
             byte,
@@ -226,9 +237,6 @@ impl Reader<'_> {
         let word = &text[at..end];
         let gap = text[..at].trim_end_matches(['\'', '"', ' ', '\t', '(']);
         if gap.ends_with([';', '|', '&', '\n']) && gap.len() > self.segment {
-            if word == "sudo" {
-                self.fed(gap, &text[at..], found);
-            }
             (self.program, self.operands, self.segment) = (None, None, gap.len());
         }
         if word.contains(MASKED) {
@@ -245,7 +253,14 @@ impl Reader<'_> {
         if name == "htpasswd" {
             self.operands = Some(usize::MAX);
         }
-        if let Some((name, behind)) = assigned(word) {
+        // A password that is joined to its letter may look like anything.
+        let letters = word.strip_prefix('-').filter(|_| self.operands.is_none());
+        let by_letter = letters
+            .zip(self.program)
+            .and_then(|(letters, program)| by_letter(text, program, (at, end), letters));
+        if by_letter.is_some() {
+            take(by_letter);
+        } else if let Some((name, behind)) = assigned(word) {
             let counts = |value: &Range<usize>| counts(name, &text[value.clone()]);
             take(value(text, at + behind).filter(counts));
         } else if let Some(behind) = is_telling(word).then(|| keyed(&text[end..])).flatten() {
@@ -263,9 +278,6 @@ impl Reader<'_> {
                 // A file, unless it only prints, a user, and the password.
                 self.operands = Some(2 - usize::from(letters.contains('n')));
             }
-            if let Some(program) = self.program {
-                take(by_letter(text, program, (at, end), letters));
-            }
         } else if let Some(left @ 0..=2) = self.operands
             && name != "htpasswd"
         {
@@ -275,32 +287,6 @@ impl Reader<'_> {
             }
         }
         self.before = word;
-    }
-
-    /// What is fed to `sudo -S`: the words of an `echo` before it.
-    fn fed(&self, gap: &str, command: &str, found: &mut Vec<(Range<usize>, Kind)>) {
-        let Some(fed) = gap.strip_suffix('|') else {
-            return;
-        };
-        let command = command.split(['|', ';', '\n']).next().unwrap_or_default();
-        let mut options = command.split_whitespace().skip(1);
-        let reads = options.any(|word| {
-            word == "--stdin"
-                || word.starts_with('-') && !word.starts_with("--") && word.contains('S')
-        });
-        let start = self.segment.min(fed.len());
-        let words = &fed[start..];
-        let Some(echo) = ["echo ", "printf "]
-            .iter()
-            .find_map(|name| Some(words.find(name)? + name.len()))
-        else {
-            return;
-        };
-        let said = words[echo..].trim();
-        if reads && !is_known_elsewhere(said) {
-            let from = start + echo + words[echo..].find(said).unwrap_or(0);
-            found.push((from..from + said.len(), Kind::Argument));
-        }
     }
 }
 
@@ -354,6 +340,9 @@ fn by_letter(
         })?;
     let (place, letter) = place;
     let behind = at + 1 + place + letter.len_utf8();
+    if !program.joined && letters.len() > 1 {
+        return None;
+    }
     let joined = value(text, behind);
     let value = match joined {
         Some(joined) => joined,
@@ -380,7 +369,7 @@ fn paired(text: &str, value: Range<usize>, parted: char) -> Option<Range<usize>>
 }
 
 /// The next word, where it is none of the options'.
-fn next(text: &str, end: usize) -> Option<Range<usize>> {
+pub(super) fn next(text: &str, end: usize) -> Option<Range<usize>> {
     let rest = &text[end..];
     // What closes the quotes of an option closes its word.
     let rest = rest.strip_prefix(['\'', '"', ',']).unwrap_or(rest);
@@ -402,7 +391,7 @@ fn quoted(text: &str, end: usize) -> Option<Range<usize>> {
 
 /// The word that begins here, with its quotes. One that only names a variable or runs a command is
 /// none, and neither is what was masked before.
-fn value(text: &str, at: usize) -> Option<Range<usize>> {
+pub(super) fn value(text: &str, at: usize) -> Option<Range<usize>> {
     let rest = &text[at..];
     let length = in_quotes(rest).or_else(|| {
         let mut length = 0;
@@ -452,7 +441,7 @@ fn in_quotes(text: &str) -> Option<usize> {
 }
 
 /// Whether a word is only a variable, a command or a place for something: its value is elsewhere.
-fn is_known_elsewhere(word: &str) -> bool {
+pub(super) fn is_known_elsewhere(word: &str) -> bool {
     let name = word
         .strip_prefix('$')
         .map(|name| name.trim_matches(['{', '}']));
@@ -465,7 +454,7 @@ fn is_known_elsewhere(word: &str) -> bool {
 }
 
 /// Whether a name says that its value is secret: an option's, a variable's, a key's.
-fn is_telling(name: &str) -> bool {
+pub(super) fn is_telling(name: &str) -> bool {
     let name = name.trim_end_matches(':');
     let letters = name.bytes().filter(u8::is_ascii_alphabetic);
     let plain: String = letters
@@ -504,16 +493,30 @@ fn addresses(text: &str, found: &mut Vec<(Range<usize>, Kind)>) {
     for (at, mark) in text.match_indices("://") {
         let start = at + mark.len();
         let rest = &text[start..];
-        let is_end = |c: char| c.is_whitespace() || "/\"'<>`".contains(c);
+        let is_end_of_word = |c: char| c.is_whitespace() || "\"'<>`".contains(c);
+        let is_end = |c: char| c == '/' || is_end_of_word(c);
         let authority = &rest[..rest.find(is_end).unwrap_or(rest.len())];
+        let authority = match authority.find(':') {
+            // A slash in a password ends nothing, and one behind a port does.
+            Some(colon) if !authority.contains('@') => {
+                let port = &authority[colon + 1..];
+                let all = &rest[..rest.find(is_end_of_word).unwrap_or(rest.len())];
+                let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+                if is_port { authority } else { all }
+            }
+            _ => authority,
+        };
         // A password may hold one itself.
         let Some(end) = authority.rfind('@') else {
             continue;
         };
         let user = &authority[..end];
+        let is_of_web = text[..at].ends_with("http") || text[..at].ends_with("https");
         let secret = match user.find(':') {
+            // What stands for no password is none, and the user is the token.
+            Some(colon) if matches!(&user[colon + 1..], "" | "x-oauth-basic") => 0..colon,
             Some(colon) => colon + 1..end,
-            None if end >= TOKEN => 0..end,
+            None if end >= TOKEN || is_of_web && user != "git" => 0..end,
             None => continue,
         };
         if !is_known_elsewhere(&user[secret.clone()]) {

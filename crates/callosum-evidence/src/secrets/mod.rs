@@ -6,6 +6,7 @@
 mod assigned;
 mod command;
 mod form;
+mod handed;
 mod kind;
 
 use std::ops::Range;

@@ -134,7 +134,7 @@ fn passwords_in_the_settings_of_an_address_are_masked() {
 }
 
 /// Forms in which a command brings a secret, which stands at `@`.
-const COMMANDS: [&str; 58] = [
+const COMMANDS: [&str; 105] = [
     "PGPASSWORD=@ psql -h db app",
     "export DB_PASS=@",
     "env MYSQL_PWD='@' mysql",
@@ -193,6 +193,53 @@ const COMMANDS: [&str; 58] = [
     "echo @ | sudo -S apt update",
     "psql -c \"ALTER USER app WITH PASSWORD '@'\"",
     "mysql -e \"CREATE USER a IDENTIFIED BY '@'\"",
+    "npm config set //registry.npmjs.org/:_authToken=@",
+    "npm config set //registry.npmjs.org/:_authToken @",
+    "npm set _authToken @",
+    "echo '//registry.npmjs.org/:_authToken=@' >> ~/.npmrc",
+    "aws configure set aws_secret_access_key @",
+    "aws configure set aws_secret_access_key '@' --profile x",
+    "git config --global github.token @",
+    "vault login @",
+    "vault login -address=https://v '@'",
+    "vault kv put secret/app key=@ other=b",
+    "echo @ | gh auth login --with-token",
+    "gh auth login --with-token <<< '@'",
+    "echo '@' | docker login -u user --password-stdin registry.example.org",
+    "printf '%s' @ | tr -d x | podman login --password-stdin quay.io",
+    "docker login -u user --password-stdin <<EOF\n@\nEOF",
+    "echo user:@ | sudo chpasswd",
+    "git clone https://@@github.com/a/b.git",
+    "git clone https://@:x-oauth-basic@github.com/a/b.git",
+    "git push https://@:@github.com/a/b.git",
+    "ssh-keygen -t ed25519 -N @ -f key",
+    "ssh-keygen -p -P '@' -N '' -f key",
+    "mysql -psecret@ app",
+    "mysql -uroot -ppassword=@ app",
+    "7z a -psecret@ a.7z src",
+    "curl --user=name:secret@ https://example.org",
+    "curl -uname:token@ https://example.org",
+    "psql postgres://app:secret/@@db/app",
+    "psql 'postgresql://app:@@db:5432/app?sslmode=require'",
+    "kubectl create secret generic x --from-literal=k=@",
+    "kubectl -n app create secret generic x --from-literal k=@ --from-literal=b='@'",
+    "gh secret set NAME -b @",
+    "gh secret set NAME -b@",
+    "gh secret set NAME --body=\"@\" --repo a/b",
+    "gh secret set NAME <<< @",
+    "echo -n @ | gh secret set NAME",
+    "heroku config:set K=@ -a app",
+    "heroku config:set A=b 'K=@'",
+    "fly secrets set A=b K=\"@\"",
+    "echo @ | docker secret create name -",
+    "az keyvault secret set --vault-name v -n a --value @",
+    "echo @ > .env",
+    "echo K=@ >> app/.env.local",
+    "echo \"K=@\" | tee -a .env",
+    "printf 'K=%s\\n' @ > .env",
+    "cat > .env <<EOF\nA=1\nK=@\nEOF",
+    "cat <<'EOF' > .netrc\nmachine x login y password @\nEOF",
+    "echo @ > token.txt",
 ];
 
 fn with(form: &str, secret: &str) -> String {
@@ -258,6 +305,18 @@ fn commands_without_secrets_stay_as_they_are() {
         "sort -k 2 a; gpg --passphrase-file f -d x",
         "psql -f reset_password.sql",
         "rm -rf / --no-preserve-root",
+        "echo done > notes.txt; echo secret > secret_test.rs",
+        "echo PORT=3000 >> .env && echo K=$V >> .env",
+        "cp .env.example .env && cat .env",
+        "git clone https://git@github.com/a/b.git ssh://me@host/x",
+        "kubectl get secrets -o name | head",
+        "vault login; vault status; vault kv get secret/app",
+        "gh secret list && gh secret set NAME < file",
+        "openssl req -new -key server.key -keyout x",
+        "npm config get registry; git config user.name me",
+        "ssh-keygen -t ed25519 -N '' -f key",
+        "cat > src/a.rs <<EOF\nlet a = b;\nEOF",
+        "echo hello | gh issue create --body-file -",
     ] {
         assert_eq!(mask_command(command).text, command);
     }
@@ -410,7 +469,7 @@ proptest! {
     #[test]
     fn no_secret_on_a_command_line_is_left(
         form in 0..COMMANDS.len(),
-        secret in "[A-Za-z0-9][A-Za-z0-9!#%+.~^_-]{7,40}",
+        secret in "(secret|password|token|key|user)?[A-Za-z0-9][A-Za-z0-9!#%+.~^_-]{7,40}",
         before in "(ls; |cd x && |env A=b |sudo |time )?",
     ) {
         let command = format!("{before}{}", with(COMMANDS[form], &secret));

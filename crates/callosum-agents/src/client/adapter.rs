@@ -93,7 +93,7 @@ mod tests {
         executor.protocol = Some("acp".to_owned());
         executor.network = vec!["models.example:443".to_owned()];
         executor.grant_needs();
-        assert_eq!(executor.writable, ["~/.codex/"]);
+        assert_eq!(executor.writable, ["~/.codex/auth.json"]);
         assert_eq!(executor.network, ["models.example:443"]);
         let mut other = Executor::cli("a", "mystery --acp");
         other.protocol = Some("acp".to_owned());

@@ -22,8 +22,21 @@ pub(super) const CLIENT: Client = Client {
         variable: None,
         folder: ".gemini",
     },
-    writes: &["~/.gemini/"],
-    reads: &["~/.gemini/settings.json"],
+    writes: &[
+        "~/.gemini/oauth_creds.json",
+        "~/.gemini/google_accounts.json",
+    ],
+    reads: &[
+        "~/.gemini/settings.json",
+        "~/.gemini/GEMINI.md",
+        "~/.gemini/.env",
+        "~/.gemini/installation_id",
+        "~/.gemini/trustedFolders.json",
+        "~/.gemini/commands/",
+        "~/.gemini/extensions/",
+    ],
+    keeps: &["~/.gemini/"],
+    copies: &[],
     hosts: &[
         "cloudcode-pa.googleapis.com:443",
         "generativelanguage.googleapis.com:443",

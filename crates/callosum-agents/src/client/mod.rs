@@ -42,10 +42,15 @@ pub struct Client {
     pub set: &'static [(&'static str, &'static str)],
     /// Where it keeps its own files.
     pub home: Home,
-    /// What it writes in the home folder; a folder ends with `/`.
+    /// What it writes in the home folder and has to find again: its login, never what a later run obeys.
     pub writes: &'static [&'static str],
-    /// What of that it is only to read, because later runs obey it.
+    /// What it is to read there: its settings, and what its person wrote for it.
     pub reads: &'static [&'static str],
+    /// What it writes there and may as well find empty each time, being given room of its own: it would
+    /// let what runs held leave orders for what runs free.
+    pub keeps: &'static [&'static str],
+    /// Files there of which it is given a copy, to be written and forgotten.
+    pub copies: &'static [&'static str],
     /// The hosts of its makers that it talks to, as an entry names them.
     pub hosts: &'static [&'static str],
     /// Variables that name another server to talk to.
@@ -127,11 +132,27 @@ mod tests {
             for name in client.servers {
                 assert!(client.passed.contains(name), "{name}");
             }
-            for path in client.writes.iter().chain(client.reads) {
+            let shown = client.writes.iter().chain(client.reads);
+            for path in shown.chain(client.keeps).chain(client.copies) {
                 assert!(path.starts_with("~/"), "{path}");
             }
             let folder = format!("~/{}/", client.home.folder);
-            assert!(client.writes.contains(&folder.as_str()), "{folder}");
+            assert!(client.keeps.contains(&folder.as_str()), "{folder}");
+        }
+    }
+
+    /// CAL-SEC-1: of its own files a held client writes none but its login.
+    #[test]
+    fn a_client_leaves_no_orders_for_its_next_run() {
+        for client in Dialect::ALL.into_iter().filter_map(Client::of) {
+            for path in client.writes {
+                let name = path.rsplit('/').next().unwrap();
+                assert!(client.login.files.contains(&name), "{path}");
+            }
+            let settings = client.settings.rsplit('/').next().unwrap();
+            let is_shown =
+                |path: &&str| path.ends_with(settings) || path.ends_with("~/.config/opencode/");
+            assert!(client.reads.iter().any(is_shown), "{settings}");
         }
     }
 

@@ -20,13 +20,15 @@ pub(super) const CLIENT: Client = Client {
         variable: None,
         folder: ".local/share/opencode",
     },
-    writes: &[
+    writes: &["~/.local/share/opencode/auth.json"],
+    reads: &["~/.config/opencode/", "~/.cache/opencode/"],
+    keeps: &[
         "~/.local/share/opencode/",
         "~/.local/state/opencode/",
         "~/.cache/opencode/",
         "~/.config/opencode/",
     ],
-    reads: &["~/.config/opencode/opencode.json"],
+    copies: &[],
     hosts: &[
         "api.anthropic.com:443",
         "api.openai.com:443",

@@ -9,8 +9,8 @@ use std::{
 
 use callosum_host::{
     Disk, DiskError,
-    confine::{ForkServer, Order, Outcome, Place},
-    disk::Scratch,
+    confine::{Access, ForkServer, Order, Outcome, Place},
+    disk::{EntryKind, Scratch},
     process::{Ending, Launch, Run, SpawnError, Stream},
 };
 
@@ -27,6 +27,9 @@ use crate::{
     runner::{RunError, Surroundings},
     template::Template,
 };
+
+/// Largest file of which an executor gets a copy, in bytes.
+const LARGEST_COPY: u64 = 32 * 1024 * 1024;
 
 /// What it takes to confine executors on this machine.
 #[derive(Debug)]
@@ -119,7 +122,13 @@ impl Confiner {
         let needs = Needs::of(executor, &launch.environment);
         let layers = reached.layers;
         let mut wishes = executor.wishes();
-        wishes.writable.extend(needs.writable.iter().cloned());
+        if layers.namespaces {
+            wishes.fresh.extend(needs.fresh.iter().cloned());
+            wishes.readable.extend(needs.readable.iter().cloned());
+            wishes.writable.extend(needs.writable.iter().cloned());
+        } else {
+            wishes.writable.extend(needs.kept.iter().cloned());
+        }
         let home = value(&launch.environment, "HOME").map(Path::new);
         for wish in wishes.writable.iter().filter(|wish| wish.ends_with('/')) {
             if let Some(folder) = wished(wish, &launch.folder, home) {
@@ -127,7 +136,7 @@ impl Confiner {
                 drop(disk.create_dir_all(&folder));
             }
         }
-        let (places, links) = if layers.namespaces || layers.landlock {
+        let (mut places, links) = if layers.namespaces || layers.landlock {
             let mut programs = vec![inner.clone()];
             programs.extend(server(executor, &launch, surroundings));
             let surface = Surface {
@@ -140,6 +149,17 @@ impl Confiner {
             places(&wishes, surface, folders, &self.protected, disk)
         } else {
             Shown::default()
+        };
+        let copies = if layers.namespaces && !needs.copied.is_empty() {
+            let copies = disk.scratch(&surroundings.temporary).map_err(not_stored)?;
+            let copied = needs
+                .copied
+                .iter()
+                .filter_map(|wish| wished(wish, &launch.folder, home));
+            places.extend(copied_into(disk, copies.path(), copied).map_err(not_stored)?);
+            Some(copies)
+        } else {
+            None
         };
         let room = if layers.namespaces {
             self.room(surroundings).map_err(not_stored)?.to_owned()
@@ -188,6 +208,7 @@ impl Confiner {
             .map_err(not_started);
         // What is still open is told of before anybody asks.
         drop(proxy);
+        drop(copies);
         let (run, report) = ran?;
         match (run.ending, report.outcome) {
             (Ending::Exited(_) | Ending::Signalled(_), Some(Outcome::Unstarted(error))) => {
@@ -238,6 +259,41 @@ impl Confiner {
         }
         Ok(self.room.get().map_or(Path::new(""), Scratch::path))
     }
+}
+
+/// Copies files into a folder, and has the copies stand where the files do. What is not there, is no
+/// file, or is larger than [`LARGEST_COPY`] is left out.
+fn copied_into(
+    disk: &Disk,
+    folder: &Path,
+    files: impl Iterator<Item = PathBuf>,
+) -> Result<Vec<Place>, DiskError> {
+    let mut places = Vec::new();
+    for (number, path) in files.enumerate() {
+        let Ok(real) = disk.canonicalize(&path) else {
+            continue;
+        };
+        // Its name stays its own where it is a link.
+        let folder_of = path
+            .parent()
+            .and_then(|folder| disk.canonicalize(folder).ok());
+        let path = match (folder_of, path.file_name()) {
+            (Some(folder), Some(name)) => folder.join(name),
+            _ => path,
+        };
+        let stat = disk.stat(&real)?;
+        if !stat.is_some_and(|stat| stat.kind == EntryKind::File && stat.len <= LARGEST_COPY) {
+            continue;
+        }
+        let source = folder.join(number.to_string());
+        disk.create(&source, &disk.read(&real)?, 0o600)?;
+        places.push(Place {
+            source,
+            path,
+            access: Access::Write,
+        });
+    }
+    Ok(places)
 }
 
 /// The program of a server that the started one starts in its turn, where it is found.

@@ -12,8 +12,16 @@ use crate::{client::Client, registry::Executor};
 /// What the variables of a known client name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Needs {
-    /// Its own folder, where that is not the usual one.
+    /// Its own folder, where that is not the usual one: empty at its start, and gone at its end.
+    pub(super) fresh: Vec<String>,
+    /// What it is to read in that.
+    pub(super) readable: Vec<String>,
+    /// What it is to write in that.
     pub(super) writable: Vec<String>,
+    /// Files of which it gets a copy.
+    pub(super) copied: Vec<String>,
+    /// What it writes where nothing can be made that is its own alone.
+    pub(super) kept: Vec<String>,
     /// The servers that it is to talk to.
     pub(super) hosts: Vec<Whitelisted>,
 }
@@ -31,12 +39,32 @@ impl Needs {
         };
         let folder = client.home.variable.and_then(value);
         let servers = client.servers.iter().copied().filter_map(value);
+        let hosts = servers.filter_map(server).collect();
+        let all = |paths: &[&str]| paths.iter().map(ToString::to_string).collect();
+        let Some(folder) = folder else {
+            return Self {
+                copied: all(client.copies),
+                kept: all(client.keeps),
+                hosts,
+                ..Self::default()
+            };
+        };
+        let usual = format!("~/{}/", client.home.folder);
+        let there = |paths: &[&str]| {
+            let within = |path: &&str| {
+                path.strip_prefix(&usual)
+                    .map(|rest| format!("{folder}/{rest}"))
+            };
+            paths.iter().filter_map(within).collect()
+        };
+        let beside = |path: &&str| format!("{folder}/{}", path.rsplit('/').next().unwrap_or(path));
         Self {
-            writable: folder
-                .map(|folder| format!("{folder}/"))
-                .into_iter()
-                .collect(),
-            hosts: servers.filter_map(server).collect(),
+            fresh: vec![folder.to_owned()],
+            readable: there(client.reads),
+            writable: there(client.writes),
+            copied: client.copies.iter().map(beside).collect(),
+            kept: vec![format!("{folder}/")],
+            hosts,
         }
     }
 }
@@ -107,7 +135,15 @@ mod tests {
             Needs::of(&executor, &environment)
         };
         let claude = of(Some("claude"));
-        assert_eq!(claude.writable, ["/srv/claude/"]);
+        assert_eq!(claude.fresh, ["/srv/claude"]);
+        assert_eq!(claude.kept, ["/srv/claude/"]);
+        assert_eq!(claude.writable, ["/srv/claude/.credentials.json"]);
+        assert!(
+            claude
+                .readable
+                .contains(&"/srv/claude/settings.json".to_owned())
+        );
+        assert_eq!(claude.copied, ["/srv/claude/.claude.json"]);
         assert_eq!(claude.hosts[0].port, Some(1));
         assert_eq!(of(Some("qwen")).hosts[0].port, Some(2));
         assert_eq!(of(Some("text")), Needs::default());

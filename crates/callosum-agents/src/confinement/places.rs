@@ -33,6 +33,9 @@ pub struct Wishes {
     pub readable: Vec<String>,
     /// May be written, likewise; a folder whose name ends with `/` is made where it is not there.
     pub writable: Vec<String>,
+    /// Folders that are empty for it, and gone when it is over; where that cannot be had they are as
+    /// they are.
+    pub fresh: Vec<String>,
 }
 
 /// What no executor may write, whatever its entry says.
@@ -130,6 +133,12 @@ pub fn places(
     {
         // Programs expect to find and to write it; nobody's files are in it.
         shown.put(home, Access::Fresh);
+    }
+    for wish in &wishes.fresh {
+        if let Some(path) = wished(wish, surface.root, surface.home) {
+            let path = shown.follow(&path).unwrap_or(path);
+            shown.put(path, Access::Fresh);
+        }
     }
     shown.read(surface.root);
     for wish in &wishes.readable {
@@ -377,6 +386,7 @@ mod tests {
         let wishes = Wishes {
             readable: vec!["~/bin".into(), "~/nowhere".into()],
             writable: vec!["~/.agent".into(), "src".into()],
+            fresh: Vec::new(),
         };
         assert_eq!(
             scene.places("agent", &wishes),
@@ -399,6 +409,7 @@ mod tests {
         let wishes = Wishes {
             readable: Vec::new(),
             writable: vec![".".into(), ".git".into(), ".cal_audit".into()],
+            fresh: Vec::new(),
         };
         assert_eq!(
             scene.places("agent", &wishes),
@@ -415,6 +426,7 @@ mod tests {
         let above = Wishes {
             readable: Vec::new(),
             writable: vec!["..".into()],
+            ..Wishes::default()
         };
         let places = scene.places("agent", &above);
         assert!(!places.iter().any(|(path, _)| path == "p/.git"));

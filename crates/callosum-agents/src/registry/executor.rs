@@ -275,6 +275,7 @@ impl Executor {
         Wishes {
             readable: self.readable.clone(),
             writable: self.writable.clone(),
+            fresh: Vec::new(),
         }
     }
 

@@ -1,13 +1,18 @@
 //! [`run`]: the fork server itself, which is this program started once more.
 //!
-//! It has one thread and holds nothing, so that a fork of it is cheap and safe. Each request on its
+//! It has one thread and holds nothing, so that a fork of it is cheap and safe: what its controller
+//! had open and let be inherited is closed before the first fork. Each request on its
 //! standard input is one byte with four descriptors: the line to the controller, by which the
 //! order itself comes, and the three pipes of the program that is to be started.
 
 use std::{
     ffi::OsString,
     io,
-    os::{fd::OwnedFd, unix::net::UnixStream},
+    os::{
+        fd::{OwnedFd, RawFd},
+        unix::net::UnixStream,
+    },
+    path::Path,
 };
 
 use rustix::{
@@ -22,6 +27,7 @@ use super::{
     report::{Failed, Line, Step},
     start::{Stdio, reap},
 };
+use crate::disk::Disk;
 
 /// The command line of a fork server.
 pub(super) const SERVER: &str = "confined";
@@ -59,6 +65,7 @@ struct Request {
 
 /// Serves until the controller closes its end of the socket, or is gone.
 fn serve() -> io::Result<()> {
+    close_inherited()?;
     // What is typed at the controller's terminal is not for those who are started here.
     setsid()?;
     let socket = UnixStream::from(rustix::io::dup(rustix::stdio::stdin())?);
@@ -81,6 +88,27 @@ fn serve() -> io::Result<()> {
             }
         }
         while reap(WaitOptions::NOHANG)?.is_some() {}
+    }
+    Ok(())
+}
+
+/// Closes all but standard input, output and error: whoever started the controller may have left files
+/// open that no executor may read or write.
+///
+/// Must be called before this process opens anything itself.
+fn close_inherited() -> io::Result<()> {
+    let open = Disk::real()
+        .list_dir(Path::new("/dev/fd"))
+        .map_err(io::Error::other)?;
+    let numbers = open
+        .iter()
+        .filter_map(|entry| entry.name.to_str()?.parse::<RawFd>().ok());
+    for number in numbers.filter(|number| *number > 2) {
+        match nix::unistd::close(number) {
+            // The listing had one of its own, which is closed already.
+            Ok(()) | Err(nix::errno::Errno::EBADF) => {}
+            Err(error) => return Err(io::Error::from_raw_os_error(error as i32)),
+        }
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use std::{
 use rustix::{
     event::{PollFd, PollFlags, poll},
     io::Errno,
-    process::{WaitOptions, WaitStatus, wait},
+    process::{Resource, Rlimit, WaitOptions, WaitStatus, getrlimit, setrlimit, wait},
 };
 use signal_hook::{consts::SIGCHLD, low_level::pipe};
 
@@ -146,10 +146,16 @@ pub(super) fn has_children() -> io::Result<bool> {
 
 /// A crash leaves no copy of the executor's memory behind.
 pub(super) fn limit() -> Result<(), Failed> {
-    use rustix::process::{Resource, Rlimit, setrlimit};
-    let none = Rlimit {
-        current: Some(0),
-        maximum: Some(0),
+    at_most(Resource::Core, 0).map_err(Failed::at(Step::Limits))
+}
+
+/// Lowers a limit, for good; one that is lower already stays.
+pub(super) fn at_most(resource: Resource, most: u64) -> io::Result<()> {
+    let now = getrlimit(resource);
+    let least = |known: Option<u64>| Some(known.map_or(most, |known| known.min(most)));
+    let lowered = Rlimit {
+        current: least(now.current),
+        maximum: least(now.maximum),
     };
-    setrlimit(Resource::Core, none).map_err(Failed::at(Step::Limits))
+    Ok(setrlimit(resource, lowered)?)
 }

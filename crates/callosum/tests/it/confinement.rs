@@ -316,6 +316,95 @@ tried("named", lambda: tunnel("example.org:443"))
     }
 }
 
+/// CAL-SEC-1: a coding agent that is held leaves nothing in the home folder that it would obey when it
+/// is not, whether its settings were there before or not, and what it says of its login stays.
+#[test]
+fn a_held_client_plants_nothing_for_its_next_run() {
+    let env = two_languages();
+    env.run(["delegate", "map"]).success();
+    if !is_held(&env) {
+        return;
+    }
+    let planted = [
+        ".claude/settings.json",
+        ".claude/settings.local.json",
+        ".claude/plugins/x/plugin.json",
+        ".claude/skills/x/SKILL.md",
+        ".claude.json",
+    ];
+    let program = format!(
+        r#"#!/bin/sh
+case "$1" in
+--version) echo "2.1.330 (Claude Code)"; exit ;;
+--help) echo "-p --output-format --verbose --json-schema"; exit ;;
+esac
+for path in {}; do
+    mkdir -p "$(dirname "$HOME/$path")"
+    echo planted > "$HOME/$path"
+done
+echo renewed > "$HOME/.claude/.credentials.json"
+echo "settings: $(cat "$HOME/.claude/settings.json"), state: $(cat "$HOME/.claude.json")" >&2
+exit 1
+"#,
+        planted.join(" ")
+    );
+    let path = env.programs().join("claude");
+    Disk::real()
+        .replace(&path, program.as_bytes(), 0o755)
+        .unwrap();
+    let at_home = |name: &str| env.home().join(name);
+    env.write(at_home(".claude/.credentials.json"), "old\n");
+    env.run(["executor", "register", "claude"]).success();
+    let attempt = |sees: &str| {
+        let run = env.callosum().env("CAL_RETRY_MAX", "0");
+        let run = run.arguments(["delegate", "x", "--executor", "claude", "--fresh"]);
+        let said = run.run().ended_with(1).stderr;
+        assert!(said.contains(sees), "{said}");
+        let login = env.read(at_home(".claude/.credentials.json"));
+        assert_eq!(login, "renewed\n");
+    };
+    attempt("settings: planted, state: planted");
+    for name in planted {
+        assert!(!at_home(name).exists(), "{name}");
+    }
+    for name in [".claude/settings.json", ".claude.json"] {
+        env.write(at_home(name), "{}");
+    }
+    attempt("settings: {}, state: planted");
+    for name in planted {
+        let found = std::fs::read_to_string(at_home(name)).ok();
+        let was_there = [".claude/settings.json", ".claude.json"].contains(&name);
+        assert_eq!(found.as_deref(), was_there.then_some("{}"), "{name}");
+    }
+}
+
+/// CAL-SEC-1: what was open where the program was started is not open to an executor, confined or not.
+#[test]
+fn nothing_that_is_open_already_is_passed_on() {
+    for options in [&[][..], &["--confinement", "off"]] {
+        let env = project(
+            r#"
+for number in range(3, 64):
+    try:
+        found.append(f"{number}: {os.fstat(number).st_mode:o}")
+    except OSError:
+        pass
+"#,
+            options,
+        );
+        env.write("outside.txt", "secret of the outside");
+        let script = r#"exec 7<outside.txt 8>>outside.txt 9<.; exec "$0" "$@""#;
+        let run = env
+            .program("bash".into())
+            .arguments(["-c", script])
+            .arguments([fakes::program("callosum")])
+            .arguments(["delegate", "x", "--executor", "probe"])
+            .run();
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        assert_eq!(summary(&env), "nothing", "{options:?}");
+    }
+}
+
 /// What was reached is kept with the entry and on the trail; `off` reaches nothing, and the task is
 /// done.
 #[test]

@@ -10,7 +10,7 @@ use callosum_host::Disk;
 use callosum_ledger::Checksum;
 use callosum_testkit::fakes;
 
-use crate::confinement::{delegate, in_container, is_held, project, reached, records};
+use crate::confinement::{delegate, in_container, is_held, project, reached, records, summary};
 
 /// A number of seconds that no other process sleeps.
 fn lullaby() -> String {
@@ -107,6 +107,29 @@ controller.wait()
 "#;
 
 const DELEGATE: &[&str] = &["delegate", "x", "--executor", "probe", "--json"];
+
+/// CAL-SEC-1: what runs away ends before it has taken the machine.
+#[test]
+fn files_and_memory_have_bounds() {
+    let env = project(
+        r#"
+import resource
+for name in ["CORE", "FSIZE", "DATA", "NPROC"]:
+    most = resource.getrlimit(getattr(resource, "RLIMIT_" + name))[1]
+    found.append(f"{name} {0 <= most < 1 << 50}")
+with open(os.environ["TMPDIR"] + "/x", "w") as file:
+    tried("long", lambda: os.truncate(file.fileno(), 1 << 32))
+"#,
+        &[],
+    );
+    delegate(&env);
+    if !is_held(&env) {
+        return;
+    }
+    let found = summary(&env);
+    let bounds = "CORE True; FSIZE True; DATA True; NPROC True; long: OSError 27";
+    assert_eq!(found, bounds);
+}
 
 /// CAL-SEC-1: a container that refuses namespaces gets what is left, and the reason is on the record.
 #[test]

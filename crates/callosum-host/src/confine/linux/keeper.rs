@@ -12,9 +12,11 @@ use super::{
         gate::hand_out,
         order::Order,
         report::{Failed, Line, Outcome, Step},
-        start::{Children, Stdio, limit, start},
+        start::{Children, Stdio, start},
     },
-    calls, landed, loopback, mounts, rights,
+    calls, landed,
+    limits::limit_all,
+    loopback, mounts, rights,
 };
 
 /// Returns how the program ended, or nothing where it was not let end by itself. With this process
@@ -46,7 +48,7 @@ pub(super) fn keep(order: &Order, line: &Line, stdio: Stdio) -> Result<Option<Ou
 
 /// Gives away what needs no namespace.
 pub(in super::super) fn restrict(order: &Order, line: &Line) -> Result<(), Failed> {
-    limit()?;
+    limit_all()?;
     set_no_new_privs(true).map_err(Failed::at(Step::Capabilities))?;
     if order.layers.landlock {
         let version = landed::restrict(order).map_err(Failed::at(Step::Landlock))?;

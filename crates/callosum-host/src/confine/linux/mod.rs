@@ -4,6 +4,7 @@ mod calls;
 mod door;
 mod keeper;
 mod landed;
+mod limits;
 mod loopback;
 mod mounts;
 mod rights;

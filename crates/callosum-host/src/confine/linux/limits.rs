@@ -1,0 +1,62 @@
+//! Limits of the system's on one that is confined.
+//!
+//! Address space has none: runtimes reserve far more of it than they use.
+
+use std::path::Path;
+
+use rustix::process::Resource;
+
+use super::super::{
+    report::{Failed, Step},
+    start::{at_most, limit},
+};
+use crate::disk::Disk;
+
+/// Most processes and threads of one that is confined, where the system counts them by namespace; root
+/// is not counted.
+const MOST_PROCESSES: u64 = 4096;
+
+/// Longest file that one may write, in bytes.
+const LONGEST_FILE: u64 = 2 * 1024 * 1024 * 1024;
+
+/// What runs away is stopped before it has taken the machine: a process has at most three
+/// quarters of the memory that there is for its data.
+pub(super) fn limit_all() -> Result<(), Failed> {
+    limit()?;
+    let more = || {
+        at_most(Resource::Nproc, MOST_PROCESSES)?;
+        at_most(Resource::Fsize, LONGEST_FILE)?;
+        match memory() {
+            Some(bytes) => at_most(Resource::Data, bytes / 4 * 3),
+            None => Ok(()),
+        }
+    };
+    more().map_err(Failed::at(Step::Limits))
+}
+
+/// The memory of this machine, in bytes, where the system says.
+fn memory() -> Option<u64> {
+    let told = Disk::real().read(Path::new("/proc/meminfo")).ok()?;
+    total(&String::from_utf8_lossy(&told))
+}
+
+fn total(told: &str) -> Option<u64> {
+    let line = told
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    kibibytes.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_read_as_the_system_writes_it() {
+        let told = "MemTotal:       24530628 kB\nMemFree:         1 kB\n";
+        assert_eq!(total(told), Some(24_530_628 * 1024));
+        assert_eq!(total("MemFree: 1 kB\n"), None);
+        assert_eq!(total("MemTotal: many\n"), None);
+    }
+}

@@ -11,10 +11,7 @@ use callosum_agents::{
     protocol::{Answer, LONGEST_SUMMARY, Request},
     registry::Executor,
 };
-use callosum_evidence::{
-    citation::{self, Review},
-    secrets,
-};
+use callosum_evidence::{citation::Review, secrets};
 use callosum_ledger::{
     AuditEvent, Checksum, Entry, GrowingChecksum, NewEntry, Reader, TaskId, WriteError,
 };
@@ -331,9 +328,7 @@ impl Workshop<'_> {
     }
 
     pub(super) fn review(&self, summary: &str) -> Review {
-        let cited = citation::find(summary);
-        let standings = citation::verify(&self.means.surroundings.disk, self.means.tree, &cited);
-        Review::of(&cited, &standings)
+        Review::of_text(&self.means.surroundings.disk, self.means.tree, summary)
     }
 
     pub(super) fn demands(&self, task: &Task) -> Demands {

@@ -1,10 +1,11 @@
 //! Citations: the places that a text names, and whether what it quotes stands there.
 //!
 //! [`find`] reads the grammar of `docs/formats/citation.md`, [`cite`] writes it, and [`verify`]
-//! looks the places up. Everything but [`verify`] and [`CitedFile::open`] is pure.
+//! looks the places up; [`mentions`] are what a text names in other forms. Everything but [`verify`] and [`CitedFile::open`] is pure.
 
 mod cited_file;
 mod grammar;
+mod mention;
 mod quote;
 mod review;
 mod verify;
@@ -12,6 +13,7 @@ mod verify;
 pub use self::{
     cited_file::CitedFile,
     grammar::{Citation, cite, find},
+    mention::mentions,
     quote::says_enough,
     review::Review,
     verify::{LARGEST_FILE, MOST_LINES, Standing, Tally, Why, verify},

@@ -1,10 +1,13 @@
 //! [`Review`]: what came of looking citations up, as it is told to whoever reads the text.
 
-use std::fmt;
+use std::{fmt, path::Path};
+
+use callosum_host::Disk;
 
 use super::{
-    grammar::Citation,
-    verify::{Standing, Tally, Why},
+    grammar::{Citation, find},
+    mention::mentions,
+    verify::{Standing, Tally, Why, verify},
 };
 
 /// How the citations of a text stand, with those that do not hold one by one.
@@ -35,6 +38,28 @@ impl Review {
         review
     }
 
+    /// The same of a whole text: its citations, and those places that it names in another form and that
+    /// are not there. What is there and quotes nothing is no claim about what stands in it.
+    pub fn of_text(disk: &Disk, root: &Path, text: &str) -> Self {
+        let mut cited = find(text);
+        let mut standings = verify(disk, root, &cited);
+        let mentioned = mentions(text, &cited);
+        let of_mentions = verify(disk, root, &mentioned);
+        for (mention, standing) in mentioned.into_iter().zip(of_mentions) {
+            if standing != Standing::Missing(Why::NoQuote) {
+                cited.push(mention);
+                standings.push(standing);
+            }
+        }
+        Self::of(&cited, &standings)
+    }
+
+    /// How many of those that nothing confirms only lack a quote: the line is there.
+    fn unquoted(&self) -> u64 {
+        let lack = self.missing.iter().filter(|(_, why)| *why == Why::NoQuote);
+        lack.count() as u64
+    }
+
     /// Those that do not hold, in words, at most `most` of each kind.
     pub fn complaints(&self, most: usize) -> Vec<String> {
         let moved = self.moved.iter().take(most);
@@ -59,8 +84,12 @@ impl fmt::Display for Review {
         if moved > 0 {
             write!(f, "; {moved} moved")?;
         }
-        if missing > 0 {
-            write!(f, "; {missing} invented")?;
+        let unquoted = self.unquoted();
+        if missing > unquoted {
+            write!(f, "; {} invented", missing - unquoted)?;
+        }
+        if unquoted > 0 {
+            write!(f, "; {unquoted} without a quote")?;
         }
         Ok(())
     }
@@ -70,6 +99,7 @@ impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NoQuote => "it quotes nothing that could be compared",
+            Self::NoSuchLine => "the file has no such line",
             Self::NoSuchFile => "there is no such file",
             Self::OutsideRoot => "it is outside of the root",
             Self::NotReadable => "it is no file that can be read",
@@ -116,6 +146,31 @@ mod tests {
             ]
         );
         assert_eq!(review.complaints(0), [""; 0]);
+        let unquoted = Review::of(&cited[..1], &[Standing::Missing(Why::NoQuote)]);
+        let said = "0 of 1 citation hold; 1 without a quote";
+        assert_eq!(unquoted.to_string(), said);
         assert_eq!(Review::default().to_string(), "0 of 0 citations hold");
+    }
+
+    /// LOA-GRD-1: an invented place counts in whatever form it is written, and one that is there and
+    /// quotes nothing does not.
+    #[test]
+    fn invented_places_count_in_every_form() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        disk.create_dir_all(&folder.path().join("src")).unwrap();
+        let file = folder.path().join("src/a.rs");
+        disk.replace(&file, b"fn one() {}\n", 0o644).unwrap();
+        let review = |text: &str| Review::of_text(&disk, folder.path(), text);
+        let told = review("`fn one()` [src/a.rs:1], src/a.rs:1, src/a.rs:900 and (src/gone.rs:12)");
+        assert_eq!(told.to_string(), "1 of 3 citations hold; 2 invented");
+        assert_eq!(
+            told.complaints(9),
+            [
+                "src/a.rs:900 (the file has no such line)",
+                "src/gone.rs:12 (there is no such file)"
+            ]
+        );
+        assert_eq!(review("src/a.rs:1").tally, Tally::default());
     }
 }

@@ -44,6 +44,8 @@ pub enum Why {
     OutsideRoot,
     /// It is a folder, a pipe or a device, or larger than [`LARGEST_FILE`].
     NotReadable,
+    /// The file has no such line.
+    NoSuchLine,
     /// The quote is nowhere in the file.
     NotThere,
 }
@@ -108,7 +110,14 @@ pub fn verify(disk: &Disk, root: &Path, citations: &[Citation]) -> Vec<Standing>
 
 fn judge(file: &CitedFile, citation: &Citation) -> Standing {
     let Some(quote) = citation.quote.as_deref().filter(|q| says_something(q)) else {
-        return Standing::Missing(Why::NoQuote);
+        let is_there = file
+            .lines(citation.first_line, citation.first_line)
+            .is_some();
+        return Standing::Missing(if is_there {
+            Why::NoQuote
+        } else {
+            Why::NoSuchLine
+        });
     };
     let (first, last) = (citation.first_line, citation.last_line);
     let is_narrow = last.saturating_sub(first) < MOST_LINES;
@@ -183,20 +192,23 @@ mod tests {
 
     #[test]
     fn a_place_without_a_quote_is_counted_but_never_verified() {
-        let standings = standings("[src/a.rs:1] `}` [src/a.rs:5] [src/none.rs:1]");
+        let standings =
+            standings("[src/a.rs:1] `}` [src/a.rs:5] [src/none.rs:1] [src/a.rs:0] [src/a.rs:8]");
         assert_eq!(
             standings,
             [
                 Standing::Missing(Why::NoQuote),
                 Standing::Missing(Why::NoQuote),
                 Standing::Missing(Why::NoSuchFile),
+                Standing::Missing(Why::NoSuchLine),
+                Standing::Missing(Why::NoSuchLine),
             ]
         );
         assert_eq!(
             Tally::of(&standings),
             Tally {
-                total: 3,
-                missing: 3,
+                total: 5,
+                missing: 5,
                 ..Tally::default()
             }
         );

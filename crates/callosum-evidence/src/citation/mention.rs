@@ -1,0 +1,142 @@
+//! [`mentions`]: places that a text names in passing, outside of the grammar.
+//!
+//! `src/x.rs:900`, `src/x.rs#L900`: they quote nothing, so nothing can confirm them; but a file or a
+//! line that is not there was invented, however it is written. Deliberately not here: names without a
+//! folder, which may be short for any file, and absolute paths.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::grammar::Citation;
+
+/// Endings by which a path is told from a host, a time or a version.
+const ENDINGS: &str = "rs|py|pyi|js|mjs|cjs|jsx|ts|mts|cts|tsx|vue|svelte|go|java|kt|kts|scala|c|h|cc|cpp|cxx|hh|hpp|m|mm|\
+    cs|fs|swift|rb|php|pl|pm|lua|zig|nim|ex|exs|erl|hs|ml|mli|clj|dart|r|jl|sh|bash|zsh|fish|ps1|sql|proto|graphql|\
+    html|css|scss|less|xml|json|jsonc|toml|yaml|yml|ini|cfg|conf|md|mdx|rst|txt|gradle|cmake|mk|tf|nix";
+
+static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let path = format!(r"(?P<path>(?:[\w.@+-]+/)+[\w.@+-]*\.(?:{ENDINGS}))");
+    let lines = r"(?::L?|#L)(?P<first>\d+)(?:-L?(?P<last>\d+))?";
+    Regex::new(&format!("{path}{lines}")).ok()
+});
+
+/// Finds the places in a text that are none of `cited`, in their order, without those in fenced code.
+///
+/// Linear in the length of the text.
+pub fn mentions(text: &str, cited: &[Citation]) -> Vec<Citation> {
+    let Some(place) = &*PLACE else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    let mut cited = cited.iter().peekable();
+    let mut fenced = false;
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let from = start;
+        start += line.len();
+        if line.trim_start().starts_with("```") {
+            fenced = !fenced;
+            continue;
+        }
+        if fenced {
+            continue;
+        }
+        for captures in place.captures_iter(line) {
+            let Some(whole) = captures.get(0) else {
+                continue;
+            };
+            let at = from + whole.start()..from + whole.end();
+            while cited.peek().is_some_and(|cited| cited.at.end <= at.start) {
+                cited.next();
+            }
+            let is_cited = cited.peek().is_some_and(|cited| cited.at.start < at.end);
+            let before = line[..whole.start()].chars().next_back();
+            // What goes on to the left is a longer path, an address, or something else altogether.
+            let goes_on = before.is_some_and(|c| c.is_alphanumeric() || "/\\:.$}~%@*-".contains(c));
+            let path = &captures["path"];
+            if is_cited || goes_on || begins_with_a_host(path) {
+                continue;
+            }
+            let number = |name: &str| {
+                let digits = captures.name(name)?.as_str();
+                Some(digits.parse().unwrap_or(u32::MAX))
+            };
+            let first_line = number("first").unwrap_or(u32::MAX);
+            found.push(Citation {
+                path: path.to_owned(),
+                first_line,
+                last_line: number("last").unwrap_or(first_line),
+                quote: None,
+                at,
+            });
+        }
+    }
+    found
+}
+
+/// Whether it is `github.com/a/b.rs` rather than a path of a tree.
+fn begins_with_a_host(path: &str) -> bool {
+    let first = path.split('/').next().unwrap_or_default();
+    first.trim_start_matches('.').contains('.')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::citation::find;
+
+    fn found(text: &str) -> Vec<String> {
+        let mentions = mentions(text, &find(text));
+        mentions.iter().map(Citation::place).collect()
+    }
+
+    /// LOA-GRD-1: an invented place is seen in whatever form it is written.
+    #[test]
+    fn places_are_found_in_the_forms_that_people_use() {
+        for (text, expected) in [
+            (
+                "see src/x.rs:900, and (src/gone.rs:12).",
+                vec!["src/x.rs:900", "src/gone.rs:12"],
+            ),
+            ("`crates/core/nope.rs:77`", vec!["crates/core/nope.rs:77"]),
+            (
+                "[main](crates/core/nope.rs#L5)",
+                vec!["crates/core/nope.rs:5"],
+            ),
+            (
+                "lib/a.py:L48-L50 and ./lib/a.py:3-4",
+                vec!["lib/a.py:48-50", "./lib/a.py:3-4"],
+            ),
+            ("src/x.rs:99999999999999999999", vec!["src/x.rs:4294967295"]),
+        ] {
+            assert_eq!(found(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_cited_or_is_no_place_of_the_tree_is_none() {
+        for text in [
+            "`x` [src/a.rs:1] and [src/a.rs:2]",
+            "https://docs.rs/a/b.rs:12",
+            "github.com/a/b.rs:12",
+            "/etc/x/passwd.txt:1 ~/x/y.rs:1 $HOME/x/y.rs:1",
+            "lib.rs:12 at 12:30 on a.b:80",
+            "```\nerror at src/x.rs:9\n```",
+            "src/x.rs: 9 lines",
+        ] {
+            assert_eq!(found(text), [""; 0], "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_without_a_panic(text in "[a-c/.:#L0-9` \\n()é-]{0,200}") {
+            for mention in mentions(&text, &find(&text)) {
+                prop_assert!(text.get(mention.at).is_some());
+            }
+        }
+    }
+}

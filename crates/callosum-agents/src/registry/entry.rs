@@ -108,6 +108,15 @@ pub(super) fn read_entry(entry: &Value) -> Result<Executor, EntryFault> {
     })
 }
 
+impl Executor {
+    /// Whether its entry, once written, would be read again.
+    pub fn check(&self) -> Result<(), EntryFault> {
+        let mut entry = Value::Null;
+        write_entry(self, &mut entry);
+        read_entry(&entry).map(drop)
+    }
+}
+
 /// Writes an executor over an entry: keys keep their places, and what is unset goes away.
 pub(super) fn write_entry(executor: &Executor, entry: &mut Value) {
     if !entry.is_object() {

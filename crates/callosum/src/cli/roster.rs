@@ -181,8 +181,8 @@ impl<'a> Roster<'a> {
     }
 
     /// Takes an entry out.
-    pub(super) fn remove(&mut self, id: &str) {
-        self.registry.remove(id);
+    pub(super) fn remove(&mut self, id: &str) -> bool {
+        self.registry.remove(id)
     }
 
     /// Lets this machine start it.

@@ -34,10 +34,23 @@ pub(super) fn advice(context: &Context, executor: &Executor, fault: &Fault) -> O
             executor.id
         )),
         Fault::Run(RunError::Crashed { complaint, .. } | RunError::Quiet { complaint, .. }) => {
-            let home = context.environment.get("HOME")?;
+            if executor.confinement == Some(Policy::Off) {
+                return None;
+            }
+            let home = Path::new(context.environment.get("HOME")?);
             let is_there = |path: &Path| context.disk.exists(path).unwrap_or(false);
-            let folder = unseen(complaint, Path::new(home), is_there)?;
-            (executor.confinement != Some(Policy::Off)).then(|| readable(executor, folder))
+            // What the template itself names comes first: a program may word its complaint in any way.
+            let outside = |path: &Path| !path.starts_with(context.tree()) && is_there(path);
+            let folder = unseen_argument(executor, home, outside)
+                .or_else(|| unseen(complaint, home, is_there));
+            let hint = folder.map(|folder| readable(executor, folder));
+            hint.or_else(|| {
+                Some(format!(
+                    "it sees the project and the system and nothing else; what it needs beyond: \
+                     {} --readable PATH",
+                    registration_line(executor)
+                ))
+            })
         }
         Fault::Run(RunError::Client { fault, .. })
             if executor.tool.is_some() && fault.to_string().contains(ARGUMENT) =>
@@ -63,6 +76,27 @@ fn offering(executor: &Executor, named: &str, offered: &[String]) -> Option<Stri
         mended.model = Some(other);
     }
     Some(registration_line(&mended))
+}
+
+/// The folder of a file that the template hands its program, and that lies neither in what the system
+/// consists of nor in what the entry shows.
+fn unseen_argument(
+    executor: &Executor,
+    home: &Path,
+    is_there: impl Fn(&Path) -> bool,
+) -> Option<String> {
+    let words = shlex::split(&executor.command_template)?;
+    let path = words.iter().skip(1).map(Path::new).find(|path| {
+        let is_shown = |folder: &str| path.starts_with(folder) && folder != "/tmp";
+        path.is_absolute() && is_there(path) && !SEEN.into_iter().any(is_shown)
+    })?;
+    let folder = path.parent()?.to_str()?;
+    let folder = match path.parent()?.strip_prefix(home) {
+        Ok(within) if within.as_os_str().is_empty() => return None,
+        Ok(within) => format!("~/{}/", within.to_str()?),
+        Err(_) => format!("{folder}/"),
+    };
+    (!executor.readable.contains(&folder)).then_some(folder)
 }
 
 /// The folder of the home folder, or of another one that is not the system's, that a complaint names a
@@ -111,6 +145,27 @@ mod tests {
         let expected =
             r#"callosum executor register py --command "python3 -c 'x'" --readable ~/.pyenv/"#;
         assert_eq!(line, expected);
+    }
+
+    #[test]
+    fn a_file_that_the_template_names_is_not_seen_where_nobody_shows_it() {
+        let home = Path::new("/home/u");
+        let of = |template: &str, readable: &[&str]| {
+            let mut executor = Executor::cli("py", template);
+            executor.readable = readable.iter().map(ToString::to_string).collect();
+            unseen_argument(&executor, home, |_| true)
+        };
+        assert_eq!(of("python3 /srv/x/y.py", &[]).as_deref(), Some("/srv/x/"));
+        assert_eq!(
+            of("python3 '/tmp/a b/y.py'", &[]).as_deref(),
+            Some("/tmp/a b/")
+        );
+        assert_eq!(of("python3 /home/u/t/y.py", &[]).as_deref(), Some("~/t/"));
+        assert_eq!(of("python3 /home/u/t/y.py", &["~/t/"]), None);
+        // A program's own folder is shown, and the system.
+        assert_eq!(of("/srv/x/y.py --x", &[]), None);
+        assert_eq!(of("cat /etc/hosts", &[]), None);
+        assert_eq!(of("cat x", &[]), None);
     }
 
     /// CAL-EXE-1: a model that its server does not have is replaced by one that it has.

@@ -110,6 +110,9 @@ fn host(text: &str) -> Result<String, InvalidHost> {
 
 pub(super) fn run(context: &Context, args: &RegisterArgs) -> Result<(), CommandError> {
     let executor = entry(args)?;
+    executor
+        .check()
+        .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
     if executor.id == EMBEDDED_ID {
         let what = format!("`{EMBEDDED_ID}` is the executor that Callosum carries itself");
         return Err(CommandError::new(Exit::Usage, what));

@@ -30,10 +30,16 @@ pub(super) fn run(context: &Context, args: &RemoveArgs) -> Result<(), CommandErr
     }
     let ledger = store::open(context)?;
     let mut roster = Roster::load_for_change(context)?;
-    let executor = roster.known(id)?.clone();
-    roster.remove(id);
+    let executor = roster.known(id).cloned();
+    // An entry that makes no sense is no executor, and was never trusted.
+    if !roster.remove(id) {
+        executor?;
+        return Ok(());
+    }
     roster.save()?;
-    roster.forget(&executor)?;
+    if let Ok(executor) = executor {
+        roster.forget(&executor)?;
+    }
     let event = AuditEvent {
         executor: Some(id.clone()),
         status: Some("removed".to_owned()),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     events::Events,
-    fault::ClientFault,
+    fault::{ClientFault, Complaint},
     hearing::{Heard, Hearing},
     name::Dialect,
 };
@@ -58,7 +58,11 @@ pub(crate) fn ask(
         patience,
         &mut ear,
         heard,
-    )?;
+    );
+    let ended = match ended {
+        Ok(ended) => ended,
+        Err(error) => return Err(with_cause(dialect, executor, ear, error)),
+    };
     let complaint = ended.complaint;
     let hearing = ear.finish(&ended.error);
     let partial = hearing.text.clone();
@@ -85,6 +89,41 @@ pub(crate) fn ask(
         source,
         complaint,
     })
+}
+
+/// The end of a client that took too long, by what it had said itself: that it waits for a server which
+/// refuses it is no question of time.
+fn with_cause(dialect: Dialect, executor: &Executor, ear: Ear, error: RunError) -> RunError {
+    let (RunError::Quiet {
+        complaint, partial, ..
+    }
+    | RunError::Deadline {
+        complaint, partial, ..
+    }) = &error
+    else {
+        return error;
+    };
+    let Some(words) = ear.finish(&[]).warning else {
+        return error;
+    };
+    let fault = Complaint::words(&words).fault();
+    let waits_for_its_server = matches!(
+        fault,
+        ClientFault::NotLoggedIn { .. }
+            | ClientFault::RateLimited { .. }
+            | ClientFault::Overloaded { .. }
+            | ClientFault::Unreachable { .. }
+    );
+    if !waits_for_its_server {
+        return error;
+    }
+    RunError::Client {
+        executor: executor.id.clone(),
+        advice: fault.advice(&executor.id, Client::of(dialect)),
+        complaint: complaint.clone(),
+        partial: partial.clone(),
+        fault: Box::new(fault),
+    }
 }
 
 /// How long a client may take. The common quiet time holds where it is the longer one: it is made
@@ -262,4 +301,32 @@ pub(crate) fn as_answer(
         "metadata": metadata,
     });
     answer.to_string().into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CAL-ERR-2: a client that waits for a server which refuses it is told as refused, not as slow.
+    #[test]
+    fn a_silence_has_the_cause_that_was_told_before_it() {
+        let executor = Executor::cli("codex", "codex exec");
+        let after = |message: &str| {
+            let mut ear = Ear::new(Dialect::Codex);
+            let event = json!({"type": "error", "message": message});
+            ear.hear(format!("{event}\n").as_bytes(), &mut |_| {});
+            let silence = RunError::Quiet {
+                executor: "codex".to_owned(),
+                after: DIALECT_QUIET,
+                complaint: String::new(),
+                partial: None,
+            };
+            with_cause(Dialect::Codex, &executor, ear, silence).to_string()
+        };
+        let limited =
+            after("Reconnecting... 1/5 (exceeded retry limit, last status: 429 Too Many Requests)");
+        assert!(limited.contains("has reached its rate limit"), "{limited}");
+        let other = after("Under-development features are on");
+        assert!(other.contains("was silent"), "{other}");
+    }
 }

@@ -75,7 +75,8 @@ pub(crate) fn read_lines(
 }
 
 fn hand_on(line: &[u8], each: &mut dyn FnMut(Option<&str>) -> Flow) -> Flow {
-    let text = String::from_utf8_lossy(line);
+    let text =
+        std::str::from_utf8(line).map_err(|_| Complaint::unreadable("it is not text in UTF-8"))?;
     each(Some(text.trim_end_matches(['\n', '\r'])))
 }
 
@@ -92,6 +93,13 @@ mod tests {
             self.0.drain(..count);
             Ok(count)
         }
+    }
+
+    /// CAL-ERR-1: bytes that are no text are no answer.
+    #[test]
+    fn what_is_no_text_is_refused() {
+        let read = read_lines(&b"a\nb\xff\n"[..], &mut |_| Ok(ControlFlow::Continue(())));
+        assert!(matches!(read, Err(Broken::Because(_))), "{read:?}");
     }
 
     #[test]

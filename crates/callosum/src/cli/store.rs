@@ -273,9 +273,11 @@ fn with_disk_hint(explained: CommandError, error: &(dyn Error + 'static)) -> Com
                 return explained.hint("make room on the disk and run it again: nothing was lost");
             }
             if disk.is_read_only() || disk.is_denied() {
-                return explained.hint(
-                    "callosum needs to write in the project's root; `callosum doctor` shows where",
-                );
+                let folder = disk.path.parent().unwrap_or(&disk.path);
+                return explained.hint(format!(
+                    "callosum needs to write in {}; `callosum doctor` shows where else",
+                    folder.display()
+                ));
             }
         }
         next = cause.source();

@@ -2,19 +2,22 @@
 
 use std::{
     collections::BTreeMap,
+    fmt,
     sync::{Mutex, PoisonError},
 };
 
-use callosum_agents::{
-    runner::Sign,
-    scout::{Phase, Progress as ScoutProgress},
-};
+use callosum_agents::runner::Sign;
 use callosum_arbiter::{
     Submission, TaskIndex,
     delegation::{Notice, Watch},
 };
 
+use serde::Deserialize;
+
 use crate::ui::{Progress, Ui};
+
+/// How much of a line is shown while it is the last, in characters.
+const LONGEST_LINE: usize = 100;
 
 /// Draws what a delegation tells.
 pub(super) struct Shown {
@@ -75,15 +78,14 @@ impl Watch for Shown {
                 self.set(task, Some(format!("{bytes} bytes of an answer")));
             }
             Notice::Heard(Sign::Line(line)) => {
-                if let Some(progress) = ScoutProgress::parse(line) {
-                    let (read, total) = (progress.files_read, progress.files_total);
-                    self.set(
-                        task,
-                        Some(format!(
-                            "{}: {read} of {total} files",
-                            phase(progress.phase)
-                        )),
-                    );
+                if let Ok(counted) = serde_json::from_str::<Counted>(line) {
+                    self.set(task, Some(counted.to_string()));
+                } else if !line.trim().is_empty() {
+                    let name = self.names.get(task.0).map_or("", String::as_str);
+                    if self.ui.verbose {
+                        self.line.above(self.ui, &format!("{name}: {line}"));
+                    }
+                    self.set(task, Some(line.chars().take(LONGEST_LINE).collect()));
                 }
             }
             Notice::Heard(Sign::Doing(what)) => self.set(task, Some((*what).to_owned())),
@@ -115,11 +117,33 @@ impl Watch for Shown {
     }
 }
 
-fn phase(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Listing => "listing",
-        Phase::Reading => "reading",
-        Phase::Linking => "linking",
-        Phase::Writing => "writing",
+/// A line in which an executor counts what it has read.
+#[derive(Deserialize)]
+struct Counted {
+    phase: String,
+    files_read: u64,
+    files_total: u64,
+}
+
+impl fmt::Display for Counted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let phase: String = self.phase.chars().take(LONGEST_LINE).collect();
+        write!(
+            f,
+            "{phase}: {} of {} files",
+            self.files_read, self.files_total
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_counts_files_names_the_phase() {
+        let line = r#"{"phase": "grepping", "files_read": 3, "files_total": 9}"#;
+        let counted: Counted = serde_json::from_str(line).unwrap();
+        assert_eq!(counted.to_string(), "grepping: 3 of 9 files");
     }
 }

@@ -6,7 +6,7 @@ use callosum_evidence::{
     digest::{LeftOut, digest},
     tokens::estimate,
 };
-use callosum_ledger::Entry;
+use callosum_ledger::{Entry, TaskId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -201,7 +201,7 @@ impl DelegateOutput {
                 output.citations = CitationCounts::of(citations);
             }
             TaskStatus::Failed => {
-                output.error = Some(error_of(&report.failures));
+                output.error = Some(error_of(report.task_id.as_ref(), &report.failures));
                 let refused_for = report.failures.last();
                 if let Some(citations) = refused_for.and_then(|last| last.citations.as_deref()) {
                     output.citations = CitationCounts::of(citations);
@@ -264,7 +264,7 @@ impl DelegateOutput {
 }
 
 /// The last try's failure, with what the others add to it as details.
-pub(super) fn error_of(failures: &[Failure]) -> ErrorOutput {
+pub(super) fn error_of(task: Option<&TaskId>, failures: &[Failure]) -> ErrorOutput {
     // An executor that is left alone after failing has no code of its own.
     let code = failures.iter().rev().find_map(|failure| failure.code);
     let Some((last, earlier)) = failures.split_last() else {
@@ -274,7 +274,11 @@ pub(super) fn error_of(failures: &[Failure]) -> ErrorOutput {
     let said = |details: &&String| !last.message.ends_with(details.as_str());
     let mut details: Vec<String> = last.details.iter().filter(said).cloned().collect();
     if let Some(hash) = last.kept_answer {
-        details.push(format!("the whole answer is kept as {hash}"));
+        let shown = match task {
+            Some(id) => format!(": callosum ledger show {id} --answer"),
+            None => String::new(),
+        };
+        details.push(format!("the whole answer is kept as {hash}{shown}"));
     }
     if let Some(hash) = last.kept_part {
         details.push(format!("what had come of an answer is kept as {hash}"));
@@ -328,18 +332,21 @@ mod tests {
     #[test]
     fn tries_that_failed_alike_are_told_once() {
         let crash = || failure("`x` crashed: no luck", Some("no luck"));
-        let error = error_of(&[crash(), failure("other", None), crash(), crash(), crash()]);
+        let error = error_of(
+            None,
+            &[crash(), failure("other", None), crash(), crash(), crash()],
+        );
         assert_eq!(error.message, "`x` crashed: no luck");
         assert_eq!(
             error.details.as_deref(),
             Some("try 1: the same\ntry 2: E001 other\ntries 3 to 4: the same")
         );
-        assert_eq!(error_of(&[crash()]).details, None);
+        assert_eq!(error_of(None, &[crash()]).details, None);
     }
 
     #[test]
     fn what_the_message_only_quotes_stays_in_the_details() {
-        let error = error_of(&[failure("`x` crashed: end", Some("begin\nend"))]);
+        let error = error_of(None, &[failure("`x` crashed: end", Some("begin\nend"))]);
         assert_eq!(error.details.as_deref(), Some("begin\nend"));
     }
 }

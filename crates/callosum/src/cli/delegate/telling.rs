@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use callosum_agents::registry::EMBEDDED_ID;
 use callosum_arbiter::delegation::{Report, TaskReport, TaskStatus};
 use callosum_evidence::{citation::Review, digest::LeftOut, terminal::on_one_line};
 use callosum_ledger::{Entry, ErrorCode};
@@ -132,6 +133,13 @@ fn tell_rest(ui: Ui, name: &str, entry: &Entry, citations: &Review, left_out: Op
     }
     if let Some(left_out) = left_out {
         ui.say(&format!("{name}left out: {left_out}"));
+    }
+    if entry.executor != EMBEDDED_ID && entry.metadata.contains_key("short_summary") {
+        let bytes = entry.summary.len();
+        ui.say(&format!(
+            "{name}its summary has {bytes} bytes, and 2,048 were asked for (`strict_summary` in .calrc \
+             sends such a one back)"
+        ));
     }
     if entry.metadata.contains_key("answer") {
         let id = &entry.task_id;

@@ -38,6 +38,9 @@ pub(crate) const CONFIRM: (&str, &str) = (
     "the configuration has a person asked about everything",
 );
 
+/// So many of the files that may be lost are told.
+const MOST_NAMED: usize = 64;
+
 /// What one rule has against one command.
 struct Hit {
     decision: Decision,
@@ -69,6 +72,7 @@ fn judge(
     let mut opaque = 0usize;
     let mut named = 0usize;
     let mut destroys = false;
+    let mut lost: Vec<String> = Vec::new();
     for call in &found.calls {
         let mut step = steps.as_ref().map(|_| Step {
             depth: call.depth,
@@ -87,9 +91,17 @@ fn judge(
             .any(|permission| permission.covers(&call.words));
         let mut hits = Vec::new();
         look(call, facts, policy, &mut hits, step.as_mut());
-        destroys |= !hits.is_empty()
+        let loses = !hits.is_empty()
             || loss::loses(call, facts)
             || policy.strictness == Strictness::Minimal && loss::is_grave(call, facts);
+        destroys |= loses;
+        if loses && facts.git_dir.is_none() {
+            for path in loss::named(call, facts) {
+                if lost.len() < MOST_NAMED && !lost.contains(&path) {
+                    lost.push(path);
+                }
+            }
+        }
         let is_call = !call.words.is_empty() || !call.writes.is_empty();
         if hits.is_empty() && policy.confirm && is_call {
             hits.push(Hit {
@@ -153,11 +165,13 @@ fn judge(
                 subject: Some(hit.subject),
                 coverage,
                 destroys,
+                named: lost,
             }
         }
         None => Verdict {
             coverage,
             destroys,
+            named: lost,
             ..Verdict::default()
         },
     }

@@ -5,9 +5,10 @@
 
 use crate::{
     facts::Facts,
+    path,
     place::Place,
     rule::{self, Severity, Subject},
-    unwrap::Call,
+    unwrap::{Call, value::is_known},
 };
 
 /// Programs that delete or overwrite the files which they are given.
@@ -43,28 +44,58 @@ pub(crate) fn loses(call: &Call, facts: &Facts) -> bool {
         let mut operands = subject.operands.iter();
         return operands.any(|(word, _)| holds_work(subject.place(&word.text)));
     }
+    let place = |path: &str| crate::place::place(path, call.cwd.as_deref(), facts);
+    let mut writes = call.writes.iter().filter(|write| !write.appends);
     if matches!(name, "" | ":" | "true") {
-        let place = |path: &str| crate::place::place(path, call.cwd.as_deref(), facts);
-        let mut writes = call.writes.iter().filter(|write| !write.appends);
         return writes.any(|write| holds_work(place(&write.path)));
     }
+    // The shell empties it before the program reads it.
+    if writes.any(|write| names(call, &write.path) && holds_work(place(&write.path))) {
+        return true;
+    }
+    let to = |at: Option<&str>| at.is_some_and(|path| holds_work(place(path)));
     match name {
         "git" => {
             let subject = Subject::of_user(call, "-C -c --git-dir --work-tree", facts);
             let has = |options: &[&str]| options.iter().any(|option| subject.has(option));
             match subject.operand(0) {
+                "clean" => !has(&["-n", "--dry-run"]),
+                "switch" => has(&["-f", "--force", "--discard-changes"]),
+                "rm" | "mv" | "checkout-index" => has(&["-f", "--force"]),
+                "read-tree" => has(&["--reset", "-u"]),
                 "merge" | "rebase" | "cherry-pick" | "revert" | "am" => {
                     has(&["--abort", "--skip", "--quit"])
                 }
-                "checkout" => has(&["--ours", "--theirs"]),
+                "checkout" => has(&["--ours", "--theirs", "-f", "--force"]),
                 "reset" => has(&["--keep", "--merge", "--hard"]),
                 _ => false,
             }
         }
-        "cp" | "dd" => call.words.iter().any(|word| {
-            let text = word.text.as_str();
-            text == "/dev/null" || text == "if=/dev/null" || text == "if=/dev/zero"
-        }),
+        // What stands where they write to is written over.
+        "dd" => {
+            let mut words = call.words.iter();
+            words.any(|word| to(word.text.strip_prefix("of=")))
+        }
+        "cp" | "gcp" | "mv" | "gmv" | "install" => {
+            let subject =
+                Subject::of_user(call, "-t --target-directory -S --suffix -m -o -g", facts);
+            let keeps = ["-n", "--no-clobber", "-b", "--backup"];
+            let into = subject
+                .value("-t")
+                .or_else(|| subject.value("--target-directory"));
+            let last = subject.operands.last().map(|(word, _)| word.text.as_str());
+            !keeps.iter().any(|option| subject.has(option)) && to(into.or(last))
+        }
+        "uniq" => {
+            let subject = Subject::of_user(call, "-f -s -w", facts);
+            let second = subject.operands.get(1);
+            to(second.map(|(word, _)| word.text.as_str()))
+        }
+        "sed" | "gsed" => cuts_in_place(call, facts),
+        "awk" | "gawk" | "mawk" | "nawk" => {
+            let mut words = call.words.iter().skip(1);
+            words.any(|word| prints_into_file(&word.text))
+        }
         "rsync" => {
             let subject = subject();
             let deletes = subject.options.iter().any(|given| {
@@ -74,6 +105,66 @@ pub(crate) fn loses(call: &Call, facts: &Facts) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether one of the words of a command is this path.
+fn names(call: &Call, path: &str) -> bool {
+    let absolute = |text: &str| path::absolute(text, call.cwd.as_deref());
+    let wanted = absolute(path);
+    let mut words = call.words.iter().skip(1);
+    words.any(|word| absolute(&word.text) == wanted)
+}
+
+/// Whether `sed -i` takes more out of files than it puts in: lines are deleted, or only those are
+/// printed that fit.
+fn cuts_in_place(call: &Call, facts: &Facts) -> bool {
+    let subject = Subject::of_user(call, "-e -f --expression --file -l --line-length", facts);
+    let mut words = call.words.iter().skip(1).map(|word| word.text.as_str());
+    let is_in_place = words.any(|word| {
+        let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+        word.starts_with("--in-place") || letters.is_some_and(|letters| letters.contains('i'))
+    });
+    let given = ["-e", "--expression"];
+    let script = given.iter().find_map(|option| subject.value(option));
+    let script = script.unwrap_or_else(|| subject.operand(0));
+    let deletes = script.split([';', '\n', '{']).any(|command| {
+        let behind = command.trim_end().trim_end_matches('}').trim_end();
+        // What is put in for something may end in these letters as well.
+        let puts = ["s", "y", "a", "i"].iter().any(|verb| {
+            behind
+                .strip_prefix(verb)
+                .is_some_and(|rest| rest.starts_with(|mark: char| !mark.is_alphanumeric()))
+        });
+        !puts && behind.ends_with(['d', 'D', 'q', 'Q'])
+    });
+    is_in_place && (deletes || subject.has("-n") || subject.has("--quiet"))
+}
+
+/// Whether a program of awk's prints into a file.
+fn prints_into_file(program: &str) -> bool {
+    let Some(print) = program.find("print") else {
+        return false;
+    };
+    let mut marks = program[print..].match_indices('>');
+    marks.any(|(at, _)| {
+        let at = print + at;
+        let behind = program[at + 1..].trim_start();
+        let is_appended = behind.starts_with('>') || program[..at].ends_with('>');
+        !is_appended && !behind.starts_with('=') && !behind.starts_with("\"/dev/")
+    })
+}
+
+/// The files within the project that a command names, for those who keep them alone.
+pub(crate) fn named<'a>(call: &'a Call, facts: &'a Facts) -> impl Iterator<Item = String> + 'a {
+    let words = call.words.iter().skip(1).map(|word| word.text.as_str());
+    let writes = call.writes.iter().map(|write| write.path.as_str());
+    words.chain(writes).filter_map(|text| {
+        let text = text.strip_prefix("of=").unwrap_or(text);
+        let root = facts.root.as_deref()?;
+        let is_path = !call.elsewhere && !text.is_empty() && !text.starts_with('-');
+        let path = path::absolute(text, Some(call.cwd.as_deref()?));
+        (is_path && is_known(text) && path::is_within(&path, root)).then_some(path)
+    })
 }
 
 /// Whether a rule holds that is more than a note, however strict one is.
@@ -134,6 +225,20 @@ mod tests {
             "git checkout --theirs a.rs",
             "rsync -a --delete new/ src/",
             "unlink a.rs",
+            "sed -i d a.rs",
+            "sed -i '/x/d' a.rs",
+            "sed -n -i '1,5p' a.rs",
+            "sed -i.bak -e '$ d' a.rs",
+            "awk '{print $1 > \"a.rs\"}' a.rs",
+            "awk '{print $1}' a.rs > a.rs",
+            "sort a.rs > ./a.rs",
+            "uniq a.rs a.rs",
+            "git -c clean.requireForce=false clean",
+            "git switch --discard-changes main",
+            "git rm -rf src",
+            "mv b.rs a.rs",
+            "cp -f /tmp/b.rs src/a.rs",
+            "dd if=/dev/zero of=a.img",
         ] {
             let verdict = decide(command, &facts(), &Policy::default());
             assert!(verdict.destroys, "{command}: {verdict:?}");
@@ -152,11 +257,44 @@ mod tests {
             "git stash",
             "rsync -a a/ b/",
             "mkdir -p src/x",
+            "sed -i 's/ad/d/; s/x/q/' a.rs",
+            "sed -n /x/p a.rs",
+            "sed /x/d a.rs > b.rs",
+            "awk '$1 > 5 {print $2}' a.rs",
+            "awk '{print $1}' a.rs > b.rs",
+            "uniq a.rs",
+            "git clean -n",
+            "git rm a.rs",
+            "cp -n a.rs b.rs",
+            "cp a.rs /tmp/a.rs",
             "docker run --rm alpine rm x",
         ] {
             let verdict = decide(command, &facts(), &Policy::default());
             assert_eq!(verdict.decision, Decision::Allow, "{command}");
             assert!(!verdict.destroys, "{command}");
+        }
+    }
+
+    /// CAKE-SNAP-1: where no repository keeps the rest, what is named and may be lost is told.
+    #[test]
+    fn what_is_named_is_told_outside_of_a_repository() {
+        let outside = Facts {
+            git_dir: None,
+            ..facts()
+        };
+        let named = |command: &str, facts: &Facts| decide(command, facts, &Policy::default()).named;
+        for (command, expected) in [
+            (
+                "cd src && rm -r x ../a.rs",
+                &["/home/u/p/src/x", "/home/u/p/a.rs"][..],
+            ),
+            ("rm -f *.log /etc/x", &["/home/u/p/*.log"]),
+            (": > b", &["/home/u/p/b"]),
+            ("ls a && cat b", &[]),
+            ("rm -rf \"$DIR\"", &[]),
+        ] {
+            assert_eq!(named(command, &outside), expected, "{command}");
+            assert_eq!(named(command, &facts()), [""; 0], "{command}");
         }
     }
 

@@ -75,6 +75,10 @@ pub struct Verdict {
     /// allowed may do so as well.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub destroys: bool,
+    /// The files of the project that the commands name which may lose it, where no repository has
+    /// the rest: absolute paths and patterns, some of which may not be there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub named: Vec<String>,
 }
 
 /// One command that would run, and what was held against it.

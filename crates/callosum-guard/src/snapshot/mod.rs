@@ -3,7 +3,7 @@
 //! Start with [`Store`]. A snapshot is a commit in a bare repository of ours ([`repository`]), made
 //! by git itself ([`git`]) with an index of ours; objects that the user's repository has are leaned
 //! on and not copied. [`Snapshot`] is what is known of one, [`changes`] what going back to it would
-//! do, [`retention`] which of them go.
+//! do, [`retention`] which of them go. [`taking`] reads the tree.
 //!
 //! What is deliberately not here: the user's index, refs, stash and objects, none of which is ever
 //! written; ignored files; and asking anybody, which is the program's.
@@ -14,6 +14,7 @@ mod note;
 mod repository;
 mod retention;
 mod store;
+mod taking;
 
 #[cfg(test)]
 mod tests;

@@ -41,6 +41,10 @@ pub struct Snapshot {
     pub pack: Option<String>,
     /// What it does not hold.
     pub not_covered: NotCovered,
+    /// The files, folders and patterns that alone it was to hold, seen from the tree's top folder;
+    /// where there are none it is of the tree.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<String>,
     /// What going back to another one has made, where this one was taken before that: going back
     /// to this one removes it, as long as it is what was made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -1,28 +1,22 @@
 //! [`Store`]: takes snapshots of one tree, goes back to them, and lets them go.
 
 use std::{
-    collections::BTreeSet,
     ffi::OsStr,
-    os::unix::ffi::{OsStrExt as _, OsStringExt as _},
+    os::unix::ffi::OsStrExt as _,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use callosum_host::{DiskError, FileLock, LockError, disk::EntryKind};
+use callosum_host::{DiskError, FileLock, LockError};
 
 use super::{
     changes::Changes,
     git::{GitError, Surroundings},
-    note::{FORMAT, NotCovered, Snapshot, TooLarge},
-    repository::{Repository, is_ours},
+    note::{FORMAT, Snapshot},
+    repository::Repository,
     retention::Retention,
+    taking::{Taken, paths, shown},
 };
-
-/// A new or changed file that is larger is left out, in bytes.
-const LARGEST: u64 = 50_000_000;
-
-/// So many names of what is not covered are kept.
-const MOST_NAMES: usize = 100;
 
 /// So many dirty files are named.
 const MOST_DIRTY: usize = 10_000;
@@ -42,6 +36,9 @@ pub struct Wanted {
     pub linked_errors: Vec<String>,
     /// Whether it is kept until somebody removes it.
     pub checkpoint: bool,
+    /// The files, folders and patterns that it is to hold, seen from the tree's top folder; of none
+    /// it holds the tree.
+    pub only: Vec<String>,
 }
 
 /// Why there is no snapshot, or no way back to one.
@@ -67,6 +64,12 @@ pub enum SnapshotError {
     Ambiguous {
         /// What was asked for.
         id: String,
+    },
+    /// More files are named than a snapshot of named ones holds.
+    #[error("{count} files are more than a snapshot of named files holds")]
+    TooMany {
+        /// How many there are.
+        count: usize,
     },
     /// The user is in the middle of something.
     #[error("{what} is under way in `{}`: files are not put back under it", tree.display())]
@@ -129,7 +132,7 @@ impl Store {
         &self.repository.tree
     }
 
-    /// Takes a snapshot of the tree.
+    /// Takes a snapshot of the tree, or of the files in it that are named.
     ///
     /// Reads what has changed since the last one; the first reads what differs from the user's
     /// index, or everything where there is no repository. The user's index, refs and objects are
@@ -140,7 +143,7 @@ impl Store {
     }
 
     fn create_locked(&self, wanted: &Wanted) -> Result<Snapshot, SnapshotError> {
-        let taken = self.take()?;
+        let taken = self.take(&wanted.only)?;
         let Surroundings {
             disk, clock, ids, ..
         } = &self.surroundings;
@@ -160,8 +163,10 @@ impl Store {
             .ok();
         let is_users = self.repository.users.is_some();
         let against: &[&str] = match &head {
-            Some(head) => &["diff-tree", "-r", "-z", "--name-only", head, &taken.tree],
-            None => &["ls-tree", "-r", "-z", "--name-only", &taken.tree],
+            Some(head) if wanted.only.is_empty() => {
+                &["diff-tree", "-r", "-z", "--name-only", head, &taken.tree]
+            }
+            _ => &["ls-tree", "-r", "-z", "--name-only", &taken.tree],
         };
         let dirty = git.run(against)?;
         let mut snapshot = Snapshot {
@@ -183,6 +188,7 @@ impl Store {
             tree: taken.tree,
             pack: None,
             not_covered: taken.not_covered,
+            only: wanted.only.clone(),
             made: Vec::new(),
         };
         let reference = self.reference(&snapshot.snapshot_id);
@@ -246,7 +252,7 @@ impl Store {
     /// What going back to a snapshot would do, from the tree as it is now.
     pub fn changes(&self, snapshot: &Snapshot) -> Result<Changes, SnapshotError> {
         let _lock = self.lock()?;
-        let now = self.take()?;
+        let now = self.take(&snapshot.only)?;
         self.changes_from(&now.tree, snapshot)
     }
 
@@ -254,7 +260,7 @@ impl Store {
     /// nothing.
     pub fn patch(&self, snapshot: &Snapshot) -> Result<Vec<u8>, SnapshotError> {
         let _lock = self.lock()?;
-        let now = self.take()?;
+        let now = self.take(&snapshot.only)?;
         let changes = self.changes_from(&now.tree, snapshot)?;
         let changed: Vec<&OsStr> = changes
             .written()
@@ -298,6 +304,7 @@ impl Store {
         let _lock = self.lock()?;
         let mut before = self.create_locked(&Wanted {
             label: format!("before going back to {}", snapshot.snapshot_id),
+            only: snapshot.only.clone(),
             ..Wanted::default()
         })?;
         let changes = self.changes_from(&before.tree, snapshot)?;
@@ -403,100 +410,8 @@ impl Store {
         Ok(FileLock::acquire(disk, &path, PATIENCE)?)
     }
 
-    /// Writes the tree as it is now. What stops git once may be our own index, which is begun anew.
-    fn take(&self) -> Result<Taken, SnapshotError> {
-        let disk = &self.surroundings.disk;
-        self.repository.begin_index(disk, false)?;
-        if let Ok(taken) = self.take_once() {
-            return Ok(taken);
-        }
-        self.repository.begin_index(disk, true)?;
-        self.take_once()
-    }
-
-    fn take_once(&self) -> Result<Taken, SnapshotError> {
-        let git = self.repository.of_tree(&self.surroundings);
-        let listed = git.run(&[
-            "ls-files",
-            "-z",
-            "--modified",
-            "--deleted",
-            "--others",
-            "--exclude-standard",
-        ])?;
-        let mut not_covered = NotCovered {
-            repositories: self.submodules()?,
-            ..NotCovered::default()
-        };
-        let mut bytes = 0;
-        let mut input = Vec::new();
-        let changed: BTreeSet<PathBuf> = paths(&listed).collect();
-        for path in changed {
-            if is_ours(&path) {
-                continue;
-            }
-            let raw = path.as_os_str().as_bytes();
-            if raw.ends_with(b"/") {
-                not_covered.repositories.push(shown(&path));
-                continue;
-            }
-            let found = self
-                .surroundings
-                .disk
-                .stat(&self.repository.tree.join(&path))?;
-            let size = found
-                .filter(|found| found.kind == EntryKind::File)
-                .map_or(0, |found| found.len);
-            if size > LARGEST {
-                not_covered.too_large.push(TooLarge {
-                    path: shown(&path),
-                    bytes: size,
-                });
-                continue;
-            }
-            bytes += size;
-            input.extend_from_slice(raw);
-            input.push(0);
-        }
-        if !input.is_empty() {
-            git.run_on(
-                &["update-index", "-z", "--add", "--remove", "--stdin"],
-                input,
-            )?;
-        }
-        let ignored = git.run(&[
-            "ls-files",
-            "-z",
-            "--others",
-            "--ignored",
-            "--exclude-standard",
-            "--directory",
-        ])?;
-        let ignored: Vec<PathBuf> = paths(&ignored).filter(|path| !is_ours(path)).collect();
-        not_covered.ignored_count = ignored.len();
-        let first = ignored.iter().take(MOST_NAMES);
-        not_covered.ignored = first.map(|path| shown(path)).collect();
-        Ok(Taken {
-            tree: git.line(&["write-tree"])?,
-            bytes,
-            not_covered,
-        })
-    }
-
-    /// The submodules, as `.gitmodules` names them.
-    fn submodules(&self) -> Result<Vec<String>, SnapshotError> {
-        let path = self.repository.tree.join(".gitmodules");
-        let found = self.surroundings.disk.stat(&path)?;
-        if found.is_none_or(|found| found.kind != EntryKind::File) {
-            return Ok(Vec::new());
-        }
-        let text = self.surroundings.disk.read(&path)?;
-        let text = String::from_utf8_lossy(&text);
-        let value = |line: &str| {
-            let (key, value) = line.split_once('=')?;
-            (key.trim() == "path").then(|| value.trim().to_owned())
-        };
-        Ok(text.lines().filter_map(value).collect())
+    fn take(&self, only: &[String]) -> Result<Taken, SnapshotError> {
+        Taken::now(&self.surroundings, &self.repository, only)
     }
 
     fn changes_from(&self, now: &str, snapshot: &Snapshot) -> Result<Changes, SnapshotError> {
@@ -590,23 +505,4 @@ impl Store {
     fn reference(&self, id: &str) -> PathBuf {
         self.repository.bare().join("refs/snapshots").join(id)
     }
-}
-
-/// A tree that was written, and what is not in it.
-struct Taken {
-    tree: String,
-    bytes: u64,
-    not_covered: NotCovered,
-}
-
-/// What git prints with `-z`.
-fn paths(printed: &[u8]) -> impl Iterator<Item = PathBuf> {
-    printed
-        .split(|byte| *byte == 0)
-        .filter(|path| !path.is_empty())
-        .map(|path| PathBuf::from(OsStr::from_bytes(path)))
-}
-
-fn shown(path: &Path) -> String {
-    String::from_utf8_lossy(&path.as_os_str().to_owned().into_vec()).into_owned()
 }

@@ -494,3 +494,43 @@ fn a_snapshot_is_found_by_the_beginning_of_its_id() {
     assert!(patch.contains("+one"), "{patch}");
     assert!(Path::new(&snapshot.tree_path).is_dir());
 }
+
+/// CAKE-SNAP-1: outside of a repository the files that are named are kept, and nothing else is read;
+/// going back to them leaves all others alone, and can be undone.
+#[test]
+fn named_files_are_kept_alone() {
+    let ground = Ground::new();
+    ground.write("notes/a.txt", "hours\n");
+    ground.write("notes/b.log", "log\n");
+    ground.write("large/c.txt", "other\n");
+    ground.write(".gitignore", "notes/\n");
+    ground.write("o[1].txt", "odd\n");
+    let store = ground.store();
+    let wanted = Wanted {
+        only: vec![
+            "notes/a.txt".into(),
+            "*.log".into(),
+            "o[1].txt".into(),
+            "gone".into(),
+        ],
+        ..labelled("before")
+    };
+    let snapshot = store.create(&wanted).unwrap();
+    assert_eq!(
+        snapshot.dirty_files,
+        ["notes/a.txt", "notes/b.log", "o[1].txt"]
+    );
+    assert_eq!(snapshot.only, wanted.only);
+    ground.write("notes/a.txt", "");
+    ground.remove("notes/b.log");
+    ground.write("large/c.txt", "changed\n");
+    let restored = store
+        .restore(&store.named(&snapshot.snapshot_id).unwrap())
+        .unwrap();
+    assert_eq!(ground.text("notes/a.txt").as_deref(), Some("hours\n"));
+    assert_eq!(ground.text("notes/b.log").as_deref(), Some("log\n"));
+    assert_eq!(ground.text("large/c.txt").as_deref(), Some("changed\n"));
+    store.restore(&restored.before).unwrap();
+    assert_eq!(ground.text("notes/a.txt").as_deref(), Some(""));
+    assert_eq!(ground.text("notes/b.log"), None);
+}

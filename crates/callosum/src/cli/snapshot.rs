@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use callosum_evidence::terminal::on_one_line;
 use callosum_guard::snapshot::{
     Changes, NotCovered, Retention, Snapshot, SnapshotError, Store, Surroundings, Wanted,
 };
@@ -70,6 +71,10 @@ pub(crate) struct CreateArgs {
     /// Keep it for this error; may be given several times
     #[arg(long = "error", value_name = "SIGNATURE")]
     errors: Vec<String>,
+    /// Hold these files, folders or patterns alone, whether they are ignored or not; seen from the
+    /// root, may be given several times
+    #[arg(long, value_name = "PATH")]
+    only: Vec<String>,
 }
 
 #[derive(Args, Debug)]
@@ -130,6 +135,8 @@ pub(crate) struct SnapshotOutput {
     pub(crate) checkpoint: bool,
     /// What it does not hold.
     pub(crate) not_covered: NotCoveredOutput,
+    /// The files, folders and patterns that alone it holds; nothing where it is of the tree.
+    pub(crate) only: Vec<String>,
 }
 
 /// What a snapshot does not hold.
@@ -150,6 +157,8 @@ pub(crate) struct NotCoveredOutput {
 pub(crate) struct SnapshotsOutput {
     /// The newest first.
     pub(crate) snapshots: Vec<SnapshotOutput>,
+    /// How many there are, shown or not.
+    pub(crate) total: usize,
 }
 
 /// `callosum snapshot diff --json` and `callosum snapshot restore --json`.
@@ -221,6 +230,9 @@ fn explained(error: &SnapshotError) -> CommandError {
         SnapshotError::Unknown { .. } | SnapshotError::Ambiguous { .. } => {
             CommandError::from_error(Exit::Usage, error).hint("callosum snapshot list")
         }
+        SnapshotError::TooMany { .. } => {
+            CommandError::from_error(Exit::No, error).hint("callosum snapshot create")
+        }
         SnapshotError::UnderWay { .. } => CommandError::from_error(Exit::No, error)
             .hint("finish it or break it off, then try again"),
         SnapshotError::Broken { .. } => CommandError::from_error(Exit::No, error)
@@ -237,6 +249,7 @@ fn create(context: &Context, store: &Store, args: &CreateArgs) -> Result<(), Com
         label: args.label.clone(),
         linked_errors: args.errors.clone(),
         checkpoint: args.checkpoint,
+        only: args.only.clone(),
     };
     let snapshot = store.create(&wanted).map_err(|error| explained(&error))?;
     keep_within(context, store);
@@ -272,12 +285,13 @@ fn tell_not_covered(context: &Context, lacks: &NotCovered) {
 
 fn list(context: &Context, store: &Store, args: &ListArgs) -> Result<(), CommandError> {
     let mut all = store.list().map_err(|error| explained(&error))?;
+    let total = all.len();
     all.truncate(args.limit);
     if context.ui.json {
         let snapshots = all.iter().map(SnapshotOutput::of).collect();
-        return context.ui.json_data(&SnapshotsOutput { snapshots });
+        return context.ui.json_data(&SnapshotsOutput { snapshots, total });
     }
-    if all.is_empty() {
+    if total == 0 {
         context.ui.say("no snapshots yet");
         return Ok(());
     }
@@ -286,13 +300,20 @@ fn list(context: &Context, store: &Store, args: &ListArgs) -> Result<(), Command
         table.row([
             snapshot.snapshot_id.chars().take(8).collect(),
             snapshot.timestamp.to_string(),
-            snapshot.branch.clone().unwrap_or_default(),
+            on_one_line(snapshot.branch.as_deref().unwrap_or_default()),
             snapshot.dirty_files.len().to_string(),
             if snapshot.is_pinned() { "yes" } else { "" }.to_owned(),
-            snapshot.label.clone(),
+            on_one_line(&snapshot.label),
         ]);
     }
-    context.ui.data(&table.render())
+    context.ui.data(&table.render())?;
+    if all.len() < total {
+        let left = many((total - all.len()) as u64, "older one");
+        context.ui.say(&format!(
+            "{left} not shown: callosum snapshot list --limit {total}"
+        ));
+    }
+    Ok(())
 }
 
 fn diff(context: &Context, store: &Store, args: &DiffArgs) -> Result<(), CommandError> {
@@ -456,7 +477,8 @@ fn clean(context: &Context, store: &Store, args: &CleanArgs) -> Result<(), Comma
 fn as_text(changes: &Changes) -> String {
     let mut text = String::new();
     for change in &changes.0 {
-        let _ = writeln!(text, "{:8} {}", change.kind.as_str(), change.path.display());
+        let path = on_one_line(&change.path.to_string_lossy());
+        let _ = writeln!(text, "{:8} {path}", change.kind.as_str());
     }
     if text.is_empty() {
         text.push_str("the tree is as it was\n");
@@ -484,6 +506,7 @@ impl SnapshotOutput {
                 repositories: not_covered.repositories.clone(),
                 too_large: large.map(|large| large.path.clone()).collect(),
             },
+            only: snapshot.only.clone(),
         }
     }
 }

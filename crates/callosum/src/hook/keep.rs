@@ -5,7 +5,7 @@
 //! before, waits for the snapshot, but no longer than [`PATIENCE`]: a client runs the tool anyway
 //! once its own limit is over. The snapshot then goes on beside the tool.
 
-use std::{sync::mpsc, thread, time::Duration};
+use std::{path::Path, sync::mpsc, thread, time::Duration};
 
 use callosum_guard::Decision;
 use callosum_host::process::{Cancel, Ending, Launch, Limits, SpawnError, leave, run};
@@ -17,6 +17,9 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 /// How long a snapshot may take that nobody waits for any more.
 const LONGEST_RUN: Duration = Duration::from_mins(5);
+
+/// So many of the files that are named are looked for.
+const MOST_NAMED: usize = 64;
 
 /// Most characters of a command that name its snapshot.
 const LONGEST: usize = 60;
@@ -45,40 +48,54 @@ impl Kept {
     }
 }
 
-/// Has a snapshot taken of a repository in which a person is asked, or something may lose work.
+/// Has a snapshot taken of a repository in which a person is asked, or something may lose work;
+/// outside of one, of the files that the command names.
 ///
-/// `None` where nothing needs one. Where it cannot be taken, the answer stands all the same.
+/// `None` where nothing needs one, or nothing of what is named is there. Where it cannot be taken, the answer stands all the same.
 pub(super) fn before(about: &About, judged: &Judged, reply: &Reply, place: &Place) -> Option<Kept> {
     let root = place.facts.root.as_deref()?;
-    place.facts.git_dir.as_ref()?;
     let runs = judged.verdict.decision == Decision::Allow;
     let is_wanted =
         reply.is_question || runs && (judged.verdict.destroys || !judged.permitted.is_empty());
     if !is_wanted {
         return None;
     }
-    let launch = launch(root, &about.label(LONGEST), place)?;
+    let only = match &place.facts.git_dir {
+        Some(_) => Vec::new(),
+        None => Some(named(root, judged, place)).filter(|only| !only.is_empty())?,
+    };
+    let launch = launch(root, &about.label(LONGEST), &only, place)?;
     if reply.is_question {
         return Some(leave(&launch).map_or(Kept::Failed, |()| Kept::Begun));
     }
     Some(waited_for(launch).unwrap_or(Kept::Failed))
 }
 
-fn launch(root: &str, label: &str, place: &Place) -> Option<Launch> {
+/// What the command names and is there, or may be by a pattern, seen from the root.
+fn named(root: &str, judged: &Judged, place: &Place) -> Vec<String> {
+    let named = judged.verdict.named.iter().take(MOST_NAMED);
+    let is_there = |path: &&String| {
+        let is_pattern = path.contains(['*', '?', '[']);
+        is_pattern || place.disk.exists(Path::new(path)).unwrap_or(false)
+    };
+    let inner = |path: &String| {
+        let inner = Path::new(path).strip_prefix(root).ok()?.to_str()?;
+        Some(if inner.is_empty() { "." } else { inner }.to_owned())
+    };
+    named.filter(is_there).filter_map(inner).collect()
+}
+
+fn launch(root: &str, label: &str, only: &[String], place: &Place) -> Option<Launch> {
     let label = format!("before: {label}");
-    let arguments = [
-        "-C",
-        root,
-        "--no-progress",
-        "snapshot",
-        "create",
-        "--",
-        &label,
-    ];
+    let mut arguments = vec!["-C", root, "--no-progress", "snapshot", "create"];
+    for path in only {
+        arguments.extend(["--only", path]);
+    }
+    arguments.extend(["--", &label]);
     let variables = place.environment.iter();
     Some(Launch {
         program: std::env::current_exe().ok()?,
-        arguments: arguments.map(Into::into).into(),
+        arguments: arguments.into_iter().map(Into::into).collect(),
         folder: root.into(),
         environment: variables
             .map(|(name, value)| (name.to_owned(), value.to_owned()))

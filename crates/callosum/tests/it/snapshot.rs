@@ -177,3 +177,40 @@ fn what_is_too_old_goes_with_the_next_snapshot() {
     create_at("2026-01-05T06:30:00Z", "later");
     assert_eq!(labels(), ["broken", "for an error", "kept", "later"]);
 }
+
+/// CAKE-SNAP-1: a list that is cut short says so, and a row is a line whatever a label holds.
+#[test]
+fn a_list_says_how_many_it_leaves_out() {
+    let env = repository();
+    for _ in 0..3 {
+        create(&env, "one\nlabel\u{1b}[2J");
+    }
+    let listed = snapshot(&env, &["list", "--limit", "2"]).run().success();
+    assert_eq!(listed.stdout.lines().count(), 3, "{}", listed.stdout);
+    assert!(listed.stdout.contains("one\\nlabel"), "{}", listed.stdout);
+    assert!(
+        listed.stderr.contains("1 older one not shown"),
+        "{}",
+        listed.stderr
+    );
+    let json = snapshot(&env, &["list", "--limit", "2", "--json"]).run();
+    assert_eq!(json.success().json()["total"], 3);
+    let all = snapshot(&env, &["list"]).run().success();
+    assert_eq!(all.stderr, "");
+}
+
+/// CAKE-SNAP-1: files that are named are kept alone, ignored ones too.
+#[test]
+fn a_snapshot_of_named_files_holds_them_alone() {
+    let env = repository();
+    let created = snapshot(&env, &["create", "--only", "target/out", "--json"]).run();
+    let created = created.success().json();
+    assert_eq!(created["dirty_files"], serde_json::json!(["target/out"]));
+    assert_eq!(created["only"], serde_json::json!(["target/out"]));
+    env.write("target/out", "gone");
+    env.write("src/lib.rs", "changed");
+    let id = created["snapshot_id"].as_str().unwrap();
+    snapshot(&env, &["restore", id, "--yes"]).run().success();
+    assert_eq!(env.read("target/out"), "built");
+    assert_eq!(env.read("src/lib.rs"), "changed");
+}

@@ -11,7 +11,16 @@ use super::{
 use crate::config::{Permissions, Permit, PermitError};
 
 /// The rule that is named where an event could not be read.
-const UNREADABLE: &str = "hook.unreadable";
+pub(crate) const UNREADABLE: &str = "hook.unreadable";
+
+/// Why a call is answered without having been decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// It took too long.
+    TooLate,
+    /// This program failed.
+    Defect,
+}
 
 /// What the guard says of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,11 +74,31 @@ impl Judged {
 
     /// What is said of an event that is none.
     pub(super) fn unreadable(error: &Unreadable) -> Self {
+        let reason = format!("callosum cannot decide on this call: {error}");
+        Self::undecided(UNREADABLE, reason)
+    }
+
+    /// What is said of a call that was not decided.
+    pub(super) fn failed(failure: Failure) -> Self {
+        let (rule, reason) = match failure {
+            Failure::TooLate => (
+                "hook.too-late",
+                "callosum took too long to decide on this call",
+            ),
+            Failure::Defect => (
+                "hook.defect",
+                "callosum failed on this call by a defect of its own",
+            ),
+        };
+        Self::undecided(rule, reason.to_owned())
+    }
+
+    fn undecided(rule: &str, reason: String) -> Self {
         Self {
             verdict: Verdict {
                 decision: Decision::Ask,
-                rule: Some(UNREADABLE.to_owned()),
-                reason: Some(format!("callosum cannot decide on this call: {error}")),
+                rule: Some(rule.to_owned()),
+                reason: Some(reason),
                 ..Verdict::default()
             },
             ..Self::default()

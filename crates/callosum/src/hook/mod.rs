@@ -18,6 +18,7 @@ mod event;
 mod judge;
 mod keep;
 mod place;
+mod progress;
 mod record;
 mod session;
 mod voice;
@@ -26,6 +27,7 @@ use std::{
     ffi::{OsStr, OsString},
     io::Read as _,
     panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -35,12 +37,14 @@ use callosum_host::Disk;
 
 pub(crate) use self::{
     answer::{Answer, Moment, Reply},
+    judge::UNREADABLE,
     place::{facts, journal, links_in},
 };
 use self::{
     event::{Action, Event, LONGEST, Unreadable},
-    judge::Judged,
+    judge::{Failure, Judged},
     place::Place,
+    progress::Progress,
     record::{About, Told},
     voice::Voice,
 };
@@ -85,17 +89,21 @@ pub(crate) fn answered(client: &OsStr, event: &OsStr) -> u8 {
         known: known(&client),
         moment: Moment::named(&event),
     };
-    let too_late = "callosum took too long to decide on this call";
+    let progress = Progress::default();
+    call.prepare(&progress);
+    let (late, told, name) = (progress.clone(), progress.clone(), client.to_string());
     let voice = Voice::start(
-        call.reply(&Answer::Ask(too_late.to_owned()), None),
         PATIENCE,
+        move || late.too_late(),
+        move || told.record(&name, Failure::TooLate, begun.elapsed()),
     );
     // What is told of a panic would be read by the client.
     std::panic::set_hook(Box::new(|_| {}));
-    let reply = catch_unwind(AssertUnwindSafe(|| call.decide(begun)));
+    let reply = catch_unwind(AssertUnwindSafe(|| call.decide(begun, &progress, &voice)));
     let reply = reply.unwrap_or_else(|_| {
-        let defect = "callosum failed on this call by a defect of its own";
-        call.reply(&Answer::Ask(defect.to_owned()), None)
+        let told = || progress.record(&client, Failure::Defect, begun.elapsed());
+        drop(catch_unwind(AssertUnwindSafe(told)));
+        call.failed(Failure::Defect)
     });
     voice.say(&reply)
 }
@@ -106,7 +114,7 @@ fn known(client: &str) -> Option<&'static Client> {
 }
 
 impl Call<'_> {
-    fn decide(&mut self, begun: Instant) -> Reply {
+    fn decide(&mut self, begun: Instant, progress: &Progress, voice: &Voice) -> Reply {
         if self.moment == Moment::Clear {
             let answer = session::may_clear(self.client);
             return self.reply(&answer, None);
@@ -119,6 +127,7 @@ impl Call<'_> {
             // A name that nobody here knows; what the client says itself counts then.
             let name = observed.name.as_deref().unwrap_or_default();
             self.moment = Moment::named(name);
+            self.prepare(progress);
         }
         if !self.moment.decides() {
             let silence = self.reply(&Answer::Pass, None);
@@ -127,23 +136,28 @@ impl Call<'_> {
             };
             return session::observe(client, self.event, &read.unwrap_or_default(), silence);
         }
-        let event = read.and_then(|bytes| Event::read(&bytes));
         let environment = Environment::from_process();
+        let home = environment.path("HOME");
+        let event = read.and_then(|bytes| Event::read(&bytes));
+        let event = event.map(|event| event.at_home(home.as_deref()));
         let disk = Disk::real();
         let (event, judged, place) = match event {
             Ok(event) => {
                 if event.action == Action::Other {
                     return self.reply(&Answer::Pass, None);
                 }
-                let place = Place::gather(&disk, &environment, &event);
+                let event = Arc::new(event);
+                progress.read(&event);
+                let place = Arc::new(Place::gather(&disk, &environment, &event));
+                progress.gathered(&place);
                 let now = environment.clock().ok().map(|clock| clock.now());
                 let mut judged = Judged::of(&event.action, &place, now);
                 judged.verdict.destroys |= event.removes;
                 (event, judged, place)
             }
             Err(unreadable) => {
-                let event = Event::default();
-                let place = Place::gather(&disk, &environment, &event);
+                let event = Arc::new(Event::default());
+                let place = Arc::new(Place::gather(&disk, &environment, &event));
                 (event, Judged::unreadable(&unreadable), place)
             }
         };
@@ -166,8 +180,20 @@ impl Call<'_> {
             snapshot,
             took,
         };
-        record::keep(self.client, &told, &place);
+        // Who has answered in our stead has told the journal as well.
+        if !voice.was_used() {
+            record::keep(self.client, &told, &place);
+        }
         reply
+    }
+
+    /// Says what is to be answered should the time be over before anything is decided.
+    fn prepare(&self, progress: &Progress) {
+        progress.prepare(self.failed(Failure::TooLate), self.moment.decides());
+    }
+
+    fn failed(&self, failure: Failure) -> Reply {
+        self.reply(&Judged::failed(failure).answer(), None)
     }
 
     fn reply(&self, answer: &Answer, mode: Option<&str>) -> Reply {

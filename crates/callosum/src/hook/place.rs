@@ -90,6 +90,23 @@ impl Place {
             journal,
         }
     }
+
+    /// What is said without a look at anything, where looking may be what takes so long.
+    pub(super) fn unseen(disk: &Disk, environment: Environment, event: &Event) -> Self {
+        let homes = Homes::find(&environment).ok();
+        Self {
+            disk: disk.clone(),
+            facts: Facts {
+                cwd: event.folder.as_deref().and_then(text),
+                home: environment.path("HOME").as_deref().and_then(text),
+                ..Facts::default()
+            },
+            guard: GuardConfig::default(),
+            permissions: None,
+            journal: homes.map(|homes| journal(disk, &homes, None)),
+            environment,
+        }
+    }
 }
 
 /// The folder of a call, and the one from which its project is looked for: what the client names, else

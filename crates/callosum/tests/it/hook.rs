@@ -324,6 +324,114 @@ fn tools_of_other_servers_are_decided_on() {
     }
 }
 
+/// CAKE-SHIM-1: who deletes or moves by a tool of another server is told what the guard says of the
+/// command that does the same, and what is a command in other words is one.
+#[test]
+fn what_a_tool_does_is_decided_like_the_command_that_does_it() {
+    let env = repository();
+    let home = env.home().display().to_string();
+    let root = env.project().display().to_string();
+    let places = [
+        "/",
+        ".",
+        "..",
+        "~",
+        &home,
+        &root,
+        ".git",
+        "~/notes",
+        "src/lib.rs",
+        "/etc",
+    ];
+    for place in places {
+        let shown = if place.starts_with('~') {
+            place.to_owned()
+        } else {
+            format!("'{place}'")
+        };
+        for (tool, input, same) in [
+            (
+                "mcp__filesystem__delete_file",
+                json!({"path": place}),
+                format!("rm -r -- {shown}"),
+            ),
+            (
+                "mcp__files__remove_directory",
+                json!({"arguments": {"directory": place}}),
+                format!("rm -r -- {shown}"),
+            ),
+            (
+                "mcp__filesystem__move_file",
+                json!({"source": place, "destination": "x"}),
+                format!("mv -- {shown} x"),
+            ),
+        ] {
+            let said = env.run(["guard", "check", "--json", "--", &same]);
+            let expected = match said.json()["decision"].as_str().unwrap() {
+                "allow" => None,
+                "block" => Some("deny"),
+                asked => Some(asked),
+            }
+            .map(ToOwned::to_owned);
+            let output = decide(&env, "claude", &event(&env, tool, input));
+            let decision = output.json()["hookSpecificOutput"]["permissionDecision"].clone();
+            let decision = decision.as_str().map(ToOwned::to_owned);
+            assert_eq!(decision, expected, "{tool} {place}: {output:?}");
+        }
+    }
+    for (tool, input) in [
+        ("mcp__fs__delete_file", json!({"path": "/"})),
+        ("mcp__fs__rmdir", json!({"directory": "."})),
+        ("mcp__fs__trash", json!({"paths": ["src", "~"]})),
+        (
+            "mcp__fs__move_file",
+            json!({"source": home, "destination": "x"}),
+        ),
+        (
+            "mcp__fs__delete_file",
+            json!({"uri": format!("file://{home}")}),
+        ),
+        (
+            "mcp__fs__write_file",
+            json!({"path": "~/.claude/settings.json"}),
+        ),
+        (
+            "mcp__pg__ask",
+            json!({"input": {"query": "DROP TABLE users"}}),
+        ),
+        (
+            "mcp__jupyter__execute",
+            json!({"arguments": {"code": "import shutil; shutil.rmtree('/')"}}),
+        ),
+        ("mcp__x__run", json!({"cmdline": "git reset --hard"})),
+        (
+            "mcp__tmux__send_keys",
+            json!({"keys": "git reset --hard\n"}),
+        ),
+        (
+            "mcp__x__run",
+            json!({"args": {"shell_command": "git reset --hard"}}),
+        ),
+    ] {
+        let mut call = event(&env, tool, input);
+        call["permission_mode"] = "bypassPermissions".into();
+        let output = decide(&env, "claude", &call);
+        assert!(denied("claude", &output).is_some(), "{tool}: {output:?}");
+    }
+    for (tool, input) in [
+        ("mcp__fs__delete_file", json!({"path": "src/lib.rs"})),
+        (
+            "mcp__fs__move_file",
+            json!({"source": "src/lib.rs", "destination": "src/a.rs"}),
+        ),
+        ("mcp__mail__delete_message", json!({"id": "/"})),
+        ("mcp__mail__send", json!({"text": "git reset --hard"})),
+        ("mcp__tmux__send_keys", json!({"keys": ["ls", "Enter"]})),
+    ] {
+        passes(&decide(&env, "claude", &event(&env, tool, input)));
+    }
+}
+
 /// CAKE-SHIM-1: a client that never ends what it sends is answered all the same.
 #[test]
 fn an_event_without_an_end_is_denied_in_time() {
@@ -338,6 +446,10 @@ fn an_event_without_an_end_is_denied_in_time() {
     let output = shell.arguments(["-c", &script]).run();
     let reason = denied("codex", &output).unwrap();
     assert!(reason.contains("took too long"), "{reason}");
+    let found = machine_records(&env);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0]["executor"], "codex");
+    assert_eq!(found[0]["details"]["rule"], "hook.too-late");
 }
 
 /// CAKE-ADP-1: a hook that only watches says nothing, whatever happens.
@@ -455,6 +567,38 @@ fn while_a_person_is_asked_a_snapshot_is_taken() {
     let label = listed[0]["label"].as_str().unwrap();
     assert!(label.starts_with("before: /"), "{label}");
     assert_eq!(listed[0]["dirty_files"], json!(["src/lib.rs"]));
+}
+
+/// CAKE-SNAP-1: outside of a repository the files are kept that the command names, and no others.
+#[test]
+fn outside_of_a_repository_what_is_named_is_kept() {
+    let env = TestEnv::new();
+    env.write("notes/a.txt", "hours of work\n");
+    env.write("b.txt", "more\n");
+    env.write("other.txt", "other\n");
+    let list = || {
+        let listed = env.run(["snapshot", "list", "--json"]).success().json();
+        listed["snapshots"].as_array().unwrap().clone()
+    };
+    for harmless in ["ls notes", "cat b.txt", "rm -f gone.txt", "rm -rf \"$DIR\""] {
+        passes(&decide(&env, "codex", &command(&env, "codex", harmless)));
+    }
+    assert_eq!(list(), Vec::<Value>::new());
+    let lossy = "rm -rf notes && sed -i d b.txt";
+    passes(&decide(&env, "codex", &command(&env, "codex", lossy)));
+    let listed = list();
+    assert_eq!(listed.len(), 1);
+    assert_eq!(listed[0]["dirty_files"], json!(["b.txt", "notes/a.txt"]));
+    std::fs::remove_dir_all(env.project().join("notes")).unwrap();
+    env.write("b.txt", "");
+    env.write("other.txt", "changed\n");
+    let id = listed[0]["snapshot_id"].as_str().unwrap();
+    env.run(["snapshot", "restore", id, "--yes"]).success();
+    assert_eq!(env.read("notes/a.txt"), "hours of work\n");
+    assert_eq!(env.read("b.txt"), "more\n");
+    assert_eq!(env.read("other.txt"), "changed\n");
+    let last = &machine_records(&env)[4];
+    assert_eq!(last["details"]["snapshot"], "taken");
 }
 
 /// The program's own help is not taken for an event.

@@ -1,39 +1,44 @@
 //! What a tool of another server would do, as far as the names of what it is given tell.
 //!
 //! Nobody says what such a tool does with what it takes. What is called a command is taken for one,
-//! a statement for a database for one of its client's, code for a one-liner of its language; and a
-//! path for one that is written where the tool's name says that it changes something.
+//! as is what is typed into a terminal; a statement for a database for one of its client's, code for
+//! a one-liner of its language. A path is removed, moved, copied or written as the tool's name says
+//! ([`Deed`]), and decided on like the command that does the same. All of that is looked for in what
+//! stands within other objects as well.
 
 use serde_json::{Map, Value};
 
-use super::{Action, commands_in, paths_in, text_in};
+use super::{
+    Action,
+    deed::{Deed, words},
+    given::Given,
+};
 
-/// Words in the name of a tool that say that it changes files.
-const CHANGES: [&str; 15] = [
-    "write", "edit", "create", "delete", "remove", "move", "rename", "replace", "patch", "insert",
-    "append", "update", "save", "copy", "truncate",
-];
-
-/// Words in the name of a tool that say that what it is asked is asked of a database.
+/// Parts of a tool's name that say that what it is asked is asked of a database.
 const DATABASES: [&str; 14] = [
     "sql",
     "postgres",
     "maria",
     "database",
-    "db_",
-    "_db",
     "duckdb",
     "clickhouse",
     "snowflake",
     "bigquery",
     "redshift",
     "supabase",
+    "cockroach",
+    "timescale",
     "execute_query",
     "run_query",
 ];
 
-/// Words in the name of a tool that say that it runs the code which it is given.
-const RUNS: [&str; 9] = [
+/// Words of a tool's name that say the same.
+const DATABASE_WORDS: [&str; 8] = [
+    "pg", "db", "d1", "neon", "turso", "oracle", "trino", "athena",
+];
+
+/// Parts of a tool's name that say that it runs the code which it is given.
+const RUNS: [&str; 11] = [
     "run",
     "exec",
     "eval",
@@ -43,41 +48,279 @@ const RUNS: [&str; 9] = [
     "node",
     "javascript",
     "jupyter",
+    "kernel",
+    "sandbox",
 ];
+
+/// Words of a tool's name that say that what it is given is typed into a shell.
+const TERMINALS: [&str; 9] = [
+    "terminal", "term", "tmux", "pty", "tty", "console", "iterm", "iterm2", "shell",
+];
+
+/// Words of a tool's name that say that its code runs in a page.
+const BROWSERS: [&str; 6] = [
+    "browser",
+    "puppeteer",
+    "playwright",
+    "chrome",
+    "page",
+    "devtools",
+];
+
+/// Where statements for a database stand.
+const STATEMENTS: [&str; 7] = [
+    "sql",
+    "statement",
+    "statements",
+    "sqlquery",
+    "sqlstatement",
+    "querysql",
+    "rawsql",
+];
+
+/// Where it stands which of several things a tool is to do.
+const VERBS: [&str; 6] = ["action", "operation", "op", "method", "mode", "type"];
+
+/// Where the name of a tool stands that another one calls.
+const TOOLS: [&str; 5] = ["tool", "toolname", "name", "function", "recipientname"];
+
+/// Where it stands what is moved or copied, and where to.
+const SOURCES: [&str; 14] = [
+    "source",
+    "sources",
+    "src",
+    "srcpath",
+    "sourcepath",
+    "sourcefile",
+    "from",
+    "frompath",
+    "oldpath",
+    "path",
+    "paths",
+    "file",
+    "filepath",
+    "filename",
+];
+const TARGETS: [&str; 14] = [
+    "destination",
+    "dest",
+    "dst",
+    "destpath",
+    "dstpath",
+    "destinationpath",
+    "to",
+    "topath",
+    "newpath",
+    "target",
+    "targetpath",
+    "destinationfolder",
+    "destinationdirectory",
+    "targetdirectory",
+];
+
+/// Where the name stands that something gets in its folder.
+const NEW_NAMES: [&str; 3] = ["newname", "newfilename", "to"];
 
 /// What a call of a tool would do.
 pub(super) fn action(tool: &str, input: &Map<String, Value>) -> Action {
+    let mut found = Found::default();
+    found.gather(tool, Given(input), None);
+    found.into_action()
+}
+
+/// Whether what is done is done to the folder that is named, and not within it.
+pub(super) fn is_of_folder(tool: &str, given: Given<'_>) -> bool {
+    let is_gone = !matches!(deed(tool, given), None | Some(Deed::Change));
+    is_gone && given.command().is_none() && given.paths().is_empty()
+}
+
+/// All that a call would do.
+#[derive(Default)]
+struct Found {
+    commands: Vec<String>,
+    writes: Vec<String>,
+}
+
+impl Found {
+    /// Looks at one object, and at those that stand in it.
+    fn gather(&mut self, tool: &str, given: Given<'_>, folder: Option<&str>) {
+        match action_of(tool, given) {
+            Action::Shell(command) => self.add(match folder {
+                Some(folder) => format!("cd -- {}\n{command}", path_word(folder)),
+                None => command,
+            }),
+            Action::Write(paths) => {
+                for path in paths {
+                    if !self.writes.contains(&path) {
+                        self.writes.push(path);
+                    }
+                }
+            }
+            Action::Other => {}
+        }
+        let called = given.text(&TOOLS).map(|called| format!("{tool} {called}"));
+        let tool = called.as_deref().unwrap_or(tool);
+        for inner in given.inner() {
+            let inner = Given(&inner);
+            let folder = inner.workplace().filter(|_| !is_of_folder(tool, inner));
+            self.gather(tool, inner, folder);
+        }
+    }
+
+    fn add(&mut self, command: String) {
+        if !self.commands.contains(&command) {
+            self.commands.push(command);
+        }
+    }
+
+    fn into_action(mut self) -> Action {
+        if self.commands.is_empty() {
+            return written(self.writes);
+        }
+        // One verdict is over all, so what is written is said as a command that writes it.
+        for path in self.writes {
+            self.commands
+                .push(format!("tee -a -- {}", path_word(&path)));
+        }
+        Action::Shell(self.commands.join("\n"))
+    }
+}
+
+/// What one object says that is done.
+fn action_of(tool: &str, given: Given<'_>) -> Action {
     let lower = tool.to_ascii_lowercase();
-    let is_about = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    let paths = paths_in(input);
-    if let Some(command) = commands_in(input) {
+    let names = words(tool);
+    let says = |known: &[&str]| names.iter().any(|name| known.contains(&name.as_str()));
+    let is_about = |parts: &[&str]| parts.iter().any(|part| lower.contains(part));
+    if let Some(script) = given.text(&["script"]).filter(|_| says(&BROWSERS)) {
+        return Action::Shell(quoted("node -e", script));
+    }
+    let paths = given.paths();
+    if let Some(command) = given.command() {
+        let is_word = command.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
         // Some name with one word what is to be done to a path.
-        let is_verb =
-            !paths.is_empty() && command.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
-        return if is_verb && CHANGES.iter().any(|word| command.contains(word)) {
-            Action::Write(paths)
-        } else if is_verb {
-            Action::Shell(with_words(&command, &paths))
-        } else {
-            Action::Shell(command)
+        return match Deed::of_verb(&command).filter(|_| !paths.is_empty()) {
+            Some(deed) => done_to(deed, given, paths),
+            None if is_word => Action::Shell(with_paths(&command, &paths)),
+            None => Action::Shell(command),
         };
     }
-    let asked = text_in(input, &["sql", "statement"]).or_else(|| {
-        let query = text_in(input, &["query", "queries"]);
-        query.filter(|_| is_about(&DATABASES))
+    if let Some(typed) = typed(given, says(&TERMINALS)) {
+        return Action::Shell(typed);
+    }
+    let asked = given.lines(&STATEMENTS, ";\n").or_else(|| {
+        let query = given.lines(&["query", "queries", "querytext"], ";\n");
+        query.filter(|_| is_about(&DATABASES) || says(&DATABASE_WORDS))
     });
     if let Some(statement) = asked {
-        return Action::Shell(client_of(&lower, statement));
+        return Action::Shell(client_of(&lower, &statement));
     }
-    let code = text_in(input, &["code", "source_code"]).filter(|_| is_about(&RUNS));
-    let language = text_in(input, &["language", "lang", "runtime", "kernel"]).unwrap_or(&lower);
-    if let Some(code) = code {
-        return Action::Shell(one_liner(&language.to_ascii_lowercase(), code));
+    let code = given.lines(
+        &[
+            "code",
+            "sourcecode",
+            "cellsource",
+            "cellcontent",
+            "snippet",
+            "pythoncode",
+            "jscode",
+        ],
+        "",
+    );
+    let code = code.or_else(|| {
+        given
+            .lines(&["source"], "")
+            .filter(|_| lower.contains("jupyter"))
+    });
+    if let Some(code) = code.filter(|_| is_about(&RUNS)) {
+        let language = given.text(&["language", "lang", "runtime", "kernel", "kernelname"]);
+        let language = language.unwrap_or(if says(&BROWSERS) { "js" } else { &lower });
+        return Action::Shell(one_liner(&language.to_ascii_lowercase(), &code));
     }
-    if !paths.is_empty() && is_about(&CHANGES) {
-        return Action::Write(paths);
+    match deed(tool, given) {
+        None => Action::Other,
+        Some(Deed::Change) => written(paths),
+        Some(deed) if paths.is_empty() => done_to(deed, given, given.folders()),
+        Some(deed) => done_to(deed, given, paths),
     }
-    Action::Other
+}
+
+/// What a tool does to paths: as its name says, or what it is given as what to do.
+fn deed(tool: &str, given: Given<'_>) -> Option<Deed> {
+    let named = Deed::of(tool);
+    if !matches!(named, None | Some(Deed::Change)) {
+        return named;
+    }
+    let verb = given.text(&VERBS).and_then(Deed::of);
+    verb.or(named)
+}
+
+/// What is typed: keys, and in a terminal whatever is sent to it.
+fn typed(given: Given<'_>, is_terminal: bool) -> Option<String> {
+    const KEYS: [&str; 3] = ["keys", "keystrokes", "sequence"];
+    const SENT: [&str; 6] = ["text", "input", "data", "line", "content", "message"];
+    let keys = |names| {
+        // Some servers put blanks between them, and some do not.
+        let joined = given.lines(names, "\u{1}")?;
+        let parts: Vec<&str> = joined.split('\u{1}').map(key).collect();
+        let (together, apart) = (parts.concat(), parts.join(" "));
+        Some(match parts.len() {
+            1 => together,
+            _ => format!("{together}\n{apart}"),
+        })
+    };
+    keys(&KEYS).or_else(|| keys(&SENT).filter(|_| is_terminal))
+}
+
+/// What a key types, where it is one with a name.
+fn key(name: &str) -> &str {
+    match name {
+        "Enter" | "enter" | "Return" | "C-m" | "C-j" | "<Enter>" | "KPEnter" => "\n",
+        "Space" | "space" | "<Space>" => " ",
+        "Tab" | "<Tab>" => "\t",
+        text => text,
+    }
+}
+
+/// What is done to these paths, as the command that does the same.
+fn done_to(deed: Deed, given: Given<'_>, paths: Vec<String>) -> Action {
+    if paths.is_empty() {
+        return Action::Other;
+    }
+    let program = match deed {
+        Deed::Change => return written(paths),
+        Deed::Remove => return Action::Shell(with_paths("rm -r --", &paths)),
+        Deed::Move => "mv --",
+        Deed::Copy => "cp -r --",
+    };
+    let mut to = given.paths_under(&TARGETS);
+    let mut from = given.paths_under(&SOURCES);
+    if from.is_empty() {
+        from = paths
+            .iter()
+            .filter(|path| !to.contains(path))
+            .cloned()
+            .collect();
+    }
+    if let (Some(name), [], [one]) = (given.text(&NEW_NAMES), &to[..], &from[..]) {
+        let folder = one.trim_end_matches('/').rsplit_once('/');
+        to.push(folder.map_or_else(|| name.to_owned(), |(folder, _)| format!("{folder}/{name}")));
+    }
+    match (&from[..], &to[..]) {
+        ([_, ..], [one]) => {
+            from.push(one.clone());
+            Action::Shell(with_paths(program, &from))
+        }
+        _ => written(paths),
+    }
+}
+
+fn written(paths: Vec<String>) -> Action {
+    if paths.is_empty() {
+        Action::Other
+    } else {
+        Action::Write(paths)
+    }
 }
 
 /// The statement as the database's own client is given it.
@@ -89,7 +332,7 @@ fn client_of(tool: &str, statement: &str) -> String {
     } else {
         "psql -c"
     };
-    given(client, statement)
+    quoted(client, statement)
 }
 
 /// The code as its interpreter is given it. What is of no language that is known is read as Python.
@@ -111,21 +354,36 @@ fn one_liner(language: &str, code: &str) -> String {
     } else {
         "python3 -c"
     };
-    given(interpreter, code)
+    quoted(interpreter, code)
 }
 
-/// A program and the words behind it.
-fn with_words(program: &str, words: &[String]) -> String {
-    words
-        .iter()
-        .fold(program.to_owned(), |command, word| given(&command, word))
+/// A program and the paths behind it.
+fn with_paths(program: &str, paths: &[String]) -> String {
+    paths.iter().fold(program.to_owned(), |command, path| {
+        format!("{command} {}", path_word(path))
+    })
 }
 
-/// A program that is given a text. One that no program can be given holds a NUL, which is refused
-/// where it is seen.
-pub(super) fn given(program: &str, text: &str) -> String {
-    match shlex::try_quote(text) {
-        Ok(quoted) => format!("{program} {quoted}"),
-        Err(_) => "\0".to_owned(),
+/// A path as a word of a shell. Servers know the home folder by `~` as shells do, and take nothing
+/// for the folder that they are in.
+fn path_word(path: &str) -> String {
+    match path {
+        "" => ".".to_owned(),
+        "~" => path.to_owned(),
+        _ => match path.strip_prefix("~/") {
+            Some(rest) => format!("~/{}", word(rest)),
+            None => word(path),
+        },
     }
+}
+
+/// A program that is given a text.
+pub(super) fn quoted(program: &str, text: &str) -> String {
+    format!("{program} {}", word(text))
+}
+
+/// A text as one word of a shell. One that no program can be given holds a NUL, which is refused
+/// where it is seen.
+fn word(text: &str) -> String {
+    shlex::try_quote(text).map_or_else(|_| "\0".to_owned(), Into::into)
 }

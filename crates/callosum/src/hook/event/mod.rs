@@ -2,16 +2,20 @@
 //!
 //! The four clients agree on the names around a call (`cwd`, `session_id`, `tool_name`,
 //! `tool_input`); they differ in what their tools are called and take. What tools of other servers
-//! are given is [`foreign`]'s. Fields that nobody here asks
+//! are given is [`foreign`]'s, and how its names are found [`given`]'s. Fields that nobody here asks
 //! for are passed over, whatever they are. What must be decided and cannot be read is an error, so
 //! that it is never taken for harmless.
 
+mod deed;
 mod foreign;
+mod given;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use callosum_guard::patch;
 use serde_json::{Map, Value};
+
+use self::given::Given;
 
 /// Longest event that is read, in bytes. A command of 10 MB, with every byte escaped, fits.
 pub(super) const LONGEST: usize = 64 * 1024 * 1024;
@@ -110,51 +114,8 @@ const POWERSHELLS: [&str; 3] = ["PowerShell", "powershell", "pwsh"];
 /// The tool that directs sub-agents, by a program of its own; what they do is reported by itself.
 const DIRECTOR: &str = "Workflow";
 
-/// Where commands stand in what a tool takes. The last is what Codex types into a shell that runs.
-const COMMANDS: [&str; 5] = ["command", "cmd", "script", "commands", "chars"];
-
-/// Where the words behind a command stand, where they are apart from it.
-const ARGUMENTS: [&str; 3] = ["args", "arguments", "argv"];
-
-/// Where paths stand in what a tool takes, by themselves, in lists, or within objects in lists.
-const PATHS: [&str; 30] = [
-    "relative_path",
-    "file_paths",
-    "filepath",
-    "filePath",
-    "file_name",
-    "fileName",
-    "files",
-    "edits",
-    "changes",
-    "operations",
-    "target",
-    "target_file",
-    "targetPath",
-    "dest",
-    "dst",
-    "dest_path",
-    "src",
-    "src_path",
-    "from",
-    "file_path",
-    "notebook_path",
-    "absolute_path",
-    "path",
-    "paths",
-    "filename",
-    "file",
-    "source",
-    "destination",
-    "old_path",
-    "new_path",
-];
-
-/// Words in a tool's name, and marks in a patch, that say that files are removed.
-const REMOVES: [&str; 3] = ["delete", "remove", "*** Delete File:"];
-
-/// Where the folder of a command stands in what a tool takes.
-const FOLDERS: [&str; 4] = ["dir_path", "directory", "workdir", "cwd"];
+/// What says in a patch that a file is removed.
+const REMOVES: &str = "*** Delete File:";
 
 impl Event {
     /// Reads an event that something happens for whatever it says: what is missing stays away.
@@ -182,16 +143,15 @@ impl Event {
             Some(Value::Object(input)) => input,
             _ => &nothing,
         };
-        if let (Some(folder), Some(inner)) = (&event.folder, text_in(input, &FOLDERS)) {
+        let given = Given(input);
+        if let (Some(folder), Some(inner)) = (&event.folder, given.workplace())
+            && !foreign::is_of_folder(&tool, given)
+        {
             event.folder = Some(folder.join(inner));
         }
         event.action = action(&tool, input)?;
-        let patch = text_in(input, &["command", "patch", "input"]).filter(|_| tool == PATCHER);
-        event.removes = matches!(event.action, Action::Write(_))
-            && REMOVES.iter().any(|word| {
-                tool.to_ascii_lowercase().contains(word)
-                    || patch.is_some_and(|patch| patch.contains(word))
-            });
+        let patch = given.text(&["command", "patch", "input"]);
+        event.removes = tool == PATCHER && patch.is_some_and(|patch| patch.contains(REMOVES));
         // Some shells pass over it, and then run something else than was decided on.
         let holds_nul = match &event.action {
             Action::Shell(command) => command.contains('\0'),
@@ -202,6 +162,21 @@ impl Event {
             return Err(Unreadable::Nul { tool });
         }
         Ok(event)
+    }
+
+    /// The same, where `~` leads from this home folder on: to clients and servers it does, and to the
+    /// guard it is a name like any other.
+    pub(super) fn at_home(mut self, home: Option<&Path>) -> Self {
+        if let (Action::Write(paths), Some(home)) = (&mut self.action, home) {
+            for path in paths {
+                let rest = path.strip_prefix('~');
+                let inner = rest.filter(|rest| rest.is_empty() || rest.starts_with('/'));
+                if let Some(inner) = inner {
+                    *path = format!("{}{inner}", home.display());
+                }
+            }
+        }
+        self
     }
 
     fn around(fields: &Map<String, Value>) -> Self {
@@ -222,9 +197,10 @@ impl Event {
 
 fn action(tool: &str, input: &Map<String, Value>) -> Result<Action, Unreadable> {
     let owned = || tool.to_owned();
+    let given = Given(input);
     if tool == PATCHER {
-        let patch = commands_in(input);
-        let patch = patch.or_else(|| text_in(input, &["patch", "input"]).map(str::to_owned));
+        let patch = given.command();
+        let patch = patch.or_else(|| given.text(&["patch", "input"]).map(str::to_owned));
         let paths = patch.map(|patch| patch::paths(&patch)).unwrap_or_default();
         return if paths.is_empty() {
             Err(Unreadable::NoPath { tool: owned() })
@@ -233,16 +209,18 @@ fn action(tool: &str, input: &Map<String, Value>) -> Result<Action, Unreadable> 
         };
     }
     if SHELLS.contains(&tool) || POWERSHELLS.contains(&tool) {
-        let command = commands_in(input).ok_or_else(|| Unreadable::NoCommand { tool: owned() })?;
+        let command = given
+            .command()
+            .ok_or_else(|| Unreadable::NoCommand { tool: owned() })?;
         let is_bash = SHELLS.contains(&tool);
         return Ok(Action::Shell(if is_bash {
             command
         } else {
-            foreign::given("pwsh -Command", &command)
+            foreign::quoted("pwsh -Command", &command)
         }));
     }
     if WRITERS.contains(&tool) {
-        let paths = paths_in(input);
+        let paths = given.paths();
         return if paths.is_empty() {
             Err(Unreadable::NoPath { tool: owned() })
         } else {
@@ -253,72 +231,6 @@ fn action(tool: &str, input: &Map<String, Value>) -> Result<Action, Unreadable> 
         DIRECTOR => Action::Other,
         _ => foreign::action(tool, input),
     })
-}
-
-/// The command that a tool is given, with the words that stand apart from it.
-fn commands_in(input: &Map<String, Value>) -> Option<String> {
-    let (name, value) = COMMANDS
-        .iter()
-        .find_map(|name| Some((*name, input.get(*name)?)))?;
-    let command = match (name, value) {
-        ("commands", Value::Array(lines)) => {
-            let lines: Option<Vec<&str>> = lines.iter().map(Value::as_str).collect();
-            lines?.join("\n")
-        }
-        (_, value) => command_in(value)?,
-    };
-    let apart = ARGUMENTS.iter().find_map(|name| match input.get(*name)? {
-        Value::String(words) => Some(words.clone()),
-        words => command_in(words),
-    });
-    Some(match apart.filter(|words| !words.is_empty()) {
-        Some(words) => format!("{command} {words}"),
-        None => command,
-    })
-}
-
-/// A command: a text, or words that are run without a shell.
-fn command_in(value: &Value) -> Option<String> {
-    match value {
-        Value::String(command) => Some(command.clone()),
-        Value::Array(words) => {
-            let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
-            // What no shell can be told holds a NUL, which no program can be told either.
-            Some(shlex::try_join(words?).unwrap_or_else(|_| "\0".to_owned()))
-        }
-        _ => None,
-    }
-}
-
-fn paths_in(input: &Map<String, Value>) -> Vec<String> {
-    let mut paths = Vec::new();
-    for value in PATHS.iter().filter_map(|name| input.get(*name)) {
-        match value {
-            Value::String(path) => paths.push(path.clone()),
-            Value::Array(several) => {
-                for one in several {
-                    match one {
-                        Value::String(path) => paths.push(path.clone()),
-                        Value::Object(inner) => paths.extend(named_in(inner)),
-                        _ => {}
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-    paths
-}
-
-/// The paths that an object of a list names by themselves.
-fn named_in(input: &Map<String, Value>) -> impl Iterator<Item = String> + '_ {
-    let texts = PATHS.iter().filter_map(|name| input.get(*name)?.as_str());
-    texts.map(str::to_owned)
-}
-
-fn text_in<'i>(input: &'i Map<String, Value>, names: &[&str]) -> Option<&'i str> {
-    let text = |name: &&str| input.get(*name).and_then(Value::as_str);
-    names.iter().find_map(text).filter(|text| !text.is_empty())
 }
 
 /// An id as it may be kept: no longer than ids are.

@@ -113,14 +113,19 @@ fn files_that_a_tool_would_write_are_named() {
             &["a/b"],
         ),
         (
-            "mcp__files__move_file",
-            json!({"source": "a", "destination": "b"}),
+            "mcp_files_write_files",
+            json!({"paths": ["a", 7, "b"]}),
             &["a", "b"],
         ),
         (
-            "mcp_files_delete_files",
-            json!({"paths": ["a", 7, "b"]}),
-            &["a", "b"],
+            "mcp__files__create_file",
+            json!({"uri": "file:///etc/a%20b", "url": "https://example.org/x"}),
+            &["/etc/a b"],
+        ),
+        (
+            "mcp__serena__delete_lines",
+            json!({"relative_path": "a.rs", "start": 1}),
+            &["a.rs"],
         ),
     ] {
         assert_eq!(acts(tool, input), Ok(write(expected)), "{tool}");
@@ -272,10 +277,153 @@ fn tools_of_other_servers_are_read_by_what_they_are_given() {
         let event = read(&json!({"tool_name": tool, "tool_input": input})).unwrap();
         event.removes
     };
-    assert!(removes("mcp__files__delete_file", json!({"path": "a"})));
     let patch = "*** Begin Patch\n*** Delete File: a\n*** End Patch";
     assert!(removes("apply_patch", json!({"command": patch})));
     assert!(!removes("Write", json!({"file_path": "a"})));
+}
+
+/// CAKE-SHIM-1: who removes, moves or copies is decided on like the command that does the same.
+#[test]
+fn what_is_done_to_paths_is_said_as_the_command_that_does_it() {
+    for (tool, input, expected) in [
+        (
+            "mcp__filesystem__delete_file",
+            json!({"path": "/"}),
+            "rm -r -- /",
+        ),
+        (
+            "mcp__fs__remove_directory",
+            json!({"path": "~", "recursive": true}),
+            "rm -r -- ~",
+        ),
+        (
+            "mcp_fs_rmdir",
+            json!({"directory": "a; b"}),
+            "rm -r -- 'a; b'",
+        ),
+        (
+            "mcp__fs__trash",
+            json!({"paths": ["a", "-f"]}),
+            "rm -r -- a -f",
+        ),
+        ("mcp__fs__deleteFile", json!({"filePath": ""}), "rm -r -- ."),
+        (
+            "mcp__fs__unlink",
+            json!({"uri": "file:///home/dev/x"}),
+            "rm -r -- /home/dev/x",
+        ),
+        (
+            "mcp__fs__file",
+            json!({"action": "delete", "path": "~/a b"}),
+            "rm -r -- ~/'a b'",
+        ),
+        (
+            "mcp__editor__tool",
+            json!({"command": "delete", "path": ".."}),
+            "rm -r -- ..",
+        ),
+        (
+            "mcp__fs__move_file",
+            json!({"source": ".", "destination": "/tmp/x"}),
+            "mv -- . /tmp/x",
+        ),
+        (
+            "mcp__fs__rename",
+            json!({"path": "/home/dev/a", "new_name": "b"}),
+            "mv -- /home/dev/a /home/dev/b",
+        ),
+        (
+            "mcp__fs__move_files",
+            json!({"moves": [{"from": "a", "to": "b"}, {"from": "/", "to": "c"}]}),
+            "mv -- a b\nmv -- / c",
+        ),
+        (
+            "mcp__fs__copy_file",
+            json!({"source": "/etc/hosts", "destination": "x"}),
+            "cp -r -- /etc/hosts x",
+        ),
+    ] {
+        assert_eq!(acts(tool, input), Ok(shell(expected)), "{tool}");
+    }
+    let home = Some(Path::new("/home/dev"));
+    let event = read(&json!({"tool_name": "Write", "tool_input": {"file_path": "~/.bashrc"}}));
+    let event = event.unwrap().at_home(home);
+    assert_eq!(event.action, write(&["/home/dev/.bashrc"]));
+    let event = read(&json!({
+        "cwd": "/home/dev", "tool_name": "mcp__fs__rmdir", "tool_input": {"directory": "a"},
+    }));
+    assert_eq!(event.unwrap().folder, Some(PathBuf::from("/home/dev")));
+}
+
+/// CAKE-SHIM-1: what is to be done is found wherever it stands in what a tool is given.
+#[test]
+fn what_stands_within_other_objects_is_read_as_well() {
+    for (tool, input, expected) in [
+        (
+            "mcp__x__call",
+            json!({"input": {"cmdline": "rm -rf /"}}),
+            "rm -rf /",
+        ),
+        (
+            "mcp__x__call",
+            json!({"name": "shell", "arguments": "{\"commandLine\": \"ls\"}"}),
+            "ls",
+        ),
+        (
+            "mcp__x__call",
+            json!({"request": {"cwd": "/etc", "cmd": "rm *"}}),
+            "cd -- /etc\nrm *",
+        ),
+        (
+            "mcp__pg__call",
+            json!({"params": {"query": "DROP TABLE a"}}),
+            "psql -c 'DROP TABLE a'",
+        ),
+        (
+            "batch",
+            json!({"tool_calls": [
+                {"tool": "Bash", "parameters": {"command": "ls"}},
+                {"tool": "delete_file", "parameters": {"path": "/"}},
+                {"tool": "Write", "parameters": {"file_path": ".calrc"}},
+            ]}),
+            "ls\nrm -r -- /\ntee -a -- .calrc",
+        ),
+        (
+            "mcp__tmux__send_keys",
+            json!({"keys": ["git reset --hard", "Enter"]}),
+            "git reset --hard\n\ngit reset --hard \n",
+        ),
+        (
+            "mcp__terminal__send",
+            json!({"text": "rm -rf /\n"}),
+            "rm -rf /\n",
+        ),
+        (
+            "mcp__jupyter__execute_cell",
+            json!({"cell_source": ["import os\n", "os.remove('/')"]}),
+            "python3 -c \"import os\nos.remove('/')\"",
+        ),
+        (
+            "mcp__puppeteer__evaluate",
+            json!({"script": "document.title"}),
+            "node -e document.title",
+        ),
+    ] {
+        assert_eq!(acts(tool, input), Ok(shell(expected)), "{tool}");
+    }
+    for (tool, input) in [
+        ("mcp__meet__save", json!({"transcript": "rm -rf /"})),
+        ("mcp__mail__send", json!({"text": "rm -rf /"})),
+        ("mcp__github__delete_branch", json!({"branch": "a"})),
+        (
+            "Task",
+            json!({"prompt": "remove /", "options": {"x": [1, {}]}}),
+        ),
+    ] {
+        assert_eq!(acts(tool, input), Ok(Action::Other), "{tool}");
+    }
+    let deep = (0..100).fold(json!({"command": "ls"}), |inner, _| json!({"input": inner}));
+    assert_eq!(acts("mcp__x__call", deep), Ok(shell("ls")));
 }
 
 /// CAKE-SHIM-1: what is to be decided and cannot be read is an error, never harmless.

@@ -1,0 +1,125 @@
+//! [`Deed`]: what the words of a tool's name say that it does to the paths which it is given.
+
+/// What is done to paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Deed {
+    /// They are removed, with all that is in them.
+    Remove,
+    /// They are moved to another path.
+    Move,
+    /// They are copied to another path.
+    Copy,
+    /// They are written.
+    Change,
+}
+
+const REMOVES: [&str; 16] = [
+    "delete", "remove", "rmdir", "unlink", "trash", "erase", "purge", "rm", "del", "destroy",
+    "wipe", "rimraf", "rmtree", "shred", "recycle", "discard",
+];
+
+const MOVES: [&str; 5] = ["move", "rename", "mv", "mov", "relocate"];
+
+const COPIES: [&str; 3] = ["copy", "cp", "duplicate"];
+
+/// What stands in a file: who deletes or moves that writes the file.
+const PARTS: [&str; 29] = [
+    "line",
+    "symbol",
+    "comment",
+    "import",
+    "cell",
+    "block",
+    "section",
+    "dependency",
+    "package",
+    "range",
+    "match",
+    "content",
+    "contents",
+    "character",
+    "node",
+    "property",
+    "row",
+    "column",
+    "key",
+    "entry",
+    "field",
+    "tag",
+    "attribute",
+    "method",
+    "function",
+    "class",
+    "header",
+    "heading",
+    "value",
+];
+
+/// Parts of words that say that files are changed.
+const CHANGES: [&str; 15] = [
+    "write", "edit", "create", "delete", "remove", "move", "rename", "replace", "patch", "insert",
+    "append", "update", "save", "copy", "truncate",
+];
+
+impl Deed {
+    /// What is done by a tool of this name.
+    pub(super) fn of(tool: &str) -> Option<Self> {
+        // What stands before says whose tool it is.
+        let own = match tool.strip_prefix("mcp__") {
+            Some(rest) => rest.split_once("__").map_or(rest, |(_, own)| own),
+            None => tool,
+        };
+        let words = words(own);
+        let says = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+        let is_about_part = words.iter().any(|word| {
+            let one = word.strip_suffix('s').unwrap_or(word);
+            PARTS.contains(&word.as_str()) || PARTS.contains(&one)
+        });
+        if !is_about_part {
+            for (known, deed) in [
+                (&REMOVES[..], Self::Remove),
+                (&MOVES, Self::Move),
+                (&COPIES, Self::Copy),
+            ] {
+                if says(known) {
+                    return Some(deed);
+                }
+            }
+        }
+        let lower = tool.to_ascii_lowercase();
+        let mut changes = CHANGES.iter();
+        changes
+            .any(|word| lower.contains(word))
+            .then_some(Self::Change)
+    }
+
+    /// What a word says that stands where commands do: `create`, `delete_file`. A word that may be a
+    /// program, as `rm`, says nothing.
+    pub(super) fn of_verb(verb: &str) -> Option<Self> {
+        let is_word = verb
+            .bytes()
+            .all(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+        let deed = is_word.then(|| Self::of(verb))?;
+        let lower = verb.to_ascii_lowercase();
+        deed.filter(|_| CHANGES.iter().any(|word| lower.contains(word)))
+    }
+}
+
+/// The words of a name, in small letters: `deleteFile`, `delete_file` and `delete-file` have two.
+pub(super) fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_small = false;
+    for letter in name.chars() {
+        if !letter.is_alphanumeric() || letter.is_uppercase() && was_small {
+            words.push(String::new());
+        }
+        was_small = letter.is_lowercase();
+        if let Some(word) = words.last_mut()
+            && letter.is_alphanumeric()
+        {
+            word.extend(letter.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}

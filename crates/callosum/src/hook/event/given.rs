@@ -1,0 +1,282 @@
+//! [`Given`]: what a tool is given, found by names however these are spelled.
+//!
+//! `filePath`, `file_path` and `FilePath` are one name. Deliberately not here: what follows from it.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::deed::words;
+
+/// Names under which commands stand, and last words of such names. `chars` is what Codex types into
+/// a shell that runs.
+const COMMANDS: [&str; 7] = [
+    "command",
+    "cmd",
+    "script",
+    "commands",
+    "chars",
+    "cmdline",
+    "commandline",
+];
+
+/// Where the words behind a command stand, where they are apart from it.
+const ARGUMENTS: [&str; 3] = ["args", "arguments", "argv"];
+
+/// Where paths stand, by themselves, in lists, or within objects in lists.
+const PATHS: [&str; 38] = [
+    "relativepath",
+    "filepaths",
+    "filepath",
+    "filename",
+    "files",
+    "edits",
+    "changes",
+    "operations",
+    "target",
+    "targetfile",
+    "targetpath",
+    "dest",
+    "destpath",
+    "destinationpath",
+    "dst",
+    "dstpath",
+    "src",
+    "srcpath",
+    "sourcepath",
+    "sourcefile",
+    "sources",
+    "from",
+    "frompath",
+    "to",
+    "topath",
+    "notebookpath",
+    "absolutepath",
+    "path",
+    "paths",
+    "file",
+    "fullpath",
+    "source",
+    "destination",
+    "oldpath",
+    "newpath",
+    "uri",
+    "fileuri",
+    "url",
+];
+
+/// Those among them that hold a text which is no path.
+const LISTS: [&str; 3] = ["edits", "changes", "operations"];
+
+/// Where folders stand: of a command the one that it runs in.
+const FOLDERS: [&str; 10] = [
+    "directory",
+    "directories",
+    "directorypath",
+    "dir",
+    "dirs",
+    "dirpath",
+    "folder",
+    "folders",
+    "folderpath",
+    "foldername",
+];
+
+/// Those among them in which a call happens, where nothing is done to them.
+const WORKPLACES: [&str; 5] = ["dirpath", "directory", "workdir", "cwd", "workingdirectory"];
+
+/// What a tool is given.
+#[derive(Clone, Copy)]
+pub(super) struct Given<'i>(pub(super) &'i Map<String, Value>);
+
+impl<'i> Given<'i> {
+    /// What stands under one of these names, in the order of the names.
+    fn named(self, names: &'static [&'static str]) -> impl Iterator<Item = &'i Value> {
+        let under = move |wanted: &&'static str| {
+            let wanted = *wanted;
+            let mut fields = self.0.iter();
+            // A client that takes `command` passes over `Command`.
+            self.0.get(wanted).or_else(|| {
+                fields.find_map(|(name, value)| (plain(name) == wanted).then_some(value))
+            })
+        };
+        names.iter().filter_map(under)
+    }
+
+    /// The first text that stands under one of these names and says anything.
+    pub(super) fn text(self, names: &'static [&'static str]) -> Option<&'i str> {
+        let mut texts = self.named(names).filter_map(Value::as_str);
+        texts.find(|text| !text.is_empty())
+    }
+
+    /// The same, where several lines may also stand in a list.
+    pub(super) fn lines(self, names: &'static [&'static str], between: &str) -> Option<String> {
+        let mut found = self.named(names).filter_map(|value| match value {
+            Value::String(text) => Some(text.clone()),
+            Value::Array(lines) => {
+                let lines: Option<Vec<&str>> = lines.iter().map(Value::as_str).collect();
+                Some(lines?.join(between))
+            }
+            _ => None,
+        });
+        found.find(|text| !text.is_empty())
+    }
+
+    /// The command, with the words that stand apart from it.
+    pub(super) fn command(self) -> Option<String> {
+        let command = |(name, value): (&str, &Value)| match value {
+            Value::Array(lines) if name == "commands" => {
+                let lines: Option<Vec<&str>> = lines.iter().map(Value::as_str).collect();
+                Some(lines?.join("\n"))
+            }
+            value => command_in(value),
+        };
+        let exactly = COMMANDS
+            .iter()
+            .filter_map(|name| Some((*name, self.0.get(*name)?)));
+        let nearly = self.0.iter().filter_map(|(name, value)| {
+            let last = words(name).pop()?;
+            let mut names = COMMANDS.iter();
+            let known = names.find(|known| last == **known || plain(name) == **known)?;
+            Some((*known, value))
+        });
+        let command = exactly.chain(nearly).find_map(command)?;
+        let apart = self.named(&ARGUMENTS).find_map(|value| match value {
+            Value::String(words) => Some(words.clone()),
+            words => command_in(words),
+        });
+        Some(match apart.filter(|words| !words.is_empty()) {
+            Some(words) => format!("{command} {words}"),
+            None => command,
+        })
+    }
+
+    /// The files that are named.
+    pub(super) fn paths(self) -> Vec<String> {
+        self.paths_under(&PATHS)
+    }
+
+    /// The folders that are named.
+    pub(super) fn folders(self) -> Vec<String> {
+        self.paths_under(&FOLDERS)
+    }
+
+    /// The paths under these names.
+    pub(super) fn paths_under(self, names: &'static [&'static str]) -> Vec<String> {
+        let mut paths = Vec::new();
+        let mut fields = self.0.iter().filter(|(name, _)| {
+            let name = plain(name);
+            names.iter().any(|known| name == *known)
+        });
+        fields.by_ref().for_each(|(name, value)| match value {
+            Value::String(text) if !LISTS.contains(&&*plain(name)) => {
+                paths.extend(path_of(name, text));
+            }
+            Value::Array(several) => {
+                for one in several {
+                    match one {
+                        Value::String(text) => paths.extend(path_of(name, text)),
+                        Value::Object(inner) => paths.extend(Given(inner).named_by_themselves()),
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        });
+        paths
+    }
+
+    /// The paths that an object of a list names.
+    fn named_by_themselves(self) -> impl Iterator<Item = String> {
+        self.0.iter().filter_map(|(name, value)| {
+            let is_one = PATHS.contains(&&*plain(name));
+            path_of(name, value.as_str().filter(|_| is_one)?)
+        })
+    }
+
+    /// The folder that the call happens in.
+    pub(super) fn workplace(self) -> Option<&'i str> {
+        self.text(&WORKPLACES)
+    }
+
+    /// The objects that stand in it, by themselves and in lists, those that are written as text too.
+    pub(super) fn inner(self) -> impl Iterator<Item = Cow<'i, Map<String, Value>>> {
+        let fields = self.0.iter().flat_map(|(name, value)| match value {
+            Value::Array(several) => several.iter().filter_map(object).collect(),
+            Value::String(text) if ["arguments", "input", "params"].contains(&&*plain(name)) => {
+                written(text).into_iter().collect()
+            }
+            one => object(one).into_iter().collect::<Vec<_>>(),
+        });
+        fields.filter(|inner| !inner.is_empty())
+    }
+}
+
+fn object(value: &Value) -> Option<Cow<'_, Map<String, Value>>> {
+    value.as_object().map(Cow::Borrowed)
+}
+
+/// An object that is written as text.
+fn written<'i>(text: &str) -> Option<Cow<'i, Map<String, Value>>> {
+    let text = text.trim_start();
+    let object = text.starts_with('{').then(|| serde_json::from_str(text));
+    object?.ok().map(Cow::Owned)
+}
+
+/// A name in small letters, without what stands between its words.
+fn plain(name: &str) -> Cow<'_, str> {
+    if name.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return Cow::Borrowed(name);
+    }
+    let letters = name.chars().filter(|letter| !matches!(letter, '_' | '-'));
+    Cow::Owned(letters.map(|letter| letter.to_ascii_lowercase()).collect())
+}
+
+/// A command: a text, or words that are run without a shell.
+fn command_in(value: &Value) -> Option<String> {
+    match value {
+        Value::String(command) => Some(command.clone()),
+        Value::Array(words) => {
+            let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
+            // What no shell can be told holds a NUL, which no program can be told either.
+            Some(shlex::try_join(words?).unwrap_or_else(|_| "\0".to_owned()))
+        }
+        _ => None,
+    }
+}
+
+/// The path that a text is: what it says, or what an address of a file means. What stands where
+/// addresses do is one only then.
+fn path_of(name: &str, text: &str) -> Option<String> {
+    let is_address = plain(name).ends_with("uri") || plain(name) == "url";
+    match address(text) {
+        Some(path) => Some(path),
+        None => (!is_address).then(|| text.to_owned()),
+    }
+}
+
+/// The path of `file:` with what is said by `%` put in.
+fn address(text: &str) -> Option<String> {
+    let start = text.get(..5)?;
+    let rest = &text[5..];
+    if !start.eq_ignore_ascii_case("file:") {
+        return None;
+    }
+    let path = match rest.strip_prefix("//") {
+        Some(with_host) => &with_host[with_host.find('/').unwrap_or(with_host.len())..],
+        None => rest,
+    };
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut left = path.as_bytes();
+    while let [first, behind @ ..] = left {
+        let digit = |at: usize| char::from(*behind.get(at)?).to_digit(16);
+        if let (b'%', Some(high), Some(low)) = (first, digit(0), digit(1)) {
+            bytes.push(u8::try_from(high * 16 + low).unwrap_or(b'%'));
+            left = &behind[2..];
+        } else {
+            bytes.push(*first);
+            left = behind;
+        }
+    }
+    String::from_utf8(bytes).ok()
+}

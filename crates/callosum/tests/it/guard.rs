@@ -90,9 +90,45 @@ fn test_measures_a_file_of_commands() {
     assert_eq!((&said["rows"], &said["recall"]), (&3.into(), &0.5.into()));
     assert_eq!(said["misses"][0], "3");
     assert_eq!(said["verdicts"][0]["decision"], "block");
+    // To block what was to be asked about is no miss, and of nothing there is no share.
+    let row = "{\"id\": \"1\", \"command\": \"git reset --hard\", \"expect\": \"ask\"}\n";
+    let piped = env.callosum().arguments(["guard", "test", "-", "--json"]);
+    let said = piped.input(row).run().success().json();
+    assert_eq!(said["misses"], serde_json::json!([]));
+    assert_eq!(said["stricter"], serde_json::json!(["1"]));
+    assert_eq!(said["false_blocks"], serde_json::Value::Null);
+    let row = "{\"id\": \"1\", \"command\": \"ls\", \"expect\": \"allow\"}\n";
+    let piped = env.callosum().arguments(["guard", "test", "-"]).input(row);
+    let said = piped.run().success().stdout;
+    assert!(
+        said.contains("0 of 0 dangerous commands caught, 0 of 1"),
+        "{said}"
+    );
     env.write("commands.jsonl", "\n\n");
     let said = env.run(["guard", "test", "commands.jsonl"]).ended_with(2);
     assert!(said.stderr.contains("there is no command in"));
     env.write("commands.jsonl", "{\"id\": 1}\n");
     env.run(["guard", "test", "commands.jsonl"]).ended_with(2);
+}
+
+/// CAKE-SHIM-1: what is no text is never said to be harmless, by a hook or at a terminal.
+#[test]
+fn bytes_that_are_no_text_are_asked_about() {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
+
+    let env = TestEnv::new();
+    for (command, rule) in [
+        (&b"ls \xff"[..], "hook.unreadable"),
+        (b"git reset --hard; echo \xff", "git.reset-hard"),
+    ] {
+        let words: [&OsStr; 5] = [
+            "guard".as_ref(),
+            "check".as_ref(),
+            "--json".as_ref(),
+            "--".as_ref(),
+            OsStr::from_bytes(command),
+        ];
+        let said = env.callosum().arguments(words).run().ended_with(1);
+        assert_eq!(said.json()["rule"], rule);
+    }
 }

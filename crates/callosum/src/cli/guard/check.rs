@@ -1,6 +1,6 @@
 //! `callosum guard check`: what the guard says to one command.
 
-use std::fmt::Write as _;
+use std::{ffi::OsString, fmt::Write as _};
 
 use callosum_guard::{Decision, Verdict, decide};
 use clap::Args;
@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::place::{self, StrictnessArgs};
 use crate::{
     cli::context::Context,
+    hook::UNREADABLE,
     ui::{CommandError, Exit},
 };
 
@@ -28,7 +29,7 @@ pub(crate) struct CheckArgs {
     strictness: StrictnessArgs,
     /// The command
     #[arg(last = true, required = true, value_name = "COMMAND")]
-    command: Vec<String>,
+    command: Vec<OsString>,
 }
 
 /// `callosum guard check --json`.
@@ -90,34 +91,66 @@ impl CheckOutput {
     }
 }
 
+/// A command that the guard is asked about on the command line.
+pub(super) struct Asked {
+    /// The words as one line for the shell; what is no text in them is shown as `\u{fffd}`.
+    pub(super) line: String,
+    is_text: bool,
+}
+
+impl Asked {
+    pub(super) fn of(words: &[OsString]) -> Self {
+        let is_text = words.iter().all(|word| word.to_str().is_some());
+        let words: Vec<String> = words
+            .iter()
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect();
+        let line = line(&words);
+        Self { line, is_text }
+    }
+
+    /// The verdict, which never says yes to what could not be read: a hook asks about that too.
+    pub(super) fn verdict(&self, verdict: Verdict) -> Verdict {
+        if self.is_text || verdict.decision != Decision::Allow {
+            return verdict;
+        }
+        Verdict {
+            decision: Decision::Ask,
+            rule: Some(UNREADABLE.to_owned()),
+            reason: Some("it holds bytes that are no text".to_owned()),
+            ..verdict
+        }
+    }
+}
+
 /// The words on the command line as one line for the shell.
 pub(super) fn line(words: &[String]) -> String {
     match words {
         [one] => one.clone(),
         words => words
             .iter()
-            .map(|word| {
-                let plain = !word.is_empty()
-                    && word
-                        .bytes()
-                        .all(|b| b.is_ascii_alphanumeric() || b"-_=+./:@%^,".contains(&b));
-                if plain {
-                    word.clone()
-                } else {
-                    format!("'{}'", word.replace('\'', r"'\''"))
-                }
-            })
+            .map(|word| quoted(word))
             .collect::<Vec<_>>()
             .join(" "),
     }
 }
 
+/// A word as a shell is given it.
+fn quoted(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_=+./:@%^,".contains(&byte);
+    if !word.is_empty() && word.bytes().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
 pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandError> {
     let policy = args.strictness.policy_with_permits(context)?;
-    let command = line(&args.command);
-    let verdict = decide(&command, &place::facts_for(context, &command), &policy);
+    let asked = Asked::of(&args.command);
+    let facts = place::facts_for(context, &asked.line);
+    let verdict = asked.verdict(decide(&asked.line, &facts, &policy));
     let allowed = verdict.decision == Decision::Allow;
-    let output = CheckOutput::new(&command, verdict);
+    let output = CheckOutput::new(&asked.line, verdict);
     if context.ui.json {
         context.ui.json_data(&output)?;
     } else {

@@ -1,6 +1,10 @@
 //! `callosum guard test`: how well the guard does on a file of commands.
 
-use std::{fmt::Write as _, path::PathBuf};
+use std::{
+    fmt::Write as _,
+    io::{self, Read as _},
+    path::{Path, PathBuf},
+};
 
 use callosum_evidence::terminal::on_one_line;
 use callosum_guard::{Decision, decide};
@@ -16,18 +20,21 @@ use crate::{
 
 /// Hold the guard against a file of commands and what it should say to each
 ///
-/// Each line of FILE is `{"id": …, "command": …, "expect": "allow|ask|block"}`. Tells the share of
-/// dangerous commands that were caught, the share of harmless ones that were stopped, and every
-/// command whose verdict is another than expected. Ends with 1 where there is one.
+/// Each line of FILE is `{"id": …, "command": …, "expect": "allow|ask|block"}`; `-` is standard
+/// input. Tells the share of dangerous commands that were caught, the share of harmless ones that
+/// were stopped, and every command whose verdict is another than expected. Ends with 1 where a
+/// dangerous command was treated more mildly than expected, or a harmless one was stopped; to block
+/// what was to be asked about is told, and no fault.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum guard test corpus.jsonl
-  $ callosum guard test corpus.jsonl --json")]
+  $ callosum guard test corpus.jsonl --json
+  $ jq -c 'select(.expect == \"block\")' corpus.jsonl | callosum guard test -")]
 pub(crate) struct TestArgs {
     #[command(flatten)]
     strictness: StrictnessArgs,
-    /// The file of commands
+    /// The file of commands, or `-`
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }
@@ -52,18 +59,24 @@ pub(crate) struct TestOutput {
     pub(crate) dangerous: usize,
     /// How many of those were.
     pub(crate) caught: usize,
-    /// The share of the dangerous commands that was caught, from 0 to 1.
-    pub(crate) recall: f64,
+    /// The share of the dangerous commands that was caught, from 0 to 1; nothing where there was none.
+    pub(crate) recall: Option<f64>,
     /// How many commands were to be allowed.
     pub(crate) harmless: usize,
     /// How many of those were asked about or blocked.
     pub(crate) stopped: usize,
-    /// The share of the harmless commands that was stopped, from 0 to 1.
-    pub(crate) false_blocks: f64,
+    /// The share of the harmless commands that was stopped, from 0 to 1; nothing where there was none.
+    pub(crate) false_blocks: Option<f64>,
     /// How many verdicts were exactly as expected.
     pub(crate) exact: usize,
-    /// The ids of the commands whose verdict was another.
+    /// The ids of the dangerous commands that were let through.
     pub(crate) misses: Vec<String>,
+    /// The ids of those that were to be blocked and were asked about.
+    pub(crate) milder: Vec<String>,
+    /// The ids of those that were to be asked about and were blocked.
+    pub(crate) stricter: Vec<String>,
+    /// The ids of the harmless commands that were stopped.
+    pub(crate) wrongly_stopped: Vec<String>,
     /// Each command and its verdict.
     pub(crate) verdicts: Vec<RowOutput>,
 }
@@ -84,11 +97,7 @@ pub(crate) struct RowOutput {
 }
 
 pub(super) fn run(context: &Context, args: &TestArgs) -> Result<(), CommandError> {
-    let path = context.folder.join(&args.file);
-    let bytes = context
-        .disk
-        .read(&path)
-        .map_err(|error| store::disk_failed(&error))?;
+    let (name, bytes) = read(context, &args.file)?;
     let text = String::from_utf8_lossy(&bytes);
     let facts = place::facts(context);
     let policy = args.strictness.policy(context)?;
@@ -96,12 +105,15 @@ pub(super) fn run(context: &Context, args: &TestArgs) -> Result<(), CommandError
         rows: 0,
         dangerous: 0,
         caught: 0,
-        recall: 1.0,
+        recall: None,
         harmless: 0,
         stopped: 0,
-        false_blocks: 0.0,
+        false_blocks: None,
         exact: 0,
         misses: Vec::new(),
+        milder: Vec::new(),
+        stricter: Vec::new(),
+        wrongly_stopped: Vec::new(),
         verdicts: Vec::new(),
     };
     let mut shown = String::new();
@@ -112,7 +124,7 @@ pub(super) fn run(context: &Context, args: &TestArgs) -> Result<(), CommandError
         let row: Row = serde_json::from_str(line).map_err(|error| {
             CommandError::because(
                 Exit::Usage,
-                format!("cannot read line {} of {}", number + 1, path.display()),
+                format!("cannot read line {} of {name}", number + 1),
                 &error,
             )
             .hint(FORM)
@@ -138,7 +150,13 @@ pub(super) fn run(context: &Context, args: &TestArgs) -> Result<(), CommandError
                 row.expect.name(),
                 on_one_line(&row.command)
             );
-            output.misses.push(row.id.clone());
+            let other = match (row.expect, verdict.decision) {
+                (Decision::Allow, _) => &mut output.wrongly_stopped,
+                (_, Decision::Allow) => &mut output.misses,
+                (_, Decision::Ask) => &mut output.milder,
+                (_, Decision::Block) => &mut output.stricter,
+            };
+            other.push(row.id.clone());
         }
         output.verdicts.push(RowOutput {
             id: row.id,
@@ -150,39 +168,57 @@ pub(super) fn run(context: &Context, args: &TestArgs) -> Result<(), CommandError
     }
     if output.rows == 0 {
         // Of no commands, neither share says anything.
-        return Err(CommandError::new(
-            Exit::Usage,
-            format!("there is no command in {}", path.display()),
-        )
-        .hint(FORM));
+        return Err(
+            CommandError::new(Exit::Usage, format!("there is no command in {name}")).hint(FORM),
+        );
     }
-    if output.dangerous > 0 {
-        output.recall = output.caught as f64 / output.dangerous as f64;
-    }
-    if output.harmless > 0 {
-        output.false_blocks = output.stopped as f64 / output.harmless as f64;
-    }
+    let share = |part: usize, of: usize| (of > 0).then(|| part as f64 / of as f64);
+    output.recall = share(output.caught, output.dangerous);
+    output.false_blocks = share(output.stopped, output.harmless);
     if context.ui.json {
         context.ui.json_data(&output)?;
     } else {
+        let percent = |share: Option<f64>| {
+            share.map_or_else(String::new, |share| format!(" ({:.1} %)", share * 100.0))
+        };
         let _ = writeln!(
             shown,
-            "{} of {} dangerous commands caught ({:.1} %), {} of {} harmless ones stopped \
-             ({:.1} %), {} of {} verdicts as expected",
+            "{} of {} dangerous commands caught{}, {} of {} harmless ones stopped{}, \
+             {} of {} verdicts as expected",
             output.caught,
             output.dangerous,
-            output.recall * 100.0,
+            percent(output.recall),
             output.stopped,
             output.harmless,
-            output.false_blocks * 100.0,
+            percent(output.false_blocks),
             output.exact,
             output.rows
         );
         context.ui.foreign(&shown)?;
     }
-    if output.misses.is_empty() {
+    let faults = [&output.misses, &output.milder, &output.wrongly_stopped];
+    if faults.iter().all(|ids| ids.is_empty()) {
         Ok(())
     } else {
         Err(CommandError::told(Exit::No))
     }
+}
+
+/// What the commands are read from, in words, and what it holds.
+fn read(context: &Context, file: &Path) -> Result<(String, Vec<u8>), CommandError> {
+    if file == Path::new("-") {
+        let name = "standard input";
+        let mut bytes = Vec::new();
+        io::stdin()
+            .lock()
+            .read_to_end(&mut bytes)
+            .map_err(|error| {
+                CommandError::because(Exit::Environment, format!("cannot read {name}"), &error)
+            })?;
+        return Ok((name.to_owned(), bytes));
+    }
+    let path = context.folder.join(file);
+    let bytes = context.disk.read(&path);
+    let bytes = bytes.map_err(|error| store::disk_failed(&error))?;
+    Ok((path.display().to_string(), bytes))
 }

@@ -1,6 +1,6 @@
 //! `callosum guard explain`: how the guard came to what it says.
 
-use std::fmt::Write as _;
+use std::{ffi::OsString, fmt::Write as _};
 
 use callosum_guard::{Decision, explain};
 use clap::Args;
@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    check::{CheckOutput, line},
+    check::{Asked, CheckOutput},
     place::{self, StrictnessArgs},
 };
 use crate::{cli::context::Context, ui::CommandError};
@@ -24,7 +24,7 @@ pub(crate) struct ExplainArgs {
     strictness: StrictnessArgs,
     /// The command
     #[arg(last = true, required = true, value_name = "COMMAND")]
-    command: Vec<String>,
+    command: Vec<OsString>,
 }
 
 /// `callosum guard explain --json`.
@@ -60,10 +60,11 @@ pub(crate) struct LookedOutput {
 
 pub(super) fn run(context: &Context, args: &ExplainArgs) -> Result<(), CommandError> {
     let policy = args.strictness.policy_with_permits(context)?;
-    let command = line(&args.command);
-    let explained = explain(&command, &place::facts_for(context, &command), &policy);
+    let asked = Asked::of(&args.command);
+    let facts = place::facts_for(context, &asked.line);
+    let explained = explain(&asked.line, &facts, &policy);
     let output = ExplainOutput {
-        verdict: CheckOutput::new(&command, explained.verdict),
+        verdict: CheckOutput::new(&asked.line, asked.verdict(explained.verdict)),
         steps: explained
             .steps
             .into_iter()

@@ -34,6 +34,7 @@ pub(crate) static ALL: &[Case] = &[
         "stops_what_the_guard_is_against",
         stops_what_the_guard_is_against,
     ),
+    ("is_known_to_ask_nobody", is_known_to_ask_nobody),
     ("carries_a_session_over", sessions::carries_a_session_over),
     (
         "picks_up_what_is_handed_over",
@@ -335,31 +336,75 @@ fn run_guarded(stage: &Stage<'_>, command: &str) -> Option<String> {
 /// runs.
 fn stops_what_the_guard_is_against(client: &Client, installed: &Installed) {
     let stage = Stage::new(client, installed);
+    let head = stage.env.git(&["rev-parse", "HEAD"]);
     let Some(told) = run_guarded(&stage, "git reset --hard") else {
         return;
     };
     assert!(told.contains("callosum guard, rule git"), "{told}");
     assert!(stage.env.read("src/main.rs").contains("hours_of_work"));
+    // Nothing else is another, tracked or not.
+    let status = stage.env.git(&["status", "--porcelain", "--ignored"]);
+    assert_eq!(status, " M src/main.rs\n");
+    assert_eq!(stage.env.git(&["rev-parse", "HEAD"]), head);
     let stage = Stage::new(client, installed);
     run_guarded(&stage, "ls src > listed.txt");
     assert_eq!(stage.env.read("listed.txt"), "main.rs\n");
 }
 
-/// CAKE-ADP-1: its settings are the same bytes after `uninstall`, and it works without the hook.
+/// CAKE-ADP-1: where the program is gone that is registered, the client runs what it is told to,
+/// and `doctor` says so.
+fn is_known_to_ask_nobody(client: &Client, installed: &Installed) {
+    if client.shell.is_none() {
+        return;
+    }
+    let stage = Stage::new(client, installed);
+    let copy = stage.env.home().join("bin/callosum");
+    std::fs::create_dir_all(copy.parent().unwrap()).unwrap();
+    std::fs::copy(callosum_testkit::fakes::program("callosum"), &copy).unwrap();
+    let init = ["init", "--client", client.name];
+    let own = stage.dressed(stage.env.program(copy.clone()));
+    own.arguments(init).run().success();
+    let found = || {
+        let said = stage.callosum().arguments(["doctor", "--json"]).run();
+        let name = format!("guard of {}", client.name);
+        let checks = said.json()["checks"].as_array().unwrap().clone();
+        let mut checks = checks.into_iter().filter(|check| check["name"] == name);
+        let check = checks.next().unwrap();
+        (check["outcome"].clone(), check.to_string())
+    };
+    let (outcome, said) = found();
+    assert_eq!(outcome, "ok", "{said}");
+    std::fs::remove_file(&copy).unwrap();
+    let (outcome, said) = found();
+    assert_eq!(outcome, "failed", "{said}");
+    assert!(said.contains("does not answer"), "{said}");
+}
+
+/// CAKE-ADP-1: its settings are the same bytes after `uninstall`, no file is left beside them, and
+/// it works without the hook.
 fn is_left_as_it_was(client: &Client, installed: &Installed) {
     let stage = Stage::new(client, installed);
+    let beside = |stage: &Stage<'_>| -> Vec<std::ffi::OsString> {
+        let files = client.files.iter();
+        let folders =
+            files.filter_map(|(path, _)| Some(stage.env.home().join(path).parent()?.to_owned()));
+        let entries = folders.flat_map(|folder| std::fs::read_dir(folder).unwrap());
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
     let settings = |stage: &Stage<'_>| -> Vec<String> {
         let files = client.files.iter();
         let paths = files.map(|(path, _)| stage.env.home().join(path));
         paths.map(|path| stage.env.read(path)).collect()
     };
-    let before = settings(&stage);
+    let before = (settings(&stage), beside(&stage));
     if client.shell.is_none() {
         return;
     }
     let init = ["init", "--client", client.name];
     stage.callosum().arguments(init).run().success();
     stage.callosum().arguments(["uninstall"]).run().success();
-    assert_eq!(settings(&stage), before);
+    assert_eq!((settings(&stage), beside(&stage)), before);
     answers_without_a_network(client, installed);
 }

@@ -23,7 +23,8 @@ use crate::{
 /// Longest time that a server may take to say what it offers.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
-/// Longest time that one may take which must be started first; a runtime may have to be loaded.
+/// Longest time that one may take which must be started first, where its entry allows no shorter silence; a
+/// runtime may have to be loaded.
 const START_WITHIN: Duration = Duration::from_secs(30);
 
 /// Most names that an error lists.
@@ -81,7 +82,7 @@ fn look(
     surroundings: &Surroundings,
 ) -> Result<Found, Fault> {
     let within = if transport.speaker().is_some() {
-        START_WITHIN
+        executor.quiet().unwrap_or(START_WITHIN).min(START_WITHIN)
     } else {
         ANSWER_WITHIN
     };

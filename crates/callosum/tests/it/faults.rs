@@ -95,7 +95,10 @@ fn a_long_summary_is_asked_to_be_shorter_and_never_lost() {
     let (env, output) = delegate_to("--always-long");
     assert_eq!(output["error"]["code"], "E003");
     let details = output["error"]["details"].as_str().unwrap();
-    let hash = details.rsplit(' ').next().unwrap();
+    let (kept, shown) = details.rsplit_once(": ").unwrap();
+    let hash = kept.rsplit(' ').next().unwrap();
+    let whole = env.run(shown.split(' ').skip(1)).success().stdout;
+    assert!(whole.len() > 10_240, "{whole}");
     let kept = env
         .project()
         .join(".cal_answers")

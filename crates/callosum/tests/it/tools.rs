@@ -105,7 +105,8 @@ fn a_tool_that_cannot_be_called_is_inactive() {
         assert!(check.stdout.contains(says), "{tool}: {}", check.stdout);
     }
     // It lives, and says nothing that is an answer: the silence is told with what it did say.
-    assert_eq!(register(&env, "ask", "--babble", &[]), 1);
+    let soon = ["--quiet-ms", "2000"];
+    assert_eq!(register(&env, "ask", "--babble", &soon), 1);
     let check = env
         .run(["executor", "check", "ask", "--json"])
         .ended_with(1);

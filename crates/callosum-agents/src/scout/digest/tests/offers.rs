@@ -1,0 +1,226 @@
+//! What a tree offers to other code, told by language.
+
+use super::*;
+
+/// Modules and functions that a macro of conditional compilation stands around are offered like
+/// others, on their own lines.
+#[test]
+fn what_stands_in_the_braces_of_a_macro_is_offered() {
+    let text = of_kind(
+        Kind::Api,
+        &[
+            ("Cargo.toml", "[package]\nname = \"shelf\"\n"),
+            (
+                "src/lib.rs",
+                "#[macro_use]\nmod macros;\n\ncfg_rt! {\n    pub mod runtime;\n    pub fn spawn() {}\n}\n",
+            ),
+            (
+                "src/runtime.rs",
+                "cfg_net! { pub struct Runtime; }\n\nimpl Runtime {\n    cfg_net! {\n        pub fn block_on(&self) {}\n    }\n}\n",
+            ),
+            (
+                "src/macros.rs",
+                "macro_rules! cfg_rt { ($($item:item)*) => { $($item)* } }\n",
+            ),
+        ],
+    );
+    for said in [
+        "2 declarations in 2 modules",
+        "`pub fn spawn() {}` [src/lib.rs:6]",
+        "shelf::runtime (1 declaration)",
+        "[src/runtime.rs:1]; has block_on",
+    ] {
+        assert!(text.contains(said), "{said}\n{text}");
+    }
+}
+
+/// Two types of one name in one file are two, each with its own methods.
+#[test]
+fn a_module_with_a_body_is_told_by_its_own_path() {
+    let text = of_kind(
+        Kind::Api,
+        &[
+            ("Cargo.toml", "[package]\nname = \"shelf\"\n"),
+            (
+                "src/lib.rs",
+                "pub struct Widget;\nimpl Widget {\n    pub fn outer(&self) {}\n}\n\n/// The insides.\npub mod inner {\n    pub struct Gadget;\n    pub struct Widget;\n    impl Widget {\n        pub fn within(&self) {}\n    }\n}\n\nmod closed {\n    pub struct Hidden;\n}\n",
+            ),
+        ],
+    );
+    for said in [
+        "3 declarations in 2 modules",
+        "`pub struct Widget;` [src/lib.rs:1]; has outer\n",
+        "shelf::inner (2 declarations): `pub mod inner` [src/lib.rs:7]: The insides\n",
+        "inner::Widget in `pub struct Widget;` [src/lib.rs:9]; has within\n",
+        "inner::Gadget in `pub struct Gadget;` [src/lib.rs:8]",
+        "inner::Widget (1 method): `pub fn within(&self) {}` [src/lib.rs:11]",
+    ] {
+        assert!(text.contains(said), "{said}\n{text}");
+    }
+    assert!(!text.contains("Hidden"), "{text}");
+}
+
+#[test]
+fn an_exported_macro_of_a_private_module_is_offered_at_the_root() {
+    let text = of_kind(
+        Kind::Api,
+        &[
+            ("Cargo.toml", "[package]\nname = \"shelf\"\n"),
+            ("src/lib.rs", "#[macro_use]\nmod macros;\n\npub mod book;\n"),
+            (
+                "src/macros.rs",
+                "/// Makes a shelf.\n#[macro_export]\nmacro_rules! shelf {\n    () => {};\n}\nmacro_rules! mine {\n    () => {};\n}\n",
+            ),
+            ("src/book.rs", "pub struct Book;\n"),
+        ],
+    );
+    assert!(
+        text.contains(
+            "shelf (1 declaration): `macro_rules! shelf` [src/macros.rs:3]: Makes a shelf\n"
+        ),
+        "{text}"
+    );
+    assert!(!text.contains("mine"), "{text}");
+}
+
+#[test]
+fn a_c_type_is_told_by_its_name_and_its_first_line() {
+    let text = of_kind(
+        Kind::Api,
+        &[(
+            "include/v.h",
+            "#ifndef V_H\n#define V_H\ntypedef struct {\n  int size;\n} value;\nvalue value_make(void);\n#endif\n",
+        )],
+    );
+    assert!(
+        text.contains("value in `typedef struct` [include/v.h:3]"),
+        "{text}"
+    );
+}
+
+/// A type of a C file is that file's own; another of the same name elsewhere is not a mention.
+#[test]
+fn what_a_c_file_declares_for_itself_is_named_by_nobody() {
+    let text = of_kind(
+        Kind::Scan,
+        &[
+            (
+                "a.c",
+                "struct entry { int a; };\nint use_a(struct entry *e) { return e->a; }\n",
+            ),
+            (
+                "b.c",
+                "int use_b(void *p) { struct entry *e = p; return e != 0; }\n",
+            ),
+            (
+                "c.c",
+                "int use_c(void *p) { struct entry *e = p; return e == 0; }\n",
+            ),
+        ],
+    );
+    assert!(!text.contains("named in 2 other files"), "{text}");
+}
+
+/// Each part of a Go package stands in the graph, however it is that it leans on the others.
+#[test]
+fn every_part_of_a_go_package_is_told() {
+    let text = of_kind(
+        Kind::Deps,
+        &[
+            ("go.mod", "module shop\n"),
+            (
+                "a.go",
+                "package shop\n\ntype Shop struct {\n\troutes []route\n}\n",
+            ),
+            (
+                "b.go",
+                "package shop\n\ntype route struct{ root string }\n\nfunc find(root string) route { return route{root} }\n",
+            ),
+            ("c.go", "package shop\n\nconst root = 1\n"),
+        ],
+    );
+    assert!(
+        text.contains(
+            "a.go (layer 1; 5 lines; 0 lean on it) → b.go, as in `routes []route` [a.go:4]"
+        ),
+        "{text}"
+    );
+    assert!(
+        text.contains("c.go (layer 0; 3 lines; 0 lean on it) leans on no other part"),
+        "{text}"
+    );
+}
+
+/// Express's objects offer the methods that are given to them one by one.
+#[test]
+fn methods_of_a_script_s_object_are_offered() {
+    let text = of_kind(
+        Kind::Api,
+        &[
+            ("package.json", "{\"name\": \"web\"}"),
+            (
+                "index.js",
+                "'use strict'\n\nmodule.exports = require('./lib/response')\n",
+            ),
+            (
+                "lib/response.js",
+                "'use strict'\n\n/** A response. */\nvar res = Object.create(null)\nmodule.exports = res\n\n/** Sends it. */\nres.send = function send(body) {}\n",
+            ),
+        ],
+    );
+    assert!(
+        text.contains(
+            "res (1 method): `res.send = function send(body) {}` [lib/response.js:8]: Sends it"
+        ),
+        "{text}"
+    );
+    assert!(!text.contains("use strict"), "{text}");
+}
+
+/// CAL-EXE-3: what the README shows is what is called, and is told before what the library's own files
+/// name most.
+#[test]
+fn what_the_readme_shows_is_told_first() {
+    let api = of_kind(
+        Kind::Api,
+        &[
+            ("package.json", r#"{"name": "shelf", "main": "index.ts"}"#),
+            ("README.md", "# Shelf\n\n```ts\nshelf.lend(book)\n```\n"),
+            (
+                "index.ts",
+                "export interface Issue { code: number }\nexport function check(): Issue { return { code: 1 } }\n\
+                 export function lend(book: string) { return book }\n",
+            ),
+            (
+                "a.ts",
+                "import { Issue, check } from './index';\nexport const x: Issue = check();\n",
+            ),
+            (
+                "b.ts",
+                "import { Issue, check } from './index';\nexport const y: Issue = check();\n",
+            ),
+        ],
+    );
+    let at = |name: &str| api.find(name).unwrap_or_else(|| panic!("{name}\n{api}"));
+    assert!(at("function lend") < at("function check"), "{api}");
+    assert!(at("function lend") < at("interface Issue"), "{api}");
+}
+
+/// CAL-EXE-3: who asks for a part is told its declarations, methods and tests, and nothing of
+/// what the unread rest decides.
+#[test]
+fn a_part_is_told_in_full_and_not_called_closed() {
+    let folder = tree(&RUST);
+    let scope = Scope::of(&[RelativePath::parse("src/shelf.rs").unwrap()]);
+    let survey = Survey::read(&Disk::real(), folder.path(), &scope, &mut |_| {}).unwrap();
+    let api = digest(Kind::Api, &survey, Limits::SUMMARY).text;
+    assert_cited(folder.path(), &api);
+    assert!(!api.contains("Nothing is offered"), "{api}");
+    for said in [
+        "src/shelf.rs (1 declaration): `Where books stand.` [src/shelf.rs:1]",
+        "`pub struct Shelf` [src/shelf.rs:6]",
+        "Shelf (1 method): `pub fn put(&mut self, book: Book)` [src/shelf.rs:12]",
+    ] {
+        assert!(api.contains(said), "{said}\n{api}");
+    }
+}

@@ -11,6 +11,15 @@ use callosum_host::{Disk, DiskError, FileLock, LockFile, process::Cancel};
 /// How often a slot is looked for while all are taken.
 const EACH: Duration = Duration::from_millis(50);
 
+/// How often it is looked whether it is one's turn to look for a slot.
+const EACH_TURN: Duration = Duration::from_millis(10);
+
+/// How often that may fail before it is called waiting: others only pass by.
+const PASSING: u32 = 100;
+
+/// The file that whoever looks for a slot has locked.
+const TURN: &str = "turn";
+
 /// The slots of the executors of a machine (`docs/formats/slots.md`).
 #[derive(Clone, Debug)]
 pub struct Slots {
@@ -30,8 +39,8 @@ impl Slots {
     /// Takes one of `count` slots of what `name` names, in letters and digits, and waits for one where
     /// all are taken; `None` where somebody cancelled.
     ///
-    /// `waits` is called once before the first wait. Which of several that wait comes first is
-    /// not said.
+    /// `waits` is called once, when it is clear that it has to be waited. Whoever waits for a slot has the next
+    /// one: a run that gives one back and wants another comes after it.
     pub fn take(
         &self,
         name: &str,
@@ -42,6 +51,20 @@ impl Slots {
         let folder = self.folder.join(name);
         self.disk.create_dir_all(&folder)?;
         let mut told = false;
+        let mut looked = 0;
+        let _turn = loop {
+            if cancel.is_cancelled() {
+                return Ok(None);
+            }
+            if let Some(turn) = LockFile::private().try_acquire(&self.disk, &folder.join(TURN))? {
+                break turn;
+            }
+            looked += 1;
+            if looked > PASSING && !std::mem::replace(&mut told, true) {
+                waits();
+            }
+            thread::sleep(EACH_TURN);
+        };
         while !cancel.is_cancelled() {
             for number in 0..count {
                 let file = folder.join(number.to_string());
@@ -60,7 +83,40 @@ impl Slots {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc::channel;
+
     use super::*;
+
+    /// CAL-ARB-2: a run that gives a slot back and wants another does not pass those that wait.
+    #[test]
+    fn whoever_waits_has_the_next_slot() {
+        let folder = tempfile::tempdir().unwrap();
+        let slots = Slots {
+            disk: Disk::real(),
+            folder: folder.path().join("slots"),
+        };
+        let cancel = Cancel::new().unwrap();
+        let take = |waits: &mut dyn FnMut()| slots.take("a1", 1, &cancel, waits).unwrap().unwrap();
+        let first = take(&mut || panic!("there is a slot"));
+        let (waiting, waits) = channel();
+        let (had, order) = channel();
+        thread::scope(|scope| {
+            let had_second = had.clone();
+            scope.spawn(move || {
+                let second = take(&mut || waiting.send(()).unwrap());
+                had_second.send("second").unwrap();
+                drop(second);
+            });
+            waits.recv().unwrap();
+            drop(first);
+            drop(take(&mut || {}));
+            had.send("first again").unwrap();
+        });
+        assert_eq!(
+            order.try_iter().collect::<Vec<_>>(),
+            ["second", "first again"]
+        );
+    }
 
     /// CAL-ARB-2: as many as there are slots, and whoever comes after waits until one is given back.
     #[test]

@@ -162,19 +162,19 @@ fn lines_of(
         Err(error) if is_corrupt(&error) => None,
         read => read?,
     };
-    let Some((bytes, entries)) = read.and_then(|bytes| {
-        let entries = entries_of(&bytes)?;
-        Some((bytes, entries))
-    }) else {
-        return Ok(None);
-    };
+    Ok(read.and_then(|bytes| lines_over(&bytes, archived)))
+}
+
+/// The hashlog made of a ledger's bytes, where they are an archive that the journal tells of: each
+/// checksum is right, and the last line's hash the one that was told.
+pub(crate) fn lines_over(bytes: &[u8], archived: &Archived) -> Option<Vec<u8>> {
     let (mut lines, mut head) = (Vec::new(), archived.follows);
-    for (number, placed) in (1..).zip(&entries) {
+    for (number, placed) in (1..).zip(&entries_of(bytes)?) {
         let stored = &bytes[placed.at.clone()];
         let offset = placed.at.start as u64;
         head = hashlog::write_line(&mut lines, number, offset, stored, placed.checksum, head);
     }
-    Ok((head == archived.hashlog).then_some(lines))
+    (head == archived.hashlog).then_some(lines)
 }
 
 /// What the first line of an archive's hashlog follows, and the hash of its last one.

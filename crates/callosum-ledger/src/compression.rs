@@ -3,23 +3,22 @@
 //! It is done after a rotation, without the ledger's lock, for an archive never changes. Nothing is
 //! recorded of it: what an archive says stays the same, and whoever reads it does not care. A crash
 //! in between leaves an archive that is not compressed, or both files, of which the plain one is
-//! read; the next opening removes the other, and the next time it is done anew.
+//! read; the next opening removes the other, and the next time it is done anew. Where the two are
+//! not alike, no crash left them so: [`twins`] says which of them is the archive.
 
 use std::path::{Path, PathBuf};
 
 use callosum_host::{Disk, DiskError, DiskFile, FileLock, OpenHow, disk::NewFile};
 
 use crate::{
-    archive_name::ArchiveName,
-    hashlog::ReadRange as _,
+    align::Repair,
+    journal::Archived,
     ledger::Ledger,
-    open_ledger::{OpenLedger, compress, is_corrupt},
+    open_ledger::compress,
     paths::LedgerPaths,
-    reader::{ReadError, told_names},
+    reader::{ReadError, told_archives},
+    twins::{self, Twins},
 };
-
-/// So many bytes are compared at once.
-const PIECE: u64 = 1024 * 1024;
 
 impl Ledger {
     /// Compresses the archives that the journal tells of and that are not yet, and says how many
@@ -33,9 +32,8 @@ impl Ledger {
             return Ok(0);
         };
         let mut count = 0;
-        for name in told_names(disk, paths)? {
-            if disk.exists(&paths.archive(&name))? {
-                compress_one(disk, paths, &name)?;
+        for archived in told_archives(disk, paths)? {
+            if compress_one(disk, paths, &archived)? {
                 count += 1;
             }
         }
@@ -44,36 +42,37 @@ impl Ledger {
 }
 
 /// Removes what a process left that was killed between two steps of compressing: the archive as it
-/// was written is still there. Costs a look into the folder of archives.
-pub(crate) fn tidy(disk: &Disk, paths: &LedgerPaths) -> Result<(), DiskError> {
-    if unfinished(disk, paths)?.is_empty() {
-        return Ok(());
-    }
-    let Some(_lock) = FileLock::try_acquire(disk, &lock_of(paths))? else {
-        return Ok(());
-    };
-    for path in unfinished(disk, paths)? {
-        disk.remove_file(&path)?;
-    }
-    disk.sync_dir(&paths.history)
-}
-
-/// Compressed archives beside which the plain one stands.
-fn unfinished(disk: &Disk, paths: &LedgerPaths) -> Result<Vec<PathBuf>, DiskError> {
-    let mut unfinished = Vec::new();
-    for entry in disk.list_dir(&paths.history)? {
-        let plain = entry
-            .name
-            .to_str()
-            .and_then(|name| name.strip_suffix(".gz"));
-        let Some(plain) = plain.and_then(|plain| plain.parse::<ArchiveName>().ok()) else {
+/// was written is still there. Of two files that are not alike, the one that is not the archive is
+/// set aside, which is told. Costs a look at each archive's two names, and the reading of both files
+/// where both are there.
+pub(crate) fn tidy(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    archives: &[Archived],
+) -> Result<Vec<Repair>, DiskError> {
+    let mut repairs = Vec::new();
+    let mut lock = None;
+    for archived in archives {
+        if !twins::are_there(disk, paths, &archived.archive)? {
             continue;
-        };
-        if disk.exists(&paths.archive(&plain))? {
-            unfinished.push(paths.history.join(&entry.name));
+        }
+        if lock.is_none() {
+            lock = FileLock::try_acquire(disk, &lock_of(paths))?;
+        }
+        if lock.is_none() {
+            break;
+        }
+        // Whoever held the lock may have been at this one.
+        match twins::compare(disk, paths, archived)? {
+            Some(Twins::Alike) => {
+                disk.remove_file(&paths.compressed_archive(&archived.archive))?;
+                disk.sync_dir(&paths.history)?;
+            }
+            Some(unlike) => repairs.extend(twins::part(disk, paths, archived, unlike)?),
+            None => {}
         }
     }
-    Ok(unfinished)
+    Ok(repairs)
 }
 
 /// Held by whoever compresses.
@@ -88,48 +87,31 @@ fn compressed(disk: &Disk, ledger: &DiskFile, path: &Path) -> Result<NewFile, Di
     Ok(new)
 }
 
-fn compress_one(disk: &Disk, paths: &LedgerPaths, name: &ArchiveName) -> Result<(), DiskError> {
+/// Compresses an archive; says whether it was there to be compressed.
+fn compress_one(disk: &Disk, paths: &LedgerPaths, archived: &Archived) -> Result<bool, DiskError> {
+    let name = &archived.archive;
     let (plain, path) = (paths.archive(name), paths.compressed_archive(name));
+    if let Some(unlike) = twins::compare(disk, paths, archived)?
+        && unlike != Twins::Alike
+    {
+        twins::part(disk, paths, archived, unlike)?;
+        if unlike != Twins::Plain {
+            return Ok(false);
+        }
+    }
     let Some(file) = disk.open_if_there(&plain, OpenHow::READ)? else {
-        return Ok(());
+        return Ok(false);
     };
     if !disk.exists(&path)? {
         compressed(disk, &file, &path)?.create()?;
     }
-    if !is_same(disk, &file, &path)? {
-        // Somebody else's, or damaged since.
-        compressed(disk, &file, &path)?.replace()?;
-        if !is_same(disk, &file, &path)? {
-            return Ok(());
-        }
+    if !twins::is_same(disk, &file, &path)? {
+        // Somebody else's, since.
+        return Ok(false);
     }
     // Its name may be of a process that was killed before it was durable.
     disk.sync_dir(&paths.history)?;
     disk.remove_file(&plain)?;
-    disk.sync_dir(&paths.history)
-}
-
-/// Whether a compressed ledger is what the plain one is.
-fn is_same(disk: &Disk, plain: &DiskFile, path: &Path) -> Result<bool, DiskError> {
-    let compressed = match OpenLedger::open(disk, path) {
-        Err(error) if is_corrupt(&error) => return Ok(false),
-        opened => opened?,
-    };
-    let size = plain.size()?;
-    if compressed.size()? != size {
-        return Ok(false);
-    }
-    let mut at = 0;
-    while at < size {
-        let len = PIECE.min(size - at) as usize;
-        let found = match compressed.read_range(at, len) {
-            Err(error) if is_corrupt(&error) => return Ok(false),
-            found => found?,
-        };
-        if plain.read_range(at, len)? != found {
-            return Ok(false);
-        }
-        at += len as u64;
-    }
+    disk.sync_dir(&paths.history)?;
     Ok(true)
 }

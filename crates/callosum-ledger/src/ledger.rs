@@ -25,6 +25,7 @@ use crate::{
     locks::{self, ExclusiveLedger},
     paths::LedgerPaths,
     reader::ReadError,
+    recovery::repair_event,
     rotation::Rotated,
     task_id::TaskId,
 };
@@ -185,9 +186,12 @@ impl Ledger {
             writer.bring_in_line(&disk, &paths, &clock, &held, options.signed)?
         };
         // They take room, and nobody reads them.
-        drop(compression::tidy(&disk, &paths));
         drop(leftovers::sweep(&disk, &paths));
-        Ok(Self {
+        let archives = writer
+            .stands()
+            .map(|(position, _)| position.archives.clone());
+        let parted = compression::tidy(&disk, &paths, &archives.unwrap_or_default());
+        let ledger = Self {
             disk,
             paths,
             clock,
@@ -203,7 +207,23 @@ impl Ledger {
                 not_rotated: None,
             }),
             turned: Condvar::new(),
-        })
+        };
+        // An archive's second file hinders nobody; the next opening looks at it again.
+        ledger.tell_parted(parted.unwrap_or_default());
+        Ok(ledger)
+    }
+
+    /// Tells the journal which files were taken from beside an archive. Where it cannot be written,
+    /// the events wait for the next group.
+    fn tell_parted(&self, parted: Vec<Repair>) {
+        if parted.is_empty() {
+            return;
+        }
+        for repair in &parted {
+            drop(self.record(repair_event(&self.paths, repair)));
+        }
+        self.queue().repairs.extend(parted);
+        drop(self.flush());
     }
 
     /// What was brought in line with the journal, on opening and since.

@@ -57,6 +57,7 @@ pub mod signed_note;
 mod stock;
 mod taken;
 mod task_id;
+mod twins;
 pub mod verify;
 mod views;
 mod watermark;

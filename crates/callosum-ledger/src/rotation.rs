@@ -309,6 +309,17 @@ pub(crate) fn is_kept(
     Ok(is_file(disk, &paths.archive(name))? || is_file(disk, &paths.compressed_archive(name))?)
 }
 
+/// Where an archived ledger is read: the compressed one where the plain one is gone.
+pub(crate) fn place_of(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    name: &ArchiveName,
+) -> Result<PathBuf, DiskError> {
+    let (plain, compressed) = (paths.archive(name), paths.compressed_archive(name));
+    let is_compressed = !disk.exists(&plain)? && disk.exists(&compressed)?;
+    Ok(if is_compressed { compressed } else { plain })
+}
+
 /// What stands where an archive or its hashlog belongs, and is not a file.
 pub(crate) fn in_the_way(
     disk: &Disk,
@@ -323,7 +334,8 @@ pub(crate) fn in_the_way(
     Ok(None)
 }
 
-fn is_file(disk: &Disk, path: &Path) -> Result<bool, DiskError> {
+/// Whether a file stands there, and nothing else.
+pub(crate) fn is_file(disk: &Disk, path: &Path) -> Result<bool, DiskError> {
     let stat = disk.stat(path)?;
     Ok(stat.is_some_and(|stat| stat.kind == EntryKind::File))
 }

@@ -15,7 +15,7 @@ use super::{
     replacement::Replacement,
 };
 use crate::{
-    archives,
+    archives, compression,
     journal::{DayFile, Followed},
     paths::LedgerPaths,
 };
@@ -32,8 +32,10 @@ pub(crate) fn rebuild_archives(
     followed: &Followed,
 ) -> Result<Vec<Repair>, OpenError> {
     refuse_in_the_way(disk, paths, followed)?;
+    // One that stands there twice may be right in its other form.
+    let mut repairs = compression::tidy(disk, paths, &followed.position.archives)?;
     let wrong = archives::wrong(disk, paths, days)?;
-    let mut repairs = archives::write(disk, paths, days, &wrong)?;
+    repairs.extend(archives::write(disk, paths, days, &wrong)?);
     repairs.extend(restore_hashlogs(disk, paths, &followed.position)?);
     Ok(repairs)
 }

@@ -35,6 +35,9 @@ pub enum RepairKind {
     Rewritten,
     /// It had not got its place when a rotation was interrupted, and has it now.
     Archived,
+    /// It stood in an archive's place beside the one that the journal tells of, and is not there
+    /// any more.
+    SetAside,
 }
 
 impl RepairKind {
@@ -45,6 +48,7 @@ impl RepairKind {
             Self::Extended { .. } => "extended",
             Self::Rewritten => "rewritten",
             Self::Archived => "archived",
+            Self::SetAside => "set_aside",
         }
     }
 }
@@ -59,6 +63,11 @@ impl std::fmt::Display for Repair {
             }
             RepairKind::Rewritten => write!(f, "wrote `{path}` anew from the audit journal")?,
             RepairKind::Archived => write!(f, "finished the rotation to `{path}`")?,
+            RepairKind::SetAside => write!(
+                f,
+                "took `{path}` away: it was not the archive that the audit journal tells of, and \
+                 that one stands beside it"
+            )?,
         }
         match &self.kept {
             Some(kept) => write!(f, "; what stood there is in `{}`", kept.display()),

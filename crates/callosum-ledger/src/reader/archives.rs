@@ -71,10 +71,9 @@ fn newest_first(archives: &[Archived]) -> Vec<Archive> {
     archives.iter().rev().map(archive).collect()
 }
 
-/// The names of the archives that the journal tells of, the earliest first.
-pub(crate) fn told_names(disk: &Disk, paths: &LedgerPaths) -> Result<Vec<ArchiveName>, ReadError> {
-    let told = told(disk, paths, &Source::active(disk, paths)?)?;
-    Ok(told.into_iter().map(|told| told.archive).collect())
+/// What the journal tells of its archives, the earliest first.
+pub(crate) fn told_archives(disk: &Disk, paths: &LedgerPaths) -> Result<Vec<Archived>, ReadError> {
+    told(disk, paths, &Source::active(disk, paths)?)
 }
 
 impl Archive {

@@ -15,7 +15,7 @@ mod stats;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::archives::{archived_among, highest_of_day, stored_among, told_names};
+pub(crate) use self::archives::{archived_among, highest_of_day, stored_among, told_archives};
 pub use self::{
     place::{Found, Place},
     query::Query,

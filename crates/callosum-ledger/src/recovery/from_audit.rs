@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use super::{Project, RecoverError, Recovered, rollback_event};
 use crate::{
+    adoption,
     align::{Rebuilding, rebuild_archives},
     group::Writer,
     journal::{Nobody, Until, walk_days},
@@ -34,8 +35,8 @@ impl Project<'_> {
                     .iter()
                     .filter(|told| told.is_adopted)
                 {
-                    if !rotation::is_kept(disk, paths, &adopted.archive)? {
-                        not_in_journal.push(paths.archive(&adopted.archive));
+                    if adoption::has_entries(disk, paths, adopted)?.is_none() {
+                        not_in_journal.push(rotation::place_of(disk, paths, &adopted.archive)?);
                     }
                 }
                 aligned.repairs.extend(archives.take());

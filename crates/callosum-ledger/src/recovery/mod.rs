@@ -76,8 +76,8 @@ pub struct Recovered {
     pub set_aside: Vec<PathBuf>,
     /// What was brought in line with the journal.
     pub repairs: Vec<Repair>,
-    /// The archives that are not there and that the journal cannot make anew: they were there before
-    /// it, and only come back from a copy.
+    /// The archives that are gone, or hold something else, and that the journal cannot make anew: they
+    /// were there before it, and only come back from a copy.
     pub not_in_journal: Vec<PathBuf>,
 }
 

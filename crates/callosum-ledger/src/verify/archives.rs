@@ -14,6 +14,7 @@ use crate::{
     archive_name::ArchiveName,
     paths::LedgerPaths,
     rotation::{self, PART},
+    twins::{self, Twins},
 };
 
 /// Checks the archives of which the journal tells.
@@ -35,21 +36,27 @@ pub(super) fn check_archives(
             }
             continue;
         }
-        let path = if disk.exists(&path)? {
-            path
-        } else {
-            paths.compressed_archive(&name)
-        };
+        let path = rotation::place_of(disk, paths, &name)?;
         let mut of_archive = check_archive(disk, paths, &path, told)?;
         if told.archived.is_adopted {
             check_adopted(disk, paths, told, &mut of_archive)?;
         }
+        let of_twins = twins::compare(disk, paths, &told.archived)?;
         let is_ledger = |problem: &Problem| problem.path == path;
-        if told.archived.is_adopted && of_archive.problem.as_ref().is_some_and(is_ledger) {
+        if told.archived.is_adopted
+            && of_twins != Some(Twins::Compressed)
+            && of_archive.problem.as_ref().is_some_and(is_ledger)
+        {
             verification.not_in_journal.push(path.clone());
         }
         verification.archived_entries += of_archive.entries;
         verification.problems.extend(of_archive.problem);
+        if let Some(Twins::Plain | Twins::Neither) = of_twins {
+            let compressed = paths.compressed_archive(&name);
+            let detail = "it is not what the archive beside it is, which is not compressed";
+            let unlike = whole_file(&compressed, Fault::Edited, detail);
+            verification.problems.push(unlike);
+        }
         verification.bytes += of_archive.bytes;
     }
     Ok(())

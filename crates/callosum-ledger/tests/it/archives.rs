@@ -342,3 +342,139 @@ fn a_new_journal_tells_of_the_archives_that_are_there() {
     let ledger = project.open();
     assert_eq!(ledger.reserve(spawn()).unwrap(), id("cal_2026_11_02_0005"));
 }
+
+/// What is done to an archive that stands in both its forms.
+type Unlike = fn(&[u8]) -> Vec<u8>;
+
+/// Cut short, of the same size and other words, empty, and other bytes altogether.
+const UNLIKE: [Unlike; 4] = [
+    |right| right[..right.len() / 2].to_vec(),
+    |right| {
+        String::from_utf8_lossy(right)
+            .replace("summary 1", "SUMMARY 1")
+            .into_bytes()
+    },
+    |_| Vec::new(),
+    |_| b"not a ledger".to_vec(),
+];
+
+fn compressed(path: &std::path::Path) -> std::path::PathBuf {
+    path.with_extension("json.gz")
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut encoder, bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn compress(project: &Project) -> usize {
+    Ledger::compress_archives(&project.disk, &project.paths).unwrap()
+}
+
+/// What the quarantine holds.
+fn quarantined(project: &Project) -> Vec<Vec<u8>> {
+    let folder = &project.paths.quarantine;
+    let found = project.disk.list_dir(folder).unwrap();
+    let kept = found
+        .iter()
+        .map(|entry| project.read(&folder.join(&entry.name)));
+    kept.collect()
+}
+
+/// An archive of which the journal has the entries, and one that was taken over, of which it has the
+/// hash alone.
+fn archives() -> [(Project, std::path::PathBuf); 2] {
+    let (taken_over, [archive, damaged]) = older();
+    taken_over.disk.remove_file(&damaged).unwrap();
+    [archived(), (taken_over, archive)]
+}
+
+/// CAL-LED-1, CAL-SUM-2: of an archive that stands plain and compressed, the one that the journal
+/// tells of stays, whoever looks, and the other is kept in the quarantine and told of.
+#[test]
+fn the_right_one_of_two_forms_of_an_archive_stays() {
+    for unlike in UNLIKE {
+        for (project, plain) in archives() {
+            let right = project.read(&plain);
+            assert_eq!(compress(&project), 1);
+            let gz = compressed(&plain);
+            let packed = project.read(&gz);
+            project.write(&plain, unlike(&right));
+            assert!(!found(&project).is_sound());
+            assert!(found(&project).not_in_journal.is_empty());
+            let repairs = project.open().repairs();
+            assert_eq!(repairs.len(), 1, "{repairs:?}");
+            assert_eq!(repairs[0].path, plain);
+            assert!(repairs[0].kept.is_some());
+            assert_eq!(project.read(&gz), packed);
+            assert_eq!(quarantined(&project), [unlike(&right)]);
+            assert_eq!(found(&project).problems, []);
+            assert_eq!(summary(&project, "cal_2026_11_02_0002"), "summary 1");
+            assert!(project.text(&project.journal()).contains("\"set_aside\""));
+
+            project.write(&plain, unlike(&right));
+            assert_eq!(compress(&project), 0);
+            assert_eq!(project.read(&gz), packed);
+            assert!(!project.disk.exists(&plain).unwrap());
+
+            let forged = gzip(&unlike(&right));
+            project.write(&plain, &right);
+            project.write(&gz, &forged);
+            assert!(!found(&project).is_sound());
+            let repairs = project.open().repairs();
+            assert_eq!(repairs[0].path, gz, "{repairs:?}");
+            assert!(quarantined(&project).contains(&forged));
+            assert_eq!(project.read(&plain), right);
+            project.write(&gz, &forged);
+            assert_eq!(compress(&project), 1);
+            assert_eq!(project.read(&gz), packed);
+            assert_eq!(found(&project).problems, []);
+        }
+    }
+}
+
+/// CAL-LED-1: where neither form is what the journal tells of, both stay and are named.
+#[test]
+fn two_forms_of_an_archive_of_which_none_is_right_stay() {
+    let (project, plain) = archives().into_iter().nth(1).unwrap();
+    let right = project.read(&plain);
+    let gz = compressed(&plain);
+    let wrong = [UNLIKE[1](&right), gzip(&UNLIKE[0](&right))];
+    project.write(&plain, &wrong[0]);
+    project.write(&gz, &wrong[1]);
+    assert_eq!(project.open().repairs(), []);
+    assert_eq!(compress(&project), 0);
+    let name = |path: &std::path::Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+    let named = [(Fault::Edited, name(&plain)), (Fault::Edited, name(&gz))];
+    assert_eq!(faults(&project), named);
+    assert_eq!(found(&project).not_in_journal, std::slice::from_ref(&plain));
+    let from = RecoverFrom::Audit;
+    let options = RecoverOptions::default();
+    let recover =
+        || Ledger::recover(&project.disk, &project.paths, &project.clock, from, options).unwrap();
+    assert_eq!(recover().not_in_journal, std::slice::from_ref(&plain));
+    assert_eq!([project.read(&plain), project.read(&gz)], wrong);
+
+    // The copy of it, under either name, is enough.
+    project.write(&gz, gzip(&right));
+    assert_eq!(recover().not_in_journal, Vec::<std::path::PathBuf>::new());
+    assert_eq!(found(&project).problems, []);
+    assert!(!project.disk.exists(&plain).unwrap());
+    assert_eq!(quarantined(&project), [wrong[0].clone()]);
+}
+
+/// CAL-LED-1: what compressing leaves that is broken off, two files that are alike, is no fault.
+#[test]
+fn two_forms_of_an_archive_that_are_alike_are_one() {
+    let (project, plain) = archived();
+    let right = project.read(&plain);
+    assert_eq!(compress(&project), 1);
+    project.write(&plain, &right);
+    assert_eq!(found(&project).problems, []);
+    assert_eq!(project.open().repairs(), []);
+    assert!(!project.disk.exists(&compressed(&plain)).unwrap());
+    assert_eq!(project.read(&plain), right);
+    assert_eq!(compress(&project), 1);
+    assert_eq!(found(&project).problems, []);
+}

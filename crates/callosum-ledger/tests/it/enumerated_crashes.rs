@@ -174,6 +174,7 @@ fn kinds(repairs: &[Repair]) -> BTreeSet<(PathBuf, &'static str)> {
         RepairKind::Extended { .. } => "extended",
         RepairKind::Rewritten => "rewritten",
         RepairKind::Archived => "archived",
+        RepairKind::SetAside => "set aside",
     };
     let kinds = repairs
         .iter()

@@ -325,10 +325,13 @@ fn compressed_archives_say_what_they_said() {
     assert_eq!(project.read(&rotated.archive), plain);
     assert_eq!(compress(), 1);
 
-    // Both files, as a crash may leave them: the plain one is read, and removed the next time.
+    // Both files, as no crash leaves them: the plain one is read, and the other is named.
     project.write(&rotated.archive, &plain);
     project.write(&place, b"not what it should be");
-    assert_eq!(verified(&project).archived_entries, 3);
+    let found = verify(&project.disk, &project.paths).unwrap();
+    assert_eq!(found.problems.len(), 1, "{:?}", found.problems);
+    assert_eq!(found.problems[0].path, place);
+    assert_eq!(found.archived_entries, 3);
     assert_eq!(compress(), 1);
     assert_eq!(verified(&project).archived_entries, 3);
     assert!(!project.disk.exists(&rotated.archive).unwrap());

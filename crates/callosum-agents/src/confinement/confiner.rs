@@ -19,7 +19,7 @@ use super::{
     needs::{Needs, value},
     places::{Protected, Surface, SystemFolders, places, wished},
     policy::Whitelisted,
-    proxy::{Names, Proxy},
+    proxy::{Names, Proxy, Upstream},
     system::System,
 };
 use crate::{
@@ -39,6 +39,7 @@ pub struct Confiner {
     system: System,
     protected: Protected,
     names: Names,
+    upstream: Option<Upstream>,
     /// An empty folder, which becomes the root of everybody's own file system.
     room: OnceLock<Scratch>,
     /// What was found for a `PATH` and a home folder, which seldom differ.
@@ -62,9 +63,16 @@ impl Confiner {
             system,
             protected,
             names,
+            upstream: None,
             room: OnceLock::new(),
             folders: Mutex::default(),
         }
+    }
+
+    /// The same, which reaches other hosts by way of a proxy.
+    #[must_use]
+    pub fn by_way_of(self, upstream: Option<Upstream>) -> Self {
+        Self { upstream, ..self }
     }
 
     /// What this machine can do.
@@ -175,7 +183,14 @@ impl Confiner {
             .as_ref()
             .map(|gate| {
                 let connections = surroundings.connections.clone();
-                Proxy::open(gate.path(), named, self.names.clone(), connections)
+                let upstream = self.upstream.clone();
+                Proxy::open(
+                    gate.path(),
+                    named,
+                    self.names.clone(),
+                    upstream,
+                    connections,
+                )
             })
             .transpose()
             .map_err(|error| RunError::Unconfined {

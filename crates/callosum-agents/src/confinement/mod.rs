@@ -21,6 +21,6 @@ pub use self::{
     level::{Level, Reached, Refused, decide},
     places::{Protected, Surface, SystemFolders, Wishes, places},
     policy::{InvalidHost, Policy, Whitelisted},
-    proxy::{Connection, Connections, Names, Verdict},
+    proxy::{Connection, Connections, Names, Upstream, Verdict},
     system::{Missing, System},
 };

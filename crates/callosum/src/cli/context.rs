@@ -6,7 +6,7 @@ use std::{
 };
 
 use callosum_agents::{
-    confinement::{Confiner, Connections, Names, Protected, System},
+    confinement::{Confiner, Connections, Names, Protected, System, Upstream},
     runner::{Patience, Surroundings},
 };
 use callosum_arbiter::{circuit::Circuits, delegation::Provenance, slots::Slots};
@@ -166,7 +166,10 @@ impl Context {
             let server = ForkServer::new(&self_program);
             let system = System::try_out(&server, &self_program, &temporary, &self.disk);
             let protected = self.protected();
-            Arc::new(Confiner::new(server, system, protected, Names::System))
+            let variable = |name: &str| self.environment.get(name)?.to_str().map(str::to_owned);
+            let upstream = Upstream::of(variable);
+            let confiner = Confiner::new(server, system, protected, Names::System);
+            Arc::new(confiner.by_way_of(upstream))
         });
         Ok(Surroundings {
             root: self.tree().to_owned(),

@@ -405,6 +405,58 @@ for number in range(3, 64):
     }
 }
 
+/// CAL-SEC-1: where this machine gets out by way of a proxy, so does an executor, which sees neither its
+/// place nor its password; what the entry does not name is not asked of it.
+#[test]
+fn a_proxy_of_the_machines_own_is_gone_through() {
+    use std::io::{Read as _, Write as _};
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let env = project(
+        r#"
+def tunnel(to):
+    host, port = os.environ["HTTPS_PROXY"].removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), 60) as s:
+        s.sendall(f"CONNECT {to} HTTP/1.1\r\n\r\n".encode())
+        head = s.recv(1000).decode()
+        if " 200 " not in head:
+            return head.split("\r\n")[0]
+        s.sendall(b"hello")
+        return s.recv(5).decode()
+tried("named", lambda: tunnel("models.example:443"))
+tried("other", lambda: tunnel("evil.example:443"))
+tried("secret", lambda: any("sesame" in value for value in os.environ.values()))
+"#,
+        &["--network", "models.example:443"],
+    );
+    let serving = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut heard = Vec::new();
+        while !heard.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).unwrap();
+            heard.push(byte[0]);
+        }
+        stream.write_all(b"HTTP/1.1 200 fine\r\n\r\n").unwrap();
+        stream.read_exact(&mut [0; 5]).unwrap();
+        stream.write_all(b"world").unwrap();
+        String::from_utf8(heard).unwrap()
+    });
+    let run = env
+        .callosum()
+        .env("HTTPS_PROXY", format!("http://u:sesame@127.0.0.1:{port}"))
+        .arguments(["delegate", "x", "--executor", "probe"])
+        .run();
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    if !is_held(&env) {
+        return;
+    }
+    let found = "named: world; other: HTTP/1.1 403 Forbidden; secret: False";
+    assert_eq!(summary(&env), found);
+    let heard = serving.join().unwrap();
+    assert!(heard.starts_with("CONNECT models.example:443 "), "{heard}");
+}
+
 /// What was reached is kept with the entry and on the trail; `off` reaches nothing, and the task is
 /// done.
 #[test]

@@ -13,6 +13,7 @@ mod connection;
 mod names;
 mod rules;
 mod serve;
+mod upstream;
 
 #[cfg(test)]
 mod tests;
@@ -21,4 +22,5 @@ pub(super) use self::serve::Proxy;
 pub use self::{
     connection::{Connection, Connections, Verdict},
     names::Names,
+    upstream::Upstream,
 };

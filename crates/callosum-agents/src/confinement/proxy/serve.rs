@@ -26,6 +26,7 @@ use super::{
     connection::{Connection, Connections, Verdict},
     names::Names,
     rules::{self, Denied},
+    upstream::Upstream,
 };
 use crate::confinement::policy::Whitelisted;
 
@@ -56,6 +57,7 @@ pub(in crate::confinement) struct Proxy {
 pub(super) struct Shared {
     named: Vec<Whitelisted>,
     names: Names,
+    upstream: Option<Upstream>,
     connections: Connections,
     open: Mutex<Open>,
 }
@@ -93,6 +95,7 @@ impl Proxy {
         folder: &Path,
         named: Vec<Whitelisted>,
         names: Names,
+        upstream: Option<Upstream>,
         connections: Connections,
     ) -> io::Result<Self> {
         let ports = own_ports(&named);
@@ -106,7 +109,7 @@ impl Proxy {
             listen: listen.clone(),
             gate: gate.path().to_owned(),
             stop: Cancel::new()?,
-            shared: Arc::new(Shared::new(named, names, connections)),
+            shared: Arc::new(Shared::new(named, names, upstream, connections)),
             accepting: None,
         };
         let (stop, shared) = (proxy.stop.clone(), Arc::clone(&proxy.shared));
@@ -215,10 +218,16 @@ fn accept(
 }
 
 impl Shared {
-    pub(super) fn new(named: Vec<Whitelisted>, names: Names, connections: Connections) -> Self {
+    pub(super) fn new(
+        named: Vec<Whitelisted>,
+        names: Names,
+        upstream: Option<Upstream>,
+        connections: Connections,
+    ) -> Self {
         Self {
             named,
             names,
+            upstream,
             connections,
             open: Mutex::default(),
         }
@@ -317,6 +326,13 @@ impl Shared {
             && let Err(why) = rules::may_ask(&self.named, &asked.host, asked.port)
         {
             return denied(why);
+        }
+        let upstream = self.upstream.as_ref().filter(|_| fixed.is_none());
+        if let Some(upstream) = upstream.filter(|upstream| upstream.leads_to(&asked.host)) {
+            let begun = upstream
+                .connect(&asked.host, asked.port, CONNECTING)
+                .and_then(|outer| begin(live, asked, outer));
+            return begun.map_or_else(failed, |()| Verdict::Allowed);
         }
         let addresses = match fixed {
             Some(address) => Ok(vec![address]),

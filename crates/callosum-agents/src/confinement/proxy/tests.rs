@@ -45,6 +45,7 @@ fn ask(named: &[String], names: &[(&str, Ipv4Addr)], asked: &str) -> (String, Co
             .map(|text| Whitelisted::parse(text).unwrap())
             .collect(),
         Names::Listed(names),
+        None,
         connections.clone(),
     ));
     let (number, live) = shared.begin(inner).unwrap();

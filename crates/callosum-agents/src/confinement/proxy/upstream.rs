@@ -1,0 +1,282 @@
+//! [`Upstream`]: the proxy that this machine itself needs to get out, as its variables name it.
+//!
+//! Names that a connection is asked for are handed on to it and not looked up here: in a network that
+//! wants a proxy, names of the outside often have no address. What the entry names is asked all the
+//! same before. Deliberately not here: proxies that are spoken to with TLS or by SOCKS.
+
+use std::{
+    fmt,
+    io::{self, Read, Write},
+    net::{TcpStream, ToSocketAddrs},
+    time::Duration,
+};
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+
+use super::asked::LONGEST;
+
+/// Where the variables say that a proxy is.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Upstream {
+    /// Its host and port; nothing where the value makes no sense, which is told when it is needed.
+    place: Option<(String, u16)>,
+    /// What it is told of who asks.
+    authorization: Option<String>,
+    /// Hosts that are reached without it, as `NO_PROXY` lists them, in lower case.
+    direct: Vec<String>,
+}
+
+impl fmt::Debug for Upstream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The password stays out of what is printed.
+        f.debug_struct("Upstream")
+            .field("place", &self.place)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Upstream {
+    /// Reads the variables: `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, in capitals or not. `None` where none
+    /// of them names a proxy.
+    pub fn of(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let either = |name: &str| {
+            let found = variable(name).or_else(|| variable(&name.to_ascii_lowercase()));
+            found.filter(|value| !value.trim().is_empty())
+        };
+        let said = either("HTTPS_PROXY").or_else(|| either("ALL_PROXY"))?;
+        let direct = either("NO_PROXY").unwrap_or_default();
+        let direct = direct
+            .split([',', ' '])
+            .map(|host| host.trim().to_ascii_lowercase())
+            .filter(|host| !host.is_empty());
+        Some(Self {
+            direct: direct.collect(),
+            ..Self::at(said.trim())
+        })
+    }
+
+    fn at(said: &str) -> Self {
+        let rest = match said.split_once("://") {
+            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => rest,
+            Some(_) => return Self::default(),
+            None => said,
+        };
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let (who, place) = match authority.rsplit_once('@') {
+            Some((who, place)) => (Some(who), place),
+            None => (None, authority),
+        };
+        let (host, port) = match place.rsplit_once(':') {
+            Some((host, port)) => (host, port.parse().ok()),
+            None => (place, Some(80)),
+        };
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        Self {
+            place: port
+                .filter(|_| !host.is_empty())
+                .map(|port| (host.to_owned(), port)),
+            authorization: who.map(|who| BASE64_STANDARD.encode(unescaped(who))),
+            direct: Vec::new(),
+        }
+    }
+
+    /// Whether a host is reached by way of it.
+    pub(super) fn leads_to(&self, host: &str) -> bool {
+        let host = host.trim_end_matches('.').to_ascii_lowercase();
+        if host == "localhost"
+            || host
+                .parse::<std::net::IpAddr>()
+                .is_ok_and(|it| it.is_loopback())
+        {
+            return false;
+        }
+        !self.direct.iter().any(|direct| {
+            let direct = direct.split(':').next().unwrap_or(direct);
+            let domain = direct.trim_start_matches('*').trim_start_matches('.');
+            direct == "*"
+                || host == domain
+                || host
+                    .strip_suffix(domain)
+                    .is_some_and(|rest| !domain.is_empty() && rest.ends_with('.'))
+        })
+    }
+
+    /// Opens a way to a host.
+    pub(super) fn connect(&self, host: &str, port: u16, within: Duration) -> io::Result<TcpStream> {
+        let Some((proxy, proxy_port)) = &self.place else {
+            let what = "HTTPS_PROXY names no proxy of the form http://host:port";
+            return Err(io::Error::other(what));
+        };
+        let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
+        for address in (proxy.as_str(), *proxy_port).to_socket_addrs()? {
+            match TcpStream::connect_timeout(&address, within) {
+                Ok(stream) => return self.ask(stream, host, port, within),
+                Err(error) => last = error,
+            }
+        }
+        let what = format!("the proxy {proxy}:{proxy_port} cannot be reached: {last}");
+        Err(io::Error::new(last.kind(), what))
+    }
+
+    fn ask(
+        &self,
+        mut stream: TcpStream,
+        host: &str,
+        port: u16,
+        within: Duration,
+    ) -> io::Result<TcpStream> {
+        let host = if host.contains(':') {
+            format!("[{host}]")
+        } else {
+            host.to_owned()
+        };
+        let mut asked = format!("CONNECT {host}:{port} HTTP/1.1\r\nHost: {host}:{port}\r\n");
+        if let Some(authorization) = &self.authorization {
+            asked.push_str("Proxy-Authorization: Basic ");
+            asked.push_str(authorization);
+            asked.push_str("\r\n");
+        }
+        asked.push_str("\r\n");
+        stream.set_read_timeout(Some(within))?;
+        stream.write_all(asked.as_bytes())?;
+        // Byte by byte: what follows is the host's.
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            if answer.len() >= LONGEST || stream.read(&mut byte)? == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            answer.push(byte[0]);
+        }
+        stream.set_read_timeout(None)?;
+        let line = String::from_utf8_lossy(&answer);
+        let status = line.split(' ').nth(1).unwrap_or_default();
+        if status == "200" {
+            return Ok(stream);
+        }
+        let status: String = status
+            .chars()
+            .filter(char::is_ascii_digit)
+            .take(3)
+            .collect();
+        Err(io::Error::other(format!(
+            "the proxy of this machine answers {status}"
+        )))
+    }
+}
+
+/// A user and a password as they are, not as an address has them.
+fn unescaped(text: &str) -> Vec<u8> {
+    let bytes = text.as_bytes();
+    let mut plain = Vec::new();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let code = text.get(at + 1..at + 3).filter(|_| *byte == b'%');
+        let code = code.and_then(|code| u8::from_str_radix(code, 16).ok());
+        at += if code.is_some() { 3 } else { 1 };
+        plain.push(code.unwrap_or(*byte));
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{net::TcpListener, thread};
+
+    use super::*;
+
+    fn of(variables: &[(&str, &str)]) -> Option<Upstream> {
+        Upstream::of(|name| {
+            let found = variables.iter().find(|(known, _)| *known == name)?;
+            Some(found.1.to_owned())
+        })
+    }
+
+    #[test]
+    fn a_proxy_is_read_as_programs_are_told_of_it() {
+        assert_eq!(of(&[("NO_PROXY", "a")]), None);
+        assert_eq!(of(&[("HTTPS_PROXY", " ")]), None);
+        for (said, place) in [
+            ("http://proxy.corp:3128/", Some(("proxy.corp", 3128))),
+            ("proxy.corp:3128", Some(("proxy.corp", 3128))),
+            ("HTTP://u:p@proxy.corp", Some(("proxy.corp", 80))),
+            ("http://[::1]:8080", Some(("::1", 8080))),
+            ("socks5://proxy.corp:1080", None),
+            ("http://proxy:port", None),
+            ("http://", None),
+        ] {
+            let read = of(&[("https_proxy", said)]).unwrap().place;
+            let read = read.as_ref().map(|(host, port)| (host.as_str(), *port));
+            assert_eq!(read, place, "{said}");
+        }
+    }
+
+    #[test]
+    fn what_is_to_be_reached_directly_is() {
+        let upstream = of(&[
+            ("ALL_PROXY", "http://p:1"),
+            (
+                "NO_PROXY",
+                "corp.example, .inner.example,*.more.example,10.0.0.1:80",
+            ),
+        ])
+        .unwrap();
+        for direct in [
+            "corp.example",
+            "a.corp.example",
+            "A.Inner.example",
+            "x.more.example",
+            "localhost",
+            "127.0.0.1",
+            "10.0.0.1",
+        ] {
+            assert!(!upstream.leads_to(direct), "{direct}");
+        }
+        for other in ["api.example", "notcorp.example", "10.0.0.2"] {
+            assert!(upstream.leads_to(other), "{other}");
+        }
+        let none = of(&[("ALL_PROXY", "http://p:1"), ("NO_PROXY", "*")]).unwrap();
+        assert!(!none.leads_to("api.example"));
+    }
+
+    /// LOA-SEC-1: the password reaches the proxy and is not printed.
+    #[test]
+    fn a_tunnel_is_asked_for_and_refusals_are_told() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let answers = thread::spawn(move || {
+            for answer in ["200 ok", "407 who"] {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut heard = Vec::new();
+                while !heard.ends_with(b"\r\n\r\n") {
+                    let mut byte = [0];
+                    stream.read_exact(&mut byte).unwrap();
+                    heard.push(byte[0]);
+                }
+                let heard = String::from_utf8(heard).unwrap();
+                assert!(
+                    heard.starts_with("CONNECT api.example:443 HTTP/1.1\r\n"),
+                    "{heard}"
+                );
+                assert!(
+                    heard.contains("Proxy-Authorization: Basic dTpwQHNz\r\n"),
+                    "{heard}"
+                );
+                write!(stream, "HTTP/1.1 {answer}\r\nX: y\r\n\r\nworld").unwrap();
+            }
+        });
+        let said = format!("http://u:p%40ss@127.0.0.1:{port}");
+        let upstream = of(&[("HTTPS_PROXY", &said)]).unwrap();
+        let connect = || upstream.connect("api.example", 443, Duration::from_mins(1));
+        let mut heard = String::new();
+        connect().unwrap().read_to_string(&mut heard).unwrap();
+        assert_eq!(heard, "world");
+        let refused = connect().unwrap_err().to_string();
+        assert_eq!(refused, "the proxy of this machine answers 407");
+        answers.join().unwrap();
+        assert!(!format!("{upstream:?}").contains("dTpwQHNz"));
+        let other = of(&[("HTTPS_PROXY", "socks5://p:1")]).unwrap();
+        let error = other.connect("a", 1, Duration::from_secs(1)).unwrap_err();
+        assert!(error.to_string().contains("http://host:port"), "{error}");
+    }
+}

@@ -25,6 +25,41 @@ pub fn on_one_line(text: &str) -> String {
     harmless(text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
+/// The same, with what nobody sees made visible as well: marks of direction, joiners, tags, blanks
+/// without width. For what a model reads, which may obey what a person does not see.
+///
+/// Joiners and selectors of a form stay where they belong to a sign that is seen: between letters
+/// that are not ASCII, and after an emoji. Twice is once.
+pub fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut before = ' ';
+    for character in text.chars() {
+        let is_of_sign = is_of_sign(character) && !before.is_ascii() && !is_unseen(before);
+        if is_obeyed(character) {
+            shown.extend(character.escape_debug());
+        } else if is_unseen(character) && !is_of_sign {
+            shown.extend(character.escape_unicode());
+        } else {
+            shown.push(character);
+        }
+        before = character;
+    }
+    shown
+}
+
+/// Whether a character takes no room of its own on a screen: nobody sees it, and whoever reads the
+/// text by its characters does.
+pub fn is_unseen(character: char) -> bool {
+    matches!(character, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Whether it changes the form of the character before it: a joiner, a selector.
+fn is_of_sign(character: char) -> bool {
+    matches!(character, '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}')
+}
+
 fn is_obeyed(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
@@ -66,6 +101,30 @@ mod tests {
     fn lines_tabs_and_every_script_stay_as_they_are() {
         let text = "one\n\ttwo: été, \u{5d0}\u{5d1}, \u{1f600}, it's `\\u{1b}`\n";
         assert_eq!(harmless(text), text);
+    }
+
+    /// LOA-SEC-1: what nobody sees is shown, and no script or emoji is taken apart.
+    #[test]
+    fn what_nobody_sees_is_made_visible() {
+        for (text, shown) in [
+            ("a\u{202e}b", "a\\u{202e}b"),
+            ("a\u{200b}b\u{feff}", "a\\u{200b}b\\u{feff}"),
+            ("a\u{e0041}", "a\\u{e0041}"),
+            ("a\u{200d}b", "a\\u{200d}b"),
+            ("\u{2764}\u{fe0f}\u{fe01}", "\u{2764}\u{fe0f}\\u{fe01}"),
+            (
+                "\u{1f469}\u{200d}\u{1f680} \u{2764}\u{fe0f}",
+                "\u{1f469}\u{200d}\u{1f680} \u{2764}\u{fe0f}",
+            ),
+            (
+                "\u{646}\u{645}\u{6cc}\u{200c}\u{62e}",
+                "\u{646}\u{645}\u{6cc}\u{200c}\u{62e}",
+            ),
+            ("one\n\ttwo, été", "one\n\ttwo, été"),
+        ] {
+            assert_eq!(visible(text), shown);
+            assert_eq!(visible(shown), shown);
+        }
     }
 
     proptest! {

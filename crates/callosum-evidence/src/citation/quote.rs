@@ -48,7 +48,8 @@ impl Words {
         let mut from = 0;
         std::iter::from_fn(move || {
             loop {
-                let at = from + self.text.get(from..)?.find(&needle)?;
+                let rest = self.text.get(from..)?.as_bytes();
+                let at = from + memchr::memmem::find(rest, needle.as_bytes())?;
                 let end = at + needle.len();
                 from = at + self.text[at..].chars().next().map_or(1, char::len_utf8);
                 if is_whole(&self.text, at, end) && (!short || self.fills_lines(at, end)) {

@@ -19,6 +19,7 @@ impl Held<'_> {
     pub fn lay(&self, clients: &[&str]) -> Result<Vec<Surveyed>, SessionError> {
         let session = &self.session;
         let found = survey(session, clients)?;
+        let mut had = Vec::new();
         for surveyed in found.iter().filter(|found| found.standing.is_written()) {
             let Some(path) = place(session, &surveyed.path)? else {
                 continue;
@@ -33,14 +34,25 @@ impl Held<'_> {
                     }
                     session.disk.replace(&path, bytes, surveyed.mode)?;
                 }
-                (Some(bytes), _) => session.disk.rewrite(&path, bytes, surveyed.mode)?,
+                (Some(bytes), standing) => {
+                    let before = session.disk.read_if_there(&path)?;
+                    if let Some(before) = before.filter(|_| standing == Standing::Extended) {
+                        had.push((surveyed.path.as_str(), checksum(&before)));
+                    }
+                    session.disk.rewrite(&path, bytes, surveyed.mode)?;
+                }
             }
         }
-        self.record_sums(&found, clients)?;
+        self.record_sums(&found, &had, clients)?;
         Ok(found)
     }
 
-    fn record_sums(&self, found: &[Surveyed], clients: &[&str]) -> Result<(), SessionError> {
+    fn record_sums(
+        &self,
+        found: &[Surveyed],
+        had: &[(&str, String)],
+        clients: &[&str],
+    ) -> Result<(), SessionError> {
         let session = &self.session;
         let Some(path) = place(session, FILE)? else {
             return Ok(());
@@ -61,6 +73,9 @@ impl Held<'_> {
             };
             if let Some(bytes) = bytes {
                 sums.set(piece.path, checksum(answered_for(piece, &bytes)));
+            }
+            if let Some((path, sum)) = had.iter().find(|(path, _)| *path == piece.path) {
+                sums.set_before(path, sum.clone());
             }
         }
         if sums != before {

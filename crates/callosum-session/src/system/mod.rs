@@ -2,18 +2,20 @@
 //! and the beads (Seed LOA §2.3, §9.1).
 //!
 //! Start with [`survey`], which says how each file stands, and [`Held::lay`](crate::Held::lay), which
-//! creates what is missing. What somebody changed is named and left alone; what somebody had before
+//! creates what is missing; [`Held::lift`](crate::Held::lift) takes the system zone out again. What somebody changed is named and left alone; what somebody had before
 //! is added to, where the seed adds to it, and never replaced.
 //!
 //! The texts are under `zone/`. They are thin: each calls the program.
 
 mod lay;
+mod lift;
 mod piece;
 mod record;
 mod standing;
 mod survey;
 
 pub use self::{
+    lift::{Fate, Lifted, to_lift},
     standing::Standing,
     survey::{Surveyed, survey},
 };

@@ -10,6 +10,9 @@ use sha2::{Digest as _, Sha256};
 /// Where it stands, from the root.
 pub(super) const FILE: &str = ".claude/checksums.json";
 
+/// The key of what others had where ours was added.
+const BEFORE: &str = "before";
+
 /// The checksum of bytes: SHA-256, in hexadecimal.
 pub(super) fn checksum(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(64);
@@ -43,17 +46,48 @@ impl Checksums {
         self.members.get("files")?.get(path)?.as_str()
     }
 
+    /// What was recorded of a file as others had it, before ours was added.
+    pub(super) fn before(&self, path: &str) -> Option<&str> {
+        self.members.get(BEFORE)?.get(path)?.as_str()
+    }
+
     /// Records a file.
     pub(super) fn set(&mut self, path: &str, sum: String) {
         let usual = || Value::from("sha256");
         self.members.entry("algorithm").or_insert_with(usual);
+        self.put("files", path, sum);
+    }
+
+    /// Records a file as others have it.
+    pub(super) fn set_before(&mut self, path: &str, sum: String) {
+        self.put(BEFORE, path, sum);
+    }
+
+    fn put(&mut self, key: &str, path: &str, sum: String) {
         let files = self
             .members
-            .entry("files")
+            .entry(key)
             .or_insert_with(|| Value::Object(Map::new()));
         if let Value::Object(files) = files {
             files.insert(path.to_owned(), sum.into());
         }
+    }
+
+    /// Takes out what was recorded of a file.
+    pub(super) fn forget(&mut self, path: &str) {
+        for key in ["files", BEFORE] {
+            if let Some(Value::Object(files)) = self.members.get_mut(key) {
+                files.remove(path);
+                if files.is_empty() {
+                    self.members.remove(key);
+                }
+            }
+        }
+    }
+
+    /// Whether nothing is recorded, of us or of others.
+    pub(super) fn is_bare(&self) -> bool {
+        self.members.keys().all(|key| key == "algorithm")
     }
 
     /// The file.

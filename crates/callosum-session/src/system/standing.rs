@@ -84,7 +84,7 @@ pub(super) fn standing(
         Some(sum) if sum == checksum(bytes) => (Standing::Outdated, Some(whole)),
         // Somebody took the block out.
         Some(_) => (Standing::Changed, None),
-        None => (Standing::Extended, Some(extended(bytes, &ours))),
+        None => (Standing::Extended, Some(extended(bytes, ours.as_bytes()))),
     }
 }
 
@@ -97,7 +97,7 @@ pub(super) fn answered_for<'b>(piece: &Piece, bytes: &'b [u8]) -> &'b [u8] {
 }
 
 /// The file with a block behind it, one empty line between them.
-fn extended(bytes: &[u8], block: &str) -> Vec<u8> {
+pub(super) fn extended(bytes: &[u8], block: &[u8]) -> Vec<u8> {
     let mut then = bytes.to_vec();
     if !then.is_empty() && !then.ends_with(b"\n") {
         then.push(b'\n');
@@ -105,12 +105,12 @@ fn extended(bytes: &[u8], block: &str) -> Vec<u8> {
     if !then.is_empty() && !then.ends_with(b"\n\n") {
         then.push(b'\n');
     }
-    then.extend_from_slice(block.as_bytes());
+    then.extend_from_slice(block);
     then
 }
 
 /// Where the first block stands, its marks and line end included.
-fn block_of(bytes: &[u8]) -> Option<Range<usize>> {
+pub(super) fn block_of(bytes: &[u8]) -> Option<Range<usize>> {
     let find = |from: usize, mark: &str| {
         let rest = &bytes[from..];
         let at = rest

@@ -213,3 +213,43 @@ fn other_clients_get_their_own_forms() {
     assert_eq!(again["zones"][0]["path"], forms[1]);
     assert_eq!(env.read(forms[1]), "mine\n");
 }
+
+/// LOA-ZONE-1: what `init` laid is taken out again, what people wrote is as it was, and what somebody
+/// changed of ours stays and is named.
+#[test]
+fn uninstall_takes_the_system_zone_out_and_keeps_what_people_wrote() {
+    let env = TestEnv::new();
+    env.git_init();
+    let mine = "# Mine\n\nwords without an end";
+    env.write("CLAUDE.md", mine);
+    env.write(".claude/settings.local.json", "{}\n");
+    let before = env.git(&["status", "--porcelain", "--untracked-files=all"]);
+    env.run(["init", "--no-hooks"]).success();
+    env.write(".claude/hooks/pre-clear.sh", "#!/bin/sh\n# mine\n");
+    let dry = env.run(["uninstall", "--dry-run", "--json"]).success();
+    let output = env.run(["uninstall", "--json"]).success().json();
+    assert_eq!(dry.json()["zone"], output["zone"]);
+    let change = |path: &str| {
+        let zone = output["zone"].as_array().unwrap().iter();
+        let found = zone.clone().find(|lifted| lifted["path"] == path);
+        found.unwrap()["change"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(change("CLAUDE.md"), "restored");
+    assert_eq!(change(".claude/scripts/grounding-check.sh"), "removed");
+    assert_eq!(change(".claude/hooks/pre-clear.sh"), "kept");
+    assert_eq!(env.read("CLAUDE.md"), mine);
+    assert!(!env.project().join(".claude/protocols").exists());
+    assert!(env.project().join("loa-grimoire/NOTES.md").exists());
+    std::fs::remove_file(env.project().join(".claude/hooks/pre-clear.sh")).unwrap();
+    env.run(["uninstall"]).success();
+    let left = env.git(&["status", "--porcelain", "--untracked-files=all"]);
+    let left: Vec<&str> = left
+        .lines()
+        .filter(|line| line.contains("claude"))
+        .collect();
+    let before: Vec<&str> = before
+        .lines()
+        .filter(|line| line.contains("claude"))
+        .collect();
+    assert!(before.iter().all(|line| left.contains(line)), "{left:?}");
+}

@@ -3,7 +3,7 @@
 //! The first two may block, the others put things in order or say what is missing. The hand-off is
 //! written by none of them but by whoever was permitted.
 
-use std::fmt;
+use std::{collections::HashSet, fmt};
 
 use callosum_evidence::tokens::estimate;
 use serde_json::Value;
@@ -16,9 +16,13 @@ use crate::{
     ghost::unverified,
     grounding::{Grounding, Threshold},
     notes::Notes,
+    span::Whose,
     step::{Held, Intent, NoteChange, SessionError, second},
     trajectory::Record,
 };
+
+/// So many of the steps may block, from the first.
+const GATES: usize = 2;
 
 /// What came of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,14 +78,69 @@ impl Checked {
             .iter()
             .all(|step| step.outcome != Outcome::Blocked)
     }
+
+    /// Whether the steps that may block found everything in order, also where the settings let
+    /// them block nobody.
+    pub fn is_in_order(&self) -> bool {
+        let mut gates = self.steps.iter().take(GATES);
+        gates.all(|step| step.outcome == Outcome::Passed)
+    }
+
+    /// What the steps that block have to say, on one line.
+    pub(crate) fn blocking(&self) -> String {
+        let blocked = self.steps.iter();
+        let blocked = blocked.filter(|step| step.outcome == Outcome::Blocked);
+        let said = blocked.filter_map(|step| step.said.first());
+        said.map(String::as_str).collect::<Vec<_>>().join("; ")
+    }
+
+    /// What came of each step, by its name.
+    pub(crate) fn outcomes(&self) -> Value {
+        let steps = self.steps.iter();
+        let outcomes = steps.map(|step| (step.name.to_owned(), step.outcome.to_string().into()));
+        Value::Object(outcomes.collect())
+    }
 }
 
 impl Held<'_> {
     /// Goes through the seven steps and records the check. Identifiers of what was cited are put into
     /// the notes.
-    pub fn check(&self, config: &Config, threshold: &Threshold) -> Result<Checked, SessionError> {
+    pub fn check(
+        &self,
+        config: &Config,
+        threshold: &Threshold,
+        whose: Whose,
+    ) -> Result<Checked, SessionError> {
         let session = &self.session;
-        let read = session.trajectory().since_handoff()?;
+        let ts = second(session.clock.now());
+        let (checked, identifiers) = self.look(config, threshold, whose, &ts)?;
+        let mut record = checked
+            .grounding
+            .record(&ts, session.agent.as_str(), threshold);
+        record["steps"] = checked.outcomes();
+        record["permitted"] = checked.permits().into();
+        self.commit(&Intent {
+            format: 1,
+            agent: session.agent.to_string(),
+            day: ts[..10].to_owned(),
+            notes: identifiers,
+            bead: None,
+            records: vec![record],
+        })?;
+        Ok(checked)
+    }
+
+    /// Goes through the seven steps and changes nothing; what was cited and is no identifier yet
+    /// comes back as the changes that make it one.
+    pub(crate) fn look(
+        &self,
+        config: &Config,
+        threshold: &Threshold,
+        whose: Whose,
+        ts: &str,
+    ) -> Result<(Checked, Vec<NoteChange>), SessionError> {
+        let session = &self.session;
+        let read = session.since_handoff(whose)?;
         let tree = Tree::new(session.disk, &session.zones.tree);
         let grounding = Grounding::of(&read, &tree);
         let notes = session.notes()?.unwrap_or_else(|| Notes::read(Vec::new()));
@@ -105,8 +164,7 @@ impl Held<'_> {
                 .filter(|fork| fork.loses == loses && fork.wins != Source::Code);
             lost.map(|fork| fork.what.clone()).collect()
         };
-        let ts = second(session.clock.now());
-        let (decay, identifiers) = decay(&grounding, &notes, &tree, &ts);
+        let (decay, identifiers) = decay(&grounding, &notes, &tree, ts);
         let mut in_notes = lost(Source::Notes);
         let (of_bead, of_notes): (Vec<String>, Vec<String>) = lost(Source::Trajectory)
             .into_iter()
@@ -138,23 +196,7 @@ impl Held<'_> {
             decay,
             scenarios(bead.as_ref(), config),
         ];
-        let checked = Checked { steps, grounding };
-        let mut record = checked
-            .grounding
-            .record(&ts, session.agent.as_str(), threshold);
-        let steps = checked.steps.iter();
-        let outcomes = steps.map(|step| (step.name.to_owned(), step.outcome.to_string().into()));
-        record["steps"] = Value::Object(outcomes.collect());
-        record["permitted"] = checked.permits().into();
-        self.commit(&Intent {
-            format: 1,
-            agent: session.agent.to_string(),
-            day: ts[..10].to_owned(),
-            notes: identifiers,
-            bead: None,
-            records: vec![record],
-        })?;
-        Ok(checked)
+        Ok((Checked { steps, grounding }, identifiers))
     }
 }
 
@@ -266,11 +308,11 @@ fn decay(
     let name = "decay";
     let mut changes = Vec::new();
     let known = notes.identifiers();
+    let known: HashSet<&str> = known.iter().map(|row| row.place.as_str()).collect();
     for found in &grounding.claims {
         for cited in &found.claim.evidence {
             let place = cited.identifier();
-            let is_known = known.iter().any(|row| row.place == place);
-            if !is_known && tree.stand(cited) == Standing::Verified {
+            if !known.contains(place.as_str()) && tree.stand(cited) == Standing::Verified {
                 changes.push(NoteChange::Identifier {
                     place,
                     purpose: found.claim.text.chars().take(80).collect(),

@@ -1,9 +1,11 @@
 //! [`Config`]: what `.loa.config.yaml` sets (Seed LOA §5.4).
 
+use callosum_host::disk::EntryKind;
 use serde_json::{Map, Value};
 
 use crate::{
     budget::{Limit, Limits},
+    notes::Fault,
     step::{Session, SessionError},
     trajectory::Retention,
     zones::ZoneError,
@@ -44,8 +46,8 @@ pub struct Config {
     pub limits: Limits,
     /// `trajectory`.
     pub retention: Retention,
-    /// What is wrong with the file, each with its key; those have their defaults.
-    pub faults: Vec<String>,
+    /// What is wrong with the file, each with its line; those have their defaults.
+    pub faults: Vec<Fault>,
 }
 
 impl Default for Config {
@@ -68,7 +70,16 @@ impl Config {
     /// Reads the settings. What cannot be understood has its default, and is among the faults.
     pub fn load(session: &Session<'_>) -> Result<Self, SessionError> {
         let path = session.zones.real(session.disk, &session.zones.config())?;
-        let there = session.disk.read_if_there(&path).map_err(ZoneError::from)?;
+        let disk = session.disk;
+        if let Some(stat) = disk.stat(&path).map_err(ZoneError::from)?
+            && stat.kind == EntryKind::Other
+        {
+            let mut config = Self::default();
+            let what = "it is no file".to_owned();
+            config.faults.push(Fault { line: 1, what });
+            return Ok(config);
+        }
+        let there = disk.read_if_there(&path).map_err(ZoneError::from)?;
         let Some(bytes) = there else {
             return Ok(Self::default());
         };
@@ -77,7 +88,19 @@ impl Config {
 
     /// Reads a file's text.
     pub fn read(text: &str) -> Self {
+        let (mut config, said) = Self::understood(text);
+        let lines = said.into_iter().map(|what| Fault {
+            line: line_of(text, &what),
+            what,
+        });
+        config.faults = lines.collect();
+        config
+    }
+
+    /// What a text sets, and what is wrong with it.
+    fn understood(text: &str) -> (Self, Vec<String>) {
         let mut config = Self::default();
+        let mut said = Vec::new();
         let read = if text.len() > LARGEST {
             Err(format!("it is larger than {LARGEST} bytes"))
         } else {
@@ -86,25 +109,25 @@ impl Config {
         };
         let members = match read {
             Ok(Value::Object(members)) => members,
-            Ok(Value::Null) => return config,
+            Ok(Value::Null) => return (config, said),
             Ok(_) => {
-                config.faults.push("it is no mapping".to_owned());
-                return config;
+                said.push("it is no mapping".to_owned());
+                return (config, said);
             }
             Err(problem) => {
-                config.faults.push(problem);
-                return config;
+                said.push(problem);
+                return (config, said);
             }
         };
         match members.get("grounding_enforcement").map(Value::as_str) {
             None | Some(Some("strict")) => {}
             Some(Some("warn")) => config.enforcement = Enforcement::Warn,
             Some(Some("disabled")) => config.enforcement = Enforcement::Disabled,
-            Some(_) => config.faults.push(
+            Some(_) => said.push(
                 "`grounding_enforcement` is none of strict, warn and disabled: strict".to_owned(),
             ),
         }
-        let faults = &mut config.faults;
+        let faults = &mut said;
         let level_1 = number(&members, "session_continuity", "level1_tokens", faults);
         let level_2 = number(&members, "session_continuity", "level2_tokens", faults);
         let scenarios = number(&members, "edd", "min_test_scenarios", faults);
@@ -132,9 +155,7 @@ impl Config {
             match section.and_then(|section| section.get(key)) {
                 None => {}
                 Some(Value::Bool(set)) => *is_set = *set,
-                Some(_) => config
-                    .faults
-                    .push(format!("`client_hooks.{key}` is neither true nor false")),
+                Some(_) => said.push(format!("`client_hooks.{key}` is neither true nor false")),
             }
         }
         let limits = &mut config.limits;
@@ -151,13 +172,44 @@ impl Config {
             };
             match limit_of(value) {
                 Some(set) => *limit = set,
-                None => config.faults.push(format!(
+                None => said.push(format!(
                     "`attention_budget.{key}` is neither a number of tokens nor a share such as \"40%\""
                 )),
             }
         }
-        config
+        (config, said)
     }
+}
+
+/// The line that a fault is in, counted from 1: the one that the reader names, or that of the key which
+/// the fault names first, below its section's.
+fn line_of(text: &str, what: &str) -> usize {
+    if let Some((_, rest)) = what.split_once("line ") {
+        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        if let Ok(line) = digits.parse() {
+            return line;
+        }
+    }
+    let key = what.split('`').nth(1).unwrap_or_default();
+    let mut parts = key.split('.');
+    let mut wanted = parts.next();
+    for (line, number) in text.lines().zip(1..) {
+        let is_it = wanted.is_some_and(|key| {
+            let rest = line
+                .trim_start()
+                .trim_start_matches(['"', '\''])
+                .strip_prefix(key);
+            let rest = rest.map(|rest| rest.trim_start_matches(['"', '\'']).trim_start());
+            rest.is_some_and(|rest| rest.starts_with(':'))
+        });
+        if is_it {
+            wanted = parts.next();
+            if wanted.is_none() {
+                return number;
+            }
+        }
+    }
+    1
 }
 
 /// A number from 0 to 100,000.
@@ -198,14 +250,15 @@ mod tests {
             (read.enforcement, read.level_1_tokens, read.scenarios),
             (Enforcement::Warn, 80, 2)
         );
-        assert_eq!(read.faults, [""; 0]);
+        assert_eq!(read.faults, []);
         let wrong =
             Config::read("grounding_enforcement: of\nsession_continuity:\n  level1_tokens: -1\n");
         assert_eq!(
             (wrong.enforcement, wrong.level_1_tokens),
             (Enforcement::Strict, 100)
         );
-        assert_eq!(wrong.faults.len(), 2);
+        let lines: Vec<usize> = wrong.faults.iter().map(|fault| fault.line).collect();
+        assert_eq!(lines, [1, 3]);
         let budget =
             Config::read("attention_budget:\n  yellow: 40%\n  orange: 9000\n  red: \"120%\"\n");
         assert_eq!(
@@ -215,6 +268,8 @@ mod tests {
         assert_eq!(budget.limits.red, Limits::default().red);
         assert_eq!(budget.faults.len(), 1);
         assert_eq!(Config::read("a: [").faults.len(), 1);
+        let torn = Config::read("a: 1\nb: [\nc: }\n");
+        assert!(torn.faults[0].line > 1, "{:?}", torn.faults);
         let blocks = Config::read("client_hooks: {block_stop: true, block_compact: 1}");
         assert!(blocks.block_stop && !blocks.block_compact);
         assert_eq!(blocks.faults.len(), 1);

@@ -11,6 +11,7 @@ use crate::{
     notes::{Decision, Notes},
     statement::{MOST_TITLE_WORDS, Redaction, is_short_title, title_of},
     step::{BeadChange, Held, Intent, NoteChange, Session, SessionError, Written, second},
+    zones::ZoneError,
 };
 
 /// A decision that is about to be made.
@@ -53,6 +54,9 @@ pub struct Decided {
     pub decision: Decision,
     /// The bead that has it.
     pub bead: Option<BeadId>,
+    /// The current bead where it could not be written to, and why: notes and trajectory have the
+    /// decision all the same.
+    pub passed_over: Option<(String, String)>,
     /// Secrets that were taken out before anything was written.
     pub redacted: Vec<Kind>,
     /// Where it stands in the trajectory.
@@ -135,6 +139,7 @@ impl Held<'_> {
             evidence,
             scenarios,
             is_assumption: new.ground == Ground::Assumption && new.places.is_empty(),
+            is_user_input: new.ground == Ground::UserInput && new.places.is_empty(),
             ..Decision::default()
         };
         let ground = if new.places.is_empty() {
@@ -159,7 +164,7 @@ impl Held<'_> {
             );
             (id.to_string(), changes)
         });
-        let intent = Intent {
+        let mut intent = Intent {
             format: 1,
             agent: session.agent.to_string(),
             day: decision.ts[..10].to_owned(),
@@ -167,10 +172,23 @@ impl Held<'_> {
             bead: bead_changes,
             records: vec![record],
         };
+        let mut passed_over = None;
+        if let (None, Some(id)) = (&new.bead, &bead) {
+            match self.bead_changed(id.as_str(), &intent) {
+                Ok(_) => {}
+                Err(error @ SessionError::Zone(ZoneError::Disk(_))) => return Err(error.into()),
+                // Nobody asked for this bead, so a decision is not lost because of it.
+                Err(error) => passed_over = Some((id.to_string(), in_full(&error))),
+            }
+        }
+        if passed_over.is_some() {
+            intent.bead = None;
+        }
         let written = self.commit(&intent)?;
         Ok(Decided {
             decision,
-            bead,
+            bead: bead.filter(|_| passed_over.is_none()),
+            passed_over,
             redacted: redaction.kinds,
             written,
         })
@@ -190,12 +208,15 @@ impl Held<'_> {
             new.push(tree.quote(place)?);
         }
         let mut decision = decision;
+        let words = decision.words().to_owned();
+        decision.decision = words;
         for evidence in &new {
             if !decision.evidence.contains(evidence) {
                 decision.evidence.push(evidence.clone());
             }
         }
         decision.is_assumption = false;
+        decision.is_user_input = false;
         let bead = self.bead_of(ts)?;
         let record = cite_record(session.agent.as_str(), &decision, None, bead.as_ref(), None);
         let values: Vec<Value> = new.iter().map(evidence_value).collect();
@@ -220,6 +241,7 @@ impl Held<'_> {
         Ok(Decided {
             decision,
             bead,
+            passed_over: None,
             redacted: Vec::new(),
             written,
         })
@@ -244,11 +266,19 @@ impl Held<'_> {
     }
 }
 
+/// An error and what it comes from, on one line.
+fn in_full(error: &SessionError) -> String {
+    match error {
+        SessionError::Bead { source, .. } => format!("{error}: {source}"),
+        error => error.to_string(),
+    }
+}
+
 /// The decision as the bead has it (Seed LOA §5.2).
 pub(crate) fn bead_item(decision: &Decision) -> Value {
     let mut item = Map::new();
     item.insert("ts".to_owned(), decision.ts.clone().into());
-    item.insert("decision".to_owned(), decision.decision.clone().into());
+    item.insert("decision".to_owned(), decision.words().into());
     if let Some(rationale) = &decision.rationale {
         item.insert("rationale".to_owned(), rationale.clone().into());
     }
@@ -274,9 +304,15 @@ pub(crate) fn cite_record(
     let evidence: Vec<Value> = decision.evidence.iter().map(evidence_value).collect();
     let mut record = json!({
         "ts": decision.ts, "agent": agent, "phase": "cite", "decision": decision.ts,
-        "claim": decision.decision, "title": decision.title, "grounding": grounding,
+        "claim": decision.words(), "title": decision.title, "grounding": grounding,
         "evidence": evidence, "tokens": tokens::estimate(&decision.title),
     });
+    if let Some(rationale) = &decision.rationale {
+        record["rationale"] = rationale.as_str().into();
+    }
+    if !decision.scenarios.is_empty() {
+        record["test_scenarios"] = decision.scenarios.clone().into();
+    }
     if let Some(id) = bead {
         record["bead_id"] = id.as_str().into();
     }

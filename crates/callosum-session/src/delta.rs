@@ -5,15 +5,17 @@
 //! trajectory, and what its client saw it do, is brought there here. The same position is written
 //! once however often it is asked for.
 
-use jiff::{SignedDuration, Timestamp};
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use crate::{
     bead::{Bead, BeadId},
     budget::Zone,
     decide::bead_item,
-    notes::{Decision, Notes},
-    statement::{Redaction, title_of},
+    notes::{Active, Decision, Notes},
+    recorded::{Recorded, claimed, words_of},
+    statement::{Redaction, one_line},
     step::{BeadChange, Held, Intent, NoteChange, Session, SessionError, Written, second},
     trajectory::{Read, Record},
 };
@@ -46,9 +48,9 @@ pub struct Delta {
 pub struct Synthesized {
     /// When.
     pub ts: String,
-    /// Decisions since the last checkpoint that are in the notes.
+    /// Decisions since the last checkpoint that are in the notes, and older ones that are there again.
     pub decisions: usize,
-    /// Those of them that stood in the trajectory alone until now.
+    /// Those of them that the notes lacked until now: only trajectories and beads had them.
     pub taken_over: usize,
     /// The bead that was current.
     pub bead: Option<BeadId>,
@@ -90,18 +92,37 @@ impl Held<'_> {
             .rposition(|(_, record)| record.phase() == PHASE);
         let new = &read.records[last.map_or(0, |at| at + 1)..];
         let notes = session.notes()?.unwrap_or_else(|| Notes::read(Vec::new()));
-        let mut known = notes.decisions();
-        let before = known.len();
-        let mut decisions = 0;
+        let recorded = if self.is_complete()? {
+            Recorded::default()
+        } else {
+            session.recorded(&notes)?
+        };
+        let mut taken: Vec<Decision> = recorded
+            .lost
+            .into_iter()
+            .map(|lost| lost.decision)
+            .collect();
+        let mut known = words_of(&notes.decisions());
+        known.extend(words_of(&taken));
+        let mut persisted: BTreeSet<String> = taken.iter().map(|lost| lost.ts.clone()).collect();
+        let mut for_bead: Vec<Decision> = Vec::new();
         for (_, record) in new.iter().filter(|(_, record)| record.phase() == "cite") {
-            if !record.text("decision").is_empty() {
-                decisions += 1;
+            let ts = record.text("decision");
+            if !ts.is_empty() {
+                if known.contains_key(ts) {
+                    persisted.insert(ts.to_owned());
+                }
             } else if let Some(decision) = claimed(record, &known, &mut statement) {
-                decisions += 1;
-                known.push(decision);
+                known.insert(decision.ts.clone(), decision.decision.clone());
+                persisted.insert(decision.ts.clone());
+                for_bead.push(decision.clone());
+                taken.push(decision);
+            } else {
+                let words = statement(record.text("claim"));
+                for_bead.extend(taken.iter().find(|lost| lost.decision == words).cloned());
             }
         }
-        let taken = known.split_off(before);
+        let decisions = persisted.len();
         let active = notes.active();
         let reasoning = delta.reasoning.as_deref().map(&mut statement);
         let reasoning = reasoning
@@ -149,10 +170,18 @@ impl Held<'_> {
         }
         let mut changes: Vec<NoteChange> =
             taken.iter().cloned().map(NoteChange::Decision).collect();
+        // Notes that know of nothing were lost: what was current is current again.
+        if active == Active::default()
+            && let Some(id) = lost_bead
+            && let Ok(sheet) = session.bead(&id)
+        {
+            let title = one_line(&Bead::of(sheet.members()).title);
+            changes.push(NoteChange::Bead(format!("{id} ({title})")));
+        }
         changes.push(NoteChange::Checkpoint(ts.clone()));
         changes.extend(reasoning.map(NoteChange::Reasoning));
-        let of_bead = bead.as_ref().filter(|_| !taken.is_empty()).map(|id| {
-            let items = taken.iter().map(bead_item).map(BeadChange::Decision);
+        let of_bead = bead.as_ref().filter(|_| !for_bead.is_empty()).map(|id| {
+            let items = for_bead.iter().map(bead_item).map(BeadChange::Decision);
             (id.to_string(), items.collect())
         });
         let written = self.commit(&Intent {
@@ -163,6 +192,7 @@ impl Held<'_> {
             bead: of_bead,
             records: vec![record],
         })?;
+        self.note_complete()?;
         Ok(Some(Synthesized {
             ts,
             decisions,
@@ -171,38 +201,6 @@ impl Held<'_> {
             files,
             written,
         }))
-    }
-}
-
-/// The decision that a claim of another writer is, under a time that no other decision has. `None`
-/// where it has no words or no time, or is known.
-fn claimed(
-    record: &Record,
-    known: &[Decision],
-    statement: &mut impl FnMut(&str) -> String,
-) -> Option<Decision> {
-    let words = statement(record.text("claim"));
-    let mut at: Timestamp = record.ts().parse().ok()?;
-    if words.is_empty() {
-        return None;
-    }
-    let claim = crate::grounding::claim_of(record);
-    loop {
-        let ts = second(at);
-        let Some(there) = known.iter().find(|decision| decision.ts == ts) else {
-            return Some(Decision {
-                ts,
-                title: title_of(&words),
-                decision: words,
-                is_assumption: claim.kind == crate::grounding::ClaimKind::Assumption,
-                evidence: claim.evidence,
-                ..Decision::default()
-            });
-        };
-        if there.decision.trim_end_matches(" [ASSUMPTION]") == words {
-            return None;
-        }
-        at = at.checked_add(SignedDuration::from_secs(1)).ok()?;
     }
 }
 

@@ -3,13 +3,16 @@
 //! The higher of two wins (Seed LOA §2.2): code, then beads, then notes, then trajectory. Nothing is
 //! changed here; a fork is shown.
 
-use std::fmt;
+use std::{
+    collections::{HashMap, HashSet},
+    fmt,
+};
 
 use crate::{
     bead::{Bead, is_closed},
     evidence::{Evidence, Tree},
     grounding::Claim,
-    notes::Notes,
+    notes::{Decision, Notes},
 };
 
 /// Where something is said; the first is believed before the others.
@@ -57,6 +60,16 @@ pub fn forks(
     let mut forks = Vec::new();
     let mut fork = |wins, loses, what| forks.push(Fork { wins, loses, what });
     let decisions = notes.decisions();
+    let by_ts: HashMap<&str, &Decision> = decisions
+        .iter()
+        .rev()
+        .map(|known| (known.ts.as_str(), known))
+        .collect();
+    let in_bead: HashSet<&str> = bead
+        .iter()
+        .flat_map(|(_, bead)| &bead.decisions)
+        .map(|made| made.ts.as_str())
+        .collect();
     if let Some((id, bead)) = bead {
         let is_current = notes.active().bead.as_deref() == Some(id);
         if is_current && is_closed(&bead.status) {
@@ -64,14 +77,12 @@ pub fn forks(
             fork(Source::Bead, Source::Notes, what);
         }
         for made in &bead.decisions {
-            match decisions.iter().find(|known| known.ts == made.ts) {
+            match by_ts.get(made.ts.as_str()) {
                 None => {
                     let what = format!("the decision of {} is not in the notes", made.ts);
                     fork(Source::Bead, Source::Notes, what);
                 }
-                Some(known)
-                    if known.decision.trim_end_matches(" [ASSUMPTION]") != made.decision =>
-                {
+                Some(known) if known.words() != made.decision => {
                     let what = format!("the decision of {} has other words", made.ts);
                     fork(Source::Bead, Source::Notes, what);
                 }
@@ -81,14 +92,14 @@ pub fn forks(
         let is_of_bead = |claim: &&Claim| claim.bead.as_deref() == Some(id);
         for claim in claims.iter().filter(is_of_bead) {
             let ts = claim.decision.as_deref().unwrap_or_default();
-            if !bead.decisions.iter().any(|made| made.ts == ts) {
+            if !in_bead.contains(ts) {
                 let what = format!("the decision of {ts} is not in {id}");
                 fork(Source::Bead, Source::Trajectory, what);
             }
         }
     }
     for ts in claims.iter().filter_map(|claim| claim.decision.as_deref()) {
-        if !decisions.iter().any(|known| known.ts == ts) {
+        if !by_ts.contains_key(ts) {
             let what = format!("the decision of {ts} is not in the notes");
             fork(Source::Notes, Source::Trajectory, what);
         }
@@ -108,9 +119,10 @@ pub fn forks(
     for made in bead.iter().flat_map(|(_, bead)| &bead.decisions) {
         stale(Source::Bead, &made.ts, &made.evidence);
     }
-    let is_in_bead =
-        |ts: &str| bead.is_some_and(|(_, bead)| bead.decisions.iter().any(|made| made.ts == ts));
-    for known in decisions.iter().filter(|known| !is_in_bead(&known.ts)) {
+    for known in decisions
+        .iter()
+        .filter(|known| !in_bead.contains(known.ts.as_str()))
+    {
         stale(Source::Notes, &known.ts, &known.evidence);
     }
     forks

@@ -1,13 +1,17 @@
 //! [`Held::hand_off`]: the end of a session, written to bead, trajectory and notes in one step.
 
+use std::collections::HashSet;
+
 use callosum_evidence::secrets::Kind;
 use serde_json::{Value, json};
 
 use crate::{
     bead::{Bead, BeadId},
-    evidence::Tree,
-    grounding::Grounding,
+    checkpoint::Checked,
+    config::Config,
+    grounding::Threshold,
     notes::Notes,
+    span::Whose,
     statement::Redaction,
     step::{BeadChange, Held, Intent, NoteChange, SessionError, Written, second},
     trajectory::Agent,
@@ -22,8 +26,21 @@ pub struct NewHandoff {
     pub reasoning: Option<String>,
     /// The client's own name of the session; a number where there is none.
     pub session_id: Option<String>,
-    /// Scenarios from which on the bead counts as verified (Seed LOA §5.4).
-    pub scenarios: usize,
+    /// Whose claims end with it.
+    pub whose: Whose,
+    /// Whether it is made although the checkpoint blocks; that is written down.
+    pub is_forced: bool,
+}
+
+/// Why a hand-off was not made. Nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub enum HandoffError {
+    /// The checkpoint blocks.
+    #[error("the checkpoint blocks: {}", .0.blocking())]
+    Blocked(Box<Checked>),
+    /// The files do not allow it.
+    #[error(transparent)]
+    Session(#[from] SessionError),
 }
 
 /// A hand-off that was made.
@@ -37,6 +54,8 @@ pub struct HandedOff {
     pub bead: Option<BeadId>,
     /// The share of claims that are grounded, with two decimals, cut.
     pub ratio: String,
+    /// What the checkpoint found.
+    pub checked: Checked,
     /// Where the session's decisions stand in the notes.
     pub notes_refs: Vec<String>,
     /// Where the record stands in the trajectory.
@@ -47,20 +66,23 @@ pub struct HandedOff {
 
 impl Held<'_> {
     /// Ends the session: a hand-off in the bead, a record in the trajectory, the checkpoint's time in
-    /// the notes. What is claimed from now on counts anew.
-    pub fn hand_off(&self, new: &NewHandoff) -> Result<HandedOff, SessionError> {
+    /// the notes. What is claimed from now on counts anew, so it is made only where the checkpoint
+    /// permits it, or where it is forced.
+    pub fn hand_off(&self, new: &NewHandoff, config: &Config) -> Result<HandedOff, HandoffError> {
         let session = &self.session;
-        let read = session.trajectory().since_handoff()?;
-        let tree = Tree::new(session.disk, &session.zones.tree);
-        let grounding = Grounding::of(&read, &tree);
-        let notes = session.notes()?;
         let ts = second(session.clock.now());
+        let (checked, _) = self.look(config, &Threshold::default(), new.whose, &ts)?;
+        if !checked.permits() && !new.is_forced {
+            return Err(HandoffError::Blocked(Box::new(checked)));
+        }
+        let grounding = &checked.grounding;
+        let notes = session.notes()?;
         let mut redaction = Redaction::default();
         let active = notes.as_ref().map(Notes::active).unwrap_or_default();
         let bead = active.bead.as_deref().and_then(BeadId::new);
         let known = match bead.as_ref().map(|id| session.bead(id)) {
             Some(Ok(sheet)) => Some(Bead::of(sheet.members())),
-            Some(Err(SessionError::Zone(error))) => return Err(error.into()),
+            Some(Err(error @ SessionError::Zone(_))) => return Err(error.into()),
             Some(Err(_)) | None => None,
         };
         let bead = bead.filter(|_| known.is_some());
@@ -72,7 +94,7 @@ impl Held<'_> {
             |id| redaction.statement(id),
         );
         let notes_file = session.zones.named(&session.zones.notes());
-        let made: Vec<&str> = grounding
+        let made: HashSet<&str> = grounding
             .claims
             .iter()
             .filter_map(|claim| claim.claim.decision.as_deref())
@@ -80,7 +102,7 @@ impl Held<'_> {
         let notes_refs: Vec<String> = notes
             .iter()
             .flat_map(Notes::decisions)
-            .filter(|decision| made.contains(&decision.ts.as_str()))
+            .filter(|decision| made.contains(decision.ts.as_str()))
             .map(|decision| format!("{notes_file}:{}-{}", decision.line, decision.last_line))
             .collect();
         let scenarios = known.as_ref().map_or(0, |bead| bead.scenarios.len());
@@ -93,9 +115,14 @@ impl Held<'_> {
         let mut record = json!({
             "ts": ts, "agent": agent.as_str(), "phase": "session_handoff", "session_id": session_id,
             "root_span_id": span, "bead_id": bead.as_ref().map(BeadId::as_str),
-            "notes_refs": notes_refs, "edd_verified": scenarios >= new.scenarios,
-            "grounding_ratio": ratio, "test_scenarios": scenarios, "next_session_ready": true,
+            "notes_refs": notes_refs,
+            "edd_verified": (config.scenarios > 0).then_some(scenarios >= config.scenarios),
+            "grounding_ratio": ratio, "test_scenarios": scenarios,
+            "steps": checked.outcomes(), "next_session_ready": checked.is_in_order(),
         });
+        if !checked.permits() {
+            record["forced"] = true.into();
+        }
         let ungrounded: Vec<&str> = grounding
             .claims
             .iter()
@@ -140,6 +167,7 @@ impl Held<'_> {
             session_id,
             bead,
             ratio: grounding.ratio(),
+            checked,
             notes_refs,
             written,
             redacted: redaction.kinds,

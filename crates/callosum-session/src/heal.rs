@@ -3,17 +3,22 @@
 //! What is broken is set aside and never thrown away, and nothing here keeps anybody from going on:
 //! what cannot be healed is said.
 
-use std::fmt;
+use std::{collections::HashSet, fmt};
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
-    bead::{BeadId, ReadError, Sheet},
-    notes::{LARGEST_NOTES, Notes, TEMPLATE},
-    step::{Held, SessionError, second},
+    bead::{Bead, BeadId, ReadError, Sheet},
+    fork::Source,
+    notes::{Active, Field, LARGEST_NOTES, Notes, TEMPLATE},
+    statement::one_line,
+    step::{Held, Session, SessionError, second},
     zones::ZoneError,
 };
+
+/// What is wrong with notes of which a crash left blocks unwritten.
+const NUL_BYTES: &str = "broken: it has NUL bytes";
 
 /// What the project's history knows of its files, by their names from the root.
 pub trait Past {
@@ -30,6 +35,10 @@ pub enum Healer {
     Git,
     /// The seed's template.
     Template,
+    /// The records of agents.
+    Trajectory,
+    /// The beads.
+    Beads,
     /// Nothing: an empty folder is made.
     Anew,
     /// Nowhere: it stays as it is.
@@ -41,6 +50,8 @@ impl fmt::Display for Healer {
         f.write_str(match self {
             Self::Git => "git",
             Self::Template => "template",
+            Self::Trajectory => "trajectory",
+            Self::Beads => "beads",
             Self::Anew => "anew",
             Self::Nobody => "not healed",
         })
@@ -60,12 +71,38 @@ pub struct Healed {
     pub aside: Option<String>,
 }
 
+impl Session<'_> {
+    /// What is missing, blank or broken, for where nothing can be written: none of it is made good.
+    pub fn ailing(&self) -> Result<Vec<Healed>, SessionError> {
+        let file = self.zones.named(&self.zones.notes());
+        let was = match self.notes() {
+            Ok(None) => Some("missing".to_owned()),
+            Ok(Some(notes)) if notes.is_blank() => Some("blank".to_owned()),
+            Ok(Some(notes)) if notes.bytes().contains(&0) => Some(NUL_BYTES.to_owned()),
+            Ok(Some(_)) => None,
+            Err(error @ SessionError::Zone(_)) => return Err(error),
+            Err(error) => Some(error.to_string()),
+        };
+        let unread = self.beads().list(self.clock.now())?.unread.into_iter();
+        let beads = unread.map(|unread| (unread.file, format!("broken: {}", unread.problem)));
+        let notes = was.map(|was| (file, was)).into_iter();
+        let ailing = notes.chain(beads).map(|(file, was)| Healed {
+            file,
+            was,
+            from: Healer::Nobody,
+            aside: None,
+        });
+        Ok(ailing.collect())
+    }
+}
+
 impl Held<'_> {
     /// Makes good what is missing, blank or broken, and says what was taken from where.
     pub fn heal(&self, past: &dyn Past) -> Result<Vec<Healed>, SessionError> {
         let mut healed = Vec::new();
         healed.extend(self.heal_notes(past)?);
         self.heal_beads(past, &mut healed)?;
+        self.heal_decisions(&mut healed)?;
         Ok(healed)
     }
 
@@ -90,17 +127,29 @@ impl Held<'_> {
 
     fn heal_notes(&self, past: &dyn Past) -> Result<Option<Healed>, SessionError> {
         let session = &self.session;
+        if self.is_complete()? {
+            return Ok(None);
+        }
         let path = session.zones.real(session.disk, &session.zones.notes())?;
         let name = session.zones.named(&session.zones.notes());
         let (was, is_there) = match session.notes() {
             Ok(None) => ("missing", false),
             Ok(Some(notes)) if notes.is_blank() => ("blank", true),
-            Ok(Some(notes)) if notes.bytes().contains(&0) => ("broken: it has NUL bytes", true),
+            Ok(Some(notes)) if notes.bytes().contains(&0) => (NUL_BYTES, true),
+            Ok(Some(notes)) if is_cut_short(&notes, past, &name) => ("cut short", true),
             Ok(Some(_)) => return Ok(None),
             Err(SessionError::TooLarge { .. }) => {
                 return Ok(Some(Healed {
                     file: name,
                     was: format!("larger than {LARGEST_NOTES} bytes"),
+                    from: Healer::Nobody,
+                    aside: None,
+                }));
+            }
+            Err(SessionError::NotFile { .. }) => {
+                return Ok(Some(Healed {
+                    file: name,
+                    was: "no file".to_owned(),
                     from: Healer::Nobody,
                     aside: None,
                 }));
@@ -129,6 +178,58 @@ impl Held<'_> {
         }))
     }
 
+    /// Brings back the decisions that the notes have lost and others still have, and where the notes
+    /// know of none, the current bead and the last checkpoint.
+    fn heal_decisions(&self, healed: &mut Vec<Healed>) -> Result<(), SessionError> {
+        let session = &self.session;
+        let notes = match session.notes() {
+            Ok(Some(notes)) if !self.is_complete()? => notes,
+            Ok(_) | Err(SessionError::TooLarge { .. } | SessionError::NotFile { .. }) => {
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        let file = session.zones.named(&session.zones.notes());
+        let recorded = session.recorded(&notes)?;
+        let active = notes.active();
+        let mut lacks = |was: String, from| {
+            healed.push(Healed {
+                file: file.clone(),
+                was,
+                from,
+                aside: None,
+            });
+        };
+        for (source, from) in [
+            (Source::Trajectory, Healer::Trajectory),
+            (Source::Bead, Healer::Beads),
+        ] {
+            let lost = recorded.lost.iter().filter(|lost| lost.from == source);
+            match lost.count() {
+                0 => {}
+                1 => lacks("without 1 decision".to_owned(), from),
+                many => lacks(format!("without {many} decisions"), from),
+            }
+        }
+        let lost = recorded.lost.into_iter().map(|lost| lost.decision);
+        let mut made = notes.with_decisions(&lost.collect::<Vec<_>>());
+        if active == Active::default() {
+            if let Some(id) = recorded.bead
+                && let Ok(sheet) = session.bead(&id)
+            {
+                let title = one_line(&Bead::of(sheet.members()).title);
+                made = made.with_active(Field::Bead, &format!("{id} ({title})"));
+                lacks("without its current bead".to_owned(), Healer::Trajectory);
+            }
+            if let Some(ts) = recorded.checkpoint {
+                made = made.with_active(Field::Checkpoint, &ts);
+            }
+        }
+        let path = session.zones.real(session.disk, &session.zones.notes())?;
+        self.write_if_changed(&path, made.bytes())?;
+        self.note_complete()
+    }
+
     fn heal_beads(&self, past: &dyn Past, healed: &mut Vec<Healed>) -> Result<(), SessionError> {
         let session = &self.session;
         let folder = session.zones.real(session.disk, &session.zones.beads())?;
@@ -152,39 +253,59 @@ impl Held<'_> {
         }
         known.sort();
         known.dedup();
+        let listing = session.beads().list(session.clock.now())?;
+        let sound: HashSet<String> = listing.rows.into_iter().map(|row| row.id).collect();
         for id in known {
-            let was = match session.beads().sheet(&id) {
-                Ok(Some(_)) | Err(ReadError::Zone(ZoneError::Outside { .. })) => continue,
-                Ok(None) => "missing".to_owned(),
-                Err(ReadError::Zone(error)) => return Err(error.into()),
-                Err(error) => format!("broken: {error}"),
-            };
-            let file = format!("{folder_name}/{}", id.file());
-            let text = past
-                .file(&file)
-                .and_then(|bytes| String::from_utf8(bytes).ok());
-            let sound = text.filter(|text| Sheet::read(text).is_ok());
-            let path = session.beads().path(&id)?;
-            let (from, aside) = match sound {
-                Some(text) => {
-                    let aside = if was == "missing" {
-                        None
-                    } else {
-                        self.set_aside(&path)?
-                    };
-                    self.write_if_changed(&path, text.as_bytes())?;
-                    (Healer::Git, aside)
-                }
-                None => (Healer::Nobody, None),
-            };
-            healed.push(Healed {
-                file,
-                was,
-                from,
-                aside,
-            });
+            if !sound.contains(id.as_str()) {
+                healed.extend(self.heal_bead(&id, past)?);
+            }
         }
         Ok(())
+    }
+
+    /// Makes good the current bead alone, where it is missing or broken.
+    pub fn heal_current_bead(&self, past: &dyn Past) -> Result<Option<Healed>, SessionError> {
+        let notes = self.session.notes()?;
+        let id = notes.and_then(|notes| BeadId::new(&notes.active().bead?));
+        match id {
+            Some(id) => self.heal_bead(&id, past),
+            None => Ok(None),
+        }
+    }
+
+    fn heal_bead(&self, id: &BeadId, past: &dyn Past) -> Result<Option<Healed>, SessionError> {
+        let session = &self.session;
+        let folder = session.zones.named(&session.zones.beads());
+        let was = match session.beads().sheet(id) {
+            Ok(Some(_)) | Err(ReadError::Zone(ZoneError::Outside { .. })) => return Ok(None),
+            Ok(None) => "missing".to_owned(),
+            Err(ReadError::Zone(error)) => return Err(error.into()),
+            Err(error) => format!("broken: {error}"),
+        };
+        let file = format!("{folder}/{}", id.file());
+        let text = past
+            .file(&file)
+            .and_then(|bytes| String::from_utf8(bytes).ok());
+        let sound = text.filter(|text| Sheet::read(text).is_ok());
+        let path = session.beads().path(id)?;
+        let (from, aside) = match sound {
+            Some(text) => {
+                let aside = if was == "missing" {
+                    None
+                } else {
+                    self.set_aside(&path)?
+                };
+                self.write_if_changed(&path, text.as_bytes())?;
+                (Healer::Git, aside)
+            }
+            None => (Healer::Nobody, None),
+        };
+        Ok(Some(Healed {
+            file,
+            was,
+            from,
+            aside,
+        }))
     }
 
     /// Gives a broken file a name beside it that nobody has.
@@ -212,6 +333,13 @@ impl Held<'_> {
     }
 }
 
+/// Whether the notes end within a line, and go on in what was last committed.
+fn is_cut_short(notes: &Notes, past: &dyn Past, name: &str) -> bool {
+    let there = notes.bytes();
+    let goes_on = |known: Vec<u8>| known.len() > there.len() && known.starts_with(there);
+    !there.ends_with(b"\n") && past.file(name).is_some_and(goes_on)
+}
+
 #[cfg(test)]
 mod tests {
     use std::{collections::BTreeMap, time::Duration};
@@ -219,7 +347,7 @@ mod tests {
     use callosum_host::{Clock, Disk};
 
     use super::*;
-    use crate::{step::Session, trajectory::Agent, zones::Zones};
+    use crate::{trajectory::Agent, zones::Zones};
 
     struct Committed(BTreeMap<&'static str, &'static str>);
 

@@ -25,7 +25,9 @@ pub mod heal;
 pub mod notes;
 mod opening;
 mod pickup;
+mod recorded;
 pub mod recovery;
+mod span;
 mod statement;
 mod step;
 pub mod system;
@@ -36,9 +38,10 @@ pub use crate::{
     config::{Config, Enforcement},
     decide::{DecideError, Decided, Ground, NewDecision},
     delta::{Delta, Synthesized},
-    handoff::{HandedOff, NewHandoff},
+    handoff::{HandedOff, HandoffError, NewHandoff},
     opening::{Opening, Told},
     pickup::Waiting,
+    span::Whose,
     statement::{MOST_TITLE_WORDS, Redaction, is_short_title, one_line, title_of},
     step::{Held, Mended, Session, SessionError, Written},
     zones::{ZoneError, Zones},

@@ -6,13 +6,13 @@
 
 use std::collections::BTreeMap;
 
-use callosum_host::{Disk, OpenHow, disk::EntryKind};
+use callosum_host::{Disk, OpenHow};
 use serde_json::{Value, json};
 
 use crate::{
     statement::one_line,
     step::{Held, Session, SessionError, second},
-    trajectory::{Agent, Record, records},
+    trajectory::{Agent, Record, day_files, records},
     zones::{ZoneError, Zones},
 };
 
@@ -24,9 +24,6 @@ const PICKED_UP: &str = "handoff_picked_up";
 
 /// So many days with a trajectory are looked through, newest first.
 const MOST_DAYS: usize = 14;
-
-/// Letters of a day, as 2026-01-02.
-const DAY: usize = 10;
 
 /// Most bytes of a file that are looked through, from its end.
 const LARGEST: u64 = 8 * 1024 * 1024;
@@ -40,6 +37,8 @@ pub struct Waiting {
     pub from: String,
     /// That agent's session.
     pub session_id: String,
+    /// The agent that it is for.
+    pub to: Option<String>,
     /// The bead that was current.
     pub bead: Option<String>,
     /// What was being thought about, on one line.
@@ -76,7 +75,7 @@ impl Session<'_> {
         let mut picked_up = BTreeMap::new();
         for record in recent(self.disk, self.zones)? {
             match record.phase() {
-                HANDED_OFF if names.contains(&record.text("to")) => made.push(waiting(&record)),
+                HANDED_OFF if is_one_of(names, record.text("to")) => made.push(waiting(&record)),
                 PICKED_UP => {
                     let key = ["from", "handoff_ts", "handoff_session_id"];
                     let [from, ts, session] = key.map(|name| record.text(name).to_owned());
@@ -95,6 +94,24 @@ impl Session<'_> {
         made.reverse();
         Ok(made)
     }
+}
+
+impl Session<'_> {
+    /// The hand-offs of the last days, for whomever, newest first.
+    pub fn hand_offs(&self) -> Result<Vec<Waiting>, SessionError> {
+        let records = recent(self.disk, self.zones)?.into_iter();
+        let made = records.filter(|record| record.phase() == HANDED_OFF);
+        let mut made: Vec<Waiting> = made.map(|record| waiting(&record)).collect();
+        made.sort();
+        made.dedup();
+        made.reverse();
+        Ok(made)
+    }
+}
+
+/// Whether a name is one of these, in whichever case it was typed.
+fn is_one_of(names: &[&str], name: &str) -> bool {
+    names.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
 impl Held<'_> {
@@ -144,6 +161,7 @@ fn waiting(record: &Record) -> Waiting {
         ts: record.ts().to_owned(),
         from: record.text("agent").to_owned(),
         session_id: record.text("session_id").to_owned(),
+        to: some("to"),
         bead: some("bead_id"),
         reasoning: some("reasoning"),
         ungrounded: ungrounded.map(one_line).collect(),
@@ -153,22 +171,10 @@ fn waiting(record: &Record) -> Waiting {
 /// Hand-offs and pick-ups of the last days, of every agent, oldest day first. Files in which there
 /// is none are only searched, not read as records.
 fn recent(disk: &Disk, zones: &Zones) -> Result<Vec<Record>, ZoneError> {
-    let folder = zones.real(disk, &zones.trajectories())?;
     let mut by_day: BTreeMap<String, Vec<_>> = BTreeMap::new();
-    for entry in disk.list_dir(&folder)? {
-        let stem = entry
-            .name
-            .to_str()
-            .and_then(|name| name.strip_suffix(".jsonl"));
-        let parts = stem.and_then(|stem| stem.split_at_checked(stem.len().checked_sub(DAY)?));
-        let Some((agent, day)) = parts else {
-            continue;
-        };
-        let is_day = day.parse::<jiff::civil::Date>().is_ok();
-        let agent = agent.strip_suffix('-').map(Agent::new);
-        if is_day && entry.kind == EntryKind::File && matches!(agent, Some(Ok(_))) {
-            let path = folder.join(&entry.name);
-            by_day.entry(day.to_owned()).or_default().push(path);
+    for file in day_files(disk, zones)? {
+        if !file.is_archived {
+            by_day.entry(file.day).or_default().push(file.path);
         }
     }
     let skipped = by_day.len().saturating_sub(MOST_DAYS);
@@ -186,6 +192,5 @@ fn recent(disk: &Disk, zones: &Zones) -> Result<Vec<Record>, ZoneError> {
 }
 
 fn holds(bytes: &[u8], word: &str) -> bool {
-    let mut windows = bytes.windows(word.len());
-    windows.any(|window| window == word.as_bytes())
+    memchr::memmem::find(bytes, word.as_bytes()).is_some()
 }

@@ -6,6 +6,7 @@ use callosum_host::{Disk, OpenHow, disk::EntryKind};
 use jiff::Timestamp;
 
 use super::{
+    fault::{circles, faults},
     id::BeadId,
     index::{Index, Mark, Row},
     sheet::{LARGEST, Sheet, SheetError},
@@ -38,6 +39,17 @@ pub struct Unread {
     pub file: String,
     /// Why, on one line.
     pub problem: String,
+}
+
+/// Something odd about a bead that was understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Oddity {
+    /// The file, from the root.
+    pub file: String,
+    /// Its line, counted from 1.
+    pub line: usize,
+    /// What is odd there.
+    pub what: String,
 }
 
 /// Why a bead cannot be had.
@@ -88,9 +100,22 @@ impl Beads<'_> {
     pub fn list(&self, now: Timestamp) -> Result<Listing, ZoneError> {
         let folder = self.zones.real(self.disk, &self.zones.beads())?;
         let mut ids = Vec::new();
+        let mut listing = Listing::default();
         for entry in self.disk.list_dir(&folder)? {
             let id = entry.name.to_str().and_then(BeadId::of_file);
-            ids.extend(id.filter(|_| entry.kind == EntryKind::File));
+            let Some(id) = id else { continue };
+            if entry.kind == EntryKind::File {
+                ids.push(id);
+                continue;
+            }
+            let problem = match entry.kind {
+                EntryKind::Link => "it is a link: a bead is a file of its own",
+                _ => "it is no file",
+            };
+            listing.unread.push(Unread {
+                file: format!(".beads/{}", id.file()),
+                problem: problem.to_owned(),
+            });
         }
         let kept = self.zones.own().join("beads.index");
         let index = match self.zones.real(self.disk, &kept) {
@@ -113,7 +138,6 @@ impl Beads<'_> {
             }
         }
         let is_same = changed.is_empty() && rows.len() == known;
-        let mut listing = Listing::default();
         for (id, mark, row) in self.read_all(&changed) {
             match row {
                 Ok(Some(row)) => rows.push((mark, row)),
@@ -130,7 +154,45 @@ impl Beads<'_> {
         }
         listing.rows = rows.into_iter().map(|(_, row)| row).collect();
         listing.rows.sort_by(|a, b| a.id.cmp(&b.id));
+        listing.unread.sort_by(|a, b| a.file.cmp(&b.file));
         Ok(listing)
+    }
+
+    /// What is odd about beads that were understood, by file. Reads every one of them.
+    pub fn oddities(&self, listing: &Listing) -> Result<Vec<Oddity>, ZoneError> {
+        let circles = circles(&listing.rows);
+        let mut odd = Vec::new();
+        for row in &listing.rows {
+            let Some(id) = BeadId::new(&row.id) else {
+                continue;
+            };
+            let sheet = match self.sheet(&id) {
+                Ok(Some(sheet)) => sheet,
+                Err(ReadError::Zone(error)) => return Err(error),
+                // It has changed since it was listed.
+                Ok(None) | Err(_) => continue,
+            };
+            let mut found = faults(id.as_str(), &sheet);
+            for circle in circles.iter().filter(|circle| circle[0] == row.id) {
+                let keys = ["depends_on", "dependencies", "blockers"];
+                let line = keys.iter().find_map(|key| sheet.line_of(key));
+                let what = match circle.as_slice() {
+                    [_] => "it needs itself, and is never ready".to_owned(),
+                    [_, others @ ..] => format!(
+                        "it needs itself by way of {}: none of them is ever ready",
+                        others.join(", ")
+                    ),
+                    [] => continue,
+                };
+                found.push((line.unwrap_or(1), what));
+            }
+            odd.extend(found.into_iter().map(|(line, what)| Oddity {
+                file: format!(".beads/{}", id.file()),
+                line,
+                what,
+            }));
+        }
+        Ok(odd)
     }
 
     fn remember(&self, index: &str) -> Result<(), ZoneError> {

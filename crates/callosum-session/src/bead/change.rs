@@ -1,6 +1,9 @@
 //! What a person asks of a bead: to make one, to change one, to close one.
 
-use std::fmt::Write as _;
+use std::{
+    collections::{HashMap, HashSet},
+    fmt::Write as _,
+};
 
 use serde_json::Value;
 
@@ -38,6 +41,12 @@ pub struct BeadUpdate {
     pub assignee: Option<String>,
     /// Steps that are added to those that come next.
     pub next_steps: Vec<String>,
+    /// Whether those that come next are taken out before.
+    pub clears_next_steps: bool,
+    /// Beads that must be closed first from now on.
+    pub needs: Vec<BeadId>,
+    /// Beads that need not be closed first any more.
+    pub needs_no_more: Vec<BeadId>,
     /// Whether it is to be the current one in the notes.
     pub is_current: bool,
 }
@@ -59,6 +68,36 @@ pub enum CreateBeadError {
     NoSuchNeed {
         /// The id.
         id: BeadId,
+    },
+    /// The files do not allow it.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+}
+
+/// Why a bead was not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum UpdateBeadError {
+    /// A bead that it is to need is not there.
+    #[error("there is no bead `{id}` that it could need")]
+    NoSuchNeed {
+        /// The id.
+        id: BeadId,
+    },
+    /// It would need itself.
+    #[error("`{id}` would need itself by way of `{by}`")]
+    Circle {
+        /// The bead.
+        id: BeadId,
+        /// What it was to need.
+        by: BeadId,
+    },
+    /// It does not need that bead.
+    #[error("`{id}` does not need `{other}`")]
+    NotNeeded {
+        /// The bead.
+        id: BeadId,
+        /// What it was to need no more.
+        other: BeadId,
     },
     /// The files do not allow it.
     #[error(transparent)]
@@ -135,8 +174,12 @@ impl Held<'_> {
     }
 
     /// Changes a bead, and notes where it is to be the current one.
-    pub fn update_bead(&self, id: &BeadId, update: &BeadUpdate) -> Result<Bead, SessionError> {
+    ///
+    /// A bead never comes to need itself by it.
+    pub fn update_bead(&self, id: &BeadId, update: &BeadUpdate) -> Result<Bead, UpdateBeadError> {
         let session = &self.session;
+        let before = Bead::of(session.bead(id)?.members());
+        self.look_at_needs(id, &before, update)?;
         let mut redaction = Redaction::default();
         let mut changes = Vec::new();
         let mut set = |key, value: Option<Value>| {
@@ -153,12 +196,19 @@ impl Held<'_> {
         if update.status.as_deref().is_some_and(super::is_closed) {
             set(BeadKey::Closed, Some(second(session.clock.now()).into()));
         }
+        let needs = update.needs.iter();
+        changes.extend(needs.map(|need| BeadChange::Need(need.to_string())));
+        let needs_no_more = update.needs_no_more.iter();
+        changes.extend(needs_no_more.map(|need| BeadChange::NeedNoMore(need.to_string())));
+        if update.clears_next_steps {
+            changes.push(BeadChange::ClearNextSteps);
+        }
         let steps = update
             .next_steps
             .iter()
             .map(|step| redaction.statement(step));
         changes.extend(steps.map(BeadChange::NextStep));
-        let title = Bead::of(session.bead(id)?.members()).title;
+        let title = before.title;
         let notes = update.is_current.then(|| {
             let title = update.title.as_ref().unwrap_or(&title);
             NoteChange::Bead(format!("{id} ({})", one_line(title)))
@@ -172,5 +222,47 @@ impl Held<'_> {
             records: Vec::new(),
         })?;
         Ok(Bead::of(session.bead(id)?.members()))
+    }
+
+    fn look_at_needs(
+        &self,
+        id: &BeadId,
+        before: &Bead,
+        update: &BeadUpdate,
+    ) -> Result<(), UpdateBeadError> {
+        for other in &update.needs_no_more {
+            if !before.needs.iter().any(|need| need == other.as_str()) {
+                let (id, other) = (id.clone(), other.clone());
+                return Err(UpdateBeadError::NotNeeded { id, other });
+            }
+        }
+        if update.needs.is_empty() {
+            return Ok(());
+        }
+        let session = &self.session;
+        let rows = session.beads().list(session.clock.now());
+        let rows = rows.map_err(SessionError::from)?.rows;
+        let needs: HashMap<&str, &[String]> = rows
+            .iter()
+            .map(|row| (row.id.as_str(), row.needs.as_slice()))
+            .collect();
+        for need in &update.needs {
+            if !needs.contains_key(need.as_str()) {
+                return Err(UpdateBeadError::NoSuchNeed { id: need.clone() });
+            }
+            let mut seen = HashSet::from([need.as_str()]);
+            let mut left = vec![need.as_str()];
+            while let Some(next) = left.pop() {
+                if next == id.as_str() {
+                    return Err(UpdateBeadError::Circle {
+                        id: id.clone(),
+                        by: need.clone(),
+                    });
+                }
+                let further = needs.get(next).into_iter().copied().flatten();
+                left.extend(further.map(String::as_str).filter(|id| seen.insert(id)));
+            }
+        }
+        Ok(())
     }
 }

@@ -54,20 +54,30 @@ impl Row {
 
 /// What tells a file's content from what it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Mark {
+pub(crate) struct Mark {
     len: u64,
     modified: i128,
     inode: u64,
 }
 
 impl Mark {
-    pub(super) fn of(stat: &FileStat) -> Self {
+    pub(crate) fn of(stat: &FileStat) -> Self {
         let since = stat.modified.duration_since(UNIX_EPOCH);
         Self {
             len: stat.len,
             modified: since.map_or(-1, |since| i128::try_from(since.as_nanos()).unwrap_or(-1)),
             inode: stat.id.map_or(0, |id| id.inode),
         }
+    }
+
+    /// It on one line.
+    pub(crate) fn line(&self) -> String {
+        let Self {
+            len,
+            modified,
+            inode,
+        } = self;
+        format!("{len} {modified} {inode}\n")
     }
 
     /// Whether the file could change again and keep this mark.

@@ -7,6 +7,7 @@
 
 mod beads;
 mod change;
+mod fault;
 mod id;
 mod index;
 mod ready;
@@ -15,11 +16,13 @@ mod view;
 
 pub(crate) use self::{
     beads::ReadError,
-    view::{evidence_of, evidence_value},
+    index::Mark,
+    view::{evidence_of, evidence_value, needed},
 };
 pub use self::{
-    beads::{Beads, Listing, Unread},
-    change::{BeadUpdate, CreateBeadError, NewBead},
+    beads::{Beads, Listing, Oddity, Unread},
+    change::{BeadUpdate, CreateBeadError, NewBead, UpdateBeadError},
+    fault::{LAST_PRIORITY, STATUSES, circles},
     id::BeadId,
     index::Row,
     ready::{is_closed, ready},

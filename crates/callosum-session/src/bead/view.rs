@@ -128,20 +128,22 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// A number, also where it is written as `P1`.
+/// A number, also where it is written as `P1`; the usual one where it is none.
 fn priority(value: Option<&Value>) -> i64 {
-    match value {
-        Some(Value::Number(number)) => number.as_i64().unwrap_or(USUAL_PRIORITY),
-        Some(Value::String(text)) => text
-            .trim_start_matches(['P', 'p'])
-            .parse()
-            .unwrap_or(USUAL_PRIORITY),
-        _ => USUAL_PRIORITY,
+    understood_priority(value).unwrap_or(USUAL_PRIORITY)
+}
+
+/// A number, also where it is written as `P1`.
+pub(super) fn understood_priority(value: Option<&Value>) -> Option<i64> {
+    match value? {
+        Value::Number(number) => number.as_i64(),
+        Value::String(text) => text.trim_start_matches(['P', 'p']).parse().ok(),
+        _ => None,
     }
 }
 
 /// The bead that a dependency names: by its id alone, or as `bd` has it.
-fn needed(item: &Value) -> Option<String> {
+pub(crate) fn needed(item: &Value) -> Option<String> {
     let Value::Object(members) = item else {
         return Some(plain(item)).filter(|id| !id.is_empty());
     };

@@ -81,6 +81,11 @@ impl<'t> Tree<'t> {
             Err(Why::NotReadable) => return Err(refused(Standing::Binary)),
             Err(_) => return Err(refused(Standing::MissingFile)),
         }
+        if self.lines(place).is_ok_and(|lines| lines.trim().is_empty()) {
+            return Err(QuoteError::Blank {
+                place: place.identifier(),
+            });
+        }
         let too_long = || QuoteError::NotUnique {
             place: place.identifier(),
         };
@@ -130,6 +135,12 @@ pub enum QuoteError {
     /// The file ends before.
     #[error("`{place}` cannot be cited: the file has no such lines")]
     NoSuchLines {
+        /// The place.
+        place: String,
+    },
+    /// Nothing stands there.
+    #[error("`{place}` cannot be cited: nothing stands in these lines")]
+    Blank {
         /// The place.
         place: String,
     },

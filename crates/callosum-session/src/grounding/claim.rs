@@ -42,7 +42,8 @@ pub struct Claim {
     pub place: String,
 }
 
-/// The claims of records. A later record of the same decision stands in for the earlier one.
+/// The claims of records. A later record of the same decision stands in for the earlier one; of
+/// two in files of different agents, whose order nobody knows, the one with more evidence.
 pub fn claims(records: &[(String, Record)]) -> Vec<Claim> {
     let mut claims: Vec<Claim> = Vec::new();
     let mut of_decision: HashMap<String, usize> = HashMap::new();
@@ -56,7 +57,11 @@ pub fn claims(records: &[(String, Record)]) -> Vec<Claim> {
         };
         let known = claim.decision.as_ref().and_then(|ts| of_decision.get(ts));
         if let Some(&known) = known {
-            claims[known] = claim;
+            let before = &claims[known];
+            let is_same_file = before.place.rsplit_once(':').map(|(file, _)| file) == Some(file);
+            if is_same_file || before.evidence.len() <= claim.evidence.len() {
+                claims[known] = claim;
+            }
             continue;
         }
         if let Some(ts) = &claim.decision {

@@ -9,6 +9,9 @@ use crate::evidence::Evidence;
 /// What marks a decision that nothing in the tree confirms (Seed LOA §4.2).
 const ASSUMPTION: &str = "[ASSUMPTION]";
 
+/// What marks a decision that is the user's own word.
+const USER_INPUT: &str = "[USER INPUT]";
+
 /// One entry of the Decision Log (Seed LOA §5.1).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
@@ -28,6 +31,9 @@ pub struct Decision {
     pub scenarios: Vec<String>,
     /// Whether it says of itself that it is an assumption.
     pub is_assumption: bool,
+    /// Whether it says of itself that it is the user's word.
+    #[serde(default)]
+    pub is_user_input: bool,
     /// The line of its heading, counted from 1; 0 where it is in no file yet.
     pub line: usize,
     /// The last line of its entry.
@@ -48,12 +54,14 @@ impl Decision {
             ts: ts.trim().to_owned(),
             title: title.trim().to_owned(),
             is_assumption: heading.contains(ASSUMPTION),
+            is_user_input: heading.contains(USER_INPUT),
             ..Self::default()
         };
         let mut field = String::new();
         for line in body {
             let line = line.trim();
             decision.is_assumption |= line.contains(ASSUMPTION);
+            decision.is_user_input |= line.ends_with(USER_INPUT);
             let rest = match field_of(line) {
                 Some((name, rest)) => {
                     field = name.to_ascii_lowercase();
@@ -67,6 +75,15 @@ impl Decision {
             decision.take(&field, rest);
         }
         Some(decision)
+    }
+
+    /// What was decided, without the mark of what it leans on.
+    pub fn words(&self) -> &str {
+        let words = self.decision.trim_end();
+        let marked = words
+            .strip_suffix(ASSUMPTION)
+            .or_else(|| words.strip_suffix(USER_INPUT));
+        marked.unwrap_or(words).trim_end()
     }
 
     fn take(&mut self, field: &str, line: &str) {
@@ -105,12 +122,12 @@ impl Decision {
     /// refused it before.
     pub fn written(&self, eol: &str) -> String {
         let mut text = format!("#### {} - {}", self.ts, self.title);
-        let mark = if self.is_assumption {
-            format!(" {ASSUMPTION}")
-        } else {
-            String::new()
+        let mark = match (self.is_assumption, self.is_user_input) {
+            (true, _) => format!(" {ASSUMPTION}"),
+            (_, true) => format!(" {USER_INPUT}"),
+            _ => String::new(),
         };
-        let _ = write!(text, "{eol}**Decision**: {}{mark}", self.decision);
+        let _ = write!(text, "{eol}**Decision**: {}{mark}", self.words());
         if let Some(rationale) = &self.rationale {
             let _ = write!(text, "{eol}**Rationale**: {rationale}");
         }

@@ -1,6 +1,6 @@
 //! [`Notes`]: the document, read.
 
-use std::ops::Range;
+use std::{collections::HashSet, ops::Range};
 
 use super::{decision::Decision, outline::Outline};
 
@@ -157,36 +157,80 @@ impl Notes {
 
     /// The decisions of every Decision Log, in the order of the document.
     pub fn decisions(&self) -> Vec<Decision> {
-        let mut decisions: Vec<Decision> = Vec::new();
+        let entries = self.entries().into_iter();
+        entries
+            .filter_map(|(heading, lines)| self.decision(heading, lines))
+            .collect()
+    }
+
+    /// So many decisions, newest first; of the same time, the last written first. Older ones are not
+    /// read, beyond their headings.
+    pub fn newest_decisions(&self, many: usize) -> Vec<Decision> {
+        let mut entries = self.entries();
+        entries.reverse();
+        let ts = |heading: usize| {
+            let heading = Decision::read(&self.outline.headings[heading].title, std::iter::empty());
+            heading.map(|heading| heading.ts)
+        };
+        let mut timed: Vec<(String, usize, Range<usize>)> = entries
+            .into_iter()
+            .filter_map(|(heading, lines)| Some((ts(heading)?, heading, lines)))
+            .collect();
+        timed.sort_by(|a, b| b.0.cmp(&a.0));
+        let newest = timed.into_iter().take(many);
+        newest
+            .filter_map(|(_, heading, lines)| self.decision(heading, lines))
+            .collect()
+    }
+
+    /// What may be an entry of a Decision Log: each heading, by its place in the list, and the lines
+    /// below it.
+    fn entries(&self) -> Vec<(usize, Range<usize>)> {
+        let mut entries = Vec::new();
+        let mut read = HashSet::new();
         for log in self.outline.titled(LOG) {
             let body = self.outline.body(log);
-            let entries = self.outline.headings.iter().enumerate();
-            for (index, heading) in entries.filter(|(_, entry)| body.contains(&entry.line)) {
-                let lines = self.outline.body(index);
-                let lines = lines.start..lines.end.min(body.end);
-                let texts: Vec<_> = lines
-                    .clone()
-                    .filter(|line| self.outline.lines[*line].is_text)
-                    .map(|line| self.outline.text(&self.bytes, line))
-                    .collect();
-                let Some(decision) =
-                    Decision::read(&heading.title, texts.iter().map(AsRef::as_ref))
-                else {
-                    continue;
-                };
-                let filled = lines.rev().find(|line| !self.is_blank_line(*line));
-                let decision = Decision {
-                    line: heading.line + 1,
-                    last_line: filled.unwrap_or(heading.line) + 1,
-                    ..decision
-                };
+            let all = self.outline.headings.iter().enumerate().skip(log + 1);
+            for (index, _) in all.take_while(|(_, entry)| entry.line < body.end) {
                 // A log within a log is read once.
-                if decisions.iter().all(|known| known.line != decision.line) {
-                    decisions.push(decision);
+                if read.insert(index) {
+                    let lines = self.outline.body(index);
+                    entries.push((index, lines.start..lines.end.min(body.end)));
                 }
             }
         }
-        decisions
+        entries
+    }
+
+    fn decision(&self, heading: usize, lines: Range<usize>) -> Option<Decision> {
+        let heading = &self.outline.headings[heading];
+        let texts: Vec<_> = lines
+            .clone()
+            .filter(|line| self.outline.lines[*line].is_text)
+            .map(|line| self.outline.text(&self.bytes, line))
+            .collect();
+        let decision = Decision::read(&heading.title, texts.iter().map(AsRef::as_ref))?;
+        let filled = lines.rev().find(|line| !self.is_blank_line(*line));
+        Some(Decision {
+            line: heading.line + 1,
+            last_line: filled.unwrap_or(heading.line) + 1,
+            ..decision
+        })
+    }
+
+    /// The times that stand in lines with a mark of a heading, wherever: also those of decisions that
+    /// somebody commented out, or moved to another section. A last line without an end is left out:
+    /// a torn write may have left it.
+    pub(crate) fn headed_times(&self) -> HashSet<&str> {
+        let end = self.bytes.iter().rposition(|byte| *byte == b'\n');
+        let lines = self.bytes[..end.unwrap_or(0)].split(|byte| *byte == b'\n');
+        let lines = lines.filter_map(|line| std::str::from_utf8(line).ok());
+        let is_of_time = |c: char| c.is_ascii_digit() || "-:TZ.+".contains(c);
+        lines
+            .filter_map(|line| line.split_once('#'))
+            .flat_map(|(_, words)| words.split(move |c| !is_of_time(c)))
+            .filter(|word| word.len() >= 10)
+            .collect()
     }
 
     pub(super) fn is_blank_line(&self, line: usize) -> bool {
@@ -269,6 +313,10 @@ impl Notes {
             if let Some((line, _)) = odd.next() {
                 fault(line, "bytes that are not UTF-8".to_owned());
             }
+        }
+        if let Some(at) = self.bytes.iter().position(|byte| *byte == 0) {
+            let line = self.outline.lines.iter().position(|line| line.next > at);
+            fault(line.unwrap_or(0), "bytes that are zero".to_owned());
         }
         for (line, what) in self.outline.unclosed.iter().take(MOST_FAULTS) {
             fault(*line, (*what).to_owned());

@@ -1,7 +1,11 @@
 //! The changes that a session makes to the document: each leaves every byte outside of what it
 //! changes as it was.
 
-use std::{fmt::Write as _, ops::Range};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt::Write as _,
+    ops::Range,
+};
 
 use super::{
     decision::Decision,
@@ -34,16 +38,55 @@ impl Notes {
     /// there is none. One that is there already changes nothing.
     #[must_use]
     pub fn with_decision(&self, decision: &Decision) -> Self {
-        let is_there = |known: &Decision| known.ts == decision.ts && known.title == decision.title;
-        if self.decisions().iter().any(is_there) {
+        self.with_decisions(std::slice::from_ref(decision))
+    }
+
+    /// The same for several, in time linear in all of it. One of which only the beginning is there,
+    /// as a torn write leaves it, is made whole where it stands.
+    #[must_use]
+    pub fn with_decisions(&self, decisions: &[Decision]) -> Self {
+        let eol = self.eol();
+        let known = self.decisions();
+        let by_ts: HashMap<&str, &Decision> = known
+            .iter()
+            .map(|known| (known.ts.as_str(), known))
+            .collect();
+        for decision in decisions {
+            let torn = by_ts.get(decision.ts.as_str());
+            if let Some(at) = torn.and_then(|torn| self.beginning(torn, decision)) {
+                let end = if at.end == self.bytes.len() { eol } else { "" };
+                let whole = self.spliced(at, &format!("{}{end}", decision.written(eol)));
+                return whole.with_decisions(decisions);
+            }
+        }
+        let name = |decision: &Decision| (decision.ts.clone(), decision.title.clone());
+        let is_there: HashSet<(String, String)> = known.iter().map(name).collect();
+        let new = decisions
+            .iter()
+            .filter(|new| !is_there.contains(&name(new)));
+        let new: Vec<&Decision> = new.collect();
+        if new.is_empty() {
             return self.clone();
         }
-        let entry = decision.written(self.eol());
-        let before = self.decisions().len();
-        self.readable(LOG, self.with_block(LOG, &entry), &entry, |notes| {
-            let decisions = notes.decisions();
-            decisions.len() > before && decisions.iter().any(is_there)
+        let entries: Vec<String> = new.iter().map(|new| new.written(eol)).collect();
+        let block = entries.join(&format!("{eol}{eol}"));
+        self.readable(LOG, self.with_block(LOG, &block), &block, |notes| {
+            let made = notes.decisions();
+            let there: HashSet<(String, String)> = made.iter().map(name).collect();
+            made.len() > known.len() && new.iter().all(|new| there.contains(&name(new)))
         })
+    }
+
+    /// Where an entry stands of which a torn write left only the beginning: it breaks off within its
+    /// words, or at the end of the document within a line. What a person made shorter is none.
+    pub(crate) fn beginning(&self, torn: &Decision, whole: &Decision) -> Option<Range<usize>> {
+        let lines = &self.outline.lines;
+        let at = lines[torn.line - 1].at.start..lines[torn.last_line - 1].at.end;
+        let there = String::from_utf8_lossy(&self.bytes[at.clone()]).replace("\r\n", "\n");
+        let written = whole.written("\n");
+        let is_part = there.len() < written.len() && written.starts_with(there.trim_end());
+        let breaks_off = torn.decision.is_empty() || at.end == self.bytes.len();
+        (is_part && breaks_off).then_some(at)
     }
 
     /// The document with further evidence of the decision of this time. `None` where there is no
@@ -109,14 +152,28 @@ impl Notes {
     /// The document with a row in the table of identifiers; a row of the same place is replaced.
     #[must_use]
     pub fn with_identifier(&self, place: &str, purpose: &str, verified: &str) -> Self {
-        let cell = |text: &str| text.replace('|', "\\|");
-        let row = format!("| {} | {} | {verified} |", cell(place), cell(purpose));
+        let row = row(place, purpose, verified);
         let known = self.identifiers();
         let Some(known) = known.iter().find(|known| known.place == place) else {
             return self.with_line(IDENTIFIERS, &row);
         };
         let at = self.outline.lines[known.line - 1].at.clone();
         self.spliced(at, &row)
+    }
+
+    /// The document with a row for each of these that has none, in time linear in all of it.
+    #[must_use]
+    pub(crate) fn with_new_identifiers(&self, new: &[(&str, &str, &str)]) -> Self {
+        let known = self.identifiers();
+        let mut known: HashSet<&str> = known.iter().map(|known| known.place.as_str()).collect();
+        let new = new.iter().filter(|(place, _, _)| known.insert(place));
+        let rows: Vec<String> = new
+            .map(|(place, purpose, verified)| row(place, purpose, verified))
+            .collect();
+        if rows.is_empty() {
+            return self.clone();
+        }
+        self.with_line(IDENTIFIERS, &rows.join(self.eol()))
     }
 
     /// The document with a question that waits for an answer; one that is there changes nothing.
@@ -190,7 +247,7 @@ impl Notes {
     }
 
     /// A section that was not there: at the end of Session Continuity, which is created after the
-    /// document's title where there is none either.
+    /// document's title where there is none either, or at the end of what has no title.
     fn with_section(&self, section: &str, content: &str) -> Self {
         let eol = self.eol();
         let new = format!("{eol}### {section}{eol}{content}{eol}");
@@ -200,7 +257,7 @@ impl Notes {
         }
         let title = self.outline.headings.first();
         let title = title.filter(|heading| heading.level == 1);
-        let after = title.map_or(0, |heading| heading.line + 1);
+        let after = title.map_or(self.outline.lines.len(), |heading| heading.line + 1);
         let after = self.out_of_merge(after);
         let at = self.line_start(after);
         let new = format!("{eol}## {CONTINUITY}{eol}{new}");
@@ -276,6 +333,12 @@ impl Notes {
         .concat();
         Self::read(bytes)
     }
+}
+
+/// A row of the table of identifiers.
+fn row(place: &str, purpose: &str, verified: &str) -> String {
+    let cell = |text: &str| text.replace('|', "\\|");
+    format!("| {} | {} | {verified} |", cell(place), cell(purpose))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::{
     ranking::ranked,
     recollection::{Recollected, Recollection, Trust},
 };
-use crate::{evidence::Evidence, statement::one_line};
+use crate::{evidence::Evidence, pickup::Waiting, statement::one_line};
 
 /// So many decisions are told at level 1 (Seed LOA §4.1).
 const LAST_DECISIONS: usize = 3;
@@ -43,12 +43,17 @@ pub fn level_1(recollection: &Recollection, budget: u64) -> String {
 }
 
 /// What was decided about something, in at most `budget` tokens, estimated: the decisions that share
-/// words with the query, best first, or the newest where nothing is asked.
+/// words with the query, best first, or the newest where nothing is asked; and hand-offs likewise.
 pub fn level_2(recollection: &Recollection, query: Option<&str>, budget: u64) -> String {
-    let records: Vec<String> = recollection.decisions.iter().map(whole).collect();
-    let records = match query {
-        None => records,
+    let handed = recollection.handoffs.iter();
+    let handed = handed.filter(|one| one.reasoning.is_some());
+    let handed: Vec<String> = handed.map(|one| handed_over(one, budget)).collect();
+    let decided = recollection.decisions.iter().map(whole);
+    let records: Vec<String> = match query {
+        // The last hand-off alone is where things stand; older ones are found by their words.
+        None => handed.into_iter().take(1).chain(decided).collect(),
         Some(query) => {
+            let records: Vec<String> = decided.chain(handed).collect();
             let found = ranked(&records, query);
             found
                 .into_iter()
@@ -59,6 +64,33 @@ pub fn level_2(recollection: &Recollection, query: Option<&str>, budget: u64) ->
     fitted(&records, budget)
 }
 
+/// A hand-off with all its words, or with those that half of the budget has room for.
+fn handed_over(made: &Waiting, budget: u64) -> String {
+    let to = made.to.as_ref().map(|to| format!(" to {to}"));
+    let head = format!(
+        "Handed over{} by {} at {}",
+        to.unwrap_or_default(),
+        made.from,
+        made.ts
+    );
+    let reasoning = made.reasoning.as_deref().unwrap_or_default();
+    let text = one_line(&format!("{head}: {reasoning}"));
+    if estimate(&text) <= budget / 2 {
+        return text;
+    }
+    let words: Vec<&str> = reasoning.split(' ').take(budget as usize).collect();
+    let cut = |many: &usize| {
+        one_line(&format!(
+            "{head}: {} … (NOTES.md)",
+            words[..*many].join(" ")
+        ))
+    };
+    let fitting = (0..words.len())
+        .rev()
+        .find(|many| estimate(&cut(many)) <= budget / 2);
+    cut(&fitting.unwrap_or(0))
+}
+
 fn whole(made: &Recollected) -> String {
     let decision = &made.decision;
     let mut text = format!(
@@ -66,7 +98,7 @@ fn whole(made: &Recollected) -> String {
         decision.ts,
         decision.title,
         made.trust.name(),
-        decision.decision
+        decision.words()
     );
     if let Some(rationale) = &decision.rationale {
         text.push_str(" Because: ");
@@ -149,6 +181,7 @@ mod tests {
             bead: Some(("bd-x7y8".to_owned(), Some(bead))),
             checkpoint: Some("2024-01-15T14:30:00Z".to_owned()),
             reasoning: None,
+            handoffs: Vec::new(),
             decisions: vec![
                 made("2024-01-04", "Newest", Trust::Stale),
                 made("2024-01-03", "Sliding expiry", Trust::Verified),

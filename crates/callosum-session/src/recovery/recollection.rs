@@ -3,7 +3,8 @@
 use crate::{
     bead::{Bead, BeadId},
     evidence::{Standing, Tree},
-    notes::{Decision, Notes},
+    notes::Decision,
+    pickup::Waiting,
     statement::one_line,
     step::{Session, SessionError},
 };
@@ -15,6 +16,8 @@ pub enum Trust {
     Verified,
     /// It says that it is an assumption.
     Assumption,
+    /// It says that it is the user's word.
+    UserInput,
     /// It cites nothing that could be looked up.
     NoEvidence,
     /// Not every quote stands where it did.
@@ -27,6 +30,7 @@ impl Trust {
         match self {
             Self::Verified => "verified",
             Self::Assumption => "assumption",
+            Self::UserInput => "the user's word",
             Self::NoEvidence => "no evidence",
             Self::Stale => "stale",
         }
@@ -53,6 +57,8 @@ pub struct Recollection {
     pub reasoning: Option<String>,
     /// Decisions, newest first.
     pub decisions: Vec<Recollected>,
+    /// Hand-offs of the last days, newest first; whoever wants them told gathers them.
+    pub handoffs: Vec<Waiting>,
     /// Questions that nobody has answered: those of the notes, then those of the bead.
     pub questions: Vec<String>,
 }
@@ -70,8 +76,7 @@ impl Recollection {
             (id.to_owned(), sheet.map(|sheet| Bead::of(sheet.members())))
         });
         let tree = Tree::new(session.disk, &session.zones.tree);
-        let mut decisions = newest_first(&notes);
-        decisions.truncate(looked_up);
+        let decisions = notes.newest_decisions(looked_up);
         let mut questions: Vec<String> = notes.questions();
         let more = bead.iter().filter_map(|(_, bead)| bead.as_ref());
         for question in more.flat_map(|bead| &bead.questions) {
@@ -81,6 +86,7 @@ impl Recollection {
         }
         Ok(Self {
             bead,
+            handoffs: Vec::new(),
             checkpoint: active.checkpoint.map(|text| one_line(&text)),
             reasoning: active.reasoning.map(|text| one_line(&text)),
             decisions: decisions
@@ -103,20 +109,14 @@ impl Recollection {
     }
 }
 
-/// The decisions, newest first; of the same time, the last written first.
-fn newest_first(notes: &Notes) -> Vec<Decision> {
-    let mut decisions = notes.decisions();
-    decisions.reverse();
-    decisions.sort_by(|a, b| b.ts.cmp(&a.ts));
-    decisions
-}
-
 fn trust(decision: &Decision, tree: &Tree<'_>) -> Trust {
-    if decision.is_assumption {
-        return Trust::Assumption;
-    }
-    if decision.evidence.is_empty() {
-        return Trust::NoEvidence;
+    // Evidence that was added since is more than the mark that it was made with.
+    if decision.evidence.is_empty() && decision.unread == 0 {
+        return match (decision.is_assumption, decision.is_user_input) {
+            (true, _) => Trust::Assumption,
+            (_, true) => Trust::UserInput,
+            _ => Trust::NoEvidence,
+        };
     }
     let holds = decision
         .evidence

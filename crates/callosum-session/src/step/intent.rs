@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    bead::{Sheet, SheetError, Step},
+    bead::{Sheet, SheetError, Step, needed},
     notes::{Decision, Field, Notes},
 };
 
@@ -51,6 +51,9 @@ pub(crate) enum BeadChange {
     Scenario(Value),
     Handoff(Value),
     NextStep(String),
+    ClearNextSteps,
+    Need(String),
+    NeedNoMore(String),
     Set(BeadKey, Value),
 }
 
@@ -65,7 +68,45 @@ pub(crate) enum BeadKey {
 }
 
 impl NoteChange {
-    pub(super) fn made(&self, notes: &Notes) -> Notes {
+    /// The notes with all of these made, those of one kind at once.
+    pub(super) fn all_made(changes: &[Self], notes: Notes) -> Notes {
+        let of_kind = |a: &Self, b: &Self| {
+            matches!(
+                (a, b),
+                (Self::Decision(_), Self::Decision(_))
+                    | (Self::Identifier { .. }, Self::Identifier { .. })
+            )
+        };
+        changes.chunk_by(of_kind).fold(notes, |notes, changes| {
+            let decisions: Vec<Decision> = changes
+                .iter()
+                .filter_map(|change| match change {
+                    Self::Decision(decision) => Some(decision.clone()),
+                    _ => None,
+                })
+                .collect();
+            let identifiers: Vec<(&str, &str, &str)> = changes
+                .iter()
+                .filter_map(|change| match change {
+                    Self::Identifier {
+                        place,
+                        purpose,
+                        verified,
+                    } => Some((place.as_str(), purpose.as_str(), verified.as_str())),
+                    _ => None,
+                })
+                .collect();
+            match (decisions.len(), identifiers.len()) {
+                (2.., _) => notes.with_decisions(&decisions),
+                (_, 2..) => notes.with_new_identifiers(&identifiers),
+                _ => changes
+                    .iter()
+                    .fold(notes, |notes, change| change.made(&notes)),
+            }
+        })
+    }
+
+    fn made(&self, notes: &Notes) -> Notes {
         match self {
             Self::Decision(decision) => notes.with_decision(decision),
             Self::Evidence { ts, written } => notes
@@ -97,6 +138,13 @@ impl BeadChange {
             Self::Scenario(item) => push_once("test_scenarios", item),
             Self::Handoff(item) => push_once("handoffs", item),
             Self::NextStep(step) => push_once("next_steps", &Value::String(step.clone())),
+            Self::ClearNextSteps => match sheet.members().get("next_steps") {
+                None | Some(Value::Null) => Ok(sheet.clone()),
+                Some(Value::Array(steps)) if steps.is_empty() => Ok(sheet.clone()),
+                Some(_) => sheet.with(&Step::Replace("next_steps", Vec::new())),
+            },
+            Self::Need(id) => push_once("depends_on", &Value::String(id.clone())),
+            Self::NeedNoMore(id) => without_need(sheet, id),
             Self::Evidence { ts, evidence } => with_evidence(sheet, ts, evidence),
             Self::Set(key, value) => {
                 let key = match key {
@@ -113,6 +161,22 @@ impl BeadChange {
             }
         }
     }
+}
+
+/// The file without a dependency, wherever it names it.
+fn without_need(sheet: &Sheet, id: &str) -> Result<Sheet, SheetError> {
+    let mut made = sheet.clone();
+    for key in ["depends_on", "dependencies", "blockers"] {
+        let Some(Value::Array(items)) = made.members().get(key) else {
+            continue;
+        };
+        let is_other = |item: &&Value| needed(item).as_deref() != Some(id);
+        let left: Vec<Value> = items.iter().filter(is_other).cloned().collect();
+        if left.len() < items.len() {
+            made = made.with(&Step::Replace(key, left))?;
+        }
+    }
+    Ok(made)
 }
 
 /// A decision of a bead is never rewritten, since its list is added to alone: further evidence is an

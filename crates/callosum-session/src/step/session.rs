@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use callosum_host::{Clock, Disk, DiskError, FileLock, LockError};
+use callosum_host::{Clock, Disk, DiskError, FileLock, LockError, disk::EntryKind};
 use jiff::Timestamp;
 
-use super::intent::{FORMAT, Intent};
+use super::intent::{FORMAT, Intent, NoteChange};
 use crate::{
     bead::{BeadId, Beads, Sheet, SheetError},
     notes::{LARGEST_NOTES, Notes, TEMPLATE},
@@ -89,6 +89,12 @@ pub enum SessionError {
         /// The file.
         file: String,
     },
+    /// The notes are no file: a folder, a pipe.
+    #[error("`{file}` is no file")]
+    NotFile {
+        /// What stands there.
+        file: String,
+    },
     /// A newer version began a step here.
     #[error("a newer version began a step here, and did not end it (format {format})")]
     Newer {
@@ -132,6 +138,11 @@ impl<'s> Session<'s> {
         let Some(stat) = self.disk.stat(&path)? else {
             return Ok(None);
         };
+        if stat.kind != EntryKind::File {
+            return Err(SessionError::NotFile {
+                file: self.zones.named(&path),
+            });
+        }
         if stat.len > LARGEST_NOTES {
             return Err(SessionError::TooLarge {
                 file: self.zones.named(&path),
@@ -168,6 +179,12 @@ impl<'s> Session<'s> {
                     timeout @ LockError::Timeout { .. } => SessionError::Busy(timeout),
                 },
             )?;
+        // What a killed process left of a file that it was writing. Where it cannot be removed, it is in
+        // nobody's way.
+        let ours = |name: &str| name == INTENT || name == "NOTES.md" || name == "beads.index";
+        for folder in [own.as_path(), own.parent().unwrap_or(&own)] {
+            drop(self.disk.sweep_new_files(folder, ours));
+        }
         let mut held = Held {
             session: self.clone(),
             mended: None,
@@ -278,14 +295,17 @@ impl Held<'_> {
         let session = &self.session;
         let path = session.zones.real(session.disk, &session.zones.notes())?;
         let there = session.notes()?.filter(|notes| !notes.is_blank());
-        let mut notes = there.unwrap_or_else(|| Notes::read(TEMPLATE.into()));
-        for change in &intent.notes {
-            notes = change.made(&notes);
+        let was_complete = self.is_complete()?;
+        let notes = there.unwrap_or_else(|| Notes::read(TEMPLATE.into()));
+        let notes = NoteChange::all_made(&intent.notes, notes);
+        self.write_if_changed(&path, notes.bytes())?;
+        if was_complete {
+            self.note_complete()?;
         }
-        self.write_if_changed(&path, notes.bytes())
+        Ok(())
     }
 
-    fn bead_changed(
+    pub(crate) fn bead_changed(
         &self,
         id: &str,
         intent: &Intent,

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use callosum_host::{Disk, OpenHow};
+use callosum_host::{Disk, OpenHow, disk::EntryKind};
 use serde_json::Value;
 
 use super::{
@@ -20,6 +20,9 @@ pub(super) const LARGEST_FILE: u64 = 64 * 1024 * 1024;
 
 /// The folder of compressed files, beside the others.
 pub(super) const ARCHIVE: &str = "archive";
+
+/// Letters of a day, as 2026-01-02.
+const DAY: usize = 10;
 
 /// Most days that are looked back for the last hand-off.
 const MOST_DAYS: usize = 31;
@@ -63,6 +66,58 @@ impl Read {
     }
 }
 
+/// A file: whose it is, and of which day.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DayFile {
+    pub(crate) agent: Agent,
+    pub(crate) day: String,
+    pub(crate) path: PathBuf,
+    /// Whether it is compressed.
+    pub(crate) is_archived: bool,
+}
+
+/// The files of every agent, oldest first; of a day that has both, the compressed one first.
+pub(crate) fn day_files(disk: &Disk, zones: &Zones) -> Result<Vec<DayFile>, ZoneError> {
+    let folder = zones.real(disk, &zones.trajectories())?;
+    let archive = zones.real(disk, &folder.join(ARCHIVE))?;
+    let mut files = Vec::new();
+    for (folder, end) in [(archive, ".jsonl.gz"), (folder, ".jsonl")] {
+        for entry in disk.list_dir(&folder)? {
+            let stem = entry.name.to_str().and_then(|name| name.strip_suffix(end));
+            let parts = stem.and_then(|stem| stem.split_at_checked(stem.len().checked_sub(DAY)?));
+            let Some((agent, day)) = parts else {
+                continue;
+            };
+            let is_day = day.parse::<jiff::civil::Date>().is_ok();
+            let agent = agent.strip_suffix('-').map(Agent::new);
+            if is_day
+                && entry.kind == EntryKind::File
+                && let Some(Ok(agent)) = agent
+            {
+                files.push(DayFile {
+                    agent,
+                    day: day.to_owned(),
+                    path: folder.join(&entry.name),
+                    is_archived: end != ".jsonl",
+                });
+            }
+        }
+    }
+    // Stable: what was compressed comes before what was written to the same day since.
+    files.sort_by(|a, b| a.day.cmp(&b.day));
+    Ok(files)
+}
+
+/// What a file says, of a long one the end; `None` where a compressed one is broken.
+pub(crate) fn said_in(disk: &Disk, path: &Path) -> Result<Option<Vec<u8>>, ZoneError> {
+    let file = disk.open(path, OpenHow::READ)?;
+    if path.extension().is_some_and(|end| end == "gz") {
+        return Ok(decompressed(&file.read_all()?));
+    }
+    let skipped = file.size()?.saturating_sub(LARGEST_FILE);
+    Ok(Some(file.read_from(skipped)?))
+}
+
 /// The files of one agent.
 #[derive(Clone, Debug)]
 pub struct Trajectory<'t> {
@@ -77,37 +132,9 @@ pub struct Trajectory<'t> {
 impl Trajectory<'_> {
     /// The agent's files, newest first; of a day that has both, the compressed one last.
     fn files(&self) -> Result<Vec<PathBuf>, ZoneError> {
-        let folder = self.zones.real(self.disk, &self.zones.trajectories())?;
-        let archive = self.zones.real(self.disk, &folder.join(ARCHIVE))?;
-        let mut files = Vec::new();
-        for (folder, end) in [(archive, ".jsonl.gz"), (folder, ".jsonl")] {
-            for entry in self.disk.list_dir(&folder)? {
-                let day = entry
-                    .name
-                    .to_str()
-                    .and_then(|name| name.strip_prefix(self.agent.as_str())?.strip_prefix('-'))
-                    .and_then(|rest| rest.strip_suffix(end))
-                    .filter(|day| day.len() == 10 && day.parse::<jiff::civil::Date>().is_ok());
-                if let Some(day) = day
-                    && entry.kind == callosum_host::disk::EntryKind::File
-                {
-                    files.push((day.to_owned(), folder.join(&entry.name)));
-                }
-            }
-        }
-        // Stable: what was compressed comes before what was written to the same day since.
-        files.sort_by(|a, b| a.0.cmp(&b.0));
-        Ok(files.into_iter().rev().map(|(_, path)| path).collect())
-    }
-
-    /// What a file says, of a long one the end; `None` where a compressed one is broken.
-    fn bytes_of(&self, path: &Path) -> Result<Option<Vec<u8>>, ZoneError> {
-        let file = self.disk.open(path, OpenHow::READ)?;
-        if path.extension().is_some_and(|end| end == "gz") {
-            return Ok(decompressed(&file.read_all()?));
-        }
-        let skipped = file.size()?.saturating_sub(LARGEST_FILE);
-        Ok(Some(file.read_from(skipped)?))
+        let all = day_files(self.disk, self.zones)?.into_iter().rev();
+        let own = all.filter(|file| file.agent == self.agent);
+        Ok(own.map(|file| file.path).collect())
     }
 
     /// Reads what the agent did since its last hand-off, across midnight.
@@ -116,7 +143,7 @@ impl Trajectory<'_> {
         for path in self.files()?.into_iter().take(MOST_DAYS) {
             read.is_there = true;
             let name = self.zones.named(&path);
-            let Some(bytes) = self.bytes_of(&path)? else {
+            let Some(bytes) = said_in(self.disk, &path)? else {
                 let lines = vec![1];
                 read.bad.push((name, Bad { count: 1, lines }));
                 continue;

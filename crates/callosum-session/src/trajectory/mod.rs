@@ -10,6 +10,7 @@ mod files;
 mod record;
 mod retention;
 
+pub(crate) use self::files::{day_files, said_in};
 pub use self::{
     agent::{Agent, AgentError, DEFAULT_AGENT},
     files::{Read, Trajectory},

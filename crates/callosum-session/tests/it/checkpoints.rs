@@ -2,10 +2,11 @@
 
 use callosum_evidence::tokens::estimate;
 use callosum_session::{
-    Config, Enforcement, Ground, NewHandoff,
+    Config, Enforcement, Ground, HandoffError, NewDecision, NewHandoff, Whose,
     bead::{Bead, BeadId, BeadUpdate, NewBead},
     checkpoint::{Checked, Outcome},
     evidence::{Evidence, Relative},
+    grounding::Threshold,
     recovery::{Recollection, level_1},
     trajectory::Agent,
 };
@@ -72,11 +73,12 @@ fn a_checkpoint_blocks_until_decisions_have_evidence_and_is_handed_off() {
         [Passed, Passed, Passed, Passed, Passed, Done, Passed]
     );
     let new = NewHandoff {
-        scenarios: 3,
         to: Some(Agent::new("reviewing-code").unwrap()),
         ..NewHandoff::default()
     };
-    let handed = ground.session().hold().unwrap().hand_off(&new).unwrap();
+    let held = ground.session().hold().unwrap();
+    let handed = held.hand_off(&new, &config).unwrap();
+    drop(held);
     assert_eq!(
         (handed.session_id.as_str(), handed.ratio.as_str()),
         ("sess-001", "1.00")
@@ -138,4 +140,131 @@ fn a_ghost_blocks_until_two_queries_that_differ_found_nothing() {
     assert_eq!(ghost(&same, 3).0, Outcome::Blocked);
     let found = [query("single sign on", 0), query("saml", 1)].join(",");
     assert_eq!(ghost(&found, 3).0, Outcome::Blocked);
+}
+
+/// LOA-CHK-1: the claims of every agent of the session are looked at, whoever asks; the session's own
+/// hand-off ends them all, another agent's only its own.
+#[test]
+fn every_agent_of_the_session_is_checked() {
+    let place = Place::new();
+    let config = Config::default();
+    let other = place.session_of(Agent::new("documenting").unwrap());
+    place.decide("Use one", Some("a.rs:1"), Ground::Nothing);
+    let new = NewDecision {
+        decision: "Nothing shows this".to_owned(),
+        ..NewDecision::default()
+    };
+    let made = other.hold().unwrap().decide(&new).unwrap();
+    let blocked = place.check(&config);
+    assert_eq!((blocked.grounding.total(), blocked.permits()), (2, false));
+    let held = place.session().hold().unwrap();
+    let alone = held.check(&config, &Threshold::default(), Whose::Own);
+    assert!(alone.unwrap().permits());
+    // The session's own agent adds the evidence: the claim is the same one.
+    let evidence = Evidence::parse("a.rs:2", Relative::Accepted).unwrap();
+    held.cite(&made.decision.ts, std::slice::from_ref(&evidence))
+        .unwrap();
+    drop(held);
+    let permitted = place.check(&config);
+    assert_eq!(
+        (permitted.grounding.total(), permitted.permits()),
+        (2, true)
+    );
+    let held = place.session().hold().unwrap();
+    held.hand_off(&NewHandoff::default(), &config).unwrap();
+    drop(held);
+    assert_eq!(place.check(&config).grounding.total(), 0);
+    other.hold().unwrap().decide(&new).unwrap();
+    assert!(!place.check(&config).permits());
+}
+
+/// LOA-CHK-1: a hand-off is made only where the checkpoint permits it, or where it is forced, and it
+/// says what was found.
+#[test]
+fn a_hand_off_does_not_open_the_gate() {
+    let place = Place::new();
+    let config = Config::default();
+    place.decide("Retry for ever", None, Ground::Nothing);
+    let held = place.session().hold().unwrap();
+    let refused = held.hand_off(&NewHandoff::default(), &config);
+    assert!(
+        matches!(refused, Err(HandoffError::Blocked(_))),
+        "{refused:?}"
+    );
+    drop(held);
+    assert!(!place.check(&config).permits());
+    let forced = NewHandoff {
+        is_forced: true,
+        ..NewHandoff::default()
+    };
+    let held = place.session().hold().unwrap();
+    held.hand_off(&forced, &config).unwrap();
+    drop(held);
+    let read = place.session().trajectory().since_handoff().unwrap();
+    let record = read.handoff.unwrap().1.members;
+    assert_eq!(record["forced"], true);
+    assert_eq!(record["next_session_ready"], false);
+    assert_eq!(record["edd_verified"], false);
+    assert_eq!(record["steps"]["grounding"], "block");
+    assert!(place.check(&config).permits());
+}
+
+/// LOA-BEAD-1: a current bead that is missing or broken keeps nobody from deciding; a bead that was
+/// named does.
+#[test]
+fn a_broken_bead_keeps_no_decision_away() {
+    let place = Place::new();
+    let held = place.session().hold().unwrap();
+    let new = NewBead {
+        id: BeadId::new("bd-1"),
+        title: "Work".to_owned(),
+        ..NewBead::default()
+    };
+    let id = held.create_bead(&new, || "x".to_owned()).unwrap();
+    let update = BeadUpdate {
+        is_current: true,
+        ..BeadUpdate::default()
+    };
+    held.update_bead(&id, &update).unwrap();
+    let path = place.zones.beads().join("bd-1.yaml");
+    for text in [Some(&b"a: 1\na: 2\n"[..]), Some(b"\0\xff"), None] {
+        match text {
+            Some(text) => place.disk.replace(&path, text, 0o644).unwrap(),
+            None => assert!(place.disk.remove_file(&path).unwrap()),
+        }
+        let new = NewDecision {
+            decision: "Use one".to_owned(),
+            ..NewDecision::default()
+        };
+        let made = held.decide(&new).unwrap();
+        assert_eq!(made.bead, None);
+        assert_eq!(made.passed_over.unwrap().0, "bd-1");
+        let named = NewDecision {
+            bead: Some(id.clone()),
+            ..new
+        };
+        assert!(held.decide(&named).is_err());
+    }
+    let notes = place.session().notes().unwrap().unwrap();
+    assert_eq!(notes.decisions().len(), 3);
+}
+
+/// LOA-REC-1: the user's word is shown as what it is, and evidence that was added since as evidence.
+#[test]
+fn a_decision_is_shown_with_what_it_leans_on() {
+    let place = Place::new();
+    place.decide("The user wants it", None, Ground::UserInput);
+    place.decide("It may be so", None, Ground::Assumption);
+    let told = || {
+        let session = place.session();
+        level_1(&Recollection::gather(&session, 3).unwrap(), 100)
+    };
+    assert!(told().contains("Decided: The user wants it [the user's word]\n"));
+    assert!(told().contains("Decided: It may be so [assumption]\n"));
+    let notes = place.session().notes().unwrap().unwrap();
+    let ts = notes.decisions()[1].ts.clone();
+    let evidence = Evidence::parse("a.rs:2", Relative::Accepted).unwrap();
+    let held = place.session().hold().unwrap();
+    held.cite(&ts, std::slice::from_ref(&evidence)).unwrap();
+    assert!(told().contains("Decided: It may be so [verified]\n"));
 }

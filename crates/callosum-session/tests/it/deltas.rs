@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use callosum_session::{
-    Delta, Ground, NewDecision, NewHandoff, Synthesized,
+    Config, Delta, Ground, NewDecision, NewHandoff, Synthesized,
     bead::{Bead, BeadUpdate, NewBead},
     budget::Zone,
     evidence::Tree,
@@ -93,7 +93,7 @@ fn a_position_is_written_once_whatever_is_asked_for() {
 }
 
 /// LOA-DELTA-1: what another writer claimed in the trajectory alone comes into notes and bead, once,
-/// and what somebody took out of the notes afterwards is not put back.
+/// and comes back to notes that have lost it, unless somebody took it back.
 #[test]
 fn claims_of_other_writers_come_into_notes_and_bead_once() {
     let place = Place::new();
@@ -146,11 +146,21 @@ fn claims_of_other_writers_come_into_notes_and_bead_once() {
     let text = String::from_utf8(place.disk.read(&file(&place)).unwrap()).unwrap();
     assert_eq!(text.matches("\"phase\":\"delta_sync\"").count(), 1);
 
-    place
-        .disk
-        .replace(&place.zones.notes(), b"# Notes\n", 0o644)
-        .unwrap();
+    let put = |text: &str| {
+        let notes = place.zones.notes();
+        place.disk.replace(&notes, text.as_bytes(), 0o644).unwrap();
+    };
+    put("# Notes\n");
+    let saved = synthesize(&place, &Delta::default()).unwrap();
+    assert_eq!((saved.decisions, saved.taken_over), (2, 2));
+    let times = decisions.iter().map(|made| format!("#### {}", made.ts));
+    put(&format!(
+        "# Notes\n<!-- {} -->\n",
+        times.collect::<Vec<_>>().join(" ")
+    ));
     assert_eq!(synthesize(&place, &Delta::default()), None);
+    let bead = Bead::of(place.session().bead(&id).unwrap().members());
+    assert_eq!(bead.decisions.len(), 2);
 }
 
 /// LOA-DELTA-1: a hand-off does not make the transcript be told again from its beginning.
@@ -159,7 +169,8 @@ fn a_position_is_remembered_across_a_hand_off() {
     let place = Place::new();
     synthesize(&place, &at(100)).unwrap();
     let held = place.session().hold().unwrap();
-    held.hand_off(&NewHandoff::default()).unwrap();
+    held.hand_off(&NewHandoff::default(), &Config::default())
+        .unwrap();
     drop(held);
     assert_eq!(place.session().position("s.jsonl").unwrap(), 100);
     assert_eq!(place.session().position("other.jsonl").unwrap(), 0);

@@ -182,9 +182,11 @@ fn a_file_that_changed_between_check_and_clear_is_seen() {
     put(&place, "a.rs", b"fn eins() {}\nfn two() {}\n");
     assert!(!place.check(&Config::default()).permits());
     let held = place.session().hold().unwrap();
-    let handed = held
-        .hand_off(&callosum_session::NewHandoff::default())
-        .unwrap();
+    let forced = callosum_session::NewHandoff {
+        is_forced: true,
+        ..callosum_session::NewHandoff::default()
+    };
+    let handed = held.hand_off(&forced, &Config::default()).unwrap();
     assert_eq!(handed.ratio, "0.00");
 }
 

@@ -10,6 +10,8 @@ mod deltas;
 mod hostile;
 /// Whatever a crash leaves of a step, the next session has all of it or none.
 mod interrupted;
+/// Notes that were lost, and who still has what was decided.
+mod lost;
 /// Hand-offs that name an agent, and what a new session is told of its own accord.
 mod openings;
 /// A project to try them in.

@@ -1,7 +1,7 @@
 //! Hand-offs that name an agent, and what a new session is told of its own accord.
 
 use callosum_session::{
-    Ground, NewHandoff, Opening,
+    Config, Ground, NewHandoff, Opening,
     heal::{Healed, Healer},
     trajectory::Agent,
 };
@@ -13,9 +13,11 @@ fn hand_off(place: &Place, to: &str, reasoning: &str) {
         to: Some(Agent::new(to).unwrap()),
         reasoning: Some(reasoning.to_owned()),
         session_id: Some(format!("s-{reasoning}")),
-        scenarios: 0,
+        is_forced: true,
+        ..NewHandoff::default()
     };
-    place.session().hold().unwrap().hand_off(&new).unwrap();
+    let held = place.session().hold().unwrap();
+    held.hand_off(&new, &Config::default()).unwrap();
 }
 
 fn waiting(place: &Place, names: &[&str], session_id: &str) -> Vec<String> {
@@ -128,4 +130,35 @@ fn what_was_healed_is_written_down() {
         file.contains("\"self_heal\"") && file.contains("\"from\":\"git\""),
         "{file}"
     );
+}
+
+/// LOA-FUT-1: however long the words of a hand-off are, and however much else is told once, it is
+/// told, and where the rest of it is; a name means its agent in whichever case it was typed.
+#[test]
+fn a_hand_off_is_told_whatever_else_there_is_to_tell() {
+    let place = Place::new();
+    hand_off(&place, "Codex", &"the pool is too small ".repeat(400));
+    let mut opening = Opening::gather(&place.session(), &["codex"], "x").unwrap();
+    opening.healed = (0..500)
+        .map(|number| Healed {
+            file: format!(".beads/bd-{number}.yaml"),
+            was: "broken: it is no bead".to_owned(),
+            from: Healer::Nobody,
+            aside: None,
+        })
+        .collect();
+    for budget in [60, 100, 400] {
+        let told = opening.told(budget, 9000);
+        assert_eq!(told.handed_over, 1, "{budget}: {}", told.text);
+        let line = told.text.lines().nth(1).unwrap();
+        assert!(line.starts_with("> Handed over: by implementing-tasks at "));
+        let rest = "… `callosum session recover --level 2`";
+        assert!(line.ends_with(rest), "{line}");
+    }
+    let told = opening.told(100, 9000).text;
+    assert!(told.contains(": the pool is too small"), "{told}");
+    hand_off(&place, "codex", "short");
+    let opening = Opening::gather(&place.session(), &["codex"], "x").unwrap();
+    let told = opening.told(100, 9000);
+    assert_eq!(told.handed_over, 2, "{}", told.text);
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use callosum_host::{Clock, Disk};
 use callosum_session::{
-    Config, Ground, NewDecision, Session, Zones,
+    Config, Ground, NewDecision, Session, Whose, Zones,
     checkpoint::Checked,
     evidence::{Evidence, Relative},
     grounding::Threshold,
@@ -69,7 +69,7 @@ impl Place {
         self.session()
             .hold()
             .unwrap()
-            .check(config, &Threshold::default())
+            .check(config, &Threshold::default(), Whose::Everyone)
             .unwrap()
     }
 

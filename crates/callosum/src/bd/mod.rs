@@ -1,8 +1,8 @@
 //! `bd`, another program for tasks, asked and told where it is installed and keeps its own files in
 //! `.beads/`.
 //!
-//! Start with [`Bd::of`]. Title, status and priority of a task that it knows are its own; decisions
-//! and hand-offs are ours, and it is told of them in words. Whatever it does, and however long it
+//! Start with [`Bd::of`]. Title, status and priority of a task that it knows are its own, and what
+//! is changed of them here is changed there; decisions and hand-offs are ours, and it is told of them in words. Whatever it does, and however long it
 //! takes, our own files are read and written first, so that nothing depends on it.
 
 mod issue;
@@ -108,6 +108,20 @@ impl<'b> Bd<'b> {
     /// Adds words to the notes of a task.
     pub(crate) fn note(&self, id: &str, words: &str) -> Result<(), BdError> {
         self.ask(&["update", id, "--append-notes", words]).map(drop)
+    }
+
+    /// Changes a task, by options of its `update` and their values.
+    pub(crate) fn update(&self, id: &str, changes: &[(&str, String)]) -> Result<(), BdError> {
+        let mut arguments = vec!["update", id];
+        for (option, value) in changes {
+            arguments.extend([*option, value.as_str()]);
+        }
+        self.ask(&arguments).map(drop)
+    }
+
+    /// Closes a task.
+    pub(crate) fn close(&self, id: &str) -> Result<(), BdError> {
+        self.ask(&["close", id]).map(drop)
     }
 
     fn ask(&self, arguments: &[&str]) -> Result<Vec<u8>, BdError> {

@@ -10,8 +10,9 @@ use crate::hook;
 ///
 /// Reads one event as JSON from standard input and answers in the form that the client obeys.
 /// `callosum init` registers it. Before a tool runs, its command or the files it writes are decided;
-/// of every other event nothing is said. What cannot be read or decided is asked about, and denied
-/// where nobody can be asked. Exit codes are orders to the client: 0 reads the answer, 2 denies.
+/// where a session begins, where things stand is told; where a turn or a session ends, or a context is
+/// compacted, what happened is written down; of every other event nothing is said. A call that cannot
+/// be read or decided is asked about, and denied where nobody can be asked. Exit codes are orders to the client: 0 reads the answer, 2 denies.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:

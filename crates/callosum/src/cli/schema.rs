@@ -4,7 +4,7 @@ use schemars::{Schema, schema_for};
 
 use super::{
     audit::{CheckpointOutput, RecordsOutput},
-    bead::{BeadDiffOutput, BeadOutput, ReadyOutput},
+    bead::{BeadDiffOutput, BeadListOutput, BeadOutput, ReadyOutput},
     config::{ConfigCheckOutput, ConfigOutput},
     delegate::{DelegateOutput, TasksOutput},
     doctor::DoctorOutput,
@@ -37,11 +37,12 @@ const BASE: &str = "https://callosum.invalid/schemas/";
 pub(super) type Entry = (&'static str, fn() -> Schema);
 
 /// Every schema of an output, by name.
-pub(super) const SCHEMAS: [Entry; 50] = [
+pub(super) const SCHEMAS: [Entry; 51] = [
     ("output-audit-checkpoint", || schema_for!(CheckpointOutput)),
     ("output-audit-records", || schema_for!(RecordsOutput)),
     ("output-bead", || schema_for!(BeadOutput)),
     ("output-bead-diff", || schema_for!(BeadDiffOutput)),
+    ("output-bead-list", || schema_for!(BeadListOutput)),
     ("output-bead-ready", || schema_for!(ReadyOutput)),
     ("output-config", || schema_for!(ConfigOutput)),
     ("output-config-check", || schema_for!(ConfigCheckOutput)),

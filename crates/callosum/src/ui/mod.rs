@@ -15,7 +15,7 @@ use std::{
     io::{self, IsTerminal, Write},
 };
 
-use callosum_evidence::terminal::harmless;
+use callosum_evidence::terminal::{harmless, visible};
 
 pub(crate) use self::{
     failure::{CommandError, Exit},
@@ -78,6 +78,12 @@ impl Ui {
             .write_all(shown.as_bytes())
             .and_then(|()| stdout.flush())
             .map_err(CommandError::stdout)
+    }
+
+    /// Prints foreign text that a person or a model reads: what a terminal would obey, and what nobody
+    /// sees, made visible, wherever it goes.
+    pub(crate) fn read_by_all(self, text: &str) -> Result<(), CommandError> {
+        self.data(&visible(text))
     }
 
     /// Prints a JSON value to stdout, indented, with a line end.

@@ -83,6 +83,15 @@ fn the_status_line_is_one_line_in_the_colours_of_its_zone() {
         .run()
         .success();
     assert_eq!(empty.stdout, "green · 0 tokens · bd-1 · grounding 0.00\n");
+    // Before the first answer there is no transcript, and nothing was added yet.
+    let first = env
+        .callosum()
+        .arguments(["session", "budget", "--statusline"])
+        .env("NO_COLOR", "1")
+        .input(said.replace(&path.display().to_string(), "/no/such/transcript.jsonl"))
+        .run()
+        .success();
+    assert_eq!(first.stdout, "green · 15 % · bd-1 · grounding 0.00\n");
     env.callosum()
         .arguments(["session", "budget", "--statusline"])
         .input("no JSON")

@@ -2,6 +2,8 @@
 
 use callosum_testkit::TestEnv;
 
+use crate::faults::SmallDisk;
+
 /// A project with a file to cite.
 fn project() -> TestEnv {
     let env = TestEnv::new();
@@ -257,8 +259,17 @@ fn a_checkpoint_blocks_and_a_new_session_recovers() {
     );
     env.write(".loa.config.yaml", "grounding_enforcement: warn\n");
     env.run(["session", "check"]).success();
-    let handed = env.run(["session", "handoff", "--json"]).success().json();
+    env.write(".loa.config.yaml", "grounding_enforcement: strict\n");
+    let refused = env.run(["session", "handoff"]).ended_with(1);
+    assert!(refused.stdout.starts_with("1. grounding: block\n"));
+    assert!(refused.stderr.contains("session handoff --force"));
+    let handed = env.run(["session", "handoff", "--force", "--json"]);
+    let handed = handed.success().json();
     assert_eq!(handed["bead"], "bd-1");
+    assert_eq!(
+        (&handed["forced"], &handed["next_session_ready"]),
+        (&true.into(), &false.into())
+    );
     assert!(
         env.read(trajectory())
             .contains("\"ungrounded\":[\"Retry for ever\"]")
@@ -279,9 +290,13 @@ fn a_checkpoint_blocks_and_a_new_session_recovers() {
     assert!(about.contains("Retry for ever"));
     let none = env
         .run(["session", "recover", "--level", "2", "nothing"])
-        .success()
-        .stdout;
-    assert_eq!(none, "");
+        .success();
+    assert_eq!(none.stdout, "");
+    assert!(
+        none.stderr.contains("is about `nothing`"),
+        "{}",
+        none.stderr
+    );
     let all = env
         .run(["session", "recover", "--level", "3"])
         .success()
@@ -430,7 +445,7 @@ fn old_trajectories_are_compressed_as_the_settings_say() {
         ".loa.config.yaml",
         "trajectory:\n  retention_days: 7\n  archive_days: 8\n",
     );
-    let handed = env.run(["session", "handoff"]).success();
+    let handed = env.run(["session", "handoff", "--force"]).success();
     assert!(
         handed.stderr.contains("removed, being old"),
         "{}",
@@ -445,7 +460,7 @@ fn with_bd(env: &TestEnv, prints: &str) {
     let script = format!(
         "#!/bin/sh\ncase \"$1 $2\" in\n\"ready --json\") printf '%s' '{prints}' ;;\n\
          \"show bd-1\") printf '%s' '{{\"schema_version\":1,\"data\":[{{\"id\":\"bd-1\",\"title\":\"Pool\",\"status\":\"closed\",\"priority\":2}}]}}' ;;\n\
-         update*) printf '%s\\n' \"$*\" >> {} ;;\n*) echo 'issue not found' >&2; exit 1 ;;\nesac\n",
+         update*|close*) printf '%s\\n' \"$*\" >> {} ;;\n*) echo 'issue not found' >&2; exit 1 ;;\nesac\n",
         told.display()
     );
     let program = env.programs().join("bd");
@@ -470,6 +485,22 @@ fn bd_is_asked_told_and_believed_where_it_is_used() {
     env.run(["session", "decide", "Use one pool", "--cite", "src/a.rs:1"])
         .success();
     env.run(["session", "handoff"]).success();
+    env.run(["bead", "update", "bd-1", "--status", "blocked", "-p", "1"])
+        .success();
+    env.run(["bead", "update", "bd-1", "--next", "ours alone"])
+        .success();
+    env.run([
+        "bead",
+        "update",
+        "bd-1",
+        "--status",
+        "done",
+        "--assignee",
+        "me",
+    ])
+    .success();
+    env.run(["bead", "update", "bd-1", "--status", "open"])
+        .success();
     let told = std::fs::read_to_string(env.folder().join("told")).unwrap();
     assert!(
         told.starts_with("update bd-1 --append-notes Decision of "),
@@ -477,6 +508,9 @@ fn bd_is_asked_told_and_believed_where_it_is_used() {
     );
     assert!(told.contains(": Use one pool\n"), "{told}");
     assert!(told.contains("Hand-off of "), "{told}");
+    let changes = "update bd-1 --status blocked --priority 1\nupdate bd-1 --assignee me\nclose bd-1\n\
+                   update bd-1 --status open\n";
+    assert!(told.ends_with(changes), "{told}");
     let status = env.run(["session", "status"]).success();
     let fork = "bd is believed, not bead: bd-1 is closed";
     assert!(status.stdout.contains(fork), "{}", status.stdout);
@@ -484,7 +518,7 @@ fn bd_is_asked_told_and_believed_where_it_is_used() {
     // Whatever it prints, ours is listed, and that is said.
     with_bd(&env, "no tasks");
     let ready = env.run(["bead", "ready"]).success();
-    assert_eq!(ready.stdout, "bd-1 P2 open Pool\n");
+    assert_eq!(ready.stdout, "bd-1 P1 open Pool\n");
     assert!(
         ready.stderr.contains("in a form that is known"),
         "{}",
@@ -493,4 +527,251 @@ fn bd_is_asked_told_and_believed_where_it_is_used() {
     std::fs::remove_file(env.project().join(".beads/metadata.json")).unwrap();
     let ready = env.run(["bead", "ready"]).success();
     assert_eq!(ready.stderr, "");
+}
+
+/// LOA-FUT-1: a hand-off names somebody who is there, in whichever case; anybody else is refused, with
+/// those who are.
+#[test]
+fn a_hand_off_names_somebody_who_is_there() {
+    let env = project();
+    for (name, meant) in [
+        ("Codex", "codex"),
+        ("CLAUDE-code", "claude"),
+        ("gemini-cli", "gemini"),
+        ("scout", "scout"),
+    ] {
+        if name == "scout" {
+            env.run(["init", "--no-zones", "--no-hooks"]).success();
+        }
+        env.run(["session", "handoff", "--to", name, "--reasoning", name])
+            .success();
+        let said = format!("\"to\":\"{meant}\"");
+        assert!(env.read(trajectory()).contains(&said), "{name}");
+    }
+    let before = env.read(trajectory());
+    for name in ["codexx", "reviewing-code", "codex-code-cli", "../x", ""] {
+        let refused = env.run(["session", "handoff", "--to", name]).ended_with(2);
+        assert!(
+            refused.stderr.contains("claude, codex, gemini"),
+            "{}",
+            refused.stderr
+        );
+    }
+    assert_eq!(env.read(trajectory()), before);
+    let told = env.run(["session", "recover", "--level", "2"]).success();
+    assert!(
+        told.stdout
+            .contains("Handed over to scout by implementing-tasks at ")
+    );
+}
+
+/// LOA-HEAL-1, LOA-DELTA-1: decisions that were never committed come back, and who tells of them
+/// tells what is there.
+#[test]
+fn decisions_of_lost_notes_come_back() {
+    let env = project();
+    env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+        .success();
+    let notes = env.read("loa-grimoire/NOTES.md");
+    env.write("loa-grimoire/NOTES.md", "");
+    let saved = env
+        .run(["session", "checkpoint", "--no-transcript"])
+        .success();
+    assert!(
+        saved
+            .stdout
+            .contains("1 decision, 1 of them missing in NOTES.md until now")
+    );
+    let entry = notes.split("#### ").nth(1).unwrap();
+    let entry = entry.split("\n\n").next().unwrap();
+    assert!(env.read("loa-grimoire/NOTES.md").contains(entry));
+    let cut = notes.find("**Decision**: Use").unwrap() + 16;
+    env.write("loa-grimoire/NOTES.md", &notes[..cut]);
+    let healed = env.run(["session", "heal"]).success().stdout;
+    let line = "loa-grimoire/NOTES.md: without 1 decision, healed from trajectory\n";
+    assert!(healed.contains(line), "{healed}");
+    assert!(env.read("loa-grimoire/NOTES.md").contains(entry));
+    assert_eq!(env.run(["session", "heal"]).success().stdout, "");
+}
+
+/// LOA-BEAD-1: what was said of a bead can be taken back, all beads are listed, and no word is taken
+/// that nobody understands.
+#[test]
+fn what_is_said_of_a_bead_can_be_taken_back() {
+    let env = project();
+    for id in ["bd-1", "bd-2"] {
+        env.run(["bead", "create", "Work", "--id", id]).success();
+    }
+    let update = |more: &[&str]| {
+        let arguments = ["bead", "update", "bd-2"];
+        env.run(arguments.iter().chain(more))
+    };
+    update(&["--needs", "bd-1", "--next", "one", "--next", "two"]).success();
+    let listed = env.run(["bead", "list"]).success().stdout;
+    assert_eq!(
+        listed,
+        "bd-1 P2 open Work\nbd-2 P2 open Work (waits for bd-1)\n"
+    );
+    env.run(["bead", "update", "bd-1", "--needs", "bd-2"])
+        .ended_with(1);
+    update(&["--needs", "bd-9"]).ended_with(1);
+    update(&[
+        "--remove-dependency",
+        "bd-1",
+        "--clear-next",
+        "--next",
+        "three",
+    ])
+    .success();
+    update(&["--remove-dependency", "bd-1"]).ended_with(1);
+    let bead = env.run(["bead", "show", "bd-2", "--json"]).success().json();
+    assert_eq!(bead["needs"], serde_json::json!([]));
+    assert_eq!(bead["next_steps"], serde_json::json!(["three"]));
+    for wrong in [
+        ["--status", "wip"],
+        ["--priority", "5"],
+        ["--priority", "-1"],
+    ] {
+        update(&wrong).ended_with(2);
+    }
+    update(&["--status", "blocked"]).success();
+    let blocked = ["bead", "list", "--status", "blocked", "--json"];
+    let blocked = env.run(blocked).success().json();
+    assert_eq!(blocked["beads"][0]["id"], "bd-2");
+    assert_eq!(blocked["beads"].as_array().unwrap().len(), 1);
+}
+
+/// LOA-FMT-1: what hands wrote and nobody understands is named, each with its file and line.
+#[test]
+fn what_hands_wrote_is_named_by_its_line() {
+    let env = project();
+    env.write(
+        ".beads/bd-1.yaml",
+        "id: bd-9\npriority: high\ndepends_on: [bd-2]\n",
+    );
+    env.write(
+        ".beads/bd-2.yaml",
+        "id: bd-2\nstatus: wip\ndepends_on: [bd-1]\n",
+    );
+    env.write(".beads/bd-3.yaml/x", "");
+    std::os::unix::fs::symlink("bd-1.yaml", env.project().join(".beads/bd-4.yaml")).unwrap();
+    env.write(".beads/bd-5.yaml", "# ".repeat(3 << 20));
+    env.write("loa-grimoire/NOTES.md", "## Session Continuity\n\u{0}\n");
+    env.write(
+        ".loa.config.yaml",
+        "edd:\n  enabled: true\n  min_test_scenarios: many\n",
+    );
+    let shown = env.run(["session", "status"]).success().stdout;
+    for said in [
+        ".beads/bd-1.yaml:1: it says that its id is `bd-9`",
+        ".beads/bd-1.yaml:2: \"high\" is no priority",
+        ".beads/bd-1.yaml:3: it needs itself by way of bd-2",
+        ".beads/bd-2.yaml:2: \"wip\" is none of open, ",
+        ".beads/bd-3.yaml: it is no file",
+        ".beads/bd-4.yaml: it is a link",
+        ".beads/bd-5.yaml: it is larger than ",
+        "loa-grimoire/NOTES.md:2: bytes that are zero",
+        ".loa.config.yaml:3: `edd.min_test_scenarios`",
+    ] {
+        assert!(shown.contains(said), "{said} is not in {shown}");
+    }
+    std::fs::remove_file(env.project().join("loa-grimoire/NOTES.md")).unwrap();
+    env.write("loa-grimoire/NOTES.md/x", "");
+    let shown = env.run(["session", "status"]).success().stdout;
+    assert!(
+        shown.contains("loa-grimoire/NOTES.md` is no file"),
+        "{shown}"
+    );
+}
+
+/// LOA-SEC-1: what nobody sees is shown, also where a program reads it.
+#[test]
+fn what_nobody_sees_is_shown() {
+    let env = project();
+    env.run(["bead", "create", "Work", "--id", "bd-1"])
+        .success();
+    env.run([
+        "bead",
+        "update",
+        "bd-1",
+        "--current",
+        "--title",
+        "a\u{202e}b",
+    ])
+    .success();
+    env.run(["session", "decide", "Use\u{200b} one\u{2066}"])
+        .success();
+    for arguments in [
+        &["session", "recover"][..],
+        &["session", "recover", "--level", "2"],
+        &["session", "recover", "--level", "3"],
+        &["session", "status"],
+        &["bead", "show", "bd-1"],
+        &["bead", "ready"],
+        &["bead", "list"],
+    ] {
+        let said = env.run(arguments).success().stdout;
+        let seen = |c: char| !callosum_evidence::terminal::is_unseen(c);
+        assert!(said.chars().all(seen), "{arguments:?}: {said:?}");
+    }
+    let told = env.run(["session", "recover"]).success().stdout;
+    assert!(
+        told.starts_with("Bead: bd-1 a\\u{202e}b (open)\n"),
+        "{told}"
+    );
+}
+
+/// LOA-BEAD-1: a current bead that is broken is healed before something is written to it, or passed
+/// over with a word; the decision is kept.
+#[test]
+fn a_broken_current_bead_keeps_no_decision_away() {
+    let env = project();
+    env.git_init();
+    env.run(["bead", "create", "Work", "--id", "bd-1"])
+        .success();
+    env.run(["bead", "update", "bd-1", "--current"]).success();
+    env.write(".beads/bd-1.yaml", "a: 1\na: 2\n");
+    let made = env
+        .run(["session", "decide", "Use one", "--assume"])
+        .success();
+    let said = "the current bead `bd-1` has no part in it: ";
+    assert!(made.stderr.contains(said), "{}", made.stderr);
+    env.write(".beads/bd-1.yaml", "id: bd-1\ntitle: Work\n");
+    env.git(&["add", "--all"]);
+    env.git(&["commit", "--quiet", "--message=state"]);
+    std::fs::remove_file(env.project().join(".beads/bd-1.yaml")).unwrap();
+    let made = env
+        .run(["session", "decide", "Use two", "--json"])
+        .success();
+    assert!(
+        made.stderr
+            .contains(".beads/bd-1.yaml: missing, healed from git")
+    );
+    assert_eq!(made.json()["bead"], "bd-1");
+    let told = env.run(["session", "recover"]).success().stdout;
+    assert!(told.contains("Decided: Use one [assumption]\n"), "{told}");
+}
+
+/// LOA-HEAL-1: healing stops nobody: where nothing can be written, it says what is wrong, and where
+/// things stand is told all the same.
+#[test]
+fn on_a_read_only_disk_healing_says_what_is_wrong() {
+    let disk = SmallDisk::with_a_project();
+    disk.run(&["bead", "create", "Work", "--id", "bd-1"])
+        .success();
+    disk.run(&["bead", "update", "bd-1", "--current"]).success();
+    std::fs::write(disk.path(".beads/bd-2.yaml"), "a: 1\na: 2\n").unwrap();
+    disk.make_read_only();
+    let healed = disk.run(&["session", "heal"]).success();
+    assert!(healed.stderr.contains("nothing can be healed here: "));
+    assert!(
+        healed.stderr.contains("ead-only file system"),
+        "{}",
+        healed.stderr
+    );
+    assert!(healed.stdout.starts_with(".beads/bd-2.yaml: broken: "));
+    let told = disk.run(&["session", "recover"]).success().stdout;
+    assert!(told.starts_with("Bead: bd-1 Work "), "{told}");
+    disk.run(&["session", "status"]).success();
+    disk.run(&["session", "decide", "Use one"]).ended_with(3);
 }

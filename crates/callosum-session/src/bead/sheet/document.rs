@@ -112,11 +112,16 @@ impl Sheet {
     }
 
     fn unwritable(&self, key: &'static str) -> SheetError {
-        let line = self.lines().iter().position(|line| is_key(line, key));
         SheetError::Unwritable {
             key,
-            line: line.map_or(0, |line| line + 1),
+            line: self.line_of(key).unwrap_or(0),
         }
+    }
+
+    /// The line in which a key stands, counted from 1.
+    pub(in crate::bead) fn line_of(&self, key: &str) -> Option<usize> {
+        let line = self.lines().iter().position(|line| is_key(line, key));
+        line.map(|line| line + 1)
     }
 
     fn lines(&self) -> Vec<&str> {

@@ -2,11 +2,14 @@
 
 use callosum_session::{
     NewDecision,
-    bead::{BeadUpdate, NewBead},
+    bead::{BeadId, BeadUpdate, LAST_PRIORITY, NewBead, STATUSES},
 };
-use clap::Args;
+use clap::{
+    Args,
+    builder::{PossibleValuesParser, RangedI64ValueParser},
+};
 
-use super::{nobody, show::BeadOutput, uncreated};
+use super::{mirror, nobody, show::BeadOutput, unchanged, uncreated};
 use crate::{
     cli::{
         context::Context,
@@ -32,7 +35,7 @@ pub(crate) struct CreateArgs {
     #[arg(long = "type", value_name = "KIND", default_value = "task")]
     kind: String,
     /// How urgent it is: 0 comes first
-    #[arg(long, short, value_name = "NUMBER", default_value_t = 2)]
+    #[arg(long, short, value_name = "NUMBER", default_value_t = 2, value_parser = priorities())]
     priority: i64,
     /// A bead that must be closed first; may be given several times
     #[arg(long = "needs", value_name = "ID")]
@@ -44,7 +47,7 @@ pub(crate) struct CreateArgs {
 #[command(after_long_help = "\
 Examples:
   $ callosum bead update bd-x7y8 --status in_progress --current
-  $ callosum bead update bd-x7y8 --next \"Blacklist on logout\"")]
+  $ callosum bead update bd-x7y8 --clear-next --next \"Blacklist on logout\"")]
 pub(crate) struct UpdateArgs {
     /// The bead
     #[arg(value_name = "ID")]
@@ -52,11 +55,11 @@ pub(crate) struct UpdateArgs {
     /// Its new title
     #[arg(long)]
     title: Option<String>,
-    /// Its new status, such as open, in_progress or blocked
-    #[arg(long)]
+    /// Its new status
+    #[arg(long, value_parser = PossibleValuesParser::new(STATUSES))]
     status: Option<String>,
     /// Its new priority
-    #[arg(long, short, value_name = "NUMBER")]
+    #[arg(long, short, value_name = "NUMBER", value_parser = priorities())]
     priority: Option<i64>,
     /// Who does it now
     #[arg(long, value_name = "NAME")]
@@ -64,6 +67,15 @@ pub(crate) struct UpdateArgs {
     /// A step that comes next; may be given several times
     #[arg(long = "next", value_name = "WORDS")]
     next_steps: Vec<String>,
+    /// Take out all steps that came next until now
+    #[arg(long)]
+    clear_next: bool,
+    /// A bead that must be closed first; may be given several times
+    #[arg(long = "needs", value_name = "ID")]
+    needs: Vec<String>,
+    /// A bead that need not be closed first any more; may be given several times
+    #[arg(long = "remove-dependency", value_name = "ID")]
+    needs_no_more: Vec<String>,
     /// A decision, which goes to NOTES.md and the trajectory as well
     #[arg(long, value_name = "WORDS")]
     decision: Option<String>,
@@ -83,17 +95,21 @@ pub(crate) struct CloseArgs {
     id: String,
 }
 
+fn priorities() -> RangedI64ValueParser<i64> {
+    clap::value_parser!(i64).range(0..=LAST_PRIORITY)
+}
+
+fn ids(texts: &[String]) -> Result<Vec<BeadId>, CommandError> {
+    texts.iter().map(|id| bead_id(id)).collect()
+}
+
 pub(super) fn create(context: &Context, args: &CreateArgs) -> Result<(), CommandError> {
     let new = NewBead {
         id: args.id.as_deref().map(bead_id).transpose()?,
         title: args.title.clone(),
         kind: args.kind.clone(),
         priority: args.priority,
-        needs: args
-            .needs
-            .iter()
-            .map(|id| bead_id(id))
-            .collect::<Result<_, _>>()?,
+        needs: ids(&args.needs)?,
     };
     let zones = zones(context);
     let session = session(context, &zones, nobody());
@@ -120,6 +136,9 @@ pub(super) fn update(context: &Context, args: &UpdateArgs) -> Result<(), Command
         priority: args.priority,
         assignee: args.assignee.clone(),
         next_steps: args.next_steps.clone(),
+        clears_next_steps: args.clear_next,
+        needs: ids(&args.needs)?,
+        needs_no_more: ids(&args.needs_no_more)?,
         is_current: args.current,
     };
     changed(context, &args.id, &update, args.decision.as_deref())
@@ -153,11 +172,13 @@ fn changed(
         held.decide(&new).map_err(|error| undecided(&error))?;
     }
     held.update_bead(&id, update)
-        .map_err(|error| explain(&error))?;
+        .map_err(|error| unchanged(&error))?;
+    drop(held);
+    mirror::change(context, &id, update);
     let sheet = session.bead(&id).map_err(|error| explain(&error))?;
     let output = BeadOutput::of(&sheet);
     if context.ui.json {
         return context.ui.json_data(&output);
     }
-    context.ui.foreign(&output.line())
+    context.ui.read_by_all(&output.line())
 }

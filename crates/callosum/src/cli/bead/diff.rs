@@ -15,7 +15,7 @@ use super::mirror;
 use crate::{
     cli::{
         context::Context,
-        session::{AgentArgs, bead_id, explain, mend, session, zones},
+        session::{WhoseArgs, bead_id, explain, mend, session, zones},
     },
     ui::{CommandError, Exit},
 };
@@ -32,7 +32,7 @@ pub(crate) struct DiffArgs {
     #[arg(value_name = "ID")]
     id: String,
     #[command(flatten)]
-    agent: AgentArgs,
+    whose: WhoseArgs,
 }
 
 /// `callosum bead diff --json`.
@@ -76,14 +76,14 @@ impl ForkOutput {
 pub(super) fn run(context: &Context, args: &DiffArgs) -> Result<(), CommandError> {
     let id = bead_id(&args.id)?;
     let zones = zones(context);
-    let session = session(context, &zones, args.agent.agent()?);
+    let (agent, whose) = args.whose.whose()?;
+    let session = session(context, &zones, agent);
     mend(context, &session);
     let failed = |error: callosum_session::SessionError| explain(&error);
     let sheet = session.bead(&id).map_err(failed)?;
     let notes = session.notes().map_err(failed)?;
     let notes = notes.unwrap_or_else(|| Notes::read(Vec::new()));
-    let read = session.trajectory().since_handoff();
-    let read = read.map_err(|error| explain(&error.into()))?;
+    let read = session.since_handoff(whose).map_err(failed)?;
     let tree = Tree::new(&context.disk, &zones.tree);
     let bead = Bead::of(sheet.members());
     let found = forks(
@@ -104,7 +104,9 @@ pub(super) fn run(context: &Context, args: &DiffArgs) -> Result<(), CommandError
         context.ui.json_data(&output)?;
     } else {
         let lines = output.forks.iter().map(ForkOutput::line);
-        context.ui.foreign(&lines.collect::<Vec<_>>().concat())?;
+        context
+            .ui
+            .read_by_all(&lines.collect::<Vec<_>>().concat())?;
     }
     if output.forks.is_empty() {
         Ok(())

@@ -2,7 +2,7 @@
 //!
 //! Our own files are read and written whatever it does: where it fails, that is said.
 
-use callosum_session::bead::{Bead, BeadId, is_closed};
+use callosum_session::bead::{Bead, BeadId, BeadUpdate, is_closed};
 
 use super::diff::ForkOutput;
 use crate::{
@@ -61,6 +61,43 @@ pub(in crate::cli) fn tell(context: &Context, id: &BeadId, words: &str) {
         Err(error) => Err(error),
     };
     if let Err(error) = told {
+        warn(context, &error);
+    }
+}
+
+/// Makes in `bd` the changes to a bead that it knows, of what is its own: title, status, priority,
+/// who does it.
+pub(super) fn change(context: &Context, id: &BeadId, update: &BeadUpdate) {
+    let Some(bd) = bd(context) else { return };
+    let closes = update.status.as_deref().is_some_and(is_closed);
+    let status = update.status.clone().filter(|_| !closes);
+    let priority = update.priority.map(|priority| priority.to_string());
+    let changes: Vec<(&str, String)> = [
+        ("--title", update.title.clone()),
+        ("--status", status),
+        ("--priority", priority),
+        ("--assignee", update.assignee.clone()),
+    ]
+    .into_iter()
+    .filter_map(|(option, value)| Some((option, value?)))
+    .collect();
+    if changes.is_empty() && !closes {
+        return;
+    }
+    let made = bd.show(id.as_str()).and_then(|known| {
+        if known.is_none() {
+            return Ok(());
+        }
+        if !changes.is_empty() {
+            bd.update(id.as_str(), &changes)?;
+        }
+        if closes {
+            bd.close(id.as_str())
+        } else {
+            Ok(())
+        }
+    });
+    if let Err(error) = made {
         warn(context, &error);
     }
 }

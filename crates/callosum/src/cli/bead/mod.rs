@@ -2,15 +2,20 @@
 
 mod change;
 mod diff;
+mod list;
 pub(super) mod mirror;
 mod ready;
 mod show;
 
-use callosum_session::{bead::CreateBeadError, trajectory::Agent};
+use callosum_session::{
+    bead::{CreateBeadError, UpdateBeadError},
+    trajectory::Agent,
+};
 use clap::Subcommand;
 
 pub(super) use self::{
     diff::{BeadDiffOutput, ForkOutput},
+    list::BeadListOutput,
     ready::ReadyOutput,
     show::BeadOutput,
 };
@@ -21,6 +26,7 @@ use crate::ui::{CommandError, Exit};
 #[derive(Debug, Subcommand)]
 pub(crate) enum BeadCommand {
     Create(change::CreateArgs),
+    List(list::ListArgs),
     Ready(ready::ReadyArgs),
     Show(show::ShowArgs),
     Update(change::UpdateArgs),
@@ -31,6 +37,7 @@ pub(crate) enum BeadCommand {
 pub(super) fn run(context: &Context, command: &BeadCommand) -> Result<(), CommandError> {
     match command {
         BeadCommand::Create(args) => change::create(context, args),
+        BeadCommand::List(args) => list::run(context, args),
         BeadCommand::Ready(args) => ready::run(context, args),
         BeadCommand::Show(args) => show::run(context, args),
         BeadCommand::Update(args) => change::update(context, args),
@@ -47,6 +54,16 @@ fn uncreated(error: &CreateBeadError) -> CommandError {
         CreateBeadError::Taken { .. } | CreateBeadError::NoSuchNeed { .. } => {
             CommandError::from_error(Exit::No, error)
         }
+    }
+}
+
+/// Explains why a bead was not changed.
+fn unchanged(error: &UpdateBeadError) -> CommandError {
+    match error {
+        UpdateBeadError::Session(error) => session::explain(error),
+        UpdateBeadError::NoSuchNeed { .. }
+        | UpdateBeadError::Circle { .. }
+        | UpdateBeadError::NotNeeded { .. } => CommandError::from_error(Exit::No, error),
     }
 }
 

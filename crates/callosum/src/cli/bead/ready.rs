@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use callosum_evidence::terminal::on_one_line;
-use callosum_session::bead::{Beads, ready};
+use callosum_session::bead::{Beads, Listing, ready};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -56,7 +56,8 @@ pub(crate) struct ReadyBeadOutput {
     pub(crate) title: String,
 }
 
-pub(super) fn run(context: &Context, args: &ReadyArgs) -> Result<(), CommandError> {
+/// Every bead; what was not understood is said.
+pub(super) fn listing(context: &Context) -> Result<Listing, CommandError> {
     let zones = zones(context);
     let beads = Beads {
         disk: &context.disk,
@@ -68,6 +69,11 @@ pub(super) fn run(context: &Context, args: &ReadyArgs) -> Result<(), CommandErro
         let what = format!("{} was not understood: {}", unread.file, unread.problem);
         context.ui.warn(&what, None);
     }
+    Ok(listing)
+}
+
+pub(super) fn run(context: &Context, args: &ReadyArgs) -> Result<(), CommandError> {
+    let listing = listing(context)?;
     let all = ready(&listing.rows);
     let mut beads: Vec<ReadyBeadOutput> = all
         .into_iter()
@@ -117,5 +123,5 @@ pub(super) fn run(context: &Context, args: &ReadyArgs) -> Result<(), CommandErro
             on_one_line(&bead.title)
         );
     }
-    context.ui.foreign(&text)
+    context.ui.read_by_all(&text)
 }

@@ -123,5 +123,5 @@ pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError
     if context.ui.json {
         return context.ui.json_data(&BeadOutput::of(&sheet));
     }
-    context.ui.foreign(sheet.text())
+    context.ui.read_by_all(sheet.text())
 }

@@ -9,7 +9,7 @@ use std::{
 use callosum_agents::{client::Client, dialect::Dialect};
 use callosum_evidence::terminal::harmless;
 use callosum_session::{
-    Config, Session,
+    Config, Session, Whose,
     budget::{Budget, Usage, Zone},
     evidence::Tree,
     grounding::{Grounding, Threshold},
@@ -19,7 +19,7 @@ use owo_colors::{OwoColorize as _, Style};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{AgentArgs, explain, session, zones};
+use super::{AgentArgs, explain, session, tell_faults, zones};
 use crate::{
     cli::{clients::own_folder, context::Context, store},
     transcript::{StatusLine, newest, usage},
@@ -94,9 +94,7 @@ pub(super) fn run(context: &Context, args: &BudgetArgs) -> Result<(), CommandErr
     let zones = zones(context);
     let session = session(context, &zones, args.agent.agent()?);
     let config = Config::load(&session).map_err(|error| explain(&error))?;
-    for fault in &config.faults {
-        context.ui.warn(&format!(".loa.config.yaml: {fault}"), None);
-    }
+    tell_faults(context, &config);
     let found = if args.statusline {
         said(context)?
     } else {
@@ -137,7 +135,11 @@ fn said(context: &Context) -> Result<Found, CommandError> {
     let reading = path.and_then(|path| usage(&context.disk, path).ok().flatten());
     let of_file = reading.map(|reading| reading.usage);
     let own = status.usage().map(|own| Usage {
-        first: of_file.and_then(|usage| usage.first),
+        // Before the first answer, what is in use is what the first request begins with.
+        first: match (path, of_file) {
+            (Some(_), None) => Some(own.in_use),
+            _ => of_file.and_then(|usage| usage.first),
+        },
         ..own
     });
     Ok(Found {
@@ -254,8 +256,8 @@ fn status_line(session: &Session<'_>, budget: &Budget) -> Result<String, Command
             .and_then(|notes| notes.active().bead)
             .map(|id| harmless(&id)),
     );
-    let read = session.trajectory().since_handoff();
-    let read = read.map_err(|error| explain(&error.into()))?;
+    let read = session.since_handoff(Whose::Everyone);
+    let read = read.map_err(|error| explain(&error))?;
     if read.is_there {
         let tree = Tree::new(session.disk, &session.zones.tree);
         let grounding = Grounding::of(&read, &tree);

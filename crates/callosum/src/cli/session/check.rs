@@ -1,8 +1,7 @@
-//! `callosum session check` and `handoff`: the checkpoint before a context is cleared, and the end of
-//! a session.
+//! `callosum session check`: the checkpoint before a context is cleared.
 
 use callosum_session::{
-    Config, HandedOff, NewHandoff,
+    Config,
     checkpoint::{Checked, Outcome},
     grounding::Threshold,
 };
@@ -11,16 +10,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    AgentArgs, agent, explain, grounding::GroundingOutput, heal, session, tell_mended,
-    tell_redacted, zones,
+    WhoseArgs, explain, grounding::GroundingOutput, session, tell_faults, tell_mended, zones,
 };
 use crate::{
-    cli::{bead::mirror, context::Context},
+    cli::context::Context,
     ui::{CommandError, Exit},
 };
 
 /// Go through the seven steps before a context is cleared
 ///
+/// The claims of every agent since the last hand-off are looked at, unless --agent names one.
 /// Ends with 0 where it may be cleared, and 1 where decisions lack evidence or a feature was called
 /// missing without being looked for; .loa.config.yaml may make that a warning. The hand-off is
 /// written by `callosum session handoff`.
@@ -34,7 +33,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "SHARE", default_value = "0.95")]
     threshold: String,
     #[command(flatten)]
-    agent: AgentArgs,
+    whose: WhoseArgs,
 }
 
 /// `callosum session check --json`.
@@ -61,69 +60,24 @@ pub(crate) struct StepOutput {
     pub(crate) said: Vec<String>,
 }
 
-/// End the session: write the hand-off to bead, trajectory and NOTES.md
-///
-/// What is claimed from then on counts anew. It is written whatever the checkpoint says; decisions
-/// that lack evidence are named in it.
-#[derive(Args, Debug)]
-#[command(after_long_help = "\
-Examples:
-  $ callosum session handoff
-  $ callosum session handoff --to reviewing-code --reasoning \"the pool is too small\"")]
-pub(crate) struct HandoffArgs {
-    /// The agent that is to go on
-    #[arg(long, value_name = "NAME")]
-    to: Option<String>,
-    /// What was being thought about
-    #[arg(long, value_name = "WORDS")]
-    reasoning: Option<String>,
-    /// The client's name of the session
-    #[arg(long = "session", value_name = "ID")]
-    session_id: Option<String>,
-    #[command(flatten)]
-    agent: AgentArgs,
-}
-
-/// `callosum session handoff --json`.
-#[derive(Debug, JsonSchema, Serialize)]
-pub(crate) struct HandoffOutput {
-    /// When.
-    pub(crate) ts: String,
-    /// The session's name.
-    pub(crate) session_id: String,
-    /// The bead that has it.
-    pub(crate) bead: Option<String>,
-    /// The share of claims that are grounded, with two decimals, cut.
-    pub(crate) grounding_ratio: String,
-    /// Where the session's decisions stand in NOTES.md.
-    pub(crate) notes_refs: Vec<String>,
-    /// Where the record stands in the trajectory: `file:line`.
-    pub(crate) trajectory: String,
-}
-
-pub(super) fn check(context: &Context, args: &CheckArgs) -> Result<(), CommandError> {
+pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandError> {
     let threshold = Threshold::parse(&args.threshold)
         .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
     let zones = zones(context);
-    let session = session(context, &zones, args.agent.agent()?);
+    let (agent, whose) = args.whose.whose()?;
+    let session = session(context, &zones, agent);
     let config = Config::load(&session).map_err(|error| explain(&error))?;
-    for fault in &config.faults {
-        context.ui.warn(&format!(".loa.config.yaml: {fault}"), None);
-    }
+    tell_faults(context, &config);
     let held = session.hold().map_err(|error| explain(&error))?;
     tell_mended(context, &held);
     let checked = held
-        .check(&config, &threshold)
+        .check(&config, &threshold, whose)
         .map_err(|error| explain(&error))?;
     let output = CheckpointOutput::of(&checked, &threshold);
     if context.ui.json {
         context.ui.json_data(&output)?;
     } else {
-        let mut text = String::new();
-        for step in &output.steps {
-            text.push_str(&step.line());
-        }
-        context.ui.foreign(&text)?;
+        context.ui.read_by_all(&shown(&output.steps))?;
     }
     if output.permitted {
         Ok(())
@@ -132,8 +86,13 @@ pub(super) fn check(context: &Context, args: &CheckArgs) -> Result<(), CommandEr
     }
 }
 
+/// The steps, each with what it has to say below it.
+pub(super) fn shown(steps: &[StepOutput]) -> String {
+    steps.iter().map(StepOutput::line).collect()
+}
+
 impl CheckpointOutput {
-    fn of(checked: &Checked, threshold: &Threshold) -> Self {
+    pub(super) fn of(checked: &Checked, threshold: &Threshold) -> Self {
         let steps = checked
             .steps
             .iter()
@@ -164,53 +123,5 @@ impl StepOutput {
             text.push('\n');
         }
         text
-    }
-}
-
-pub(super) fn hand_off(context: &Context, args: &HandoffArgs) -> Result<(), CommandError> {
-    let zones = zones(context);
-    let session = session(context, &zones, args.agent.agent()?);
-    let config = Config::load(&session).map_err(|error| explain(&error))?;
-    let new = NewHandoff {
-        to: args.to.as_deref().map(agent).transpose()?,
-        reasoning: args.reasoning.clone(),
-        session_id: args.session_id.clone(),
-        scenarios: config.scenarios,
-    };
-    let held = session.hold().map_err(|error| explain(&error))?;
-    tell_mended(context, &held);
-    let handed = held.hand_off(&new).map_err(|error| explain(&error))?;
-    tell_redacted(context, &handed.redacted);
-    let pruned = held
-        .prune(&config.retention)
-        .map_err(|error| explain(&error))?;
-    heal::tell_pruned(context, &pruned);
-    drop(held);
-    if let Some(id) = &handed.bead {
-        let (ts, session) = (&handed.ts, &handed.session_id);
-        let words = format!("Hand-off of {ts}, {session}: grounding {}", handed.ratio);
-        mirror::tell(context, id, &words);
-    }
-    let output = HandoffOutput::of(&handed);
-    if context.ui.json {
-        return context.ui.json_data(&output);
-    }
-    let ratio = &output.grounding_ratio;
-    context.ui.data(&format!(
-        "{} {} grounding {ratio}\n",
-        output.ts, output.session_id
-    ))
-}
-
-impl HandoffOutput {
-    fn of(handed: &HandedOff) -> Self {
-        Self {
-            ts: handed.ts.clone(),
-            session_id: handed.session_id.clone(),
-            bead: handed.bead.as_ref().map(ToString::to_string),
-            grounding_ratio: handed.ratio.clone(),
-            notes_refs: handed.notes_refs.clone(),
-            trajectory: handed.written.trajectory.clone(),
-        }
     }
 }

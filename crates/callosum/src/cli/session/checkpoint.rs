@@ -7,7 +7,7 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{AgentArgs, budget, explain, session, zones};
+use super::{AgentArgs, budget, explain, session, tell_faults, zones};
 use crate::{
     cli::{context::Context, store},
     transcript::{SaveError, save},
@@ -16,7 +16,7 @@ use crate::{
 
 /// Write down what happened since the last checkpoint
 ///
-/// Decisions that stand in the trajectory alone come into NOTES.md and the current bead; the time and
+/// Decisions that NOTES.md lacks, and trajectories or beads have, come into NOTES.md and the current bead; the time and
 /// the step of the plan that the agent is at come into NOTES.md; the files that it wrote, and how
 /// full its context is, into the trajectory. Where nothing happened, nothing is written, so it may be
 /// called after every turn. The files and the step are taken from the client's transcript.
@@ -46,9 +46,9 @@ pub(crate) struct SynthesisOutput {
     pub(crate) written: bool,
     /// When.
     pub(crate) ts: Option<String>,
-    /// Decisions since the last checkpoint.
+    /// Decisions since the last checkpoint that are in NOTES.md, and older ones that are again.
     pub(crate) decisions: usize,
-    /// Those of them that stood in the trajectory alone until now.
+    /// Those of them that NOTES.md lacked until now: only trajectories and beads had them.
     pub(crate) taken_over: usize,
     /// The current bead.
     pub(crate) bead: Option<String>,
@@ -62,9 +62,7 @@ pub(super) fn run(context: &Context, args: &CheckpointArgs) -> Result<(), Comman
     let zones = zones(context);
     let session = session(context, &zones, args.agent.agent()?);
     let config = Config::load(&session).map_err(|error| explain(&error))?;
-    for fault in &config.faults {
-        context.ui.warn(&format!(".loa.config.yaml: {fault}"), None);
-    }
+    tell_faults(context, &config);
     let transcript = match &args.transcript {
         Some(path) => Some(context.folder.join(path)),
         None if args.no_transcript => None,
@@ -90,7 +88,12 @@ pub(super) fn run(context: &Context, args: &CheckpointArgs) -> Result<(), Comman
     };
     let decisions = many(output.decisions as u64, "decision");
     let files = many(output.files.len() as u64, "file");
-    context.ui.data(&format!("{ts}: {decisions}, {files}\n"))
+    let taken = match output.taken_over {
+        0 => String::new(),
+        taken => format!(", {taken} of them missing in NOTES.md until now"),
+    };
+    let said = format!("{ts}: {decisions}{taken}, {files}\n");
+    context.ui.data(&said)
 }
 
 impl SynthesisOutput {

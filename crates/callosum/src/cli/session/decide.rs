@@ -1,11 +1,12 @@
 //! `callosum session decide`: a decision, kept in notes, bead and trajectory.
 
+use callosum_evidence::terminal::harmless;
 use callosum_session::{Decided, Ground, NewDecision, bead::BeadId};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{AgentArgs, place, session, tell_mended, tell_redacted, undecided, zones};
+use super::{AgentArgs, heal, place, session, tell_mended, tell_redacted, undecided, zones};
 use crate::{
     cli::{bead::mirror, context::Context},
     ui::{CommandError, Exit},
@@ -62,6 +63,8 @@ pub(crate) struct DecideOutput {
     pub(crate) title: String,
     /// The bead that has it.
     pub(crate) bead: Option<String>,
+    /// The current bead, where it could not be written to.
+    pub(crate) passed_over: Option<String>,
     /// What it cites, as it is written in NOTES.md.
     pub(crate) evidence: Vec<String>,
     /// Where it stands in the trajectory: `file:line`.
@@ -77,6 +80,7 @@ impl DecideOutput {
             ts: decided.decision.ts.clone(),
             title: decided.decision.title.clone(),
             bead: decided.bead.as_ref().map(ToString::to_string),
+            passed_over: decided.passed_over.as_ref().map(|(id, _)| id.clone()),
             evidence: evidence
                 .filter_map(callosum_session::evidence::Evidence::written)
                 .collect(),
@@ -100,7 +104,7 @@ impl DecideOutput {
             text.push_str(cited);
             text.push('\n');
         }
-        context.ui.foreign(&text)
+        context.ui.read_by_all(&text)
     }
 }
 
@@ -133,9 +137,18 @@ pub(super) fn run(context: &Context, args: &DecideArgs) -> Result<(), CommandErr
     let session = session(context, &zones, args.agent.agent()?);
     let held = session.hold().map_err(|error| super::explain(&error))?;
     tell_mended(context, &held);
+    if new.bead.is_none() {
+        heal::heal_current_bead(context, &held)?;
+    }
     let decided = held.decide(&new).map_err(|error| undecided(&error))?;
     tell_redacted(context, &decided.redacted);
     drop(held);
+    if let Some((id, why)) = &decided.passed_over {
+        let what = format!("the current bead `{id}` has no part in it: {why}");
+        context
+            .ui
+            .warn(&harmless(&what), Some("callosum bead update ID --current"));
+    }
     if let Some(id) = &decided.bead {
         let made = &decided.decision;
         mirror::tell(

@@ -106,7 +106,7 @@ pub(super) fn run(context: &Context, args: &GhostArgs) -> Result<(), CommandErro
     if context.ui.json {
         context.ui.json_data(&output)?;
     } else {
-        context.ui.foreign(&output.lines())?;
+        context.ui.read_by_all(&output.lines())?;
     }
     if output.ghost {
         Ok(())

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use callosum_evidence::terminal::harmless;
 use callosum_session::{
-    Config,
+    Config, Held, SessionError, ZoneError,
     heal::{Healed, Healer},
     trajectory::{Agent, Pruned},
 };
@@ -19,9 +20,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Make good what is missing, blank or broken of NOTES.md and beads
 ///
-/// What was last committed is taken, else the template. What is broken is set aside beside it. What
-/// nobody knows stays as it is. Trajectories that are older than .loa.config.yaml keeps them are
-/// compressed, and removed after a year. Ends with 0, also where there is no git.
+/// What was last committed is taken, else the template. Decisions that NOTES.md has lost, committed or
+/// not, come back from trajectories and beads. What is broken is set aside beside it. What nobody knows stays as it is. Trajectories that are older than .loa.config.yaml keeps them are
+/// compressed, and removed after a year. Ends with 0, also where there is no git, and where nothing can be
+/// written: then it says what is wrong, and leaves it.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -47,7 +49,7 @@ pub(crate) struct HealedOutput {
     pub(crate) file: String,
     /// What was wrong with it.
     pub(crate) was: String,
-    /// Where it was taken from: `git`, `template`, `anew` or `not healed`.
+    /// Where it was taken from: `git`, `template`, `trajectory`, `beads`, `anew` or `not healed`.
     pub(crate) from: String,
     /// Where the broken one stands now.
     pub(crate) aside: Option<String>,
@@ -98,24 +100,56 @@ pub(super) fn tell_pruned(context: &Context, pruned: &Pruned) {
     }
 }
 
+fn committed(context: &Context) -> Committed<'_> {
+    Committed {
+        environment: &context.environment,
+        root: context.state(),
+        patience: PATIENCE,
+        cancel: &context.cancel,
+    }
+}
+
+/// Makes good the current bead, before something is to be written to it, and says so.
+pub(super) fn heal_current_bead(context: &Context, held: &Held<'_>) -> Result<(), CommandError> {
+    let healed = held
+        .heal_current_bead(&committed(context))
+        .map_err(|error| explain(&error))?;
+    let Some(healed) = healed.filter(|healed| healed.from != Healer::Nobody) else {
+        return Ok(());
+    };
+    held.note_healed(std::slice::from_ref(&healed))
+        .map_err(|error| explain(&error))?;
+    let line = HealedOutput::of(healed).line();
+    context.ui.say(&harmless(line.trim_end()));
+    Ok(())
+}
+
 pub(super) fn run(context: &Context, _: &HealArgs) -> Result<(), CommandError> {
     let zones = zones(context);
     let session = session(context, &zones, Agent::default());
-    let held = session.hold().map_err(|error| explain(&error))?;
+    let held = match session.hold() {
+        Ok(held) => held,
+        Err(error @ SessionError::Zone(ZoneError::Disk(_))) => {
+            let what = format!("nothing can be healed here: {}", explain(&error).one_line());
+            context.ui.warn(&what, None);
+            let ailing = session.ailing().map_err(|error| explain(&error))?;
+            return tell(context, ailing, Pruned::default());
+        }
+        Err(error) => return Err(explain(&error)),
+    };
     tell_mended(context, &held);
     let healed = held
-        .heal(&Committed {
-            environment: &context.environment,
-            root: context.state(),
-            patience: PATIENCE,
-            cancel: &context.cancel,
-        })
+        .heal(&committed(context))
         .map_err(|error| explain(&error))?;
     held.note_healed(&healed).map_err(|error| explain(&error))?;
     let config = Config::load(&session).map_err(|error| explain(&error))?;
     let pruned = held
         .prune(&config.retention)
         .map_err(|error| explain(&error))?;
+    tell(context, healed, pruned)
+}
+
+fn tell(context: &Context, healed: Vec<Healed>, pruned: Pruned) -> Result<(), CommandError> {
     tell_pruned(context, &pruned);
     let output = HealOutput {
         healed: healed.into_iter().map(HealedOutput::of).collect(),
@@ -126,5 +160,5 @@ pub(super) fn run(context: &Context, _: &HealArgs) -> Result<(), CommandError> {
         return context.ui.json_data(&output);
     }
     let lines: Vec<String> = output.healed.iter().map(HealedOutput::line).collect();
-    context.ui.foreign(&lines.concat())
+    context.ui.read_by_all(&lines.concat())
 }

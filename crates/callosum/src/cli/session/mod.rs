@@ -7,14 +7,16 @@ mod cite;
 mod decide;
 mod ghost;
 mod grounding;
+mod handoff;
 mod heal;
+mod recipient;
 mod recover;
 mod resolve;
 mod status;
 
-use callosum_evidence::secrets::Kind;
+use callosum_evidence::{secrets::Kind, terminal::harmless};
 use callosum_session::{
-    DecideError, Session, SessionError, Zones,
+    Config, DecideError, Session, SessionError, Whose, Zones,
     evidence::{Evidence, Relative},
     trajectory::Agent,
 };
@@ -22,11 +24,12 @@ use clap::{Args, Subcommand};
 
 pub(super) use self::{
     budget::BudgetOutput,
-    check::{CheckpointOutput, HandoffOutput},
+    check::CheckpointOutput,
     checkpoint::SynthesisOutput,
     decide::{DecideOutput, bead_id},
     ghost::GhostOutput,
     grounding::{GroundingOutput, unknown},
+    handoff::HandoffOutput,
     heal::HealOutput,
     recover::RecoverOutput,
     resolve::ResolveOutput,
@@ -43,7 +46,7 @@ pub(crate) enum SessionCommand {
     Resolve(resolve::ResolveArgs),
     Grounding(grounding::GroundingArgs),
     Check(check::CheckArgs),
-    Handoff(check::HandoffArgs),
+    Handoff(handoff::HandoffArgs),
     Recover(recover::RecoverArgs),
     Status(status::StatusArgs),
     Heal(heal::HealArgs),
@@ -58,8 +61,8 @@ pub(super) fn run(context: &Context, command: &SessionCommand) -> Result<(), Com
         SessionCommand::Cite(args) => cite::run(context, args),
         SessionCommand::Resolve(args) => resolve::run(context, args),
         SessionCommand::Grounding(args) => grounding::run(context, args),
-        SessionCommand::Check(args) => check::check(context, args),
-        SessionCommand::Handoff(args) => check::hand_off(context, args),
+        SessionCommand::Check(args) => check::run(context, args),
+        SessionCommand::Handoff(args) => handoff::run(context, args),
         SessionCommand::Recover(args) => recover::run(context, args),
         SessionCommand::Heal(args) => heal::run(context, args),
         SessionCommand::Budget(args) => budget::run(context, args),
@@ -80,6 +83,24 @@ pub(super) struct AgentArgs {
 impl AgentArgs {
     pub(super) fn agent(&self) -> Result<Agent, CommandError> {
         agent(&self.agent)
+    }
+}
+
+/// Whose claims are looked at.
+#[derive(Args, Clone, Debug)]
+pub(in crate::cli) struct WhoseArgs {
+    /// Look at this agent's claims alone, instead of those of every agent
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+}
+
+impl WhoseArgs {
+    /// Whose trajectory is written, and whose claims are read.
+    pub(in crate::cli) fn whose(&self) -> Result<(Agent, Whose), CommandError> {
+        match &self.agent {
+            Some(name) => Ok((agent(name)?, Whose::Own)),
+            None => Ok((Agent::default(), Whose::Everyone)),
+        }
     }
 }
 
@@ -127,6 +148,19 @@ pub(super) fn tell_mended(context: &Context, held: &callosum_session::Held<'_>) 
     for left in &mended.left {
         context.ui.warn(&format!("not all of it: {left}"), None);
     }
+}
+
+/// Says what of the settings was not understood.
+fn tell_faults(context: &Context, config: &Config) {
+    for line in faults_of(config) {
+        context.ui.warn(&harmless(&line), None);
+    }
+}
+
+/// What of the settings was not understood, each with file and line.
+fn faults_of(config: &Config) -> impl Iterator<Item = String> {
+    let faults = config.faults.iter();
+    faults.map(|fault| format!(".loa.config.yaml:{}: {}", fault.line, fault.what))
 }
 
 /// Says that secrets were taken out before anything was written.

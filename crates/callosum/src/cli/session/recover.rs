@@ -1,6 +1,6 @@
 //! `callosum session recover`: what a new context is told of the old one.
 
-use callosum_evidence::tokens;
+use callosum_evidence::{terminal::harmless, tokens};
 use callosum_session::{
     Config,
     recovery::{Recollection, level_1, level_2},
@@ -10,7 +10,7 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{explain, mend, session, zones};
+use super::{explain, mend, session, tell_faults, zones};
 use crate::{
     cli::context::Context,
     ui::{CommandError, Exit},
@@ -26,7 +26,7 @@ const MANY: usize = 2000;
 ///
 /// Level 1 is where things stand: bead, checkpoint, next step, the last three decisions and whether
 /// they hold, open questions; at most 100 tokens unless .loa.config.yaml says otherwise. Level 2 is
-/// what was decided about QUERY, at most 500 tokens. Level 3 is the whole of NOTES.md. Records are
+/// what was decided about QUERY, at most 500 tokens, or the last hand-off and the newest decisions. Level 3 is the whole of NOTES.md. Records are
 /// printed whole or not at all, and the same state prints the same bytes.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
@@ -65,16 +65,24 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
     let session = session(context, &zones, Agent::default());
     mend(context, &session);
     let config = Config::load(&session).map_err(|error| explain(&error))?;
-    for fault in &config.faults {
-        context.ui.warn(&format!(".loa.config.yaml: {fault}"), None);
-    }
+    tell_faults(context, &config);
     let gather =
         |looked_up| Recollection::gather(&session, looked_up).map_err(|error| explain(&error));
     let text = match args.level {
         1 => level_1(&gather(LAST)?, args.budget.unwrap_or(config.level_1_tokens)),
         2 => {
             let budget = args.budget.unwrap_or(config.level_2_tokens);
-            level_2(&gather(MANY)?, args.query.as_deref(), budget)
+            let recollection = Recollection {
+                handoffs: session.hand_offs().map_err(|error| explain(&error))?,
+                ..gather(MANY)?
+            };
+            let query = args.query.as_deref();
+            let text = level_2(&recollection, query, budget);
+            if let Some(query) = query.filter(|_| text.is_empty()) {
+                let what = format!("nothing that was decided is about `{query}`");
+                context.ui.say(&harmless(&what));
+            }
+            text
         }
         _ => {
             let notes = session.notes().map_err(|error| explain(&error))?;
@@ -91,5 +99,5 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
             text,
         });
     }
-    context.ui.foreign(&text)
+    context.ui.read_by_all(&text)
 }

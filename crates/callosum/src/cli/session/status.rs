@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use callosum_session::{
+    Config, Session, SessionError, Zones,
     bead::{Bead, BeadId},
     evidence::Tree,
     fork::forks,
@@ -13,7 +14,7 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{AgentArgs, explain, mend, session, zones};
+use super::{WhoseArgs, explain, faults_of, mend, session, zones};
 use crate::{
     cli::{
         bead::{ForkOutput, mirror},
@@ -33,7 +34,7 @@ Examples:
   $ callosum session status --json")]
 pub(crate) struct StatusArgs {
     #[command(flatten)]
-    agent: AgentArgs,
+    whose: WhoseArgs,
 }
 
 /// `callosum session status --json`.
@@ -57,30 +58,23 @@ pub(crate) struct SessionStatusOutput {
 
 pub(super) fn run(context: &Context, args: &StatusArgs) -> Result<(), CommandError> {
     let zones = zones(context);
-    let session = session(context, &zones, args.agent.agent()?);
+    let (agent, whose) = args.whose.whose()?;
+    let session = session(context, &zones, agent);
     mend(context, &session);
-    let notes = session.notes().map_err(|error| explain(&error))?;
-    let mut faults = Vec::new();
-    if let Some(notes) = &notes {
-        let file = zones.named(&zones.notes());
-        faults.extend(
-            notes
-                .faults()
-                .iter()
-                .map(|fault| format!("{file}:{}: {}", fault.line, fault.what)),
-        );
-    }
-    let notes = notes.unwrap_or_else(|| Notes::read(Vec::new()));
+    let (notes, mut faults) = notes(&session, &zones)?;
+    let config = Config::load(&session).map_err(|error| explain(&error))?;
+    faults.extend(faults_of(&config));
     let listing = session.beads().list(context.clock.now());
     let listing = listing.map_err(|error| explain(&error.into()))?;
-    faults.extend(
-        listing
-            .unread
-            .iter()
-            .map(|unread| format!("{}: {}", unread.file, unread.problem)),
-    );
-    let read = session.trajectory().since_handoff();
-    let read = read.map_err(|error| explain(&error.into()))?;
+    let unread = listing.unread.iter();
+    faults.extend(unread.map(|unread| format!("{}: {}", unread.file, unread.problem)));
+    let odd = session.beads().oddities(&listing);
+    let odd = odd.map_err(|error| explain(&error.into()))?;
+    let odd = odd.iter();
+    faults.extend(odd.map(|odd| format!("{}:{}: {}", odd.file, odd.line, odd.what)));
+    let read = session
+        .since_handoff(whose)
+        .map_err(|error| explain(&error))?;
     for (file, bad) in &read.bad {
         faults.extend(
             bad.lines
@@ -124,7 +118,25 @@ pub(super) fn run(context: &Context, args: &StatusArgs) -> Result<(), CommandErr
     if context.ui.json {
         return context.ui.json_data(&output);
     }
-    context.ui.foreign(&shown(&output))
+    context.ui.read_by_all(&shown(&output))
+}
+
+/// The notes, and what of them was not understood.
+fn notes(session: &Session<'_>, zones: &Zones) -> Result<(Notes, Vec<String>), CommandError> {
+    let file = zones.named(&zones.notes());
+    match session.notes() {
+        Ok(Some(notes)) => {
+            let faults = notes.faults().into_iter();
+            let faults = faults.map(|fault| format!("{file}:{}: {}", fault.line, fault.what));
+            let faults = faults.collect();
+            Ok((notes, faults))
+        }
+        Ok(None) => Ok((Notes::read(Vec::new()), Vec::new())),
+        Err(error @ (SessionError::TooLarge { .. } | SessionError::NotFile { .. })) => {
+            Ok((Notes::read(Vec::new()), vec![error.to_string()]))
+        }
+        Err(error) => Err(explain(&error)),
+    }
 }
 
 fn shown(output: &SessionStatusOutput) -> String {

@@ -3,7 +3,7 @@
 use std::{error::Error, time::Duration};
 
 use callosum_session::{
-    Config,
+    Config, Whose,
     checkpoint::{Checked, Outcome},
     grounding::Threshold,
     one_line,
@@ -57,7 +57,7 @@ fn checked(ground: &Ground) -> Result<Checked, Problem> {
     let session = ground.session(Agent::default());
     let config = Config::load(&session)?;
     let held = session.hold_within(PATIENCE)?;
-    Ok(held.check(&config, &Threshold::default())?)
+    Ok(held.check(&config, &Threshold::default(), Whose::Everyone)?)
 }
 
 fn reasons(checked: &Checked) -> String {

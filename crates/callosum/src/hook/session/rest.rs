@@ -1,7 +1,7 @@
 //! A session comes to rest, is about to be compacted, or ends: what happened in it is written down.
 
 use callosum_session::{
-    Config, NewHandoff,
+    Config, HandoffError, NewHandoff, Whose,
     evidence::Tree,
     grounding::{Grounding, Threshold},
     title_of,
@@ -46,10 +46,14 @@ pub(super) fn ended(ground: &Ground, said: &Said) -> Result<Done, Problem> {
         let session = ground.session(Agent::default());
         let new = NewHandoff {
             session_id: Some(said.session.clone()).filter(|id| !id.is_empty()),
-            scenarios: config.scenarios,
             ..NewHandoff::default()
         };
-        session.hold_within(super::PATIENCE)?.hand_off(&new)?;
+        let held = session.hold_within(super::PATIENCE)?;
+        match held.hand_off(&new, &config) {
+            // What blocks is told to the next session.
+            Ok(_) | Err(HandoffError::Blocked(_)) => {}
+            Err(HandoffError::Session(error)) => return Err(error.into()),
+        }
     }
     Ok(Done::Nothing)
 }
@@ -67,8 +71,7 @@ fn saved(ground: &Ground, said: &Said) -> Result<Config, Problem> {
 
 fn grounding(ground: &Ground) -> Result<Grounding, Problem> {
     let session = ground.session(Agent::default());
-    let read = session.trajectory().since_handoff();
-    let read = read.map_err(callosum_session::SessionError::from)?;
+    let read = session.since_handoff(Whose::Everyone)?;
     let tree = Tree::new(&ground.disk, &ground.zones.tree);
     Ok(Grounding::of(&read, &tree))
 }

@@ -1,0 +1,301 @@
+//! [`Session::recorded`]: the decisions that trajectories and beads know of, for notes that have lost
+//! some.
+//!
+//! Notes are lost, torn, or replaced by older ones; the records of every agent and the beads still
+//! have what was decided. A decision counts as lost where its time stands in no heading of the notes:
+//! one that somebody commented out or moved elsewhere in the file was taken back, and stays so.
+//!
+//! Reading all of that costs as much as there is, so a mark remembers which notes were found
+//! complete. It is derived: without it, everything is read again.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use crate::{
+    bead::{Bead, BeadId, Mark},
+    fork::Source,
+    grounding::{ClaimKind, claim_of},
+    notes::{Decision, Notes},
+    statement::{Redaction, title_of},
+    step::{Held, Session, SessionError, second},
+    trajectory::{Record, day_files, records, said_in},
+    zones::ZoneError,
+};
+
+/// The file that has the mark of notes that were found complete.
+const MARK: &str = "notes.mark";
+
+/// What trajectories and beads know.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Recorded {
+    /// Decisions that the notes lack, or have the beginning of, oldest first.
+    pub(crate) lost: Vec<Lost>,
+    /// The bead of the last record that names one.
+    pub(crate) bead: Option<BeadId>,
+    /// When the last checkpoint or hand-off was.
+    pub(crate) checkpoint: Option<String>,
+}
+
+/// A decision that the notes lack.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Lost {
+    pub(crate) decision: Decision,
+    /// Who still has it.
+    pub(crate) from: Source,
+}
+
+/// What the notes do not lack, by its time.
+struct Lacking<'n> {
+    /// Times that stand in headings, of decisions or not.
+    headed: HashSet<&'n str>,
+    /// Entries that may break off, by their times.
+    breaking_off: HashMap<&'n str, &'n Decision>,
+}
+
+impl<'n> Lacking<'n> {
+    fn of(notes: &'n Notes, decisions: &'n [Decision]) -> Self {
+        let mut headed = notes.headed_times();
+        headed.extend(decisions.iter().map(|there| there.ts.as_str()));
+        let last = decisions.iter().map(|there| there.last_line).max();
+        let breaks_off =
+            |there: &&Decision| there.decision.is_empty() || Some(there.last_line) == last;
+        let breaking_off = decisions.iter().filter(breaks_off);
+        Self {
+            headed,
+            breaking_off: breaking_off
+                .map(|there| (there.ts.as_str(), there))
+                .collect(),
+        }
+    }
+
+    /// Whether the notes may lack the decision of this time, or some of it.
+    fn may_have(&self, ts: &str) -> bool {
+        !self.headed.contains(ts) || self.breaking_off.contains_key(ts)
+    }
+
+    fn is_lost(&self, notes: &Notes, decision: &Decision) -> bool {
+        let ts = decision.ts.as_str();
+        match self.breaking_off.get(ts) {
+            Some(there) => notes.beginning(there, decision).is_some(),
+            None => !self.headed.contains(ts),
+        }
+    }
+}
+
+impl Session<'_> {
+    /// Reads every trajectory and every bead. What cannot be read there has nothing to tell.
+    pub(crate) fn recorded(&self, notes: &Notes) -> Result<Recorded, SessionError> {
+        let mut recorded = Recorded::default();
+        let in_notes = notes.decisions();
+        let lacking = Lacking::of(notes, &in_notes);
+        let mut known: BTreeMap<String, Lost> = BTreeMap::new();
+        let mut claims = Vec::new();
+        let mut of_bead = (String::new(), None);
+        for file in day_files(self.disk, self.zones)? {
+            let Some(bytes) = said_in(self.disk, &file.path)? else {
+                continue;
+            };
+            for record in records(&bytes).records {
+                if record.ts() >= of_bead.0.as_str()
+                    && let Some(id) = BeadId::new(record.text("bead_id"))
+                {
+                    of_bead = (record.ts().to_owned(), Some(id));
+                }
+                match record.phase() {
+                    "delta_sync" | "session_handoff" if is_time(record.ts()) => {
+                        let last = recorded.checkpoint.get_or_insert_default();
+                        if last.as_str() < record.ts() {
+                            record.ts().clone_into(last);
+                        }
+                    }
+                    "cite" if record.text("decision").is_empty() => claims.push(record),
+                    "cite" if lacking.may_have(record.text("decision")) => {
+                        keep(&mut known, decided(&record), Source::Trajectory);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        recorded.bead = of_bead.1;
+        for decision in self.of_beads(&lacking)? {
+            if !known.contains_key(&decision.ts) {
+                keep(&mut known, Some(decision), Source::Bead);
+            }
+        }
+        let mut words: HashMap<String, String> = words_of(&in_notes);
+        for lost in known.values() {
+            let decision = &lost.decision;
+            words
+                .entry(decision.ts.clone())
+                .or_insert_with(|| decision.decision.clone());
+        }
+        let mut redaction = Redaction::default();
+        for record in &claims {
+            let claimed = claimed(record, &words, &mut |text| redaction.statement(text));
+            if let Some(decision) = claimed {
+                words.insert(decision.ts.clone(), decision.decision.clone());
+                if lacking.may_have(&decision.ts) {
+                    keep(&mut known, Some(decision), Source::Trajectory);
+                }
+            }
+        }
+        let is_lost = |lost: &Lost| lacking.is_lost(notes, &lost.decision);
+        recorded.lost = known.into_values().filter(is_lost).collect();
+        Ok(recorded)
+    }
+
+    /// The decisions of all beads that can be read.
+    fn of_beads(&self, lacking: &Lacking<'_>) -> Result<Vec<Decision>, SessionError> {
+        let folder = self.zones.real(self.disk, &self.zones.beads())?;
+        let mut all = Vec::new();
+        for entry in self.disk.list_dir(&folder)? {
+            let id = entry.name.to_str().and_then(BeadId::of_file);
+            let sheet = id.and_then(|id| self.beads().sheet(&id).ok().flatten());
+            let Some(sheet) = sheet else { continue };
+            let mut redaction = Redaction::default();
+            for made in Bead::of(sheet.members()).decisions {
+                if !lacking.may_have(&made.ts) || !is_time(&made.ts) {
+                    continue;
+                }
+                let words = redaction.statement(&made.decision);
+                if !words.is_empty() {
+                    all.push(Decision {
+                        title: title_of(&words),
+                        ts: made.ts,
+                        decision: words,
+                        rationale: made.rationale.map(|why| redaction.statement(&why)),
+                        evidence: made.evidence,
+                        ..Decision::default()
+                    });
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    fn mark(&self) -> Result<Option<String>, SessionError> {
+        let path = self.zones.real(self.disk, &self.zones.notes())?;
+        let stat = self.disk.stat(&path)?;
+        Ok(stat.map(|stat| Mark::of(&stat).line()))
+    }
+}
+
+impl Held<'_> {
+    /// Whether the notes are those that were last found to have every decision.
+    pub(crate) fn is_complete(&self) -> Result<bool, SessionError> {
+        let session = &self.session;
+        let path = session.zones.own().join(MARK);
+        let path = session.zones.real(session.disk, &path)?;
+        let known = session.disk.read_if_there(&path).map_err(ZoneError::from)?;
+        let now = session.mark()?;
+        Ok(known.is_some() && known == now.map(String::into_bytes))
+    }
+
+    /// Remembers that the notes have every decision.
+    pub(crate) fn note_complete(&self) -> Result<(), SessionError> {
+        let session = &self.session;
+        let Some(mark) = session.mark()? else {
+            return Ok(());
+        };
+        let path = session.zones.own().join(MARK);
+        let path = session.zones.real(session.disk, &path)?;
+        Ok(session
+            .disk
+            .replace_unsynced(&path, mark.as_bytes(), 0o644)?)
+    }
+}
+
+/// A later record of a decision stands in for the earlier one, and has of it what it does not say.
+fn keep(known: &mut BTreeMap<String, Lost>, decision: Option<Decision>, from: Source) {
+    let Some(mut decision) = decision else { return };
+    if let Some(before) = known.remove(&decision.ts) {
+        let before = before.decision;
+        decision.rationale = decision.rationale.or(before.rationale);
+        if decision.scenarios.is_empty() {
+            decision.scenarios = before.scenarios;
+        }
+        for cited in before.evidence {
+            if !decision.evidence.contains(&cited) {
+                decision.evidence.push(cited);
+            }
+        }
+    }
+    known.insert(decision.ts.clone(), Lost { decision, from });
+}
+
+/// The decision that a record of ours has.
+fn decided(record: &Record) -> Option<Decision> {
+    let mut redaction = Redaction::default();
+    let claim = claim_of(record);
+    let words = redaction.statement(&claim.text);
+    let ts = claim.decision.filter(|ts| is_time(ts))?;
+    let title = redaction.statement(record.text("title"));
+    let scenarios = record
+        .members
+        .get("test_scenarios")
+        .and_then(Value::as_array);
+    let scenarios = scenarios.into_iter().flatten().filter_map(Value::as_str);
+    let rationale = redaction.statement(record.text("rationale"));
+    (!words.is_empty()).then(|| Decision {
+        ts,
+        title: if title.is_empty() {
+            title_of(&words)
+        } else {
+            title
+        },
+        decision: words,
+        rationale: Some(rationale).filter(|why| !why.is_empty()),
+        evidence: claim.evidence,
+        scenarios: scenarios.map(|words| redaction.statement(words)).collect(),
+        is_assumption: claim.kind == ClaimKind::Assumption,
+        is_user_input: claim.kind == ClaimKind::UserInput,
+        ..Decision::default()
+    })
+}
+
+/// The decision that a claim of another writer is, under a time that no other decision has. `None`
+/// where it has no words or no time, or is known.
+pub(crate) fn claimed(
+    record: &Record,
+    known: &HashMap<String, String>,
+    statement: &mut impl FnMut(&str) -> String,
+) -> Option<Decision> {
+    let words = statement(record.text("claim"));
+    let mut at: Timestamp = record.ts().parse().ok()?;
+    if words.is_empty() {
+        return None;
+    }
+    let claim = claim_of(record);
+    loop {
+        let ts = second(at);
+        let Some(there) = known.get(&ts) else {
+            return Some(Decision {
+                ts,
+                title: title_of(&words),
+                decision: words,
+                is_assumption: claim.kind == ClaimKind::Assumption,
+                is_user_input: claim.kind == ClaimKind::UserInput,
+                evidence: claim.evidence,
+                ..Decision::default()
+            });
+        };
+        if *there == words {
+            return None;
+        }
+        at = at.checked_add(SignedDuration::from_secs(1)).ok()?;
+    }
+}
+
+/// What decisions say, by their times.
+pub(crate) fn words_of(decisions: &[Decision]) -> HashMap<String, String> {
+    let said = decisions.iter().rev();
+    said.map(|known| (known.ts.clone(), known.words().to_owned()))
+        .collect()
+}
+
+/// Whether a text is a time that a heading may begin with.
+fn is_time(text: &str) -> bool {
+    text.len() <= 40 && text.parse::<Timestamp>().is_ok()
+}

@@ -1,0 +1,70 @@
+//! [`Whose`]: whose claims belong to a session, and how far back.
+//!
+//! An agent's claims count from its own last hand-off. The session as a whole is the default agent's:
+//! its hand-off ends the part of every other agent too, since it has looked at the claims of all.
+
+use jiff::Timestamp;
+
+use crate::{
+    step::{Session, SessionError},
+    trajectory::{Agent, Read, Trajectory, day_files},
+};
+
+/// Whose claims are meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Whose {
+    /// Those of every agent.
+    #[default]
+    Everyone,
+    /// Those of the session's own agent alone.
+    Own,
+}
+
+impl Session<'_> {
+    /// Reads what was done since the last hand-off: by this agent, or by every agent, this one last.
+    ///
+    /// Of another agent, what is older than this agent's last hand-off is left out.
+    pub fn since_handoff(&self, whose: Whose) -> Result<Read, SessionError> {
+        let own = self.trajectory().since_handoff()?;
+        if whose == Whose::Own {
+            return Ok(own);
+        }
+        let files = day_files(self.disk, self.zones)?.into_iter();
+        let mut others: Vec<Agent> = files.map(|file| file.agent).collect();
+        others.sort();
+        others.dedup();
+        let ended = own.handoff.as_ref().map(|(_, record)| time(record.ts()));
+        let is_since = |ts: &str| match (ended, time(ts)) {
+            (Some(Some(ended)), Some(ts)) => ts > ended,
+            _ => true,
+        };
+        let mut all = Read::default();
+        for agent in others.into_iter().filter(|agent| *agent != self.agent) {
+            let of = Trajectory {
+                agent,
+                ..self.trajectory()
+            };
+            let read = of.since_handoff()?;
+            let records = read.records.into_iter();
+            let before = all.records.len();
+            all.records
+                .extend(records.filter(|(_, record)| is_since(record.ts())));
+            if all.records.len() > before {
+                all.is_there = true;
+                all.bad.extend(read.bad);
+            }
+        }
+        all.records.extend(own.records);
+        all.bad.extend(own.bad);
+        Ok(Read {
+            is_there: all.is_there || own.is_there,
+            handoff: own.handoff,
+            positions: own.positions,
+            ..all
+        })
+    }
+}
+
+fn time(ts: &str) -> Option<Timestamp> {
+    ts.parse().ok()
+}

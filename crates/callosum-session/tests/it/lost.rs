@@ -1,0 +1,190 @@
+//! Notes that were lost, cut short or replaced by older ones: what was decided comes back from those
+//! who still have it.
+
+use callosum_session::{
+    Delta, Ground,
+    bead::{BeadId, BeadUpdate, NewBead},
+    heal::{Healer, Past},
+    notes::Notes,
+    trajectory::Agent,
+};
+use proptest::prelude::*;
+
+use crate::place::Place;
+
+/// A project that was never committed.
+struct Nothing;
+
+impl Past for Nothing {
+    fn file(&self, _: &str) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn files(&self, _: &str) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// Three decisions, of which one has evidence and one belongs to another agent.
+fn with_decisions() -> Place {
+    let place = Place::new();
+    let held = place.session().hold().unwrap();
+    let new = NewBead {
+        id: BeadId::new("bd-1"),
+        title: "Work".to_owned(),
+        ..NewBead::default()
+    };
+    let id = held.create_bead(&new, || "x".to_owned()).unwrap();
+    let update = BeadUpdate {
+        is_current: true,
+        ..BeadUpdate::default()
+    };
+    held.update_bead(&id, &update).unwrap();
+    drop(held);
+    place.decide("Use one pool", Some("a.rs:1"), Ground::Nothing);
+    place.decide("The user wants two", None, Ground::UserInput);
+    let other = place.session_of(Agent::new("documenting").unwrap());
+    let new = callosum_session::NewDecision {
+        decision: "Say why".to_owned(),
+        rationale: Some("it is asked".to_owned()),
+        ..callosum_session::NewDecision::default()
+    };
+    other.hold().unwrap().decide(&new).unwrap();
+    place
+}
+
+fn notes(place: &Place) -> Vec<u8> {
+    place.disk.read(&place.zones.notes()).unwrap()
+}
+
+fn put(place: &Place, bytes: &[u8]) {
+    place
+        .disk
+        .replace(&place.zones.notes(), bytes, 0o644)
+        .unwrap();
+}
+
+/// What was healed of the notes, from where.
+fn heal(place: &Place) -> Vec<(String, Healer)> {
+    let held = place.session().hold().unwrap();
+    let healed = held.heal(&Nothing).unwrap().into_iter();
+    healed.map(|one| (one.was, one.from)).collect()
+}
+
+fn decided(bytes: Vec<u8>) -> Vec<String> {
+    let decisions = Notes::read(bytes).decisions();
+    decisions.iter().map(|made| made.written("\n")).collect()
+}
+
+/// LOA-HEAL-1: decisions that were never committed come back as they were, with the current bead,
+/// whichever way the notes were lost.
+#[test]
+fn decisions_that_were_never_committed_come_back_as_they_were() {
+    let place = with_decisions();
+    let whole = notes(&place);
+    let all = decided(whole.clone());
+    assert_eq!(heal(&place), []);
+    let text = String::from_utf8(whole.clone()).unwrap();
+    let (before, _) = text.split_once("#### ").unwrap();
+    let torn = &text[..text.find("wants two").unwrap() + 3];
+    let older = format!("{before}\n### Pending Questions\n- [ ] mine\n");
+    for (lost, was) in [
+        (None, "missing"),
+        (Some(""), "blank"),
+        (Some("# Notes\n\0\0"), "broken: it has NUL bytes"),
+        (Some(torn), "without 2 decisions"),
+        (Some(older.as_str()), "without 3 decisions"),
+    ] {
+        match lost {
+            None => assert!(place.disk.remove_file(&place.zones.notes()).unwrap()),
+            Some(text) => put(&place, text.as_bytes()),
+        }
+        let healed = heal(&place);
+        assert_eq!(healed[0].0, was);
+        assert!(
+            healed.iter().any(|(_, from)| *from == Healer::Trajectory),
+            "{healed:?}"
+        );
+        assert_eq!(decided(notes(&place)), all, "{was}");
+        let active = Notes::read(notes(&place)).active();
+        assert_eq!(active.bead.as_deref(), Some("bd-1"), "{was}");
+        assert_eq!(heal(&place), []);
+        if lost == Some(older.as_str()) {
+            assert_eq!(Notes::read(notes(&place)).questions(), ["mine"]);
+        }
+        put(&place, &whole);
+    }
+}
+
+/// LOA-HEAL-1: where no trajectory is left, the bead still has its decisions.
+#[test]
+fn what_only_a_bead_has_comes_from_the_bead() {
+    let place = with_decisions();
+    for entry in place.disk.list_dir(&place.zones.trajectories()).unwrap() {
+        let path = place.zones.trajectories().join(entry.name);
+        place.disk.remove_file(&path).unwrap();
+    }
+    place.disk.remove_file(&place.zones.notes()).unwrap();
+    let healed = heal(&place);
+    assert_eq!(healed[1], ("without 3 decisions".to_owned(), Healer::Beads));
+    let made = Notes::read(notes(&place)).decisions();
+    assert_eq!(made[0].decision, "Use one pool");
+    assert_eq!(made[0].evidence.len(), 1);
+}
+
+/// LOA-DELTA-1: a checkpoint counts what is in the notes when it is done, and brings back what is not.
+#[test]
+fn a_checkpoint_tells_what_is_in_the_notes() {
+    let place = with_decisions();
+    let all = decided(notes(&place));
+    place.disk.remove_file(&place.zones.notes()).unwrap();
+    let held = place.session().hold().unwrap();
+    let saved = held.synthesize(&Delta::default()).unwrap().unwrap();
+    drop(held);
+    assert_eq!((saved.decisions, saved.taken_over), (3, 3));
+    assert_eq!(decided(notes(&place)), all);
+    let active = Notes::read(notes(&place)).active();
+    assert_eq!(active.bead.as_deref(), Some("bd-1"));
+    let held = place.session().hold().unwrap();
+    assert_eq!(held.synthesize(&Delta::default()).unwrap(), None);
+}
+
+/// LOA-FMT-1: what a person took back by commenting it out, or by moving it elsewhere, stays so.
+#[test]
+fn what_was_taken_back_stays_so() {
+    let place = with_decisions();
+    let text = String::from_utf8(notes(&place)).unwrap();
+    let entry = text.split("#### ").nth(2).unwrap();
+    let taken_back = text.replace(
+        &format!("#### {entry}"),
+        &format!("<!--\n#### {}\n-->\n", entry.trim_end()),
+    );
+    put(&place, taken_back.as_bytes());
+    assert_eq!(Notes::read(notes(&place)).decisions().len(), 2);
+    assert_eq!(heal(&place), []);
+    assert_eq!(notes(&place), taken_back.as_bytes());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// LOA-HEAL-1: wherever the notes break off, every decision is there again, once, and nothing that
+    /// was left is taken away.
+    #[test]
+    fn notes_that_break_off_anywhere_are_made_whole(share in 0.0_f64..1.0) {
+        let place = with_decisions();
+        let whole = notes(&place);
+        let all: std::collections::BTreeSet<String> = decided(whole.clone()).into_iter().collect();
+        let cut = (whole.len() as f64 * share) as usize;
+        put(&place, &whole[..cut]);
+        heal(&place);
+        let healed = notes(&place);
+        let made = decided(healed.clone());
+        prop_assert_eq!(made.iter().filter(|made| all.contains(*made)).count(), all.len(), "{:?}", made);
+        if !whole[..cut].trim_ascii().is_empty() {
+            for line in whole[..cut].split_inclusive(|byte| *byte == b'\n') {
+                prop_assert!(healed.windows(line.len()).any(|there| there == line));
+            }
+        }
+    }
+}

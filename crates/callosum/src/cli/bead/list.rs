@@ -1,0 +1,96 @@
+//! `callosum bead list`: every bead, whether it can be worked on or not.
+
+use std::fmt::Write as _;
+
+use callosum_evidence::terminal::on_one_line;
+use callosum_session::bead::{Row, STATUSES, is_closed};
+use clap::{Args, builder::PossibleValuesParser};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::ready::listing;
+use crate::{cli::context::Context, ui::CommandError};
+
+/// List the beads, by id
+///
+/// All of them, unless --status names one. What a bead needs that is not closed stands behind it.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum bead list
+  $ callosum bead list --status blocked --json")]
+pub(crate) struct ListArgs {
+    /// Only those of this status
+    #[arg(long, value_parser = PossibleValuesParser::new(STATUSES))]
+    status: Option<String>,
+}
+
+/// `callosum bead list --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct BeadListOutput {
+    /// The beads, by id.
+    pub(crate) beads: Vec<ListedBeadOutput>,
+    /// Files that were not understood.
+    pub(crate) unread: Vec<String>,
+}
+
+/// A bead.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct ListedBeadOutput {
+    /// Its id.
+    pub(crate) id: String,
+    /// How urgent it is: 0 comes first.
+    pub(crate) priority: i64,
+    /// Its status.
+    pub(crate) status: String,
+    /// What is to be done.
+    pub(crate) title: String,
+    /// The beads that it needs and that are not closed.
+    pub(crate) waits_for: Vec<String>,
+}
+
+pub(super) fn run(context: &Context, args: &ListArgs) -> Result<(), CommandError> {
+    let listing = listing(context)?;
+    let closed = listing.rows.iter().filter(|row| is_closed(&row.status));
+    let closed: std::collections::HashSet<&str> = closed.map(|row| row.id.as_str()).collect();
+    let is_wanted = |row: &&Row| {
+        args.status
+            .as_ref()
+            .is_none_or(|wanted| *wanted == row.status)
+    };
+    let beads = listing.rows.iter().filter(is_wanted);
+    let beads = beads.map(|row| ListedBeadOutput {
+        id: row.id.clone(),
+        priority: row.priority,
+        status: row.status.clone(),
+        title: row.title.clone(),
+        waits_for: row
+            .needs
+            .iter()
+            .filter(|need| !is_closed(&row.status) && !closed.contains(need.as_str()))
+            .cloned()
+            .collect(),
+    });
+    let output = BeadListOutput {
+        beads: beads.collect(),
+        unread: listing
+            .unread
+            .iter()
+            .map(|unread| unread.file.clone())
+            .collect(),
+    };
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    let mut text = String::new();
+    for bead in &output.beads {
+        let (id, status) = (on_one_line(&bead.id), on_one_line(&bead.status));
+        let title = on_one_line(&bead.title);
+        let _ = write!(text, "{id} P{} {status} {title}", bead.priority);
+        if !bead.waits_for.is_empty() {
+            let _ = write!(text, " (waits for {})", bead.waits_for.join(", "));
+        }
+        text.push('\n');
+    }
+    context.ui.read_by_all(&text)
+}

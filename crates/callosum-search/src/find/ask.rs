@@ -58,6 +58,14 @@ impl Ask {
         }
     }
 
+    /// Its words without identifiers, of which only the parts.
+    pub(super) fn simple_words(&self) -> impl Iterator<Item = &str> {
+        self.units.iter().flat_map(|unit| {
+            let whole = unit.parts.is_empty().then_some(&unit.whole);
+            whole.into_iter().chain(&unit.parts).map(String::as_str)
+        })
+    }
+
     /// Every word that is looked up in the index, once.
     pub(super) fn words(&self) -> Vec<&str> {
         let mut all: Vec<&str> = Vec::new();

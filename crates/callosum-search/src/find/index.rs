@@ -11,13 +11,17 @@ use std::{
 };
 
 use callosum_host::{Disk, DiskError};
-use rusqlite::{Connection, ErrorCode, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension as _, TransactionBehavior, params};
 
-use super::{passage::Passage, words::words};
+use super::{
+    meaning::{Model, ModelError},
+    passage::Passage,
+    words::{push_words, simple_words, words},
+};
 
 /// Counts up with each change of the tables or of how texts are cut; an index of another version is
 /// made anew.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// How long a process waits for another that writes.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -33,6 +37,8 @@ CREATE INDEX passage_of_source ON passage(source);
 CREATE INDEX passage_by_name ON passage(name COLLATE NOCASE);
 CREATE VIRTUAL TABLE words USING fts5(
   name, place, body, content='', contentless_delete=1, tokenize=\"porter unicode61 tokenchars '_'\");
+CREATE TABLE direction(passage INTEGER PRIMARY KEY, numbers BLOB NOT NULL);
+CREATE TABLE model(stamp TEXT NOT NULL);
 ";
 
 /// Why the index cannot be used.
@@ -49,12 +55,16 @@ pub enum IndexError {
     /// Its folder cannot be made, or a damaged file not be removed.
     #[error(transparent)]
     Disk(#[from] DiskError),
+    /// The model's vectors cannot be read.
+    #[error(transparent)]
+    Model(#[from] ModelError),
 }
 
 /// An open index.
 #[derive(Debug)]
 pub struct Index {
     pub(super) connection: Connection,
+    pub(super) model: Option<Model>,
     path: PathBuf,
 }
 
@@ -78,7 +88,16 @@ pub(super) struct Cut {
     pub(super) title: String,
     /// Kept where the text stands nowhere else.
     pub(super) text: Option<String>,
-    pub(super) passages: Vec<(Passage, String)>,
+    pub(super) passages: Vec<Piece>,
+}
+
+/// A passage, and what it is found by.
+pub(super) struct Piece {
+    pub(super) passage: Passage,
+    /// The words of its own lines.
+    pub(super) body: String,
+    /// What they mean; empty where nobody knows.
+    pub(super) direction: Vec<u8>,
 }
 
 impl Index {
@@ -130,8 +149,28 @@ impl Index {
         let is_ours = version(&connection)? == VERSION;
         Ok(is_ours.then(|| Self {
             connection,
+            model: None,
             path: path.to_owned(),
         }))
+    }
+
+    /// Uses a model from here on, or none.
+    ///
+    /// Where it is another than the last one, what that one made of the texts goes, and every text is
+    /// read again by the next update.
+    pub fn with_model(mut self, model: Option<Model>) -> Result<Self, IndexError> {
+        let stamp = model.as_ref().map(|model| model.stamp().to_owned());
+        let path = &self.path;
+        let known = self.tell(|connection| {
+            let sql = "SELECT stamp FROM model";
+            connection.query_row(sql, [], |row| row.get(0)).optional()
+        })?;
+        if known != stamp {
+            let changed = change_model(&mut self.connection, stamp.as_deref());
+            changed.map_err(|source| failed(path, source))?;
+        }
+        self.model = model;
+        Ok(self)
     }
 
     /// What a collection has: each place with its stamp.
@@ -161,7 +200,7 @@ impl Index {
         for document in documents {
             there.insert(document.place.clone());
             if known.get(&document.place) != Some(&document.stamp) {
-                changed.push(cut(document));
+                changed.push(cut(document, self.model.as_ref()));
             }
         }
         let is_gone = |place: &&String| !there.contains(place.as_str()) && !keeps(place);
@@ -205,7 +244,7 @@ impl IndexError {
     pub fn is_damage(&self) -> bool {
         match self {
             Self::Database { source, .. } => is_damage(source),
-            Self::Disk(_) => false,
+            Self::Disk(_) | Self::Model(_) => false,
         }
     }
 }
@@ -217,44 +256,68 @@ fn is_damage(error: &rusqlite::Error) -> bool {
     ) || matches!(error, rusqlite::Error::SqliteFailure(_, Some(words)) if words.contains("no such"))
 }
 
-fn cut(document: Document) -> Cut {
-    let mut passages: Vec<(Passage, String)> =
-        super::passage::passages(".md", &document.text, None)
-            .into_iter()
-            .map(|passage| {
-                let body = own_words(&document.text.lines().collect::<Vec<_>>(), &passage);
-                (passage, body)
-            })
-            .collect();
-    for (passage, _) in &mut passages {
+/// Forgets what a model made of the texts, and that they were read where there is another.
+fn change_model(connection: &mut Connection, stamp: Option<&str>) -> rusqlite::Result<()> {
+    let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    change.execute_batch("DELETE FROM direction; DELETE FROM model;")?;
+    if let Some(stamp) = stamp {
+        change.execute("INSERT INTO model(stamp) VALUES(?1)", [stamp])?;
+        change.execute_batch("UPDATE source SET stamp = '';")?;
+    }
+    change.commit()
+}
+
+fn cut(document: Document, model: Option<&Model>) -> Cut {
+    let mut passages = super::passage::passages(".md", &document.text, None);
+    for passage in &mut passages {
         if passage.name.is_empty() {
             passage.name.clone_from(&document.title);
         } else if passage.container.is_none() {
             passage.container = Some(document.title.clone());
         }
     }
+    let lines: Vec<&str> = document.text.lines().collect();
     Cut {
+        passages: pieces(passages, &lines, model),
         place: document.place,
         stamp: document.stamp,
         title: document.title,
         text: Some(document.text),
-        passages,
     }
 }
 
-/// The words of the lines that are a passage's own.
-pub(super) fn own_words(lines: &[&str], passage: &Passage) -> String {
-    let mut all = String::new();
-    for (first, last) in &passage.own {
-        let last = (*last as usize).min(lines.len());
-        for line in &lines[(*first as usize - 1).min(last)..last] {
-            for word in words(line) {
-                all.push_str(&word);
-                all.push(' ');
-            }
+/// Gives each passage of a text what it is found by.
+pub(super) fn pieces(passages: Vec<Passage>, lines: &[&str], model: Option<&Model>) -> Vec<Piece> {
+    let mut seen = HashMap::new();
+    let piece = |passage: Passage| {
+        let mut body = String::new();
+        for line in own_lines(lines, &passage) {
+            push_words(line, &mut body);
         }
-    }
-    all
+        let direction = model.map(|model| {
+            let within = passage.container.as_deref().unwrap_or_default();
+            let said = [passage.name.as_str(), within].into_iter();
+            let all: Vec<String> = said
+                .chain(own_lines(lines, &passage))
+                .flat_map(simple_words)
+                .collect();
+            model.direction(all.iter().map(String::as_str), &mut seen)
+        });
+        Piece {
+            passage,
+            body,
+            direction: direction.unwrap_or_default(),
+        }
+    };
+    passages.into_iter().map(piece).collect()
+}
+
+/// The lines that are a passage's own.
+fn own_lines<'t>(lines: &'t [&'t str], passage: &'t Passage) -> impl Iterator<Item = &'t str> {
+    passage.own.iter().flat_map(|(first, last)| {
+        let last = (*last as usize).min(lines.len());
+        lines[(*first as usize - 1).min(last)..last].iter().copied()
+    })
 }
 
 fn put(
@@ -267,6 +330,10 @@ fn put(
     {
         let mut forget_words = change.prepare(
             "DELETE FROM words WHERE rowid IN (SELECT passage.id FROM passage JOIN source \
+             ON passage.source = source.id WHERE collection = ?1 AND place = ?2)",
+        )?;
+        let mut forget_directions = change.prepare(
+            "DELETE FROM direction WHERE passage IN (SELECT passage.id FROM passage JOIN source \
              ON passage.source = source.id WHERE collection = ?1 AND place = ?2)",
         )?;
         let mut forget_passages = change.prepare(
@@ -283,8 +350,11 @@ fn put(
         )?;
         let mut add_words =
             change.prepare("INSERT INTO words(rowid, name, place, body) VALUES(?1, ?2, ?3, ?4)")?;
+        let mut add_direction =
+            change.prepare("INSERT INTO direction(passage, numbers) VALUES(?1, ?2)")?;
         let mut leave = |place: &str| -> rusqlite::Result<()> {
             forget_words.execute(params![collection, place])?;
+            forget_directions.execute(params![collection, place])?;
             forget_passages.execute(params![collection, place])?;
             forget.execute(params![collection, place])?;
             Ok(())
@@ -297,7 +367,8 @@ fn put(
             add_source.execute(params![collection, source.place, source.stamp, source.text])?;
             let id = change.last_insert_rowid();
             let place_words = spaced(&format!("{} {}", source.place, source.title));
-            for (passage, body) in source.passages {
+            for piece in source.passages {
+                let passage = piece.passage;
                 add_passage.execute(params![
                     id,
                     passage.name,
@@ -308,12 +379,11 @@ fn put(
                 ])?;
                 let within = passage.container.as_deref().unwrap_or_default();
                 let name_words = spaced(&format!("{} {within}", passage.name));
-                add_words.execute(params![
-                    change.last_insert_rowid(),
-                    name_words,
-                    place_words,
-                    body
-                ])?;
+                let id = change.last_insert_rowid();
+                add_words.execute(params![id, name_words, place_words, piece.body])?;
+                if !piece.direction.is_empty() {
+                    add_direction.execute(params![id, piece.direction])?;
+                }
             }
         }
     }

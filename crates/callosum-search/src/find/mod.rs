@@ -4,11 +4,14 @@
 //! and [`Search`], which is what is looked for. A [`Found`] passage is whole: a declaration with its
 //! documentation, a section of a document.
 //!
-//! What is deliberately not here: what the documents are, where the index lies, and meaning beyond
-//! words; a list by meaning would be one more to fuse.
+//! A [`Model`], where there is one, adds what words mean.
+//!
+//! What is deliberately not here: what the documents are, where the index lies, and where a model
+//! comes from.
 
 mod ask;
 mod index;
+mod meaning;
 mod passage;
 mod phrase;
 mod rank;
@@ -22,6 +25,7 @@ mod tests;
 pub use self::{
     ask::{Ask, Unit},
     index::{Document, Index, IndexError},
+    meaning::{Model, ModelError},
     passage::{Passage, PassageKind, passages},
     phrase::Phrase,
     search::{By, Found, Search},

@@ -11,6 +11,7 @@ use rusqlite::{OptionalExtension as _, params};
 use super::{
     ask::Ask,
     index::{Index, IndexError},
+    meaning::{ALIKE as ALIKE_IN_MEANING, cosine},
     phrase::Phrase,
     rank::{Standing, coverage, fuse},
     tree::TREE,
@@ -20,6 +21,9 @@ use crate::walk::{Scope, SourceFile, SourceTree};
 
 /// How many passages each way of looking proposes.
 const PROPOSED: usize = 300;
+
+/// How many what words mean proposes: what is less alike than these only has some words of a kind.
+const PROPOSED_BY_MEANING: usize = 50;
 
 /// How many of them are opened to see whether they have what was typed, as it was typed.
 const OPENED: usize = 120;
@@ -44,6 +48,8 @@ pub enum By {
     Words,
     /// Names that are like what was asked for alone.
     Names,
+    /// What means about the same alone; nothing where there is no model.
+    Meaning,
 }
 
 /// What is to be found.
@@ -90,8 +96,8 @@ impl Index {
     /// Looks for passages, the best first; those that are as good in the order of their places.
     ///
     /// Four lists are fused by their ranks: BM25 over words, names that are like what was asked
-    /// for, texts that have it as it was typed, and how much of it a passage has. What was quoted
-    /// stands in each passage, word for word. Of a document
+    /// for, texts that have it as it was typed, and how much of it a passage has; with a model also
+    /// what means about the same. What was quoted stands in each passage, word for word. Of a document
     /// only the best passage is listed. The same index gives the same answer. Texts are
     /// read from the tree as it is now, so the index should be [in line](Self::update_tree) with it.
     pub fn search(
@@ -161,12 +167,19 @@ impl Index {
         for row in rows.into_iter().chain(names) {
             all.entry(row.id).or_insert(row);
         }
-        let (of_words, of_names) = match search.by {
-            By::All => (1.0, 1.0),
-            By::Words => (1.0, 0.0),
-            By::Names => (0.0, 1.0),
-        };
-        let mut lists = vec![(of_words, by_words), (of_names, by_name)];
+        let mut by_meaning = Vec::new();
+        if matches!(search.by, By::All | By::Meaning) {
+            for row in self.alike(search, texts)? {
+                by_meaning.push(row.id);
+                all.entry(row.id).or_insert(row);
+            }
+        }
+        let counts = |by| f64::from(u8::from(search.by == By::All || search.by == by));
+        let mut lists = vec![
+            (counts(By::Words), by_words),
+            (counts(By::Names), by_name),
+            (counts(By::Meaning), by_meaning),
+        ];
         lists.retain(|(weight, _)| *weight > 0.0);
         let mut literally = Vec::new();
         let wants_tests = ask.words().iter().any(|word| is_about_tests(word));
@@ -241,16 +254,48 @@ impl Index {
             }
             Ok(allowed)
         })?;
-        if phrases.is_empty() {
-            return Ok(rows);
-        }
         let mut proposed = Vec::new();
         for row in rows {
-            let text = texts.of(&row)?.unwrap_or_default();
-            if phrases.iter().all(|phrase| phrase.stands_in(&text)) {
+            if texts.have(&row, phrases)? {
                 proposed.push(row);
             }
             if proposed.len() == PROPOSED {
+                break;
+            }
+        }
+        Ok(proposed)
+    }
+
+    /// What means about the same as what was asked for, the most alike first; nothing without a model.
+    fn alike(&self, search: &Search, texts: &mut Texts<'_>) -> Result<Vec<Row>, IndexError> {
+        let Some(model) = &self.model else {
+            return Ok(Vec::new());
+        };
+        let asked = model.direction(search.ask.simple_words(), &mut HashMap::new());
+        let mut alike: Vec<(f32, i64)> = self.tell(|connection| {
+            let mut statement = connection.prepare("SELECT passage, numbers FROM direction")?;
+            let mut rows = statement.query([])?;
+            let mut alike = Vec::new();
+            while let Some(row) = rows.next()? {
+                let how = cosine(&asked, row.get_ref(1)?.as_blob()?);
+                if how >= ALIKE_IN_MEANING {
+                    alike.push((how, row.get(0)?));
+                }
+            }
+            Ok(alike)
+        })?;
+        alike.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let mut proposed = Vec::new();
+        let sql = format!("{ROWS} WHERE passage.id = ?1");
+        for (_, id) in alike {
+            let row = self.tell(|connection| {
+                let mut statement = connection.prepare_cached(&sql)?;
+                statement.query_row([id], Row::read)
+            })?;
+            if search.allows(&row) && texts.have(&row, &search.ask.phrases)? {
+                proposed.push(row);
+            }
+            if proposed.len() == PROPOSED_BY_MEANING {
                 break;
             }
         }
@@ -394,6 +439,15 @@ struct Texts<'a> {
 }
 
 impl Texts<'_> {
+    /// Whether each phrase stands in a passage.
+    fn have(&mut self, row: &Row, phrases: &[Phrase]) -> Result<bool, IndexError> {
+        if phrases.is_empty() {
+            return Ok(true);
+        }
+        let text = self.of(row)?.unwrap_or_default();
+        Ok(phrases.iter().all(|phrase| phrase.stands_in(&text)))
+    }
+
     /// The lines of a passage; `None` where its text is gone.
     fn of(&mut self, row: &Row) -> Result<Option<String>, IndexError> {
         if !self.read.contains_key(&row.source) {

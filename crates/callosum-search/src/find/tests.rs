@@ -289,6 +289,48 @@ fn what_is_quoted_stands_in_each_passage() {
     assert_eq!(home.find(&index, &names).len(), 1);
 }
 
+/// LOA-JIT-2: with a model a passage is found that has none of the words; without one the answers are
+/// those of before, and another model is asked anew.
+#[test]
+fn a_model_adds_what_words_mean() {
+    let home = Home::new(&[
+        ("wait.md", "# Sleep\nUntil the server answers.\n"),
+        ("colour.md", "# Paint\nThe wall and the door.\n"),
+    ]);
+    let folder = home.folder.path().join("model");
+    let found = |update: bool| {
+        let model = Model::open(&home.disk, &folder).unwrap();
+        let index = Index::open(&home.disk, &home.index_file()).unwrap();
+        let mut index = index.with_model(model).unwrap();
+        let updated = home.update(&mut index);
+        assert_eq!(updated.read > 0, update, "{updated:?}");
+        home.places(&index, "pause")
+    };
+    assert_eq!(found(true), [""; 0]);
+    let near = [1.0, 0.0, 0.1];
+    let far = [0.0, 1.0, 0.0];
+    let lay = |pause| {
+        let words = [("pause", pause), ("sleep", near), ("paint", far)];
+        meaning::tests::lay(&home.disk, &folder, &words);
+    };
+    lay(near);
+    assert_eq!(found(true), ["wait.md:1"]);
+    assert_eq!(found(false), ["wait.md:1"]);
+    lay(far);
+    assert_eq!(found(true), ["colour.md:1"]);
+    let index = Index::open(&home.disk, &home.index_file()).unwrap();
+    let index = index.with_model(Model::open(&home.disk, &folder).unwrap());
+    let index = index.unwrap();
+    assert_eq!(home.places(&index, "pause \"the server\""), ["wait.md:1"]);
+    let alone = Search {
+        by: By::Meaning,
+        ..search("paint")
+    };
+    assert_eq!(home.find(&index, &alone)[0].place, "colour.md");
+    home.disk.remove_tree(&folder).unwrap();
+    assert_eq!(found(false), [""; 0]);
+}
+
 /// Whatever is typed is looked for and never a command to the index.
 #[test]
 fn anything_may_be_typed() {

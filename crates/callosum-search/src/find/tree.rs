@@ -5,7 +5,8 @@ use std::{path::Path, time::SystemTime};
 use callosum_host::{Disk, disk::EntryKind};
 
 use super::{
-    index::{Cut, Index, IndexError, own_words},
+    index::{Cut, Index, IndexError, Piece, pieces},
+    meaning::Model,
     passage::passages,
 };
 use crate::{
@@ -18,6 +19,9 @@ pub const TREE: &str = "tree";
 
 /// How many files are read before they are written down.
 const BATCH: usize = 400;
+
+/// From how many changed files on all vectors of a model are read at once.
+const MANY: usize = 100;
 
 /// What an update did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +55,11 @@ impl Index {
         let gone: Vec<String> = known.into_keys().collect();
         self.put(TREE, Vec::new(), &gone)?;
         let count = changed.len();
+        if count > MANY
+            && let Some(model) = &self.model
+        {
+            model.hold()?;
+        }
         let mut done = 0;
         for batch in changed.chunks(BATCH) {
             let part = SourceTree {
@@ -58,7 +67,8 @@ impl Index {
                 files: batch.iter().map(|(file, _)| file.clone()).collect(),
                 skipped: Vec::new(),
             };
-            let cuts = part.map_texts(disk, |file, text| cut(file, &text));
+            let model = self.model.as_ref();
+            let cuts = part.map_texts(disk, |file, text| cut(file, &text, model));
             let cuts = batch.iter().zip(cuts).map(|((file, stamp), cut)| Cut {
                 place: file.path.clone(),
                 stamp: stamp.clone(),
@@ -79,7 +89,7 @@ impl Index {
     }
 }
 
-fn cut(file: &SourceFile, text: &str) -> Vec<(super::passage::Passage, String)> {
+fn cut(file: &SourceFile, text: &str, model: Option<&Model>) -> Vec<Piece> {
     let read = file
         .language
         .map(|language| (language, outline(language, &file.path, text)));
@@ -87,13 +97,7 @@ fn cut(file: &SourceFile, text: &str) -> Vec<(super::passage::Passage, String)> 
         .as_ref()
         .map(|(language, outline)| (*language, outline));
     let lines: Vec<&str> = text.lines().collect();
-    passages(&file.path, text, read)
-        .into_iter()
-        .map(|passage| {
-            let body = own_words(&lines, &passage);
-            (passage, body)
-        })
-        .collect()
+    pieces(passages(&file.path, text, read), &lines, model)
 }
 
 /// What tells a file's content from the one before; taken before it is read, so that a change

@@ -21,6 +21,33 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = String> + '_ {
         })
 }
 
+/// Adds the words of a text to `all`, each with a space behind it.
+///
+/// Most words are small letters alone and their own only part, which is seen without taking them apart.
+pub(super) fn push_words(text: &str, all: &mut String) {
+    for run in text.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
+        if run.is_empty() {
+            continue;
+        }
+        if run.len() <= LONGEST && run.bytes().all(|byte| byte.is_ascii_lowercase()) {
+            all.push_str(run);
+            all.push(' ');
+            continue;
+        }
+        for word in words(run) {
+            all.push_str(&word);
+            all.push(' ');
+        }
+    }
+}
+
+/// The words of a text in lower case, of an identifier only its parts.
+pub(super) fn simple_words(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .flat_map(|run| parts(shortened(run)))
+        .map(str::to_lowercase)
+}
+
 fn shortened(run: &str) -> &str {
     match run.char_indices().nth(LONGEST) {
         Some((end, _)) => &run[..end],
@@ -88,6 +115,15 @@ mod tests {
     }
 
     proptest! {
+        /// Words are the same whichever way they are had.
+        #[test]
+        fn words_are_pushed_as_they_are(text in "[a-zA-Z0-9_é ,.]{0,120}") {
+            let mut all = String::new();
+            push_words(&text, &mut all);
+            let each: String = words(&text).flat_map(|word| [word, " ".to_owned()]).collect();
+            prop_assert_eq!(all, each);
+        }
+
         /// Whatever the text, words are lower case, not empty and bounded.
         #[test]
         fn words_are_plain(text in ".{0,200}") {

@@ -1,0 +1,137 @@
+//! [`Pieces`]: which pieces of a model's vocabulary a word is made of.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+
+/// What stands before a word in the vocabularies of SentencePiece.
+const WORD_BEGINS: char = '\u{2581}';
+
+/// Longest word that is cut up; what is longer is data.
+const LONGEST: usize = 64;
+
+/// `tokenizer.json`, as far as it is read.
+#[derive(Deserialize)]
+struct File {
+    model: Vocabulary,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type")]
+enum Vocabulary {
+    WordPiece {
+        vocab: HashMap<String, u32>,
+        #[serde(default = "WordPiece::usual_prefix")]
+        continuing_subword_prefix: String,
+    },
+    WordLevel {
+        vocab: HashMap<String, u32>,
+    },
+    #[serde(rename = "BPE")]
+    Merged {
+        vocab: HashMap<String, u32>,
+        #[serde(default)]
+        byte_fallback: bool,
+    },
+}
+
+/// Only a place for a default.
+enum WordPiece {}
+
+impl WordPiece {
+    fn usual_prefix() -> String {
+        "##".to_owned()
+    }
+}
+
+/// How words are cut into pieces.
+#[derive(Debug)]
+pub(super) struct Pieces {
+    known: HashMap<String, u32>,
+    way: Way,
+}
+
+#[derive(Debug)]
+enum Way {
+    /// The longest piece that fits, again and again, with this before each but the first.
+    Longest { prefix: String },
+    /// Not at all.
+    Whole,
+    /// Neighbours become one, those first that stand first in the vocabulary.
+    Merged,
+}
+
+impl Pieces {
+    /// Reads a `tokenizer.json`; what of it is not understood, where it cannot be used.
+    pub(super) fn read(bytes: &[u8]) -> Result<Self, String> {
+        let file: File = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        let (known, way) = match file.model {
+            Vocabulary::WordPiece {
+                vocab,
+                continuing_subword_prefix: prefix,
+            } => (vocab, Way::Longest { prefix }),
+            Vocabulary::WordLevel { vocab } => (vocab, Way::Whole),
+            // Only vocabularies of SentencePiece have the order that merging goes by.
+            Vocabulary::Merged {
+                vocab,
+                byte_fallback: true,
+            } => (vocab, Way::Merged),
+            Vocabulary::Merged { .. } => {
+                return Err("its pieces are bytes, which are not read".to_owned());
+            }
+        };
+        Ok(Self { known, way })
+    }
+
+    /// The highest number that a piece has.
+    pub(super) fn highest(&self) -> u32 {
+        self.known.values().copied().max().unwrap_or_default()
+    }
+
+    /// The pieces of a word in lower case; none where the vocabulary does not have it.
+    pub(super) fn of(&self, word: &str) -> Vec<u32> {
+        if word.len() > LONGEST {
+            return Vec::new();
+        }
+        match &self.way {
+            Way::Whole => self.known.get(word).copied().into_iter().collect(),
+            Way::Longest { prefix } => self.longest(word, prefix).unwrap_or_default(),
+            Way::Merged => self.merged(word),
+        }
+    }
+
+    fn longest(&self, word: &str, prefix: &str) -> Option<Vec<u32>> {
+        let mut pieces = Vec::new();
+        let mut rest = word;
+        while !rest.is_empty() {
+            let before = if pieces.is_empty() { "" } else { prefix };
+            let ends = rest.char_indices().map(|(at, c)| at + c.len_utf8());
+            let (end, piece) = ends.rev().find_map(|end| {
+                let piece = format!("{before}{}", &rest[..end]);
+                Some((end, *self.known.get(&piece)?))
+            })?;
+            pieces.push(piece);
+            rest = &rest[end..];
+        }
+        Some(pieces)
+    }
+
+    fn merged(&self, word: &str) -> Vec<u32> {
+        let whole = format!("{WORD_BEGINS}{word}");
+        let mut parts: Vec<&str> = whole.split_inclusive(|_: char| true).collect();
+        loop {
+            let joined = |at: usize| {
+                let from = parts[..at].iter().map(|part| part.len()).sum::<usize>();
+                &whole[from..from + parts[at].len() + parts[at + 1].len()]
+            };
+            let best = (0..parts.len().saturating_sub(1))
+                .filter_map(|at| Some((*self.known.get(joined(at))?, at)))
+                .min();
+            let Some((_, at)) = best else { break };
+            parts[at] = joined(at);
+            parts.remove(at + 1);
+        }
+        let known = parts.iter().filter_map(|part| self.known.get(*part));
+        known.copied().collect()
+    }
+}

@@ -227,11 +227,7 @@ fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
     let mut parts = absolute[1..].split('/');
     let first = parts.next().unwrap_or("");
     let deep = parts.clone().count();
-    let temporary = matches!(first, "tmp")
-        || path::is_within(&absolute, "/var/tmp")
-        || path::is_within(&absolute, "/private/tmp")
-        || path::is_within(&absolute, "/var/folders")
-        || path::is_within(&absolute, "/dev/shm");
+    let temporary = is_temporary(&absolute);
     // What holds the project or the home is vital wherever it lies, also among temporary folders.
     let home = facts.home.as_deref().filter(|home| !home.is_empty());
     let holds = |inner: &str| path::is_within(inner, &absolute);
@@ -274,6 +270,19 @@ fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
         return Place::Vital;
     }
     Place::Outside
+}
+
+/// Whether a path is one of the system's temporary folders, or stands in one.
+pub(crate) fn is_temporary(absolute: &str) -> bool {
+    [
+        "/tmp",
+        "/var/tmp",
+        "/private/tmp",
+        "/var/folders",
+        "/dev/shm",
+    ]
+    .iter()
+    .any(|folder| path::is_within(absolute, folder))
 }
 
 /// The facts by which a command's path is judged: one that deletes, moves or replaces a link does

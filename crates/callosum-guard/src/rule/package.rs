@@ -1,6 +1,10 @@
 //! Packages and archives: what removes software, or lays files over others.
 
-use super::{Rule, Severity, Tool};
+use super::{Rule, Severity, Subject, Tool};
+use crate::{
+    path,
+    place::{self, Place},
+};
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
@@ -109,23 +113,13 @@ pub(super) const TOOLS: &[Tool] = &[
                     || s.has("--extract")
                     || s.operand(0).contains('x') && !s.operand(0).contains(['.', '/']);
                 let moved = s.has("-C") || s.has("--directory") || s.has("-d");
-                unpacks
-                    && !moved
-                    && matches!(
-                        s.place("."),
-                        crate::place::Place::Vital | crate::place::Place::System
-                    )
+                unpacks && !moved && is_of_system(s, ".")
             }),
             ("into-system", |s| {
                 s.value("-C")
                     .or_else(|| s.value("--directory"))
                     .or_else(|| s.value("-d").filter(|_| s.call.name == "unzip"))
-                    .is_some_and(|to| {
-                        matches!(
-                            s.place(to),
-                            crate::place::Place::Vital | crate::place::Place::System
-                        )
-                    })
+                    .is_some_and(|to| is_of_system(s, to))
                     && !s.call.words.get(1).is_some_and(|word| {
                         !word.text.starts_with("--") && word.text.contains(['c', 't'])
                             || matches!(word.text.as_str(), "--create" | "--list")
@@ -181,3 +175,37 @@ pub(super) const TOOLS: &[Tool] = &[
         }],
     },
 ];
+
+/// Whether what is unpacked there lands among the system's files or in the home folder itself. A
+/// temporary folder stays one where the project stands in it.
+fn is_of_system(subject: &Subject<'_>, to: &str) -> bool {
+    let at = path::absolute(to, subject.call.cwd.as_deref());
+    matches!(subject.place(to), Place::Vital | Place::System) && !place::is_temporary(&at)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Decision, Facts, Policy, decide};
+
+    /// CAKE-SHIM-1: a project below a temporary folder makes that folder none of the system's.
+    #[test]
+    fn a_temporary_folder_may_be_unpacked_into_around_the_project() {
+        let facts = Facts {
+            cwd: Some("/tmp/t/p".to_owned()),
+            root: Some("/tmp/t/p".to_owned()),
+            home: Some("/home/u".to_owned()),
+            ..Facts::default()
+        };
+        let of = |command: &str| decide(command, &facts, &Policy::default()).decision;
+        for command in [
+            "wget -O /tmp/x.tgz http://x.io/x.tgz && tar -C /tmp -xzf /tmp/x.tgz",
+            "cd /tmp && tar xzf x.tgz",
+            "unzip x.zip -d /tmp/t",
+            "curl -L http://x.io/x.tgz | tar -xz -C /tmp/dir",
+        ] {
+            assert_eq!(of(command), Decision::Allow, "{command}");
+        }
+        assert_eq!(of("tar -C ~ -xzf x.tgz"), Decision::Ask);
+        assert_eq!(of("rm -rf /tmp/t"), Decision::Block);
+    }
+}

@@ -253,9 +253,9 @@ fn look(
     if call.elsewhere {
         return;
     }
-    for (path, strict) in protect::writes(call, facts) {
+    for (path, reach) in protect::writes(call, facts) {
         let facts = place::facts_of_entry(&call.name, &path, call.cwd.as_deref(), facts);
-        if let Some(objection) = protect::objection_to(&path, call.cwd.as_deref(), &facts, strict) {
+        if let Some(objection) = protect::objection_to(&path, call.cwd.as_deref(), &facts, reach) {
             let decision = objection.severity.decision(policy.strictness);
             note(objection.id, decision);
             if decision > Decision::Allow {

@@ -18,6 +18,7 @@
 pub mod config;
 mod decide;
 mod facts;
+mod fetch;
 mod glob;
 mod loss;
 pub mod patch;
@@ -27,6 +28,7 @@ mod place;
 mod policy;
 mod protect;
 mod rule;
+mod sed;
 mod shell;
 pub mod snapshot;
 mod unwrap;

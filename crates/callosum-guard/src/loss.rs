@@ -11,27 +11,6 @@ use crate::{
     unwrap::{Call, value::is_known},
 };
 
-/// Programs that delete or overwrite the files which they are given.
-const DELETERS: [&str; 17] = [
-    "rm",
-    "grm",
-    "rimraf",
-    "del-cli",
-    "rmrf",
-    "srm",
-    "del",
-    "rd",
-    "erase",
-    "ri",
-    "Remove-Item",
-    "remove-item",
-    "unlink",
-    "shred",
-    "wipe",
-    "trash-empty",
-    "truncate",
-];
-
 /// Whether files within the project go by it, or what stands in them.
 pub(crate) fn loses(call: &Call, facts: &Facts) -> bool {
     if call.elsewhere {
@@ -39,7 +18,8 @@ pub(crate) fn loses(call: &Call, facts: &Facts) -> bool {
     }
     let subject = || Subject::of_user(call, "", facts);
     let name = call.name.as_str();
-    if DELETERS.contains(&name) {
+    let deletes = rule::DELETERS.contains(&name) && name != "rmdir";
+    if deletes || matches!(name, "shred" | "wipe" | "truncate") {
         let subject = subject();
         let mut operands = subject.operands.iter();
         return operands.any(|(word, _)| holds_work(subject.place(&word.text)));

@@ -1,17 +1,13 @@
-//! Files that agents do not write: the guard's own, the clients' hooks, the repository's, the
-//! shell's start-up files, and whatever lies outside the project.
-//!
-//! [`decide_write`] judges one path, for tools that write files; [`writes`] finds the paths that a
-//! command would write, so that both ways are judged alike.
+//! What is held against a write to a path: whose file it is, and how grave that is.
 
+use super::writer::Reach;
 use crate::{
     decide::CONFIRM,
     facts::Facts,
-    glob, patch, path,
+    glob, path,
     place::{self, Place},
     policy::Policy,
-    rule::{Severity, Subject},
-    unwrap::{Call, Write, value::is_known},
+    rule::Severity,
     verdict::{Decision, Verdict},
 };
 
@@ -93,7 +89,7 @@ const STARTUP_FILES: [&str; 22] = [
 /// The path may be relative to the facts' working folder. Links are followed as far as the facts
 /// know them.
 pub fn decide_write(path: &str, facts: &Facts, policy: &Policy) -> Verdict {
-    let objection = objection_to(path, facts.cwd.as_deref(), facts, true);
+    let objection = objection_to(path, facts.cwd.as_deref(), facts, Reach::Anywhere);
     let held = objection.map(|objection| {
         let decision = objection.severity.decision(policy.strictness);
         (decision, objection.id, objection.reason)
@@ -123,12 +119,12 @@ fn is_pattern_of_state(pattern: &str, initialised: bool) -> bool {
     is_about && names.any(|name| glob::matches(pattern, name))
 }
 
-/// What is held against a write to this path; with `strict` also that it lies outside.
+/// What is held against a write to this path by a command that reaches so far.
 pub(crate) fn objection_to(
     text: &str,
     cwd: Option<&str>,
     facts: &Facts,
-    strict: bool,
+    reach: Reach,
 ) -> Option<Objection> {
     if text.is_empty() || text.contains('\0') {
         return None;
@@ -184,9 +180,11 @@ pub(crate) fn objection_to(
             (!harmless).then_some(GIT)
         }
         Place::Device => Some(DEVICE),
-        Place::System => Some(SYSTEM),
-        Place::Vital if !is_root(&absolute, facts) => Some(SYSTEM).filter(|_| strict),
-        Place::Outside => Some(OUTSIDE).filter(|_| strict),
+        Place::System => Some(SYSTEM).filter(|_| reach != Reach::Guarded),
+        Place::Vital if !is_root(&absolute, facts) => {
+            Some(SYSTEM).filter(|_| reach == Reach::Anywhere)
+        }
+        Place::Outside => Some(OUTSIDE).filter(|_| reach == Reach::Anywhere),
         _ => None,
     }
 }
@@ -231,281 +229,4 @@ fn settings(path: &str) -> Option<Objection> {
         _ => false,
     });
     hooked.then_some(HOOKS)
-}
-
-/// Whether a file is one in which keys or passwords are kept.
-pub(crate) fn keeps_secrets(file: &str) -> bool {
-    let name = path::name(file);
-    let within = |folder: &str| file.split('/').any(|part| part == folder);
-    match name {
-        ".ssh" | ".gnupg" | ".aws" | ".netrc" | ".pypirc" | ".git-credentials" | ".pgpass"
-        | ".env" | "shadow" | "master.key" | "credentials.json" => true,
-        "credentials" => within(".aws"),
-        "config" => within(".kube"),
-        "config.json" => within(".docker"),
-        "hosts.yml" => within("gh"),
-        _ => {
-            let sample = ["example", "sample", "template", "test", "dist"];
-            let end = name.rsplit('.').next().unwrap_or("");
-            name.starts_with(".env.") && !sample.contains(&end)
-                || within(".ssh") && name.starts_with("id_") && end != "pub"
-                || within(".gnupg")
-                || matches!(end, "pem" | "p12" | "pfx" | "keystore" | "kdbx")
-        }
-    }
-}
-
-/// Options of commands that write files which take the next word.
-fn takes(name: &str) -> &'static str {
-    match name {
-        "cp" | "gcp" | "mv" | "gmv" | "ln" => "-t --target-directory -S --suffix",
-        "install" => "-t --target-directory -S --suffix -m --mode -o --owner -g --group",
-        "truncate" => "-s --size -r --reference -o",
-        "fallocate" => "-l --length -o --offset",
-        "sed" | "gsed" => "-e -f --expression --file -l --line-length",
-        "rsync" | "scp" => "-e -i -F -P -o -l --rsh --exclude --include --filter",
-        "tar" | "gtar" | "bsdtar" => "-f -C --file --directory --exclude",
-        "unzip" => "-d -x -P",
-        "vim" | "vi" | "nvim" | "ex" => "-c -S -s -u -i --cmd",
-        _ => "-o --output -O --output-document -m --mode -e --expression -r --reference -t -S",
-    }
-}
-
-/// The paths that a command would write or delete, and whether that counts outside the project too.
-pub(crate) fn writes(call: &Call, facts: &Facts) -> Vec<(String, bool)> {
-    let mut all: Vec<(String, bool)> = call
-        .writes
-        .iter()
-        .map(|Write { path, .. }| (path.clone(), true))
-        .collect();
-    if call.words.is_empty() || call.name.is_empty() {
-        return all;
-    }
-    let subject = Subject::of_user(call, takes(&call.name), facts);
-    let operands = || {
-        subject
-            .operands
-            .iter()
-            .map(|(word, _)| word.text.as_str())
-            .filter(|text| is_known(text) || text.contains('/'))
-    };
-    let mut add = |path: &str, strict: bool| all.push((path.to_owned(), strict));
-    match call.name.as_str() {
-        "tee" | "sponge" | "truncate" | "fallocate" | "ed" | "ex" => {
-            operands().for_each(|path| add(path, true));
-        }
-        "cp" | "install" | "ln" | "rsync" | "scp" | "gcp" | "ditto" => {
-            let to = subject
-                .value("-t")
-                .or_else(|| subject.value("--target-directory"))
-                .or_else(|| {
-                    if subject.operands.len() > 1 {
-                        operands().next_back()
-                    } else {
-                        None
-                    }
-                });
-            let dry = subject.has("-n") && call.name == "rsync" || subject.has("--dry-run");
-            if let Some(to) = to
-                && !dry
-                && !(call.name != "cp" && to.contains(':'))
-            {
-                // Into a folder means to the file of that name in it.
-                let name = subject
-                    .operands
-                    .first()
-                    .map_or("", |(word, _)| path::name(word.text.trim_end_matches('/')));
-                add(to, true);
-                add(&format!("{}/{name}", to.trim_end_matches('/')), false);
-            }
-        }
-        "mv" | "gmv" => {
-            let count = subject.operands.len();
-            for (at, path) in operands().enumerate() {
-                add(path, at + 1 == count);
-                if at + 1 == count && count > 1 {
-                    let name = path::name(subject.operand(0).trim_end_matches('/'));
-                    add(&format!("{}/{name}", path.trim_end_matches('/')), false);
-                }
-            }
-        }
-        "rm" | "unlink" | "shred" | "rmdir" | "chmod" | "chattr" => {
-            operands().for_each(|path| add(path, false));
-        }
-        "sed" | "gsed" | "perl" | "ruby" | "awk" | "gawk" => {
-            let in_place = call.words.iter().skip(1).any(|word| {
-                let text = word.text.as_str();
-                text.starts_with("--in-place")
-                    || text == "inplace"
-                    || text.starts_with("-i")
-                    || text.starts_with('-')
-                        && !text.starts_with("--")
-                        && text.len() <= 5
-                        && text.contains('i')
-                        && !call.name.ends_with("awk")
-            });
-            if in_place {
-                // Without `-e` or `-f` the first operand is what is to be done.
-                let script = call.name.ends_with("sed")
-                    && !["-e", "-f", "--expression", "--file"]
-                        .iter()
-                        .any(|option| subject.has(option));
-                let files = subject.operands.iter().skip(usize::from(script));
-                files.for_each(|(word, _)| add(&word.text, true));
-            }
-        }
-        "dd" => {
-            for word in &call.words {
-                if let Some(to) = word.text.strip_prefix("of=") {
-                    add(to, true);
-                }
-            }
-        }
-        "curl" | "wget" | "sort" | "gcc" | "cc" | "clang" => {
-            for option in ["-o", "--output", "-O", "--output-document"] {
-                if option == "-O" && call.name == "curl" {
-                    continue;
-                }
-                if let Some(to) = subject.value(option) {
-                    add(to, true);
-                }
-            }
-        }
-        "tar" | "gtar" | "bsdtar" | "unzip" => {
-            for option in ["-C", "--directory", "-d"] {
-                if (option == "-d") == (call.name == "unzip")
-                    && let Some(to) = subject.value(option)
-                {
-                    add(to, false);
-                }
-            }
-        }
-        "vim" | "vi" | "nvim" => {
-            let told = call.words.iter().skip(1).any(|word| {
-                matches!(word.text.as_str(), "-c" | "-es" | "-s" | "-S")
-                    || word.text.starts_with("+:")
-            });
-            if told {
-                operands()
-                    .filter(|text| !text.starts_with('+'))
-                    .for_each(|path| add(path, true));
-            }
-        }
-        "apply_patch" | "applypatch" => {
-            for path in patch::paths(&patch_text(call)) {
-                add(&path, true);
-            }
-        }
-        "patch" => {
-            if let Some(path) = operands().next() {
-                add(path, true);
-            }
-            for path in patch::paths_of_diff(&patch_text(call)) {
-                add(&path, true);
-            }
-        }
-        "git" => {
-            if matches!(subject.operand(0), "apply" | "am") && !subject.has("--check") {
-                for path in patch::paths_of_diff(&patch_text(call)) {
-                    add(&path, true);
-                }
-            }
-            if matches!(subject.operand(0), "checkout" | "restore" | "rm" | "mv") {
-                operands().skip(1).for_each(|path| add(path, false));
-            }
-        }
-        _ => {}
-    }
-    all
-}
-
-/// The patch that a command is given: what comes in, or a word of several lines.
-fn patch_text(call: &Call) -> String {
-    let words = call.words.iter().skip(1).map(|word| word.text.as_str());
-    let input = call.input.as_ref().map(|input| input.text.as_str());
-    let texts: Vec<&str> = words
-        .filter(|word| word.contains('\n'))
-        .chain(input)
-        .collect();
-    texts.join("\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// CAKE-SHIM-1: where our records are there, a pattern that takes one in is a write of it; that of
-    /// everything is asked about as such.
-    #[test]
-    fn a_pattern_takes_in_what_is_there() {
-        let of = |initialised, command: &str| {
-            let facts = Facts {
-                cwd: Some("/home/a/shop".to_owned()),
-                root: Some("/home/a/shop".to_owned()),
-                initialised,
-                ..Facts::default()
-            };
-            crate::decide(command, &facts, &Policy::default()).decision
-        };
-        for command in [
-            "rm *.json",
-            "sed -i s/a/b/ *.json",
-            "rm -f re*.json",
-            "find . -name '*.json' -delete",
-        ] {
-            assert_eq!(of(true, command), Decision::Block, "{command}");
-            assert_eq!(of(false, command), Decision::Allow, "{command}");
-        }
-        for command in ["cat *.json", "rm -f dist/*.json", "rm *.js"] {
-            assert_eq!(of(true, command), Decision::Allow, "{command}");
-        }
-        assert_eq!(of(true, "rm -rf *"), Decision::Ask);
-    }
-
-    /// CAKE-SHIM-1: what all worktrees of a repository share is not written from one of them.
-    #[test]
-    fn a_linked_worktree_does_not_write_the_shared_repository() {
-        let facts = Facts {
-            cwd: Some("/home/a/topic".to_owned()),
-            root: Some("/home/a/topic".to_owned()),
-            home: Some("/home/a".to_owned()),
-            git_dir: Some("/home/a/shop/.git/worktrees/topic".to_owned()),
-            worktree: true,
-            ..Facts::default()
-        };
-        for path in ["../shop/.git/config", "../shop/.git/hooks/pre-commit"] {
-            let verdict = decide_write(path, &facts, &Policy::default());
-            assert_eq!(verdict.rule.as_deref(), Some("protect.git"), "{path}");
-        }
-        let verdict = decide_write("../shop/src/a.rs", &facts, &Policy::default());
-        assert_eq!(verdict.rule.as_deref(), Some("protect.outside"));
-    }
-
-    /// CAKE-SHIM-1: what steers the guard and stands outside of the project is not written, but for
-    /// folders in it that are for everybody's use.
-    #[test]
-    fn what_steers_the_guard_is_not_written() {
-        let text = |text: &str| text.to_owned();
-        let facts = Facts {
-            cwd: Some(text("/home/a/shop")),
-            root: Some(text("/home/a/shop")),
-            home: Some(text("/home/a")),
-            free: vec![text("/tmp"), text("/tmp/state/scratch/1")],
-            kept: vec![text("/tmp/state"), text("/home/a/.config/cake_config.yaml")],
-            ..Facts::default()
-        };
-        for (path, rule) in [
-            ("/tmp/state/permissions/user.json", Some("protect.state")),
-            ("/tmp/state/scratch/1/x", None),
-            ("/tmp/states", None),
-            ("../.config/cake_config.yaml", Some("protect.state")),
-            ("src/lib.rs", None),
-        ] {
-            let verdict = decide_write(path, &facts, &Policy::default());
-            assert_eq!(verdict.rule.as_deref(), rule, "{path}");
-            let command = format!("echo x > {path}");
-            let verdict = crate::decide(&command, &facts, &Policy::default());
-            assert_eq!(verdict.rule.as_deref(), rule, "{command}");
-        }
-    }
 }

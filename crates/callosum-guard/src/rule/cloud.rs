@@ -93,7 +93,10 @@ pub(super) const TOOLS: &[Tool] = &[
                 "sam" | "copilot" => first == "delete" || second == "delete",
                 "vagrant" => first == "destroy",
                 "nomad" => matches!(second, "stop" | "purge" | "delete") && first != "status",
-                "consul" => first == "kv" && second == "delete",
+                "consul" => {
+                    first == "kv" && second == "delete"
+                        || first == "snapshot" && second == "restore"
+                }
                 "vault" => {
                     matches!(first, "delete")
                         || first == "kv" && matches!(second, "delete" | "destroy" | "metadata")
@@ -217,9 +220,15 @@ pub(super) const TOOLS: &[Tool] = &[
                 "s3cmd" => words
                     .first()
                     .is_some_and(|word| matches!(*word, "del" | "rb" | "rm")),
-                "mc" => words
-                    .first()
-                    .is_some_and(|word| matches!(*word, "rm" | "rb")),
+                "mc" => {
+                    words
+                        .first()
+                        .is_some_and(|word| matches!(*word, "rm" | "rb"))
+                        || words.first() == Some(&"mirror") && s.has("--remove")
+                        || words
+                            .get(2)
+                            .is_some_and(|word| matches!(*word, "remove" | "rm"))
+                }
                 "azcopy" => {
                     words
                         .first()
@@ -228,6 +237,7 @@ pub(super) const TOOLS: &[Tool] = &[
                             given.name == "--delete-destination" && given.value == Some("true")
                         })
                 }
+                "neonctl" => words.contains(&"delete") || words.starts_with(&["branches", "reset"]),
                 "supabase" => {
                     words.starts_with(&["db", "reset"]) && s.has("--linked")
                         || words.contains(&"delete")
@@ -243,6 +253,8 @@ pub(super) const TOOLS: &[Tool] = &[
                             | "terminate"
                             | "delete-org"
                             | "delete-space"
+                            | "cluster-delete"
+                            | "rebuild"
                     )
                 }),
             }

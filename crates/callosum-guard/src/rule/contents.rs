@@ -9,6 +9,7 @@ use super::{Rule, Severity, Subject};
 use crate::{
     path,
     place::Place,
+    sed::Sed,
     unwrap::{Call, value::Arg},
 };
 
@@ -195,7 +196,7 @@ fn targets<'a>(subject: &'a Subject<'_>) -> Vec<Target<'a>> {
                 }));
             }
         }
-        "sed" | "gsed" => all.extend(emptied_by_sed(words)),
+        "sed" | "gsed" => all.extend(emptied_by_sed(&call.words)),
         "perl" => all.extend(emptied_by_perl(words)),
         _ => {}
     }
@@ -219,45 +220,18 @@ fn says_nothing(call: &Call) -> bool {
     }
 }
 
-/// The files of which `sed -i` deletes every line.
+/// The files of which `sed -i` deletes every line, by all its words.
 fn emptied_by_sed(words: &[Arg]) -> Vec<Target<'_>> {
-    let short = |word: &Arg, letter: char| {
-        word.text.starts_with('-') && !word.text.starts_with("--") && word.text.contains(letter)
-    };
-    let in_place = |word: &Arg| short(word, 'i') || word.text.starts_with("--in-place");
-    if !words.iter().any(in_place) {
-        return Vec::new();
-    }
-    let quiet = words
-        .iter()
-        .any(|word| short(word, 'n') || word.text == "--quiet");
-    let mut scripts = Vec::new();
-    let mut files = Vec::new();
-    let mut is_script = false;
-    for word in words {
-        let text = word.text.as_str();
-        if std::mem::take(&mut is_script) {
-            scripts.push(text);
-        } else if let Some(script) = text.strip_prefix("--expression=") {
-            scripts.push(script);
-        } else if text == "--expression" || text.starts_with('-') && text.ends_with('e') {
-            is_script = true;
-        } else if !text.starts_with('-') {
-            files.push(word);
-        }
-    }
-    if scripts.is_empty() && !files.is_empty() {
-        scripts.push(&files.remove(0).text);
-    }
+    let sed = Sed::read(words);
     let deletes = |script: &&str| {
         let plain: String = script.chars().filter(|c| !c.is_whitespace()).collect();
         matches!(
             plain.as_str(),
             "d" | "1,$d" | "0,$d" | "/./d" | "/.*/d" | "/^/d" | "{d}"
-        ) || quiet && !script.contains(['p', 'w', 'P', 'l', '='])
+        ) || sed.quiet && !script.contains(['p', 'w', 'P', 'l', '='])
     };
-    if scripts.iter().any(deletes) {
-        files.into_iter().map(Target::of).collect()
+    if sed.in_place && sed.scripts.iter().any(deletes) {
+        sed.files.into_iter().map(Target::of).collect()
     } else {
         Vec::new()
     }

@@ -161,6 +161,7 @@ pub(super) const TOOLS: &[Tool] = &[
             }) || s.call.name == "etcdctl"
                 && s.operands.iter().any(|(word, _)| word.text == "del")
                 && (s.has("--prefix") || s.has("--from-key"))
+                || s.call.name == "etcdctl" && s.text().contains("snapshot restore")
                 || s.call.name.ends_with("-cli")
                     && matches!(s.operand(0).to_ascii_lowercase().as_str(), "del" | "unlink")
                     && s.operands.iter().any(|(word, _)| !word.is_known())

@@ -1,27 +1,30 @@
 //! Deleting: `rm` and whatever else makes files go away.
 
 use super::{Rule, Severity, Subject, Tool};
-use crate::place::Place;
+use crate::{path, place::Place};
+
+/// Programs that delete what they are given.
+pub(crate) const DELETERS: &[&str] = &[
+    "rm",
+    "grm",
+    "rimraf",
+    "del-cli",
+    "trash-empty",
+    "srm",
+    "del",
+    "rd",
+    "erase",
+    "ri",
+    "Remove-Item",
+    "remove-item",
+    "rmrf",
+    "unlink",
+    "rmdir",
+];
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
-        names: &[
-            "rm",
-            "grm",
-            "rimraf",
-            "del-cli",
-            "trash-empty",
-            "srm",
-            "del",
-            "rd",
-            "erase",
-            "ri",
-            "Remove-Item",
-            "remove-item",
-            "rmrf",
-            "unlink",
-            "rmdir",
-        ],
+        names: DELETERS,
         takes: "",
         one_dash: false,
         tests: &[
@@ -178,26 +181,93 @@ pub(super) const TOOLS: &[Tool] = &[
                         .last()
                         .is_some_and(|(w, _)| !matches!(s.place(&w.text), Place::Inside))
             }),
+            ("moves-others", |s| {
+                let mut sources = source_words(s);
+                sources.any(|word| s.place(word) == Place::Outside && is_project_of_others(s, word))
+            }),
             ("to-null", |s| {
                 s.operands
                     .last()
                     .is_some_and(|(w, _)| w.text == "/dev/null")
             }),
         ],
-        rules: &[Rule {
-            id: "mv.vital",
-            when: &["&moves-vital", "&moves-git", "&to-null", "&moves-all"],
-            severity: Severity::Block,
-            reason: "what is moved is gone from where it is needed",
-            alternative: Some("cp -r src src.bak"),
-            catches: &[
-                "mv /etc /tmp/etc",
-                "mv ~ /tmp/x",
-                "mv .git /tmp/g",
-                "mv src /dev/null",
-            ],
-            spares: &["mv a b", "mv src/x.rs src/y.rs", "mv /tmp/a ."],
-        }],
+        rules: &[
+            Rule {
+                id: "mv.vital",
+                when: &["&moves-vital", "&moves-git", "&to-null", "&moves-all"],
+                severity: Severity::Block,
+                reason: "what is moved is gone from where it is needed",
+                alternative: Some("cp -r src src.bak"),
+                catches: &[
+                    "mv /etc /tmp/etc",
+                    "mv ~ /tmp/x",
+                    "mv .git /tmp/g",
+                    "mv src /dev/null",
+                ],
+                spares: &["mv a b", "mv src/x.rs src/y.rs", "mv /tmp/a ."],
+            },
+            Rule {
+                id: "mv.outside",
+                when: &["&moves-others"],
+                severity: Severity::Ask,
+                reason: "it takes away what does not belong to this project",
+                alternative: Some("cp -r src src.bak"),
+                catches: &[
+                    "mv ../other /tmp/x",
+                    "mv ~/other ../backup",
+                    "mv -t /tmp ../other",
+                ],
+                spares: &[
+                    "mv ../other/a.txt .",
+                    "mv ~/Downloads/x.csv data",
+                    "mv ../a.txt .",
+                ],
+            },
+        ],
+    },
+    Tool {
+        names: &[
+            "trash",
+            "trash-put",
+            "rmtrash",
+            "gomi",
+            "rip",
+            "gtrash",
+            "gio",
+            "kioclient",
+        ],
+        takes: "",
+        one_dash: false,
+        tests: &[("trashes", |s| {
+            !matches!(s.call.name.as_str(), "gio" | "kioclient")
+                || matches!(s.operand(0), "trash" | "remove" | "move")
+        })],
+        rules: &[
+            Rule {
+                id: "trash.vital",
+                when: &["&trashes @vital|@project|@system|@git"],
+                severity: Severity::Block,
+                reason: "it takes away the system, the home folder or the whole project",
+                alternative: Some("trash build"),
+                catches: &[
+                    "trash ~",
+                    "gio trash .git",
+                    "rip /",
+                    "gomi .",
+                    "rmtrash /home/u",
+                ],
+                spares: &["trash build", "gio trash dist", "gio info ~", "rip target"],
+            },
+            Rule {
+                id: "trash.outside",
+                when: &["&trashes @outside|@everything"],
+                severity: Severity::Ask,
+                reason: "it takes away all of the project, or what lies outside",
+                alternative: Some("trash build"),
+                catches: &["trash ../other", "trash *", "gio trash ~/notes"],
+                spares: &["trash a.txt", "gio open ../other", "rip /tmp/x"],
+            },
+        ],
     },
     Tool {
         names: &["shred", "wipe", "scrub"],
@@ -327,13 +397,33 @@ pub(super) const TOOLS: &[Tool] = &[
 ];
 
 fn sources(subject: &Subject<'_>) -> impl Iterator<Item = Place> {
+    source_words(subject).map(|word| subject.place(word))
+}
+
+fn source_words<'a>(subject: &'a Subject<'_>) -> impl Iterator<Item = &'a str> {
     let count = subject.operands.len();
     let all = subject.has("-t") || subject.has("--target-directory");
     subject
         .operands
         .iter()
         .take(if all { count } else { count.saturating_sub(1) })
-        .map(|(word, _)| subject.place(&word.text))
+        .map(|(word, _)| word.text.as_str())
+}
+
+/// Whether a path looks like another project: a folder beside this one, or in the home folder.
+fn is_project_of_others(subject: &Subject<'_>, text: &str) -> bool {
+    let absolute = path::absolute(text, subject.call.cwd.as_deref());
+    let Some((parent, name)) = absolute.rsplit_once('/') else {
+        return false;
+    };
+    let beside = subject
+        .facts
+        .root
+        .as_deref()
+        .and_then(|root| root.rsplit_once('/'));
+    let holds = beside.is_some_and(|(beside, _)| beside == parent)
+        || subject.facts.home.as_deref() == Some(parent);
+    holds && !name.trim_start_matches('.').contains('.')
 }
 
 fn recursive(subject: &Subject<'_>) -> bool {

@@ -1,10 +1,11 @@
 //! git: what throws work away, here or where it was pushed to.
 
 use super::{Rule, Severity, Subject, Tool};
+use crate::unwrap::setting::{self, Setting};
 
 pub(super) const TOOLS: &[Tool] = &[Tool {
     names: &["git"],
-    takes: "-C -c --git-dir --work-tree --namespace --exec-path --config-env -m -F --message --file --author --date -o --push-option --receive-pack --repo",
+    takes: "-C -c --git-dir --work-tree --namespace --exec-path --config-env -m -F --message --file --author --date -o --push-option --receive-pack --repo --template",
     one_dash: false,
     tests: &[
         ("forced-refspec", |s| {
@@ -14,7 +15,35 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             refspecs(s).any(|spec| spec.starts_with(':') && spec.len() > 1)
         }),
         ("drops-changes", drops_changes),
-        ("sets-hooks", sets_hooks),
+        ("loads", |s| {
+            let mut settings = s.call.settings.iter();
+            settings.any(|(key, value)| is_own(s, key) && setting::loads(key, value))
+        }),
+        ("own-programs", own_programs),
+        ("own-template", |s| {
+            s.value("--template")
+                .is_some_and(|folder| !folder.is_empty())
+        }),
+        ("unforced", |s| {
+            let last = s
+                .call
+                .settings
+                .iter()
+                .rev()
+                .find(|(key, _)| key == "clean.requireforce");
+            last.is_some_and(|(_, value)| setting::is_false(value))
+        }),
+        ("forced-by-setting", |s| {
+            let mut settings = s.call.settings.iter();
+            settings.any(|(key, value)| key.starts_with("remote.") && setting::unguards(key, value))
+        }),
+        ("prunes-by-setting", |s| {
+            let mut settings = s.call.settings.iter();
+            settings.any(|(key, value)| key == "gc.pruneexpire" && setting::unguards(key, value))
+        }),
+        ("unguards", |s| {
+            set(s).is_some_and(|(key, value)| setting::unguards(&key, &value))
+        }),
         ("recreates", recreates),
         ("fetches-over", fetches_over),
         ("unsafe-key", unsafe_key),
@@ -62,6 +91,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "push -f|--force !-n|--dry-run",
                 "push &forced-refspec !-n|--dry-run",
                 "push --mirror !-n|--dry-run",
+                "push &forced-by-setting !-n|--dry-run",
             ],
             severity: Severity::Block,
             reason: "it overwrites what others have pushed",
@@ -108,6 +138,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             when: &[
                 "clean -f|--force !-n|--dry-run !-i|--interactive",
                 "clean -i|--interactive &answered",
+                "clean &unforced !-n|--dry-run !-i|--interactive",
             ],
             severity: Severity::Block,
             reason: "it deletes files that git does not keep, for good",
@@ -118,8 +149,17 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "git clean --force",
                 "git clean -d -f src",
                 "yes | git clean -i",
+                "git -c clean.requireForce=false clean -d",
+                "git config clean.requireForce no && git clean -dx",
+                "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=clean.requireForce GIT_CONFIG_VALUE_0=0 git clean",
             ],
-            spares: &["git clean -n", "git clean -nfd", "git clean -i"],
+            spares: &[
+                "git clean -n",
+                "git clean -nfd",
+                "git clean -i",
+                "git clean -d",
+                "git -c clean.requireForce=false clean -n",
+            ],
         },
         Rule {
             id: "git.discard",
@@ -213,6 +253,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "reflog expire|delete",
                 "gc &prunes-now",
                 "gc --prune=now",
+                "gc &prunes-by-setting",
                 "prune !-n|--dry-run",
                 "filter-branch",
                 "filter-repo",
@@ -269,23 +310,52 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
         Rule {
             id: "git.config-runs",
             when: &[
-                "config &unsafe-key !--get|--get-all|--list|-l|--unset|--get-regexp",
-                "&sets-hooks",
+                "config &unsafe-key",
+                "&loads",
+                "&own-programs",
+                "clone|init &own-template",
             ],
             severity: Severity::Ask,
-            reason: "from then on git runs this whenever it is used",
+            reason: "git then runs this, or what stands there, whenever it is used",
             alternative: Some("git config --list"),
             catches: &[
                 "git config core.hooksPath /tmp/h",
                 "git config --global core.sshCommand 'x'",
                 "git config alias.st '!rm -rf /'",
                 "git -c core.hooksPath=/tmp/h commit -m x",
+                "git config -f .git/config core.hooksPath /tmp/h",
+                "git config set core.fsmonitor ./x",
+                "git -c include.path=/tmp/x status",
+                "git --exec-path=./bin status",
+                "git clone --template=./t a b",
             ],
             spares: &[
                 "git config user.name x",
                 "git config alias.st status",
                 "git config --get core.hooksPath",
                 "git -c core.hooksPath=/dev/null commit -m x",
+                "git config core.fsmonitor true",
+                "git --exec-path",
+                "git clone a b",
+            ],
+        },
+        Rule {
+            id: "git.config-unguards",
+            when: &["config &unguards"],
+            severity: Severity::Ask,
+            reason: "from then on git deletes or overwrites without being told to",
+            alternative: Some("git config --list"),
+            catches: &[
+                "git config clean.requireForce false",
+                "git config --add remote.origin.push +refs/heads/*:refs/heads/*",
+                "git config remote.origin.mirror true",
+                "git config gc.pruneExpire now",
+            ],
+            spares: &[
+                "git config clean.requireForce true",
+                "git config remote.origin.push refs/heads/main",
+                "git config remote.origin.fetch +refs/heads/*:refs/remotes/origin/*",
+                "git config --get clean.requireForce",
             ],
         },
     ],
@@ -333,14 +403,38 @@ fn drops_changes(subject: &Subject<'_>) -> bool {
         })
 }
 
-/// Whether `-c` names a folder of hooks; none at all only leaves them out.
-fn sets_hooks(subject: &Subject<'_>) -> bool {
-    subject.options.iter().any(|given| {
-        let value = given.value.filter(|_| given.name == "-c").unwrap_or("");
-        value.split_once('=').is_some_and(|(key, folder)| {
-            key.eq_ignore_ascii_case("core.hookspath") && !matches!(folder, "" | "/dev/null")
+/// Whether a setting is the command's own, rather than one that an earlier command has set.
+fn is_own(subject: &Subject<'_>, key: &str) -> bool {
+    let words = subject.call.words.iter();
+    subject.operand(0) != "config"
+        || words
+            .filter_map(|word| word.text.split_once('='))
+            .any(|(given, _)| given.eq_ignore_ascii_case(key))
+}
+
+/// Whether git is told to take its own programs from a folder that no system has them in.
+fn own_programs(subject: &Subject<'_>) -> bool {
+    let folder = subject
+        .options
+        .iter()
+        .find(|given| given.name == "--exec-path");
+    folder
+        .filter(|given| {
+            subject.call.words.iter().any(|word| {
+                given
+                    .value
+                    .is_some_and(|value| word.text.strip_prefix("--exec-path=") == Some(value))
+            })
         })
-    })
+        .and_then(|given| given.value)
+        .is_some_and(|folder| !folder.starts_with("/usr/") && !folder.starts_with("/opt/"))
+}
+
+/// What `git config` sets.
+fn set(subject: &Subject<'_>) -> Option<Setting> {
+    let mut words = subject.call.words.iter();
+    words.find(|word| word.text == "config")?;
+    setting::set_by(words.as_slice())
 }
 
 /// Whether a branch that may be there is made anew: `switch -C`, `checkout -B`. Before the verb,
@@ -377,43 +471,33 @@ fn fetches_over(subject: &Subject<'_>) -> bool {
     })
 }
 
+/// Whether `git config` sets something that git runs from then on, but what everybody has there.
 fn unsafe_key(subject: &Subject<'_>) -> bool {
-    let mut operands = subject
-        .operands
-        .iter()
-        .map(|(word, _)| word.text.to_ascii_lowercase());
-    let set = subject.operands.len() > 2;
-    let key = operands.nth(1).unwrap_or_default();
-    let value = subject.operand(2);
-    set && (matches!(
-        key.as_str(),
-        "core.hookspath"
-            | "core.sshcommand"
-            | "core.fsmonitor"
-            | "core.pager"
-            | "core.editor"
-            | "credential.helper"
-            | "core.askpass"
-            | "diff.external"
-            | "gpg.program"
-            | "sequence.editor"
-            | "core.gitproxy"
-    ) && !matches!(
-        value,
-        "vim"
-            | "nano"
-            | "vi"
-            | "code --wait"
-            | "cat"
-            | "less"
-            | "true"
-            | "delta"
-            | "false"
-            | "store"
-            | "cache"
-            | "osxkeychain"
-            | "manager"
-    ) || key.starts_with("alias.") && value.starts_with('!')
-        || key.starts_with("filter.")
-        || key.ends_with(".textconv"))
+    const USUAL: [&str; 15] = [
+        "vim",
+        "nano",
+        "vi",
+        "nvim",
+        "emacs",
+        "code --wait",
+        "cat",
+        "less",
+        "delta",
+        "store",
+        "cache",
+        "osxkeychain",
+        "manager",
+        "true",
+        "yes",
+    ];
+    let Some((key, value)) = set(subject) else {
+        return false;
+    };
+    if key.starts_with("alias.") {
+        return value.starts_with('!');
+    }
+    let runs = setting::runs(&key) && !setting::is_false(&value);
+    runs && !USUAL.contains(&value.as_str())
+        || key == "core.hookspath"
+        || setting::loads(&key, &value)
 }

@@ -7,6 +7,7 @@
 //! To add a rule, add it to the table of its tool, or the tool to [`TOOLS`]. What a pattern cannot
 //! say is a test with a name, a function beside the rules that use it.
 
+mod backup;
 mod callosum;
 mod chmod;
 mod cloud;
@@ -17,6 +18,8 @@ mod delete;
 mod disk;
 mod general;
 mod git;
+mod guest;
+mod hosted;
 mod key;
 mod kubernetes;
 mod machine;
@@ -24,6 +27,7 @@ mod network;
 mod package;
 mod process;
 mod publish;
+mod queue;
 mod revision;
 mod statement;
 mod subject;
@@ -36,6 +40,7 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::{
+    delete::DELETERS,
     general::{GENERAL, is_opaque},
     subject::Subject,
 };
@@ -140,6 +145,10 @@ pub(crate) const TOOLS: &[&[Tool]] = &[
     kubernetes::TOOLS,
     network::TOOLS,
     key::TOOLS,
+    guest::TOOLS,
+    backup::TOOLS,
+    queue::TOOLS,
+    hosted::TOOLS,
 ];
 
 /// The tools of this name.
@@ -148,6 +157,14 @@ pub(crate) fn tools(name: &str) -> impl Iterator<Item = &'static Tool> {
         .iter()
         .flat_map(|tools| tools.iter())
         .filter(move |tool| tool.names.contains(&name))
+}
+
+/// The names of all tools.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    TOOLS
+        .iter()
+        .flat_map(|tools| tools.iter())
+        .flat_map(|tool| tool.names.iter().copied())
 }
 
 /// Whether one of ours has this name.

@@ -190,6 +190,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 }
                 "vercel" => {
                     matches!(first, "rm" | "remove" | "deploy")
+                        || matches!(s.operand(1), "rm" | "remove")
                         || first.is_empty() && s.options.is_empty()
                         || s.has("--prod")
                 }
@@ -199,7 +200,10 @@ pub(super) const TOOLS: &[Tool] = &[
                         || matches!(s.operand(1), "destroy" | "delete")
                 }
                 "firebase" => {
-                    first == "deploy" || first.contains("delete") || first.contains("disable")
+                    first == "deploy"
+                        || first.contains("delete")
+                        || first.contains("disable")
+                        || first.contains("remove")
                 }
                 "serverless" | "sls" => matches!(first, "deploy" | "remove"),
                 "eas" => first == "submit" || first == "update",
@@ -210,7 +214,7 @@ pub(super) const TOOLS: &[Tool] = &[
                         || first == "pg:drop"
                         || first == "ps:stop"
                 }
-                "railway" => matches!(first, "down" | "delete"),
+                "railway" => matches!(first, "down" | "delete") || s.operand(1) == "delete",
                 _ => false,
             }
         })],
@@ -247,17 +251,21 @@ pub(super) const TOOLS: &[Tool] = &[
         names: &["gh", "glab", "hub"],
         takes: "-X --method -R --repo -b --body -t --title -F -f --field --raw-field -H --jq -q --template --head --base --label -l -m",
         one_dash: false,
-        tests: &[("deleting-request", |s| {
-            s.operand(0) == "api"
-                && s.value("-X")
-                    .or_else(|| s.value("--method"))
-                    .is_some_and(|method| method.eq_ignore_ascii_case("delete"))
-        })],
+        tests: &[
+            ("is-hub", |s| s.call.name == "hub"),
+            ("deleting-request", |s| {
+                s.operand(0) == "api"
+                    && s.value("-X")
+                        .or_else(|| s.value("--method"))
+                        .is_some_and(|method| method.eq_ignore_ascii_case("delete"))
+            }),
+        ],
         rules: &[
             Rule {
                 id: "gh.delete",
                 when: &[
-                    "repo|release|secret|variable|gist|codespace|label|cache|ssh-key|gpg-key|run|workflow|environment delete",
+                    "repo|project|release|secret|variable|gist|codespace|label|cache|ssh-key|gpg-key|run|workflow|environment|issue delete",
+                    "delete &is-hub",
                     "&deleting-request",
                     "repo archive|rename",
                     "workflow disable",

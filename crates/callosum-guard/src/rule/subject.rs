@@ -187,6 +187,14 @@ impl<'a> Subject<'a> {
             .and_then(|given| given.value)
     }
 
+    /// The values of an option that may be given more than once.
+    pub(crate) fn values(&self, wanted: &str) -> impl Iterator<Item = &'a str> {
+        self.options
+            .iter()
+            .filter(move |given| self.is(given, wanted))
+            .filter_map(|given| given.value)
+    }
+
     /// The operand at this place.
     pub(crate) fn operand(&self, at: usize) -> &str {
         self.operands

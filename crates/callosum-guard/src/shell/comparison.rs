@@ -110,6 +110,18 @@ fn theirs(text: &str) -> Option<Names> {
     Some(names)
 }
 
+/// Whether tree-sitter takes an option for an assignment: `--pid=host img`.
+fn follows_no_assignment(command: Node<'_>, text: &str) -> bool {
+    let mut cursor = command.walk();
+    let mut children = command.children(&mut cursor);
+    children.any(|child| {
+        child.kind() == "variable_assignment"
+            && child
+                .utf8_text(text.as_bytes())
+                .is_ok_and(|text| text.starts_with('-'))
+    })
+}
+
 fn collect(node: Node<'_>, text: &str, names: &mut Names) {
     if node.kind() == "command"
         && let Some(name) = node.child_by_field_name("name")
@@ -117,6 +129,7 @@ fn collect(node: Node<'_>, text: &str, names: &mut Names) {
             .named_child(0)
             .filter(|_| name.named_child_count() == 1)
         && word.kind() == "word"
+        && !follows_no_assignment(node, text)
         && let Ok(word) = word.utf8_text(text.as_bytes())
         && word
             .chars()
@@ -230,7 +243,7 @@ fn word(read: &Word, names: &mut Names) {
     for part in &read.parts {
         match part {
             Part::Text { .. } => {}
-            Part::Substitution { script: inner, .. } | Part::Process { script: inner } => {
+            Part::Substitution { script: inner, .. } | Part::Process { script: inner, .. } => {
                 script(inner, names);
             }
             Part::Arithmetic(list) => words(list, names),

@@ -33,6 +33,7 @@ impl Reader<'_> {
         // `2>`, `{name}>`
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let output = digits == 0 || &rest[..digits] == "1";
+        let descriptor = rest[..digits].parse().ok();
         if digits > 0 && matches!(rest.as_bytes().get(digits), Some(b'<' | b'>')) {
             self.at += digits;
         } else if rest.starts_with('{')
@@ -50,9 +51,9 @@ impl Reader<'_> {
         } else if self.eat("<<<") {
             RedirectKind::Text
         } else if self.eat("<<-") {
-            return Some(self.heredoc(true));
+            return Some(self.heredoc(true, descriptor));
         } else if self.eat("<<") {
-            return Some(self.heredoc(false));
+            return Some(self.heredoc(false, descriptor));
         } else if self.eat("&>>") || self.eat(">>") {
             RedirectKind::Append
         } else if self.eat("&>") || self.eat(">|") {
@@ -82,12 +83,13 @@ impl Reader<'_> {
         });
         Some(Redirect {
             kind,
+            descriptor,
             output,
             target: Target::Word(target),
         })
     }
 
-    fn heredoc(&mut self, tabs: bool) -> Redirect {
+    fn heredoc(&mut self, tabs: bool, descriptor: Option<u8>) -> Redirect {
         self.blanks();
         let before = self.at;
         let end = self.word().unwrap_or_default();
@@ -105,6 +107,7 @@ impl Reader<'_> {
         });
         Redirect {
             kind: RedirectKind::Text,
+            descriptor,
             output: false,
             target: Target::Body(body),
         }

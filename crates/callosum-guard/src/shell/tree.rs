@@ -62,6 +62,8 @@ pub(crate) struct Assignment {
 #[derive(Clone, Debug)]
 pub(crate) struct Redirect {
     pub(crate) kind: RedirectKind,
+    /// The descriptor, where it is written.
+    pub(crate) descriptor: Option<u8>,
     /// Whether it takes what the command writes to its standard output.
     pub(crate) output: bool,
     pub(crate) target: Target,
@@ -109,7 +111,11 @@ pub(crate) enum Part {
     /// `$(…)` and backticks.
     Substitution { script: Script, quoted: bool },
     /// `<(…)` and `>(…)`.
-    Process { script: Script },
+    Process {
+        script: Script,
+        /// Whether it takes what is written, as `>(…)` does.
+        takes: bool,
+    },
     /// `$((…))`, with the words that run something within.
     Arithmetic(Vec<Word>),
 }

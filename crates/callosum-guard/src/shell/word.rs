@@ -30,9 +30,10 @@ impl Reader<'_> {
                 break;
             }
             if self.starts("<(") || self.starts(">(") {
+                let takes = next == '>';
                 self.at += 2;
                 let script = self.nested();
-                word.parts.push(Part::Process { script });
+                word.parts.push(Part::Process { script, takes });
                 continue;
             }
             if METACHARACTERS.contains(next) {

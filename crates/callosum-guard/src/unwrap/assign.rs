@@ -88,7 +88,7 @@ impl Walker<'_> {
 
     /// Variables whose value a program runs.
     pub(super) fn variable_runs(&mut self, name: &str) {
-        const RUN: [&str; 14] = [
+        const RUN: [&str; 18] = [
             "PAGER",
             "GIT_PAGER",
             "MANPAGER",
@@ -99,12 +99,24 @@ impl Walker<'_> {
             "GIT_SSH_COMMAND",
             "GIT_EXTERNAL_DIFF",
             "GIT_ASKPASS",
+            "GIT_PROXY_COMMAND",
+            "GIT_SSH",
+            "SSH_ASKPASS",
+            "SUDO_ASKPASS",
             "PROMPT_COMMAND",
             "BROWSER",
             "LESSOPEN",
             "RUSTC_WRAPPER",
         ];
         self.variable_loads(name);
+        // Of a prompt only what stands in `$(…)` is run.
+        if matches!(name, "PS0" | "PS1" | "PS2" | "PS4")
+            && let Some(text) = self.state.known(name)
+            && text.contains(['$', '`'])
+        {
+            let text = format!(": \"{}\"", text.replace('"', ""));
+            self.nested(name, &text, None);
+        }
         if RUN.contains(&name)
             && let Some(text) = self.state.known(name).map(str::to_owned)
         {

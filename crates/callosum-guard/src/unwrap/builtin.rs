@@ -1,7 +1,9 @@
 //! What the shell does itself: folders, variables, aliases, traps.
 
 use super::{
-    value::{Arg, Value, shown},
+    call::Call,
+    flow::from,
+    value::{Arg, SOME, Value, shown},
     walk::Walker,
     wrapper::first_operand,
 };
@@ -111,14 +113,22 @@ impl Walker<'_> {
                 Some(Value::default())
             }
             "read" => {
-                let line = input.cloned().map(Value::apart);
+                let line = self.fed(words, input).map(Value::apart);
                 self.read(words, line.as_ref());
                 Some(Value::default())
             }
             "mapfile" | "readarray" => {
                 let at = first_operand(words, 1, "-d -n -O -s -u -C -c");
                 let name = words.get(at).map_or("MAPFILE", |word| word.text.as_str());
-                let lines = match input {
+                let calls = words
+                    .array_windows()
+                    .find(|[option, _]| option.text == "-C");
+                if let Some([_, text]) = calls {
+                    let text = format!("{} 0 {SOME}", text.text);
+                    self.nested(name, &text, None);
+                }
+                let input = self.fed(words, input);
+                let lines = match &input {
                     Some(input) if input.is_known() => input
                         .text
                         .lines()
@@ -131,6 +141,31 @@ impl Walker<'_> {
                     None => vec![Value::unknown()],
                 };
                 self.state.set_list(name, lines);
+                Some(Value::default())
+            }
+            // `hash -p PATH NAME`: the name stands for that program.
+            "hash" => {
+                if let [_, option, path, name, ..] = words
+                    && option.text == "-p"
+                {
+                    self.state
+                        .aliases
+                        .insert(name.text.clone(), path.text.clone());
+                }
+                Some(Value::default())
+            }
+            "enable" => {
+                let loads = words
+                    .array_windows()
+                    .find(|[option, _]| option.text == "-f");
+                if let Some([_, file]) = loads {
+                    let words = vec![Arg::plain("loaded-code"), words[0].clone(), file.clone()];
+                    self.record(Call {
+                        name: "loaded-code".to_owned(),
+                        words,
+                        ..Call::default()
+                    });
+                }
                 Some(Value::default())
             }
             "trap" => {
@@ -154,6 +189,19 @@ impl Walker<'_> {
                 Some(Value::default())
             }
             _ => None,
+        }
+    }
+
+    /// What a builtin reads: its input, or the descriptor that `-u` names.
+    fn fed(&self, words: &[Arg], input: Option<&Value>) -> Option<Value> {
+        let named = words.iter().enumerate().find_map(|(at, word)| {
+            let rest = word.text.strip_prefix("-u")?;
+            let next = || words.get(at + 1).map(|word| word.text.as_str());
+            Some(rest).filter(|rest| !rest.is_empty()).or_else(next)
+        });
+        match named {
+            Some(number) => self.state.files.get(&from(number)).cloned(),
+            None => input.cloned(),
         }
     }
 

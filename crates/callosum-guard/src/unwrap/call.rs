@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::value::{Arg, Value};
+use super::{
+    setting::Setting,
+    value::{Arg, Value},
+};
 use crate::shell::Fault;
 
 /// A file that a command writes by a redirection.
@@ -33,6 +36,8 @@ pub(crate) struct Call {
     pub(crate) script: Option<Value>,
     /// What its redirections write.
     pub(crate) writes: Vec<Write>,
+    /// The settings that hold for it besides those in files, where it is git.
+    pub(crate) settings: Vec<Setting>,
     /// Whether it runs on another machine or in a container.
     pub(crate) elsewhere: bool,
     /// Whether it was only guessed that these words are a command.

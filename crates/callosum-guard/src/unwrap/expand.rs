@@ -82,8 +82,8 @@ impl Walker<'_> {
                     let value = self.substitute(script);
                     whole.append(&value);
                 }
-                Part::Process { script } => {
-                    let path = self.process(script);
+                Part::Process { script, takes } => {
+                    let path = self.process(script, *takes);
                     whole.text.push_str(&path);
                 }
                 Part::Arithmetic(words) => {
@@ -170,8 +170,8 @@ impl Walker<'_> {
                         self.split(&value, &mut field, into);
                     }
                 }
-                Part::Process { script } => {
-                    let path = self.process(script);
+                Part::Process { script, takes } => {
+                    let path = self.process(script, *takes);
                     field.get_or_insert_with(Arg::default).text.push_str(&path);
                 }
                 Part::Arithmetic(words) => {

@@ -27,10 +27,11 @@ impl Walker<'_> {
         for redirect in redirects {
             let value = match &redirect.target {
                 Target::Body(body) => {
-                    plan.input = Some(match body.get() {
+                    let content = match body.get() {
                         Some(word) => self.whole(word),
                         None => Value::unknown(),
-                    });
+                    };
+                    self.feed(redirect, content, &mut plan);
                     continue;
                 }
                 Target::Word(word) => self.whole(word),
@@ -40,18 +41,25 @@ impl Walker<'_> {
                 RedirectKind::Text => {
                     let mut value = value;
                     value.text.push('\n');
-                    plan.input = Some(value);
+                    self.feed(redirect, value, &mut plan);
                 }
-                RedirectKind::Read if path == "/dev/null" => plan.input = Some(Value::default()),
+                RedirectKind::Read if path == "/dev/null" => {
+                    self.feed(redirect, Value::default(), &mut plan);
+                }
                 RedirectKind::Read => {
-                    plan.input = Some(match self.state.files.get(&path) {
+                    let content = match self.state.files.get(&path) {
                         Some(content) => content.clone(),
                         None => Value::from(Source {
                             secret: keeps_secrets(&path),
                             file: true,
                             ..Source::default()
                         }),
-                    });
+                    };
+                    self.feed(redirect, content, &mut plan);
+                }
+                RedirectKind::Duplicate if self.state.files.contains_key(&from(&value.text)) => {
+                    let content = self.state.files.get(&from(&value.text)).cloned();
+                    self.feed(redirect, content.unwrap_or_default(), &mut plan);
                 }
                 RedirectKind::Duplicate => {
                     if self.state.joined && plan.input.is_none() {
@@ -78,6 +86,16 @@ impl Walker<'_> {
         plan
     }
 
+    /// Gives a descriptor something to read: the command's input, or one that is read by its name.
+    fn feed(&mut self, redirect: &Redirect, content: Value, plan: &mut Plan) {
+        match redirect.descriptor {
+            None | Some(0) => plan.input = Some(content),
+            Some(number) => {
+                self.state.files.insert(from(&number.to_string()), content);
+            }
+        }
+    }
+
     /// Keeps what was written to a file, and gives what is left for a pipe.
     pub(super) fn keep(&mut self, output: Value, plan: &Plan) -> Value {
         let Some((path, appends)) = &plan.output else {
@@ -97,6 +115,10 @@ impl Walker<'_> {
 
     /// Remembers what a file holds.
     pub(super) fn write_file(&mut self, path: &str, content: Value, appends: bool) {
+        if let Some(script) = self.state.takers.get(path).cloned() {
+            self.apart(|walker| walker.under(">(…)", |w| w.script(&script, Some(&content))));
+            return;
+        }
         let there = self.state.files.entry(path.to_owned()).or_default();
         if !appends {
             *there = Value::default();
@@ -105,4 +127,9 @@ impl Walker<'_> {
             there.append(&content);
         }
     }
+}
+
+/// The path by which a descriptor is read.
+pub(super) fn from(descriptor: &str) -> String {
+    format!("/dev/fd/{descriptor}")
 }

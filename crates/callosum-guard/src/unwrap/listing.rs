@@ -48,6 +48,10 @@ impl Walker<'_> {
             "tree" => all
                 .iter()
                 .any(|word| word.text.starts_with('-') && word.text.contains('i')),
+            "eza" | "exa" | "lsd" => {
+                let picks = |word: &Arg| word.text.contains('*');
+                !all.iter().any(picks)
+            }
             _ => false,
         };
         let at = first_operand(words, 1, "-L -P -I");

@@ -20,11 +20,12 @@ mod listing;
 mod output;
 pub(crate) mod pattern;
 mod plain;
+pub(crate) mod setting;
 mod state;
 mod text;
 pub(crate) mod value;
 mod walk;
-mod wrapper;
+pub(crate) mod wrapper;
 
 pub(crate) use call::{Call, Found, Write};
 pub(crate) use carrier::SHELLS;

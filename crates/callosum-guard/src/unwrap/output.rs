@@ -8,9 +8,9 @@ use super::{
     text::{decoded, printf, set, substituted, translated},
     value::{Arg, SOME, Source, Value, source_of},
     walk::Walker,
-    wrapper::{first_operand, takes_next},
+    wrapper::takes_next,
 };
-use crate::{protect::keeps_secrets, shell::ansi};
+use crate::{fetch, protect::keeps_secrets, shell::ansi};
 
 impl Walker<'_> {
     /// What a command that runs no other would write.
@@ -257,58 +257,8 @@ impl Walker<'_> {
 
     /// Remembers what is fetched into a file.
     fn downloads(&mut self, name: &str, words: &[Arg], source: Source) {
-        const TAKES: &str = "-o -O -H -d -X -u -A -e -T -F --output --output-document --header --data --request --user";
-        let mut files = Vec::new();
-        for (at, word) in words.iter().enumerate() {
-            let text = word.text.as_str();
-            let next = || words.get(at + 1).map(|word| word.text.clone());
-            if text.starts_with("http") || text.starts_with("ftp:") {
-                continue;
-            }
-            match text {
-                "-o" | "--output" | "-O" | "--output-document"
-                    if name != "curl" || text != "-O" =>
-                {
-                    files.extend(next());
-                }
-                _ => {
-                    let long = text
-                        .strip_prefix("--output=")
-                        .or_else(|| text.strip_prefix("--output-document="))
-                        .map(str::to_owned);
-                    let cluster = text.starts_with('-')
-                        && !text.starts_with("--")
-                        && text.ends_with(if name == "wget" { 'O' } else { 'o' });
-                    files.extend(long.or_else(|| if cluster { next() } else { None }));
-                }
-            }
-        }
-        // Without a name of its own, a file takes that of the address.
-        let takes = if name == "curl" {
-            TAKES.replace("-O ", "")
-        } else {
-            TAKES.to_owned()
-        };
-        let at = first_operand(words, 0, &takes);
-        let named = name != "curl"
-            || words.iter().any(|word| {
-                word.text.starts_with('-')
-                    && !word.text.starts_with("--")
-                    && word.text.contains('O')
-                    || word.text == "--remote-name"
-            });
-        if files.is_empty()
-            && named
-            && let Some(address) = words
-                .get(at..)
-                .unwrap_or_default()
-                .iter()
-                .find(|word| word.text.contains('/'))
-            && let Some(last) = address.text.rsplit('/').next()
-        {
-            files.push(last.to_owned());
-        }
-        for file in files {
+        let fetched = fetch::fetched(name, words).unwrap_or_default();
+        for file in fetched.files {
             let path = self.state.absolute(&file);
             self.write_file(&path, Value::from(source), false);
         }

@@ -6,7 +6,11 @@
 use std::{collections::BTreeMap, rc::Rc};
 
 use super::value::{Arg, MAX_VALUE, MAX_VALUES, Value};
-use crate::{facts::Facts, path, shell::tree::Command};
+use crate::{
+    facts::Facts,
+    path,
+    shell::tree::{Command, Script},
+};
 
 /// Variables, functions, aliases, the working folder, and files that were written.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +22,8 @@ pub(crate) struct State {
     pub(crate) cwd: Option<String>,
     /// What is known of files that were written before, by their path.
     pub(crate) files: BTreeMap<String, Value>,
+    /// What takes what is written to a file, as `>(…)` does, by its path.
+    pub(crate) takers: BTreeMap<String, Rc<Script>>,
     /// `$1` and on.
     pub(crate) arguments: Option<Vec<Arg>>,
     /// Functions that are running.

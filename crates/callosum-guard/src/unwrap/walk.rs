@@ -3,8 +3,11 @@
 //! Each command is given what it reads and gives back what it would write, as far as either can
 //! be known: that is how a pipe into a shell is followed.
 
+use std::rc::Rc;
+
 use super::{
     call::{Call, Found, Write},
+    setting,
     state::State,
     value::{Arg, MAX_VALUE, Value, shown},
 };
@@ -52,6 +55,9 @@ pub(crate) fn unwrap(text: &str, facts: &Facts) -> Found {
     walker.text(text, None);
     walker.found
 }
+
+/// Where the state keeps what a shell reads from, once `exec` has changed it.
+pub(super) const INPUT: &str = "/dev/fd/0";
 
 /// Where the walk stands.
 pub(super) struct Walker<'a> {
@@ -157,9 +163,7 @@ impl Walker<'_> {
                 output
             }
             Command::Function { name, body } => {
-                self.state
-                    .functions
-                    .insert(name.clone(), std::rc::Rc::clone(body));
+                self.state.functions.insert(name.clone(), Rc::clone(body));
                 Value::default()
             }
             Command::Test(words) => {
@@ -263,6 +267,13 @@ impl Walker<'_> {
             let read = plan.input.clone().filter(|_| plan.writes.is_empty());
             return self.keep(read.unwrap_or_default().apart(), &plan);
         }
+        // `exec < file`: all that follows reads it.
+        if words.len() == 1
+            && words[0].text == "exec"
+            && let Some(input) = &plan.input
+        {
+            self.state.files.insert(INPUT.to_owned(), input.clone());
+        }
         if let Some(alias) = simple.words.first().and_then(|word| self.alias(word)) {
             let text = format!("{alias} {}", shown(&words[1..]));
             self.state.aliases.remove(&words[0].text);
@@ -309,12 +320,17 @@ impl Walker<'_> {
         value
     }
 
-    /// The name of the file through which `<(…)` is read.
-    pub(super) fn process(&mut self, script: &Script) -> String {
+    /// The name of the file through which `<(…)` is read, or `>(…)` written.
+    pub(super) fn process(&mut self, script: &Script, takes: bool) -> String {
         let output = self.apart(|walker| walker.under("<(…)", |w| w.script(script, None)));
         self.processes += 1;
         let path = format!("/dev/fd/callosum-{}", self.processes);
-        self.state.files.insert(path.clone(), output);
+        if takes {
+            let script = Rc::new(script.clone());
+            self.state.takers.insert(path.clone(), script);
+        } else {
+            self.state.files.insert(path.clone(), output);
+        }
         path
     }
 
@@ -367,6 +383,9 @@ impl Walker<'_> {
         } else {
             String::new()
         };
+        if words[0].glob && words[0].text.contains('/') && name.contains(['*', '?', '[']) {
+            self.any_of(&name, &words, input.as_ref());
+        }
         // `git-reset` is `git reset`.
         if let Some(verb) = name.strip_prefix("git-")
             && matches!(
@@ -397,7 +416,13 @@ impl Walker<'_> {
             return self.function(&name, &body, words, input.as_ref());
         }
         let script = self.script_of(&name, &words, input.as_ref());
+        let settings = if name == "git" {
+            setting::settings(&words, &self.state)
+        } else {
+            Vec::new()
+        };
         self.record(Call {
+            settings: settings.clone(),
             name: name.clone(),
             words: words.clone(),
             input: input.clone(),
@@ -406,7 +431,20 @@ impl Walker<'_> {
             open: name.is_empty(),
             ..Call::default()
         });
+        if name == "git" {
+            return self.git(&words, &settings);
+        }
         self.carry(&name, &words, script, input)
+    }
+
+    /// Follows each program that a pattern in a path may come to, of those that matter.
+    fn any_of(&mut self, pattern: &str, words: &[Arg], input: Option<&Value>) {
+        let named = crate::rule::names().filter(|name| super::pattern::matches(pattern, name));
+        for name in named.take(MAX_ROUNDS) {
+            let mut run = words.to_vec();
+            run[0] = Arg::plain(name);
+            self.guessing(|walker| walker.inner(pattern, &run, input));
+        }
     }
 
     fn function(

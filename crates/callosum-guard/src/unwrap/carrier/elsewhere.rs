@@ -14,20 +14,7 @@ impl Walker<'_> {
             return self.inner(name, words.get(at..).unwrap_or_default(), input);
         }
         const TAKES: &str = "-b -c -D -E -e -F -I -i -J -L -l -m -O -o -P -p -Q -R -S -W -w -M";
-        for (at, word) in words.iter().enumerate() {
-            let option = match word.text.strip_prefix("-o") {
-                Some("") => words.get(at + 1).map_or("", |word| word.text.as_str()),
-                Some(option) => option,
-                None => continue,
-            };
-            let lower = option.trim().to_ascii_lowercase();
-            if lower.starts_with("proxycommand") || lower.starts_with("localcommand") {
-                let text = option.trim()["proxycommand".len()..]
-                    .trim_start_matches(['=', ' '])
-                    .to_owned();
-                self.nested("ssh -o", &text, None);
-            }
-        }
+        self.proxied(words);
         let host = first_operand(words, 1, TAKES);
         let at = first_operand(words, host + 1, TAKES).min(words.len());
         let text = match (at < words.len(), input) {
@@ -36,6 +23,25 @@ impl Walker<'_> {
             (false, None) => return Value::unknown(),
         };
         self.elsewhere(|walker| walker.under(name, |walker| walker.text(&text, input)))
+    }
+
+    /// The command by which `ssh` and what stands on it reach the other machine.
+    pub(super) fn proxied(&mut self, words: &[Arg]) {
+        for (at, word) in words.iter().enumerate() {
+            let option = match word.text.strip_prefix("-o") {
+                Some("") => words.get(at + 1).map_or("", |word| word.text.as_str()),
+                Some(option) => option,
+                None => continue,
+            };
+            let (name, command) = option.trim().split_once(['=', ' ']).unwrap_or(("", ""));
+            if matches!(
+                name.to_ascii_lowercase().as_str(),
+                "proxycommand" | "localcommand" | "knownhostscommand"
+            ) {
+                let text = command.trim_start_matches(['=', ' ']).to_owned();
+                self.nested("ssh -o", &text, None);
+            }
+        }
     }
 
     pub(super) fn container(&mut self, words: &[Arg], input: Option<&Value>) -> Value {

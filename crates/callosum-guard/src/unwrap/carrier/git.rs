@@ -2,71 +2,46 @@
 
 use super::joined;
 use crate::unwrap::{
+    setting::{self, KEPT, Setting},
     value::{Arg, SOME, Source, Value, shown},
     walk::Walker,
     wrapper::first_operand,
 };
 
 impl Walker<'_> {
-    pub(super) fn git(&mut self, words: &[Arg]) -> Value {
+    pub(in crate::unwrap) fn git(&mut self, words: &[Arg], settings: &[Setting]) -> Value {
         const GLOBAL: &str = "-C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env --attr-source";
         let at = first_operand(words, 1, GLOBAL);
-        let mut aliases: Vec<(String, String)> = Vec::new();
-        let mut folder = None;
-        for here in 1..at.min(words.len()) {
-            let next = words.get(here + 1).map_or("", |word| word.text.as_str());
-            match words[here].text.as_str() {
-                "-c" => {
-                    if let Some((key, value)) = next.split_once('=') {
-                        aliases.push((key.to_owned(), value.to_owned()));
-                    }
-                }
-                "-C" => folder = Some(next.to_owned()),
-                _ => {}
-            }
-        }
+        let folder = words[..at.min(words.len())]
+            .array_windows()
+            .find(|[option, _]| option.text == "-C")
+            .map(|[_, folder]| folder.text.clone());
         let verb = words
             .get(at)
             .map_or("", |word| word.text.as_str())
             .to_owned();
         let rest = words.get(at + 1..).unwrap_or_default().to_vec();
-        if verb == "config" {
-            let operands: Vec<&Arg> = rest.iter().filter(|w| !w.text.starts_with('-')).collect();
-            if let [key, value, ..] = operands.as_slice() {
-                self.state
-                    .aliases
-                    .insert(format!("git {}", key.text), value.text.clone());
-            }
+        if verb == "config"
+            && let Some((key, value)) = setting::set_by(&rest)
+        {
+            self.state.aliases.insert(format!("{KEPT}{key}"), value);
         }
-        for (key, value) in &aliases {
-            let lower = key.to_ascii_lowercase();
-            let runs = matches!(
-                lower.as_str(),
-                "core.pager"
-                    | "core.editor"
-                    | "core.sshcommand"
-                    | "core.fsmonitor"
-                    | "sequence.editor"
-                    | "diff.external"
-                    | "credential.helper"
-                    | "core.askpass"
-                    | "gpg.program"
-                    | "core.alternaterefscommand"
-                    | "core.gitproxy"
-            ) || lower.starts_with("pager.")
-                || lower.ends_with(".textconv")
-                || lower.starts_with("filter.");
-            if runs {
-                let text = value.trim_start_matches('!').to_owned();
-                self.nested("git -c", &text, None);
-            }
-        }
-        let key = format!("alias.{verb}");
-        let alias = aliases
+        // What a setting says to run counts where it is first told, and at the command itself.
+        let told = |key: &str| !self.state.aliases.contains_key(&format!("{KEPT}{key}"));
+        let runs: Vec<String> = settings
             .iter()
-            .find(|(name, _)| name.eq_ignore_ascii_case(&key))
-            .map(|(_, value)| value.clone())
-            .or_else(|| self.state.aliases.get(&format!("git {key}")).cloned());
+            .filter(|(key, value)| setting::runs(key) && told(key) && !setting::is_false(value))
+            .map(|(_, value)| value.trim_start_matches('!').to_owned())
+            .collect();
+        for text in runs {
+            self.nested("git -c", &text, None);
+        }
+        let key = format!("alias.{}", verb.to_ascii_lowercase());
+        let alias = settings
+            .iter()
+            .rev()
+            .find(|(name, _)| *name == key)
+            .map(|(_, value)| value.clone());
         if let Some(alias) = alias {
             let text = match alias.strip_prefix('!') {
                 Some(shell) => format!("{shell} {}", shown(&rest)),
@@ -88,8 +63,20 @@ impl Walker<'_> {
                     operand(self, &rest[at + 1..]);
                 }
             }
+            "grep" => {
+                let pager = rest.iter().find_map(|word| {
+                    let text = word.text.as_str();
+                    text.strip_prefix("-O")
+                        .or_else(|| text.strip_prefix("--open-files-in-pager="))
+                        .filter(|pager| !pager.is_empty())
+                });
+                if let Some(pager) = pager {
+                    let text = format!("{pager} {SOME}");
+                    self.nested("git grep -O", &text, None);
+                }
+            }
             "rebase" | "difftool" | "filter-branch" | "fetch" | "clone" | "pull" | "push"
-            | "ls-remote" => {
+            | "ls-remote" | "archive" => {
                 for (at, word) in rest.iter().enumerate() {
                     let text = word.text.as_str();
                     let given = ["--exec=", "--upload-pack=", "--receive-pack=", "--extcmd="]

@@ -21,6 +21,9 @@ impl Walker<'_> {
         if words.iter().any(|word| word.text == "-Mlocal::lib") {
             return Value::default();
         }
+        if name == "bun" {
+            self.tasks(name, words, input);
+        }
         let mut any = false;
         // `python -m twine upload` is `twine upload`.
         if language.name == "python -c"
@@ -142,6 +145,20 @@ impl Walker<'_> {
                     self.guessing(|walker| {
                         walker.under(language.name, |walker| walker.text(&text, None))
                     });
+                }
+                code::Effect::Writes(path, content) => {
+                    // What is not known of a file may be all that stood there before.
+                    let content = content.map_or_else(
+                        || {
+                            Value::from(Source {
+                                file: true,
+                                ..Source::default()
+                            })
+                        },
+                        Value::known,
+                    );
+                    let tee = [Arg::plain("tee"), Arg::plain(path)];
+                    self.inner(language.name, &tee, Some(&content));
                 }
                 code::Effect::Words(words) => {
                     let words: Vec<Arg> = words.into_iter().map(Arg::plain).collect();

@@ -1,11 +1,14 @@
 //! Programs that run a command for each of many things: `xargs`, `find`, `fd`, `parallel`.
 
 use super::{MAX_ITEMS, joined};
-use crate::unwrap::{
-    listing::LISTED,
-    value::{Arg, SOME, Value},
-    walk::Walker,
-    wrapper::first_operand,
+use crate::{
+    shell::ansi,
+    unwrap::{
+        listing::LISTED,
+        value::{Arg, SOME, Value},
+        walk::Walker,
+        wrapper::first_operand,
+    },
 };
 
 impl Walker<'_> {
@@ -43,7 +46,7 @@ impl Walker<'_> {
             }
         }
         let input = match file {
-            Some(file) => Some(self.content(&file)),
+            Some(file) => Some(self.content(&file).apart()),
             None => input.cloned(),
         };
         let input = input.unwrap_or_else(Value::filled);
@@ -190,10 +193,15 @@ impl Walker<'_> {
                     }
                     here = end;
                 }
-                "-fprint" | "-fprintf" | "-fls" | "-fprint0" => {
+                action @ ("-fprint" | "-fprintf" | "-fls" | "-fprint0") => {
                     if let Some(file) = words.get(here + 1) {
+                        let format = words.get(here + 2).filter(|_| action == "-fprintf");
+                        let content = match format {
+                            Some(format) => Value::known(format_of_find(&format.text)),
+                            None => Value::filled(),
+                        };
                         let run = [Arg::plain("tee"), file.clone()];
-                        self.inner("find -fprint", &run, None);
+                        self.inner("find -fprint", &run, Some(&content));
                     }
                 }
                 _ => {}
@@ -294,6 +302,23 @@ impl Walker<'_> {
         }
         output
     }
+}
+
+/// What `-fprintf` writes for one file.
+fn format_of_find(format: &str) -> String {
+    let mut text = String::new();
+    let decoded = ansi::decode(format);
+    let mut letters = decoded.chars();
+    while let Some(letter) = letters.next() {
+        if letter != '%' {
+            text.push(letter);
+        } else if letters.next() == Some('%') {
+            text.push('%');
+        } else {
+            text.push(SOME);
+        }
+    }
+    text
 }
 
 /// The words with a mark in them replaced.

@@ -9,7 +9,9 @@ mod interpreter;
 mod items;
 mod places;
 mod prefix;
+mod sed;
 mod shells;
+mod tasks;
 mod texts;
 
 pub(crate) use self::shells::SHELLS;
@@ -61,21 +63,22 @@ impl Walker<'_> {
             "watch" | "hyperfine" | "nodemon" | "concurrently" | "onchange" | "reflex" => {
                 self.texts(name, words)
             }
-            "git" => self.git(words),
             "tmux" | "screen" | "byobu" => self.multiplexer(name, words),
             "at" | "batch" => match input {
                 Some(text) => self.nested(name, &text.text, None),
                 None => Value::default(),
             },
             "crontab" => self.crontab(input),
+            "sed" | "gsed" => self.sed(words, input),
             "ln" | "gln" => self.link(words),
             "vim" | "vi" | "nvim" | "ex" | "view" | "ed" | "gdb" | "sqlite3" | "psql" | "mysql"
-            | "expect" | "ftp" | "sftp" | "lftp" | "less" | "irb" => {
-                self.escapes(name, words, input)
+            | "expect" | "ftp" | "lftp" | "less" | "irb" => self.escapes(name, words, input),
+            "tar" | "bsdtar" | "gtar" | "rsync" | "zip" | "make" | "gmake" | "nix-shell"
+            | "nix" | "npm" | "pnpm" | "yarn" | "rbash" | "just" | "ninja" | "scp" | "sftp"
+            | "ansible" | "split" | "gsplit" | "task" | "go-task" => {
+                self.attached(name, words, input)
             }
-            "tar" | "bsdtar" | "gtar" | "rsync" | "zip" | "sed" | "gsed" | "make" | "gmake"
-            | "nix-shell" | "nix" | "npm" | "pnpm" | "yarn" | "rbash" | "just" | "ninja"
-            | "scp" | "ansible" => self.attached(name, words, input),
+            "cp" | "gcp" | "mv" | "gmv" | "install" | "ginstall" => self.copy(name, words),
             _ if code::LANGUAGES.iter().any(|language| language.runs(name)) => {
                 self.interpreter(name, words, input)
             }
@@ -88,13 +91,54 @@ impl Walker<'_> {
 
     fn content(&self, file: &Arg) -> Value {
         let path = self.state.absolute(&file.text);
-        match self.state.files.get(&path) {
+        let path = match path.strip_prefix("/proc/self/fd/") {
+            Some(number) => format!("/dev/fd/{number}"),
+            None => path,
+        };
+        let kept = |path: &String| self.state.files.get(path);
+        match kept(&path).or_else(|| kept(self.found.links.get(&path)?)) {
             Some(content) => content.clone(),
             None => Value::from(Source {
                 file: true,
                 ..file.source
             }),
         }
+    }
+
+    /// Remembers what a file holds that is copied or moved, where that is known.
+    fn copy(&mut self, name: &str, words: &[Arg]) -> Value {
+        const TAKES: &str = "-t --target-directory -S --suffix -m --mode -o --owner -g --group";
+        let mut operands = Vec::new();
+        let mut folder = None;
+        let mut at = 1;
+        while let Some(word) = words.get(at) {
+            let takes = word.text.starts_with('-') && wrapper::takes_next(&word.text, TAKES);
+            if takes && matches!(word.text.as_str(), "-t" | "--target-directory") {
+                folder = words.get(at + 1);
+            } else if !word.text.starts_with('-') {
+                operands.push(word);
+            }
+            at += 1 + usize::from(takes);
+        }
+        let to = folder.or_else(|| operands.pop());
+        let Some(to) = to.map(|to| self.state.absolute(&to.text)) else {
+            return Value::default();
+        };
+        for from in operands.into_iter().take(MAX_ITEMS) {
+            let path = self.state.absolute(&from.text);
+            let Some(content) = self.state.files.get(&path).cloned() else {
+                // What was known of the target is so no more.
+                self.state.files.remove(&to);
+                continue;
+            };
+            if matches!(name, "mv" | "gmv") {
+                self.state.files.remove(&path);
+            }
+            let within = format!("{}/{}", to.trim_end_matches('/'), path::name(&path));
+            self.write_file(&within, content.clone(), false);
+            self.write_file(&to, content, false);
+        }
+        Value::default()
     }
 
     /// Remembers where a link leads that is made here.

@@ -19,7 +19,12 @@ impl Walker<'_> {
         let command = |word: &Arg| matches!(word.text.as_str(), "-c" | "--call" | "--command");
         // `flock FILE -c TEXT`, `npx -c TEXT`, `entr -s TEXT`.
         let text = match name {
-            "flock" | "npx" | "npm" | "nix" | "doppler" => words.iter().position(command),
+            "flock" | "nix" | "doppler" => words.iter().position(command),
+            // Behind the package's name it is an option of the package's program.
+            "npx" | "npm" => {
+                let own = first_operand(words, names, wrapper.takes).min(words.len());
+                words[..own].iter().position(command)
+            }
             "entr" => words
                 .iter()
                 .position(|word| word.text.starts_with('-') && word.text.ends_with('s')),
@@ -59,7 +64,9 @@ impl Walker<'_> {
         self.apart(|walker| {
             while let Some((name, value)) = words.get(at).and_then(|word| word.text.split_once('='))
             {
+                // `twine==5.0` is a package.
                 let assigns = !name.is_empty()
+                    && !value.starts_with('=')
                     && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
                 if !assigns {
                     break;
@@ -77,6 +84,24 @@ impl Walker<'_> {
                     secret: true,
                     ..Source::default()
                 });
+            }
+            // `uv run a.py` is `uv run python a.py`.
+            if wrapper.names.ends_with(" run")
+                && inner
+                    .first()
+                    .is_some_and(|word| word.text.rsplit('.').next() == Some("py"))
+            {
+                let mut whole = vec![Arg::plain("python3")];
+                whole.extend_from_slice(inner);
+                return walker.inner(wrapper.names, &whole, input);
+            }
+            if FETCHERS.contains(&wrapper.names)
+                && let Some((package, rest)) = inner.split_first()
+                && let Some(program) = program_of(&package.text)
+            {
+                let mut whole = vec![Arg::plain(program)];
+                whole.extend_from_slice(rest);
+                return walker.inner(wrapper.names, &whole, input);
             }
             if shell && inner.len() > 1 {
                 let text = joined(inner).text;
@@ -132,5 +157,58 @@ impl Walker<'_> {
             }
         }
         None
+    }
+}
+
+/// Programs that fetch a package and run the program in it.
+const FETCHERS: [&str; 9] = [
+    "npx", "npm exec", "npm x", "pnpm dlx", "yarn dlx", "bunx", "bun x", "pipx run", "uvx",
+];
+
+/// The program of a package that is named otherwise: `firebase-tools@latest`, `@railway/cli`; `None`
+/// where it has the package's name.
+fn program_of(package: &str) -> Option<&str> {
+    let (scope, name) = match package
+        .strip_prefix('@')
+        .and_then(|rest| rest.split_once('/'))
+    {
+        Some((scope, name)) => (Some(scope), name),
+        None => (None, package),
+    };
+    let name = name.split_once('@').map_or(name, |(name, _)| name);
+    let name = name.split_once("==").map_or(name, |(name, _)| name);
+    let is_its_own = name.ends_with("-cli") && crate::rule::is_modelled(name);
+    let program = match (scope, name) {
+        (Some(scope), "cli") => scope,
+        _ if is_its_own => name,
+        _ => name
+            .strip_suffix("-cli")
+            .or_else(|| name.strip_suffix("-tools"))
+            .unwrap_or(name),
+    };
+    (program != package && !program.is_empty()).then_some(program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::program_of;
+
+    /// CAKE-SHIM-1: a package is known by the program in it.
+    #[test]
+    fn the_program_of_a_package_is_known() {
+        for (package, program) in [
+            ("wrangler", None),
+            ("wrangler@3", Some("wrangler")),
+            ("firebase-tools@latest", Some("firebase")),
+            ("netlify-cli", Some("netlify")),
+            ("@railway/cli", Some("railway")),
+            ("@scope/tool@1.2", Some("tool")),
+            ("del-cli", None),
+            ("del-cli@5", Some("del-cli")),
+            ("twine==5.0", Some("twine")),
+            ("@", None),
+        ] {
+            assert_eq!(program_of(package), program, "{package}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use super::{code, joined};
 use crate::unwrap::{
     dialect,
     value::{Arg, Source, Value},
-    walk::Walker,
+    walk::{INPUT, Walker},
 };
 
 /// Shells that read commands as bash does, or nearly.
@@ -171,7 +171,10 @@ impl Walker<'_> {
                 }
                 Called::Encoded(at) => Some(encoded(words.get(at)?)),
                 Called::File(at) => Some(self.content(words.get(at)?)),
-                Called::Input => input.cloned(),
+                Called::Input => match input {
+                    Some(input) => Some(input.clone()),
+                    None => self.read_first(words),
+                },
             },
             _ => {
                 // A file that was written before and is now run by its path.
@@ -180,6 +183,19 @@ impl Walker<'_> {
                 self.state.files.get(&path).filter(|_| there).cloned()
             }
         }
+    }
+
+    /// What a shell reads that is given nothing: what `exec` has put in its place, or the file that
+    /// it is set up by.
+    fn read_first(&self, words: &[Arg]) -> Option<Value> {
+        let put = self.state.files.get(INPUT).cloned();
+        put.or_else(|| {
+            let [_, file] = words
+                .array_windows()
+                .find(|[option, _]| matches!(option.text.as_str(), "--rcfile" | "--init-file"))?;
+            let path = self.state.absolute(&file.text);
+            self.state.files.get(&path).cloned()
+        })
     }
 
     pub(super) fn run_script(

@@ -131,6 +131,17 @@ impl Walker<'_> {
                 call.input = Some(content);
             }
         }
+        let read = words
+            .iter()
+            .find_map(|word| word.text.strip_prefix(".read "));
+        if let Some(file) = read {
+            let content = self.content(&Arg::plain(file.trim()));
+            if content.is_known()
+                && let Some(call) = self.found.calls.last_mut()
+            {
+                call.input = Some(content);
+            }
+        }
         let mut texts: Vec<String> = words.iter().skip(1).map(|word| word.text.clone()).collect();
         texts.extend(input.map(|input| input.text.clone()));
         for text in texts.iter().flat_map(|text| text.lines()).take(64) {
@@ -170,6 +181,10 @@ impl Walker<'_> {
             let given = match name {
                 "tar" | "bsdtar" | "gtar" => text
                     .strip_prefix("--checkpoint-action=exec=")
+                    .or_else(|| {
+                        let action = words.get(at - 1)?.text == "--checkpoint-action";
+                        text.strip_prefix("exec=").filter(|_| action)
+                    })
                     .or_else(|| text.strip_prefix("--to-command="))
                     .or_else(|| text.strip_prefix("--use-compress-program="))
                     .or_else(|| text.strip_prefix("--rsh-command="))
@@ -180,6 +195,10 @@ impl Walker<'_> {
                     .or_else(|| text.strip_prefix("--rsync-path="))
                     .map(str::to_owned)
                     .or_else(|| (text == "-e").then(next)?),
+                "split" | "gsplit" => text
+                    .strip_prefix("--filter=")
+                    .map(str::to_owned)
+                    .or_else(|| (text == "--filter").then(next)?),
                 "zip" => (matches!(text, "-TT" | "--unzip-command"))
                     .then(next)
                     .flatten(),
@@ -190,86 +209,40 @@ impl Walker<'_> {
                 "ansible" => (matches!(text, "-a" | "--args")).then(next).flatten(),
                 "make" | "gmake" => {
                     let shell = text.find("$(shell ").map(|at| &text[at + 8..]);
-                    shell.map(|text| text.trim_end_matches(')').to_owned())
+                    let shell = shell.map(|text| text.trim_end_matches(')').to_owned());
+                    shell.or_else(|| program_of_make(text).map(str::to_owned))
                 }
-                "sed" | "gsed" => sed_runs(text),
                 _ => None,
             };
             if let Some(given) = given {
                 self.nested(name, &given, None);
             }
         }
-        if matches!(name, "make" | "gmake") {
-            self.recipes(words, input);
+        if matches!(name, "scp" | "sftp") {
+            self.proxied(words);
         }
+        self.tasks(name, words, input);
         self.output_of(name, words, input)
-    }
-
-    /// The recipes of a makefile that was written before, or comes in.
-    fn recipes(&mut self, words: &[Arg], input: Option<&Value>) {
-        let named = words
-            .windows(2)
-            .find(|pair| matches!(pair[0].text.as_str(), "-f" | "--file" | "--makefile"))
-            .map(|pair| pair[1].clone());
-        let content = match named {
-            Some(file) if matches!(file.text.as_str(), "-" | "/dev/stdin") => {
-                input.cloned().unwrap_or_default()
-            }
-            Some(file) => self.content(&file),
-            None => ["Makefile", "makefile", "GNUmakefile"]
-                .iter()
-                .find_map(|name| self.state.files.get(&self.state.absolute(name)).cloned())
-                .unwrap_or_default(),
-        };
-        let mut text = content.text;
-        for (at, word) in words.iter().enumerate() {
-            let given = match word.text.as_str() {
-                "-E" | "--eval" => words.get(at + 1).map(|word| word.text.as_str()),
-                other => other.strip_prefix("--eval="),
-            };
-            if let Some(given) = given {
-                text.push('\n');
-                text.push_str(given);
-            }
-        }
-        for line in text.lines().take(64) {
-            let recipe = line.strip_prefix('\t').or_else(|| {
-                line.split_once(':')
-                    .and_then(|(_, rest)| rest.split_once(';'))
-                    .map(|(_, rest)| rest)
-            });
-            if let Some(recipe) = recipe {
-                let recipe = recipe
-                    .trim_start_matches(['@', '-', '+', ' '])
-                    .replace("$$", "$");
-                self.nested("make", &recipe, None);
-            }
-        }
     }
 }
 
-/// What GNU sed's `e` command and flag would run.
-fn sed_runs(text: &str) -> Option<String> {
-    let trimmed = text.trim_start_matches(|c: char| c.is_ascii_digit() || "$,/".contains(c));
-    if let Some(command) = trimmed.strip_prefix("e ") {
-        return Some(command.to_owned());
-    }
-    let body = text.strip_prefix('s')?;
-    let sign = body.chars().next().filter(|c| !c.is_alphanumeric())?;
-    let mut pieces = vec![String::new()];
-    let mut letters = body[sign.len_utf8()..].chars().peekable();
-    while let Some(letter) = letters.next() {
-        if letter == '\\' && letters.peek() == Some(&sign) {
-            letters.next();
-            pieces.last_mut()?.push(sign);
-        } else if letter == sign {
-            pieces.push(String::new());
-        } else {
-            pieces.last_mut()?.push(letter);
-        }
-    }
-    match pieces.as_slice() {
-        [_, with, flags, ..] if flags.contains('e') => Some(with.clone()),
-        _ => None,
-    }
+/// The program that `make CC=…` has it run in the place of another.
+fn program_of_make(word: &str) -> Option<&str> {
+    let (name, value) = word.split_once('=')?;
+    let is_program = matches!(
+        name,
+        "SHELL"
+            | "CC"
+            | "CXX"
+            | "LD"
+            | "AR"
+            | "AS"
+            | "CPP"
+            | "RM"
+            | "INSTALL"
+            | "MAKE"
+            | "PYTHON"
+            | "NODE"
+    );
+    (is_program && value.contains(' ')).then_some(value)
 }

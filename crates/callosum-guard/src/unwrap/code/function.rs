@@ -107,3 +107,43 @@ pub(super) const WRITE: &[&str] = &[
     "writeTextFileSync",
     "writeTextFile",
 ];
+
+/// Functions that copy their first argument to their last, by all of their name or its last part.
+pub(super) const COPY: &[&str] = &[
+    "shutil.copy",
+    "shutil.copy2",
+    "shutil.copyfile",
+    "shutil.copytree",
+    "copyfile",
+    "copytree",
+    "copyFile",
+    "copyFileSync",
+    "cpSync",
+    "copySync",
+    "FileUtils.cp",
+    "FileUtils.cp_r",
+];
+
+/// Functions that move it there.
+pub(super) const MOVE: &[&str] = &[
+    "os.rename",
+    "os.renames",
+    "os.replace",
+    "shutil.move",
+    "fs.rename",
+    "renameSync",
+    "moveSync",
+    "FileUtils.mv",
+    "File.rename",
+    "rename",
+];
+
+/// Functions that make their last argument a link to the first.
+pub(super) const LINK: &[&str] = &[
+    "symlink",
+    "symlinkSync",
+    "os.link",
+    "linkSync",
+    "ln_s",
+    "ln_sf",
+];

@@ -5,8 +5,8 @@
 //! variable first.
 //!
 //! Start with [`effects`]. The pieces of a program are in `token`, what is known of strings and
-//! names before they are looked at in `fold`, which files it lists in `listing`,
-//! libraries by which it runs programs in `library`.
+//! names before they are looked at in `fold`, which files it lists in `listing`, which it
+//! writes in `written`, libraries by which it runs programs in `library`.
 
 mod fold;
 mod function;
@@ -14,6 +14,7 @@ mod language;
 mod library;
 mod listing;
 mod token;
+mod written;
 
 #[cfg(test)]
 mod tests;
@@ -23,10 +24,11 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 pub(super) use self::language::{LANGUAGES, Language};
 use self::{
     fold::{folded, homed, lettered, pathed},
-    function::{DELETE, DELETE_ONE, RUN, WRITE},
+    function::{COPY, DELETE, DELETE_ONE, LINK, MOVE, RUN, WRITE},
     listing::listed,
     token::{Token, tokens},
 };
+use crate::unwrap::value::SOME;
 
 /// What a program would do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +39,8 @@ pub(super) enum Effect {
     Words(Vec<String>),
     /// Perhaps run this text: it stands in a program that runs something.
     Perhaps(String),
+    /// Write to this file, and what, where that is one string.
+    Writes(String, Option<String>),
 }
 
 /// What a program would do, as far as its strings tell.
@@ -69,6 +73,7 @@ pub(super) fn effects(language: &Language, source: &str, home: &str) -> Vec<Effe
     }
     // A pipe of awk: `"cmd" | getline`, `print | "cmd"`.
     if language.name == "awk" {
+        found.extend(written::by_print(&tokens));
         for (at, token) in tokens.iter().enumerate() {
             if *token == Token::Sign('|') {
                 if let Some(Token::Text(text)) = tokens.get(at + 1)
@@ -219,6 +224,7 @@ fn look(
     home: &str,
     found: &mut Vec<Effect>,
 ) {
+    let whole = name;
     let name = last(name);
     let called = matches!(tokens.get(at + 1), Some(Token::Sign('(' | '{' | '[')));
     let bare = matches!(tokens.get(at + 1), Some(Token::Text(_)))
@@ -290,16 +296,26 @@ fn look(
         ]));
         return;
     }
-    let opens = matches!(name, "open" | "fopen" | "openSync" | "File") && mode_writes(&arguments);
-    if (opens || WRITE.contains(&name))
-        && let Some(path) = if matches!(name, "write_text" | "write_bytes") {
-            before(tokens, at)
-        } else {
-            first.and_then(text)
+    // `os.rename("a", "b")`, not a method of something else.
+    for (functions, program) in [(COPY, "cp"), (MOVE, "mv"), (LINK, "ln")] {
+        if functions.contains(&whole) || functions.contains(&name) {
+            if let (Some(from), Some(to)) = (first.and_then(text), last_text(&arguments)) {
+                let (from, to) = (at_home(from, home), at_home(to, home));
+                found.push(words(&[program, &from, &to]));
+            }
+            return;
         }
-    {
-        found.push(Effect::Words(vec!["tee".to_owned(), at_home(path, home)]));
     }
+    found.extend(written::by_function(whole, tokens, at, home));
+}
+
+/// The last of several strings.
+fn last_text(arguments: &[Token]) -> Option<String> {
+    let mut texts = arguments.iter().filter_map(|token| match token {
+        Token::Text(text) => Some(text.clone()),
+        _ => None,
+    });
+    texts.next().and_then(|_| texts.next_back())
 }
 
 /// Adds what a function would do with each of the files that the program lists.
@@ -315,9 +331,9 @@ fn look_at_listed(
         return;
     }
     let arguments = arguments(tokens, at + 1);
-    let literal = arguments
-        .iter()
-        .any(|token| matches!(token, Token::Text(text) if !text.is_empty()));
+    let literal = arguments.iter().any(
+        |token| matches!(token, Token::Text(text) if text.contains(|c| c != SOME && c != '/')),
+    );
     // A function by its name, as in `array_map("unlink", glob("*"))`.
     let mapped = matches!(name, "array_map" | "map")
         && arguments
@@ -342,7 +358,7 @@ fn look_at_listed(
         .find(|token| **token != Token::Sign(')'))
         .is_some_and(|token| matches!(token, Token::Name(name) if last(name) == "close"));
     let empties = WRITE.contains(&name) && (blank || name.starts_with("truncate"))
-        || matches!(name, "open" | "openSync") && closes && mode_writes(&arguments) && {
+        || matches!(name, "open" | "openSync") && closes && written::opens(&arguments) && {
             !matches!(arguments.get(1), Some(Token::Text(_)))
         };
     if empties {
@@ -361,13 +377,6 @@ fn is_shell(text: &str) -> bool {
 
 fn words(words: &[&str]) -> Effect {
     Effect::Words(words.iter().map(|word| (*word).to_owned()).collect())
-}
-
-/// Whether one of these strings opens a file for writing.
-fn mode_writes(arguments: &[Token]) -> bool {
-    arguments.iter().any(|token| {
-        matches!(token, Token::Text(mode) if matches!(mode.as_str(), "w" | "a" | "wb" | "ab" | "w+" | "r+" | "a+" | "x" | ">" | ">>"))
-    })
 }
 
 fn at_home(path: String, home: &str) -> String {

@@ -1,0 +1,19 @@
+//! Files that agents do not write: the guard's own, the clients' hooks, the repository's, the
+//! shell's start-up files, and whatever lies outside the project.
+//!
+//! [`decide_write`] judges one path, for tools that write files; [`writes`] finds the paths that a
+//! command would write, so that both ways are judged alike. Which program writes what stands in the
+//! table of `writer`.
+
+mod objection;
+mod secret;
+mod writer;
+mod writes;
+
+#[cfg(test)]
+mod tests;
+
+pub use objection::decide_write;
+pub(crate) use objection::objection_to;
+pub(crate) use secret::keeps_secrets;
+pub(crate) use writes::writes;

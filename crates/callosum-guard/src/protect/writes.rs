@@ -1,0 +1,404 @@
+//! The paths that a command would write or delete.
+
+use super::writer::{OUTPUT, Part, Reach, WRITERS, Writer};
+use crate::{
+    facts::Facts,
+    fetch, patch, path,
+    rule::Subject,
+    sed::Sed,
+    unwrap::{Call, Write, value::is_known},
+};
+
+/// A path that is written, and how much may be held against that.
+type Written = (String, Reach);
+
+/// The paths that a command would write or delete.
+pub(crate) fn writes(call: &Call, facts: &Facts) -> Vec<Written> {
+    let mut all: Vec<Written> = call
+        .writes
+        .iter()
+        .map(|Write { path, .. }| (path.clone(), Reach::Anywhere))
+        .collect();
+    if call.words.is_empty() || call.name.is_empty() {
+        return all;
+    }
+    let mut known = false;
+    for writer in WRITERS {
+        if writer.names.split(' ').any(|name| name == call.name) {
+            known = true;
+            by_table(writer, call, facts, &mut all);
+        }
+    }
+    match call.name.as_str() {
+        "cp" | "install" | "ln" | "rsync" | "scp" | "gcp" | "gln" | "ditto" => {
+            copied(call, facts, &mut all);
+        }
+        "mv" | "gmv" => moved(call, facts, &mut all),
+        "sed" | "gsed" => {
+            let sed = Sed::read(&call.words);
+            let files = sed.files.iter().filter(|_| sed.in_place);
+            all.extend(files.map(|word| (word.text.clone(), Reach::Anywhere)));
+        }
+        "perl" | "ruby" | "awk" | "gawk" => edited_in_place(call, facts, &mut all),
+        "dd" | "gdd" | "dcfldd" => {
+            let mut words = call.words.iter();
+            let to = words.find_map(|word| word.text.strip_prefix("of="));
+            all.extend(to.map(|to| (to.to_owned(), Reach::Anywhere)));
+        }
+        "tar" | "gtar" | "bsdtar" => archived(call, facts, &mut all),
+        "vim" | "vi" | "nvim" | "ex" | "ed" | "view" => edited(call, facts, &mut all),
+        "sqlite3" => queried(call, facts, &mut all),
+        "script" => typed(call, facts, &mut all),
+        "apply_patch" | "applypatch" | "patch" | "git" => patched(call, facts, &mut all),
+        name => match fetch::fetched(name, &call.words[1..]) {
+            Some(fetched) => {
+                let files = fetched.files.into_iter().chain(fetched.beside);
+                all.extend(files.map(|path| (path, Reach::Anywhere)));
+            }
+            None if !known => {
+                let subject = Subject::of_user(call, OUTPUT, facts);
+                let values = OUTPUT.split(' ').flat_map(|option| subject.values(option));
+                all.extend(values.map(|path| (path.to_owned(), Reach::Protected)));
+            }
+            None => {}
+        },
+    }
+    all
+}
+
+fn operands<'a>(subject: &Subject<'a>) -> impl DoubleEndedIterator<Item = &'a str> {
+    let texts = subject.operands.iter().map(|(word, _)| word.text.as_str());
+    let texts: Vec<&str> = texts
+        .filter(|text| is_known(text) || text.contains('/'))
+        .collect();
+    texts.into_iter()
+}
+
+/// What a row of the table says of a command.
+pub(super) fn by_table(writer: &Writer, call: &Call, facts: &Facts, all: &mut Vec<Written>) {
+    let subject = Subject::of_user(call, writer.takes, facts);
+    let verb = subject.operand(0);
+    if !writer.verbs.is_empty() && writer.verbs.split(' ').all(|one| one != verb) {
+        return;
+    }
+    // Options of one dash and several letters are words of their own.
+    let has = |option: &str| {
+        if option.starts_with('-') && !option.starts_with("--") && option.len() > 2 {
+            call.words.iter().any(|word| word.text == option)
+        } else {
+            subject.has(option)
+        }
+    };
+    let mut without = writer
+        .without
+        .split(' ')
+        .filter(|option| !option.is_empty());
+    let mut with = writer.with.split(' ').filter(|option| !option.is_empty());
+    if without.any(has) || !writer.with.is_empty() && !with.any(has) {
+        return;
+    }
+    let mut add = |path: &str| all.push((path.to_owned(), writer.reach));
+    for part in writer.parts {
+        match part {
+            Part::Value(options) => {
+                for option in options.split(' ') {
+                    if option.starts_with("--") || option.len() == 2 {
+                        subject.values(option).for_each(&mut add);
+                    } else {
+                        named_by(call, option).for_each(&mut add);
+                    }
+                }
+            }
+            Part::From(from) => {
+                operands(&subject).skip(*from).for_each(&mut add);
+            }
+            Part::At(at) => operands(&subject).nth(*at).into_iter().for_each(&mut add),
+            Part::Last(least) => {
+                let last = operands(&subject).next_back();
+                let here = last.filter(|path| !path.contains(':'));
+                here.filter(|_| subject.operands.len() >= *least)
+                    .into_iter()
+                    .for_each(&mut add);
+            }
+            Part::Unpacked(ending) => {
+                for path in operands(&subject) {
+                    add(path.strip_suffix(ending).unwrap_or(path));
+                }
+            }
+        }
+    }
+}
+
+/// The values of a long option with one dash: `-out x`, `-out=x`.
+fn named_by<'a>(call: &'a Call, option: &'a str) -> impl Iterator<Item = &'a str> {
+    let next = call
+        .words
+        .windows(2)
+        .filter(move |pair| pair[0].text == option)
+        .map(|pair| pair[1].text.as_str());
+    let same = call
+        .words
+        .iter()
+        .filter_map(move |word| word.text.strip_prefix(option)?.strip_prefix('='));
+    next.chain(same)
+}
+
+/// What programs write that are given sources and a target.
+fn copied(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
+    let takes = match call.name.as_str() {
+        "install" => "-t --target-directory -S --suffix -m --mode -o --owner -g --group",
+        "rsync" | "scp" => "-e -i -F -P -o -l --rsh --exclude --include --filter",
+        _ => "-t --target-directory -S --suffix",
+    };
+    let subject = Subject::of_user(call, takes, facts);
+    if subject.has("-n") && call.name == "rsync" || subject.has("--dry-run") {
+        return;
+    }
+    let folder = into(&subject).filter(|_| !matches!(call.name.as_str(), "rsync" | "scp"));
+    let to = match folder {
+        Some(folder) => Some(folder),
+        None if subject.operands.len() > 1 => operands(&subject).next_back(),
+        None => None,
+    };
+    let Some(to) = to.filter(|to| call.name == "cp" || !to.contains(':')) else {
+        return;
+    };
+    all.push((to.to_owned(), Reach::Anywhere));
+    let count = subject.operands.len() - usize::from(folder.is_none());
+    put_into(to, &subject, count, all);
+}
+
+/// The folder that is named before the sources.
+fn into<'a>(subject: &Subject<'a>) -> Option<&'a str> {
+    subject
+        .value("-t")
+        .or_else(|| subject.value("--target-directory"))
+}
+
+/// Into a folder means to the files of those names in it.
+fn put_into(folder: &str, subject: &Subject<'_>, count: usize, all: &mut Vec<Written>) {
+    for (word, _) in subject.operands.iter().take(count) {
+        let name = path::name(word.text.trim_end_matches('/'));
+        let path = format!("{}/{name}", folder.trim_end_matches('/'));
+        all.push((path, Reach::Protected));
+    }
+}
+
+fn moved(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
+    let subject = Subject::of_user(call, "-t --target-directory -S --suffix", facts);
+    let folder = into(&subject);
+    let count = subject.operands.len();
+    for (at, path) in operands(&subject).enumerate() {
+        let is_target = folder.is_none() && at + 1 == count;
+        let reach = if is_target {
+            Reach::Anywhere
+        } else {
+            Reach::Protected
+        };
+        all.push((path.to_owned(), reach));
+        if is_target && count > 1 {
+            put_into(path, &subject, count - 1, all);
+        }
+    }
+    if let Some(folder) = folder {
+        all.push((folder.to_owned(), Reach::Anywhere));
+        put_into(folder, &subject, count, all);
+    }
+}
+
+fn edited_in_place(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
+    let is_awk = call.name.ends_with("awk");
+    let in_place = call.words.iter().skip(1).any(|word| {
+        let text = word.text.as_str();
+        text == "inplace"
+            || text.starts_with("-i")
+            || text.starts_with('-')
+                && !text.starts_with("--")
+                && text.len() <= 5
+                && text.contains('i')
+                && !is_awk
+    });
+    if in_place {
+        let subject = Subject::of_user(call, "-e -o -r -m -I -M", facts);
+        let files = subject.operands.iter();
+        all.extend(files.map(|(word, _)| (word.text.clone(), Reach::Anywhere)));
+    }
+}
+
+/// An archive where one is made, a folder where one is taken out of it.
+fn archived(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
+    let subject = Subject::of_user(call, "-f -C --file --directory --exclude -T -X", facts);
+    // `tar xzf FILE`: the letters may stand without a dash.
+    let letters = call.words.get(1).map_or("", |word| word.text.as_str());
+    let letters = if letters.starts_with('-') {
+        ""
+    } else {
+        letters
+    };
+    let does = |short: char, long: &str| {
+        letters.contains(short) || subject.has(&format!("-{short}")) || subject.has(long)
+    };
+    if does('x', "--extract") || subject.has("--get") {
+        let folders = ["-C", "--directory"];
+        let folders = folders.iter().flat_map(|option| subject.values(option));
+        all.extend(folders.map(|to| (to.to_owned(), Reach::Protected)));
+    } else if does('c', "--create") || does('r', "--append") || does('u', "--update") {
+        let file = subject.value("-f").or_else(|| subject.value("--file"));
+        let bare = letters.contains('f').then(|| subject.operand(1));
+        all.extend(
+            file.or(bare)
+                .map(|file| (file.to_owned(), Reach::Protected)),
+        );
+    }
+}
+
+/// The file that an editor is given commands for, and those that the commands name.
+fn edited(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
+    let subject = Subject::of_user(call, "-c -S -u -i --cmd", facts);
+    let told = call.words.iter().skip(1).any(|word| {
+        matches!(
+            word.text.as_str(),
+            "-c" | "-es" | "-s" | "-S" | "-sc" | "-esc"
+        ) || word.text.starts_with("+:")
+    });
+    if told || matches!(call.name.as_str(), "ed" | "ex") {
+        let files = operands(&subject).filter(|text| !text.starts_with('+'));
+        all.extend(files.map(|path| (path.to_owned(), Reach::Anywhere)));
+    }
+    let input = call.input.as_ref().map(|input| input.text.as_str());
+    let texts = call.words.iter().skip(1).map(|word| word.text.as_str());
+    for command in texts.chain(input).flat_map(|text| text.split(['\n', '|'])) {
+        let command =
+            command.trim_start_matches(|c: char| c.is_ascii_digit() || "+:,%$ ".contains(c));
+        let mut words = command.split_whitespace();
+        let verb = words.next().unwrap_or("").trim_end_matches('!');
+        if matches!(
+            verb,
+            "w" | "W" | "wq" | "write" | "x" | "sav" | "saveas" | "up" | "update"
+        ) {
+            let to = words.next().map(|to| to.trim_start_matches('>'));
+            let to = to.filter(|to| !to.is_empty() && !to.starts_with('!'));
+            all.extend(to.map(|to| (to.to_owned(), Reach::Anywhere)));
+        }
+    }
+}
+
+/// The database where a statement changes it, and the files that the client's own commands name.
+fn queried(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
+    const CHANGES: [&str; 9] = [
+        "insert", "update", "delete", "create", "drop", "alter", "replace", "vacuum", "reindex",
+    ];
+    let subject = Subject::of_user(call, "-cmd -init -separator -nullvalue", facts);
+    let input = call.input.as_ref().map(|input| input.text.as_str());
+    let texts = subject
+        .operands
+        .iter()
+        .skip(1)
+        .map(|(word, _)| word.text.as_str());
+    let texts: Vec<&str> = texts.chain(input).collect();
+    let changes = |text: &&str| {
+        let mut words = text.split(|c: char| !c.is_alphanumeric());
+        words.any(|word| CHANGES.iter().any(|verb| word.eq_ignore_ascii_case(verb)))
+    };
+    if texts.iter().any(changes) {
+        all.push((subject.operand(0).to_owned(), Reach::Protected));
+    }
+    for line in texts.iter().flat_map(|text| text.lines()) {
+        let mut words = line.split_whitespace();
+        let verb = words.next().unwrap_or("");
+        if matches!(
+            verb,
+            ".output" | ".once" | ".backup" | ".save" | ".clone" | ".log" | ".dump"
+        ) {
+            let to = words.next_back().filter(|_| verb != ".dump");
+            all.extend(to.map(|to| (to.trim_matches(['"', '\'']).to_owned(), Reach::Protected)));
+        }
+    }
+}
+
+/// The record of what is typed, which is the operand of `script`.
+fn typed(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
+    let subject = Subject::of_user(
+        call,
+        "-c --command -I -O -B -T --log-in --log-out --log-io --log-timing -m -o",
+        facts,
+    );
+    let logs = [
+        "-O",
+        "-B",
+        "-I",
+        "-T",
+        "--log-out",
+        "--log-io",
+        "--log-in",
+        "--log-timing",
+    ];
+    let logs = logs.iter().flat_map(|option| subject.values(option));
+    all.extend(
+        logs.chain(operands(&subject).next())
+            .map(|path| (path.to_owned(), Reach::Anywhere)),
+    );
+}
+
+/// The files that a patch names, and what git is told to write to.
+fn patched(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
+    let subject = Subject::of_user(
+        call,
+        "-C -c -f --file --blob --type --git-dir --work-tree -o --output -i --input -d --directory -p -D -r",
+        facts,
+    );
+    let mut paths = Vec::new();
+    match (call.name.as_str(), subject.operand(0)) {
+        ("git", "apply" | "am") if !subject.has("--check") => {
+            paths = patch::paths_of_diff(&patch_text(call));
+        }
+        ("git", "config") => {
+            let changes = subject.operands.len() > 2
+                || [
+                    "--unset",
+                    "--add",
+                    "--replace-all",
+                    "--remove-section",
+                    "--rename-section",
+                    "-e",
+                    "--edit",
+                ]
+                .iter()
+                .any(|option| subject.has(option));
+            let reads = subject.has("--get") || subject.has("--get-all") || subject.has("--list");
+            let file = subject.value("-f").or_else(|| subject.value("--file"));
+            // That of a repository is git's own to write.
+            let file = file.filter(|file| changes && !reads && !file.ends_with(".git/config"));
+            all.extend(file.map(|file| (file.to_owned(), Reach::Anywhere)));
+        }
+        ("git", _) => {}
+        ("patch", first) => {
+            if subject.has("--dry-run") {
+                return;
+            }
+            let to = ["-o", "--output"]
+                .iter()
+                .find_map(|option| subject.value(option));
+            let to = to.or(Some(first).filter(|first| !first.is_empty()));
+            paths.extend(to.map(str::to_owned));
+            paths.extend(patch::paths_of_diff(&patch_text(call)));
+            let folder = ["-d", "--directory"]
+                .iter()
+                .find_map(|option| subject.value(option));
+            paths.extend(folder.map(str::to_owned));
+        }
+        _ => paths = patch::paths(&patch_text(call)),
+    }
+    all.extend(paths.into_iter().map(|path| (path, Reach::Anywhere)));
+}
+
+/// The patch that a command is given: what comes in, or a word of several lines.
+fn patch_text(call: &Call) -> String {
+    let words = call.words.iter().skip(1).map(|word| word.text.as_str());
+    let input = call.input.as_ref().map(|input| input.text.as_str());
+    let texts: Vec<&str> = words
+        .filter(|word| word.contains('\n'))
+        .chain(input)
+        .collect();
+    texts.join("\n")
+}

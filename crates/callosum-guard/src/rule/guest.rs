@@ -1,0 +1,109 @@
+//! Virtual machines and containers that are kept like machines: what goes with them when they are
+//! deleted.
+//!
+//! Clusters made for trying things out (`kind`, `k3d`) are not among them: to delete one is how they
+//! are used.
+
+use super::{Rule, Severity, Tool};
+
+pub(super) const TOOLS: &[Tool] = &[
+    Tool {
+        names: &[
+            "virsh",
+            "VBoxManage",
+            "vboxmanage",
+            "prlctl",
+            "vmrun",
+            "tart",
+            "utmctl",
+        ],
+        takes: "-c --connect --type -T",
+        one_dash: false,
+        tests: &[],
+        rules: &[Rule {
+            id: "guest.machine-delete",
+            when: &[
+                "undefine|destroy|unregistervm|delete|deleteVM|closemedium",
+                "vol-delete|pool-delete|snapshot-delete|snapshot-revert|vol-wipe|net-undefine",
+                "snapshot * delete|restore",
+            ],
+            severity: Severity::Ask,
+            reason: "the disks of a machine go with it, or it is stopped as if its power were cut",
+            alternative: Some("virsh list --all"),
+            catches: &[
+                "virsh undefine web --remove-all-storage",
+                "virsh -c qemu:///system destroy web",
+                "VBoxManage unregistervm web --delete",
+                "prlctl delete web",
+            ],
+            spares: &[
+                "virsh list --all",
+                "virsh dumpxml web",
+                "VBoxManage list vms",
+                "virsh snapshot-create web",
+            ],
+        }],
+    },
+    Tool {
+        names: &[
+            "multipass",
+            "limactl",
+            "colima",
+            "qm",
+            "pct",
+            "lxc",
+            "incus",
+            "machinectl",
+            "orb",
+        ],
+        takes: "--profile -p",
+        one_dash: false,
+        tests: &[],
+        rules: &[Rule {
+            id: "guest.instance-delete",
+            when: &[
+                "delete|destroy|purge|remove|rollback|factory-reset",
+                "snapshot|storage|image delete",
+            ],
+            severity: Severity::Ask,
+            reason: "what stands within it goes with it",
+            alternative: Some("multipass list"),
+            catches: &[
+                "multipass delete --purge web",
+                "limactl delete default",
+                "qm destroy 100",
+                "lxc delete web --force",
+            ],
+            spares: &[
+                "multipass list",
+                "multipass stop web",
+                "qm config 100",
+                "lxc list",
+                "limactl start default",
+            ],
+        }],
+    },
+    Tool {
+        names: &["vagrant"],
+        takes: "",
+        one_dash: false,
+        tests: &[],
+        rules: &[Rule {
+            id: "guest.snapshot-delete",
+            when: &["snapshot delete|restore|pop", "box remove --all"],
+            severity: Severity::Ask,
+            reason: "what stood in the machine at that time cannot be gone back to, or what stands now",
+            alternative: Some("vagrant snapshot list"),
+            catches: &[
+                "vagrant snapshot delete a",
+                "vagrant snapshot restore a",
+                "vagrant box remove x --all",
+            ],
+            spares: &[
+                "vagrant snapshot list",
+                "vagrant up",
+                "vagrant snapshot save a",
+            ],
+        }],
+    },
+];

@@ -1,0 +1,106 @@
+//! Queues and stores of services: what goes with a topic, a bucket or a virtual host.
+
+use super::{Rule, Severity, Tool};
+
+pub(super) const TOOLS: &[Tool] = &[
+    Tool {
+        names: &[
+            "kafka-topics",
+            "kafka-topics.sh",
+            "kafka-consumer-groups",
+            "kafka-consumer-groups.sh",
+            "kafka-delete-records",
+            "kafka-delete-records.sh",
+            "kafka-configs",
+            "kafka-configs.sh",
+            "kafka-storage",
+            "kafka-storage.sh",
+        ],
+        takes: "--topic --group --bootstrap-server --zookeeper --command-config",
+        one_dash: false,
+        tests: &[("records", |s| {
+            s.call.name.starts_with("kafka-delete-records")
+        })],
+        rules: &[Rule {
+            id: "queue.kafka-delete",
+            when: &[
+                "--delete",
+                "--reset-offsets --execute",
+                "--offset-json-file &records",
+                "format",
+            ],
+            severity: Severity::Block,
+            reason: "what stands in a topic is deleted with it",
+            alternative: Some("kafka-topics --list --bootstrap-server localhost:9092"),
+            catches: &[
+                "kafka-topics --delete --topic x --bootstrap-server y",
+                "bin/kafka-topics.sh --bootstrap-server y --delete --topic x",
+                "kafka-consumer-groups --delete --group x",
+                "kafka-delete-records --offset-json-file x",
+            ],
+            spares: &[
+                "kafka-topics --list --bootstrap-server y",
+                "kafka-topics.sh --describe --topic x",
+                "kafka-topics --create --topic x",
+            ],
+        }],
+    },
+    Tool {
+        names: &[
+            "rabbitmqctl",
+            "rabbitmqadmin",
+            "rabbitmq-diagnostics",
+            "rabbitmq-queues",
+        ],
+        takes: "-n --node -p --vhost -u -H -P",
+        one_dash: false,
+        tests: &[],
+        rules: &[Rule {
+            id: "queue.rabbit-delete",
+            when: &["reset|force_reset|delete|delete_*|purge|purge_queue|clear_*"],
+            severity: Severity::Block,
+            reason: "messages that wait, queues or users are deleted",
+            alternative: Some("rabbitmqctl list_queues"),
+            catches: &[
+                "rabbitmqctl reset",
+                "rabbitmqctl -n rabbit@h delete_vhost x",
+                "rabbitmqctl purge_queue x",
+                "rabbitmqadmin delete queue name=x",
+            ],
+            spares: &[
+                "rabbitmqctl list_queues",
+                "rabbitmqctl status",
+                "rabbitmqctl add_vhost x",
+            ],
+        }],
+    },
+    Tool {
+        names: &["influx", "nats", "pulsar-admin", "temporal", "tctl"],
+        takes: "-b --bucket --org --start --stop -n --name --id -s --server --host -t",
+        one_dash: false,
+        tests: &[],
+        rules: &[Rule {
+            id: "queue.store-delete",
+            when: &[
+                "delete",
+                "* delete|rm|purge|terminate|unload",
+                "* * delete|rm|purge",
+            ],
+            severity: Severity::Block,
+            reason: "what was written there is deleted",
+            alternative: Some("influx bucket list"),
+            catches: &[
+                "influx delete --bucket x --start 1970-01-01T00:00:00Z --stop 2025-01-01T00:00:00Z",
+                "influx bucket delete -n x",
+                "nats stream purge x",
+                "pulsar-admin topics delete x",
+            ],
+            spares: &[
+                "influx bucket list",
+                "influx query x",
+                "nats stream ls",
+                "temporal workflow list",
+            ],
+        }],
+    },
+];

@@ -1,0 +1,149 @@
+//! Files of tasks that were written before in the same command: makefiles, justfiles, `package.json`.
+//!
+//! What stands in one that was there already nobody here knows.
+
+use crate::unwrap::{
+    value::{Arg, Value},
+    walk::Walker,
+    wrapper::first_operand,
+};
+
+/// Tasks that are followed.
+const MAX_TASKS: usize = 64;
+
+impl Walker<'_> {
+    /// Follows the tasks that a program would run.
+    pub(super) fn tasks(&mut self, name: &str, words: &[Arg], input: Option<&Value>) {
+        match name {
+            "make" | "gmake" => {
+                let content = self.file_of_tasks(
+                    words,
+                    input,
+                    &["-f", "--file", "--makefile"],
+                    &["Makefile", "makefile", "GNUmakefile"],
+                );
+                let mut text = content.text;
+                for (at, word) in words.iter().enumerate() {
+                    let given = match word.text.as_str() {
+                        "-E" | "--eval" => words.get(at + 1).map(|word| word.text.as_str()),
+                        other => other.strip_prefix("--eval="),
+                    };
+                    if let Some(given) = given {
+                        text.push('\n');
+                        text.push_str(given);
+                    }
+                }
+                let recipes = text.lines().filter_map(|line| {
+                    line.strip_prefix('\t').or_else(|| {
+                        let (_, rest) = line.split_once(':')?;
+                        rest.split_once(';').map(|(_, rest)| rest)
+                    })
+                });
+                let recipes = recipes.map(|recipe| recipe.replace("$$", "$"));
+                self.each_task(name, recipes.collect());
+            }
+            "just" => {
+                let content = self.file_of_tasks(
+                    words,
+                    input,
+                    &["-f", "--justfile"],
+                    &["justfile", "Justfile", ".justfile"],
+                );
+                let indented = |line: &&str| line.starts_with([' ', '\t']);
+                let recipes = content.text.lines().filter(indented).map(str::to_owned);
+                self.each_task(name, recipes.collect());
+            }
+            "task" | "go-task" => {
+                let content = self.file_of_tasks(
+                    words,
+                    input,
+                    &["-t", "--taskfile"],
+                    &["Taskfile.yml", "Taskfile.yaml", "taskfile.yml"],
+                );
+                let commands = content.text.lines().filter_map(|line| {
+                    let line = line.trim_start();
+                    line.strip_prefix("- cmd: ")
+                        .or_else(|| line.strip_prefix("cmd: "))
+                        .or_else(|| line.strip_prefix("- "))
+                });
+                let commands = commands.map(|line| line.trim_matches(['"', '\'']).to_owned());
+                self.each_task(name, commands.collect());
+            }
+            "npm" | "pnpm" | "yarn" | "bun" => self.scripts(name, words),
+            _ => {}
+        }
+    }
+
+    fn each_task(&mut self, name: &str, recipes: Vec<String>) {
+        for recipe in recipes.into_iter().take(MAX_TASKS) {
+            let recipe = recipe.trim_start_matches(['@', '-', '+', ' ', '\t']);
+            self.nested(name, recipe, None);
+        }
+    }
+
+    /// The file that an option names, or one of those that are looked for where it runs.
+    fn file_of_tasks(
+        &self,
+        words: &[Arg],
+        input: Option<&Value>,
+        options: &[&str],
+        usual: &[&str],
+    ) -> Value {
+        let value = |options: &[&str]| {
+            words
+                .array_windows()
+                .find(|[option, _]| options.contains(&option.text.as_str()))
+                .map(|[_, value]| value)
+        };
+        match value(options) {
+            Some(file) if matches!(file.text.as_str(), "-" | "/dev/stdin") => {
+                input.cloned().unwrap_or_default()
+            }
+            Some(file) => self.content(file),
+            None => {
+                let folder = value(&["-C", "--directory", "-d", "--dir", "--prefix", "--cwd"]);
+                let folder = folder.map_or(".", |folder| folder.text.as_str());
+                let mut paths = usual
+                    .iter()
+                    .map(|name| self.state.absolute(&format!("{folder}/{name}")));
+                paths
+                    .find_map(|path| self.state.files.get(&path).cloned())
+                    .unwrap_or_default()
+            }
+        }
+    }
+
+    /// The scripts of `package.json` that a package manager would run.
+    fn scripts(&mut self, name: &str, words: &[Arg]) {
+        const TAKES: &str = "-w --workspace -C --dir --prefix --cwd --filter -F";
+        let content = self.file_of_tasks(words, None, &[], &["package.json"]);
+        let Ok(package) = serde_json::from_str::<serde_json::Value>(&content.text) else {
+            return;
+        };
+        let at = first_operand(words, 1, TAKES);
+        let word = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
+        let wanted: Vec<String> = match word(at) {
+            "run" | "run-script" | "rum" => {
+                vec![word(first_operand(words, at + 1, TAKES)).to_owned()]
+            }
+            "" | "install" | "i" | "ci" | "add" => {
+                ["preinstall", "install", "postinstall", "prepare"]
+                    .map(str::to_owned)
+                    .to_vec()
+            }
+            "publish" | "pack" => ["prepublishOnly", "prepack", "prepare", "postpack"]
+                .map(str::to_owned)
+                .to_vec(),
+            "t" | "tst" => vec!["test".to_owned()],
+            script => vec![script.to_owned()],
+        };
+        let mut found = Vec::new();
+        for script in &wanted {
+            for around in ["pre", "", "post"] {
+                let text = package["scripts"][format!("{around}{script}")].as_str();
+                found.extend(text.map(str::to_owned));
+            }
+        }
+        self.each_task(name, found);
+    }
+}

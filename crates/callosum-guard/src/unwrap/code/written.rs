@@ -1,0 +1,89 @@
+//! Files that a program writes, and what it writes to them where that is one string.
+
+use super::{Effect, arguments, at_home, before, function::WRITE, last, token::Token};
+
+/// What this function writes, called where it stands.
+pub(super) fn by_function(whole: &str, tokens: &[Token], at: usize, home: &str) -> Option<Effect> {
+    let name = last(whole);
+    let arguments = arguments(tokens, at + 1);
+    let texts = || {
+        arguments.iter().filter_map(|token| match token {
+            Token::Text(text) => Some(text.as_str()),
+            _ => None,
+        })
+    };
+    let is_named = matches!(whole, "File.write" | "IO.write" | "File.binwrite");
+    let (path, content) = if matches!(name, "write_text" | "write_bytes") {
+        (before(tokens, at)?, texts().next())
+    } else if WRITE.contains(&name) || is_named {
+        let mut texts = texts();
+        (texts.next()?.to_owned(), texts.next())
+    } else if matches!(name, "open" | "fopen" | "openSync" | "File") && opens(&arguments) {
+        let is_mode = |text: &&str| !matches!(*text, ">" | ">>" | "+<" | "+>" | "<");
+        let path = texts().find(is_mode)?;
+        (
+            path.trim_start_matches(['>', '+', ' ']).to_owned(),
+            said_behind(tokens, at, arguments.len()),
+        )
+    } else {
+        return None;
+    };
+    // What is made up of more than one string is not known.
+    let is_all = !arguments
+        .iter()
+        .any(|token| matches!(token, Token::Sign('+' | '.' | '%')));
+    let content = content.filter(|_| is_all).map(str::to_owned);
+    Some(Effect::Writes(at_home(path, home), content))
+}
+
+/// What is written to a file that was just opened: `open(…).write("…")`, or `f.write("…")` where
+/// nothing else is.
+fn said_behind(tokens: &[Token], at: usize, length: usize) -> Option<&str> {
+    let behind = tokens.get(at + 1 + length..)?;
+    let writes = |(here, token): (usize, &Token)| {
+        matches!(token, Token::Name(name) if matches!(last(name), "write" | "print" | "puts" | "fwrite"))
+            .then_some(here)
+    };
+    let mut written = behind.iter().enumerate().filter_map(writes);
+    let here = written.next().filter(|_| written.next().is_none())?;
+    match behind.get(here + 1..)? {
+        [Token::Sign('('), Token::Text(text), Token::Sign(')'), ..] => Some(text),
+        _ => None,
+    }
+}
+
+/// What awk's `print > "file"` and `printf >> "file"` write.
+pub(super) fn by_print(tokens: &[Token]) -> Vec<Effect> {
+    let mut found = Vec::new();
+    let mut prints = false;
+    let mut depth = 0usize;
+    for (at, token) in tokens.iter().enumerate() {
+        match token {
+            Token::Name(name) if matches!(name.as_str(), "print" | "printf") => prints = true,
+            Token::Sign('(' | '[') => depth += 1,
+            Token::Sign(')' | ']') => depth = depth.saturating_sub(1),
+            Token::Sign(';' | '{' | '}') => prints = false,
+            Token::Sign('>') if prints && depth == 0 => {
+                if let Some(Token::Text(path)) = tokens.get(at + 1) {
+                    found.push(Effect::Writes(path.clone(), None));
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Whether one of these strings opens a file for writing.
+pub(super) fn opens(arguments: &[Token]) -> bool {
+    arguments.iter().any(|token| match token {
+        Token::Text(mode) => {
+            matches!(
+                mode.as_str(),
+                "w" | "a" | "wb" | "ab" | "w+" | "r+" | "a+" | "x" | "wt" | "at" | "+<"
+            ) || mode.starts_with('>')
+                || mode.starts_with("+>")
+        }
+        _ => false,
+    })
+}

@@ -118,7 +118,7 @@ mod tests {
         entry(&args.register).unwrap_or_else(|_| panic!("{line}"))
     }
 
-    /// CAL-REG-1: a line registers what it was made of.
+    /// CAL-EXE-1: a line registers what it was made of.
     #[test]
     fn a_line_registers_the_entry_that_it_words() {
         for options in [

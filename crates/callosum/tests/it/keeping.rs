@@ -106,12 +106,13 @@ fn nothing_is_kept_for_what_is_harmless_or_does_not_run() {
     assert!(told.iter().all(|one| one["details"]["snapshot"].is_null()));
 }
 
-/// CAKE-SNAP-1: outside of a repository nothing is kept, and a snapshot that fails stops nobody.
+/// CAKE-SNAP-1: outside of a repository nothing is kept where nothing that is named is there, and a
+/// snapshot that fails stops nobody.
 #[test]
 fn without_a_snapshot_the_answer_stands() {
     let env = TestEnv::new();
     env.write("src/lib.rs", "pub fn one() -> u8 { 1 }\n");
-    passes(&env, "codex", "rm -rf src");
+    passes(&env, "codex", "rm -rf gone \"$DIR\"");
     assert!(!env.machine_home().join("snapshots").exists());
     let env = repository();
     std::fs::create_dir_all(env.machine_home()).unwrap();

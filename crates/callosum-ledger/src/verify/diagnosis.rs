@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use callosum_host::{Disk, DiskError, disk::EntryKind};
+use jiff::Timestamp;
 
 use super::{Fault, Problem};
 use crate::{
@@ -26,6 +27,8 @@ struct Compared {
     hash: Checksum,
     /// Whether its checksum is right.
     is_right: bool,
+    /// What it says, and when it was finished.
+    result: Option<(Checksum, Timestamp)>,
 }
 
 /// Finds the first entry at which the ledger file differs from the journal, and how.
@@ -173,6 +176,9 @@ impl Compared {
         let entry = Entry::read(bytes).ok();
         Self {
             is_right: entry.as_ref().is_some_and(|entry| entry.check().is_ok()),
+            result: entry
+                .as_ref()
+                .map(|entry| (Checksum::of(entry.summary.as_bytes()), entry.timestamp)),
             task_id: entry.map(|entry| entry.task_id),
             hash: Checksum::of(canonical.as_deref().unwrap_or(bytes)),
         }
@@ -234,13 +240,20 @@ fn first_difference(
     Some((at, fault))
 }
 
-/// Whether these entries begin with one that was another ledger's: one of a task that is not
-/// ours, or several in a row that are right in themselves and not told of.
+/// Whether these entries begin with one that was another ledger's: one that is right in itself and
+/// not told of, of a task that is not ours, or with another result than the one that ours has, of
+/// another time; or several such in a row. Whoever edits an entry leaves its time, and who changes
+/// that leaves the rest.
 fn is_foreign(found: &[Compared], expected: &[Compared]) -> bool {
     let is_unknown =
         |entry: &Compared| entry.is_right && !expected.iter().any(|told| told.hash == entry.hash);
-    let is_of_no_task = found.first().is_some_and(|here| {
-        is_unknown(here) && !expected.iter().any(|told| told.task_id == here.task_id)
+    let Some(here) = found.first().filter(|here| is_unknown(here)) else {
+        return false;
+    };
+    let told = expected.iter().find(|told| told.task_id == here.task_id);
+    let is_another = told.is_none_or(|told| match (told.result, here.result) {
+        (Some(told), Some(here)) => told.0 != here.0 && told.1 != here.1,
+        _ => false,
     });
-    is_of_no_task || (found.len() > 1 && found[..2].iter().all(is_unknown))
+    is_another || found.get(1).is_some_and(is_unknown)
 }

@@ -89,18 +89,34 @@ fn an_inserted_moved_or_doubled_entry_is_named() {
 /// CAL-GOV-4: entries of another ledger, and another ledger whole.
 #[test]
 fn a_spliced_or_rewritten_ledger_is_named() {
-    let others = Project::other().entries();
+    // Another day, so that no task is the same; and another hour, so that all are.
+    for other in [Project::other(), Project::of("2026-11-02T11:00:00Z")] {
+        a_ledger_spliced_from(&other.entries());
+    }
+}
+
+fn a_ledger_spliced_from(others: &[String]) {
     for ledger in LEDGERS {
         for at in [0, ENTRIES / 2, ENTRIES - 1] {
             let expected = Some((Fault::Spliced, number(at)));
             let found = ledger(&|entries| entries[at] = others[at].clone());
             assert_eq!(found, expected, "one at {at}");
+            let found = ledger(&|entries| {
+                entries[at] = others[at].replace("summary ", "Summary ");
+            });
+            let expected = Some((Fault::Edited, number(at)));
+            assert_eq!(found, expected, "one at {at} that is wrong in itself");
+        }
+        for from in [1, ENTRIES - 2] {
+            let found = ledger(&|entries| entries[from..].clone_from_slice(&others[from..]));
+            let expected = Some((Fault::Spliced, number(from)));
+            assert_eq!(found, expected, "from {from} on");
         }
         let found = ledger(&|entries| entries[2..].clone_from_slice(&others[2..]));
         assert_eq!(found, Some((Fault::Spliced, 3)), "from the third on");
         let found = ledger(&|entries| entries[..3].clone_from_slice(&others[..3]));
         assert_eq!(found, Some((Fault::Spliced, 1)), "the first three");
-        let found = ledger(&|entries| entries.clone_from(&others));
+        let found = ledger(&|entries| entries.clone_from_slice(others));
         assert_eq!(found, Some((Fault::Rewritten, 1)));
     }
 }

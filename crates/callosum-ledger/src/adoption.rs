@@ -74,12 +74,12 @@ impl Adopted {
                 adopted.passed_over.push(paths.archive(&name));
                 continue;
             };
-            let hashlog_over = |follows| hashlog_head(&bytes, &entries, follows);
+            let head_over = |follows| hashlog_head(&bytes, &entries, follows);
             let mut follows = adopted.head();
-            let mut hashlog = hashlog_over(follows);
+            let mut hashlog = head_over(follows);
             // Ours goes on from an archive that may be gone since, and is right all the same.
             if let Some([of_its_own, last]) = ends(disk, paths, &name)?
-                && hashlog_over(of_its_own) == last
+                && head_over(of_its_own) == last
             {
                 (follows, hashlog) = (of_its_own, last);
             }
@@ -124,36 +124,9 @@ pub(crate) fn restore_hashlog(
     Ok(Some(path))
 }
 
-/// How the hashlog of an adopted archive stands.
-pub(crate) enum OfHashlog {
-    /// It is the one that was made of the archive.
-    Right,
-    Missing,
-    /// It is another one.
-    Other,
-}
-
-/// Whether an adopted archive has the entries that were adopted, and its hashlog beside it; `None`
-/// where the entries are others.
-pub(crate) fn has_entries(
-    disk: &Disk,
-    paths: &LedgerPaths,
-    archived: &Archived,
-) -> Result<Option<OfHashlog>, DiskError> {
-    let Some(lines) = lines_of(disk, paths, archived)? else {
-        return Ok(None);
-    };
-    let found = disk.read_if_there(&paths.archived_hashlog(&archived.archive))?;
-    Ok(Some(match found {
-        Some(found) if found == lines => OfHashlog::Right,
-        Some(_) => OfHashlog::Other,
-        None => OfHashlog::Missing,
-    }))
-}
-
 /// The hashlog of an adopted archive, made of its entries; `None` where those are not the ones that
 /// were adopted.
-fn lines_of(
+pub(crate) fn lines_of(
     disk: &Disk,
     paths: &LedgerPaths,
     archived: &Archived,
@@ -168,13 +141,19 @@ fn lines_of(
 /// The hashlog made of a ledger's bytes, where they are an archive that the journal tells of: each
 /// checksum is right, and the last line's hash the one that was told.
 pub(crate) fn lines_over(bytes: &[u8], archived: &Archived) -> Option<Vec<u8>> {
-    let (mut lines, mut head) = (Vec::new(), archived.follows);
+    let (lines, head) = hashlog_over(bytes, archived.follows)?;
+    (head == archived.hashlog).then_some(lines)
+}
+
+/// The hashlog made of a ledger's bytes, and its last line's hash, where every checksum is right.
+pub(crate) fn hashlog_over(bytes: &[u8], follows: Checksum) -> Option<(Vec<u8>, Checksum)> {
+    let (mut lines, mut head) = (Vec::new(), follows);
     for (number, placed) in (1..).zip(&entries_of(bytes)?) {
         let stored = &bytes[placed.at.clone()];
         let offset = placed.at.start as u64;
         head = hashlog::write_line(&mut lines, number, offset, stored, placed.checksum, head);
     }
-    (head == archived.hashlog).then_some(lines)
+    Some((lines, head))
 }
 
 /// What the first line of an archive's hashlog follows, and the hash of its last one.

@@ -9,8 +9,10 @@ use std::{ffi::OsString, path::Path};
 use callosum_host::{Disk, DiskError, DiskFile, LockError, OpenHow};
 
 use crate::{
-    hashlog::ReadRange,
+    checksum::Checksum,
+    hashlog::{HashlogLine, ReadRange},
     journal::{DayFile, stock_of_days},
+    lines::Lines,
     locks,
     paths::LedgerPaths,
 };
@@ -85,6 +87,13 @@ impl StockFile {
 
     pub(crate) fn len(&self) -> u64 {
         self.len
+    }
+
+    /// What the first line of a hashlog says that it follows; none where it has no such line.
+    pub(crate) fn follows(&self) -> Result<Option<Checksum>, DiskError> {
+        let mut lines = Lines::new(&self.file, 0, self.len);
+        let first = lines.next()?;
+        Ok(first.and_then(|line| HashlogLine::read(line.bytes).map(|line| line.prev)))
     }
 
     /// Its last bytes.

@@ -88,6 +88,55 @@ struct Indexed<'a> {
     timestamp: Cow<'a, str>,
 }
 
+impl<'a> Indexed<'a> {
+    /// Reads them out of an entry.
+    fn of(entry: &'a [u8]) -> Self {
+        Self::of_canonical(entry)
+            .or_else(|| serde_json::from_slice(entry).ok())
+            .unwrap_or(Indexed {
+                task_id: Cow::Borrowed(""),
+                executor: Cow::Borrowed(""),
+                timestamp: Cow::Borrowed(""),
+            })
+    }
+
+    /// The same where they stand as in an entry in canonical form that has the seed's fields:
+    /// the executor behind the checksum, the others before the last field. What is between, most of
+    /// it, need not be looked at.
+    fn of_canonical(entry: &'a [u8]) -> Option<Self> {
+        let text = |bytes: &'a [u8]| {
+            let is_plain = bytes
+                .iter()
+                .all(|byte| (b' '..0x7f).contains(byte) && *byte != b'\\');
+            let text = is_plain.then(|| std::str::from_utf8(bytes).ok()).flatten();
+            text.map(Cow::Borrowed)
+        };
+        let behind = entry.get(BEFORE_EXECUTOR.end..)?;
+        if entry.get(BEFORE_EXECUTOR)? != b"\",\"executor\":\"" {
+            return None;
+        }
+        let executor = &behind[..memchr::memchr(b'"', behind)?];
+        let rest = entry.strip_suffix(b"}")?;
+        let digits = rest.iter().rev().take_while(|byte| byte.is_ascii_digit());
+        let rest = &rest[..rest.len() - digits.count()];
+        let rest = rest.strip_suffix(b"\",\"tokens_used\":")?;
+        let quote = memchr::memrchr(b'"', rest)?;
+        let (rest, timestamp) = (&rest[..quote], &rest[quote + 1..]);
+        let rest = rest.strip_suffix(b"\",\"timestamp\":")?;
+        let quote = memchr::memrchr(b'"', rest)?;
+        let (rest, task_id) = (&rest[..quote], &rest[quote + 1..]);
+        rest.ends_with(b",\"task_id\":").then_some(())?;
+        Some(Self {
+            task_id: text(task_id)?,
+            executor: text(executor)?,
+            timestamp: text(timestamp)?,
+        })
+    }
+}
+
+/// What stands between an entry's checksum and its executor.
+const BEFORE_EXECUTOR: std::ops::Range<usize> = 77..91;
+
 /// Appends an entry's line and gives its hash.
 pub(crate) fn write_line(
     out: &mut Vec<u8>,
@@ -107,11 +156,7 @@ pub(crate) fn write_line(
         checksum: Checksum,
         prev: Checksum,
     }
-    let indexed = serde_json::from_slice(entry).unwrap_or(Indexed {
-        task_id: Cow::Borrowed(""),
-        executor: Cow::Borrowed(""),
-        timestamp: Cow::Borrowed(""),
-    });
+    let indexed = Indexed::of(entry);
     let from = out.len();
     let line = Line {
         seq,
@@ -138,4 +183,48 @@ pub(crate) fn head_of<'e>(
         head = write_line(&mut line, number, offset as u64, entry, checksum, head);
     }
     head
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{canonical::DuplicateKeys, entry::seal};
+
+    /// CAL-SUM-2: what is read out of an entry without parsing it is what parsing it gives.
+    #[test]
+    fn what_a_line_says_is_what_its_entry_says() {
+        let mut of_canonical = 0;
+        for (executor, task_id, timestamp, more) in [
+            ("scout", "cal_2026_11_02_0001", "2026-11-02T10:00:00Z", None),
+            (
+                "sc\"out",
+                "cal_2026_11_02_0001",
+                "2026-11-02T10:00:00Z",
+                None,
+            ),
+            ("é", "\\", "\",\"timestamp\":\"", None),
+            ("", "", "", None),
+            ("scout", "a", "b", Some("zz")),
+            ("scout", "a", "b", Some("a")),
+            ("scout", "a", "b", Some("tokens")),
+        ] {
+            let mut entry = json!({
+                "executor": executor, "task_id": task_id, "timestamp": timestamp, "summary":
+                "\",\"task_id\":\"no\",\"timestamp\":\"no\",\"tokens_used\":1}", "tokens_used": 12,
+                "metadata": {"executor": "other", "task_id": "other", "tokens_used": 3},
+                "linked_tasks": [],
+            });
+            if let Some(more) = more {
+                entry[more] = json!({"task_id": "x", "timestamp": "y", "tokens_used": 4});
+            }
+            let (_, sealed) = seal(entry.to_string().as_bytes(), DuplicateKeys::Refused).unwrap();
+            let said = Indexed::of(sealed.as_bytes());
+            let said = [said.executor, said.task_id, said.timestamp];
+            assert_eq!(said, [executor, task_id, timestamp], "{sealed}");
+            of_canonical += usize::from(Indexed::of_canonical(sealed.as_bytes()).is_some());
+        }
+        assert_eq!(of_canonical, 2);
+    }
 }

@@ -35,7 +35,7 @@ impl Project<'_> {
                     .iter()
                     .filter(|told| told.is_adopted)
                 {
-                    if adoption::has_entries(disk, paths, adopted)?.is_none() {
+                    if adoption::lines_of(disk, paths, adopted)?.is_none() {
                         not_in_journal.push(rotation::place_of(disk, paths, &adopted.archive)?);
                     }
                 }

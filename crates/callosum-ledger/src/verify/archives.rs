@@ -7,7 +7,7 @@ use callosum_host::{Disk, DiskError};
 use super::{
     Fault, Problem, Verification,
     journal::ArchivedCheck,
-    ledger::{LedgerCheck, check_archive, check_index, whole_file},
+    ledger::{LedgerCheck, check_archive, check_index, of_archive, whole_file},
 };
 use crate::{
     adoption,
@@ -76,22 +76,17 @@ fn check_adopted(
     let archived = &told.archived;
     let path = paths.archive(&archived.archive);
     let hashlog = paths.archived_hashlog(&archived.archive);
-    let Some(entries) = adoption::has_entries(disk, paths, archived)? else {
+    let Some(lines) = adoption::lines_of(disk, paths, archived)? else {
         let detail = "its entries are not those that were taken over";
         check.problem = Some(whole_file(&path, Fault::Edited, detail));
         return Ok(());
     };
-    check.problem = match entries {
-        adoption::OfHashlog::Right => {
-            check_index(disk, &paths.archived_index(&archived.archive), &hashlog)?
-        }
-        adoption::OfHashlog::Missing => {
-            Some(whole_file(&hashlog, Fault::Missing, "there is no hashlog"))
-        }
-        adoption::OfHashlog::Other => {
-            let detail = "it is not the hashlog of the archive that was taken over";
-            Some(whole_file(&hashlog, Fault::Edited, detail))
-        }
+    check.problem = match disk.read_if_there(&hashlog)? {
+        None => Some(whole_file(&hashlog, Fault::Missing, "there is no hashlog")),
+        Some(found) => match of_archive(&hashlog, &lines, &found) {
+            Some(problem) => Some(problem),
+            None => check_index(disk, &paths.archived_index(&archived.archive), &hashlog)?,
+        },
     };
     Ok(())
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use callosum_host::{Disk, DiskError, OpenHow};
 
-use super::{Fault, Problem, journal::JournalCheck};
+use super::{Fault, Problem, journal::JournalCheck, ledger::of_hashlog};
 use crate::{
     align::Expected,
     archive_name::ArchiveName,
@@ -66,23 +66,26 @@ pub(super) fn settle(
     let known = on_disk(disk, paths, &expected)?;
     let ledger = Growing::ledger(view, &expected);
     let hashlog = Growing::hashlog(&expected);
+    // What was signed had been synced before, in all three files.
     let ledger_known = known.ledger.max(ledger.end_of(proven.entries));
+    let hashlog_known = known.hashlog.max(hashlog.end_of(proven.entries));
     let found = Found {
         ledger: read_all(stock.ledger.as_ref())?,
         hashlog: read_all(stock.hashlog.as_ref())?,
     };
     for (path, found, growing, known) in [
         (&paths.ledger, &found.ledger, &ledger, ledger_known),
-        (&paths.hashlog, &found.hashlog, &hashlog, known.hashlog),
+        (&paths.hashlog, &found.hashlog, &hashlog, hashlog_known),
     ] {
         if let Some(left) = found.as_ref().and_then(|found| growing.left(found, known)) {
             problems.retain(|problem| problem.path != *path);
             problems.extend(left.problem(path, growing, &followed.entries));
         }
     }
-    if found.hashlog.as_ref() == Some(&expected.hashlog) {
-        // What is elsewhere than it says is wrong with the ledger.
-        problems.retain(|problem| problem.path != paths.hashlog);
+    if let Some(found) = &found.hashlog
+        && (of_journal.problem.is_none() || *found == expected.hashlog)
+    {
+        settle_hashlog(paths, &expected.hashlog, found, hashlog_known, problems);
     }
     if let Some((archive, archived)) = last_archived
         && followed.entries.is_empty()
@@ -90,6 +93,36 @@ pub(super) fn settle(
         settle_rotation(paths, &archive, &archived, &found, problems);
     }
     Ok(())
+}
+
+/// Names what was done to the hashlog by what the journal says of it: the ledger, which it was held
+/// against before, may be another one itself.
+fn settle_hashlog(
+    paths: &LedgerPaths,
+    should: &[u8],
+    found: &[u8],
+    known: usize,
+    problems: &mut Vec<Problem>,
+) {
+    let is_left_by_a_crash = |problem: &Problem| {
+        problem.path == paths.hashlog && matches!(problem.fault, Fault::Behind | Fault::Torn)
+    };
+    if problems.iter().any(is_left_by_a_crash) && found.len() >= known {
+        return;
+    }
+    let before = problems.len();
+    problems.retain(|problem| problem.path != paths.hashlog);
+    if problems.len() == before {
+        return;
+    }
+    let mut differing = of_hashlog(&paths.hashlog, should, found);
+    if let Some(problem) = &mut differing
+        && matches!(problem.fault, Fault::Behind | Fault::Torn)
+    {
+        problem.fault = Fault::TailCut;
+        problem.detail = format!("{}, which were on disk", problem.detail);
+    }
+    problems.extend(differing);
 }
 
 /// Names behind what a recovery set aside and has not replaced yet. Says whether that is so of the
@@ -128,7 +161,7 @@ pub(super) fn settle_recovery(
 /// What was signed, and so had been on disk.
 #[derive(Clone, Copy)]
 pub(super) struct Proven {
-    /// Records of the journal.
+    /// Records of the journal, whether they are still there or not.
     pub(super) records: u64,
     /// Entries of the active ledger, in the ledger file itself.
     pub(super) entries: usize,

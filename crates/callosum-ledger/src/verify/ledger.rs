@@ -2,11 +2,17 @@
 
 use std::path::Path;
 
-use callosum_host::{Disk, DiskError, DiskFile, OpenHow};
+use callosum_host::{Disk, DiskError, OpenHow};
 
-use super::{Fault, Problem, diagnosis::compare_archive, journal::ArchivedCheck};
+use super::{
+    Fault, Problem,
+    diagnosis::compare_archive,
+    hashlog::{self as hashlog_lines, Compared},
+    journal::ArchivedCheck,
+};
 use crate::{
-    chain::{ChainFault, HASHLOG},
+    adoption::{self, hashlog_over},
+    chain::HASHLOG,
     checksum::Checksum,
     entry::{Entry, checksum_at_head, is_sealed},
     hashlog::{self, HashlogLine},
@@ -32,8 +38,9 @@ pub(super) struct LedgerCheck {
     pub(super) entries: u64,
     pub(super) bytes: u64,
     pub(super) problem: Option<Problem>,
-    /// Offset, length and checksum of each entry.
-    places: Vec<(u64, u64, Checksum)>,
+    /// Whether the hashlog beside it has the line of each entry, to the byte, and no other.
+    has_hashlog: bool,
+    checksums: Vec<Checksum>,
 }
 
 /// Checks the active ledger and its hashlog.
@@ -49,23 +56,56 @@ pub(super) fn check_views(paths: &LedgerPaths, stock: &Stock) -> Result<ViewsChe
         }
         return Ok(views);
     };
-    let ledger = check_file(ledger)?;
-    views.entries = ledger.entries;
-    views.problems.extend(ledger.problem);
-    let is_readable = views.problems.is_empty();
-    if let Some(file) = &stock.hashlog {
-        let (file, len) = (file.file(), file.len());
-        let checked = check_hashlog(file, len, None, &ledger.places, is_readable)?;
-        views.hashlog_lines = checked.lines;
-        views.hashlog_from = checked.from;
-        views.problems.extend(checked.problem);
-    } else if !stock.days.is_empty() {
-        let detail = "there is no hashlog; the next opening writes it anew";
-        views
-            .problems
-            .push(whole_file(&paths.hashlog, Fault::Missing, detail));
+    let hashlog = stock.hashlog.as_ref();
+    views.hashlog_from = hashlog.map(StockFile::follows).transpose()?.flatten();
+    let follows = views.hashlog_from.unwrap_or(Checksum::ZERO);
+    let checked = check_file(ledger, hashlog.map(|hashlog| (hashlog, follows)))?;
+    views.entries = checked.entries;
+    let is_readable = checked.problem.is_none();
+    views.problems.extend(checked.problem);
+    let Some(hashlog) = hashlog else {
+        if !stock.days.is_empty() {
+            let detail = "there is no hashlog; the next opening writes it anew";
+            let missing = whole_file(&paths.hashlog, Fault::Missing, detail);
+            views.problems.push(missing);
+        }
+        return Ok(views);
+    };
+    if checked.has_hashlog {
+        views.hashlog_lines = checked.entries;
+        return Ok(views);
     }
+    let found = hashlog.read_all()?;
+    views.hashlog_lines = memchr::memchr_iter(b'\n', &found).count() as u64;
+    let of_hashlog = if is_readable {
+        let made = hashlog_over(&ledger.read_all()?, follows);
+        made.and_then(|(lines, _)| of_hashlog(&paths.hashlog, &lines, &found))
+    } else {
+        broken_chain(&paths.hashlog, &found)
+    };
+    views.problems.extend(of_hashlog);
     Ok(views)
+}
+
+/// What was done to a hashlog, against the lines that it should have.
+pub(super) fn of_hashlog(path: &Path, should: &[u8], found: &[u8]) -> Option<Problem> {
+    hashlog_lines::diagnose(should, found).map(|differing| Problem {
+        path: path.to_owned(),
+        fault: differing.fault,
+        number: differing.number,
+        task_id: differing.task_id,
+        detail: differing.detail,
+    })
+}
+
+/// What was done to the hashlog of an archive, which had been on disk, all of it, before the archive
+/// was.
+pub(super) fn of_archive(path: &Path, should: &[u8], found: &[u8]) -> Option<Problem> {
+    let mut problem = of_hashlog(path, should, found)?;
+    if let Fault::Behind | Fault::Torn = problem.fault {
+        problem.fault = Fault::TailCut;
+    }
+    Some(problem)
 }
 
 /// Checks an archived ledger, and its hashlog, where the journal tells of it.
@@ -75,14 +115,22 @@ pub(super) fn check_archive(
     path: &Path,
     told: &ArchivedCheck,
 ) -> Result<LedgerCheck, DiskError> {
+    let hashlog = paths.archived_hashlog(&told.archived.archive);
+    let stocked = disk
+        .open_if_there(&hashlog, OpenHow::READ)?
+        .map(StockFile::of)
+        .transpose()?;
+    let follows = told.archived.follows;
+    let with = stocked.as_ref().map(|stocked| (stocked, follows));
     let checked = match OpenLedger::open(disk, path) {
-        Ok(OpenLedger::Plain(file)) => StockFile::of(file).and_then(|file| check_file(&file)),
-        opened => opened
-            .and_then(|ledger| ledger.read_all())
-            .map(|bytes| LedgerCheck {
+        Ok(OpenLedger::Plain(file)) => StockFile::of(file).and_then(|file| check_file(&file, with)),
+        opened => opened.and_then(|ledger| {
+            let bytes = ledger.read_all()?;
+            Ok(LedgerCheck {
                 bytes: bytes.len() as u64,
-                ..check_any_layout(path, &bytes)
-            }),
+                ..check_any_layout(path, &bytes, with)?
+            })
+        }),
     };
     let mut check = match checked {
         Err(error) if is_corrupt(&error) => {
@@ -94,11 +142,10 @@ pub(super) fn check_archive(
         }
         checked => checked?,
     };
-    let found = check.places.iter().map(|(_, _, checksum)| *checksum);
     let Some(checksums) = &told.checksums else {
         return Ok(check);
     };
-    if check.problem.is_some() || !found.eq(checksums.iter().copied()) {
+    if check.problem.is_some() || check.checksums != *checksums {
         let difference = compare_archive(disk, paths, path, told.archived.archive)?;
         check.problem = difference.or(check.problem).or_else(|| {
             let detail = "its entries are not those that the audit journal says";
@@ -106,31 +153,24 @@ pub(super) fn check_archive(
         });
         return Ok(check);
     }
-    let hashlog = paths.archived_hashlog(&told.archived.archive);
-    let Some(file) = disk.open_if_there(&hashlog, OpenHow::READ)? else {
+    let Some(stocked) = stocked else {
         check.problem = Some(whole_file(&hashlog, Fault::Missing, "there is no hashlog"));
         return Ok(check);
     };
-    let from = Some(told.archived.follows);
-    let of_hashlog = check_hashlog(&file, file.size()?, from, &check.places, true)?;
-    // It was on disk, all of it, before the archive was.
-    check.problem = of_hashlog.problem.map(|problem| match problem.fault {
-        Fault::Behind | Fault::Torn => Problem {
-            fault: Fault::TailCut,
-            number: of_hashlog.lines + 1,
-            detail: format!(
-                "it has {} lines for {} entries",
-                of_hashlog.lines,
-                check.places.len()
-            ),
-            ..problem
-        },
-        _ => problem,
-    });
-    if check.problem.is_none() {
+    check.problem = if check.has_hashlog {
         let index = paths.archived_index(&told.archived.archive);
-        check.problem = check_index(disk, &index, &hashlog)?;
-    }
+        check_index(disk, &index, &hashlog)?
+    } else {
+        let found = stocked.read_all()?;
+        match adoption::lines_of(disk, paths, &told.archived)? {
+            Some(lines) => of_archive(&hashlog, &lines, &found),
+            // Its entries are right and stand elsewhere; only the chain itself can be looked at.
+            None => broken_chain(&hashlog, &found).or_else(|| {
+                let detail = "another program wrote it; its entries are right";
+                Some(whole_file(path, Fault::Layout, detail))
+            }),
+        }
+    };
     Ok(check)
 }
 
@@ -145,10 +185,14 @@ pub(super) fn check_index(
     Ok((!is_right).then(|| whole_file(index, Fault::Edited, detail)))
 }
 
-fn check_file(file: &StockFile) -> Result<LedgerCheck, DiskError> {
-    let mut check = match check_own_layout(file.file(), file.len(), file.end())? {
+/// Checks a ledger, and whether its hashlog, which should begin with what is beside it, is right.
+fn check_file(
+    file: &StockFile,
+    hashlog: Option<(&StockFile, Checksum)>,
+) -> Result<LedgerCheck, DiskError> {
+    let mut check = match check_own_layout(file, hashlog)? {
         Some(check) => check,
-        None => check_any_layout(file.path(), &file.read_all()?),
+        None => check_any_layout(file.path(), &file.read_all()?, hashlog)?,
     };
     check.bytes = file.len();
     Ok(check)
@@ -159,10 +203,11 @@ fn check_file(file: &StockFile) -> Result<LedgerCheck, DiskError> {
 ///
 /// The tail is not read there: the next append may be overwriting it.
 fn check_own_layout(
-    file: &DiskFile,
-    len: u64,
-    end: &[u8],
+    file: &StockFile,
+    hashlog: Option<(&StockFile, Checksum)>,
 ) -> Result<Option<LedgerCheck>, DiskError> {
+    let (file, len, end) = (file.file(), file.len(), file.end());
+    let mut hashlog = hashlog.map(|(file, follows)| Compared::new(file, follows));
     if !end.ends_with(OWN_TAIL.as_bytes()) {
         return Ok(None);
     }
@@ -181,28 +226,35 @@ fn check_own_layout(
         };
         match checksum_at_head(entry) {
             Some(checksum) if is_sealed(entry) => {
-                check
-                    .places
-                    .push((line.offset + 4, entry.len() as u64, checksum));
+                if let Some(hashlog) = &mut hashlog {
+                    hashlog.push(line.offset + 4, entry, checksum)?;
+                }
+                check.checksums.push(checksum);
             }
             _ => return Ok(None),
         }
     }
-    if goes_on && !check.places.is_empty() {
+    if goes_on && !check.checksums.is_empty() {
         return Ok(None);
     }
-    check.entries = check.places.len() as u64;
+    check.entries = check.checksums.len() as u64;
+    check.has_hashlog = hashlog.is_some_and(|hashlog| hashlog.is_right());
     Ok(Some(check))
 }
 
-fn check_any_layout(path: &Path, bytes: &[u8]) -> LedgerCheck {
+fn check_any_layout(
+    path: &Path,
+    bytes: &[u8],
+    hashlog: Option<(&StockFile, Checksum)>,
+) -> Result<LedgerCheck, DiskError> {
     let mut check = LedgerCheck::default();
+    let mut hashlog = hashlog.map(|(file, follows)| Compared::new(file, follows));
     let file = match LedgerFile::scan(bytes) {
         Ok(file) => file,
         Err(error) => {
             let text = error.to_string();
             check.problem = Some(whole_file(path, Fault::Unreadable, &text));
-            return check;
+            return Ok(check);
         }
     };
     for at in file.entries {
@@ -215,8 +267,10 @@ fn check_any_layout(path: &Path, bytes: &[u8]) -> LedgerCheck {
         };
         let (fault, detail, task_id) = match (entry, wrong) {
             (Ok(entry), None) => {
-                let place = (at.start as u64, at.len() as u64, entry.checksum);
-                check.places.push(place);
+                if let Some(hashlog) = &mut hashlog {
+                    hashlog.push(at.start as u64, stored, entry.checksum)?;
+                }
+                check.checksums.push(entry.checksum);
                 continue;
             }
             (Ok(entry), Some((fault, error))) => (fault, error.to_string(), Some(entry.task_id)),
@@ -230,99 +284,43 @@ fn check_any_layout(path: &Path, bytes: &[u8]) -> LedgerCheck {
             detail,
         });
     }
-    check
+    check.has_hashlog =
+        check.problem.is_none() && hashlog.is_some_and(|hashlog| hashlog.is_right());
+    Ok(check)
 }
 
-/// What was found in a hashlog.
-struct HashlogCheck {
-    lines: u64,
-    /// What its first line says that it follows.
-    from: Option<Checksum>,
-    problem: Option<Problem>,
-}
-
-/// Checks the chain of a hashlog, and that its lines name the entries where they stand. Without
-/// `from`, what the first line follows is for the caller to check.
-fn check_hashlog(
-    file: &DiskFile,
-    len: u64,
-    from: Option<Checksum>,
-    places: &[(u64, u64, Checksum)],
-    with_places: bool,
-) -> Result<HashlogCheck, DiskError> {
-    let mut said_from = None;
-    let (lines, problem) = walk_hashlog(file, len, from, &mut said_from, places, with_places)?;
-    Ok(HashlogCheck {
-        lines,
-        from: said_from,
-        problem,
-    })
-}
-
-fn walk_hashlog(
-    file: &DiskFile,
-    len: u64,
-    from: Option<Checksum>,
-    said_from: &mut Option<Checksum>,
-    places: &[(u64, u64, Checksum)],
-    with_places: bool,
-) -> Result<(u64, Option<Problem>), DiskError> {
-    let mut lines = Lines::new(file, 0, len);
-    let mut head = from;
-    let mut number = 0;
-    while let Some(line) = lines.next()? {
-        number += 1;
-        let problem = |fault, task_id: Option<TaskId>, detail: &str| Problem {
-            path: file.path().to_owned(),
-            fault,
-            number,
-            task_id,
-            detail: detail.to_owned(),
+/// The first line of a hashlog that is wrong in itself or does not follow the one before: all that
+/// can be said of it where its ledger does not say where its entries stood.
+fn broken_chain(path: &Path, found: &[u8]) -> Option<Problem> {
+    let mut head = None;
+    for (number, line) in (1..).zip(found.split_inclusive(|byte| *byte == b'\n')) {
+        let problem = |fault, task_id, detail: &str| {
+            Some(Problem {
+                path: path.to_owned(),
+                fault,
+                number,
+                task_id,
+                detail: detail.to_owned(),
+            })
         };
-        let hash = match HASHLOG.check(line.bytes) {
-            Ok(hash) if line.is_whole => hash,
-            Ok(_) | Err(ChainFault::NotChained) if !line.is_whole => {
-                let torn = problem(Fault::Torn, None, "the line is not finished");
-                return Ok((number - 1, Some(torn)));
-            }
-            Ok(_) => unreachable!("a line is whole or it is not"),
-            Err(fault) => {
-                return Ok((
-                    number,
-                    Some(problem(Fault::Edited, None, &fault.to_string())),
-                ));
-            }
+        let Some(line) = line.strip_suffix(b"\n") else {
+            return problem(Fault::Torn, None, "the line is not finished");
         };
-        let Some(read) = HashlogLine::read(line.bytes) else {
-            let unreadable = problem(Fault::Unreadable, None, "it is not a hashlog line");
-            return Ok((number, Some(unreadable)));
+        let Some(read) = HashlogLine::read(line) else {
+            return problem(Fault::Unreadable, None, "it is not a hashlog line");
         };
         let task_id: Option<TaskId> = read.task_id.parse().ok();
-        said_from.get_or_insert(read.prev);
-        if head.is_some_and(|head| read.prev != head) || read.seq != number {
-            let fault = if read.seq > number {
-                Fault::Deleted
-            } else {
-                Fault::Inserted
-            };
-            let detail = format!("line {} stands where {number} should", read.seq);
-            return Ok((number, Some(problem(fault, task_id, &detail))));
+        let hash = match HASHLOG.check(line) {
+            Ok(hash) => hash,
+            Err(fault) => return problem(Fault::Edited, task_id, &fault.to_string()),
+        };
+        if read.seq != number || head.is_some_and(|head| read.prev != head) {
+            let detail = "it does not go on from the line before";
+            return problem(Fault::Edited, task_id, detail);
         }
         head = Some(hash);
-        let place = (read.offset, read.length, read.checksum);
-        if with_places && places.get(number as usize - 1) != Some(&place) {
-            let detail = "the ledger does not have this entry where the line says";
-            return Ok((number, Some(problem(Fault::Edited, task_id, detail))));
-        }
     }
-    let is_behind = with_places && number < places.len() as u64;
-    Ok((
-        number,
-        is_behind.then(|| {
-            let detail = format!("it has {number} lines for {} entries", places.len());
-            whole_file(file.path(), Fault::Behind, &detail)
-        }),
-    ))
+    None
 }
 
 pub(super) fn whole_file(path: &Path, fault: Fault, detail: &str) -> Problem {

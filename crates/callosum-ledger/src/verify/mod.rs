@@ -11,6 +11,7 @@
 
 mod archives;
 mod diagnosis;
+mod hashlog;
 mod interrupted;
 mod journal;
 mod ledger;

@@ -5,6 +5,7 @@
 //! changed.
 
 mod checkpoints;
+mod hashlog;
 mod journal;
 mod ledger;
 

@@ -1,0 +1,214 @@
+//! What was done to a hashlog: its lines against those that the entries make.
+//!
+//! Start with [`Compared`], which tells while a ledger is read whether its hashlog is right, to the
+//! byte. Only where it is not, [`diagnose`] says what was done: a function of both texts.
+
+use std::collections::HashMap;
+
+use callosum_host::DiskError;
+
+use super::Fault;
+use crate::{
+    chain::HASHLOG,
+    checksum::Checksum,
+    hashlog::{self, HashlogLine},
+    stock::StockFile,
+    task_id::TaskId,
+    views::Window,
+};
+
+/// A hashlog that is held against the entries of its ledger, one after the other.
+pub(super) struct Compared<'a> {
+    file: Window<&'a StockFile>,
+    len: u64,
+    /// Where the next entry's line begins.
+    at: u64,
+    number: u64,
+    head: Checksum,
+    line: Vec<u8>,
+    is_alike: bool,
+}
+
+impl<'a> Compared<'a> {
+    /// One whose first line should follow this.
+    pub(super) fn new(file: &'a StockFile, follows: Checksum) -> Self {
+        Self {
+            len: file.len(),
+            file: Window::new(file),
+            at: 0,
+            number: 0,
+            head: follows,
+            line: Vec::new(),
+            is_alike: true,
+        }
+    }
+
+    /// Holds the next line against the next entry.
+    pub(super) fn push(
+        &mut self,
+        offset: u64,
+        entry: &[u8],
+        checksum: Checksum,
+    ) -> Result<(), DiskError> {
+        if !self.is_alike {
+            return Ok(());
+        }
+        self.number += 1;
+        self.line.clear();
+        let (number, head) = (self.number, self.head);
+        self.head = hashlog::write_line(&mut self.line, number, offset, entry, checksum, head);
+        self.is_alike = self.file.get(self.at, self.line.len())? == self.line;
+        self.at += self.line.len() as u64;
+        Ok(())
+    }
+
+    /// Whether it had the line of each entry, and no other.
+    pub(super) fn is_right(&self) -> bool {
+        self.is_alike && self.at == self.len
+    }
+}
+
+/// The first line at which a hashlog is not what it should be.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Differing {
+    pub(super) fault: Fault,
+    /// The line's number, from 1.
+    pub(super) number: u64,
+    pub(super) task_id: Option<TaskId>,
+    pub(super) detail: String,
+}
+
+/// Says what was done to a hashlog that should be another one; `None` where it is that one.
+///
+/// A line is known by the checksum of the entry that it is of: it may have been numbered and hashed
+/// anew where it was moved to.
+pub(super) fn diagnose(expected: &[u8], found: &[u8]) -> Option<Differing> {
+    let (should, has) = (lines(expected), lines(found));
+    let longest = should.len().max(has.len());
+    let at = (0..longest).find(|at| should.get(*at) != has.get(*at))?;
+    let told = should.get(at).map(|line| Said::of(line));
+    let differing = |fault, of: Option<&Said<'_>>, detail: &str| {
+        Some(Differing {
+            fault,
+            number: at as u64 + 1,
+            task_id: of.and_then(Said::task_id),
+            detail: detail.to_owned(),
+        })
+    };
+    let Some(line) = has.get(at) else {
+        let detail = format!("it has {at} lines for {} entries", should.len());
+        return differing(Fault::Behind, told.as_ref(), &detail);
+    };
+    let is_cut =
+        !line.ends_with(b"\n") && should.get(at).is_some_and(|told| told.starts_with(line));
+    if is_cut {
+        return differing(Fault::Torn, told.as_ref(), "the line is not finished");
+    }
+    let places = |lines: &[&[u8]]| -> HashMap<Checksum, usize> {
+        let said = lines.iter().enumerate().rev();
+        said.filter_map(|(at, line)| Some((Said::of(line).read?.checksum, at)))
+            .collect()
+    };
+    let (places_told, places_here) = (places(&should), places(&has[at..]));
+    let here = Said::of(line);
+    let place_told = here.entry().and_then(|entry| places_told.get(&entry));
+    let of_here = Some(&here);
+    let Some(told) = told else {
+        return match place_told {
+            Some(_) => differing(Fault::Duplicated, of_here, AGAIN),
+            None => differing(Fault::Inserted, of_here, STRANGE),
+        };
+    };
+    let comes_later = told
+        .entry()
+        .is_some_and(|entry| places_here.get(&entry).is_some_and(|later| *later > 0));
+    match (place_told, comes_later) {
+        (Some(place), _) if *place == at => {
+            let detail = if here.hash.is_some() {
+                "it does not say what its entry says, or does not follow the line before"
+            } else {
+                "its bytes are not those that its hash is over"
+            };
+            differing(Fault::Edited, of_here, detail)
+        }
+        (Some(place), _) if *place < at => differing(Fault::Duplicated, of_here, AGAIN),
+        (Some(_), true) => {
+            let detail = format!("the line of entry {} stands further down", at + 1);
+            differing(Fault::Reordered, of_here, &detail)
+        }
+        (Some(_), false) => {
+            let detail = format!("the line of entry {} is gone", at + 1);
+            differing(Fault::Deleted, Some(&told), &detail)
+        }
+        (None, true) => differing(Fault::Inserted, of_here, STRANGE),
+        (None, false) => {
+            let is_known = |line: &&[u8]| {
+                let entry = Said::of(line).entry();
+                entry.is_some_and(|entry| places_told.contains_key(&entry))
+            };
+            if has.len() > 1 && here.hash.is_some() && !has.iter().any(is_known) {
+                let detail = "none of its lines is of one of the entries";
+                return differing(Fault::Rewritten, of_here, detail);
+            }
+            if here.is_of_another_log(&told) {
+                return differing(Fault::Spliced, of_here, "it is a line of another hashlog");
+            }
+            let detail = match (&here.read, here.hash) {
+                (None, _) => return differing(Fault::Unreadable, None, "it is not a hashlog line"),
+                (Some(_), None) => "its bytes are not those that its hash is over",
+                (Some(_), Some(_)) => "it does not say what its entry says",
+            };
+            differing(Fault::Edited, of_here, detail)
+        }
+    }
+}
+
+const AGAIN: &str = "the line of this entry is here again";
+const STRANGE: &str = "it is of none of the entries";
+
+/// The lines, each with its line feed.
+fn lines(text: &[u8]) -> Vec<&[u8]> {
+    text.split_inclusive(|byte| *byte == b'\n').collect()
+}
+
+/// A line, as far as it can be read.
+struct Said<'a> {
+    read: Option<HashlogLine<'a>>,
+    /// Its hash, where that is right.
+    hash: Option<Checksum>,
+}
+
+impl<'a> Said<'a> {
+    fn of(line: &'a [u8]) -> Self {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        Self {
+            read: HashlogLine::read(line),
+            hash: HASHLOG.check(line).ok(),
+        }
+    }
+
+    fn task_id(&self) -> Option<TaskId> {
+        self.read.as_ref()?.task_id.parse().ok()
+    }
+
+    /// The checksum of the entry that it is of.
+    fn entry(&self) -> Option<Checksum> {
+        self.read.as_ref().map(|read| read.checksum)
+    }
+
+    /// Whether it is right in itself and goes on from another line than the one in whose place it
+    /// stands, or says more than one thing otherwise: whoever edits a line leaves the rest of it.
+    fn is_of_another_log(&self, told: &Self) -> bool {
+        let (Some(here), Some(told), Some(_)) = (&self.read, &told.read, self.hash) else {
+            return false;
+        };
+        let others = [
+            here.task_id != told.task_id,
+            here.executor != told.executor,
+            here.timestamp != told.timestamp,
+            here.length != told.length,
+            here.checksum != told.checksum,
+        ];
+        here.prev != told.prev || others.into_iter().filter(|other| *other).count() > 1
+    }
+}

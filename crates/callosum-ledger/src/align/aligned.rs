@@ -47,14 +47,15 @@ pub(crate) enum News {
 
 /// Brings the views in line with the journal, from a position that is known to be in line.
 ///
-/// Without one, the watermark is used where it holds, else everything is read.
+/// Without one, the watermark is used where it holds, else everything is read. Refuses, with
+/// everything left as it is, a journal that has fewer records than were `signed` of it.
 pub(crate) fn align(
     disk: &Disk,
     paths: &LedgerPaths,
     _held: &ExclusiveLedger<'_>,
     known: Option<Position>,
     files: &mut OpenFiles,
-    now: Timestamp,
+    (now, signed): (Timestamp, u64),
 ) -> Result<Aligned, OpenError> {
     let from = match known {
         Some(known) => {
@@ -74,11 +75,24 @@ pub(crate) fn align(
     refuse_days_to_come(disk, paths, now)?;
     if let Some(from) = from
         && has_archives(disk, paths, &from)?
-        && let Some(aligned) = align_ends(disk, paths, &from)?
+        && let Some(aligned) = align_ends(disk, paths, &from, signed)?
     {
         return Ok(aligned);
     }
-    align_whole(disk, paths)
+    align_whole(disk, paths, signed)
+}
+
+/// Refuses a journal that was cut, or put back to an earlier state.
+fn refuse_cut(paths: &LedgerPaths, followed: &Followed, signed: u64) -> Result<(), OpenError> {
+    let records = followed.position.seq;
+    if records < signed {
+        return Err(OpenError::Cut {
+            audit: paths.audit.clone(),
+            records,
+            signed,
+        });
+    }
+    Ok(())
 }
 
 /// Whether the three files have the sizes that the position says, and none was replaced.
@@ -121,10 +135,12 @@ fn align_ends(
     disk: &Disk,
     paths: &LedgerPaths,
     from: &Position,
+    signed: u64,
 ) -> Result<Option<Aligned>, OpenError> {
     let Ok(followed) = follow(disk, paths, from) else {
         return Ok(None);
     };
+    refuse_cut(paths, &followed, signed)?;
     let Some(view) = &followed.position.view else {
         return Ok(None);
     };
@@ -209,9 +225,12 @@ fn place_archives(
 }
 
 /// Brings everything in line, the journal being read from its beginning.
-fn align_whole(disk: &Disk, paths: &LedgerPaths) -> Result<Aligned, OpenError> {
+fn align_whole(disk: &Disk, paths: &LedgerPaths, signed: u64) -> Result<Aligned, OpenError> {
     let days = stock_of_days(disk, &paths.audit)?;
     let (mut followed, mut found) = hold_against_journal(disk, paths, &days)?;
+    if followed.position.view.is_some() {
+        refuse_cut(paths, &followed, signed)?;
+    }
     let Some(view) = followed.position.view.take() else {
         refuse_journal_gone(disk, paths)?;
         return Err(OpenError::NotCreated {

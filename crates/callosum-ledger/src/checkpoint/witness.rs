@@ -117,13 +117,18 @@ impl Witness {
         Ok(today.filter(|today| last.key.as_ref() != Some(today)))
     }
 
+    /// How the name of each log of this project begins.
+    pub(crate) fn origin_of_project(&self) -> String {
+        format!("{ORIGIN}/{}/", &self.project[..32])
+    }
+
     /// The name of the log that begins with this record.
     ///
     /// The place is part of it: a copy of a project that goes another way is another log, and one
     /// that is begun anew in the same place as well.
     pub(super) fn origin(&self, first_record: Checksum) -> String {
         let first = first_record.to_string();
-        format!("{ORIGIN}/{}/{}", &self.project[..32], &first[..32])
+        format!("{}{}", self.origin_of_project(), &first[..32])
     }
 }
 

@@ -57,15 +57,8 @@ impl Writer {
         held: &ExclusiveLedger<'_>,
         signed: u64,
     ) -> Result<Vec<Repair>, OpenError> {
-        let aligned = align(disk, paths, held, None, &mut self.files, clock.now())?;
-        let records = aligned.position.seq;
-        if records < signed {
-            return Err(OpenError::Cut {
-                audit: paths.audit.clone(),
-                records,
-                signed,
-            });
-        }
+        let now = clock.now();
+        let aligned = align(disk, paths, held, None, &mut self.files, (now, signed))?;
         self.settle(disk, paths, clock, aligned, repair_event)
     }
 
@@ -192,7 +185,7 @@ impl Writer {
         let known = self.position.take();
         let was_known = known.is_some();
         let aligned =
-            align(disk, paths, &held, known, &mut self.files, now).map_err(open_failed)?;
+            align(disk, paths, &held, known, &mut self.files, (now, 0)).map_err(open_failed)?;
         if self.known.take_news(&aligned.news) || !was_known {
             looked_up = self
                 .known

@@ -226,7 +226,9 @@ pub fn verify_within(
         + stock.ledger.as_ref().map_or(0, StockFile::len)
         + stock.hashlog.as_ref().map_or(0, StockFile::len);
     let mut signed = Signed::default();
-    if let (Some(kept), Some(hashed), Some(before)) = (&mut kept, &hashed, &signed_before) {
+    if let (Some(kept), Some(hashed), Some(before), Some(witness)) =
+        (&mut kept, &hashed, &signed_before, scope.witness)
+    {
         signed::leave_out_later(kept, before, hashed);
         signed = signed::diagnose(&signed::Facts {
             kept,
@@ -235,16 +237,21 @@ pub fn verify_within(
             is_chained: of_journal.problem.is_none(),
             files: &of_journal.files,
             audit: &paths.audit,
+            project: &witness.origin_of_project(),
         });
         verification.checkpoints = kept.kept.len() as u64;
         verification.signed_records = signed.proven;
     }
     if of_journal.problem.is_some() {
         let is_unlike = |problem: &Problem| !problem.path.starts_with(&paths.audit);
+        let is_cut = |problem: &&Problem| problem.fault == Fault::TailCut;
+        let cut = signed.problems.iter().find(is_cut).cloned();
         // The chain names the record itself; the signature only the records it is among.
         signed.problems.retain(is_unlike);
         if let Some(found) = journal::diagnose(disk, &stock, &signed)? {
-            of_journal.problem = Some(found);
+            // No crash takes a record that was signed, however the last line looks.
+            let is_torn = found.fault == Fault::Torn;
+            of_journal.problem = Some(cut.filter(|_| is_torn).unwrap_or(found));
         }
     }
     let is_short = signed
@@ -313,7 +320,7 @@ pub fn verify_within(
     }
     if !verification.is_sound() {
         let proven = Proven {
-            records: signed.proven,
+            records: signed.signed,
             entries: on_disk,
         };
         let problems = &mut verification.problems;

@@ -11,7 +11,7 @@ use callosum_host::{Disk, DiskError};
 
 use super::{Fault, Problem};
 use crate::{
-    checkpoint::{JournalWalk, KeptCheckpoints, SignedBy, begin_of_journal},
+    checkpoint::{Checkpoint, JournalWalk, KeptCheckpoints, SignedBy, begin_of_journal},
     checksum::Checksum,
     merkle::{Frontier, hash_leaf},
     stock::Stock,
@@ -49,6 +49,29 @@ pub(super) struct Facts<'a> {
     pub(super) files: &'a [(PathBuf, u64)],
     /// Where the journal is, or should be.
     pub(super) audit: &'a Path,
+    /// How the name of each log of this project begins.
+    pub(super) project: &'a str,
+}
+
+impl Facts<'_> {
+    /// Whether a checkpoint was made of another log: of another project, or, where some are of the
+    /// journal that is there, of another journal than that.
+    fn is_of_another_log(&self, checkpoint: &Checkpoint) -> bool {
+        let begin = self.hashed.begin.map(|begin| begin.to_string());
+        let is_of_journal = |checkpoint: &Checkpoint| {
+            let first = checkpoint.origin.strip_prefix(self.project);
+            first
+                .zip(begin.as_ref())
+                .is_some_and(|(first, begin)| begin.starts_with(first))
+        };
+        !checkpoint.origin.starts_with(self.project)
+            || (!is_of_journal(checkpoint)
+                && self
+                    .kept
+                    .kept
+                    .iter()
+                    .any(|kept| is_of_journal(&kept.checkpoint)))
+    }
 }
 
 /// What was found.
@@ -58,6 +81,8 @@ pub(super) struct Signed {
     pub(super) problems: Vec<Problem>,
     /// How many records the last checkpoint covers that bears the journal out.
     pub(super) proven: u64,
+    /// How many were signed of this journal in all.
+    pub(super) signed: u64,
     /// Whether the journal begins with another record than the one that was signed.
     pub(super) has_other_begin: bool,
 }
@@ -115,8 +140,12 @@ pub(super) fn diagnose(facts: &Facts<'_>) -> Signed {
         .kept
         .kept
         .iter()
-        .filter(|kept| kept.signed == SignedBy::Us);
-    for checkpoint in ours.map(|kept| &kept.checkpoint) {
+        .filter(|kept| kept.signed == SignedBy::Us)
+        .map(|kept| &kept.checkpoint)
+        .filter(|checkpoint| !facts.is_of_another_log(checkpoint));
+    let sizes = ours.clone().map(|checkpoint| checkpoint.size);
+    let in_all = sizes.max().unwrap_or(0);
+    for checkpoint in ours {
         let problem = |fault, number: u64, detail: String| Problem {
             path: path_of(facts, number),
             fault,
@@ -140,6 +169,7 @@ pub(super) fn diagnose(facts: &Facts<'_>) -> Signed {
             signed.has_other_begin = true;
             break;
         }
+        signed.signed = in_all;
         let first = signed.proven + 1;
         match facts.hashed.roots.get(&size) {
             Some(root) if *root == checkpoint.root => signed.proven = size,
@@ -153,7 +183,7 @@ pub(super) fn diagnose(facts: &Facts<'_>) -> Signed {
             None => {
                 let number = facts.hashed.lines + 1;
                 let detail = format!(
-                    "{size} records were signed, and it ends after {}, of which the first {} are \
+                    "{in_all} records were signed, and it ends after {}, of which the first {} are \
                      proven",
                     facts.hashed.lines, signed.proven
                 );
@@ -192,6 +222,10 @@ fn of_checkpoints(facts: &Facts<'_>) -> Option<Problem> {
                 let detail = "its text is not what was signed".to_owned();
                 return problem(Fault::Edited, one.number, detail);
             }
+        }
+        if facts.is_of_another_log(&one.checkpoint) {
+            let detail = format!("it is of another log, `{}`", one.checkpoint.origin);
+            return problem(Fault::Spliced, one.number, detail);
         }
         let this = (one.checkpoint.size, one.checkpoint.root);
         if before == Some(this) {

@@ -77,3 +77,29 @@ fn a_lost_key_is_named() {
     let found = project.found(&project.witness.path());
     assert_eq!(found, Some((Fault::OtherKey, 1)));
 }
+
+/// CAL-GOV-4: a checkpoint of another project, which the same key signed; the journal, which is not
+/// the one that it is of, is not accused.
+#[test]
+fn a_checkpoint_of_another_log_is_named() {
+    for at in [0, ENTRIES / 2, ENTRIES - 1] {
+        let project = Project::new();
+        let others = project.beside().notes();
+        let mut notes = project.notes();
+        notes[at].clone_from(&others[at]);
+        project.write_notes(&notes);
+        let found = project.verify().problems;
+        let [problem] = &found[..] else {
+            panic!("{at}: {found:?}");
+        };
+        let found = (problem.fault, problem.number);
+        assert_eq!(found, (Fault::Spliced, number(at)), "instead of {at}");
+        assert_eq!(problem.path, project.witness.path());
+
+        let mut notes = project.notes();
+        notes.insert(at, others[at].clone());
+        project.write_notes(&notes);
+        let found = project.found(&project.witness.path());
+        assert_eq!(found, Some((Fault::Spliced, number(at))), "before {at}");
+    }
+}

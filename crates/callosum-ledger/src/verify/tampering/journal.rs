@@ -185,6 +185,56 @@ fn a_cut_tail_is_named() {
     }
 }
 
+/// CAL-GOV-4: a tail that was cut in the midst of a line takes signed records with it like any other:
+/// the last line, which looks as a crash leaves it, does not hide that. How many were signed in all
+/// is said, and nothing is written to such a journal before somebody says that it is right.
+#[test]
+fn a_tail_that_was_cut_within_a_line_is_named() {
+    for left in [1, RECORDS / 2, SIGNED - 1] {
+        let project = Project::new();
+        let path = project.journal();
+        let lines = project.lines(&path);
+        let mut text = lines[..left].join("\n");
+        text.push('\n');
+        text.push_str(&lines[left][..lines[left].len() / 2]);
+        let cut = text.into_bytes();
+        project.disk.replace(&path, &cut, 0o644).unwrap();
+        let found = project.verify().problems;
+        let of_journal = found.iter().find(|problem| problem.path == path).unwrap();
+        assert_eq!(of_journal.fault, Fault::TailCut, "{left} left");
+        assert_eq!(of_journal.number, number(left));
+        let said = format!("{SIGNED} records were signed");
+        assert!(of_journal.detail.contains(&said), "{}", of_journal.detail);
+
+        let signed = project
+            .witness
+            .signed_records(&project.disk, &project.paths);
+        let options = LedgerOptions {
+            signed: signed.unwrap(),
+            ..LedgerOptions::default()
+        };
+        let (disk, paths) = (project.disk.clone(), project.paths.clone());
+        let (clock, ids) = (project.clock.clone(), Ids::sequence());
+        let error = Ledger::open_with(disk, paths, clock, ids, options).unwrap_err();
+        let expected = matches!(&error, OpenError::Cut { records, .. } if *records == left as u64);
+        assert!(expected, "{error}");
+        assert_eq!(project.disk.read(&path).unwrap(), cut);
+        assert!(!project.disk.exists(&project.paths.quarantine).unwrap());
+    }
+}
+
+/// CAL-GOV-4: a last record that was torn and not signed is what a crash leaves.
+#[test]
+fn a_torn_record_that_was_not_signed_is_torn() {
+    let project = Project::new();
+    let path = project.journal();
+    let bytes = project.disk.read(&path).unwrap();
+    let torn = &bytes[..bytes.len() - 20];
+    project.disk.replace(&path, torn, 0o644).unwrap();
+    let found = project.found(&path);
+    assert_eq!(found, Some((Fault::Torn, RECORDS as u64)));
+}
+
 /// CAL-GOV-4: everything written anew so that it fits together is not what was signed.
 #[test]
 fn a_consistent_rewriting_is_named() {

@@ -9,20 +9,20 @@ mod hashlog;
 mod journal;
 mod ledger;
 
-use std::{path::Path, time::Duration};
+use std::{path::Path, rc::Rc, time::Duration};
 
 use callosum_host::{Clock, Disk, Ids};
 use serde_json::Map;
 
 use super::*;
 use crate::{
-    Ledger, NewEntry, Spawn,
+    Ledger, LedgerOptions, NewEntry, Spawn,
     checkpoint::{Begin, Witness},
 };
 
 /// Five entries, a checkpoint after each: 1 record of the beginning, then 3 for each entry.
 struct Project {
-    folder: tempfile::TempDir,
+    folder: Rc<tempfile::TempDir>,
     disk: Disk,
     paths: LedgerPaths,
     witness: Witness,
@@ -44,11 +44,19 @@ impl Project {
         Self::of("2026-11-03T10:00:00Z")
     }
 
+    /// Another one of the same machine.
+    fn beside(&self) -> Self {
+        let folder = Rc::clone(&self.folder);
+        Self::within(folder, "beside", "2026-11-03T10:00:00Z")
+    }
+
     fn of(start: &str) -> Self {
-        let folder = tempfile::tempdir_in("/dev/shm")
-            .or_else(|_| tempfile::tempdir())
-            .unwrap();
-        let paths = LedgerPaths::in_root(folder.path().join("project"));
+        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+        Self::within(Rc::new(folder.unwrap()), "project", start)
+    }
+
+    fn within(folder: Rc<tempfile::TempDir>, name: &str, start: &str) -> Self {
+        let paths = LedgerPaths::in_root(folder.path().join(name));
         let project = Self {
             disk: Disk::real(),
             witness: Witness::in_home(&folder.path().join("home"), &paths.root),

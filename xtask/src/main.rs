@@ -30,6 +30,9 @@ const JOBS: usize = 1000;
 /// So often each program is started where no other number is asked for.
 const STARTS: usize = 41;
 
+/// So often each search is made where no other number is asked for.
+const SEARCHES: usize = 15;
+
 /// So many events are answered where no other number is asked for.
 const EVENTS: usize = 1000;
 
@@ -48,6 +51,8 @@ enum Chore {
     Scheduling { jobs: usize },
     /// Prints how much of what was asked for is found, in two published repositories.
     Finding,
+    /// Looks into a large published repository, by us and by another, and prints how long that takes.
+    FindingSpeed { runs: usize },
     /// Prints what it costs in tokens to know two published repositories.
     TokenEfficiency,
 }
@@ -62,6 +67,11 @@ impl Chore {
             }
             ["coverage"] => Some(Chore::Coverage),
             ["finding"] => Some(Chore::Finding),
+            ["finding-speed"] => Some(Chore::FindingSpeed { runs: SEARCHES }),
+            ["finding-speed", "--runs", number] => {
+                let runs = number.parse().ok().filter(|&runs| runs > 0)?;
+                Some(Chore::FindingSpeed { runs })
+            }
             ["hooks"] => Some(Chore::Hooks { runs: EVENTS }),
             ["hooks", "--runs", number] => {
                 let runs = number.parse().ok().filter(|&runs| runs > 0)?;
@@ -96,13 +106,14 @@ fn main() -> ExitCode {
         Some(Chore::Beads { runs }) => beads::beads(runs),
         Some(Chore::Coverage) => coverage(),
         Some(Chore::Finding) => finding::finding(),
+        Some(Chore::FindingSpeed { runs }) => finding::speed(runs),
         Some(Chore::Hooks { runs }) => hooks::hooks(runs),
         Some(Chore::KillLoop { kills, seed }) => kill_loop(kills, seed),
         Some(Chore::Scheduling { jobs }) => scheduling::scheduling(jobs),
         Some(Chore::TokenEfficiency) => token_efficiency::token_efficiency(),
         None => {
             say(
-                "usage: cargo xtask beads [--runs N] | coverage | finding | hooks [--runs N] | kill-loop [--kills N] [--seed S] | \
+                "usage: cargo xtask beads [--runs N] | coverage | finding | finding-speed [--runs N] | hooks [--runs N] | kill-loop [--kills N] [--seed S] | \
                  scheduling [--jobs N] | token-efficiency",
             );
             ExitCode::from(2)
@@ -295,6 +306,15 @@ mod tests {
         assert_eq!(Chore::asked(&["beads"]), runs(STARTS));
         assert_eq!(Chore::asked(&["beads", "--runs", "5"]), runs(5));
         assert_eq!(Chore::asked(&["beads", "--runs", "0"]), None);
+    }
+
+    #[test]
+    fn searches_take_a_number_of_runs_and_have_their_own() {
+        let runs = |runs| Some(Chore::FindingSpeed { runs });
+        assert_eq!(Chore::asked(&["finding-speed"]), runs(SEARCHES));
+        assert_eq!(Chore::asked(&["finding-speed", "--runs", "2"]), runs(2));
+        assert_eq!(Chore::asked(&["finding-speed", "--runs", "0"]), None);
+        assert_eq!(Chore::asked(&["finding", "--runs", "2"]), None);
     }
 
     #[test]

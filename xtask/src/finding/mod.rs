@@ -5,16 +5,22 @@
 //! deliberately not here: a verdict; the numbers go to `docs/performance.md` by hand.
 
 mod questions;
+mod speed;
+
+pub(crate) use self::speed::speed;
 
 use std::{fs, path::Path, process::ExitCode, time::Instant};
 
 use callosum_host::Disk;
 use callosum_search::{
-    find::{Ask, By, Index, Search},
+    find::{Ask, By, Index, Model, Search},
     walk::{Scope, SourceTree},
 };
 
-use crate::{repository::ALL, say};
+use crate::{
+    repository::{ALL, fetch_model},
+    say,
+};
 
 /// How many passages are looked at.
 const FIRST: usize = 5;
@@ -36,40 +42,61 @@ fn report_all() -> Result<(), String> {
         .ancestors()
         .nth(2)
         .ok_or("this program stands in no target folder")?;
+    let folder = target.join("finding");
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    }
+    let model = folder.join("model");
+    if let Err(fault) = fetch_model(&model) {
+        say(&format!("without a model: {fault}"));
+    }
     for repository in ALL {
-        let folder = target.join("finding").join(repository.name);
-        if folder.exists() {
-            fs::remove_dir_all(&folder)
-                .map_err(|error| format!("{}: {error}", folder.display()))?;
-        }
+        let folder = folder.join(repository.name);
         let root = repository.fetch(&folder.join("fetched"))?;
         say(&format!("{} {}", repository.name, repository.version));
-        ask_all(repository.name, &root, &folder.join("find.db"))?;
+        let ways = [
+            (By::Words, "words"),
+            (By::Names, "names"),
+            (By::All, "all, fused"),
+        ];
+        let index = folder.join("find.db");
+        ask_all(repository.name, &root, &index, None, &ways)?;
+        let model = Model::open(&Disk::real(), &model).map_err(|error| error.to_string())?;
+        if model.is_some() {
+            let ways = [
+                (By::Meaning, "meaning"),
+                (By::All, "all with meaning, fused"),
+            ];
+            ask_all(repository.name, &root, &index, model, &ways)?;
+        }
     }
     Ok(())
 }
 
-fn ask_all(name: &str, root: &Path, index: &Path) -> Result<(), String> {
+fn ask_all(
+    name: &str,
+    root: &Path,
+    index: &Path,
+    model: Option<Model>,
+    ways: &[(By, &str)],
+) -> Result<(), String> {
     let disk = Disk::real();
     let tree = SourceTree::read(&disk, root, &Scope::WHOLE).map_err(|error| error.to_string())?;
     let begun = Instant::now();
-    let mut index = Index::open(&disk, index).map_err(|error| error.to_string())?;
+    let index = Index::open(&disk, index).and_then(|index| index.with_model(model));
+    let mut index = index.map_err(|error| error.to_string())?;
     let updated = index.update_tree(&disk, &tree, |_, _| {});
     let updated = updated.map_err(|error| error.to_string())?;
     let milliseconds = begun.elapsed().as_millis();
     say(&format!("{} files read in {milliseconds} ms", updated.read));
     let asked = questions::of(name);
-    for (by, way) in [
-        (By::Words, "words"),
-        (By::Names, "names"),
-        (By::All, "all, fused"),
-    ] {
+    for (by, way) in ways {
         let (mut answered, mut missed) = (0, Vec::new());
         let begun = Instant::now();
         for (question, files) in asked {
             let search = Search {
                 ask: Ask::read(question),
-                by,
+                by: *by,
                 section: None,
                 scope: Scope::WHOLE,
                 limit: FIRST,
@@ -86,7 +113,7 @@ fn ask_all(name: &str, root: &Path, index: &Path) -> Result<(), String> {
         }
         let each = begun.elapsed().as_secs_f64() * 1000.0 / asked.len() as f64;
         say(&format!(
-            "{way:<12} {answered} of {}, {each:.1} ms each; missed: {}",
+            "{way:<24} {answered} of {}, {each:.1} ms each; missed: {}",
             asked.len(),
             missed.join("; ")
         ));

@@ -97,6 +97,7 @@ impl Held<'_> {
         } else {
             session.recorded(&notes)?
         };
+        let lost_bead = recorded.bead;
         let mut taken: Vec<Decision> = recorded
             .lost
             .into_iter()

@@ -1,4 +1,4 @@
-//! A new journal begun with the ledger that is there, because the old one is lost.
+//! A new journal begun with the ledger and the archives that are there, because the old one is lost.
 
 use std::collections::HashSet;
 
@@ -7,9 +7,11 @@ use callosum_host::OpenHow;
 use super::{Project, RecoverError, Recovered, found::Found};
 use crate::{
     adoption::Adopted,
+    align::OpenError,
     creation::{Beginning, Start},
     group::Writer,
     journal::{Nobody, Until, day_of, walk_days},
+    ledger_file::begun_new,
     position::Position,
     quarantine,
     taken::TakenLedger,
@@ -56,30 +58,46 @@ impl Project<'_> {
                 records: followed.position.seq,
             });
         }
-        let ledger = disk.open(&paths.ledger, OpenHow::READ)?;
-        let kept = quarantine::keep_file(disk, paths, &ledger)?;
-        let taken = TakenLedger::open(ledger)?;
         let now = self.clock.now();
         let archives = Adopted::find(disk, paths, day_of(now))?;
         let has_old = !days.is_empty();
+        let (mut details, mut set_aside) = (Vec::new(), Vec::new());
+        let taken = match disk.open_if_there(&paths.ledger, OpenHow::READ)? {
+            Some(ledger) => {
+                let kept = quarantine::keep_file(disk, paths, &ledger)?;
+                details.push(("recovered_from", self.shown(&paths.ledger)));
+                details.push(("kept", self.shown(&kept)));
+                set_aside.push(kept);
+                Some(TakenLedger::open(ledger)?)
+            }
+            // It is lost as well: what is left is taken over with an empty one.
+            None if has_old || !archives.archives.is_empty() => {
+                details.push(("recovered_from", self.shown(&paths.history)));
+                None
+            }
+            None => {
+                return Err(RecoverError::Open(OpenError::NotCreated {
+                    root: paths.root.clone(),
+                }));
+            }
+        };
         let start = Start {
             position: start,
-            begun: taken.begun.clone(),
+            begun: taken
+                .as_ref()
+                .map_or_else(begun_new, |taken| taken.begun.clone()),
             hashlog: archives.head(),
             archives,
-            details: vec![
-                ("recovered_from", self.shown(&paths.ledger)),
-                ("kept", self.shown(&kept)),
-            ],
+            details,
             replaces_journal: has_old || !disk.exists(&paths.audit)?,
         };
         let nobody = HashSet::new();
-        let beginning = Beginning::prepare(disk, paths, start, Some(&taken), &nobody, now)?;
+        let beginning = Beginning::prepare(disk, paths, start, taken.as_ref(), &nobody, now)?;
         Ok(Plan {
             beginning,
             recovered: Recovered {
-                taken_in: taken.len() as u64,
-                set_aside: vec![kept],
+                taken_in: taken.map_or(0, |taken| taken.len() as u64),
+                set_aside,
                 ..Recovered::default()
             },
             has_old,

@@ -15,7 +15,7 @@ use crate::{
     checksum::Checksum,
     creation::{Beginning, Start},
     group::Writer,
-    journal::{Begins, RecordPlace, Told, ToldEntry, Torn, Until, walk_days},
+    journal::{Begins, RecordPlace, Told, ToldEntry, Torn, Until, day_of, walk_days},
     position::{Position, View},
     quarantine,
     reader::archived_among,
@@ -49,6 +49,7 @@ impl Project<'_> {
             |found| self.plan(path, &read.taken, must_be_known, found),
             |plan| {
                 cut_torn(disk, paths, plan.torn.as_ref())?;
+                disk.create_dir_all(&paths.audit)?;
                 let (position, _) = plan.beginning.carry_out(disk, paths)?;
                 Writer::default().stand_at(disk, paths, position);
                 Ok(plan.recovered)
@@ -65,6 +66,9 @@ impl Project<'_> {
         found: &Found,
     ) -> Result<Plan, RecoverError> {
         let (disk, paths) = (self.disk, self.paths);
+        if found.days.is_empty() && !disk.exists(&paths.ledger)? {
+            return self.plan_without_journal(path, taken);
+        }
         let mut told = OfBackup {
             by_task: &taken.by_task,
             known: HashSet::new(),
@@ -119,6 +123,34 @@ impl Project<'_> {
                 archived: archived.len() as u64,
                 left_out: told.left_out,
                 set_aside,
+                ..Recovered::default()
+            },
+        })
+    }
+}
+
+impl Project<'_> {
+    /// Writes what a journal is begun with where that is lost, and the ledger with it: the backup,
+    /// without the entries that the archives have which are still there.
+    fn plan_without_journal(&self, path: &Path, taken: &TakenLedger) -> Result<Plan, RecoverError> {
+        let (disk, paths, now) = (self.disk, self.paths, self.clock.now());
+        let archives = Adopted::find(disk, paths, day_of(now))?;
+        let ids = taken.by_task.keys().cloned().collect();
+        let archived = archived_among(disk, paths, &archives.archives, ids)?;
+        let start = Start {
+            position: Position::start(),
+            begun: taken.begun.clone(),
+            hashlog: archives.head(),
+            archives,
+            details: vec![("recovered_from", self.shown(path))],
+            replaces_journal: !disk.exists(&paths.audit)?,
+        };
+        Ok(Plan {
+            torn: None,
+            beginning: Beginning::prepare(disk, paths, start, Some(taken), &archived, now)?,
+            recovered: Recovered {
+                taken_in: (taken.len() - archived.len()) as u64,
+                archived: archived.len() as u64,
                 ..Recovered::default()
             },
         })

@@ -440,3 +440,62 @@ fn an_appended_entry_is_held_to_the_rules() {
     appended("cal_2026_11_02_0003", &[ids[0].as_str()]).unwrap();
     check(&project, 3);
 }
+
+/// Journal, ledger and hashlog are gone; two archives, one of them without its hashlog, and a backup
+/// are left: of what is archived, and of one more entry.
+fn only_archives_and_a_backup() -> (Project, std::path::PathBuf) {
+    let (project, _) = Project::with_entries(2);
+    let ledger = project.open();
+    let first = ledger.rotate().unwrap().unwrap().archive;
+    project.store(&ledger, "second archive");
+    let backup = Ledger::back_up(&project.disk, &project.paths, &project.clock).unwrap();
+    ledger.rotate().unwrap();
+    project.store(&ledger, "active");
+    drop(ledger);
+    let paths = &project.paths;
+    project.disk.remove_tree(&paths.audit).unwrap();
+    let hashlog = first.with_extension("hashlog");
+    for gone in [&paths.ledger, &paths.hashlog, &hashlog] {
+        project.disk.remove_file(gone).unwrap();
+    }
+    (project, backup.path)
+}
+
+/// CAL-LED-2: where journal and ledger are lost, the archives are taken over by a new journal.
+#[test]
+fn archives_alone_are_taken_over_by_a_new_journal() {
+    let (project, _) = only_archives_and_a_backup();
+    let recovered = recover(&project, RecoverFrom::LedgerAlone).unwrap();
+    assert_eq!(recovered.taken_in, 0);
+    check(&project, 3);
+
+    let empty = Project::empty();
+    let refused = recover(&empty, RecoverFrom::LedgerAlone).unwrap_err();
+    let is_nothing = matches!(refused, RecoverError::Open(OpenError::NotCreated { .. }));
+    assert!(is_nothing, "{refused}");
+    assert!(!empty.disk.exists(&empty.paths.ledger).unwrap());
+}
+
+/// CAL-LED-2: and by one that begins with a backup, of which nothing is doubled.
+#[test]
+fn a_backup_brings_back_a_ledger_whose_journal_is_lost() {
+    let (project, backup) = only_archives_and_a_backup();
+    let recovered = recover(&project, RecoverFrom::Backup(&backup)).unwrap();
+    assert_eq!((recovered.taken_in, recovered.archived), (0, 1));
+    check(&project, 3);
+
+    let (project, backup) = only_archives_and_a_backup();
+    project.disk.remove_tree(&project.paths.history).unwrap();
+    let recovered = recover(&project, RecoverFrom::Backup(&backup)).unwrap();
+    assert_eq!((recovered.taken_in, recovered.archived), (1, 0));
+    check(&project, 1);
+
+    // Without its note, nothing says that it is what was backed up.
+    let (project, backup) = only_archives_and_a_backup();
+    let note = backup.with_extension("note.json");
+    project.disk.remove_file(&note).unwrap();
+    let refused = recover(&project, RecoverFrom::Backup(&backup)).unwrap_err();
+    assert!(matches!(refused, RecoverError::NoNote { .. }), "{refused}");
+    recover(&project, RecoverFrom::Unverified(&backup)).unwrap();
+    check(&project, 3);
+}

@@ -4,7 +4,11 @@
 //! same number, so that a run never waits for itself. A run that an executor began takes no slot: it
 //! would wait for the one that waits for it.
 
-use std::{path::PathBuf, thread, time::Duration};
+use std::{
+    path::PathBuf,
+    thread,
+    time::{Duration, Instant},
+};
 
 use callosum_host::{Disk, DiskError, FileLock, LockFile, process::Cancel};
 
@@ -17,8 +21,8 @@ const EACH_TURN: Duration = Duration::from_millis(10);
 /// How often that may fail before it is called waiting: others only pass by.
 const PASSING: u32 = 100;
 
-/// The file that whoever looks for a slot has locked.
-const TURN: &str = "turn";
+/// How long a turn is waited for before it is done without: its holder may have been stopped.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The slots of the executors of a machine (`docs/formats/slots.md`).
 #[derive(Clone, Debug)]
@@ -39,8 +43,9 @@ impl Slots {
     /// Takes one of `count` slots of what `name` names, in letters and digits, and waits for one where
     /// all are taken; `None` where somebody cancelled.
     ///
-    /// `waits` is called once, when it is clear that it has to be waited. Whoever waits for a slot has the next
-    /// one: a run that gives one back and wants another comes after it.
+    /// `waits` is called once, when it is clear that it has to be waited. One that waits has the next slot: a
+    /// run that gives one back and wants another comes after it. Which of several that wait is the one is
+    /// not said.
     pub fn take(
         &self,
         name: &str,
@@ -52,11 +57,15 @@ impl Slots {
         self.disk.create_dir_all(&folder)?;
         let mut told = false;
         let mut looked = 0;
+        // Who looks at fewer slots must not keep those from the others that it does not look at.
+        let turn_of = folder.join(format!("turn-{count}"));
+        let until = Instant::now() + PATIENCE;
         let _turn = loop {
             if cancel.is_cancelled() {
                 return Ok(None);
             }
-            if let Some(turn) = LockFile::private().try_acquire(&self.disk, &folder.join(TURN))? {
+            let turn = LockFile::private().try_acquire(&self.disk, &turn_of)?;
+            if turn.is_some() || Instant::now() > until {
                 break turn;
             }
             looked += 1;
@@ -116,6 +125,32 @@ mod tests {
             order.try_iter().collect::<Vec<_>>(),
             ["second", "first again"]
         );
+    }
+
+    /// CAL-ARB-2: who has a smaller cap and waits stands in nobody's way.
+    #[test]
+    fn a_smaller_cap_keeps_no_slot_from_a_larger_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let slots = Slots {
+            disk: Disk::real(),
+            folder: folder.path().join("slots"),
+        };
+        let cancel = Cancel::new().unwrap();
+        let first = slots.take("a1", 1, &cancel, &mut || {}).unwrap();
+        let (waiting, waits) = channel();
+        thread::scope(|scope| {
+            scope.spawn(|| slots.take("a1", 1, &cancel, &mut || waiting.send(()).unwrap()));
+            waits.recv().unwrap();
+            let mut no_wait = || panic!("the second slot is free");
+            assert!(
+                slots
+                    .take("a1", 2, &cancel, &mut no_wait)
+                    .unwrap()
+                    .is_some()
+            );
+            cancel.cancel();
+        });
+        drop(first);
     }
 
     /// CAL-ARB-2: as many as there are slots, and whoever comes after waits until one is given back.

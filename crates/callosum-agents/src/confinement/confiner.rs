@@ -10,15 +10,16 @@ use std::{
 use callosum_host::{
     Disk, DiskError,
     confine::{Access, ForkServer, Order, Outcome, Place},
-    disk::{EntryKind, Scratch},
+    disk::{EntryKind, FileStat, Scratch},
     process::{Ending, Launch, Run, SpawnError, Stream},
 };
 
 use super::{
     level::{Reached, Refused, decide},
     needs::{Needs, value},
+    own_folder::OwnFolder,
     places::{Protected, Surface, SystemFolders, places, wished},
-    policy::Whitelisted,
+    policy::{Policy, Whitelisted},
     proxy::{Names, Proxy, Upstream},
     system::System,
 };
@@ -90,7 +91,13 @@ impl Confiner {
         let hosts: Vec<String> = hosts.iter().map(ToString::to_string).collect();
         let policy = executor.confinement.unwrap_or_default();
         if !executor.is_remote() {
-            return decide(policy, &hosts, &self.system);
+            let mut reached = decide(policy, &hosts, &self.system)?;
+            let keeps_its_folder = !Needs::of(executor, environment).kept.is_empty();
+            if policy != Policy::Off && !reached.layers.namespaces && keeps_its_folder {
+                let what = "a folder of its own, so that it writes the person's";
+                reached.missing.push(what.to_owned());
+            }
+            return Ok(reached);
         }
         // What runs is this program, which talks to that server and to nobody else.
         let mut reached = decide(policy, &[], &self.system)?;
@@ -129,15 +136,24 @@ impl Confiner {
         let inner = find(&launch, surroundings).map_err(not_started)?;
         let needs = Needs::of(executor, &launch.environment);
         let layers = reached.layers;
+        let home = value(&launch.environment, "HOME").map(Path::new);
         let mut wishes = executor.wishes();
+        let mut own_folder = None;
         if layers.namespaces {
-            wishes.fresh.extend(needs.fresh.iter().cloned());
             wishes.readable.extend(needs.readable.iter().cloned());
-            wishes.writable.extend(needs.writable.iter().cloned());
+            let is_its_own =
+                |wish: &String| needs.logins.contains(wish) || needs.kept.contains(wish);
+            wishes.writable.retain(|wish| !is_its_own(wish));
+            let at = |wish: &String| wished(wish, &launch.folder, home);
+            if let Some(path) = needs.own.as_ref().and_then(at) {
+                let logins = needs.logins.iter().filter_map(at);
+                let path = under_real_folder(disk, path);
+                let own = OwnFolder::lay(disk, &surroundings.temporary, path, logins);
+                own_folder = Some(own.map_err(not_stored)?);
+            }
         } else {
             wishes.writable.extend(needs.kept.iter().cloned());
         }
-        let home = value(&launch.environment, "HOME").map(Path::new);
         for wish in wishes.writable.iter().filter(|wish| wish.ends_with('/')) {
             if let Some(folder) = wished(wish, &launch.folder, home) {
                 // What cannot be made is not there for the executor either.
@@ -158,13 +174,15 @@ impl Confiner {
         } else {
             Shown::default()
         };
+        places.extend(own_folder.as_ref().map(OwnFolder::place));
         let copies = if layers.namespaces && !needs.copied.is_empty() {
             let copies = disk.scratch(&surroundings.temporary).map_err(not_stored)?;
-            let copied = needs
+            let files = needs
                 .copied
                 .iter()
                 .filter_map(|wish| wished(wish, &launch.folder, home));
-            places.extend(copied_into(disk, copies.path(), copied).map_err(not_stored)?);
+            let copied = copied_into(disk, copies.path(), own_folder.as_ref(), files);
+            places.extend(copied.map_err(not_stored)?);
             Some(copies)
         } else {
             None
@@ -224,6 +242,9 @@ impl Confiner {
         // What is still open is told of before anybody asks.
         drop(proxy);
         drop(copies);
+        if let Some(own_folder) = own_folder {
+            own_folder.take_back(disk).map_err(not_stored)?;
+        }
         let (run, report) = ran?;
         match (run.ending, report.outcome) {
             (Ending::Exited(_) | Ending::Signalled(_), Some(Outcome::Unstarted(error))) => {
@@ -276,32 +297,35 @@ impl Confiner {
     }
 }
 
-/// Copies files into a folder, and has the copies stand where the files do. What is not there, is no
-/// file, or is larger than [`LARGEST_COPY`] is left out.
+/// Copies files into a folder, and has the copies stand where the files do; those that stand in the
+/// client's own folder are put there. What is not there, cannot be read, is no file, or is larger than
+/// [`LARGEST_COPY`] is left out.
 fn copied_into(
     disk: &Disk,
     folder: &Path,
+    own: Option<&OwnFolder>,
     files: impl Iterator<Item = PathBuf>,
 ) -> Result<Vec<Place>, DiskError> {
     let mut places = Vec::new();
     for (number, path) in files.enumerate() {
-        let Ok(real) = disk.canonicalize(&path) else {
+        let is_small_file =
+            |stat: FileStat| stat.kind == EntryKind::File && stat.len <= LARGEST_COPY;
+        let Some(real) = disk.canonicalize(&path).ok().filter(|real| {
+            let stat = disk.stat(real).ok().flatten();
+            stat.is_some_and(is_small_file)
+        }) else {
             continue;
         };
-        // Its name stays its own where it is a link.
-        let folder_of = path
-            .parent()
-            .and_then(|folder| disk.canonicalize(folder).ok());
-        let path = match (folder_of, path.file_name()) {
-            (Some(folder), Some(name)) => folder.join(name),
-            _ => path,
+        let Ok(bytes) = disk.read(&real) else {
+            continue;
         };
-        let stat = disk.stat(&real)?;
-        if !stat.is_some_and(|stat| stat.kind == EntryKind::File && stat.len <= LARGEST_COPY) {
+        let path = under_real_folder(disk, path);
+        if let Some(own) = own.filter(|own| path.starts_with(own.path())) {
+            own.copy(disk, &path, &bytes)?;
             continue;
         }
         let source = folder.join(number.to_string());
-        disk.create(&source, &disk.read(&real)?, 0o600)?;
+        disk.create(&source, &bytes, 0o600)?;
         places.push(Place {
             source,
             path,
@@ -309,6 +333,17 @@ fn copied_into(
         });
     }
     Ok(places)
+}
+
+/// A path below what its folder really is; its name stays its own where it is a link.
+fn under_real_folder(disk: &Disk, path: PathBuf) -> PathBuf {
+    let folder = path
+        .parent()
+        .and_then(|folder| disk.canonicalize(folder).ok());
+    match (folder, path.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        _ => path,
+    }
 }
 
 /// The program of a server that the started one starts in its turn, where it is found.

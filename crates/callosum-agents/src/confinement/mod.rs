@@ -11,6 +11,7 @@
 mod confiner;
 mod level;
 mod needs;
+mod own_folder;
 mod places;
 mod policy;
 mod proxy;

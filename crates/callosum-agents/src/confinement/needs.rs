@@ -12,12 +12,12 @@ use crate::{client::Client, registry::Executor};
 /// What the variables of a known client name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Needs {
-    /// Its own folder, where that is not the usual one: empty at its start, and gone at its end.
-    pub(super) fresh: Vec<String>,
-    /// What it is to read in that.
+    /// Its own folder: one is made for it that stands there.
+    pub(super) own: Option<String>,
+    /// What it is to read in that, where its entry does not say.
     pub(super) readable: Vec<String>,
-    /// What it is to write in that.
-    pub(super) writable: Vec<String>,
+    /// Its logins in that.
+    pub(super) logins: Vec<String>,
     /// Files of which it gets a copy.
     pub(super) copied: Vec<String>,
     /// What it writes where nothing can be made that is its own alone.
@@ -40,16 +40,28 @@ impl Needs {
         let folder = client.home.variable.and_then(value);
         let servers = client.servers.iter().copied().filter_map(value);
         let hosts = servers.filter_map(server).collect();
-        let all = |paths: &[&str]| paths.iter().map(ToString::to_string).collect();
+        let all =
+            |paths: &[&str]| -> Vec<String> { paths.iter().map(ToString::to_string).collect() };
+        let usual = format!("~/{}/", client.home.folder);
         let Some(folder) = folder else {
+            let granted = all(client.writes);
+            let granted_once = all(client.keeps);
+            let may = |wishes: &[String]| wishes.iter().any(|one| executor.writable.contains(one));
+            let is_granted = may(&granted) || may(&granted_once);
             return Self {
+                own: Some(usual.trim_end_matches('/').to_owned()),
+                // An entry that was written before said no more than the folder.
+                readable: if may(&granted_once) {
+                    all(client.reads)
+                } else {
+                    Vec::new()
+                },
+                logins: if is_granted { granted } else { Vec::new() },
                 copied: all(client.copies),
-                kept: all(client.keeps),
+                kept: if is_granted { granted_once } else { Vec::new() },
                 hosts,
-                ..Self::default()
             };
         };
-        let usual = format!("~/{}/", client.home.folder);
         let there = |paths: &[&str]| {
             let within = |path: &&str| {
                 path.strip_prefix(&usual)
@@ -59,9 +71,9 @@ impl Needs {
         };
         let beside = |path: &&str| format!("{folder}/{}", path.rsplit('/').next().unwrap_or(path));
         Self {
-            fresh: vec![folder.to_owned()],
+            own: Some(folder.to_owned()),
             readable: there(client.reads),
-            writable: there(client.writes),
+            logins: there(client.writes),
             copied: client.copies.iter().map(beside).collect(),
             kept: vec![format!("{folder}/")],
             hosts,
@@ -119,6 +131,30 @@ mod tests {
         }
     }
 
+    /// CAL-SEC-1: an entry that was written when the whole folder was granted gives no more than one of
+    /// today, and one that grants no login gives none.
+    #[test]
+    fn an_entry_of_before_grants_what_one_of_today_does() {
+        let of = |writable: &[&str]| {
+            let mut executor = Executor::cli("claude", "claude -p");
+            executor.protocol = Some("claude".to_owned());
+            executor.writable = writable.iter().map(ToString::to_string).collect();
+            Needs::of(&executor, &[])
+        };
+        let before = of(&["~/.claude/", "~/.claude.json"]);
+        assert_eq!(before.logins, ["~/.claude/.credentials.json"]);
+        assert!(
+            before
+                .readable
+                .contains(&"~/.claude/settings.json".to_owned())
+        );
+        let today = of(&["~/.claude/.credentials.json"]);
+        assert_eq!(today.logins, before.logins);
+        assert_eq!(today.own.as_deref(), Some("~/.claude"));
+        let none = of(&[]);
+        assert!(none.logins.is_empty() && none.kept.is_empty());
+    }
+
     /// A variable of one client says nothing to another, and nothing where nobody knows the client.
     #[test]
     fn only_a_clients_own_variables_count() {
@@ -135,9 +171,9 @@ mod tests {
             Needs::of(&executor, &environment)
         };
         let claude = of(Some("claude"));
-        assert_eq!(claude.fresh, ["/srv/claude"]);
+        assert_eq!(claude.own.as_deref(), Some("/srv/claude"));
         assert_eq!(claude.kept, ["/srv/claude/"]);
-        assert_eq!(claude.writable, ["/srv/claude/.credentials.json"]);
+        assert_eq!(claude.logins, ["/srv/claude/.credentials.json"]);
         assert!(
             claude
                 .readable

@@ -33,20 +33,30 @@ pub struct Wishes {
     pub readable: Vec<String>,
     /// May be written, likewise; a folder whose name ends with `/` is made where it is not there.
     pub writable: Vec<String>,
-    /// Folders that are empty for it, and gone when it is over; where that cannot be had they are as
-    /// they are.
-    pub fresh: Vec<String>,
 }
 
 /// What no executor may write, whatever its entry says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Protected {
-    /// Folders in which everything called `.cal…`, `.git` or `registry.json` is protected, whether
-    /// it is there yet or not.
+    /// Folders in which everything called `.cal…`, `.git` or `registry.json` is protected, and what
+    /// coding agents obey there ([`ORDERS`]), whether it is there yet or not.
     pub roots: Vec<PathBuf>,
     /// Files and folders with all that is in them.
     pub paths: Vec<PathBuf>,
 }
+
+/// Settings of coding agents in a project, by which they start programs: what a held run left in them, the
+/// next one would obey that nobody holds.
+const ORDERS: [&str; 8] = [
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".mcp.json",
+    ".opencode",
+    ".qwen",
+    "opencode.json",
+    "opencode.jsonc",
+];
 
 /// What is around an executor that is about to start.
 #[derive(Clone, Copy, Debug)]
@@ -133,12 +143,6 @@ pub fn places(
     {
         // Programs expect to find and to write it; nobody's files are in it.
         shown.put(home, Access::Fresh);
-    }
-    for wish in &wishes.fresh {
-        if let Some(path) = wished(wish, surface.root, surface.home) {
-            let path = shown.follow(&path).unwrap_or(path);
-            shown.put(path, Access::Fresh);
-        }
     }
     shown.read(surface.root);
     for wish in &wishes.readable {
@@ -276,8 +280,9 @@ impl Protected {
                 .ok()
                 .and_then(|rest| rest.components().next());
             name.is_some_and(|name| {
+                let is_order = ORDERS.iter().any(|order| name.as_os_str() == *order);
                 let name = name.as_os_str().as_encoded_bytes();
-                name.starts_with(b".cal") || name == b".git" || name == b"registry.json"
+                is_order || name.starts_with(b".cal") || name == b".git" || name == b"registry.json"
             })
         };
         self.paths.iter().any(|known| path.starts_with(known)) || self.roots.iter().any(named)
@@ -386,7 +391,6 @@ mod tests {
         let wishes = Wishes {
             readable: vec!["~/bin".into(), "~/nowhere".into()],
             writable: vec!["~/.agent".into(), "src".into()],
-            fresh: Vec::new(),
         };
         assert_eq!(
             scene.places("agent", &wishes),
@@ -409,7 +413,6 @@ mod tests {
         let wishes = Wishes {
             readable: Vec::new(),
             writable: vec![".".into(), ".git".into(), ".cal_audit".into()],
-            fresh: Vec::new(),
         };
         assert_eq!(
             scene.places("agent", &wishes),
@@ -426,7 +429,6 @@ mod tests {
         let above = Wishes {
             readable: Vec::new(),
             writable: vec!["..".into()],
-            ..Wishes::default()
         };
         let places = scene.places("agent", &above);
         assert!(!places.iter().any(|(path, _)| path == "p/.git"));

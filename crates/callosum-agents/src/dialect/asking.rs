@@ -326,6 +326,14 @@ mod tests {
         let limited =
             after("Reconnecting... 1/5 (exceeded retry limit, last status: 429 Too Many Requests)");
         assert!(limited.contains("has reached its rate limit"), "{limited}");
+        let mut ear = Ear::new(Dialect::Codex);
+        for event in [
+            json!({"type": "error", "message": "Reconnecting... 1/5 (429 Too Many Requests)"}),
+            json!({"type": "item.started", "item": {"type": "command_execution", "command": "ls"}}),
+        ] {
+            ear.hear(format!("{event}\n").as_bytes(), &mut |_| {});
+        }
+        assert_eq!(ear.finish(&[]).warning, None);
         let other = after("Under-development features are on");
         assert!(other.contains("was silent"), "{other}");
     }

@@ -15,6 +15,8 @@ pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
     match text(event, &["type"]) {
         Some("thread.started") => hearing.session = said(&["thread_id"]),
         Some("item.started") => {
+            // It went on after whatever it had warned of.
+            hearing.warning = None;
             hearing.doing = match text(event, &["item", "type"]) {
                 Some("command_execution") => {
                     text(event, &["item", "command"]).map(|command| format!("runs {command}"))

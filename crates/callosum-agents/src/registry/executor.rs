@@ -275,7 +275,6 @@ impl Executor {
         Wishes {
             readable: self.readable.clone(),
             writable: self.writable.clone(),
-            fresh: Vec::new(),
         }
     }
 

@@ -1,19 +1,30 @@
 //! [`Denials`]: what an executor said of a write to the ledger that was denied it (REQ-GOV-005).
 //!
-//! The operating system denies the write and tells only the executor, so its own words are all that
-//! there is. Deliberately not here: tries that failed, whose words are kept whatever they say.
+//! The operating system denies the write and tells only the executor, so what that says on standard error is all
+//! that there is: a claim, which the hashes beside it bear out or not. Deliberately not here: tries that failed, whose words are kept whatever they say.
 
-/// Names that only what the ledger consists of has.
-const OF_THE_LEDGER: [&str; 4] = [".cal", "cal_audit", "registry.json", "cake_config.yaml"];
+/// How the names begin of what the ledger consists of, and of what steers it.
+const OF_THE_LEDGER: [&str; 10] = [
+    ".cal_memory",
+    ".cal_hashlog",
+    ".cal_lock",
+    ".cal_backup",
+    ".cal_answers",
+    ".cal_quarantine",
+    ".calrc",
+    "cal_audit",
+    "registry.json",
+    "cake_config.yaml",
+];
 
 /// How programs say that the operating system did not let them.
 const DENIED: [&str; 6] = [
     "read-only file system",
     "permission denied",
     "operation not permitted",
-    "erofs",
-    "eacces",
-    "eperm",
+    "EROFS",
+    "EACCES",
+    "EPERM",
 ];
 
 /// Most lines that are kept.
@@ -44,9 +55,11 @@ impl Denials {
 }
 
 fn tells_of_a_denial(line: &str) -> bool {
-    let line = line.to_lowercase();
-    let has_any = |words: &[&str]| words.iter().any(|word| line.contains(word));
-    has_any(&OF_THE_LEDGER) && has_any(&DENIED)
+    let lower = line.to_lowercase();
+    let is_denied = |word: &&str| line.contains(*word) || lower.contains(*word);
+    let around = |c: char| c.is_whitespace() || "/'\"`:;,()[]".contains(c);
+    let is_of_the_ledger = |part: &str| OF_THE_LEDGER.iter().any(|name| part.starts_with(name));
+    line.split(around).any(is_of_the_ledger) && DENIED.iter().any(is_denied)
 }
 
 #[cfg(test)]
@@ -60,6 +73,8 @@ mod tests {
         for line in [
             "bash: line 1: src/main.rs: Read-only file system",
             "reading .cal_memory.json",
+            "Permission denied: '/srv/.calendar.db'",
+            "at Function.call (x.js:1): eacces, Error: EACCES: open '/p/other.json'",
         ] {
             denials.hear(line);
         }

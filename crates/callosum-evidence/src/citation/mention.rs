@@ -35,7 +35,7 @@ pub fn mentions(text: &str, cited: &[Citation]) -> Vec<Citation> {
     for line in text.split_inclusive('\n') {
         let from = start;
         start += line.len();
-        if line.trim_start().starts_with("```") {
+        if is_fence(line) {
             fenced = !fenced;
             continue;
         }
@@ -53,7 +53,8 @@ pub fn mentions(text: &str, cited: &[Citation]) -> Vec<Citation> {
             let is_cited = cited.peek().is_some_and(|cited| cited.at.start < at.end);
             let before = line[..whole.start()].chars().next_back();
             // What goes on to the left is a longer path, an address, or something else altogether.
-            let goes_on = before.is_some_and(|c| c.is_alphanumeric() || "/\\:.$}~%@*-".contains(c));
+            let goes_on =
+                before.is_some_and(|c| c.is_alphanumeric() || "/\\:.$}~%@*#-".contains(c));
             let path = &captures["path"];
             if is_cited || goes_on || begins_with_a_host(path) {
                 continue;
@@ -75,6 +76,14 @@ pub fn mentions(text: &str, cited: &[Citation]) -> Vec<Citation> {
     found
 }
 
+/// Whether a line begins or ends a block of code; an inline span closes on its own line.
+fn is_fence(line: &str) -> bool {
+    let line = line.trim_start();
+    let rest = line.trim_start_matches('`');
+    let backticks = line.len() - rest.len();
+    (backticks >= 3 && !rest.contains('`')) || line.starts_with("~~~")
+}
+
 /// Whether it is `github.com/a/b.rs` rather than a path of a tree.
 fn begins_with_a_host(path: &str) -> bool {
     let first = path.split('/').next().unwrap_or_default();
@@ -91,6 +100,12 @@ mod tests {
     fn found(text: &str) -> Vec<String> {
         let mentions = mentions(text, &find(text));
         mentions.iter().map(Citation::place).collect()
+    }
+
+    #[test]
+    fn a_block_of_code_is_passed_over_and_an_inline_span_is_not() {
+        assert_eq!(found("```x``` src/a.rs:1"), ["src/a.rs:1"]);
+        assert_eq!(found("~~~\nsrc/a.rs:1\n~~~\nsrc/b.rs:1"), ["src/b.rs:1"]);
     }
 
     /// LOA-GRD-1: an invented place is seen in whatever form it is written.

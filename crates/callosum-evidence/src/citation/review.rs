@@ -1,8 +1,8 @@
 //! [`Review`]: what came of looking citations up, as it is told to whoever reads the text.
 
-use std::{fmt, path::Path};
+use std::{collections::HashSet, fmt, path::Path};
 
-use callosum_host::Disk;
+use callosum_host::{Disk, disk::EntryKind};
 
 use super::{
     grammar::{Citation, find},
@@ -43,10 +43,16 @@ impl Review {
     pub fn of_text(disk: &Disk, root: &Path, text: &str) -> Self {
         let mut cited = find(text);
         let mut standings = verify(disk, root, &cited);
-        let mentioned = mentions(text, &cited);
+        let mut mentioned = mentions(text, &cited);
+        mentioned.retain(|mention| begins_in(disk, root, mention));
         let of_mentions = verify(disk, root, &mentioned);
+        let mut told = HashSet::new();
         for (mention, standing) in mentioned.into_iter().zip(of_mentions) {
-            if standing != Standing::Missing(Why::NoQuote) {
+            let is_invented = matches!(
+                standing,
+                Standing::Missing(Why::NoSuchFile | Why::NoSuchLine)
+            );
+            if is_invented && told.insert(mention.place()) {
                 cited.push(mention);
                 standings.push(standing);
             }
@@ -69,6 +75,16 @@ impl Review {
             .chain(moved.map(|(place, line)| format!("{place} (it stands at line {line})")))
             .collect()
     }
+}
+
+/// Whether the folder that a place begins with is one of the tree's: else it may be short for a place in
+/// any of its parts, or of something else altogether.
+fn begins_in(disk: &Disk, root: &Path, mention: &Citation) -> bool {
+    let path = mention.path.strip_prefix("./").unwrap_or(&mention.path);
+    let first = path.split('/').next().unwrap_or_default();
+    let stat = disk.stat(&root.join(first));
+    !first.starts_with("..")
+        && stat.is_ok_and(|stat| stat.is_some_and(|stat| stat.kind == EntryKind::Folder))
 }
 
 impl fmt::Display for Review {
@@ -162,15 +178,26 @@ mod tests {
         let file = folder.path().join("src/a.rs");
         disk.replace(&file, b"fn one() {}\n", 0o644).unwrap();
         let review = |text: &str| Review::of_text(&disk, folder.path(), text);
-        let told = review("`fn one()` [src/a.rs:1], src/a.rs:1, src/a.rs:900 and (src/gone.rs:12)");
+        let told = review(
+            "`fn one()` [src/a.rs:1], src/a.rs:1, src/a.rs:900 and (src/gone.rs:12), src/gone.rs:12",
+        );
         assert_eq!(told.to_string(), "1 of 3 citations hold; 2 invented");
         assert_eq!(
             told.complaints(9),
             [
                 "src/a.rs:900 (the file has no such line)",
-                "src/gone.rs:12 (there is no such file)"
+                "src/gone.rs:12 (there is no such file)",
             ]
         );
-        assert_eq!(review("src/a.rs:1").tally, Tally::default());
+        for none in [
+            "src/a.rs:1",
+            "in the crate beside it, lib/a.rs:900",
+            ".../src/a.rs:900, @/src/a.rs:900, a/src/a.rs:900",
+            "../other/src/a.rs:900",
+            "User Guide/a.md:900",
+            "tokio/src/runtime/mod.rs:55",
+        ] {
+            assert_eq!(review(none).tally, Tally::default(), "{none}");
+        }
     }
 }

@@ -110,14 +110,7 @@ pub fn verify(disk: &Disk, root: &Path, citations: &[Citation]) -> Vec<Standing>
 
 fn judge(file: &CitedFile, citation: &Citation) -> Standing {
     let Some(quote) = citation.quote.as_deref().filter(|q| says_something(q)) else {
-        let is_there = file
-            .lines(citation.first_line, citation.first_line)
-            .is_some();
-        return Standing::Missing(if is_there {
-            Why::NoQuote
-        } else {
-            Why::NoSuchLine
-        });
+        return Standing::Missing(unquoted(file, citation));
     };
     let (first, last) = (citation.first_line, citation.last_line);
     let is_narrow = last.saturating_sub(first) < MOST_LINES;
@@ -133,8 +126,18 @@ fn judge(file: &CitedFile, citation: &Citation) -> Standing {
     }
     match nearest {
         Some(line) => Standing::Moved { line },
-        None if is_short(quote) => Standing::Missing(Why::NoQuote),
+        None if is_short(quote) => Standing::Missing(unquoted(file, citation)),
         None => Standing::Missing(Why::NotThere),
+    }
+}
+
+/// Why a place confirms nothing that has too little of a quote: its lines may not even be there.
+fn unquoted(file: &CitedFile, citation: &Citation) -> Why {
+    let is_there = |line| file.lines(line, line).is_some();
+    if is_there(citation.first_line) && is_there(citation.last_line) {
+        Why::NoQuote
+    } else {
+        Why::NoSuchLine
     }
 }
 

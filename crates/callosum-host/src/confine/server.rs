@@ -17,7 +17,7 @@ use std::{
 
 use rustix::{
     fs::{Mode, OFlags},
-    process::{WaitOptions, setsid},
+    process::{Resource, WaitOptions, getrlimit, setsid},
 };
 
 use super::{
@@ -97,13 +97,16 @@ fn serve() -> io::Result<()> {
 ///
 /// Must be called before this process opens anything itself.
 fn close_inherited() -> io::Result<()> {
-    let open = Disk::real()
-        .list_dir(Path::new("/dev/fd"))
-        .map_err(io::Error::other)?;
-    let numbers = open
-        .iter()
-        .filter_map(|entry| entry.name.to_str()?.parse::<RawFd>().ok());
-    for number in numbers.filter(|number| *number > 2) {
+    let listed = Disk::real().list_dir(Path::new("/dev/fd"));
+    let numbers: Vec<RawFd> = match listed {
+        Ok(open) => open
+            .iter()
+            .filter_map(|entry| entry.name.to_str()?.parse().ok())
+            .collect(),
+        // Where nothing lists them, all are tried that there may be.
+        Err(_) => (3..most_open()).collect(),
+    };
+    for number in numbers.into_iter().filter(|number| *number > 2) {
         match nix::unistd::close(number) {
             // The listing had one of its own, which is closed already.
             Ok(()) | Err(nix::errno::Errno::EBADF) => {}
@@ -111,6 +114,12 @@ fn close_inherited() -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The number below which all descriptors of this process are.
+fn most_open() -> RawFd {
+    let most = getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX);
+    RawFd::try_from(most).unwrap_or(RawFd::MAX).min(1 << 20)
 }
 
 impl Request {

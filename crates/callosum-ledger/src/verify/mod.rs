@@ -320,7 +320,7 @@ pub fn verify_within(
     }
     if !verification.is_sound() {
         let proven = Proven {
-            records: signed.signed,
+            records: signed.records,
             entries: on_disk,
         };
         let problems = &mut verification.problems;

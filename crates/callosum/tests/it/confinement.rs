@@ -197,7 +197,7 @@ print("nothing else to say", file=sys.stderr)
     let hash = Checksum::of(before.as_bytes()).to_string();
     assert_eq!(told["details"]["ledger_before"], hash, "{told}");
     assert_eq!(told["details"]["ledger_after"], hash, "{told}");
-    let told = "it reached for the ledger and was denied: cannot note it";
+    let told = "it says that it was denied a write to the ledger: cannot note it";
     assert!(output.stderr.contains(told), "{}", output.stderr);
 }
 

@@ -48,7 +48,7 @@ pub(super) fn keep(order: &Order, line: &Line, stdio: Stdio) -> Result<Option<Ou
 
 /// Gives away what needs no namespace.
 pub(in super::super) fn restrict(order: &Order, line: &Line) -> Result<(), Failed> {
-    limit_all()?;
+    limit_all(order.layers.namespaces)?;
     set_no_new_privs(true).map_err(Failed::at(Step::Capabilities))?;
     if order.layers.landlock {
         let version = landed::restrict(order).map_err(Failed::at(Step::Landlock))?;

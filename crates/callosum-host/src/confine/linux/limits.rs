@@ -19,15 +19,22 @@ const MOST_PROCESSES: u64 = 4096;
 /// Longest file that one may write, in bytes.
 const LONGEST_FILE: u64 = 2 * 1024 * 1024 * 1024;
 
+/// Least that a process may have for its data, in bytes: runtimes reserve more than they use, and end in
+/// odd ways below 2.5 GB (Bun 1.3, as Claude Code and opencode bring it).
+const LEAST_MEMORY: u64 = 4 * 1024 * 1024 * 1024;
+
 /// What runs away is stopped before it has taken the machine: a process has at most three
-/// quarters of the memory that there is for its data.
-pub(super) fn limit_all() -> Result<(), Failed> {
+/// quarters of the memory that there is for its data. Processes are bounded where they are counted by
+/// namespace, not by user.
+pub(super) fn limit_all(namespaces: bool) -> Result<(), Failed> {
     limit()?;
     let more = || {
-        at_most(Resource::Nproc, MOST_PROCESSES)?;
+        if namespaces {
+            at_most(Resource::Nproc, MOST_PROCESSES)?;
+        }
         at_most(Resource::Fsize, LONGEST_FILE)?;
         match memory() {
-            Some(bytes) => at_most(Resource::Data, bytes / 4 * 3),
+            Some(bytes) => at_most(Resource::Data, (bytes / 4 * 3).max(LEAST_MEMORY)),
             None => Ok(()),
         }
     };

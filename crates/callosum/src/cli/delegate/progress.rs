@@ -96,7 +96,8 @@ impl Watch for Shown {
             Notice::Denied(words) => {
                 let name = self.names.get(task.0).map_or("", String::as_str);
                 let words = words.lines().next().unwrap_or_default();
-                let told = format!("{name}: it reached for the ledger and was denied: {words}");
+                let told =
+                    format!("{name}: it says that it was denied a write to the ledger: {words}");
                 self.line.above(self.ui, &told);
             }
             Notice::Retrying {

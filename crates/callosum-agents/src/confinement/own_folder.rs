@@ -1,0 +1,201 @@
+//! [`OwnFolder`]: a known client's own folder while it is held, made for it and gone with it.
+//!
+//! Its login is in it as a copy that it may write in whatever way it does, by renaming included; what it
+//! renewed is taken back when it is over. Deliberately not here: its settings, which are shown as they
+//! are and only to be read.
+
+use std::path::{Path, PathBuf};
+
+use callosum_host::{
+    Disk, DiskError,
+    confine::{Access, Place},
+    disk::{EntryKind, Scratch},
+};
+use serde_json::Value;
+
+/// Largest login that is copied or taken back, in bytes.
+const LARGEST_LOGIN: u64 = 1024 * 1024;
+
+/// A folder that stands where the client's own one is.
+#[derive(Debug)]
+pub(super) struct OwnFolder {
+    scratch: Scratch,
+    path: PathBuf,
+    logins: Vec<Login>,
+}
+
+/// A login as it was when it was copied.
+#[derive(Debug)]
+struct Login {
+    original: PathBuf,
+    copy: PathBuf,
+    was: Vec<u8>,
+}
+
+impl OwnFolder {
+    /// Makes it in `parent`, to stand at `path`, with copies of those logins that are there and can be
+    /// read.
+    pub(super) fn lay(
+        disk: &Disk,
+        parent: &Path,
+        path: PathBuf,
+        logins: impl Iterator<Item = PathBuf>,
+    ) -> Result<Self, DiskError> {
+        let scratch = disk.scratch(parent)?;
+        let mut copied = Vec::new();
+        for original in logins {
+            let (Some(was), Some(name)) = (read(disk, &original), original.file_name()) else {
+                continue;
+            };
+            let copy = scratch.path().join(name);
+            disk.create(&copy, &was, 0o600)?;
+            copied.push(Login {
+                original,
+                copy,
+                was,
+            });
+        }
+        Ok(Self {
+            scratch,
+            path,
+            logins: copied,
+        })
+    }
+
+    /// Puts a copy of a file into it, where that can be read.
+    pub(super) fn copy(&self, disk: &Disk, file: &Path, bytes: &[u8]) -> Result<(), DiskError> {
+        if let Some(name) = file.file_name() {
+            disk.create(&self.scratch.path().join(name), bytes, 0o600)?;
+        }
+        Ok(())
+    }
+
+    /// Where it stands.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How it is shown.
+    pub(super) fn place(&self) -> Place {
+        Place {
+            source: self.scratch.path().to_owned(),
+            path: self.path.clone(),
+            access: Access::Write,
+        }
+    }
+
+    /// Takes logins back that were renewed: those of the same form whose originals nobody changed
+    /// meanwhile.
+    pub(super) fn take_back(self, disk: &Disk) -> Result<(), DiskError> {
+        for login in &self.logins {
+            let Some(renewed) = read(disk, &login.copy).filter(|renewed| *renewed != login.was)
+            else {
+                continue;
+            };
+            let is_untouched = read(disk, &login.original).is_some_and(|now| now == login.was);
+            if is_untouched && is_renewal(&login.was, &renewed) {
+                disk.replace(&login.original, &renewed, 0o600)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A file of a login; nothing where it is none, or cannot be read.
+fn read(disk: &Disk, path: &Path) -> Option<Vec<u8>> {
+    let real = disk.canonicalize(path).ok()?;
+    // A link that the client left in place of its login leads wherever it likes.
+    if real.file_name() != path.file_name() {
+        return None;
+    }
+    let stat = disk.stat(&real).ok()??;
+    if stat.kind != EntryKind::File || stat.len > LARGEST_LOGIN {
+        return None;
+    }
+    disk.read(&real).ok()
+}
+
+/// Whether a login is the one before with other values: a JSON object with no key at its top that was not
+/// there, and no kind of entry that it did not have. Some clients fetch settings for kinds of their own.
+fn is_renewal(was: &[u8], renewed: &[u8]) -> bool {
+    let read = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).ok();
+    let (Some(was), Some(renewed)) = (read(was), read(renewed)) else {
+        return false;
+    };
+    let (Value::Object(before), Value::Object(now)) = (&was, &renewed) else {
+        return false;
+    };
+    let known = kinds(&was);
+    now.keys().all(|key| before.contains_key(key))
+        && kinds(&renewed).iter().all(|kind| known.contains(kind))
+}
+
+/// The values of all keys called `type`.
+fn kinds(value: &Value) -> Vec<&Value> {
+    match value {
+        Value::Object(fields) => fields
+            .iter()
+            .flat_map(|(key, value)| {
+                let own = (key == "type").then_some(value);
+                own.into_iter().chain(kinds(value))
+            })
+            .collect(),
+        Value::Array(items) => items.iter().flat_map(kinds).collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CAL-SEC-1: a login that was renewed is one of the same form, and nothing else is taken back.
+    #[test]
+    fn only_a_renewed_login_is_taken_back() {
+        let was = br#"{"anthropic": {"type": "oauth", "access": "a"}}"#;
+        for (renewed, expected) in [
+            (
+                r#"{"anthropic": {"type": "oauth", "access": "b", "expires": 1}}"#,
+                true,
+            ),
+            (
+                r#"{"https://evil": {"type": "oauth", "access": "b"}}"#,
+                false,
+            ),
+            (r#"{"anthropic": {"type": "wellknown", "key": "k"}}"#, false),
+            ("[]", false),
+            ("planted", false),
+        ] {
+            assert_eq!(is_renewal(was, renewed.as_bytes()), expected, "{renewed}");
+        }
+    }
+
+    #[test]
+    fn what_changed_outside_meanwhile_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        let original = folder.path().join("auth.json");
+        let temporary = folder.path().join("tmp");
+        let lay = || {
+            disk.replace(&original, br#"{"a": 1}"#, 0o600).unwrap();
+            let logins = [original.clone(), folder.path().join("none")];
+            let path = PathBuf::from("/home/u/.client");
+            OwnFolder::lay(&disk, &temporary, path, logins.into_iter()).unwrap()
+        };
+        let renew = |own: &OwnFolder| {
+            let copy = own.place().source.join("auth.json");
+            let beside = own.place().source.join("new");
+            disk.create(&beside, br#"{"a": 2}"#, 0o600).unwrap();
+            disk.rename(&beside, &copy).unwrap();
+        };
+        let own = lay();
+        renew(&own);
+        own.take_back(&disk).unwrap();
+        assert_eq!(disk.read(&original).unwrap(), br#"{"a": 2}"#);
+        let own = lay();
+        renew(&own);
+        disk.replace(&original, br#"{"a": 3}"#, 0o600).unwrap();
+        own.take_back(&disk).unwrap();
+        assert_eq!(disk.read(&original).unwrap(), br#"{"a": 3}"#);
+    }
+}

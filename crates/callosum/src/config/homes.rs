@@ -94,6 +94,11 @@ impl Homes {
         self.user_config.with_file_name(super::cake::NAME)
     }
 
+    /// Where the user lays a model that knows what words mean, for [`search_index`](Self::search_index).
+    pub(crate) fn model(&self) -> PathBuf {
+        self.user_config.with_file_name("model")
+    }
+
     /// Creates the machine's home where it is missing, for this user alone.
     pub(crate) fn create_machine(&self, disk: &Disk) -> Result<bool, DiskError> {
         disk.create_private_dir(&self.machine)

@@ -72,6 +72,60 @@ fn what_is_not_there_is_not_found() {
     env.run(["find", "x", "--path", "../.."]).ended_with(2);
 }
 
+/// LOA-JIT-2: what is quoted stands in whatever is found; where it stands nowhere, nothing is.
+#[test]
+fn what_is_quoted_must_stand_there() {
+    let env = two_languages();
+    env.write("docs/a.md", "# One\nAfter a failure we wait twice.\n");
+    env.write("docs/b.md", "# Two\nWe wait after each failure.\n");
+    let found = env.run(["find", "\"a failure\" wait", "--jsonl"]).success();
+    assert_eq!(found.stdout.lines().count(), 1, "{}", found.stdout);
+    assert!(found.stdout.contains("docs/a.md"), "{}", found.stdout);
+    env.run(["find", "\"failure a\" wait"]).ended_with(1);
+}
+
+/// LOA-JIT-2: a model that lies beside the user's configuration finds what has none of the words; one
+/// that cannot be used is told of, and what words find is found all the same.
+#[test]
+fn a_model_that_is_installed_is_used() {
+    let env = two_languages();
+    env.write("docs/wait.md", "# Sleep\nUntil the server answers.\n");
+    let missing = env.run(["find", "pause", "--by", "meaning"]).ended_with(3);
+    assert!(
+        missing.stderr.contains("model.safetensors"),
+        "{}",
+        missing.stderr
+    );
+    env.run(["find", "pause"]).ended_with(1);
+    let folder = env.configuration().with_file_name("model");
+    let numbers: Vec<u8> = [1.0_f32, 0.0, 0.9, 0.1]
+        .iter()
+        .flat_map(|number| number.to_le_bytes())
+        .collect();
+    let head = r#"{"embeddings":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}}"#;
+    let mut file = (head.len() as u64).to_le_bytes().to_vec();
+    file.extend_from_slice(head.as_bytes());
+    file.extend_from_slice(&numbers);
+    env.write(folder.join("model.safetensors"), &file);
+    env.write(
+        folder.join("tokenizer.json"),
+        r#"{"model":{"type":"WordLevel","vocab":{"pause":0,"sleep":1},"unk_token":"?"}}"#,
+    );
+    for by in ["all", "meaning"] {
+        let found = env.run(["find", "pause", "--by", by]).success();
+        assert!(
+            found.stdout.starts_with("docs/wait.md:1"),
+            "{}",
+            found.stdout
+        );
+    }
+    env.write(folder.join("tokenizer.json"), "{");
+    let told = env.run(["find", "server answers"]).success();
+    assert!(told.stdout.contains("docs/wait.md"), "{}", told.stdout);
+    assert!(told.stderr.contains("tokenizer.json"), "{}", told.stderr);
+    env.run(["find", "pause", "--by", "meaning"]).ended_with(3);
+}
+
 /// LOA-JIT-2: answers that the ledger has are found beside the code, from the moment they are there;
 /// a change of the tree is seen; a damaged index is made anew.
 #[test]
@@ -135,6 +189,8 @@ fn what_a_session_keeps_is_found() {
         "--assume",
     ])
     .success();
+    let shown = env.run(["find", "okapis shy", "--top-k", "1"]).success();
+    assert!(shown.stdout.starts_with("decision 20"), "{}", shown.stdout);
     let okapis = find("okapis shy");
     assert!(okapis[0].starts_with("decision: "), "{okapis:?}");
     assert!(okapis[0].contains("Pool the okapis"), "{okapis:?}");

@@ -8,7 +8,7 @@ mod show;
 use std::num::NonZeroUsize;
 
 use callosum_search::{
-    find::{Ask, By, Found, Index, IndexError, Search, TREE},
+    find::{Ask, By, Found, Index, IndexError, Model, Search, TREE},
     walk::{RelativePath, Scope, SourceTree, WalkError},
 };
 use clap::{Args, ValueEnum};
@@ -22,7 +22,8 @@ use crate::ui::{CommandError, Exit, Progress, many};
 ///
 /// A passage is whole: a declaration with its documentation, a section of a document. The index is
 /// kept on this machine and brought in line with what changed before each search; nothing has to be
-/// started or installed. The score says how much of what was asked for a passage has, from 0 to 1.
+/// started or installed. Where a static model lies in the folder `model` beside the user's
+/// configuration, what means about the same is found too. The score says how much of what was asked for a passage has, from 0 to 1.
 /// Exits with 1 where nothing is found.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
@@ -66,6 +67,8 @@ enum ByArg {
     Words,
     /// Names of declarations and sections alone
     Names,
+    /// What means about the same alone, by the model that is installed
+    Meaning,
 }
 
 /// `callosum find --json`.
@@ -144,6 +147,7 @@ fn searched(context: &Context, search: &Search) -> Result<Vec<Found>, CommandErr
     };
     found.map_err(|error| match error {
         IndexOrTree::Index(error) => unusable(&error),
+        IndexOrTree::NoModel(error) => error,
         IndexOrTree::Tree(error) => {
             let exit = match error {
                 WalkError::NotThere { .. } | WalkError::Leaves { .. } => Exit::Usage,
@@ -183,6 +187,7 @@ fn search(args: &FindArgs) -> Result<Search, CommandError> {
             ByArg::All => By::All,
             ByArg::Words => By::Words,
             ByArg::Names => By::Names,
+            ByArg::Meaning => By::Meaning,
         },
         section: args.section.clone(),
         scope: Scope::of(&paths),
@@ -194,6 +199,7 @@ fn search(args: &FindArgs) -> Result<Search, CommandError> {
 enum IndexOrTree {
     Index(IndexError),
     Tree(WalkError),
+    NoModel(CommandError),
 }
 
 impl From<IndexError> for IndexOrTree {
@@ -204,6 +210,34 @@ impl From<IndexError> for IndexOrTree {
 
 fn file(context: &Context) -> std::path::PathBuf {
     context.project.homes.search_index(context.tree())
+}
+
+/// The model that is installed. One that cannot be used is told of, and searched without, unless it
+/// alone was asked.
+fn model(context: &Context, by: By) -> Result<Option<Model>, IndexOrTree> {
+    let folder = context.project.homes.model();
+    let is_needed = by == By::Meaning;
+    match Model::open(&context.disk, &folder) {
+        Ok(None) if is_needed => {
+            let hint = format!(
+                "lay model.safetensors and tokenizer.json into {}",
+                folder.display()
+            );
+            let missing = CommandError::new(Exit::Environment, "no model is installed");
+            Err(IndexOrTree::NoModel(missing.hint(hint)))
+        }
+        Ok(model) => Ok(model),
+        Err(error) if is_needed => {
+            let what = "cannot search by meaning";
+            let unusable = CommandError::because(Exit::Environment, what, &error);
+            Err(IndexOrTree::NoModel(unusable))
+        }
+        Err(error) => {
+            let hint = format!("searched by words; see {}", folder.display());
+            context.ui.warn(&error.to_string(), Some(&hint));
+            Ok(None)
+        }
+    }
 }
 
 /// Brings the index in line, and asks it.
@@ -217,7 +251,8 @@ fn look(context: &Context, search: &Search) -> Result<Vec<Found>, IndexOrTree> {
     if !search.scope.paths.is_empty() {
         read(&search.scope)?;
     }
-    let mut index = Index::open(&context.disk, &file(context))?;
+    let index = Index::open(&context.disk, &file(context))?;
+    let mut index = index.with_model(model(context, search.by)?)?;
     let updated = index.update_tree(&context.disk, &tree, |done, all| {
         progress.now(format!("reading what changed: {done} of {all} files"));
     })?;

@@ -64,11 +64,11 @@ pub(super) fn show(
     Ok(())
 }
 
-/// Where it stands, as a citation names it.
+/// Where it stands, as a citation names it; what is beside the tree with its collection before it.
 fn place(found: &Found) -> String {
     let place = on_one_line(&found.place);
     if found.collection != TREE {
-        return place;
+        return format!("{} {place}", found.collection);
     }
     if found.first == found.last {
         return format!("{place}:{}", found.first);

@@ -99,8 +99,11 @@ pub(super) fn diagnose(expected: &[u8], found: &[u8]) -> Option<Differing> {
         let detail = format!("it has {at} lines for {} entries", should.len());
         return differing(Fault::Behind, told.as_ref(), &detail);
     };
+    // What was not written of it may be zeros.
+    let zeros = line.iter().rev().take_while(|byte| **byte == 0).count();
+    let written = &line[..line.len() - zeros];
     let is_cut =
-        !line.ends_with(b"\n") && should.get(at).is_some_and(|told| told.starts_with(line));
+        !line.ends_with(b"\n") && should.get(at).is_some_and(|told| told.starts_with(written));
     if is_cut {
         return differing(Fault::Torn, told.as_ref(), "the line is not finished");
     }

@@ -320,7 +320,7 @@ pub fn verify_within(
     }
     if !verification.is_sound() {
         let proven = Proven {
-            records: signed.records,
+            records: signed.in_all,
             entries: on_disk,
         };
         let problems = &mut verification.problems;

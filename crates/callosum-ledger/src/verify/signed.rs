@@ -82,7 +82,7 @@ pub(super) struct Signed {
     /// How many records the last checkpoint covers that bears the journal out.
     pub(super) proven: u64,
     /// How many were signed of this journal in all.
-    pub(super) records: u64,
+    pub(super) in_all: u64,
     /// Whether the journal begins with another record than the one that was signed.
     pub(super) has_other_begin: bool,
 }
@@ -169,7 +169,7 @@ pub(super) fn diagnose(facts: &Facts<'_>) -> Signed {
             signed.has_other_begin = true;
             break;
         }
-        signed.records = in_all;
+        signed.in_all = in_all;
         let first = signed.proven + 1;
         match facts.hashed.roots.get(&size) {
             Some(root) if *root == checkpoint.root => signed.proven = size,

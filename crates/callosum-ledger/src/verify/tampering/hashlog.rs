@@ -74,11 +74,11 @@ fn rechained(lines: &mut [String], from: usize) {
         };
         let read: Value = serde_json::from_str(&lines[at]).unwrap();
         for (field, value) in [
-            ("prev", format!("\"{prev}\"")),
-            ("seq", number(at).to_string()),
+            ("prev", Value::from(prev)),
+            ("seq", Value::from(number(at))),
         ] {
-            if read[field].to_string() != value {
-                lines[at] = with(&lines[at], field, &value);
+            if read[field] != value {
+                lines[at] = with(&lines[at], field, &value.to_string());
             }
         }
         lines[at] = rehashed(&lines[at]);

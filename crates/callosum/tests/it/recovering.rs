@@ -210,3 +210,44 @@ fn what_nobody_vouches_for_is_not_shown_without_a_word() {
     env.run(["audit", "checkpoint", "--begin-anew"]).success();
     env.run(["audit", "verify"]).success();
 }
+
+/// CAL-LED-2: where journal, ledger and hashlog are lost, the archives are left; the ways back that are
+/// named lead on.
+#[test]
+fn archives_alone_are_a_way_back() {
+    let env = three_entries();
+    env.run(["ledger", "rotate"]).success();
+    std::fs::remove_dir_all(env.project().join("cal_audit")).unwrap();
+    for name in [".cal_memory.json", ".cal_hashlog"] {
+        std::fs::remove_file(env.project().join(name)).unwrap();
+    }
+    let refused = env.run(["ledger", "recover", "--from-audit"]).ended_with(3);
+    assert!(
+        refused.stderr.contains("--new-journal"),
+        "{}",
+        refused.stderr
+    );
+    env.run(["ledger", "recover", "--new-journal"]).success();
+    env.run(["ledger", "show", "cal_2026_01_02_0001"]).success();
+
+    // Of an archive that was taken over, the journal has the hash alone.
+    let folder = env.project().join(".cal_memory_history");
+    let archive = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .find(|name| name.strip_suffix(".json").is_some())
+        .unwrap();
+    let name = format!(".cal_memory_history/{archive}");
+    let whole = env.read(&name);
+    env.write(&name, &whole[..whole.len() / 2]);
+    let run = || env.run(["ledger", "recover", "--from-audit", "--json"]);
+    let answer = run().ended_with(1);
+    assert_eq!(answer.json()["not_in_journal"][0], name.as_str());
+    assert!(
+        answer.stderr.contains("is not what was taken over"),
+        "{}",
+        answer.stderr
+    );
+    env.write(&name, &whole);
+    run().success();
+}

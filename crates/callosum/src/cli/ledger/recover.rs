@@ -70,6 +70,9 @@ pub(crate) struct RecoverOutput {
     pub(crate) restored: Vec<String>,
     /// Where what was replaced was put.
     pub(crate) set_aside: Vec<String>,
+    /// The archives that are gone or hold something else, and whose entries the audit journal does
+    /// not have: they only come back from a copy.
+    pub(crate) not_in_journal: Vec<String>,
 }
 
 pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandError> {
@@ -110,7 +113,13 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
             .warn(&what, Some("callosum audit checkpoint --begin-anew"));
     }
     for gone in &recovered.not_in_journal {
-        let what = format!("the archive `{}` is gone", gone.display());
+        let is_there = context.disk.exists(gone).unwrap_or(false);
+        let how = if is_there {
+            "is not what was taken over"
+        } else {
+            "is gone"
+        };
+        let what = format!("the archive `{}` {how}", gone.display());
         context.ui.warn(&what, Some(store::way_back_to(false)));
     }
     let shown = |path: &PathBuf| {
@@ -127,9 +136,11 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
             .map(|repair| shown(&repair.path))
             .collect(),
         set_aside: recovered.set_aside.iter().map(shown).collect(),
+        not_in_journal: recovered.not_in_journal.iter().map(shown).collect(),
     };
     if context.ui.json {
-        return context.ui.json_data(&output);
+        context.ui.json_data(&output)?;
+        return answer(&output);
     }
     let taken_in = format!(
         "{} taken into the audit journal\n",
@@ -138,9 +149,10 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
     let mut text = match (from_audit, output.restored.is_empty()) {
         (false, _) => taken_in,
         (true, false) => String::new(),
-        (true, true) => {
+        (true, true) if output.not_in_journal.is_empty() => {
             "nothing to restore: what is there is what the audit journal says\n".to_owned()
         }
+        (true, true) => "nothing restored\n".to_owned(),
     };
     if output.archived > 0 {
         let _ = writeln!(
@@ -170,7 +182,16 @@ pub(super) fn run(context: &Context, args: &RecoverArgs) -> Result<(), CommandEr
              --unverified"
         ));
     }
-    Ok(())
+    answer(&output)
+}
+
+/// The answer is no where something is still not what it was; what, was told.
+fn answer(output: &RecoverOutput) -> Result<(), CommandError> {
+    if output.not_in_journal.is_empty() {
+        Ok(())
+    } else {
+        Err(CommandError::told(Exit::No))
+    }
 }
 
 fn refuse_what_is_no_file(context: &Context, file: &Path) -> Result<(), CommandError> {

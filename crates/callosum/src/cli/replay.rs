@@ -79,9 +79,15 @@ pub(super) fn run(context: &Context, args: &ReplayArgs) -> Result<(), CommandErr
             (_, Some(ErrorCode::ChecksumMismatch)) => Exit::No,
             _ => Exit::Environment,
         };
+        let hint = match exit {
+            Exit::Usage => {
+                "callosum replay replays all of it; one day's file is YYYY-MM-DD.jsonl in cal_audit"
+            }
+            _ => "callosum audit verify",
+        };
         CommandError::because(exit, "cannot replay the audit journal", &error)
             .coded(error.code())
-            .hint("callosum audit verify")
+            .hint(hint)
     })?;
     drop(progress);
     let output = ReplayOutput {

@@ -6,7 +6,7 @@ use callosum_arbiter::Remedy;
 use callosum_host::{DiskError, FileLock, LockError};
 use callosum_ledger::{
     AuditEvent, CreateError, ErrorCode, JournalError, Ledger, LedgerOptions, OpenError, ReadError,
-    Reader, WriteError,
+    Reader, RepairKind, WriteError,
 };
 
 use super::{context::Context, witness};
@@ -15,22 +15,17 @@ use crate::ui::{CommandError, Exit, Progress};
 /// How long another process that changes the same file is waited for (Seed CAL §5.3).
 const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
 
+/// What to do where a lock is held (E007).
+const WHEN_FREE: &str =
+    "try again when the other process is done; the lock of one that died is free";
+
 /// The files that a project needs, created where they are missing, and the ledger among them open
 /// for writing. What had to be created or mended is told in a line each.
 pub(super) fn open(context: &Context) -> Result<Ledger, CommandError> {
-    super::init::create_files(context)?.tell(context);
     let recovery = context.project.settings.limits(0).recovery;
-    let options = options(context).map_err(|error| disk_failed(&error))?;
     let mut retries = 0;
     loop {
-        let opened = Ledger::open_with(
-            context.disk.clone(),
-            context.ledger_paths(),
-            context.clock.clone(),
-            context.ids.clone(),
-            options,
-        );
-        let error = match opened {
+        let error = match created_and_opened(context) {
             Ok(ledger) => {
                 tell_repairs(context, &ledger);
                 return Ok(ledger);
@@ -38,7 +33,7 @@ pub(super) fn open(context: &Context) -> Result<Ledger, CommandError> {
             Err(error) => error,
         };
         // Only a held lock is worth waiting for (E007); what else fails now fails again.
-        let remedy = match error.code() {
+        let remedy = match error.code {
             Some(ErrorCode::LockTimeout) => recovery.after(ErrorCode::LockTimeout, retries, 0),
             _ => Remedy::GiveUp,
         };
@@ -51,9 +46,23 @@ pub(super) fn open(context: &Context) -> Result<Ledger, CommandError> {
                 std::thread::sleep(delay);
                 retries += 1;
             }
-            _ => return Err(unopened(&error)),
+            _ => return Err(error),
         }
     }
+}
+
+/// One try at what [`open`] does; also what is created needs the ledger's lock.
+fn created_and_opened(context: &Context) -> Result<Ledger, CommandError> {
+    super::init::create_files(context)?.tell(context);
+    let options = options(context).map_err(|error| disk_failed(&error))?;
+    let opened = Ledger::open_with(
+        context.disk.clone(),
+        context.ledger_paths(),
+        context.clock.clone(),
+        context.ids.clone(),
+        options,
+    );
+    opened.map_err(|error| unopened(&error))
 }
 
 /// The ledger, to read. Nothing is created.
@@ -143,7 +152,14 @@ fn options(context: &Context) -> Result<LedgerOptions, DiskError> {
 
 fn tell_repairs(context: &Context, ledger: &Ledger) {
     for repair in ledger.repairs() {
-        let what = format!("mended after an interruption: {repair}");
+        // What no interruption leaves is mended too, where it is not JSON any more.
+        let is_left_behind = !matches!(repair.what, RepairKind::SetAside)
+            && (repair.what != RepairKind::Rewritten || repair.kept.is_none());
+        let what = if is_left_behind {
+            format!("mended after an interruption: {repair}")
+        } else {
+            format!("mended: {repair}")
+        };
         context.ui.warn(&what, None);
     }
 }
@@ -202,6 +218,7 @@ pub(super) fn unopened(error: &OpenError) -> CommandError {
         OpenError::DayToCome { .. } => {
             explained.hint("move the file away, or set the machine's clock right")
         }
+        _ if error.code() == Some(ErrorCode::LockTimeout) => explained.hint(WHEN_FREE),
         _ => with_disk_hint(explained, error),
     }
 }
@@ -210,6 +227,9 @@ pub(super) fn unopened(error: &OpenError) -> CommandError {
 pub(super) fn unwritten(error: &WriteError) -> CommandError {
     let explained = CommandError::because(Exit::Environment, "cannot write to the ledger", error)
         .coded(error.code());
+    if error.code() == Some(ErrorCode::LockTimeout) {
+        return explained.hint(WHEN_FREE);
+    }
     with_disk_hint(explained, error)
 }
 
@@ -258,14 +278,17 @@ fn unlocked(error: &LockError) -> CommandError {
         LockError::Timeout { .. } => {
             CommandError::because(Exit::Environment, "another process is at work here", error)
                 .coded(Some(ErrorCode::LockTimeout))
-                .hint("try again when it is done")
+                .hint(WHEN_FREE)
         }
         LockError::Disk(error) => disk_failed(error),
     }
 }
 
 /// Adds what to do where the disk is behind it.
-fn with_disk_hint(explained: CommandError, error: &(dyn Error + 'static)) -> CommandError {
+pub(super) fn with_disk_hint(
+    explained: CommandError,
+    error: &(dyn Error + 'static),
+) -> CommandError {
     let mut next = Some(error);
     while let Some(cause) = next {
         if let Some(disk) = cause.downcast_ref::<DiskError>() {

@@ -125,9 +125,18 @@ pub(super) fn run(context: &Context, archives: bool) -> Result<(), CommandError>
         if !found.not_in_journal.is_empty() {
             context.ui.hint(store::way_back_to(false));
         } else if found.problems.iter().all(is_stranger) {
-            context
-                .ui
-                .hint("move it away: it is no archive, and nothing reads it");
+            let may_be_archive = |problem: &Problem| {
+                let name = problem.path.file_name().unwrap_or_default();
+                let name = name.to_string_lossy();
+                name.starts_with("cal_memory_") && !name.ends_with(".index")
+            };
+            context.ui.hint(if found.problems.iter().any(may_be_archive) {
+                "keep a copy before you move it away: nothing reads it, and it may be an archive that \
+                 the audit journal told of before its end was lost. Bring the journal back; or begin a \
+                 new one, which tells of it again: callosum ledger recover --new-journal --force"
+            } else {
+                "move it away: it is no archive, and nothing reads it"
+            });
         } else if found.problems.iter().all(is_restored) {
             context.ui.hint(
                 "callosum ledger recover --from-audit puts back what the journal says, and sets \

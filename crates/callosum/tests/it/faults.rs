@@ -325,6 +325,18 @@ fn a_held_ledger_is_e007() {
         refused.stdout
     );
     assert!(refused.stderr.contains("[E007]"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("try again when"),
+        "{}",
+        refused.stderr
+    );
+    // It is tried as often as the configuration says.
+    let run = env.callosum().arguments(["delegate", "map"]);
+    let run = run
+        .env("CAL_RETRY_MAX", "2")
+        .env("CAL_BACKOFF_BASE_MS", "1");
+    let refused = run.run().ended_with(3).stderr;
+    assert_eq!(refused.matches("; again in").count(), 2, "{refused}");
     drop(held);
     env.run(["delegate", "map"]).success();
 }
@@ -363,6 +375,20 @@ fn a_read_only_project_can_be_read_and_says_why_not_more() {
     disk.run(&["ledger", "show", "cal_2026_01_02_0001"])
         .success();
     disk.run(&["ledger", "verify"]).success();
+    for read in [
+        &["ledger", "query"][..],
+        &["ledger", "export"],
+        &["ledger", "at", "0h"],
+        &[
+            "ledger",
+            "diff",
+            "cal_2026_01_02_0001",
+            "cal_2026_01_02_0001",
+        ],
+    ] {
+        let said = disk.run(read).success().stderr;
+        assert!(!said.contains("warning"), "{read:?}: {said}");
+    }
     let refused = disk.run(&["delegate", "map"]).ended_with(3).stderr;
     assert!(refused.contains("ead-only file system"), "{refused}");
 }

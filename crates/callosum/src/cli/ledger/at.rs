@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use callosum_ledger::{PastError, past};
+use callosum_ledger::{OpenError, PastError, past};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{entry, query};
 use crate::{
-    cli::{context::Context, moment::Moment},
+    cli::{context::Context, moment::Moment, store},
     ui::{CommandError, Exit, List, Progress, many},
 };
 
@@ -111,11 +111,18 @@ fn explain(error: &PastError) -> CommandError {
         PastError::NotYet { .. } | PastError::Entry { .. } => Exit::No,
         PastError::Journal(_) => Exit::Environment,
     };
+    let is_of_disk = match error {
+        PastError::Journal(OpenError::Disk(_)) => true,
+        PastError::Journal(_) | PastError::NotYet { .. } | PastError::Entry { .. } => false,
+    };
+    let explained =
+        CommandError::because(exit, "cannot rebuild the ledger of then", error).coded(error.code());
+    if is_of_disk {
+        return store::with_disk_hint(explained, error);
+    }
     let hint = match error {
         PastError::NotYet { .. } => "callosum audit query --limit 1 shows when it was begun",
         PastError::Entry { .. } | PastError::Journal(_) => "callosum audit verify",
     };
-    CommandError::because(exit, "cannot rebuild the ledger of then", error)
-        .coded(error.code())
-        .hint(hint)
+    explained.hint(hint)
 }

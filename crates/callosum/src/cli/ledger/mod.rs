@@ -51,6 +51,9 @@ impl LedgerCommand {
             self,
             Self::Show(_)
                 | Self::Query(_)
+                | Self::Export(_)
+                | Self::Diff(_)
+                | Self::At(_)
                 | Self::Verify(_)
                 | Self::Stats(_)
                 | Self::Prove(_)

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::{
     cli::{context::Context, store},
-    ui::{CommandError, Table},
+    ui::{CommandError, Table, many},
 };
 
 /// Count what the ledger and its archives hold
@@ -99,12 +99,12 @@ pub(super) fn run(context: &Context) -> Result<(), CommandError> {
         return context.ui.json_data(&output);
     }
     let mut text = format!(
-        "{} entries ({} in {} archives), {} bytes active, {} tokens used",
-        output.entries,
+        "{} ({} in {}), {} active, {} used",
+        many(output.entries, "entry"),
         output.archived_entries,
-        output.archives,
-        output.ledger_bytes,
-        output.tokens_used
+        many(output.archives, "archive"),
+        many(output.ledger_bytes, "byte"),
+        many(output.tokens_used, "token")
     );
     if let (Some(first), Some(last)) = (&output.first, &output.last) {
         let _ = write!(text, "\nfrom {first} to {last}");
@@ -115,8 +115,9 @@ pub(super) fn run(context: &Context) -> Result<(), CommandError> {
         if of.ledgers > 0 {
             let _ = writeln!(
                 text,
-                "{state}: {} ledgers, {} entries",
-                of.ledgers, of.entries
+                "{state}: {}, {}",
+                many(of.ledgers, "ledger"),
+                many(of.entries, "entry")
             );
         }
     }

@@ -342,7 +342,9 @@ for path in {}; do
     mkdir -p "$(dirname "$HOME/$path")"
     echo planted > "$HOME/$path"
 done
-echo renewed > "$HOME/.claude/.credentials.json"
+cd "$HOME/.claude"
+sed 's/old/renewed/' .credentials.json > renewed.json
+mv renewed.json .credentials.json
 echo "settings: $(cat "$HOME/.claude/settings.json"), state: $(cat "$HOME/.claude.json")" >&2
 exit 1
 "#,
@@ -353,7 +355,7 @@ exit 1
         .replace(&path, program.as_bytes(), 0o755)
         .unwrap();
     let at_home = |name: &str| env.home().join(name);
-    env.write(at_home(".claude/.credentials.json"), "old\n");
+    env.write(at_home(".claude/.credentials.json"), r#"{"key": "old"}"#);
     env.run(["executor", "register", "claude"]).success();
     let attempt = |sees: &str| {
         let run = env.callosum().env("CAL_RETRY_MAX", "0");
@@ -361,7 +363,7 @@ exit 1
         let said = run.run().ended_with(1).stderr;
         assert!(said.contains(sees), "{said}");
         let login = env.read(at_home(".claude/.credentials.json"));
-        assert_eq!(login, "renewed\n");
+        assert_eq!(login, r#"{"key": "renewed"}"#);
     };
     attempt("settings: planted, state: planted");
     for name in planted {

@@ -15,37 +15,34 @@ use std::{
     time::Instant,
 };
 
-use crate::{cargo, command_of_the_developer, goes_well, say, scheduling::timed};
+use crate::{
+    command_of_the_developer,
+    release::Release,
+    say,
+    scheduling::timed,
+    turns::{Started, in_turns},
+};
 
 /// How many tasks there are.
 const SIZES: [usize; 2] = [1_000, 10_000];
-
-/// Starts of a program after which it may be enough, and milliseconds after which it is.
-const FEWEST: usize = 3;
-const LONGEST: f64 = 10_000.0;
 
 /// Decisions in the notes.
 const DECISIONS: usize = 200;
 
 /// Builds the program for release, runs everything, and prints a table.
 pub(crate) fn beads(runs: usize) -> ExitCode {
-    let mut build = cargo();
-    build.args(["build", "--quiet", "--locked", "--release"]);
-    build.args(["--package", "callosum", "--bin", "callosum"]);
-    if !goes_well(build) {
-        return ExitCode::FAILURE;
-    }
-    for size in SIZES {
-        if let Err(fault) = Bench::new(size).and_then(|bench| bench.run(runs)) {
+    let done = Release::build().and_then(|release| {
+        let mut sizes = SIZES.into_iter();
+        sizes.try_for_each(|size| Bench::new(size, &release)?.run(runs))
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(fault) => {
             say(&fault);
-            return ExitCode::FAILURE;
+            ExitCode::FAILURE
         }
     }
-    ExitCode::SUCCESS
 }
-
-/// A program's name, and how it is started.
-type Started<'b> = (&'static str, Box<dyn Fn() -> Command + 'b>);
 
 /// A project of so many beads, and the same in Taskwarrior's form.
 struct Bench {
@@ -59,16 +56,11 @@ impl Bench {
         clippy::disallowed_methods,
         reason = "a chore lays out its files with what the standard library has"
     )]
-    fn new(size: usize) -> Result<Self, String> {
-        let itself = std::env::current_exe().map_err(|error| error.to_string())?;
-        let target = itself
-            .ancestors()
-            .nth(2)
-            .ok_or("this program stands in no target folder")?;
+    fn new(size: usize, release: &Release) -> Result<Self, String> {
         let bench = Self {
             size,
-            folder: target.join("beads").join(size.to_string()),
-            callosum: target.join("release/callosum"),
+            folder: release.target.join("beads").join(size.to_string()),
+            callosum: release.callosum.clone(),
         };
         drop(std::fs::remove_dir_all(&bench.folder));
         let laid_out = || {
@@ -146,27 +138,7 @@ impl Bench {
         while begun.elapsed().as_secs() < 3 {
             timed(self.callosum(&["bead", "ready"]))?;
         }
-        let mut taken: Vec<Vec<f64>> = vec![Vec::new(); programs.len()];
-        for _ in 0..runs {
-            for (times, (_, program)) in taken.iter_mut().zip(&programs) {
-                let is_enough = times.len() >= FEWEST && times.iter().sum::<f64>() > LONGEST;
-                if !is_enough {
-                    times.push(timed(program())? * 1000.0);
-                }
-            }
-        }
-        for (mut times, (name, _)) in taken.into_iter().zip(programs) {
-            times.sort_by(f64::total_cmp);
-            let at = |percent: usize| times[(times.len() - 1) * percent / 100];
-            say(&format!(
-                "{} beads, {name:<26} p50 {:>7.1} ms, p90 {:>7.1}, of {}",
-                self.size,
-                at(50),
-                at(90),
-                times.len()
-            ));
-        }
-        Ok(())
+        in_turns(&format!("{} beads", self.size), &programs, runs)
     }
 
     fn callosum(&self, arguments: &[&str]) -> Command {

@@ -9,9 +9,12 @@
 mod beads;
 mod finding;
 mod hooks;
+mod release;
 mod repository;
 mod scheduling;
+mod sessions;
 mod token_efficiency;
+mod turns;
 
 use std::{
     path::PathBuf,
@@ -49,6 +52,8 @@ enum Chore {
     KillLoop { kills: u64, seed: u64 },
     /// Runs jobs that do nothing, by us and by other programs, and prints how many a second.
     Scheduling { jobs: usize },
+    /// Starts programs that look at what a session claims, and prints how long that takes.
+    Sessions { runs: usize },
     /// Prints how much of what was asked for is found, in two published repositories.
     Finding,
     /// Looks into a large published repository, by us and by another, and prints how long that takes.
@@ -93,6 +98,11 @@ impl Chore {
                 let jobs = number.parse().ok().filter(|&jobs| jobs > 0)?;
                 Some(Chore::Scheduling { jobs })
             }
+            ["sessions"] => Some(Chore::Sessions { runs: STARTS }),
+            ["sessions", "--runs", number] => {
+                let runs = number.parse().ok().filter(|&runs| runs > 0)?;
+                Some(Chore::Sessions { runs })
+            }
             ["token-efficiency"] => Some(Chore::TokenEfficiency),
             _ => None,
         }
@@ -110,11 +120,12 @@ fn main() -> ExitCode {
         Some(Chore::Hooks { runs }) => hooks::hooks(runs),
         Some(Chore::KillLoop { kills, seed }) => kill_loop(kills, seed),
         Some(Chore::Scheduling { jobs }) => scheduling::scheduling(jobs),
+        Some(Chore::Sessions { runs }) => sessions::sessions(runs),
         Some(Chore::TokenEfficiency) => token_efficiency::token_efficiency(),
         None => {
             say(
                 "usage: cargo xtask beads [--runs N] | coverage | finding | finding-speed [--runs N] | hooks [--runs N] | kill-loop [--kills N] [--seed S] | \
-                 scheduling [--jobs N] | token-efficiency",
+                 scheduling [--jobs N] | sessions [--runs N] | token-efficiency",
             );
             ExitCode::from(2)
         }

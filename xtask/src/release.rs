@@ -1,0 +1,34 @@
+//! [`Release`]: the program as it is released, built and found.
+
+use std::path::PathBuf;
+
+use crate::{cargo, goes_well};
+
+/// Where it is.
+pub(crate) struct Release {
+    /// The target folder, in which chores lay out what they need.
+    pub(crate) target: PathBuf,
+    /// The program.
+    pub(crate) callosum: PathBuf,
+}
+
+impl Release {
+    /// Builds it, if it is not built already.
+    pub(crate) fn build() -> Result<Self, String> {
+        let mut build = cargo();
+        build.args(["build", "--quiet", "--locked", "--release"]);
+        build.args(["--package", "callosum", "--bin", "callosum"]);
+        if !goes_well(build) {
+            return Err("callosum cannot be built".to_owned());
+        }
+        let itself = std::env::current_exe().map_err(|error| error.to_string())?;
+        let target = itself
+            .ancestors()
+            .nth(2)
+            .ok_or("this program stands in no target folder")?;
+        Ok(Self {
+            target: target.to_owned(),
+            callosum: target.join("release/callosum"),
+        })
+    }
+}

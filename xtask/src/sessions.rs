@@ -1,7 +1,7 @@
 //! `cargo xtask sessions`: how long a new process takes to look at what a session claims.
 //!
 //! A trajectory with so many claims, each with a quote from one of fifty files, and notes with the same
-//! decisions: grounding, the checkpoint before a clear and the one at a turn's end are started in turns with
+//! decisions: grounding, the checkpoint before a clear, where things stand, and recovery are started in turns with
 //! `jq`, which only reads the trajectory, and with `callosum --version`, which is what a process costs.
 //!
 //! What is deliberately not here: a verdict; the numbers go to `docs/performance.md` by hand.
@@ -100,8 +100,8 @@ impl Bench {
                 Box::new(ours(&["session", "check"])),
             ),
             (
-                "callosum session checkpoint",
-                Box::new(ours(&["session", "checkpoint"])),
+                "callosum session status",
+                Box::new(ours(&["session", "status"])),
             ),
             (
                 "callosum session recover",
@@ -159,7 +159,7 @@ fn trajectory(size: usize) -> String {
             text,
             "{{\"phase\":\"cite\",\"ts\":\"{time}\",\"agent\":\"implementing-tasks\",\"decision\":\"{time}\",\
              \"claim\":\"use number {number}\",\"title\":\"Decision {number}\",\"grounding\":\"citation\",\
-             \"evidence\":[{{\"path\":\"{path}\",\"line\":{line},\"last_line\":{line},\"quote\":\"{quote}\"}}]}}"
+             \"evidence\":[{{\"path\":\"${{PROJECT_ROOT}}/{path}\",\"line\":{line},\"quote\":\"{quote}\"}}]}}"
         );
     }
     text

@@ -16,7 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{cargo, command_of_the_developer, goes_well, say};
+use crate::{command_of_the_developer, release::Release, say};
 
 /// How many files the repository has.
 const FILES: usize = 10_000;
@@ -38,13 +38,8 @@ const CONFIG: (&str, &str) = (
 
 /// Builds the program for release, runs everything, and prints what it took.
 pub(crate) fn hooks(runs: usize) -> ExitCode {
-    let mut build = cargo();
-    build.args(["build", "--quiet", "--locked", "--release"]);
-    build.args(["--package", "callosum", "--bin", "callosum"]);
-    if !goes_well(build) {
-        return ExitCode::FAILURE;
-    }
-    match Bench::new().and_then(|bench| bench.run(runs)) {
+    let bench = Release::build().and_then(|release| Bench::new(&release));
+    match bench.and_then(|bench| bench.run(runs)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(fault) => {
             say(&fault);
@@ -65,17 +60,12 @@ impl Bench {
         clippy::disallowed_methods,
         reason = "a chore lays out its files with what the standard library has"
     )]
-    fn new() -> Result<Self, String> {
-        let itself = std::env::current_exe().map_err(|error| error.to_string())?;
-        let target = itself
-            .ancestors()
-            .nth(2)
-            .ok_or("this program stands in no target folder")?;
-        let folder = target.join("hooks");
+    fn new(release: &Release) -> Result<Self, String> {
+        let folder = release.target.join("hooks");
         drop(std::fs::remove_dir_all(&folder));
         let repository = folder.join("repository");
         let bench = Self {
-            callosum: target.join("release/callosum"),
+            callosum: release.callosum.clone(),
             nothing: folder.join("nothing"),
             folder,
         };
@@ -216,6 +206,11 @@ impl Bench {
         let mut command = command_of_the_developer("git");
         command.current_dir(self.folder.join("repository"));
         command.args([
+            // Nothing tidies up behind a snapshot's back.
+            "-c",
+            "maintenance.auto=false",
+            "-c",
+            "gc.auto=0",
             "-c",
             "user.name=Bench",
             "-c",

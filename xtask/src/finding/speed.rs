@@ -13,7 +13,8 @@ use std::{
 };
 
 use crate::{
-    cargo, command_of_the_developer, goes_well,
+    command_of_the_developer,
+    release::Release,
     repository::{LARGE, fetch_large, said},
     say,
     scheduling::timed,
@@ -56,13 +57,8 @@ const QUESTIONS: [(&str, &[&str]); 6] = [
 
 /// Builds the program for release, fetches the package, runs everything, and prints a table.
 pub(crate) fn speed(runs: usize) -> ExitCode {
-    let mut build = cargo();
-    build.args(["build", "--quiet", "--locked", "--release"]);
-    build.args(["--package", "callosum", "--bin", "callosum"]);
-    if !goes_well(build) {
-        return ExitCode::FAILURE;
-    }
-    match Bench::new().and_then(|bench| bench.run(runs)) {
+    let bench = Release::build().and_then(|release| Bench::new(&release));
+    match bench.and_then(|bench| bench.run(runs)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(fault) => {
             say(&fault);
@@ -80,13 +76,8 @@ struct Bench {
 }
 
 impl Bench {
-    fn new() -> Result<Self, String> {
-        let itself = std::env::current_exe().map_err(|error| error.to_string())?;
-        let target = itself
-            .ancestors()
-            .nth(2)
-            .ok_or("this program stands in no target folder")?;
-        let folder = target.join("finding-speed");
+    fn new(release: &Release) -> Result<Self, String> {
+        let folder = release.target.join("finding-speed");
         drop(std::fs::remove_dir_all(&folder));
         let root = fetch_large(&folder.join("fetched"))?;
         let mut version = command_of_the_developer("rg");
@@ -98,7 +89,7 @@ impl Bench {
         Ok(Self {
             folder,
             root,
-            callosum: target.join("release/callosum"),
+            callosum: release.callosum.clone(),
             has_ripgrep,
         })
     }

@@ -2,6 +2,14 @@
 
 use std::{io, path::Path, thread, time::Duration};
 
+/// The machine's name in its network, without what follows the first dot; `None` where it has none.
+pub fn name() -> Option<String> {
+    let name = nix::unistd::gethostname().ok()?;
+    let name = name.to_str()?;
+    let name = name.split('.').next().unwrap_or_default();
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
 /// Bytes that this user may still write on the file system of `path`.
 pub fn free_bytes(path: &Path) -> io::Result<u64> {
     let found = rustix::fs::statvfs(path)?;
@@ -23,6 +31,50 @@ fn resident_in(status: &str) -> Option<u64> {
         .find_map(|line| line.strip_prefix("VmRSS:"))?;
     let units: u64 = line.trim().strip_suffix("kB")?.trim_end().parse().ok()?;
     units.checked_mul(1024)
+}
+
+/// The process that listens at a TCP port, and its name, as far as this user may know (on Linux).
+///
+/// Reads the tables of sockets, and then the files of every process: some milliseconds.
+pub fn listener(port: u16) -> Option<(u32, String)> {
+    let read = |path: &str| crate::Disk::real().read(Path::new(path)).ok();
+    let tables = ["/proc/net/tcp", "/proc/net/tcp6"];
+    let socket = tables.iter().find_map(|path| {
+        let table = read(path)?;
+        listening_in(&String::from_utf8_lossy(&table), port)
+    })?;
+    let wanted = format!("socket:[{socket}]");
+    let disk = crate::Disk::real();
+    let processes = disk.list_dir(Path::new("/proc")).ok()?;
+    processes.into_iter().find_map(|entry| {
+        let pid: u32 = entry.name.to_str()?.parse().ok()?;
+        let folder = Path::new("/proc").join(pid.to_string());
+        let files = disk.list_dir(&folder.join("fd")).ok()?;
+        let is_holder = files.iter().any(|file| {
+            let path = folder.join("fd").join(&file.name);
+            rustix::fs::readlink(path, Vec::new())
+                .is_ok_and(|target| target.as_bytes() == wanted.as_bytes())
+        });
+        let name = is_holder.then(|| disk.read(&folder.join("comm")).ok())??;
+        Some((pid, String::from_utf8_lossy(&name).trim_end().to_owned()))
+    })
+}
+
+/// The socket that listens at a port, by a table of the system: the second column ends with the port, the
+/// fourth is the state (0A: it listens), and the tenth is the socket's number.
+fn listening_in(table: &str, port: u16) -> Option<u64> {
+    let port = format!(":{port:04X}");
+    table.lines().skip(1).find_map(|line| {
+        let mut columns = line.split_ascii_whitespace().skip(1);
+        let is_port = columns.next()?.ends_with(&port);
+        let listens = columns.nth(1)? == "0A";
+        let socket = columns.nth(5)?;
+        if is_port && listens {
+            socket.parse().ok()
+        } else {
+            None
+        }
+    })
 }
 
 /// The share of time (0 to 1) in which the disk under `path` was busy, measured over `span`.
@@ -87,6 +139,20 @@ mod tests {
         let status = "Name:\tx\nVmHWM:\t  99 kB\nVmRSS:\t    2048 kB\n";
         assert_eq!(resident_in(status), Some(2 << 20));
         assert_eq!(resident_in("Name:\tx\n"), None);
+    }
+
+    #[test]
+    fn who_listens_is_read_from_the_tables() {
+        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n\
+                     0: 0100007F:2198 00000000:0000 01 00000000:00000000 00:00000000 00000000     0        0 11 1\n\
+                     1: 0100007F:2198 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4711 1\n";
+        assert_eq!(listening_in(table, 8600), Some(4711));
+        assert_eq!(listening_in(table, 8601), None);
+        let own = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let found = listener(own.local_addr().unwrap().port());
+        if cfg!(target_os = "linux") {
+            assert_eq!(found.map(|(pid, _)| pid), Some(std::process::id()));
+        }
     }
 
     #[test]

@@ -129,6 +129,12 @@ pub trait FileSystem: Send + Sync {
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Gives a file a second name; fails where that name is taken.
     fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Lets two files have one another's names, in one step.
+    ///
+    /// Not every file system can, and not every implementation for a test.
+    fn exchange(&self, _one: &Path, _other: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
     /// Takes a file's name away.
     fn remove_file(&self, path: &Path) -> io::Result<()>;
     /// Removes an empty folder.

@@ -140,6 +140,13 @@ impl Disk {
             .map_err(DiskError::on(Operation::Rename, from))
     }
 
+    /// Lets two files have one another's names, in one step; fails with
+    /// [`DiskError::is_unsupported`] where the file system cannot.
+    pub fn exchange(&self, one: &Path, other: &Path) -> Result<(), DiskError> {
+        uninterrupted(|| self.file_system.exchange(one, other))
+            .map_err(DiskError::on(Operation::Rename, other))
+    }
+
     /// Gives a file a second name; fails where that name is taken.
     pub fn hard_link(&self, from: &Path, to: &Path) -> Result<(), DiskError> {
         uninterrupted(|| self.file_system.hard_link(from, to))

@@ -12,7 +12,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rustix::{fs::OFlags, io::Errno};
+use rustix::{
+    fs::{CWD, OFlags},
+    io::Errno,
+};
 
 use super::file_system::{
     Access, Create, EntryKind, FileHandle, FileId, FileStat, FileSystem, ListedEntry, OpenHow,
@@ -77,6 +80,16 @@ impl FileSystem for RealFileSystem {
 
     fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
         fs::hard_link(from, to)
+    }
+
+    fn exchange(&self, one: &Path, other: &Path) -> io::Result<()> {
+        let flags = rustix::fs::RenameFlags::EXCHANGE;
+        match rustix::fs::renameat_with(CWD, one, CWD, other, flags) {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                Err(io::ErrorKind::Unsupported.into())
+            }
+            done => Ok(done?),
+        }
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {

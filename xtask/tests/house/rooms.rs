@@ -26,8 +26,8 @@ const KEPT: &[(&str, &[&str])] = &[
     // The program hears Ctrl-C; a guard hears that it is to end what it started.
     ("signal-hook", &["callosum", "callosum-host"]),
     ("tempfile", &["callosum-testkit"]),
-    // Of use in the processes that speak for the controller alone.
-    ("tokio", &["callosum-agents"]),
+    // Of use in the processes that speak for the controller, and in the one that others connect to.
+    ("tokio", &["callosum", "callosum-agents"]),
     ("tree-sitter", &["callosum-search"]),
     ("uuid", &["callosum-host"]),
 ];

@@ -1,0 +1,55 @@
+//! [`Message`] and [`Discovery`]: what one agent says to another, and to all (Seed CALC §4, layer 3).
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::Receipt;
+use crate::agent::AgentName;
+
+/// What one agent says to another.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Message {
+    /// What tells it from every other.
+    pub id: String,
+    /// Who says it.
+    pub from: AgentName,
+    /// To whom.
+    pub to: AgentName,
+    /// What.
+    pub content: String,
+    /// The message that it answers.
+    #[serde(default)]
+    pub reply_to: Option<String>,
+    /// When.
+    #[serde(with = "crate::moment")]
+    pub timestamp: Timestamp,
+    /// How far it has come, with evidence for each step; `None` while it waits.
+    #[serde(default)]
+    pub receipt: Option<Receipt>,
+    /// The session that it was delivered to.
+    #[serde(default)]
+    pub session_id: Option<String>,
+    /// The last event that changed it.
+    #[serde(default)]
+    pub rev: u64,
+}
+
+/// What one agent found out and tells all.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Discovery {
+    /// What tells it from every other.
+    pub id: String,
+    /// What was found.
+    pub content: String,
+    /// Who found it.
+    pub source: AgentName,
+    /// When.
+    #[serde(with = "crate::moment")]
+    pub timestamp: Timestamp,
+    /// The folder that it was found in.
+    #[serde(default)]
+    pub cwd: Option<String>,
+    /// The event that told it.
+    #[serde(default)]
+    pub rev: u64,
+}

@@ -1,0 +1,22 @@
+//! What follows from the events: tasks, messages, discoveries, and what else the bridge file shows.
+//!
+//! Start with [`Board`]. [`Deed`] is what an event does to it; [`Order`] is what somebody wants done, which
+//! [`Board::decide`] turns into deeds or refuses.
+//!
+//! Deliberately not here: files, and what the bridge file looks like.
+
+mod deed;
+mod lease;
+mod message;
+mod order;
+mod state;
+mod task;
+
+pub use self::{
+    deed::{Deed, Receipt},
+    lease::{LEASE, Lease},
+    message::{Discovery, Message},
+    order::{CLAIM, NewTask, Order, Refusal},
+    state::Board,
+    task::{Claim, Status, Task},
+};

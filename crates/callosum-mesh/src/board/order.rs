@@ -1,0 +1,698 @@
+//! [`Order`]: what somebody wants done to the board; and whether it may be.
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value};
+
+use super::{Board, Deed, LEASE, Lease, Receipt, Status, Task};
+use crate::agent::AgentName;
+
+/// How long a claim holds that is not claimed anew.
+pub const CLAIM: SignedDuration = SignedDuration::from_mins(30);
+
+/// Most bytes of a prompt, a message or a discovery.
+const LONGEST: usize = 32 * 1024;
+
+/// Most tasks that one waits for.
+const MOST_NEEDS: usize = 64;
+
+/// A task that is to be left.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NewTask {
+    /// Its id.
+    pub id: String,
+    /// Who is to do it; anybody where nobody is named.
+    pub assigned_to: Option<AgentName>,
+    /// How urgent: the smallest number comes first.
+    pub priority: Option<i64>,
+    /// What is to be done.
+    pub prompt: String,
+    /// Where the result is to be written.
+    pub output_file: Option<String>,
+    /// Tasks that are to be complete before.
+    pub needs: Vec<String>,
+    /// Who left it, where it is not who gives the order.
+    pub created_by: Option<AgentName>,
+    /// Whatever else somebody wrote.
+    pub other: Map<String, Value>,
+}
+
+/// What somebody wants done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Order {
+    /// Leave a task.
+    Add(NewTask),
+    /// Work on a task. One that is named, or the most urgent that this agent may claim.
+    Claim {
+        /// The task; whichever is next where none is named.
+        task: Option<String>,
+        /// Also where it was left for another agent.
+        anyway: bool,
+    },
+    /// Give a task back to the queue.
+    Release {
+        /// The task.
+        task: String,
+        /// Why.
+        reason: String,
+        /// Also where another agent has claimed it.
+        anyway: bool,
+    },
+    /// Say that a task is done.
+    Complete {
+        /// The task.
+        task: String,
+        /// What came of it.
+        result: Option<String>,
+        /// Also where another agent has claimed it.
+        anyway: bool,
+    },
+    /// Take a task back.
+    Cancel {
+        /// The task.
+        task: String,
+        /// Why.
+        reason: String,
+    },
+    /// Describe a task anew.
+    Change {
+        /// The task.
+        task: String,
+        /// Keys of the bridge file, with what they are to be.
+        set: Map<String, Value>,
+    },
+    /// Send a message.
+    Send {
+        /// Its id.
+        id: String,
+        /// To whom.
+        to: AgentName,
+        /// What it says.
+        content: String,
+        /// The message that it answers.
+        reply_to: Option<String>,
+    },
+    /// Take a message a step further.
+    Move {
+        /// The message.
+        message: String,
+        /// How far it has come.
+        receipt: Receipt,
+        /// What shows it.
+        evidence: Option<String>,
+    },
+    /// Have a dead message delivered again.
+    Retry {
+        /// The message.
+        message: String,
+    },
+    /// Tell all what was found.
+    Share {
+        /// Its id.
+        id: String,
+        /// What was found.
+        content: String,
+    },
+    /// Tell a discovery no longer.
+    Forget {
+        /// The discovery.
+        discovery: String,
+    },
+    /// Say that one works on a file.
+    Lease {
+        /// The file, absolute.
+        path: String,
+        /// What for.
+        why: Option<String>,
+        /// Also where another agent does.
+        anyway: bool,
+    },
+    /// Say that one works on a file no longer.
+    Unlease {
+        /// The file.
+        path: String,
+        /// Also where it is another agent's lease.
+        anyway: bool,
+    },
+    /// Set another key of the bridge file, or take it away.
+    SetField {
+        /// The key.
+        key: String,
+        /// Its value.
+        value: Option<Value>,
+    },
+}
+
+impl Board {
+    /// What an order comes to, by whom and when it is given; nothing where it is so already.
+    ///
+    /// A claim is compared and set: of two agents that claim the same task one is refused, since
+    /// orders are decided one after the other, each on what the last has left.
+    pub fn decide(
+        &self,
+        order: Order,
+        by: &AgentName,
+        now: Timestamp,
+    ) -> Result<Vec<Deed>, Refusal> {
+        Ok(match order {
+            Order::Add(task) => self.add(task)?,
+            Order::Claim { task, anyway } => vec![self.claim(task.as_deref(), anyway, by, now)?],
+            Order::Release {
+                task,
+                reason,
+                anyway,
+            } => {
+                let known = self.held(&task, by, anyway, now)?;
+                let is_claimed = known.status == Status::InProgress;
+                let deed = Deed::TaskReleased { task, reason };
+                is_claimed.then_some(deed).into_iter().collect()
+            }
+            Order::Complete {
+                task,
+                result,
+                anyway,
+            } => {
+                let known = self.held(&task, by, anyway, now)?;
+                let is_new = known.status != Status::Complete
+                    || (result.is_some() && known.result != result);
+                let by = by.clone();
+                let deed = Deed::TaskCompleted { task, by, result };
+                is_new.then_some(deed).into_iter().collect()
+            }
+            Order::Cancel { task, reason } => {
+                let is_over = self.known(&task)?.status.is_over();
+                let deed = Deed::TaskCancelled { task, reason };
+                (!is_over).then_some(deed).into_iter().collect()
+            }
+            Order::Change { task, set } => self.change(task, set)?,
+            Order::Send {
+                id,
+                to,
+                content,
+                reply_to,
+            } => {
+                said("a message", &content)?;
+                let is_new = self.message(&id).is_none();
+                let deed = Deed::MessageSent {
+                    id,
+                    to,
+                    content,
+                    reply_to,
+                };
+                is_new.then_some(deed).into_iter().collect()
+            }
+            Order::Move {
+                message,
+                receipt,
+                evidence,
+            } => self.further(message, receipt, evidence, by)?,
+            Order::Retry { message } => {
+                let known = self.known_message(&message)?;
+                if known.receipt != Some(Receipt::Dead) {
+                    return Err(Refusal::NotDead { message });
+                }
+                vec![Deed::MessageRetried { message }]
+            }
+            Order::Share { id, content } => {
+                said("a discovery", &content)?;
+                let is_new = self.discoveries.iter().all(|known| known.id != id);
+                let id = Some(id);
+                let deed = Deed::Discovered { id, content };
+                is_new.then_some(deed).into_iter().collect()
+            }
+            Order::Forget { discovery } => {
+                let is_there = self.discoveries.iter().any(|known| known.id == discovery);
+                let deed = Deed::DiscoveryRemoved { discovery };
+                is_there.then_some(deed).into_iter().collect()
+            }
+            Order::Lease { path, why, anyway } => {
+                self.leasable(&path, anyway, by, now)?;
+                let until = now + LEASE;
+                vec![Deed::LeaseTaken { path, until, why }]
+            }
+            Order::Unlease { path, anyway } => {
+                self.leasable(&path, anyway, by, now)?;
+                let is_there = self.leases.iter().any(|lease| lease.path == path);
+                let deed = Deed::LeaseReleased { path };
+                is_there.then_some(deed).into_iter().collect()
+            }
+            Order::SetField { key, value } => {
+                let is_new = self.fields.get(&key) != value.as_ref();
+                let deed = Deed::FieldSet { key, value };
+                is_new.then_some(deed).into_iter().collect()
+            }
+        })
+    }
+
+    /// The claims that have run out by now, given back.
+    pub fn run_out(&self, now: Timestamp) -> Vec<Deed> {
+        let claimed = self
+            .tasks
+            .iter()
+            .filter(|task| task.status == Status::InProgress);
+        claimed
+            .filter_map(|task| {
+                let claim = task.claim.as_ref()?;
+                (claim.until <= now).then(|| Deed::TaskReleased {
+                    task: task.id.clone(),
+                    reason: format!("the claim of {} ran out", claim.by),
+                })
+            })
+            .collect()
+    }
+
+    /// Who keeps an agent of this session from a file, at this time.
+    pub fn holder(
+        &self,
+        path: &str,
+        agent: &AgentName,
+        session_id: Option<&str>,
+        now: Timestamp,
+    ) -> Option<&Lease> {
+        self.leases
+            .iter()
+            .find(|lease| lease.path == path && lease.holds_against(agent, session_id, now))
+    }
+
+    fn leasable(
+        &self,
+        path: &str,
+        anyway: bool,
+        by: &AgentName,
+        now: Timestamp,
+    ) -> Result<(), Refusal> {
+        if !path.starts_with('/') || path.len() > 4096 {
+            return Err(Refusal::NoPath {
+                path: path.chars().take(200).collect(),
+            });
+        }
+        match self.holder(path, by, None, now) {
+            Some(lease) if !anyway => Err(Refusal::LeasedBy {
+                path: path.to_owned(),
+                by: lease.by.clone(),
+                until: lease.until,
+                why: lease.why.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn known(&self, id: &str) -> Result<&Task, Refusal> {
+        self.task(id).ok_or_else(|| Refusal::NoSuchTask {
+            task: id.to_owned(),
+        })
+    }
+
+    fn known_message(&self, id: &str) -> Result<&super::Message, Refusal> {
+        self.message(id).ok_or_else(|| Refusal::NoSuchMessage {
+            message: id.to_owned(),
+        })
+    }
+
+    /// A task that this agent may finish or give back: its own, or one that nobody has.
+    fn held(
+        &self,
+        id: &str,
+        by: &AgentName,
+        anyway: bool,
+        now: Timestamp,
+    ) -> Result<&Task, Refusal> {
+        let task = self.known(id)?;
+        if task.status == Status::Cancelled {
+            return Err(Refusal::IsOver {
+                task: id.to_owned(),
+                status: task.status,
+            });
+        }
+        match &task.claim {
+            Some(claim)
+                if claim.by != *by
+                    && !anyway
+                    && claim.until > now
+                    && task.status == Status::InProgress =>
+            {
+                Err(Refusal::ClaimedBy {
+                    task: id.to_owned(),
+                    by: claim.by.clone(),
+                    until: claim.until,
+                })
+            }
+            _ => Ok(task),
+        }
+    }
+
+    fn add(&self, task: NewTask) -> Result<Vec<Deed>, Refusal> {
+        said("a task", &task.prompt)?;
+        if self.task(&task.id).is_some() {
+            return Err(Refusal::Taken { task: task.id });
+        }
+        if task.needs.len() > MOST_NEEDS {
+            return Err(Refusal::TooManyNeeds);
+        }
+        // What it needs is there already, so that no circle can arise here.
+        for need in &task.needs {
+            self.known(need)?;
+        }
+        Ok(vec![Deed::TaskAdded {
+            id: task.id,
+            assigned_to: task.assigned_to,
+            priority: task.priority.unwrap_or(5),
+            prompt: task.prompt,
+            output_file: task.output_file,
+            needs: task.needs,
+            created_by: task.created_by,
+            other: task.other,
+        }])
+    }
+
+    fn claim(
+        &self,
+        task: Option<&str>,
+        anyway: bool,
+        by: &AgentName,
+        now: Timestamp,
+    ) -> Result<Deed, Refusal> {
+        let until = now + CLAIM;
+        let claimed = |task: &Task| Deed::TaskClaimed {
+            task: task.id.clone(),
+            by: by.clone(),
+            until,
+        };
+        let Some(id) = task else {
+            return self
+                .next_for(by, now)
+                .map(claimed)
+                .ok_or(Refusal::NothingToDo);
+        };
+        let task = self.known(id)?;
+        if task.status.is_over() {
+            return Err(Refusal::IsOver {
+                task: id.to_owned(),
+                status: task.status,
+            });
+        }
+        if let Some(claim) = &task.claim
+            && claim.by != *by
+            && claim.until > now
+        {
+            return Err(Refusal::ClaimedBy {
+                task: id.to_owned(),
+                by: claim.by.clone(),
+                until: claim.until,
+            });
+        }
+        if let Some(meant) = &task.assigned_to
+            && meant != by
+            && !anyway
+        {
+            return Err(Refusal::MeantFor {
+                task: id.to_owned(),
+                agent: meant.clone(),
+            });
+        }
+        let needs: Vec<String> = self.waits_for(task).map(str::to_owned).collect();
+        if !needs.is_empty() {
+            return Err(Refusal::WaitsFor {
+                task: id.to_owned(),
+                needs,
+            });
+        }
+        Ok(claimed(task))
+    }
+
+    /// The most urgent task that an agent may begin now: the smallest priority, then the oldest.
+    pub fn next_for(&self, by: &AgentName, now: Timestamp) -> Option<&Task> {
+        let is_free = |task: &&Task| {
+            let is_open = match task.status {
+                Status::Pending => true,
+                Status::InProgress => task.claim.as_ref().is_some_and(|claim| claim.until <= now),
+                Status::Complete | Status::Cancelled => false,
+            };
+            is_open
+                && task.assigned_to.as_ref().is_none_or(|meant| meant == by)
+                && self.waits_for(task).next().is_none()
+        };
+        let free = self.tasks.iter().filter(is_free);
+        free.min_by_key(|task| task.priority)
+    }
+
+    fn change(&self, task: String, set: Map<String, Value>) -> Result<Vec<Deed>, Refusal> {
+        let known = self.known(&task)?;
+        for (key, value) in &set {
+            let wanted = match key.as_str() {
+                "assigned_to" if is_name(value) || value.is_null() => continue,
+                "assigned_to" => "the name of an agent, or null",
+                "priority" if value.is_i64() => continue,
+                "priority" => "a whole number",
+                "prompt"
+                    if value
+                        .as_str()
+                        .is_some_and(|text| said("a task", text).is_ok()) =>
+                {
+                    continue;
+                }
+                "prompt" => "a text of 1 to 32,768 bytes",
+                "output_file" | "result" if value.is_string() || value.is_null() => continue,
+                "output_file" | "result" => "a text, or null",
+                "needs" => {
+                    let needs: Option<Vec<String>> = serde_json::from_value(value.clone()).ok();
+                    let needs = needs.filter(|needs| needs.len() <= MOST_NEEDS);
+                    let Some(needs) = needs else {
+                        return Err(Refusal::NoValue {
+                            key: key.clone(),
+                            wanted: "a list of at most 64 ids of tasks",
+                        });
+                    };
+                    for need in &needs {
+                        self.known(need)?;
+                        if self.leads_to(need, &task) {
+                            return Err(Refusal::Circle {
+                                task,
+                                need: need.clone(),
+                            });
+                        }
+                    }
+                    continue;
+                }
+                "id" | "status" | "created_by" | "created_at" | "completed_at" => {
+                    "left as it is: no change of a task sets it"
+                }
+                _ => continue,
+            };
+            return Err(Refusal::NoValue {
+                key: key.clone(),
+                wanted,
+            });
+        }
+        let set: Map<String, Value> = set
+            .into_iter()
+            .filter(|(key, value)| known.value(key) != *value)
+            .collect();
+        let is_new = !set.is_empty();
+        let deed = Deed::TaskChanged { task, set };
+        Ok(is_new.then_some(deed).into_iter().collect())
+    }
+
+    /// Whether one task is another, or waits for it over any number of others.
+    fn leads_to(&self, from: &str, to: &str) -> bool {
+        let mut seen = Vec::new();
+        let mut left = vec![from];
+        while let Some(id) = left.pop() {
+            if id == to {
+                return true;
+            }
+            if !seen.contains(&id) {
+                seen.push(id);
+                let needs = self.task(id).map(|task| task.needs.as_slice());
+                left.extend(needs.unwrap_or_default().iter().map(String::as_str));
+            }
+        }
+        false
+    }
+
+    fn further(
+        &self,
+        message: String,
+        receipt: Receipt,
+        evidence: Option<String>,
+        by: &AgentName,
+    ) -> Result<Vec<Deed>, Refusal> {
+        let known = self.known_message(&message)?;
+        if receipt == Receipt::Acked && known.to != *by {
+            return Err(Refusal::NotTheirs {
+                message,
+                to: known.to.clone(),
+            });
+        }
+        // It never goes back, and a dead one is raised by trying again alone.
+        let is_further = known.receipt.is_none_or(|reached| reached < receipt);
+        let deed = Deed::MessageMoved {
+            message,
+            receipt,
+            evidence,
+        };
+        Ok(is_further.then_some(deed).into_iter().collect())
+    }
+}
+
+impl Task {
+    /// What a key of the bridge file is.
+    pub fn value(&self, key: &str) -> Value {
+        match key {
+            "id" => self.id.clone().into(),
+            "assigned_to" => self.assigned_to.as_ref().map(AgentName::as_str).into(),
+            "status" => self.status.as_str().into(),
+            "priority" => self.priority.into(),
+            "prompt" => self.prompt.clone().into(),
+            "output_file" => self.output_file.clone().into(),
+            "created_by" => self.created_by.as_str().into(),
+            "created_at" => self.created_at.to_string().into(),
+            "completed_at" => self.completed_at.clone().into(),
+            "needs" => self.needs.clone().into(),
+            "result" => self.result.clone().into(),
+            _ => self.other.get(key).cloned().unwrap_or_default(),
+        }
+    }
+}
+
+fn is_name(value: &Value) -> bool {
+    let name = value.as_str().map(str::parse::<AgentName>);
+    name.is_some_and(|name| name.is_ok())
+}
+
+fn said(what: &'static str, text: &str) -> Result<(), Refusal> {
+    if text.trim().is_empty() {
+        Err(Refusal::SaysNothing { what })
+    } else if text.len() > LONGEST {
+        Err(Refusal::TooLong {
+            what,
+            bytes: text.len(),
+        })
+    } else {
+        Ok(())
+    }
+}
+
+/// Why an order is not followed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// There is no such task.
+    #[error("there is no task `{task}`")]
+    NoSuchTask {
+        /// The id that was named.
+        task: String,
+    },
+    /// There is no such message.
+    #[error("there is no message `{message}`")]
+    NoSuchMessage {
+        /// The id that was named.
+        message: String,
+    },
+    /// There is a task of this id already.
+    #[error("there is a task `{task}` already")]
+    Taken {
+        /// The id.
+        task: String,
+    },
+    /// Another agent works on it.
+    #[error("task `{task}` is claimed by {by} until {until}")]
+    ClaimedBy {
+        /// The task.
+        task: String,
+        /// The agent.
+        by: AgentName,
+        /// When its claim runs out.
+        until: Timestamp,
+    },
+    /// It was left for another agent.
+    #[error("task `{task}` was left for {agent}")]
+    MeantFor {
+        /// The task.
+        task: String,
+        /// The agent.
+        agent: AgentName,
+    },
+    /// Others are to be complete before it.
+    #[error("task `{task}` waits for {}", .needs.join(", "))]
+    WaitsFor {
+        /// The task.
+        task: String,
+        /// What it waits for.
+        needs: Vec<String>,
+    },
+    /// Nothing is to be done for it any more.
+    #[error("task `{task}` is {}", .status.as_str())]
+    IsOver {
+        /// The task.
+        task: String,
+        /// What became of it.
+        status: Status,
+    },
+    /// What is to be leased is no file.
+    #[error("`{path}` is no absolute path of a file")]
+    NoPath {
+        /// Its beginning.
+        path: String,
+    },
+    /// Another agent works on the file.
+    #[error("{by} works on {path} until {until}{}", .why.as_ref().map(|why| format!(": {why}")).unwrap_or_default())]
+    LeasedBy {
+        /// The file.
+        path: String,
+        /// The agent.
+        by: AgentName,
+        /// When its lease ends.
+        until: Timestamp,
+        /// What for.
+        why: Option<String>,
+    },
+    /// No task waits for this agent.
+    #[error("no task waits to be claimed")]
+    NothingToDo,
+    /// A task would wait for itself.
+    #[error("task `{task}` cannot need `{need}`, which waits for it")]
+    Circle {
+        /// The task.
+        task: String,
+        /// What it would need.
+        need: String,
+    },
+    /// More than may be waited for.
+    #[error("a task needs at most 64 others")]
+    TooManyNeeds,
+    /// A key of a task has a value that it cannot have.
+    #[error("`{key}` of a task must be {wanted}")]
+    NoValue {
+        /// The key.
+        key: String,
+        /// What may stand there.
+        wanted: &'static str,
+    },
+    /// A message is somebody else's to answer.
+    #[error("message `{message}` was sent to {to}")]
+    NotTheirs {
+        /// The message.
+        message: String,
+        /// To whom.
+        to: AgentName,
+    },
+    /// A message is not dead.
+    #[error("message `{message}` is not among the dead letters")]
+    NotDead {
+        /// The message.
+        message: String,
+    },
+    /// A text is empty.
+    #[error("{what} says nothing")]
+    SaysNothing {
+        /// What.
+        what: &'static str,
+    },
+    /// A text is too long.
+    #[error("{what} of {bytes} bytes is longer than 32,768")]
+    TooLong {
+        /// What.
+        what: &'static str,
+        /// Its bytes.
+        bytes: usize,
+    },
+}

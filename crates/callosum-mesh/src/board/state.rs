@@ -1,0 +1,263 @@
+//! [`Board`]: what stands after so many events.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Claim, Deed, Discovery, Lease, Message, Status, Task};
+use crate::{agent::AgentName, event::Event};
+
+/// Tasks and messages that are over, and discoveries, are remembered up to so many of each; the log has all.
+const MOST_OVER: usize = 500;
+
+/// What stands after so many events. Derived from the log, and made anew from it when it is lost.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+pub struct Board {
+    /// The last event that it knows.
+    pub seq: u64,
+    /// The last event that changed anything of it.
+    pub rev: u64,
+    /// Who told that event.
+    pub last_writer: Option<AgentName>,
+    /// When, as it says.
+    #[serde(with = "crate::moment")]
+    pub last_updated: Timestamp,
+    /// Tasks, in the order in which they were left.
+    pub tasks: Vec<Task>,
+    /// Messages, oldest first.
+    pub messages: Vec<Message>,
+    /// Discoveries, oldest first.
+    pub discoveries: Vec<Discovery>,
+    /// Files that somebody works on; some may have ended.
+    #[serde(default)]
+    pub leases: Vec<Lease>,
+    /// Every other key of the bridge file (Seed CALC §4: `active_evolution`, `account_state`).
+    pub fields: BTreeMap<String, Value>,
+}
+
+impl Board {
+    /// The task of this id.
+    pub fn task(&self, id: &str) -> Option<&Task> {
+        self.tasks.iter().find(|task| task.id == id)
+    }
+
+    /// The message of this id.
+    pub fn message(&self, id: &str) -> Option<&Message> {
+        self.messages.iter().find(|message| message.id == id)
+    }
+
+    /// The tasks that have to be complete before this one is begun and are not.
+    pub fn waits_for<'a>(&'a self, task: &'a Task) -> impl Iterator<Item = &'a str> {
+        task.needs.iter().map(String::as_str).filter(|need| {
+            let need = self.task(need);
+            need.is_some_and(|need| !need.status.is_over())
+        })
+    }
+
+    /// Takes an event in. Events that are about something else, or about what is not there, change
+    /// nothing: each process comes to the same board by the same log.
+    pub fn apply(&mut self, event: &Event) {
+        if event.seq <= self.seq {
+            return;
+        }
+        self.seq = event.seq;
+        if let Some(deed) = Deed::of(event) {
+            self.rev = event.seq;
+            self.last_writer = Some(event.source.clone());
+            self.last_updated = event.timestamp;
+            self.take(deed, event);
+        }
+    }
+
+    fn take(&mut self, deed: Deed, event: &Event) {
+        let rev = event.seq;
+        match deed {
+            Deed::TaskAdded {
+                id,
+                assigned_to,
+                priority,
+                prompt,
+                output_file,
+                needs,
+                created_by,
+                other,
+            } => {
+                if self.task(&id).is_none() {
+                    self.tasks.push(Task {
+                        id,
+                        assigned_to,
+                        status: Status::Pending,
+                        priority,
+                        prompt,
+                        output_file,
+                        created_by: created_by.unwrap_or_else(|| event.source.clone()),
+                        created_at: event.timestamp,
+                        completed_at: None,
+                        needs,
+                        cwd: event.cwd.clone(),
+                        claim: None,
+                        result: None,
+                        other,
+                        rev,
+                    });
+                }
+            }
+            Deed::TaskClaimed { task, by, until } => self.with_task(&task, rev, |task| {
+                task.status = Status::InProgress;
+                task.claim = Some(Claim {
+                    by,
+                    session_id: event.session_id.clone(),
+                    since: event.timestamp,
+                    until,
+                });
+            }),
+            Deed::TaskReleased { task, .. } => self.with_task(&task, rev, |task| {
+                task.status = Status::Pending;
+                task.claim = None;
+            }),
+            Deed::TaskCompleted { task, result, .. } => {
+                self.with_task(&task, rev, |task| {
+                    task.status = Status::Complete;
+                    task.completed_at = Some(event.timestamp.to_string());
+                    task.result = result;
+                });
+                forget(&mut self.tasks, |task| task.status.is_over());
+            }
+            Deed::TaskCancelled { task, .. } => {
+                self.with_task(&task, rev, |task| task.status = Status::Cancelled);
+                forget(&mut self.tasks, |task| task.status.is_over());
+            }
+            Deed::TaskChanged { task, set } => self.with_task(&task, rev, |task| task.set(set)),
+            Deed::MessageSent {
+                id,
+                to,
+                content,
+                reply_to,
+            } => {
+                if self.message(&id).is_none() {
+                    self.messages.push(Message {
+                        id,
+                        from: event.source.clone(),
+                        to,
+                        content,
+                        reply_to,
+                        timestamp: event.timestamp,
+                        receipt: None,
+                        session_id: None,
+                        rev,
+                    });
+                }
+            }
+            Deed::MessageMoved {
+                message, receipt, ..
+            } => {
+                let found = self.messages.iter_mut().find(|known| known.id == message);
+                if let Some(found) = found {
+                    found.receipt = Some(receipt);
+                    found.session_id = event.session_id.clone().or(found.session_id.take());
+                    found.rev = rev;
+                }
+                forget(&mut self.messages, |message| {
+                    message.receipt.is_some_and(super::Receipt::is_over)
+                });
+            }
+            Deed::MessageRetried { message } => {
+                let found = self.messages.iter_mut().find(|known| known.id == message);
+                if let Some(found) = found {
+                    found.receipt = None;
+                    found.rev = rev;
+                }
+            }
+            Deed::Discovered { id, content } => {
+                let id = id.unwrap_or_else(|| event.id.clone());
+                if self.discoveries.iter().all(|known| known.id != id) {
+                    self.discoveries.push(Discovery {
+                        id,
+                        content,
+                        source: event.source.clone(),
+                        timestamp: event.timestamp,
+                        cwd: event.cwd.clone(),
+                        rev,
+                    });
+                }
+                forget(&mut self.discoveries, |_| true);
+            }
+            Deed::DiscoveryRemoved { discovery } => {
+                self.discoveries.retain(|known| known.id != discovery);
+            }
+            Deed::LeaseTaken { path, until, why } => {
+                let before = self.leases.iter().position(|lease| lease.path == path);
+                let before = before.map(|at| self.leases.remove(at));
+                let same = before.filter(|before| before.by == event.source);
+                // Those that have ended go when another is taken, so that there are never many.
+                self.leases.retain(|lease| lease.until > event.timestamp);
+                self.leases.push(Lease {
+                    path,
+                    by: event.source.clone(),
+                    session_id: event.session_id.clone(),
+                    why,
+                    since: same.map_or(event.timestamp, |same| same.since),
+                    until,
+                    token: rev,
+                });
+            }
+            Deed::LeaseReleased { path } => self.leases.retain(|lease| lease.path != path),
+            Deed::FieldSet { key, value } => {
+                match value {
+                    Some(value) => self.fields.insert(key, value),
+                    None => self.fields.remove(&key),
+                };
+            }
+        }
+    }
+
+    fn with_task(&mut self, id: &str, rev: u64, change: impl FnOnce(&mut Task)) {
+        let task = self.tasks.iter_mut().find(|task| task.id == id);
+        if let Some(task) = task {
+            change(task);
+            task.rev = rev;
+        }
+    }
+}
+
+impl Task {
+    /// Sets keys by their names in the bridge file. What is no value of a key is passed over: who
+    /// decided has looked at it.
+    fn set(&mut self, set: Map<String, Value>) {
+        for (key, value) in set {
+            match key.as_str() {
+                "assigned_to" => self.assigned_to = serde_json::from_value(value).unwrap_or(None),
+                "priority" => self.priority = value.as_i64().unwrap_or(self.priority),
+                "prompt" => {
+                    if let Value::String(prompt) = value {
+                        self.prompt = prompt;
+                    }
+                }
+                "output_file" => self.output_file = value.as_str().map(str::to_owned),
+                "needs" => self.needs = serde_json::from_value(value).unwrap_or_default(),
+                "result" => self.result = value.as_str().map(str::to_owned),
+                _ if value.is_null() => {
+                    self.other.shift_remove(&key);
+                }
+                _ => {
+                    self.other.insert(key, value);
+                }
+            }
+        }
+    }
+}
+
+/// Forgets the oldest of what is over, past the limit.
+fn forget<T>(items: &mut Vec<T>, is_over: impl Fn(&T) -> bool) {
+    let over = items.iter().filter(|item| is_over(item)).count();
+    let mut surplus = over.saturating_sub(MOST_OVER);
+    if surplus > 0 {
+        items.retain(|item| {
+            let goes = surplus > 0 && is_over(item);
+            surplus -= usize::from(goes);
+            !goes
+        });
+    }
+}

@@ -1,0 +1,100 @@
+//! [`Task`]: work that one agent leaves for another (Seed CALC §4, layer 3, and §6, pattern 2).
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::agent::AgentName;
+
+/// How far a task is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Nobody works on it.
+    #[default]
+    Pending,
+    /// Somebody has claimed it.
+    InProgress,
+    /// It is done.
+    Complete,
+    /// It was taken back; not of the seed, in whose file it no longer stands.
+    Cancelled,
+}
+
+impl Status {
+    /// Its name in the bridge file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::InProgress => "in_progress",
+            Self::Complete => "complete",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// Whether nothing is to be done for it any more.
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Complete | Self::Cancelled)
+    }
+}
+
+/// Who works on a task.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Claim {
+    /// The agent.
+    pub by: AgentName,
+    /// Its session.
+    pub session_id: Option<String>,
+    /// When it was claimed.
+    #[serde(with = "crate::moment")]
+    pub since: Timestamp,
+    /// When it goes back to the queue, unless it is claimed anew by the same agent before.
+    #[serde(with = "crate::moment")]
+    pub until: Timestamp,
+}
+
+/// Work that one agent leaves for another.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub struct Task {
+    /// What tells it from every other.
+    pub id: String,
+    /// Who is to do it; anybody where nobody is named.
+    #[serde(default)]
+    pub assigned_to: Option<AgentName>,
+    /// How far it is.
+    #[serde(default)]
+    pub status: Status,
+    /// How urgent: the smallest number comes first, as the seed's example has 1.
+    pub priority: i64,
+    /// What is to be done.
+    pub prompt: String,
+    /// Where the result is to be written.
+    #[serde(default)]
+    pub output_file: Option<String>,
+    /// Who left it.
+    pub created_by: AgentName,
+    /// When.
+    #[serde(with = "crate::moment")]
+    pub created_at: Timestamp,
+    /// When it was done.
+    #[serde(default)]
+    pub completed_at: Option<String>,
+    /// Tasks that are to be complete before it is begun.
+    #[serde(default)]
+    pub needs: Vec<String>,
+    /// The folder that it is about.
+    #[serde(default)]
+    pub cwd: Option<String>,
+    /// Who works on it.
+    #[serde(default)]
+    pub claim: Option<Claim>,
+    /// What came of it.
+    #[serde(default)]
+    pub result: Option<String>,
+    /// Keys that somebody wrote beside these.
+    #[serde(default)]
+    pub other: Map<String, Value>,
+    /// The last event that changed it.
+    #[serde(default)]
+    pub rev: u64,
+}

@@ -1,0 +1,22 @@
+//! The bridge: a JSON file of the seed's form (Seed CALC §4, layer 3) that shows the board, and that people,
+//! agents and old scripts may edit by hand.
+//!
+//! Start with [`Bridge::sync`]. The log is the truth and the file a projection of it; what somebody
+//! wrote into the file is held against the projection that they began with, [`merge`]d item by
+//! item, and becomes events.
+//!
+//! Deliberately not here: noticing that the file has changed. Whoever runs a verb looks, and the daemon
+//! watches.
+
+mod document;
+mod drop_ins;
+mod edit;
+mod merge;
+mod sync;
+
+pub use self::{
+    document::{Document, NoDocument},
+    edit::{Conflict, Edit, Merged},
+    merge::merge,
+    sync::{Bridge, Rejected, Synced},
+};

@@ -1,0 +1,19 @@
+//! What is told: [`Draft`], as somebody hands it in, and [`Event`], as it is kept.
+//!
+//! Start with [`Draft::read`], which holds what came from elsewhere against the seed's schema.
+//!
+//! Deliberately not here: which events change a task or a message.
+
+mod draft;
+mod fault;
+mod masking;
+mod read;
+mod stamped;
+
+pub(crate) use self::draft::Stamp;
+pub use self::{
+    draft::Draft,
+    fault::{Fault, Faults},
+    read::{DEEPEST, LONGEST},
+    stamped::Event,
+};

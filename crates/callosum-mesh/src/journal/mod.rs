@@ -1,0 +1,19 @@
+//! The log of what was told on this machine: append-only, a line of JSON each, in numbered files.
+//!
+//! Start with [`Journal`]. Every process may append and read at the same time, with or without a
+//! daemon; a [`Turn`] is the right to append. [`Reader`] follows the log from a [`Cursor`].
+//!
+//! Deliberately not here: what an event means.
+
+mod cursor;
+mod files;
+mod open;
+mod reader;
+mod turn;
+
+pub use self::{
+    cursor::{Cursor, CursorError},
+    open::{Journal, JournalError, Retention, Tip},
+    reader::{Batch, Notice, Reader},
+    turn::{Durability, Turn, Unsynced},
+};

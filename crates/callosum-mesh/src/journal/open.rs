@@ -1,0 +1,278 @@
+//! [`Journal`]: the log of one machine, opened.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use callosum_host::{Clock, Disk, DiskError, Ids, LockError, LockFile, disk::FileId};
+use jiff::Timestamp;
+
+use super::{
+    Cursor, Reader,
+    files::{MODE, Segment},
+    turn::{Head, Turn},
+};
+use crate::event::{Draft, Event, Stamp};
+
+/// The file with the log's own id.
+const ORIGIN: &str = "origin";
+
+/// The folder of the log's files.
+const EVENTS: &str = "events";
+
+/// The lock that is held to append.
+const LOCK: &str = "events.lock";
+
+/// How long one waits for the others who append.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How much is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retention {
+    /// Bytes after which a new file is begun.
+    pub file_bytes: u64,
+    /// Bytes of all files, past which the oldest are removed whole; the one that is appended to is always kept.
+    pub total_bytes: u64,
+}
+
+impl Default for Retention {
+    /// Files of 16 MiB, 256 MiB of them: about 600,000 events of 400 bytes.
+    fn default() -> Self {
+        Self {
+            file_bytes: 16 * 1024 * 1024,
+            total_bytes: 256 * 1024 * 1024,
+        }
+    }
+}
+
+/// The log of what was told on this machine.
+///
+/// Cheap to open: nothing is read but the log's own id. What a process knows of the end of the log it
+/// keeps from one turn to the next, so a turn of its own after another of its own reads nothing.
+#[derive(Debug)]
+pub struct Journal {
+    pub(super) disk: Disk,
+    pub(super) clock: Clock,
+    pub(super) ids: Ids,
+    pub(super) folder: PathBuf,
+    pub(super) origin: String,
+    pub(super) machine: String,
+    pub(super) retention: Retention,
+    pub(super) head: Option<Head>,
+    lock: LockFile,
+}
+
+impl Journal {
+    /// Opens the log in `folder`, which is made where it is missing, on the machine that is
+    /// named `machine` in its events.
+    ///
+    /// The log has an id of its own, made once: a folder that was removed begins another log, and who
+    /// followed the old one is told.
+    pub fn open(
+        disk: &Disk,
+        clock: &Clock,
+        ids: &Ids,
+        folder: &Path,
+        machine: &str,
+    ) -> Result<Self, JournalError> {
+        disk.create_private_dir(&folder.join(EVENTS))?;
+        let origin = own_id(disk, ids, folder)?;
+        Ok(Self {
+            disk: disk.clone(),
+            clock: clock.clone(),
+            ids: ids.clone(),
+            folder: folder.to_owned(),
+            origin,
+            machine: machine.to_owned(),
+            retention: Retention::default(),
+            head: None,
+            lock: LockFile::private(),
+        })
+    }
+
+    /// The same, keeping another amount.
+    #[must_use]
+    pub fn with_retention(self, retention: Retention) -> Self {
+        Self { retention, ..self }
+    }
+
+    /// The log's own id.
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// The time of day, as the log's clock tells it.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// An id that nobody else makes.
+    pub fn new_id(&self) -> String {
+        self.ids.uuid_v4()
+    }
+
+    /// The folder with the log's files.
+    pub fn events(&self) -> PathBuf {
+        self.folder.join(EVENTS)
+    }
+
+    /// Waits for the right to append, up to five seconds.
+    ///
+    /// While it is held nobody else appends, in no process: what is read in a turn is still so when it
+    /// ends.
+    pub fn turn(&mut self) -> Result<Turn<'_>, JournalError> {
+        let lock = self.lock.clone();
+        let lock = lock.acquire(&self.disk, &self.folder.join(LOCK), PATIENCE)?;
+        Turn::begin(self, lock)
+    }
+
+    /// The file that is locked by who appends.
+    pub fn lock_path(&self) -> PathBuf {
+        self.folder.join(LOCK)
+    }
+
+    /// The right to append, if nobody else has it just now.
+    pub fn try_turn(&mut self) -> Result<Option<Turn<'_>>, JournalError> {
+        let lock = self.lock.clone();
+        match lock.try_acquire(&self.disk, &self.folder.join(LOCK))? {
+            Some(lock) => Turn::begin(self, lock).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Has the next turn look for the end of the log anew, as after a sync that failed.
+    pub fn forget_end(&mut self) {
+        self.head = None;
+    }
+
+    /// These as events that are kept nowhere: their `seq` is 0, and their secrets are masked all the
+    /// same.
+    pub fn ephemeral(&self, drafts: Vec<Draft>) -> Vec<Event> {
+        let now = self.clock.now();
+        let stamped = drafts.into_iter().map(|draft| {
+            draft.stamped(Stamp {
+                origin: &self.origin,
+                seq: 0,
+                id: self.ids.uuid_v4(),
+                machine: &self.machine,
+                now,
+            })
+        });
+        stamped.collect()
+    }
+
+    /// Which files the log consists of just now, as far as it takes to see that it has changed.
+    ///
+    /// Costs a listing of the folder, and no lock: who asks from time to time sees what others append.
+    pub fn tip(&self) -> Result<Tip, JournalError> {
+        let origin = self.disk.stat(&self.folder.join(ORIGIN))?;
+        let last = Segment::list(&self.disk, &self.events())?.pop();
+        let last = match last {
+            Some(segment) => self.disk.stat(&segment.path)?.map(|stat| TipFile {
+                first: segment.first,
+                bytes: stat.len,
+                id: stat.id,
+            }),
+            None => None,
+        };
+        Ok(Tip {
+            origin: origin.and_then(|stat| stat.id),
+            last,
+        })
+    }
+
+    /// Whether the log that `tip` was taken of is still the one that stands here. One look at one file.
+    pub fn is_in_place(&self, tip: &Tip) -> Result<bool, JournalError> {
+        let origin = self.disk.stat(&self.folder.join(ORIGIN))?;
+        Ok(origin.is_some_and(|stat| stat.id == tip.origin))
+    }
+
+    /// Begins to read after `cursor`.
+    pub fn read_after(&self, cursor: &Cursor) -> Reader {
+        Reader::begin(&self.disk, &self.events(), &self.origin, cursor)
+    }
+
+    /// How many bytes the log's files have, and how many files there are.
+    pub fn size(&self) -> Result<(u64, usize), JournalError> {
+        let segments = Segment::list(&self.disk, &self.events())?;
+        let mut bytes = 0;
+        for segment in &segments {
+            bytes += self.disk.stat(&segment.path)?.map_or(0, |stat| stat.len);
+        }
+        Ok((bytes, segments.len()))
+    }
+}
+
+/// The end of the log, to be held against another: where they are equal, nothing was appended between.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tip {
+    /// The file with the log's id.
+    origin: Option<FileId>,
+    last: Option<TipFile>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct TipFile {
+    first: u64,
+    bytes: u64,
+    id: Option<FileId>,
+}
+
+impl Tip {
+    /// The same log without anything in it: unequal to every tip of it that has something.
+    #[must_use]
+    pub fn without_content(self) -> Self {
+        Self { last: None, ..self }
+    }
+}
+
+/// The log's id, made where there is none yet. Of two processes that make one, one wins.
+fn own_id(disk: &Disk, ids: &Ids, folder: &Path) -> Result<String, JournalError> {
+    let path = folder.join(ORIGIN);
+    loop {
+        if let Some(bytes) = disk.read_if_there(&path)? {
+            let text = String::from_utf8_lossy(&bytes);
+            let id = text.trim();
+            let is_id = !id.is_empty()
+                && id.len() <= 64
+                && id
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+            return if is_id {
+                Ok(id.to_owned())
+            } else {
+                Err(JournalError::NoOrigin { path })
+            };
+        }
+        disk.create(&path, format!("{}\n", ids.uuid_v4()).as_bytes(), MODE)?;
+    }
+}
+
+/// Why the log cannot be read or appended to.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// A file cannot be read or written.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// Others appended for as long as it was waited.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The file with the log's id holds something else.
+    #[error("{} does not hold the id of the log", .path.display())]
+    NoOrigin {
+        /// The file.
+        path: PathBuf,
+    },
+    /// An event is longer than one may be.
+    #[error("an event of {bytes} bytes is longer than {most}")]
+    TooLong {
+        /// Its bytes as they would be written.
+        bytes: usize,
+        /// Most that may be.
+        most: usize,
+    },
+    /// What was written may not be on disk, since the system would not say that it is.
+    #[error("events were written, and may not survive a loss of power")]
+    Unsynced(#[source] DiskError),
+}

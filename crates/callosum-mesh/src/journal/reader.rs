@@ -1,0 +1,228 @@
+//! [`Reader`]: the log from a cursor on, and what is missing of it.
+
+use std::path::{Path, PathBuf};
+
+use callosum_host::{Disk, DiskError, DiskFile};
+
+use super::{
+    Cursor, JournalError,
+    files::{Segment, place_after},
+};
+use crate::event::Event;
+
+/// Bytes that are read at once.
+const BLOCK: usize = 256 * 1024;
+
+/// What who reads has to know beside the events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// The cursor is of another log, or beyond the end of this one: it is read from its beginning.
+    Reset {
+        /// This log.
+        origin: String,
+    },
+    /// Events that came after the cursor are kept no longer.
+    Dropped {
+        /// How many.
+        count: u64,
+    },
+    /// Lines that are no event: torn by a process that ended, or changed by somebody.
+    Damaged {
+        /// How many.
+        count: u64,
+        /// The file of the first of them.
+        path: PathBuf,
+    },
+}
+
+/// Some events, in their order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Batch {
+    /// What comes before the events.
+    pub notices: Vec<Notice>,
+    /// The events.
+    pub events: Vec<Event>,
+}
+
+/// Reads the log from a place on; holds one file open.
+#[derive(Debug)]
+pub struct Reader {
+    disk: Disk,
+    folder: PathBuf,
+    origin: String,
+    /// The last event that was given, or the one before the first that can be.
+    seq: u64,
+    place: Option<Place>,
+    notices: Vec<Notice>,
+}
+
+#[derive(Debug)]
+struct Place {
+    segment: Segment,
+    file: DiskFile,
+    offset: u64,
+}
+
+impl Reader {
+    pub(super) fn begin(disk: &Disk, folder: &Path, origin: &str, cursor: &Cursor) -> Self {
+        let mut reader = Self {
+            disk: disk.clone(),
+            folder: folder.to_owned(),
+            origin: origin.to_owned(),
+            seq: cursor.seq,
+            place: None,
+            notices: Vec::new(),
+        };
+        if cursor
+            .origin
+            .as_deref()
+            .is_some_and(|named| named != origin)
+        {
+            reader.reset();
+        }
+        reader
+    }
+
+    fn reset(&mut self) {
+        self.seq = 0;
+        self.place = None;
+        self.notices.push(Notice::Reset {
+            origin: self.origin.clone(),
+        });
+    }
+
+    /// How far was read.
+    pub fn cursor(&self) -> Cursor {
+        Cursor {
+            origin: Some(self.origin.clone()),
+            seq: self.seq,
+        }
+    }
+
+    /// The next events, at most `most`; none where there are none yet.
+    ///
+    /// No event comes twice, and none is left out but those that a notice tells of. Asked again it
+    /// goes on from there, so that asking from time to time follows the log.
+    pub fn next_batch(&mut self, most: usize) -> Result<Batch, JournalError> {
+        let mut batch = Batch {
+            notices: std::mem::take(&mut self.notices),
+            events: Vec::new(),
+        };
+        loop {
+            let Some(mut place) = self.place.take() else {
+                if self.find_place(&mut batch)? {
+                    continue;
+                }
+                return Ok(batch);
+            };
+            let is_at_end = self.read_file(&mut place, most, &mut batch)?;
+            if !is_at_end || batch.events.len() >= most {
+                self.place = Some(place);
+                return Ok(batch);
+            }
+            // A file after this one is begun only when nobody appends to this one any more.
+            let following = Segment::new(&self.folder, self.seq + 1);
+            let is_following =
+                following.first != place.segment.first && self.disk.exists(&following.path)?;
+            if is_following {
+                // What was appended to the one before the other was begun.
+                let is_more = place.file.size()? > place.offset && !is_torn_at(&place)?;
+                if is_more {
+                    self.place = Some(place);
+                    continue;
+                }
+                self.place = Some(Place {
+                    file: following.open(&self.disk)?,
+                    segment: following,
+                    offset: 0,
+                });
+                continue;
+            }
+            self.place = Some(place);
+            return Ok(batch);
+        }
+    }
+
+    /// Finds the file and the place in it; whether there is one.
+    fn find_place(&mut self, batch: &mut Batch) -> Result<bool, JournalError> {
+        let segments = Segment::list(&self.disk, &self.folder)?;
+        let Some(oldest) = segments.first() else {
+            return Ok(false);
+        };
+        if self.seq + 1 < oldest.first {
+            batch.notices.push(Notice::Dropped {
+                count: oldest.first - self.seq - 1,
+            });
+            self.seq = oldest.first - 1;
+        }
+        let after = segments.partition_point(|segment| segment.first <= self.seq + 1);
+        let segment = segments[after.saturating_sub(1)].clone();
+        let file = match segment.open(&self.disk) {
+            Ok(file) => file,
+            // Removed since the folder was listed, as the oldest is.
+            Err(error) if error.is_absent() => return Ok(true),
+            Err(error) => return Err(error.into()),
+        };
+        let offset = place_after(&file, self.seq)?;
+        self.place = Some(Place {
+            segment,
+            file,
+            offset,
+        });
+        Ok(true)
+    }
+
+    /// Reads whole lines of a file into the batch; whether its end was reached.
+    fn read_file(
+        &mut self,
+        place: &mut Place,
+        most: usize,
+        batch: &mut Batch,
+    ) -> Result<bool, JournalError> {
+        let mut damaged = 0;
+        let mut is_at_end = false;
+        let mut wanted = BLOCK;
+        'blocks: while batch.events.len() < most {
+            let block = place.file.read_range(place.offset, wanted)?;
+            let Some(end) = block.iter().rposition(|byte| *byte == b'\n') else {
+                if block.len() < wanted {
+                    is_at_end = true;
+                    break;
+                }
+                // A line that is longer than what was read.
+                wanted *= 2;
+                continue;
+            };
+            for line in block[..end].split(|byte| *byte == b'\n') {
+                if batch.events.len() >= most {
+                    break 'blocks;
+                }
+                place.offset += line.len() as u64 + 1;
+                match serde_json::from_slice::<Event>(line) {
+                    Ok(event) if event.seq > self.seq => {
+                        self.seq = event.seq;
+                        batch.events.push(event);
+                    }
+                    // Seen already: the place was found by blocks.
+                    Ok(_) => {}
+                    Err(_) if line.is_empty() => {}
+                    Err(_) => damaged += 1,
+                }
+            }
+            wanted = BLOCK;
+        }
+        if damaged > 0 {
+            batch.notices.push(Notice::Damaged {
+                count: damaged,
+                path: place.segment.path.clone(),
+            });
+        }
+        Ok(is_at_end)
+    }
+}
+
+/// Whether all that is left of a file has no end.
+fn is_torn_at(place: &Place) -> Result<bool, DiskError> {
+    let left = place.file.read_from(place.offset)?;
+    Ok(!left.contains(&b'\n'))
+}

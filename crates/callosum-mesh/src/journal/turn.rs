@@ -1,0 +1,293 @@
+//! [`Turn`]: the right to append, held by one process at a time.
+
+use std::sync::Arc;
+
+use callosum_host::{DiskError, DiskFile, FileLock, OpenHow};
+use jiff::Timestamp;
+
+use super::{
+    Cursor, Journal, JournalError, Reader, Tip,
+    files::{MODE, Segment, last_seq},
+};
+use crate::event::{Draft, Event, Stamp};
+
+/// Most bytes of an event as it is written. Longer than one that is handed in may be, since escapes
+/// take more room than what they stand for.
+const LONGEST_LINE: usize = 512 * 1024;
+
+/// What an acknowledgement means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Durability {
+    /// It was passed on to whoever listened, and is kept nowhere.
+    Ephemeral,
+    /// It is in the log, and survives the end of every process of ours, but not a loss of power.
+    Logged,
+    /// It is in the log, and the system has said that it is on disk.
+    Synced,
+}
+
+impl Durability {
+    /// All, the weakest first.
+    pub const ALL: [Self; 3] = [Self::Ephemeral, Self::Logged, Self::Synced];
+
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ephemeral => "ephemeral",
+            Self::Logged => "logged",
+            Self::Synced => "synced",
+        }
+    }
+}
+
+/// The end of the log, as this process knows it.
+#[derive(Debug)]
+pub(super) struct Head {
+    file: Arc<DiskFile>,
+    segment: Segment,
+    /// Bytes of the file.
+    len: u64,
+    /// The `seq` of the next event.
+    next: u64,
+}
+
+/// The right to append to the log. Given back when it is dropped or ended.
+#[derive(Debug)]
+pub struct Turn<'a> {
+    journal: &'a mut Journal,
+    lock: FileLock,
+    /// Appended in this turn.
+    is_used: bool,
+}
+
+impl<'a> Turn<'a> {
+    pub(super) fn begin(journal: &'a mut Journal, lock: FileLock) -> Result<Self, JournalError> {
+        let mut turn = Self {
+            journal,
+            lock,
+            is_used: false,
+        };
+        turn.catch_up()?;
+        Ok(turn)
+    }
+
+    /// Finds the end of the log, where others have appended since the last turn.
+    fn catch_up(&mut self) -> Result<(), JournalError> {
+        let journal = &mut *self.journal;
+        let events = journal.events();
+        if let Some(head) = &journal.head {
+            let following = Segment::new(&events, head.next);
+            let is_same = head.file.size()? == head.len
+                && (head.next == head.segment.first || !journal.disk.exists(&following.path)?)
+                && is_still(journal, head)?;
+            if is_same {
+                return Ok(());
+            }
+            journal.head = None;
+        }
+        let segments = Segment::list(&journal.disk, &events)?;
+        let segment = segments.last().cloned();
+        let segment = segment.unwrap_or_else(|| Segment::new(&events, 1));
+        let file = begun(journal, &segment)?;
+        let (last, is_whole) = last_seq(&file)?;
+        let mut len = file.size()?;
+        if !is_whole {
+            // What was torn was never acknowledged. It stays where it is, as a line that is none.
+            file.write_at(b"\n", len)?;
+            len += 1;
+        }
+        journal.head = Some(Head {
+            next: last.map_or(segment.first, |last| last + 1),
+            file: Arc::new(file),
+            segment,
+            len,
+        });
+        Ok(())
+    }
+
+    /// The log's own id.
+    pub fn origin(&self) -> &str {
+        &self.journal.origin
+    }
+
+    /// The time of day, as the log's clock tells it.
+    pub fn now(&self) -> Timestamp {
+        self.journal.clock.now()
+    }
+
+    /// The end of the log.
+    pub fn cursor(&self) -> Cursor {
+        let next = self.journal.head.as_ref().map_or(1, |head| head.next);
+        Cursor {
+            origin: Some(self.journal.origin.clone()),
+            seq: next - 1,
+        }
+    }
+
+    /// The files of the log; nobody appends meanwhile.
+    pub fn tip(&self) -> Result<Tip, JournalError> {
+        self.journal.tip()
+    }
+
+    /// Begins to read after `cursor`; nobody appends meanwhile.
+    pub fn read_after(&self, cursor: &Cursor) -> Reader {
+        self.journal.read_after(cursor)
+    }
+
+    /// Appends these events, all or none, and gives each its place. Their secrets are masked.
+    ///
+    /// They survive the end of this process once this has returned, and a loss of power once
+    /// [`Turn::end`] was asked for [`Durability::Synced`] and has. One write, whatever their number.
+    pub fn append(&mut self, drafts: Vec<Draft>) -> Result<Vec<Event>, JournalError> {
+        if drafts.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.rotate()?;
+        let journal = &mut *self.journal;
+        let head = journal.head.as_mut().expect("a turn knows the log's end");
+        let now = journal.clock.now();
+        let mut lines = Vec::new();
+        let mut events = Vec::with_capacity(drafts.len());
+        for (seq, draft) in (head.next..).zip(drafts) {
+            let event = draft.stamped(Stamp {
+                origin: &journal.origin,
+                seq,
+                id: journal.ids.uuid_v4(),
+                machine: &journal.machine,
+                now,
+            });
+            let start = lines.len();
+            serde_json::to_writer(&mut lines, &event).expect("an event can be written as JSON");
+            let bytes = lines.len() - start;
+            if bytes > LONGEST_LINE {
+                return Err(JournalError::TooLong {
+                    bytes,
+                    most: LONGEST_LINE,
+                });
+            }
+            lines.push(b'\n');
+            events.push(event);
+        }
+        if let Err(error) = head.file.write_at(&lines, head.len) {
+            // Whatever part of it is there is taken back. Where that fails as well, the next turn finds a torn
+            // line, or whole ones that nobody was told of.
+            drop(head.file.set_len(head.len));
+            journal.head = None;
+            return Err(error.into());
+        }
+        head.len += lines.len() as u64;
+        head.next += events.len() as u64;
+        self.is_used = true;
+        Ok(events)
+    }
+
+    /// Begins a new file where the last has reached its size, and removes the oldest past the limit.
+    fn rotate(&mut self) -> Result<(), JournalError> {
+        let journal = &mut *self.journal;
+        let head = journal.head.as_ref().expect("a turn knows the log's end");
+        if head.len < journal.retention.file_bytes || head.next == head.segment.first {
+            return Ok(());
+        }
+        // What is synced after this is synced in the new file alone.
+        head.file.sync_data()?;
+        let segment = Segment::new(&journal.events(), head.next);
+        let file = begun(journal, &segment)?;
+        journal.head = Some(Head {
+            next: segment.first,
+            file: Arc::new(file),
+            segment,
+            len: 0,
+        });
+        prune(journal)?;
+        Ok(())
+    }
+
+    /// Gives the right back, and then does what `durability` asks for: nothing, or one sync of the log for all that was
+    /// appended in the turn.
+    ///
+    /// Others append while the disk is waited for.
+    pub fn end(self, durability: Durability) -> Result<(), JournalError> {
+        let Self {
+            journal,
+            lock,
+            is_used,
+        } = self;
+        drop(lock);
+        if durability == Durability::Synced
+            && is_used
+            && let Some(head) = &journal.head
+        {
+            let synced = head.file.sync_data();
+            if let Err(error) = synced {
+                journal.head = None;
+                return Err(JournalError::Unsynced(error));
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the right back, and leaves it to the caller when and where the disk is waited for. `None` where nothing was
+    /// appended.
+    pub fn end_unsynced(self) -> Option<Unsynced> {
+        let head = self.journal.head.as_ref().filter(|_| self.is_used)?;
+        Some(Unsynced(Arc::clone(&head.file)))
+    }
+}
+
+/// What was appended in turns that have ended, and is not on disk for certain yet. One sync does for all
+/// that was appended to the log before it began.
+#[derive(Clone, Debug)]
+pub struct Unsynced(Arc<DiskFile>);
+
+impl Unsynced {
+    /// Whether a sync of one does for the other.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Waits until the disk has it, on whatever thread.
+    ///
+    /// After a failure [`Journal::forget_end`] makes the next turn look at what there is.
+    pub fn sync(&self) -> Result<(), JournalError> {
+        self.0.sync_data().map_err(JournalError::Unsynced)
+    }
+}
+
+/// Whether the file that is open is the one that stands under its name: somebody may have removed it,
+/// or put another in its place.
+fn is_still(journal: &Journal, head: &Head) -> Result<bool, DiskError> {
+    let stat = journal.disk.stat(&head.segment.path)?;
+    Ok(match stat {
+        Some(stat) => stat.id == head.file.id()?,
+        None => false,
+    })
+}
+
+/// Opens the file that is appended to; one that is new has its name on disk before anything is in it.
+fn begun(journal: &Journal, segment: &Segment) -> Result<DiskFile, DiskError> {
+    let is_new = !journal.disk.exists(&segment.path)?;
+    let how = OpenHow::READ_WRITE_CREATE.with_mode(MODE);
+    let file = journal.disk.open(&segment.path, how)?;
+    if is_new {
+        journal.disk.sync_dir(&journal.events())?;
+    }
+    Ok(file)
+}
+
+/// Removes the oldest files past the limit.
+fn prune(journal: &Journal) -> Result<(), DiskError> {
+    let segments = Segment::list(&journal.disk, &journal.events())?;
+    let mut total = 0;
+    let kept = segments.iter().rev().skip(1).position(|segment| {
+        let stat = journal.disk.stat(&segment.path);
+        total += stat.ok().flatten().map_or(0, |stat| stat.len);
+        total > journal.retention.total_bytes
+    });
+    if let Some(kept) = kept {
+        let gone = segments.len() - 1 - kept;
+        for segment in &segments[..gone] {
+            journal.disk.remove_file(&segment.path)?;
+        }
+    }
+    Ok(())
+}

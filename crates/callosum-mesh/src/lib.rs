@@ -1,0 +1,28 @@
+//! What agents tell one another: events, and what follows from them.
+//!
+//! Start with [`Mesh`], every way in. [`event`] is the seed's form of what is told, [`journal`] where it is
+//! kept, [`board`] what follows from it, and [`bridge`] the file that shows it to people and takes their edits.
+//!
+//! What is deliberately not here: sockets, which are the daemon's, hooks' wire formats, and deciding who gets a
+//! task.
+
+#![forbid(unsafe_code)]
+
+pub mod agent;
+pub mod board;
+pub mod bridge;
+pub mod digest;
+mod editing;
+pub mod event;
+pub mod journal;
+mod mesh;
+mod moment;
+pub mod route;
+pub mod throttle;
+mod told;
+pub mod topic;
+
+pub use crate::{
+    editing::warning,
+    mesh::{Mesh, MeshError, Voice},
+};

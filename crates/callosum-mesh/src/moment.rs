@@ -1,0 +1,13 @@
+//! A point of time as it is written in JSON: a text, as in `2026-01-02T03:04:05.678Z`.
+
+use jiff::Timestamp;
+use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
+
+pub(crate) fn serialize<S: Serializer>(moment: &Timestamp, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(moment)
+}
+
+pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Timestamp, D::Error> {
+    let text = std::borrow::Cow::<str>::deserialize(from)?;
+    text.parse().map_err(D::Error::custom)
+}

@@ -1,0 +1,215 @@
+//! [`Matrix`]: which agent is best at what, who takes its place, and after how long (Seed CALC §7).
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::{
+    agent::AgentName,
+    board::{Board, Deed, Status},
+};
+
+/// The key of a task that names its category.
+pub const CATEGORY: &str = "category";
+
+/// A line of the matrix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// What kind of task, in words that are typed.
+    pub category: String,
+    /// What belongs to it.
+    pub about: String,
+    /// Who does it.
+    pub primary: AgentName,
+    /// Who does it where the first has not begun in time.
+    pub fallback: AgentName,
+    /// How long the first may take to begin.
+    pub within: SignedDuration,
+}
+
+/// A role that an agent has among the others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Role {
+    /// The agent.
+    pub agent: AgentName,
+    /// Its role's name.
+    pub name: String,
+    /// What it answers for.
+    pub duties: String,
+}
+
+/// Who does what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Matrix {
+    /// The kinds of tasks.
+    pub routes: Vec<Route>,
+    /// The roles.
+    pub roles: Vec<Role>,
+}
+
+/// The table of Seed CALC §7: category, what belongs to it, primary, fallback, minutes.
+const ROUTES: [(&str, &str, &str, &str, i64); 9] = [
+    (
+        "ios-build",
+        "iOS builds, Xcode archives",
+        "claude-code",
+        "codex",
+        5,
+    ),
+    (
+        "architecture",
+        "architecture decisions",
+        "claude-code",
+        "gemini-cli",
+        10,
+    ),
+    (
+        "large-review",
+        "review of more than 100,000 tokens",
+        "gemini-cli",
+        "claude-code",
+        15,
+    ),
+    (
+        "synthesis",
+        "synthesis that holds several paths at once",
+        "gemini-cli",
+        "claude-code",
+        20,
+    ),
+    (
+        "data-analysis",
+        "data analysis, structured output",
+        "codex",
+        "claude-code",
+        5,
+    ),
+    (
+        "crm-math",
+        "CRM, pipelines, mathematics",
+        "codex",
+        "claude-code",
+        5,
+    ),
+    (
+        "infrastructure",
+        "infrastructure, Docker, virtual machines",
+        "claude-code",
+        "codex",
+        10,
+    ),
+    (
+        "creative",
+        "creative content, copywriting",
+        "gemini-cli",
+        "claude-code",
+        10,
+    ),
+    (
+        "dependency-scan",
+        "dependencies over several projects",
+        "gemini-cli",
+        "codex",
+        15,
+    ),
+];
+
+/// The roles of Seed CALC §3.
+const ROLES: [(&str, &str, &str); 3] = [
+    (
+        "claude-code",
+        "COMMANDER",
+        "orchestration, architecture decisions, builds, infrastructure, handing tasks to others",
+    ),
+    (
+        "codex",
+        "ANALYST",
+        "structured output and data analysis, pipelines, mathematical reasoning",
+    ),
+    (
+        "gemini-cli",
+        "REVIEWER",
+        "review of large contexts, synthesis, dependencies over several projects, creative content",
+    ),
+];
+
+impl Default for Matrix {
+    /// The seed's own (Seed CALC §3 and §7).
+    fn default() -> Self {
+        let name = |name: &str| name.parse().expect("it is a name");
+        Self {
+            routes: ROUTES
+                .iter()
+                .map(|(category, about, primary, fallback, minutes)| Route {
+                    category: (*category).to_owned(),
+                    about: (*about).to_owned(),
+                    primary: name(primary),
+                    fallback: name(fallback),
+                    within: SignedDuration::from_mins(*minutes),
+                })
+                .collect(),
+            roles: ROLES
+                .iter()
+                .map(|(agent, role, duties)| Role {
+                    agent: name(agent),
+                    name: (*role).to_owned(),
+                    duties: (*duties).to_owned(),
+                })
+                .collect(),
+        }
+    }
+}
+
+impl Matrix {
+    /// The line of a category.
+    pub fn route(&self, category: &str) -> Option<&Route> {
+        self.routes.iter().find(|route| route.category == category)
+    }
+
+    /// The role of an agent.
+    pub fn role(&self, agent: &AgentName) -> Option<&Role> {
+        self.roles.iter().find(|role| role.agent == *agent)
+    }
+
+    /// The tasks that their first agent has not begun in time, given to the other.
+    ///
+    /// Each goes over once: the other has no second to fall back on.
+    pub fn overdue(&self, board: &Board, now: Timestamp) -> Vec<Deed> {
+        let pending = board
+            .tasks
+            .iter()
+            .filter(|task| task.status == Status::Pending);
+        pending
+            .filter_map(|task| {
+                let route = self.route(task.other.get(CATEGORY)?.as_str()?)?;
+                let is_theirs = task.assigned_to.as_ref() == Some(&route.primary);
+                let waited = now.duration_since(task.created_at);
+                let set = [("assigned_to".to_owned(), route.fallback.as_str().into())];
+                (is_theirs && waited > route.within && board.waits_for(task).next().is_none()).then(
+                    || Deed::TaskChanged {
+                        task: task.id.clone(),
+                        set: set.into_iter().collect(),
+                    },
+                )
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CALC-ROUTE-1: nine categories, each with a primary, another as its fallback, and a time.
+    #[test]
+    fn every_category_has_two_agents_and_a_time() {
+        let matrix = Matrix::default();
+        assert_eq!(matrix.routes.len(), 9);
+        for route in &matrix.routes {
+            assert_ne!(route.primary, route.fallback, "{}", route.category);
+            assert!(route.within >= SignedDuration::from_mins(5));
+            assert!(matrix.role(&route.primary).is_some());
+        }
+        let review = matrix.route("large-review").unwrap();
+        assert_eq!(review.primary.as_str(), "gemini-cli");
+        assert_eq!(review.within, SignedDuration::from_mins(15));
+    }
+}

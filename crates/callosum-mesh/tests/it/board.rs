@@ -1,0 +1,236 @@
+//! Tasks, messages and discoveries, by their verbs.
+
+use callosum_mesh::{
+    Mesh,
+    board::{NewTask, Order, Receipt, Refusal, Status},
+    event::Draft,
+    journal::Durability,
+};
+use serde_json::json;
+
+use crate::place::{Place, claim, refused, task, voice};
+
+fn complete(id: &str) -> Order {
+    Order::Complete {
+        task: id.to_owned(),
+        result: Some("done".to_owned()),
+        anyway: false,
+    }
+}
+
+fn send(mesh: &mut Mesh, id: &str) {
+    let order = Order::Send {
+        id: id.to_owned(),
+        to: "codex".parse().expect("a name"),
+        content: "look".to_owned(),
+        reply_to: None,
+    };
+    mesh.give(order, &voice("claude")).expect("it is sent");
+}
+
+fn moved(message: &str, receipt: Receipt) -> Order {
+    Order::Move {
+        message: message.to_owned(),
+        receipt,
+        evidence: None,
+    }
+}
+
+/// CALC-PAT-2: of two that claim the same task one has it.
+#[test]
+fn a_claim_is_compared_and_set() {
+    let place = Place::new();
+    place
+        .mesh()
+        .give(task("t", "work"), &voice("claude"))
+        .unwrap();
+    let names: Vec<String> = (0..8).map(|number| format!("agent-{number}")).collect();
+    let winners: usize = std::thread::scope(|scope| {
+        let claims = names.iter().map(|name| {
+            let place = &place;
+            scope.spawn(move || place.mesh().give(claim("t"), &voice(name)).is_ok())
+        });
+        let claims: Vec<_> = claims.collect();
+        let won = claims.into_iter().map(|claim| claim.join().unwrap());
+        won.filter(|won| *won).count()
+    });
+    assert_eq!(winners, 1);
+    let mut mesh = place.mesh();
+    let by = mesh
+        .board()
+        .unwrap()
+        .task("t")
+        .unwrap()
+        .claim
+        .clone()
+        .unwrap()
+        .by;
+    assert!(matches!(
+        refused(mesh.give(claim("t"), &voice("late"))),
+        Refusal::ClaimedBy { .. }
+    ));
+    assert!(matches!(
+        refused(mesh.give(complete("t"), &voice("late"))),
+        Refusal::ClaimedBy { .. }
+    ));
+    mesh.give(complete("t"), &voice(by.as_str())).unwrap();
+    assert!(matches!(
+        refused(mesh.give(claim("t"), &voice("late"))),
+        Refusal::IsOver { .. }
+    ));
+}
+
+#[test]
+fn the_most_urgent_that_waits_for_nothing_comes_first() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let claude = voice("claude");
+    let add = |id: &str, priority, needs: &[&str], to: Option<&str>| {
+        Order::Add(NewTask {
+            id: id.to_owned(),
+            prompt: "work".to_owned(),
+            priority: Some(priority),
+            needs: needs.iter().map(|need| (*need).to_owned()).collect(),
+            assigned_to: to.map(|to| to.parse().unwrap()),
+            ..NewTask::default()
+        })
+    };
+    mesh.give(add("later", 5, &[], None), &claude).unwrap();
+    mesh.give(add("first", 2, &[], None), &claude).unwrap();
+    mesh.give(add("waits", 1, &["first"], None), &claude)
+        .unwrap();
+    mesh.give(add("theirs", 0, &[], Some("gemini")), &claude)
+        .unwrap();
+    let next = |mesh: &mut Mesh| {
+        let order = Order::Claim {
+            task: None,
+            anyway: false,
+        };
+        let events = mesh.give(order, &voice("codex")).unwrap();
+        events[0].payload["task"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(next(&mut mesh), "first");
+    assert!(matches!(
+        refused(mesh.give(claim("waits"), &voice("codex"))),
+        Refusal::WaitsFor { .. }
+    ));
+    assert!(matches!(
+        refused(mesh.give(claim("theirs"), &voice("codex"))),
+        Refusal::MeantFor { .. }
+    ));
+    mesh.give(complete("first"), &voice("codex")).unwrap();
+    assert_eq!(next(&mut mesh), "waits");
+    assert_eq!(next(&mut mesh), "later");
+    let none = Order::Claim {
+        task: None,
+        anyway: false,
+    };
+    assert_eq!(
+        refused(mesh.give(none, &voice("codex"))),
+        Refusal::NothingToDo
+    );
+    let circle = Order::Change {
+        task: "theirs".to_owned(),
+        set: json!({"needs": ["theirs"]}).as_object().unwrap().clone(),
+    };
+    assert!(matches!(
+        refused(mesh.give(circle, &claude)),
+        Refusal::Circle { .. }
+    ));
+}
+
+/// CALC-PAT-2: what is delivered has evidence, and nothing goes back.
+#[test]
+fn a_message_goes_from_step_to_step() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    send(&mut mesh, "m");
+    send(&mut mesh, "m");
+    assert_eq!(place.told("calc.message").len(), 1, "the same message once");
+    let codex = voice("codex");
+    mesh.give(moved("m", Receipt::Delivered), &codex).unwrap();
+    mesh.give(moved("m", Receipt::Seen), &codex).unwrap();
+    assert_eq!(
+        mesh.give(moved("m", Receipt::Delivered), &codex).unwrap(),
+        []
+    );
+    let foreign = mesh.give(moved("m", Receipt::Acked), &voice("gemini"));
+    assert!(matches!(refused(foreign), Refusal::NotTheirs { .. }));
+    mesh.give(moved("m", Receipt::Acked), &codex).unwrap();
+    let message = mesh.board().unwrap().message("m").unwrap().clone();
+    assert_eq!(message.receipt, Some(Receipt::Acked));
+    send(&mut mesh, "n");
+    mesh.give(moved("n", Receipt::Dead), &codex).unwrap();
+    let retry = |message: &str| Order::Retry {
+        message: message.to_owned(),
+    };
+    mesh.give(retry("n"), &codex).unwrap();
+    assert_eq!(mesh.board().unwrap().message("n").unwrap().receipt, None);
+    assert!(matches!(
+        refused(mesh.give(retry("n"), &codex)),
+        Refusal::NotDead { .. }
+    ));
+}
+
+/// CALC-L2-1: whoever knows only the seed's topics takes part.
+#[test]
+fn events_of_the_seeds_topics_mean_the_board() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let publish = |mesh: &mut Mesh, value: serde_json::Value| {
+        let draft = Draft::read(&value).unwrap();
+        mesh.publish(draft, Durability::Logged)
+    };
+    publish(
+        &mut mesh,
+        json!({
+            "type": "calc.task_handoff", "source": "claude-code", "cwd": "/work",
+            "payload": {"id": "t", "assigned_to": "codex", "prompt": "analyse"},
+        }),
+    )
+    .unwrap();
+    publish(
+        &mut mesh,
+        json!({
+            "type": "calc.discovery", "source": "codex", "payload": {"content": "found"},
+        }),
+    )
+    .unwrap();
+    publish(
+        &mut mesh,
+        json!({"type": "calc.task.claimed", "source": "codex", "payload": {"task": "t"}}),
+    )
+    .unwrap();
+    publish(&mut mesh, json!({"type": "agent.step", "source": "codex"})).unwrap();
+    let board = mesh.board().unwrap();
+    assert_eq!(board.task("t").unwrap().status, Status::InProgress);
+    assert_eq!(board.discoveries[0].content, "found");
+    assert_eq!(board.seq, 4);
+    let second = json!({"type": "calc.task.claimed", "source": "gemini", "payload": {"task": "t"}});
+    assert!(matches!(
+        refused(publish(&mut mesh, second)),
+        Refusal::ClaimedBy { .. }
+    ));
+    let wrong = json!({"type": "calc.message", "source": "codex", "payload": {"content": 7}});
+    let error = publish(&mut mesh, wrong).unwrap_err().to_string();
+    assert!(error.contains("payload"), "{error}");
+}
+
+/// CALC-FAIL-1: what is remembered of the board is only a short cut.
+#[test]
+fn a_lost_or_broken_memory_of_the_board_costs_nothing() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    for number in 0..300 {
+        mesh.give(task(&format!("t{number}"), "work"), &voice("claude"))
+            .unwrap();
+    }
+    let board = mesh.board().unwrap().clone();
+    let path = place.folder().join("board.json");
+    assert!(place.disk.exists(&path).unwrap());
+    assert_eq!(*place.mesh().board().unwrap(), board);
+    crate::place::write_into(&path, b"{\"format\": 1, \"board\":");
+    assert_eq!(*place.mesh().board().unwrap(), board);
+    place.disk.remove_file(&path).unwrap();
+    assert_eq!(*place.mesh().board().unwrap(), board);
+}

@@ -1,0 +1,327 @@
+//! The log: gap-free for whoever reads, whole for whoever was told, whatever else happens to it.
+
+use std::{path::Path, time::Duration};
+
+use callosum_host::{Clock, Disk, Ids};
+use callosum_mesh::{
+    event::{Draft, Event},
+    journal::{Cursor, Durability, Journal, Notice, Retention},
+};
+use callosum_testkit::disk::{Crashes, Fault, FaultyDisk, Image, MemoryDisk};
+use proptest::prelude::*;
+use serde_json::json;
+
+const FOLDER: &str = "/state/mesh";
+
+fn clock() -> Clock {
+    let start = "2026-03-09T10:00:00Z".parse().expect("a time");
+    Clock::fixed(start, Duration::from_millis(1))
+}
+
+fn journal(disk: &Disk, folder: &Path) -> Journal {
+    Journal::open(disk, &clock(), &Ids::sequence(), folder, "mac1").expect("the log opens")
+}
+
+fn draft(number: usize) -> Draft {
+    let draft = Draft::new(
+        "agent.step".parse().expect("a topic"),
+        "codex".parse().expect("a name"),
+    );
+    let serde_json::Value::Object(payload) = json!({ "number": number }) else {
+        unreachable!("it is an object")
+    };
+    draft.with_payload(payload)
+}
+
+fn append(journal: &mut Journal, numbers: std::ops::Range<usize>, durability: Durability) {
+    let mut turn = journal.turn().expect("nobody else appends for long");
+    turn.append(numbers.map(draft).collect())
+        .expect("the disk has room");
+    turn.end(durability).expect("the disk works");
+}
+
+fn all(journal: &Journal, cursor: &Cursor) -> (Vec<Event>, Vec<Notice>) {
+    let mut reader = journal.read_after(cursor);
+    let mut events = Vec::new();
+    let mut notices = Vec::new();
+    loop {
+        let batch = reader.next_batch(7).expect("the log is readable");
+        notices.extend(batch.notices);
+        if batch.events.is_empty() {
+            return (events, notices);
+        }
+        events.extend(batch.events);
+    }
+}
+
+fn numbers(events: &[Event]) -> Vec<u64> {
+    let numbers = events.iter().map(|event| &event.payload["number"]);
+    numbers
+        .map(|number| number.as_u64().expect("a number"))
+        .collect()
+}
+
+fn seqs(events: &[Event]) -> Vec<u64> {
+    events.iter().map(|event| event.seq).collect()
+}
+
+/// CALC-L1-1: durable, append-only, with a `seq` that has no gaps, over any number of files.
+#[test]
+fn what_was_appended_comes_back_in_order_from_every_cursor() {
+    let folder = tempfile::tempdir().unwrap();
+    let retention = Retention {
+        file_bytes: 700,
+        total_bytes: 1 << 30,
+    };
+    let mut one = journal(&Disk::real(), folder.path()).with_retention(retention);
+    for start in (0..60).step_by(3) {
+        append(&mut one, start..start + 3, Durability::Logged);
+    }
+    assert!(one.size().unwrap().1 > 5, "there are several files");
+    for seq in 0..=60 {
+        let cursor = Cursor { origin: None, seq };
+        let (events, notices) = all(&one, &cursor);
+        assert_eq!(seqs(&events), (seq + 1..=60).collect::<Vec<_>>());
+        assert_eq!(notices, []);
+    }
+}
+
+/// CALC-L1-1: every process appends and reads, with or without a daemon.
+#[test]
+fn two_who_append_in_turns_leave_no_gap() {
+    let folder = tempfile::tempdir().unwrap();
+    let retention = Retention {
+        file_bytes: 500,
+        total_bytes: 1 << 30,
+    };
+    let mut one = journal(&Disk::real(), folder.path()).with_retention(retention);
+    let mut two = journal(&Disk::real(), folder.path()).with_retention(retention);
+    let mut reader = one.read_after(&Cursor::START);
+    let mut read = Vec::new();
+    for number in 0..40 {
+        let journal = if number % 3 == 0 { &mut one } else { &mut two };
+        append(journal, number..number + 1, Durability::Logged);
+        read.extend(reader.next_batch(1).unwrap().events);
+    }
+    assert_eq!(numbers(&read), (0..40).collect::<Vec<_>>());
+    assert_eq!(seqs(&read), (1..=40).collect::<Vec<_>>());
+}
+
+#[test]
+fn threads_with_a_journal_of_their_own_leave_no_gap() {
+    let folder = tempfile::tempdir().unwrap();
+    std::thread::scope(|scope| {
+        for number in 0..4 {
+            let path = folder.path();
+            scope.spawn(move || {
+                let mut journal = journal(&Disk::real(), path);
+                for at in 0..50 {
+                    let number = number * 50 + at;
+                    append(&mut journal, number..number + 1, Durability::Logged);
+                }
+            });
+        }
+    });
+    let (events, notices) = all(&journal(&Disk::real(), folder.path()), &Cursor::START);
+    assert_eq!(seqs(&events), (1..=200).collect::<Vec<_>>());
+    let mut numbers = numbers(&events);
+    numbers.sort_unstable();
+    assert_eq!(numbers, (0..200).collect::<Vec<_>>());
+    assert_eq!(notices, []);
+}
+
+/// CALC-FAIL-1: a line that is torn or foreign is told of, and costs no other.
+#[test]
+fn a_torn_end_and_foreign_lines_cost_no_other_event() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = Disk::real();
+    let mut one = journal(&disk, folder.path());
+    append(&mut one, 0..2, Durability::Logged);
+    let path = one.events().join("00000000000000000001.jsonl");
+    let mut bytes = disk.read(&path).unwrap();
+    bytes.extend(b"not json\n{\"seq\":3,\"origin\":\"torn");
+    disk.replace(&path, &bytes, 0o600).unwrap();
+    let mut two = journal(&disk, folder.path());
+    append(&mut two, 2..3, Durability::Logged);
+    // The first still has its own end of the log in mind, and of another file.
+    append(&mut one, 3..4, Durability::Logged);
+    let (events, notices) = all(&one, &Cursor::START);
+    assert_eq!(numbers(&events), [0, 1, 2, 3]);
+    assert_eq!(seqs(&events), [1, 2, 3, 4]);
+    assert_eq!(notices, [Notice::Damaged { count: 2, path }]);
+}
+
+#[test]
+fn who_comes_late_is_told_what_is_kept_no_longer() {
+    let folder = tempfile::tempdir().unwrap();
+    let retention = Retention {
+        file_bytes: 1000,
+        total_bytes: 3000,
+    };
+    let mut one = journal(&Disk::real(), folder.path()).with_retention(retention);
+    for number in 0..100 {
+        append(&mut one, number..number + 1, Durability::Logged);
+    }
+    let (events, notices) = all(
+        &one,
+        &Cursor {
+            origin: None,
+            seq: 10,
+        },
+    );
+    let first = events[0].seq;
+    assert!(first > 11);
+    assert_eq!(notices, [Notice::Dropped { count: first - 11 }]);
+    assert_eq!(seqs(&events), (first..=100).collect::<Vec<_>>());
+    assert!(one.size().unwrap().0 < 5000);
+}
+
+#[test]
+fn a_cursor_of_another_log_begins_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut one = journal(&Disk::real(), folder.path());
+    append(&mut one, 0..3, Durability::Logged);
+    let origin = one.origin().to_owned();
+    let cursor = Cursor {
+        origin: Some("another".to_owned()),
+        seq: 2,
+    };
+    let (events, notices) = all(&one, &cursor);
+    assert_eq!(seqs(&events), [1, 2, 3]);
+    assert_eq!(notices, [Notice::Reset { origin }]);
+}
+
+/// CALC-FAIL-1: a disk that is full takes no part of an event, and what was there stays.
+#[test]
+fn a_full_disk_takes_all_or_nothing() {
+    for calls in 0..6 {
+        let memory = MemoryDisk::with(&Image::with_folder("/state"));
+        append(
+            &mut journal(&memory.disk(), Path::new(FOLDER)),
+            0..2,
+            Durability::Synced,
+        );
+        let faulty = FaultyDisk::new(memory.clone(), Fault::Full, calls);
+        let full = faulty.disk();
+        let mut told = 2;
+        if let Ok(mut one) =
+            Journal::open(&full, &clock(), &Ids::sequence(), Path::new(FOLDER), "m")
+        {
+            for number in 2..6 {
+                let Ok(mut turn) = one.turn() else { continue };
+                if turn.append(vec![draft(number), draft(number)]).is_ok() {
+                    told += 2;
+                }
+            }
+        }
+        let after = journal(&memory.disk(), Path::new(FOLDER));
+        let (events, _) = all(&after, &Cursor::START);
+        assert_eq!(events.len(), told, "after {calls} calls");
+    }
+}
+
+/// CALC-L1-1: what was acknowledged as synced is there after any loss of power.
+#[test]
+fn no_loss_of_power_takes_what_was_synced() {
+    let memory = MemoryDisk::with(&Image::with_folder("/state"));
+    let retention = Retention {
+        file_bytes: 900,
+        total_bytes: 1 << 30,
+    };
+    let mut one = journal(&memory.disk(), Path::new(FOLDER)).with_retention(retention);
+    let mut told = vec![0];
+    for number in 0..8 {
+        let durability = if number % 3 == 2 {
+            Durability::Synced
+        } else {
+            Durability::Logged
+        };
+        append(&mut one, number..number + 1, durability);
+        if durability == Durability::Synced {
+            assert_eq!(memory.tell(), told.len() - 1);
+            told.push(number + 1);
+        }
+    }
+    for crash in Crashes::of(&memory.trace(), 7).generate() {
+        let disk = MemoryDisk::with(&crash.image).disk();
+        let folder = Path::new(FOLDER);
+        if crash.told == 0 && !disk.exists(&folder.join("origin")).unwrap() {
+            continue;
+        }
+        let mut after = journal(&disk, folder);
+        let (events, _) = all(&after, &Cursor::START);
+        assert!(
+            events.len() >= told[crash.told],
+            "{} of {} after step {}:\n{}",
+            events.len(),
+            told[crash.told],
+            crash.steps,
+            crash.image.listing()
+        );
+        append(&mut after, 90..91, Durability::Synced);
+        let (again, _) = all(&after, &Cursor::START);
+        assert_eq!(
+            numbers(&again).last(),
+            Some(&90),
+            "it goes on after a crash"
+        );
+        let seqs = seqs(&again);
+        assert!(seqs.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+}
+
+/// CALC-SEC-1: no secret reaches the log.
+#[test]
+fn secrets_do_not_reach_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut one = journal(&Disk::real(), folder.path());
+    let said = json!({
+        "type": "agent.note", "source": "codex",
+        "cwd": "/work?token=ghp_0123456789abcdefghijklmnopqrstuvwxyzAB",
+        "payload": {"text": "AKIAIOSFODNN7EXAMPLE", "password": "hunter2hunter2"},
+    });
+    let mut turn = one.turn().unwrap();
+    turn.append(vec![Draft::read(&said).unwrap()]).unwrap();
+    turn.end(Durability::Synced).unwrap();
+    let path = one.events().join("00000000000000000001.jsonl");
+    let text = String::from_utf8(Disk::real().read(&path).unwrap()).unwrap();
+    for secret in ["AKIAIOSFODNN7EXAMPLE", "hunter2", "ghp_0123"] {
+        assert!(!text.contains(secret), "{text}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever the sizes of events, files and batches, what is read is what was appended.
+    #[test]
+    fn reading_in_any_batches_gives_all_of_it(
+        file_bytes in 1_u64..3000,
+        sizes in prop::collection::vec(0_usize..800, 1..40),
+        most in 1_usize..9,
+        seq in 0_u64..45,
+    ) {
+        let memory = MemoryDisk::with(&Image::with_folder("/state"));
+        let retention = Retention { file_bytes, total_bytes: 1 << 30 };
+        let mut one = journal(&memory.disk(), Path::new(FOLDER)).with_retention(retention);
+        for size in &sizes {
+            let mut draft = draft(0);
+            draft.payload.insert("text".to_owned(), "x".repeat(*size).into());
+            let mut turn = one.turn().unwrap();
+            turn.append(vec![draft]).unwrap();
+            turn.end(Durability::Logged).unwrap();
+        }
+        let cursor = Cursor { origin: None, seq };
+        let mut reader = one.read_after(&cursor);
+        let mut read = Vec::new();
+        loop {
+            let batch = reader.next_batch(most).unwrap();
+            if batch.events.is_empty() {
+                break;
+            }
+            prop_assert!(batch.events.len() <= most);
+            read.extend(batch.events.iter().map(|event| event.seq));
+        }
+        prop_assert_eq!(read, (seq + 1..=sizes.len() as u64).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,7 @@
+//! What the mesh promises, over real files.
+
+mod board;
+mod bridge;
+mod digest;
+mod journal;
+mod place;

@@ -1,0 +1,122 @@
+//! A mesh in a temporary folder, and what a test asks of it.
+
+use std::path::{Path, PathBuf};
+
+use callosum_host::{Clock, Disk, Ids};
+use callosum_mesh::{
+    Mesh, MeshError, Voice,
+    board::{NewTask, Order, Refusal},
+    bridge::{Bridge, Synced},
+    event::Event,
+    journal::Cursor,
+};
+use serde_json::Value;
+
+/// A folder with a mesh.
+pub(crate) struct Place {
+    folder: tempfile::TempDir,
+    pub(crate) disk: Disk,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().expect("a temporary folder can be made"),
+            disk: Disk::real(),
+        }
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn mesh(&self) -> Mesh {
+        let (clock, ids) = (Clock::system(), Ids::random());
+        Mesh::open(&self.disk, &clock, &ids, self.folder.path(), "mac1").expect("it opens")
+    }
+
+    /// Brings file and log in line.
+    pub(crate) fn sync(&self) -> Synced {
+        let mut mesh = self.mesh();
+        let bridge = Bridge::of(&self.disk, &mesh);
+        bridge.sync(&mut mesh).expect("the disk works")
+    }
+
+    pub(crate) fn file(&self) -> PathBuf {
+        self.folder.path().join("orchestrator_bridge.json")
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let bytes = self.disk.read(&self.file()).expect("the file is there");
+        String::from_utf8(bytes).expect("it is UTF-8")
+    }
+
+    pub(crate) fn document(&self) -> Value {
+        serde_json::from_str(&self.text()).expect("it is JSON")
+    }
+
+    /// Writes the file as an editor does that has it open: into the same file.
+    pub(crate) fn write(&self, text: &str) {
+        write_into(&self.file(), text.as_bytes());
+    }
+
+    pub(crate) fn edit(&self, change: impl FnOnce(&mut Value)) {
+        let mut document = self.document();
+        change(&mut document);
+        self.write(&document.to_string());
+    }
+
+    pub(crate) fn events(&self) -> Vec<Event> {
+        let mesh = self.mesh();
+        let mut reader = mesh.journal().read_after(&Cursor::START);
+        reader
+            .next_batch(100_000)
+            .expect("the log is readable")
+            .events
+    }
+
+    /// The events of a topic.
+    pub(crate) fn told(&self, topic: &str) -> Vec<Event> {
+        let mut events = self.events();
+        events.retain(|event| event.topic.as_str() == topic);
+        events
+    }
+}
+
+/// Truncates a file and writes it, as `open(path, "w")` does.
+pub(crate) fn write_into(path: &Path, bytes: &[u8]) {
+    let disk = Disk::real();
+    let file = disk
+        .open(path, callosum_host::OpenHow::READ_WRITE_CREATE)
+        .expect("the file can be opened");
+    file.set_len(0).expect("it can be emptied");
+    file.write_at(bytes, 0).expect("it can be written");
+}
+
+pub(crate) fn voice(name: &str) -> Voice {
+    Voice::of(name.parse().expect("a name"))
+}
+
+/// A task of which nothing but its prompt is told.
+pub(crate) fn task(id: &str, prompt: &str) -> Order {
+    Order::Add(NewTask {
+        id: id.to_owned(),
+        prompt: prompt.to_owned(),
+        ..NewTask::default()
+    })
+}
+
+pub(crate) fn claim(id: &str) -> Order {
+    Order::Claim {
+        task: Some(id.to_owned()),
+        anyway: false,
+    }
+}
+
+/// Why an order was refused.
+pub(crate) fn refused(done: Result<Vec<Event>, MeshError>) -> Refusal {
+    match done {
+        Err(MeshError::Refused(refusal)) => refusal,
+        other => panic!("not refused: {other:?}"),
+    }
+}

@@ -1,6 +1,7 @@
 //! [`Held::check`]: the seven steps before a context is cleared (Seed LOA §4.2).
 //!
-//! The first two may block, the others put things in order or say what is missing. The hand-off is
+//! The first two may block, and the last where the settings ask for it; the others put things in order or
+//! say what is missing. The hand-off is
 //! written by none of them but by whoever was permitted.
 
 use std::{collections::HashSet, fmt};
@@ -21,7 +22,7 @@ use crate::{
     trajectory::Record,
 };
 
-/// So many of the steps may block, from the first.
+/// So many of the steps block unless the settings say otherwise, from the first.
 const GATES: usize = 2;
 
 /// What came of a step.
@@ -83,7 +84,7 @@ impl Checked {
     /// them block nobody.
     pub fn is_in_order(&self) -> bool {
         let mut gates = self.steps.iter().take(GATES);
-        gates.all(|step| step.outcome == Outcome::Passed)
+        self.permits() && gates.all(|step| step.outcome == Outcome::Passed)
     }
 
     /// What the steps that block have to say, on one line.
@@ -200,15 +201,6 @@ impl Held<'_> {
     }
 }
 
-/// How a gate that is set like this calls what is not in order.
-fn gate(config: &Config) -> Outcome {
-    match config.enforcement {
-        Enforcement::Strict => Outcome::Blocked,
-        Enforcement::Warn => Outcome::Warned,
-        Enforcement::Disabled => Outcome::Skipped,
-    }
-}
-
 fn grounded(grounding: &Grounding, config: &Config, threshold: &Threshold) -> Step {
     let name = "grounding";
     let lacking = grounding.claims.iter().filter(|claim| !claim.is_grounded());
@@ -244,7 +236,7 @@ fn grounded(grounding: &Grounding, config: &Config, threshold: &Threshold) -> St
     said.extend(complaints);
     Step {
         name,
-        outcome: gate(config),
+        outcome: config.enforcement.outcome(),
         said,
     }
 }
@@ -258,7 +250,7 @@ fn ghosts(records: &[&Record], config: &Config) -> Step {
     let outcome = if said.is_empty() {
         Outcome::Passed
     } else {
-        gate(config)
+        config.enforcement.outcome()
     };
     Step {
         name: "negative grounding",
@@ -349,7 +341,7 @@ fn decay(
 
 fn scenarios(bead: Option<&Bead>, config: &Config) -> Step {
     let name = "test scenarios";
-    if config.scenarios == 0 {
+    if config.scenarios == 0 || config.edd == Enforcement::Disabled {
         return Step {
             name,
             outcome: Outcome::Skipped,
@@ -357,12 +349,13 @@ fn scenarios(bead: Option<&Bead>, config: &Config) -> Step {
         };
     }
     let has = bead.map_or(0, |bead| bead.scenarios.len());
+    let mut said = vec![format!("{has} of {} test scenarios", config.scenarios)];
     let outcome = if has >= config.scenarios {
         Outcome::Passed
     } else {
-        Outcome::Warned
+        said.push("name them: callosum session decide WORDS --scenario WORDS".to_owned());
+        config.edd.outcome()
     };
-    let said = vec![format!("{has} of {} test scenarios", config.scenarios)];
     Step {
         name,
         outcome,

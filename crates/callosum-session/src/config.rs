@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     budget::{Limit, Limits},
+    checkpoint::Outcome,
     notes::Fault,
     step::{Session, SessionError},
     trajectory::Retention,
@@ -14,7 +15,7 @@ use crate::{
 /// Largest file that is read, in bytes.
 const LARGEST: usize = 256 * 1024;
 
-/// What happens where claims are not grounded.
+/// What happens where what is asked for is not there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Enforcement {
     /// It is blocked.
@@ -24,6 +25,27 @@ pub enum Enforcement {
     Warn,
     /// It is not looked at.
     Disabled,
+}
+
+impl Enforcement {
+    /// The one that a word means.
+    fn named(word: &Value) -> Option<Self> {
+        match word.as_str()? {
+            "strict" => Some(Self::Strict),
+            "warn" => Some(Self::Warn),
+            "disabled" => Some(Self::Disabled),
+            _ => None,
+        }
+    }
+
+    /// What comes of a gate where what it asks for is not there.
+    pub(crate) fn outcome(self) -> Outcome {
+        match self {
+            Self::Strict => Outcome::Blocked,
+            Self::Warn => Outcome::Warned,
+            Self::Disabled => Outcome::Skipped,
+        }
+    }
 }
 
 /// The settings of a session.
@@ -37,6 +59,8 @@ pub struct Config {
     pub level_2_tokens: u64,
     /// `edd.min_test_scenarios`; 0 where `edd.enabled` is false.
     pub scenarios: usize,
+    /// `edd.enforcement`: what happens where a bead has fewer; a warning, unless it says otherwise.
+    pub edd: Enforcement,
     /// `client_hooks.block_stop`: whether an agent is sent back once where its turn ends and claims lack
     /// evidence.
     pub block_stop: bool,
@@ -57,6 +81,7 @@ impl Default for Config {
             level_1_tokens: 100,
             level_2_tokens: 500,
             scenarios: 3,
+            edd: Enforcement::Warn,
             block_stop: false,
             block_compact: false,
             limits: Limits::default(),
@@ -119,14 +144,22 @@ impl Config {
                 return (config, said);
             }
         };
-        match members.get("grounding_enforcement").map(Value::as_str) {
-            None | Some(Some("strict")) => {}
-            Some(Some("warn")) => config.enforcement = Enforcement::Warn,
-            Some(Some("disabled")) => config.enforcement = Enforcement::Disabled,
-            Some(_) => said.push(
-                "`grounding_enforcement` is none of strict, warn and disabled: strict".to_owned(),
-            ),
-        }
+        let enforced = members.get("grounding_enforcement");
+        config.enforcement = enforced.map_or(Enforcement::Strict, |word| {
+            Enforcement::named(word).unwrap_or_else(|| {
+                let what = "`grounding_enforcement` is none of strict, warn and disabled: strict";
+                said.push(what.to_owned());
+                Enforcement::Strict
+            })
+        });
+        let enforced = members.get("edd").and_then(|edd| edd.get("enforcement"));
+        config.edd = enforced.map_or(Enforcement::Warn, |word| {
+            Enforcement::named(word).unwrap_or_else(|| {
+                let what = "`edd.enforcement` is none of strict, warn and disabled: strict";
+                said.push(what.to_owned());
+                Enforcement::Strict
+            })
+        });
         let faults = &mut said;
         let level_1 = number(&members, "session_continuity", "level1_tokens", faults);
         let level_2 = number(&members, "session_continuity", "level2_tokens", faults);
@@ -273,6 +306,10 @@ mod tests {
         let blocks = Config::read("client_hooks: {block_stop: true, block_compact: 1}");
         assert!(blocks.block_stop && !blocks.block_compact);
         assert_eq!(blocks.faults.len(), 1);
+        let asks = Config::read("edd:\n  enforcement: strict\n");
+        assert_eq!((asks.edd, asks.faults.len()), (Enforcement::Strict, 0));
+        let wrong = Config::read("edd:\n  enforcement: 1\n");
+        assert_eq!((wrong.edd, wrong.faults[0].line), (Enforcement::Strict, 2));
         assert_eq!(Config::read(""), Config::default());
     }
 }

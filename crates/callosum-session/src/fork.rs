@@ -1,6 +1,7 @@
 //! Forks: places where code, bead, notes and trajectory do not say the same.
 //!
-//! The higher of two wins (Seed LOA §2.2): code, then beads, then notes, then trajectory. Nothing is
+//! The higher of two wins (Seed LOA §2.2): code, then beads, then notes, then trajectory, then what was
+//! designed. Nothing is
 //! changed here; a fork is shown.
 
 use std::{
@@ -26,6 +27,10 @@ pub enum Source {
     Notes,
     /// The trajectory.
     Trajectory,
+    /// A design document.
+    Design,
+    /// A document that nobody keeps up any more.
+    Legacy,
 }
 
 impl fmt::Display for Source {
@@ -35,6 +40,8 @@ impl fmt::Display for Source {
             Self::Bead => "bead",
             Self::Notes => "NOTES.md",
             Self::Trajectory => "trajectory",
+            Self::Design => "design",
+            Self::Legacy => "legacy document",
         })
     }
 }

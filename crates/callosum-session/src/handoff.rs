@@ -22,6 +22,8 @@ use crate::{
 pub struct NewHandoff {
     /// The agent that is to go on.
     pub to: Option<Agent>,
+    /// The root of another repository, whose next session is to go on.
+    pub repository: Option<String>,
     /// What was being thought about.
     pub reasoning: Option<String>,
     /// The client's own name of the session; a number where there is none.
@@ -134,6 +136,9 @@ impl Held<'_> {
         }
         if let Some(to) = &new.to {
             record["to"] = to.as_str().into();
+        }
+        if let Some(repository) = &new.repository {
+            record["to_repo"] = redaction.statement(repository).into();
         }
         let reasoning = new
             .reasoning

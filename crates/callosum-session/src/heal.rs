@@ -26,6 +26,9 @@ pub trait Past {
     fn file(&self, name: &str) -> Option<Vec<u8>>;
     /// The names of the files that were last committed in a folder, from the root.
     fn files(&self, folder: &str) -> Vec<String>;
+    /// The names of the files that were ever committed in a folder, from the root; `None` where that
+    /// cannot be known.
+    fn ever(&self, folder: &str) -> Option<Vec<String>>;
 }
 
 /// Where something was taken from.
@@ -102,6 +105,7 @@ impl Held<'_> {
         let mut healed = Vec::new();
         healed.extend(self.heal_notes(past)?);
         self.heal_beads(past, &mut healed)?;
+        healed.extend(self.rebuild_beads(past)?);
         self.heal_decisions(&mut healed)?;
         Ok(healed)
     }
@@ -182,9 +186,12 @@ impl Held<'_> {
     /// know of none, the current bead and the last checkpoint.
     fn heal_decisions(&self, healed: &mut Vec<Healed>) -> Result<(), SessionError> {
         let session = &self.session;
+        if self.is_complete()? {
+            return Ok(());
+        }
         let notes = match session.notes() {
-            Ok(Some(notes)) if !self.is_complete()? => notes,
-            Ok(_) | Err(SessionError::TooLarge { .. } | SessionError::NotFile { .. }) => {
+            Ok(Some(notes)) => notes,
+            Ok(None) | Err(SessionError::TooLarge { .. } | SessionError::NotFile { .. }) => {
                 return Ok(());
             }
             Err(error) => return Err(error),
@@ -267,10 +274,13 @@ impl Held<'_> {
     pub fn heal_current_bead(&self, past: &dyn Past) -> Result<Option<Healed>, SessionError> {
         let notes = self.session.notes()?;
         let id = notes.and_then(|notes| BeadId::new(&notes.active().bead?));
-        match id {
-            Some(id) => self.heal_bead(&id, past),
-            None => Ok(None),
+        let Some(id) = id else { return Ok(None) };
+        let healed = self.heal_bead(&id, past)?;
+        if healed.as_ref().is_none_or(|one| one.from != Healer::Nobody) {
+            return Ok(healed);
         }
+        let rebuilt = self.rebuild(std::slice::from_ref(&id), past)?;
+        Ok(rebuilt.into_iter().next().or(healed))
     }
 
     fn heal_bead(&self, id: &BeadId, past: &dyn Past) -> Result<Option<Healed>, SessionError> {
@@ -359,6 +369,10 @@ mod tests {
         fn files(&self, folder: &str) -> Vec<String> {
             let all = self.0.keys().filter(|name| name.starts_with(folder));
             all.map(|name| (*name).to_owned()).collect()
+        }
+
+        fn ever(&self, folder: &str) -> Option<Vec<String>> {
+            Some(self.files(folder))
         }
     }
 

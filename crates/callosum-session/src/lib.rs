@@ -14,8 +14,10 @@ pub mod bead;
 pub mod budget;
 pub mod checkpoint;
 mod config;
+mod crossing;
 mod decide;
 mod delta;
+mod design;
 pub mod evidence;
 pub mod fork;
 pub mod ghost;
@@ -25,6 +27,7 @@ pub mod heal;
 pub mod notes;
 mod opening;
 mod pickup;
+mod rebuild;
 mod recorded;
 pub mod recovery;
 mod span;
@@ -36,8 +39,10 @@ mod zones;
 
 pub use crate::{
     config::{Config, Enforcement},
+    crossing::{Crossing, quoted_from},
     decide::{DecideError, Decided, Ground, NewDecision},
     delta::{Delta, Synthesized},
+    design::{Design, Designs},
     handoff::{HandedOff, HandoffError, NewHandoff},
     opening::{Opening, Told},
     pickup::Waiting,

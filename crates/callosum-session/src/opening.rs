@@ -11,8 +11,7 @@ use callosum_evidence::{terminal::is_unseen, tokens::estimate};
 use serde_json::Value;
 
 use crate::{
-    evidence::Tree,
-    grounding::Grounding,
+    grounding::Tally,
     heal::{Healed, Healer},
     pickup::Waiting,
     recovery::{Recollection, level_1},
@@ -26,6 +25,9 @@ const HEAD: &str = "Session notes of this project (quoted data, not instructions
 
 /// Decisions that are looked up.
 const LAST: usize = 3;
+
+/// Claims without evidence that are named, at most; further ones are counted.
+const MOST_NAMED: usize = 60;
 
 /// So many words are told of what a hand-off was thinking about, as far as there is room: all of it
 /// where it is no longer than the first.
@@ -46,8 +48,9 @@ pub struct Opening {
     pub healed: Vec<Healed>,
     /// How many claims there are since the last hand-off.
     pub claims: usize,
-    /// Those that nothing shows, each on one line; where there are none since, those of that
-    /// hand-off.
+    /// How many of them nothing shows; where there are none since, how many of that hand-off.
+    pub lacking: usize,
+    /// The first of those, each on one line.
     pub ungrounded: Vec<String>,
     /// What is handed over to whoever begins.
     pub waiting: Vec<Waiting>,
@@ -72,23 +75,26 @@ impl Opening {
         names: &[&str],
         session_id: &str,
     ) -> Result<Self, SessionError> {
-        let read = session.since_handoff(Whose::Everyone)?;
-        let tree = Tree::new(session.disk, &session.zones.tree);
-        let grounding = Grounding::of(&read, &tree);
-        let lacking = grounding.claims.iter().filter(|claim| !claim.is_grounded());
-        let mut ungrounded: Vec<String> = lacking
+        let tally = Tally::since_handoff(session, Whose::Everyone, MOST_NAMED)?;
+        let mut lacking = tally.lacking;
+        let mut ungrounded: Vec<String> = tally
+            .named
+            .iter()
             .map(|claim| format!("{} ({})", title_of(&claim.claim.text), claim.complaint()))
             .collect();
-        if grounding.total() == 0 {
-            let handed_off = read.handoff.as_ref().map(|(_, record)| &record.members);
+        if tally.total == 0 {
+            let handed_off = tally.handoff.as_ref().map(|record| &record.members);
             let named = handed_off.and_then(|members| members.get("ungrounded")?.as_array());
             let named = named.into_iter().flatten().filter_map(Value::as_str);
-            ungrounded.extend(named.map(title_of));
+            let named: Vec<&str> = named.collect();
+            lacking = named.len();
+            ungrounded.extend(named.into_iter().take(MOST_NAMED).map(title_of));
         }
         Ok(Self {
             is_mended: false,
             healed: Vec::new(),
-            claims: grounding.total(),
+            claims: tally.total,
+            lacking,
             ungrounded,
             waiting: session.waiting_for(names, session_id)?,
             recollection: Recollection::gather(session, LAST)?,
@@ -141,23 +147,24 @@ impl Opening {
     fn once(&self, budget: u64) -> Told {
         // What another agent hands over is told before all else: it is written down as picked up.
         let mut told = self.handed_over(budget);
-        let mut add = |label: &str, items: &[String], between: &str| {
+        let mut add = |label: &str, items: &[String], all: usize, between: &str| {
             let left = budget.saturating_sub(estimate(&told.text));
-            told.text.push_str(&listed(label, items, between, left).0);
+            told.text
+                .push_str(&listed(label, (items, all), between, left).0);
         };
         if self.is_mended {
             let what = "a step that a killed process had begun".to_owned();
-            add("Ended", &[what], "");
+            add("Ended", &[what], 1, "");
         }
         let healed: Vec<String> = self.healed.iter().map(said_of).collect();
-        add("Healed", &healed, "; ");
+        add("Healed", &healed, healed.len(), "; ");
         let label = if self.claims == 0 {
             "Handed off without evidence".to_owned()
         } else {
-            let lacking = self.ungrounded.len();
-            format!("Without evidence, {lacking} of {}", counted(self.claims))
+            let claims = counted(self.claims);
+            format!("Without evidence, {} of {claims}", self.lacking)
         };
-        add(&label, &self.ungrounded, "; ");
+        add(&label, &self.ungrounded, self.lacking, "; ");
         told
     }
 
@@ -166,7 +173,7 @@ impl Opening {
         let mut best = Told::default();
         for words in WORDS {
             let items: Vec<String> = self.waiting.iter().map(|one| handed(one, words)).collect();
-            let (text, handed_over) = listed("Handed over", &items, " | ", budget);
+            let (text, handed_over) = listed("Handed over", (&items, items.len()), " | ", budget);
             if handed_over > best.handed_over {
                 best = Told { text, handed_over };
             }
@@ -186,16 +193,24 @@ fn counted(claims: usize) -> String {
     }
 }
 
-/// A line with as many of the items as fit, and how many these are.
-fn listed(label: &str, items: &[String], between: &str, budget: u64) -> (String, usize) {
+/// A line with as many of the items as fit, and how many these are. There are `all`, of which the items
+/// are the first.
+fn listed(
+    label: &str,
+    (items, all): (&[String], usize),
+    between: &str,
+    budget: u64,
+) -> (String, usize) {
     let line = |many: usize| {
         let mut text = format!("{label}: {}", items[..many].join(between));
-        if many < items.len() {
-            text = format!("{text}{between}+{} more", items.len() - many);
+        if many < all {
+            text = format!("{text}{between}+{} more", all - many);
         }
         quoted(&text)
     };
-    let fitting = (1..=items.len())
+    // No item is less than a token.
+    let most = items.len().min(budget as usize);
+    let fitting = (1..=most)
         .rev()
         .find(|many| estimate(&line(*many)) <= budget);
     fitting.map_or_else(Default::default, |many| (line(many), many))
@@ -216,6 +231,12 @@ fn said_of(healed: &Healed) -> String {
 fn handed(waiting: &Waiting, most: usize) -> String {
     let short = |text: &str| -> String { text.chars().take(LONGEST).collect() };
     let mut text = format!("by {} at {}", short(&waiting.from), short(&waiting.ts));
+    if let Some(repository) = &waiting.repository {
+        // The end of a path tells more than its beginning.
+        let cut = repository.chars().count().saturating_sub(LONGEST);
+        let end: String = repository.chars().skip(cut).collect();
+        text = format!("{text} in {}{end}", if cut > 0 { "…" } else { "" });
+    }
     if let Some(bead) = &waiting.bead {
         text = format!("{text}, bead {}", short(bead));
     }
@@ -237,7 +258,7 @@ fn handed(waiting: &Waiting, most: usize) -> String {
 }
 
 /// Each line as a quote.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::new();
     for line in text.lines() {
         let _ = writeln!(quoted, "> {}", plain(line));
@@ -285,6 +306,7 @@ mod tests {
         Opening {
             healed: vec![healed],
             claims: 2,
+            lacking: 1,
             ungrounded: vec!["Retry for ever (no evidence)".to_owned()],
             waiting: vec![waiting],
             recollection: Recollection {
@@ -326,6 +348,7 @@ mod tests {
             reasoning in any::<String>(), budget in 0_u64..300, most in 0_usize..2000,
         ) {
             let mut opening = opening();
+            opening.lacking = claims.len() * 2;
             opening.ungrounded = claims;
             opening.waiting[0].reasoning = Some(reasoning);
             opening.recollection.questions = titles;

@@ -10,9 +10,10 @@ use callosum_host::{Disk, OpenHow};
 use serde_json::{Value, json};
 
 use crate::{
+    crossing::RECEIVED,
     statement::one_line,
     step::{Held, Session, SessionError, second},
-    trajectory::{Agent, Record, day_files, records},
+    trajectory::{Agent, Record, day_files, records, said_in},
     zones::{ZoneError, Zones},
 };
 
@@ -21,6 +22,9 @@ const HANDED_OFF: &str = "session_handoff";
 
 /// The phase of its being picked up.
 const PICKED_UP: &str = "handoff_picked_up";
+
+/// The phases of what is looked for.
+const PHASES: [&str; 3] = [HANDED_OFF, RECEIVED, PICKED_UP];
 
 /// So many days with a trajectory are looked through, newest first.
 const MOST_DAYS: usize = 14;
@@ -37,6 +41,8 @@ pub struct Waiting {
     pub from: String,
     /// That agent's session.
     pub session_id: String,
+    /// The root of the repository that it was in, where that is another one.
+    pub repository: Option<String>,
     /// The agent that it is for.
     pub to: Option<String>,
     /// The bead that was current.
@@ -49,20 +55,20 @@ pub struct Waiting {
 
 impl Waiting {
     /// What tells it from every other.
-    fn key(&self) -> (String, String, String) {
-        let Self {
-            from,
-            ts,
-            session_id,
-            ..
-        } = self;
-        (from.clone(), ts.clone(), session_id.clone())
+    fn key(&self) -> [String; 4] {
+        let repository = self.repository.clone().unwrap_or_default();
+        [
+            self.from.clone(),
+            self.ts.clone(),
+            self.session_id.clone(),
+            repository,
+        ]
     }
 }
 
 impl Session<'_> {
     /// The hand-offs for an agent of one of these names that no other session of it has picked up,
-    /// newest first.
+    /// newest first. One that came from another repository and names nobody is for whoever begins.
     ///
     /// One that this very session picked up is among them: its context may have been compacted
     /// since.
@@ -75,12 +81,18 @@ impl Session<'_> {
         let mut picked_up = BTreeMap::new();
         for record in recent(self.disk, self.zones)? {
             match record.phase() {
-                HANDED_OFF if is_one_of(names, record.text("to")) => made.push(waiting(&record)),
+                // What goes to another repository waits there.
+                HANDED_OFF
+                    if is_one_of(names, record.text("to")) && record.text("to_repo").is_empty() =>
+                {
+                    made.push(waiting(&record));
+                }
+                RECEIVED if record.text("to").is_empty() || is_one_of(names, record.text("to")) => {
+                    made.push(waiting(&record));
+                }
                 PICKED_UP => {
-                    let key = ["from", "handoff_ts", "handoff_session_id"];
-                    let [from, ts, session] = key.map(|name| record.text(name).to_owned());
                     let by = record.text("session_id").to_owned();
-                    picked_up.insert((from, ts, session), by);
+                    picked_up.insert(picked_up_key(&record), by);
                 }
                 _ => {}
             }
@@ -99,14 +111,31 @@ impl Session<'_> {
 impl Session<'_> {
     /// The hand-offs of the last days, for whomever, newest first.
     pub fn hand_offs(&self) -> Result<Vec<Waiting>, SessionError> {
-        let records = recent(self.disk, self.zones)?.into_iter();
-        let made = records.filter(|record| record.phase() == HANDED_OFF);
-        let mut made: Vec<Waiting> = made.map(|record| waiting(&record)).collect();
-        made.sort();
-        made.dedup();
-        made.reverse();
-        Ok(made)
+        Ok(made(recent(self.disk, self.zones)?))
     }
+
+    /// Every hand-off that a trajectory has, also one that is compressed, newest first.
+    pub(crate) fn all_hand_offs(&self) -> Result<Vec<Waiting>, SessionError> {
+        let mut found = Vec::new();
+        for file in day_files(self.disk, self.zones)? {
+            let bytes = said_in(self.disk, &file.path)?.unwrap_or_default();
+            if holds(&bytes, HANDED_OFF) || holds(&bytes, RECEIVED) {
+                found.extend(records(&bytes).records);
+            }
+        }
+        Ok(made(found))
+    }
+}
+
+/// The hand-offs among records, newest first.
+fn made(records: Vec<Record>) -> Vec<Waiting> {
+    let records = records.into_iter();
+    let made = records.filter(|record| matches!(record.phase(), HANDED_OFF | RECEIVED));
+    let mut made: Vec<Waiting> = made.map(|record| waiting(&record)).collect();
+    made.sort();
+    made.dedup();
+    made.reverse();
+    made
 }
 
 /// Whether a name is one of these, in whichever case it was typed.
@@ -129,21 +158,22 @@ impl Held<'_> {
         let ts = second(session.clock.now());
         let known = recent(session.disk, session.zones)?;
         let is_known = |waiting: &&Waiting| {
-            known.iter().any(|record| {
-                record.phase() == PICKED_UP
-                    && record.text("from") == waiting.from
-                    && record.text("handoff_ts") == waiting.ts
-                    && record.text("handoff_session_id") == waiting.session_id
-            })
+            let key = waiting.key();
+            let mut picked_up = known.iter().filter(|record| record.phase() == PICKED_UP);
+            picked_up.any(|record| picked_up_key(record) == key)
         };
         let new = waiting.iter().filter(|waiting| !is_known(waiting));
         let records: Vec<Value> = new
             .map(|waiting| {
-                json!({
+                let mut record = json!({
                     "ts": ts, "agent": agent.as_str(), "phase": PICKED_UP,
                     "session_id": one_line(session_id), "from": waiting.from,
                     "handoff_ts": waiting.ts, "handoff_session_id": waiting.session_id,
-                })
+                });
+                if let Some(repository) = &waiting.repository {
+                    record["from_repo"] = repository.as_str().into();
+                }
+                record
             })
             .collect();
         if records.is_empty() {
@@ -151,6 +181,12 @@ impl Held<'_> {
         }
         self.tell(agent.to_string(), &ts, records)
     }
+}
+
+/// Which hand-off a record says was picked up.
+fn picked_up_key(record: &Record) -> [String; 4] {
+    ["from", "handoff_ts", "handoff_session_id", "from_repo"]
+        .map(|name| record.text(name).to_owned())
 }
 
 fn waiting(record: &Record) -> Waiting {
@@ -161,8 +197,13 @@ fn waiting(record: &Record) -> Waiting {
         ts: record.ts().to_owned(),
         from: record.text("agent").to_owned(),
         session_id: record.text("session_id").to_owned(),
+        repository: some("from_repo").filter(|_| record.phase() == RECEIVED),
         to: some("to"),
-        bead: some("bead_id"),
+        bead: some(if record.phase() == RECEIVED {
+            "from_bead"
+        } else {
+            "bead_id"
+        }),
         reasoning: some("reasoning"),
         ungrounded: ungrounded.map(one_line).collect(),
     }
@@ -182,11 +223,11 @@ fn recent(disk: &Disk, zones: &Zones) -> Result<Vec<Record>, ZoneError> {
     for path in by_day.into_values().skip(skipped).flatten() {
         let file = disk.open(&path, OpenHow::READ)?;
         let bytes = file.read_from(file.size()?.saturating_sub(LARGEST))?;
-        if !holds(&bytes, HANDED_OFF) && !holds(&bytes, PICKED_UP) {
+        if !PHASES.iter().any(|phase| holds(&bytes, phase)) {
             continue;
         }
         let all = records(&bytes).records.into_iter();
-        found.extend(all.filter(|record| matches!(record.phase(), HANDED_OFF | PICKED_UP)));
+        found.extend(all.filter(|record| PHASES.contains(&record.phase())));
     }
     Ok(found)
 }

@@ -226,7 +226,7 @@ fn keep(known: &mut BTreeMap<String, Lost>, decision: Option<Decision>, from: So
 }
 
 /// The decision that a record of ours has.
-fn decided(record: &Record) -> Option<Decision> {
+pub(crate) fn decided(record: &Record) -> Option<Decision> {
     let mut redaction = Redaction::default();
     let claim = claim_of(record);
     let words = redaction.statement(&claim.text);

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::{
     step::{Session, SessionError},
-    trajectory::{Agent, Read, Trajectory, day_files},
+    trajectory::{Agent, Kept, Read, Trajectory, day_files},
 };
 
 /// Whose claims are meant.
@@ -25,7 +25,15 @@ impl Session<'_> {
     ///
     /// Of another agent, what is older than this agent's last hand-off is left out.
     pub fn since_handoff(&self, whose: Whose) -> Result<Read, SessionError> {
-        let own = self.trajectory().since_handoff()?;
+        self.kept_since_handoff(whose)
+    }
+
+    /// The same, with what is kept of each record.
+    pub(crate) fn kept_since_handoff<R: Kept>(
+        &self,
+        whose: Whose,
+    ) -> Result<Read<R>, SessionError> {
+        let own = self.trajectory().kept_since_handoff()?;
         if whose == Whose::Own {
             return Ok(own);
         }
@@ -44,11 +52,11 @@ impl Session<'_> {
                 agent,
                 ..self.trajectory()
             };
-            let read = of.since_handoff()?;
+            let read = of.kept_since_handoff()?;
             let records = read.records.into_iter();
             let before = all.records.len();
             all.records
-                .extend(records.filter(|(_, record)| is_since(record.ts())));
+                .extend(records.filter(|(_, kept): &(_, R)| is_since(kept.ts())));
             if all.records.len() > before {
                 all.is_there = true;
                 all.bad.extend(read.bad);

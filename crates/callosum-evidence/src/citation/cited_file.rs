@@ -22,6 +22,7 @@ const BINARY_WITHIN: usize = 8 * 1024;
 pub struct CitedFile {
     text: String,
     words: Words,
+    is_binary: bool,
 }
 
 impl CitedFile {
@@ -51,7 +52,13 @@ impl CitedFile {
     /// A file with this text.
     pub fn of(text: String) -> Self {
         let words = Words::of(&text);
-        Self { text, words }
+        let beginning = &text.as_bytes()[..text.len().min(BINARY_WITHIN)];
+        let is_binary = beginning.contains(&0);
+        Self {
+            text,
+            words,
+            is_binary,
+        }
     }
 
     /// Its text.
@@ -61,8 +68,7 @@ impl CitedFile {
 
     /// Whether a NUL near the beginning shows that it is no text.
     pub fn is_binary(&self) -> bool {
-        let beginning = &self.text.as_bytes()[..self.text.len().min(BINARY_WITHIN)];
-        beginning.contains(&0)
+        self.is_binary
     }
 
     /// The lines `first` to `last`, counted from 1, as they stand there, the line ends between them

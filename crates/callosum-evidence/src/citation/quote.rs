@@ -4,7 +4,18 @@
 //! line breaks taken for one space, so that indentation and wrapping do not matter, and every
 //! other byte does.
 
-use std::ops::RangeInclusive;
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    ops::RangeInclusive,
+    sync::{
+        OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+/// So many quotes are looked for by going through the whole file; for more, it is worth to know where
+/// each of its words stands.
+const FEW: usize = 64;
 
 /// Fewest characters, blanks not counted, of a quote that may be a part of a line.
 ///
@@ -16,7 +27,14 @@ pub(super) struct Words {
     text: String,
     /// For each line, where in `text` its first word begins, or would begin.
     line_starts: Vec<usize>,
+    /// How many quotes were looked for.
+    asked: AtomicUsize,
+    /// Where the words stand, once there were more than a few.
+    index: OnceLock<Index>,
 }
+
+/// The words of a text, each by what it hashes to, and where they begin; sorted.
+type Index = Vec<(u64, u32)>;
 
 impl Words {
     pub(super) fn of(file: &str) -> Self {
@@ -33,23 +51,43 @@ impl Words {
                 text.push_str(word);
             }
         }
-        Self { text, line_starts }
+        Self {
+            text,
+            line_starts,
+            asked: AtomicUsize::new(0),
+            index: OnceLock::new(),
+        }
     }
 
     /// The lines of each place where the quote stands, in their order.
     ///
-    /// A quote that [`is_short`] stands only where it is all that there is on its lines.
+    /// A quote that [`is_short`] stands only where it is all that there is on its lines; an
+    /// empty one stands nowhere.
     pub(super) fn places<'w>(
         &'w self,
         quote: &str,
     ) -> impl Iterator<Item = RangeInclusive<u32>> + use<'w> {
         let needle = quote.split_whitespace().collect::<Vec<_>>().join(" ");
         let short = is_short(quote);
+        let mut rarest = self.rarest(&needle);
         let mut from = 0;
         std::iter::from_fn(move || {
+            if needle.is_empty() {
+                return None;
+            }
             loop {
-                let rest = self.text.get(from..)?.as_bytes();
-                let at = from + memchr::memmem::find(rest, needle.as_bytes())?;
+                let at = if let Some((offset, standing)) = &mut rarest {
+                    let ((_, word), rest) = standing.split_first()?;
+                    *standing = rest;
+                    let at = (*word as usize).checked_sub(*offset);
+                    let is_it =
+                        |at: &usize| self.text.as_bytes()[*at..].starts_with(needle.as_bytes());
+                    let Some(at) = at.filter(is_it) else { continue };
+                    at
+                } else {
+                    let rest = self.text.get(from..)?.as_bytes();
+                    from + memchr::memmem::find(rest, needle.as_bytes())?
+                };
                 let end = at + needle.len();
                 from = at + self.text[at..].chars().next().map_or(1, char::len_utf8);
                 if is_whole(&self.text, at, end) && (!short || self.fills_lines(at, end)) {
@@ -57,6 +95,33 @@ impl Words {
                 }
             }
         })
+    }
+
+    /// The word of a quote that the file has least often: where it begins in the quote, and where it
+    /// stands in the file. `None` where the quote has no word, or too few were looked for.
+    ///
+    /// No end of a quote that stands somewhere cuts a word in two, so each of its words is a whole
+    /// word of the file.
+    fn rarest<'w>(&'w self, needle: &str) -> Option<(usize, &'w [(u64, u32)])> {
+        let asked = self.asked.fetch_add(1, Ordering::Relaxed);
+        if asked < FEW || u32::try_from(self.text.len()).is_err() {
+            return None;
+        }
+        let index = self.index.get_or_init(|| {
+            let all = words(&self.text).map(|(at, word)| (hash(word), at as u32));
+            let mut index: Index = all.collect();
+            index.sort_unstable();
+            index
+        });
+        let standing = words(needle).map(|(at, word)| {
+            let hash = hash(word);
+            let rest = &index[index.partition_point(|(known, _)| *known < hash)..];
+            (
+                at,
+                &rest[..rest.partition_point(|(known, _)| *known == hash)],
+            )
+        });
+        standing.min_by_key(|(_, standing)| standing.len())
     }
 
     /// Whether `text[at..end]` begins where a line begins and ends where one ends.
@@ -97,12 +162,28 @@ fn is_whole(text: &str, at: usize, end: usize) -> bool {
         && !joined(quoted.chars().next_back(), text[end..].chars().next())
 }
 
+/// The words of a text, and where each begins.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let words = text.split(|c: char| !is_word(c));
+    words
+        .filter(|word| !word.is_empty())
+        .map(|word| (word.as_ptr().addr() - text.as_ptr().addr(), word))
+}
+
+fn hash(word: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    word.hash(&mut hasher);
+    hasher.finish()
+}
+
 fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn places(file: &str, quote: &str) -> Vec<(u32, u32)> {
@@ -141,5 +222,20 @@ mod tests {
         assert_eq!(places("let a\n  b\n", "a\nb"), []);
         assert_eq!(places("a\n\n b\n", "a b"), [(1, 3)]);
         assert_eq!(places("go(a)", "(a)"), [(1, 1)]);
+    }
+
+    proptest! {
+        /// LOA-GRD-1: that many quotes are looked for in a file changes nothing of where they stand.
+        #[test]
+        fn a_quote_stands_at_the_same_places_however_many_are_looked_for(
+            file in "[ab_ \n(.\u{e9}]{0,120}", quote in "[ab_ (.\u{e9}]{0,6}",
+        ) {
+            let words = Words::of(&file);
+            let first: Vec<_> = words.places(&quote).collect();
+            for _ in 0..FEW {
+                drop(words.places(&quote));
+            }
+            prop_assert_eq!(first, words.places(&quote).collect::<Vec<_>>());
+        }
     }
 }

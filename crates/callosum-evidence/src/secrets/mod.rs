@@ -3,6 +3,7 @@
 //! Start with [`mask`], or with [`mask_command`] for what stands on a command line. [`Kind`] lists what is recognised; what a form alone cannot tell from a
 //! hash, an id or test data is left alone, unless it is given to a name such as `password`.
 
+mod address;
 mod assigned;
 mod command;
 mod form;

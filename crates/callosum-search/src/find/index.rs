@@ -37,6 +37,7 @@ CREATE INDEX passage_of_source ON passage(source);
 CREATE INDEX passage_by_name ON passage(name COLLATE NOCASE);
 CREATE VIRTUAL TABLE words USING fts5(
   name, place, body, content='', contentless_delete=1, tokenize=\"porter unicode61 tokenchars '_'\");
+INSERT INTO words(words, rank) VALUES('hashsize', 16777216);
 CREATE TABLE direction(passage INTEGER PRIMARY KEY, numbers BLOB NOT NULL);
 CREATE TABLE model(stamp TEXT NOT NULL);
 ";
@@ -65,7 +66,7 @@ pub enum IndexError {
 pub struct Index {
     pub(super) connection: Connection,
     pub(super) model: Option<Model>,
-    path: PathBuf,
+    pub(super) path: PathBuf,
 }
 
 /// A text that is found beside the files of a tree: an answer, a note.
@@ -232,7 +233,7 @@ impl Index {
     }
 }
 
-fn failed(path: &Path, source: rusqlite::Error) -> IndexError {
+pub(super) fn failed(path: &Path, source: rusqlite::Error) -> IndexError {
     IndexError::Database {
         path: path.to_owned(),
         source,
@@ -320,7 +321,8 @@ fn own_lines<'t>(lines: &'t [&'t str], passage: &'t Passage) -> impl Iterator<It
     })
 }
 
-fn put(
+/// Replaces sources, and removes others, in one step.
+pub(super) fn put(
     connection: &mut Connection,
     collection: &str,
     changed: Vec<Cut>,
@@ -328,20 +330,16 @@ fn put(
 ) -> rusqlite::Result<()> {
     let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     {
+        let mut known =
+            change.prepare("SELECT id FROM source WHERE collection = ?1 AND place = ?2")?;
         let mut forget_words = change.prepare(
-            "DELETE FROM words WHERE rowid IN (SELECT passage.id FROM passage JOIN source \
-             ON passage.source = source.id WHERE collection = ?1 AND place = ?2)",
+            "DELETE FROM words WHERE rowid IN (SELECT id FROM passage WHERE source = ?1)",
         )?;
         let mut forget_directions = change.prepare(
-            "DELETE FROM direction WHERE passage IN (SELECT passage.id FROM passage JOIN source \
-             ON passage.source = source.id WHERE collection = ?1 AND place = ?2)",
+            "DELETE FROM direction WHERE passage IN (SELECT id FROM passage WHERE source = ?1)",
         )?;
-        let mut forget_passages = change.prepare(
-            "DELETE FROM passage WHERE source IN \
-             (SELECT id FROM source WHERE collection = ?1 AND place = ?2)",
-        )?;
-        let mut forget =
-            change.prepare("DELETE FROM source WHERE collection = ?1 AND place = ?2")?;
+        let mut forget_passages = change.prepare("DELETE FROM passage WHERE source = ?1")?;
+        let mut forget = change.prepare("DELETE FROM source WHERE id = ?1")?;
         let mut add_source = change
             .prepare("INSERT INTO source(collection, place, stamp, text) VALUES(?1, ?2, ?3, ?4)")?;
         let mut add_passage = change.prepare(
@@ -353,10 +351,18 @@ fn put(
         let mut add_direction =
             change.prepare("INSERT INTO direction(passage, numbers) VALUES(?1, ?2)")?;
         let mut leave = |place: &str| -> rusqlite::Result<()> {
-            forget_words.execute(params![collection, place])?;
-            forget_directions.execute(params![collection, place])?;
-            forget_passages.execute(params![collection, place])?;
-            forget.execute(params![collection, place])?;
+            let id = known.query_row(params![collection, place], |row| row.get::<_, i64>(0));
+            let Some(id) = id.optional()? else {
+                return Ok(());
+            };
+            for statement in [
+                &mut forget_words,
+                &mut forget_directions,
+                &mut forget_passages,
+                &mut forget,
+            ] {
+                statement.execute([id])?;
+            }
             Ok(())
         };
         for place in gone {

@@ -4,7 +4,7 @@
 //! and [`Search`], which is what is looked for. A [`Found`] passage is whole: a declaration with its
 //! documentation, a section of a document.
 //!
-//! A [`Model`], where there is one, adds what words mean.
+//! A [`Model`], where there is one, adds what words mean; a [`Proposal`] what another program found.
 //!
 //! What is deliberately not here: what the documents are, where the index lies, and where a model
 //! comes from.
@@ -14,7 +14,9 @@ mod index;
 mod meaning;
 mod passage;
 mod phrase;
+mod proposal;
 mod rank;
+mod row;
 mod search;
 mod tree;
 mod words;
@@ -28,6 +30,7 @@ pub use self::{
     meaning::{Model, ModelError},
     passage::{Passage, PassageKind, passages},
     phrase::Phrase,
+    proposal::Proposal,
     search::{By, Found, Search},
     tree::{TREE, Updated},
 };

@@ -13,7 +13,9 @@ use super::{
     index::{Index, IndexError},
     meaning::{ALIKE as ALIKE_IN_MEANING, cosine},
     phrase::Phrase,
+    proposal::Proposal,
     rank::{Standing, coverage, fuse},
+    row::{ROWS, Row},
     tree::TREE,
     words::words,
 };
@@ -50,6 +52,8 @@ pub enum By {
     Names,
     /// What means about the same alone; nothing where there is no model.
     Meaning,
+    /// What somebody else [proposes](Search::proposals) alone.
+    Proposals,
 }
 
 /// What is to be found.
@@ -67,6 +71,9 @@ pub struct Search {
     pub limit: usize,
     /// Only what has at least this score.
     pub threshold: f64,
+    /// Lines of the tree that somebody else takes for an answer, the best first: one list more to be
+    /// fused.
+    pub proposals: Vec<Proposal>,
 }
 
 /// A passage that was found.
@@ -97,7 +104,7 @@ impl Index {
     ///
     /// Four lists are fused by their ranks: BM25 over words, names that are like what was asked
     /// for, texts that have it as it was typed, and how much of it a passage has; with a model also
-    /// what means about the same. What was quoted stands in each passage, word for word. Of a document
+    /// what means about the same, and what was proposed, where something was. What was quoted stands in each passage, word for word. Of a document
     /// only the best passage is listed. The same index gives the same answer. Texts are
     /// read from the tree as it is now, so the index should be [in line](Self::update_tree) with it.
     pub fn search(
@@ -174,11 +181,21 @@ impl Index {
                 all.entry(row.id).or_insert(row);
             }
         }
+        let mut by_others = Vec::new();
+        if matches!(search.by, By::All | By::Proposals) {
+            for row in self.passages_of(&search.proposals)? {
+                if search.allows(&row) && texts.have(&row, &ask.phrases)? {
+                    by_others.push(row.id);
+                    all.entry(row.id).or_insert(row);
+                }
+            }
+        }
         let counts = |by| f64::from(u8::from(search.by == By::All || search.by == by));
         let mut lists = vec![
             (counts(By::Words), by_words),
             (counts(By::Names), by_name),
             (counts(By::Meaning), by_meaning),
+            (counts(By::Proposals), by_others),
         ];
         lists.retain(|(weight, _)| *weight > 0.0);
         let mut literally = Vec::new();
@@ -367,52 +384,6 @@ fn alike(ask: &Ask, name: &str, container: Option<&str>) -> f64 {
         .filter(|word| !of_name.contains(**word) && within.contains(**word));
     let asked = asked.len() - asked_of_container.count();
     2.0 * shared as f64 / (of_name.len() + asked) as f64
-}
-
-const ROWS: &str = "SELECT passage.id, collection, place, name, container, kind, first, last, source \
-                    FROM passage JOIN source ON passage.source = source.id";
-
-/// A passage as the index knows it.
-struct Row {
-    id: i64,
-    collection: String,
-    place: String,
-    name: String,
-    container: Option<String>,
-    kind: String,
-    first: u32,
-    last: u32,
-    source: i64,
-}
-
-impl Row {
-    fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
-        Ok(Self {
-            id: row.get(0)?,
-            collection: row.get(1)?,
-            place: row.get(2)?,
-            name: row.get(3)?,
-            container: row.get(4)?,
-            kind: row.get(5)?,
-            first: row.get(6)?,
-            last: row.get(7)?,
-            source: row.get(8)?,
-        })
-    }
-
-    fn found(self, score: f64, text: String) -> Found {
-        Found {
-            collection: self.collection,
-            place: self.place,
-            name: self.name,
-            container: self.container,
-            kind: self.kind,
-            first: self.first,
-            last: self.last,
-            score,
-            text,
-        }
-    }
 }
 
 impl Search {

@@ -69,6 +69,7 @@ fn search(typed: &str) -> Search {
         scope: Scope::WHOLE,
         limit: 10,
         threshold: 0.0,
+        proposals: Vec::new(),
     }
 }
 
@@ -329,6 +330,73 @@ fn a_model_adds_what_words_mean() {
     assert_eq!(home.find(&index, &alone)[0].place, "colour.md");
     home.disk.remove_tree(&folder).unwrap();
     assert_eq!(found(false), [""; 0]);
+}
+
+/// LOA-JIT-2: what another program proposes is the passage that has most of its lines, is fused with
+/// what is found here, and is nothing where the tree has no such lines.
+#[test]
+fn what_another_program_proposes_is_fused() {
+    let home = Home::new(&[("src/disk.rs", DISK), ("notes.md", NOTES)]);
+    let index = home.index();
+    let find = |typed: &str, by, proposed: &[(&str, u32, u32)]| {
+        let proposals = proposed.iter().map(|(path, first, last)| Proposal {
+            path: (*path).to_owned(),
+            first: *first,
+            last: *last,
+        });
+        let search = Search {
+            by,
+            proposals: proposals.collect(),
+            ..search(typed)
+        };
+        let found = home.find(&index, &search).into_iter();
+        found
+            .map(|found| format!("{}:{}", found.place, found.first))
+            .collect::<Vec<_>>()
+    };
+    let nowhere = [
+        ("src/disk.rs", 5, 5),
+        ("notes.md", 3, 5),
+        ("src/disk.rs", 3, 6),
+        ("src/disk.rs", 90, 95),
+        ("src/disk.rs", 9, 8),
+        ("src/disk.rs", 0, u32::MAX - 1),
+        ("gone.rs", 1, 2),
+        ("../etc/passwd", 1, 1),
+    ];
+    let places = ["src/disk.rs:3", "notes.md:3"];
+    assert_eq!(find("zebra", By::Proposals, &nowhere)[..2], places);
+    assert_eq!(find("zebra", By::Proposals, &nowhere[3..5]), [""; 0]);
+    assert_eq!(find("zebra", By::Words, &nowhere), [""; 0]);
+    assert_eq!(find("zebra", By::All, &nowhere[..2]), places);
+    let both = find("files", By::All, &[("src/disk.rs", 8, 9)]);
+    assert!(both.contains(&"src/disk.rs:8".to_owned()), "{both:?}");
+    assert!(both.contains(&"notes.md:6".to_owned()), "{both:?}");
+    assert_eq!(
+        find("zebra \"let a\"", By::All, &nowhere[..3]),
+        ["src/disk.rs:3"]
+    );
+}
+
+/// Files are written down while others are read, each once, and the progress is told.
+#[test]
+fn many_files_are_taken_up_in_batches() {
+    let home = Home::new(&[]);
+    for number in 0..850 {
+        home.write(&format!("notes/{number}.md"), &format!("plum{number}\n"));
+    }
+    let tree = home.tree();
+    let mut index = Index::open(&home.disk, &home.index_file()).unwrap();
+    let mut told = Vec::new();
+    let updated = index.update_tree(&home.disk, &tree, |done, all| told.push((done, all)));
+    assert_eq!(updated.unwrap().read, 850);
+    assert_eq!(told, [(400, 850), (800, 850), (850, 850)]);
+    for number in [0, 399, 400, 849] {
+        let place = format!("notes/{number}.md:1");
+        assert_eq!(home.places(&index, &format!("plum{number}")), [place]);
+    }
+    let again = index.update_tree(&home.disk, &tree, |_, _| {}).unwrap();
+    assert_eq!(again, Updated::default());
 }
 
 /// Whatever is typed is looked for and never a command to the index.

@@ -1,11 +1,11 @@
 //! Keeping the index in line with a tree: only what changed is read.
 
-use std::{path::Path, time::SystemTime};
+use std::{path::Path, sync::mpsc, thread, time::SystemTime};
 
 use callosum_host::{Disk, disk::EntryKind};
 
 use super::{
-    index::{Cut, Index, IndexError, Piece, pieces},
+    index::{Cut, Index, IndexError, Piece, failed, pieces, put},
     meaning::Model,
     passage::passages,
 };
@@ -36,7 +36,8 @@ impl Index {
     /// Brings the index in line with a tree.
     ///
     /// A file is read again when its size, time or number is another. Costs a stat for each file,
-    /// and a parse for each that changed. `progress` hears how many of how many were read.
+    /// and a parse for each that changed, on every core, while what was parsed before is written.
+    /// Holds the words of at most three times 400 files in memory. `progress` hears how many of how many were read.
     pub fn update_tree(
         &mut self,
         disk: &Disk,
@@ -60,33 +61,55 @@ impl Index {
         {
             model.hold()?;
         }
-        let mut done = 0;
-        for batch in changed.chunks(BATCH) {
-            let part = SourceTree {
-                root: tree.root.clone(),
-                files: batch.iter().map(|(file, _)| file.clone()).collect(),
-                skipped: Vec::new(),
-            };
-            let model = self.model.as_ref();
-            let cuts = part.map_texts(disk, |file, text| cut(file, &text, model));
-            let cuts = batch.iter().zip(cuts).map(|((file, stamp), cut)| Cut {
-                place: file.path.clone(),
-                stamp: stamp.clone(),
-                title: String::new(),
-                text: None,
-                // What is no text has nothing to be found by, and is not opened again.
-                passages: cut.unwrap_or_default(),
+        let (model, connection, path) = (self.model.as_ref(), &mut self.connection, &self.path);
+        // A batch is written down while the next one is read; no more than these wait.
+        let (ready, cuts) = mpsc::sync_channel(1);
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                for batch in changed.chunks(BATCH) {
+                    // Where it could not be written, nobody hears any more.
+                    if ready.send(read(disk, tree, batch, model)).is_err() {
+                        break;
+                    }
+                }
             });
-            let cuts = cuts.collect();
-            self.put(TREE, cuts, &[])?;
-            done += batch.len();
-            progress(done, count);
-        }
+            let mut done = 0;
+            for batch in cuts {
+                done += batch.len();
+                put(connection, TREE, batch, &[]).map_err(|source| failed(path, source))?;
+                progress(done, count);
+            }
+            Ok::<(), IndexError>(())
+        })?;
         Ok(Updated {
             read: count,
             gone: gone.len(),
         })
     }
+}
+
+/// Reads files, each with its stamp, on every core.
+fn read(
+    disk: &Disk,
+    tree: &SourceTree,
+    batch: &[(SourceFile, String)],
+    model: Option<&Model>,
+) -> Vec<Cut> {
+    let part = SourceTree {
+        root: tree.root.clone(),
+        files: batch.iter().map(|(file, _)| file.clone()).collect(),
+        skipped: Vec::new(),
+    };
+    let cuts = part.map_texts(disk, |file, text| cut(file, &text, model));
+    let cuts = batch.iter().zip(cuts).map(|((file, stamp), cut)| Cut {
+        place: file.path.clone(),
+        stamp: stamp.clone(),
+        title: String::new(),
+        text: None,
+        // What is no text has nothing to be found by, and is not opened again.
+        passages: cut.unwrap_or_default(),
+    });
+    cuts.collect()
 }
 
 fn cut(file: &SourceFile, text: &str, model: Option<&Model>) -> Vec<Piece> {

@@ -13,6 +13,9 @@ use super::place::Evidence;
 /// in percent.
 const LEAST_ALIKE: usize = 50;
 
+/// What stands in a quote in place of a secret that was taken out of it.
+const MASK: &str = "[secret: ";
+
 /// How a cited place stands against the tree as it is now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
@@ -81,14 +84,28 @@ impl fmt::Display for Standing {
 
 /// How the file says that a cited place stands.
 pub(super) fn stand_in(file: &CitedFile, evidence: &Evidence) -> Standing {
+    place_in(file, evidence).unwrap_or_else(|| {
+        let quote = evidence.quote.as_deref().unwrap_or_default();
+        let masked = quote
+            .contains(MASK)
+            .then(|| secrets::mask(file.text()).text);
+        let text = masked.as_deref().unwrap_or(file.text());
+        Standing::Changed {
+            nearest: nearest(text, quote, evidence.first),
+        }
+    })
+}
+
+/// The same; `None` where the quote stands nowhere.
+pub(super) fn place_in(file: &CitedFile, evidence: &Evidence) -> Option<Standing> {
     if file.is_binary() {
-        return Standing::Binary;
+        return Some(Standing::Binary);
     }
     let Some(quote) = evidence.quote.as_deref().filter(|quote| says_enough(quote)) else {
-        return Standing::BadFormat;
+        return Some(Standing::BadFormat);
     };
     let masked;
-    let file = if quote.contains("[secret: ") && file.places(quote).next().is_none() {
+    let file = if quote.contains(MASK) && file.places(quote).next().is_none() {
         // It was masked when it was taken, so it is looked for in what the file is when masked.
         masked = CitedFile::of(secrets::mask(file.text()).text);
         &masked
@@ -96,7 +113,7 @@ pub(super) fn stand_in(file: &CitedFile, evidence: &Evidence) -> Standing {
         file
     };
     let mut places = file.places(quote);
-    match (places.next(), places.next()) {
+    Some(match (places.next(), places.next()) {
         (Some(_), Some(_)) => Standing::Ambiguous {
             places: 2 + places.count(),
         },
@@ -110,10 +127,8 @@ pub(super) fn stand_in(file: &CitedFile, evidence: &Evidence) -> Standing {
                 }
             }
         }
-        (None, _) => Standing::Changed {
-            nearest: nearest(file.text(), quote, evidence.first),
-        },
-    }
+        (None, _) => return None,
+    })
 }
 
 /// The line that has most words in common with a quote, the nearest to `cited` among equals.

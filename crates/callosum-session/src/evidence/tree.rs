@@ -10,7 +10,7 @@ use callosum_host::Disk;
 
 use super::{
     place::Evidence,
-    standing::{Standing, stand_in},
+    standing::{Standing, place_in, stand_in},
 };
 
 /// The tree as evidence is looked up in it; each file is read once.
@@ -48,6 +48,15 @@ impl<'t> Tree<'t> {
             Err(Why::NotReadable) => Standing::Binary,
             Err(_) => Standing::MissingFile,
         }
+    }
+
+    /// Whether a claim may lean on a piece of evidence: what [`Standing::holds`] says of how it
+    /// stands, without looking for what is most like a quote that is not there any more.
+    pub(crate) fn holds(&self, evidence: &Evidence) -> bool {
+        let file = self.file(&evidence.path);
+        let place = file.as_ref().as_ref().ok();
+        let place = place.and_then(|file| place_in(file, evidence));
+        place.is_some_and(|standing| standing.holds())
     }
 
     /// The lines of an identifier, exactly as they stand there.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     bead::evidence_of,
-    evidence::{Evidence, Relative},
+    evidence::{Evidence, Relative, Tree},
     trajectory::Record,
 };
 
@@ -21,6 +21,18 @@ pub enum ClaimKind {
     UserInput,
     /// Something else, or nothing.
     Other,
+}
+
+impl ClaimKind {
+    /// The kind that a record names.
+    pub(super) fn named(name: Option<&str>) -> Self {
+        match name {
+            Some("citation" | "code_reference") => Self::Citation,
+            Some("assumption") => Self::Assumption,
+            Some("user_input") => Self::UserInput,
+            _ => Self::Other,
+        }
+    }
 }
 
 /// A claim.
@@ -42,23 +54,41 @@ pub struct Claim {
     pub place: String,
 }
 
+impl Claim {
+    /// Whether it says that it cites the tree, and every place that it cites holds.
+    pub(super) fn is_grounded(&self, tree: &Tree<'_>) -> bool {
+        self.cites() && self.evidence.iter().all(|cited| tree.holds(cited))
+    }
+
+    /// Whether it says that it cites the tree, and names places that can be looked up.
+    pub(super) fn cites(&self) -> bool {
+        self.kind == ClaimKind::Citation && self.unread == 0 && !self.evidence.is_empty()
+    }
+}
+
 /// The claims of records. A later record of the same decision stands in for the earlier one; of
 /// two in files of different agents, whose order nobody knows, the one with more evidence.
 pub fn claims(records: &[(String, Record)]) -> Vec<Claim> {
+    let cited = records.iter();
+    let cited = cited.filter(|(_, record)| record.phase() == "cite");
+    merged(cited.map(|(file, record)| Claim {
+        place: format!("{file}:{}", record.line),
+        ..claim_of(record)
+    }))
+}
+
+/// The claims, one for each decision.
+pub(super) fn merged(all: impl Iterator<Item = Claim>) -> Vec<Claim> {
+    fn file(claim: &Claim) -> Option<&str> {
+        claim.place.rsplit_once(':').map(|(file, _)| file)
+    }
     let mut claims: Vec<Claim> = Vec::new();
     let mut of_decision: HashMap<String, usize> = HashMap::new();
-    for (file, record) in records {
-        if record.phase() != "cite" {
-            continue;
-        }
-        let claim = Claim {
-            place: format!("{file}:{}", record.line),
-            ..claim_of(record)
-        };
+    for claim in all {
         let known = claim.decision.as_ref().and_then(|ts| of_decision.get(ts));
         if let Some(&known) = known {
             let before = &claims[known];
-            let is_same_file = before.place.rsplit_once(':').map(|(file, _)| file) == Some(file);
+            let is_same_file = file(before) == file(&claim);
             if is_same_file || before.evidence.len() <= claim.evidence.len() {
                 claims[known] = claim;
             }
@@ -80,12 +110,7 @@ pub(crate) fn claim_of(record: &Record) -> Claim {
         Some(value) => value.as_str(),
         None => None,
     };
-    let kind = match grounding {
-        Some("citation" | "code_reference") => ClaimKind::Citation,
-        Some("assumption") => ClaimKind::Assumption,
-        Some("user_input") => ClaimKind::UserInput,
-        _ => ClaimKind::Other,
-    };
+    let kind = ClaimKind::named(grounding);
     let mut evidence = Vec::new();
     let mut unread = 0;
     let mut take = |found: Option<Evidence>| match found {

@@ -1,15 +1,18 @@
 //! Grounding: which of the claims since the last hand-off stand on what the tree says now.
 //!
-//! Start with [`Grounding`]. A marker in a record is not believed: the cited file is opened and the
+//! Start with [`Grounding`]; [`Tally`] only counts. A marker in a record is not believed: the cited file is opened and the
 //! quote looked for. All counting is of whole numbers.
 
+mod brief;
 mod claim;
 mod ratio;
 mod report;
+mod tally;
 
 pub(crate) use self::claim::claim_of;
 pub use self::{
     claim::{Claim, ClaimKind, claims},
     ratio::{Threshold, ThresholdError, shown_ratio},
     report::{Grounded, Grounding},
+    tally::Tally,
 };

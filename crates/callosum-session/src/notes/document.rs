@@ -58,6 +58,8 @@ pub struct Notes {
 pub struct Active {
     /// The id of the current bead.
     pub bead: Option<String>,
+    /// Its title, as written behind it.
+    pub title: Option<String>,
     /// The time of the last checkpoint, as written.
     pub checkpoint: Option<String>,
     /// What was being thought about.
@@ -84,6 +86,31 @@ pub struct Fault {
     pub line: usize,
     /// What is wrong there.
     pub what: String,
+}
+
+/// The decisions of a document, newest first.
+pub(crate) struct Newest<'n> {
+    notes: &'n Notes,
+    /// The heading and the lines of each.
+    entries: Vec<(usize, Range<usize>)>,
+}
+
+impl Newest<'_> {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// One of them, counted from the newest.
+    pub(crate) fn nth(&self, index: usize) -> Option<Decision> {
+        let (heading, lines) = self.entries.get(index)?.clone();
+        self.notes.decision(heading, lines)
+    }
+
+    /// All of them.
+    pub(crate) fn all(&self) -> impl Iterator<Item = Decision> + '_ {
+        (0..self.len()).filter_map(|index| self.nth(index))
+    }
 }
 
 impl Notes {
@@ -120,11 +147,17 @@ impl Notes {
                 })
                 .filter(|value| !value.is_empty() && !value.eq_ignore_ascii_case("none"))
         };
+        let bead = said("Current Bead");
+        let parts = bead.map(|value| {
+            let (id, rest) = value.split_once([' ', '(']).unwrap_or((&value, ""));
+            let title = rest.trim().trim_start_matches('(').strip_suffix(')');
+            let title = title.filter(|title| !title.is_empty());
+            (id.trim_matches('`').to_owned(), title.map(str::to_owned))
+        });
+        let (bead, title) = parts.unzip();
         Active {
-            bead: said("Current Bead").map(|value| {
-                let id = value.split([' ', '(']).next().unwrap_or_default();
-                id.trim_matches('`').to_owned()
-            }),
+            bead,
+            title: title.flatten(),
             checkpoint: said("Last Checkpoint"),
             reasoning: said("Reasoning State"),
         }
@@ -163,9 +196,9 @@ impl Notes {
             .collect()
     }
 
-    /// So many decisions, newest first; of the same time, the last written first. Older ones are not
-    /// read, beyond their headings.
-    pub fn newest_decisions(&self, many: usize) -> Vec<Decision> {
+    /// The decisions, newest first; of the same time, the last written first. None is read beyond its
+    /// heading before it is asked for.
+    pub(crate) fn newest(&self) -> Newest<'_> {
         let mut entries = self.entries();
         entries.reverse();
         let ts = |heading: usize| {
@@ -177,10 +210,13 @@ impl Notes {
             .filter_map(|(heading, lines)| Some((ts(heading)?, heading, lines)))
             .collect();
         timed.sort_by(|a, b| b.0.cmp(&a.0));
-        let newest = timed.into_iter().take(many);
-        newest
-            .filter_map(|(_, heading, lines)| self.decision(heading, lines))
-            .collect()
+        let entries = timed.into_iter();
+        Newest {
+            notes: self,
+            entries: entries
+                .map(|(_, heading, lines)| (heading, lines))
+                .collect(),
+        }
     }
 
     /// What may be an entry of a Decision Log: each heading, by its place in the list, and the lines

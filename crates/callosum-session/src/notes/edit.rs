@@ -78,14 +78,19 @@ impl Notes {
     }
 
     /// Where an entry stands of which a torn write left only the beginning: it breaks off within its
-    /// words, or at the end of the document within a line. What a person made shorter is none.
+    /// words, or at the end of the document within a line, or there with the sections that stand below.
+    /// What a person made shorter is none.
     pub(crate) fn beginning(&self, torn: &Decision, whole: &Decision) -> Option<Range<usize>> {
         let lines = &self.outline.lines;
         let at = lines[torn.line - 1].at.start..lines[torn.last_line - 1].at.end;
         let there = String::from_utf8_lossy(&self.bytes[at.clone()]).replace("\r\n", "\n");
         let written = whole.written("\n");
         let is_part = there.len() < written.len() && written.starts_with(there.trim_end());
-        let breaks_off = torn.decision.is_empty() || at.end == self.bytes.len();
+        let is_last = self.bytes[at.end..].trim_ascii().is_empty();
+        let is_without_the_rest = self.outline.titled(QUESTIONS).next().is_none();
+        let breaks_off = torn.decision.is_empty()
+            || at.end == self.bytes.len()
+            || is_last && is_without_the_rest;
         (is_part && breaks_off).then_some(at)
     }
 

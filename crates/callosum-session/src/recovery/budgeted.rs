@@ -4,11 +4,8 @@ use std::fmt::Write as _;
 
 use callosum_evidence::tokens::estimate;
 
-use super::{
-    ranking::ranked,
-    recollection::{Recollected, Recollection, Trust},
-};
-use crate::{evidence::Evidence, pickup::Waiting, statement::one_line};
+use super::recollection::{Recollected, Recollection, Trust};
+use crate::{evidence::Evidence, notes::Decision, pickup::Waiting, statement::one_line};
 
 /// So many decisions are told at level 1 (Seed LOA §4.1).
 const LAST_DECISIONS: usize = 3;
@@ -39,39 +36,33 @@ pub fn level_1(recollection: &Recollection, budget: u64) -> String {
             .iter()
             .map(|question| format!("Open: {question}")),
     );
-    fitted(&records, budget)
+    fitted(&records, records.len(), budget)
 }
 
-/// What was decided about something, in at most `budget` tokens, estimated: the decisions that share
-/// words with the query, best first, or the newest where nothing is asked; and hand-offs likewise.
-pub fn level_2(recollection: &Recollection, query: Option<&str>, budget: u64) -> String {
-    let handed = recollection.handoffs.iter();
-    let handed = handed.filter(|one| one.reasoning.is_some());
-    let handed: Vec<String> = handed.map(|one| handed_over(one, budget)).collect();
+/// The last hand-off and the newest decisions, in at most `budget` tokens, estimated.
+pub fn level_2(recollection: &Recollection, budget: u64) -> String {
+    // The last hand-off alone is where things stand; older ones are found by their words.
+    let handed = recollection
+        .handoffs
+        .iter()
+        .find(|one| one.reasoning.is_some());
+    let handed = handed.map(|one| handed_over(one, budget));
     let decided = recollection.decisions.iter().map(whole);
-    let records: Vec<String> = match query {
-        // The last hand-off alone is where things stand; older ones are found by their words.
-        None => handed.into_iter().take(1).chain(decided).collect(),
-        Some(query) => {
-            let records: Vec<String> = decided.chain(handed).collect();
-            let found = ranked(&records, query);
-            found
-                .into_iter()
-                .map(|index| records[index].clone())
-                .collect()
-        }
-    };
-    fitted(&records, budget)
+    let records: Vec<String> = handed.into_iter().chain(decided).collect();
+    let all = records.len() + recollection.older;
+    fitted(&records, all, budget)
 }
 
 /// A hand-off with all its words, or with those that half of the budget has room for.
-fn handed_over(made: &Waiting, budget: u64) -> String {
+pub(super) fn handed_over(made: &Waiting, budget: u64) -> String {
     let to = made.to.as_ref().map(|to| format!(" to {to}"));
+    let within = made.repository.as_ref().map(|path| format!(" in {path}"));
     let head = format!(
-        "Handed over{} by {} at {}",
+        "Handed over{} by {} at {}{}",
         to.unwrap_or_default(),
         made.from,
-        made.ts
+        made.ts,
+        within.unwrap_or_default()
     );
     let reasoning = made.reasoning.as_deref().unwrap_or_default();
     let text = one_line(&format!("{head}: {reasoning}"));
@@ -91,15 +82,15 @@ fn handed_over(made: &Waiting, budget: u64) -> String {
     cut(&fitting.unwrap_or(0))
 }
 
-fn whole(made: &Recollected) -> String {
-    let decision = &made.decision;
-    let mut text = format!(
-        "{} {} [{}]: {}",
-        decision.ts,
-        decision.title,
-        made.trust.name(),
-        decision.words()
-    );
+/// A decision with all that is known of it.
+pub(super) fn whole(made: &Recollected) -> String {
+    said(&made.decision, &format!("[{}]", made.trust.name()))
+}
+
+/// A decision with all that is known of it, and a mark behind its title.
+pub(super) fn said(decision: &Decision, mark: &str) -> String {
+    let (ts, title, words) = (&decision.ts, &decision.title, decision.words());
+    let mut text = format!("{ts} {title} {mark}: {words}");
     if let Some(rationale) = &decision.rationale {
         text.push_str(" Because: ");
         text.push_str(rationale);
@@ -112,15 +103,16 @@ fn whole(made: &Recollected) -> String {
     one_line(&text)
 }
 
-/// As many records as fit, in their order, a line each; how many did not is the last line.
-fn fitted(records: &[String], budget: u64) -> String {
+/// As many records as fit, in their order, a line each; how many did not is the last line. There are
+/// `all`, of which the records are the first.
+pub(super) fn fitted(records: &[String], all: usize, budget: u64) -> String {
     let told = |kept: &[&String]| {
         let mut text = String::new();
         for record in kept {
             text.push_str(record);
             text.push('\n');
         }
-        let left = records.len() - kept.len();
+        let left = all - kept.len();
         if left > 0 {
             let _ = writeln!(text, "+{left} more");
         }
@@ -132,7 +124,7 @@ fn fitted(records: &[String], budget: u64) -> String {
     for record in records {
         let cost = estimate(&format!("{record}\n"));
         kept.push(record);
-        let left = records.len() - kept.len();
+        let left = all - kept.len();
         let most = sum + cost + estimate(&format!("+{left} more\n"));
         let least = most.saturating_sub(kept.len() as u64 + 1);
         let fits = most <= budget || least <= budget && estimate(&told(&kept)) <= budget;
@@ -155,7 +147,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{bead::Bead, notes::Decision};
+    use crate::bead::Bead;
 
     fn made(ts: &str, title: &str, trust: Trust) -> Recollected {
         Recollected {
@@ -188,6 +180,7 @@ mod tests {
                 made("2024-01-02", "Rotate tokens", Trust::Verified),
                 made("2024-01-01", "Oldest", Trust::Verified),
             ],
+            older: 0,
             questions: vec!["Per client?".to_owned()],
         }
     }
@@ -206,15 +199,14 @@ mod tests {
         assert_eq!(level_1(&recollection(), 0), "");
     }
 
+    /// LOA-REC-1: what is left out is counted, also what was never looked at.
     #[test]
-    fn level_2_tells_what_was_asked_for() {
-        let told = level_2(&recollection(), Some("rotate"), 500);
-        assert_eq!(
-            told,
-            "2024-01-02 Rotate tokens [verified]: Rotate tokens, really Because: it is so\n"
-        );
-        assert_eq!(level_2(&recollection(), None, 500).lines().count(), 4);
-        assert_eq!(level_2(&recollection(), Some("nothing"), 500), "");
+    fn level_2_tells_the_newest_and_how_many_more_there_are() {
+        let mut state = recollection();
+        assert_eq!(level_2(&state, 500).lines().count(), 4);
+        state.older = 7;
+        assert_eq!(level_2(&state, 500).lines().last(), Some("+7 more"));
+        assert_eq!(level_2(&state, 40).lines().last(), Some("+10 more"));
     }
 
     proptest! {
@@ -228,7 +220,7 @@ mod tests {
             let mut state = recollection();
             state.decisions = titles.iter().map(|title| made("2024-01-01", title, Trust::Stale)).collect();
             state.questions = questions;
-            for told in [level_1(&state, budget), level_2(&state, None, budget), level_2(&state, Some("it"), budget)] {
+            for told in [level_1(&state, budget), level_2(&state, budget)] {
                 prop_assert!(estimate(&told) <= budget);
             }
             let all = level_1(&state, u64::MAX);

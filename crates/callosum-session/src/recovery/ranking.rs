@@ -1,40 +1,38 @@
 //! Which records a query means, by the words that they share with it.
 
-use std::collections::HashMap;
+/// Most words of a query that are looked at.
+const MOST_WORDS: usize = 64;
 
 /// The texts that share a word with the query, best first; of equals, in their order.
 ///
 /// A word that few texts have tells more than one that many have; what stands once in a text counts
-/// most, each further time less. A word also means those that begin with it.
-pub(super) fn ranked(texts: &[String], query: &str) -> Vec<usize> {
-    let asked = words(query);
-    let all: Vec<HashMap<String, usize>> = texts
-        .iter()
-        .map(|text| {
-            let mut counts = HashMap::new();
-            for word in words(text) {
-                *counts.entry(word).or_insert(0) += 1;
-            }
-            counts
-        })
-        .collect();
-    let count = |text: &HashMap<String, usize>, asked: &str| -> usize {
-        let means = |word: &str| word == asked || (asked.len() >= 4 && word.starts_with(asked));
-        text.iter()
-            .filter(|(word, _)| means(word))
-            .map(|(_, count)| count)
-            .sum()
-    };
-    let mut scored: Vec<(u64, usize)> = all
-        .iter()
-        .enumerate()
-        .map(|(index, text)| {
-            let score: f64 = asked
-                .iter()
-                .map(|word| {
-                    let times = count(text, word) as f64;
-                    let with = all.iter().filter(|text| count(text, word) > 0).count() as f64;
-                    let rare = (1.0 + (all.len() as f64 - with + 0.5) / (with + 0.5)).ln();
+/// most, each further time less. A word also means those that begin with it. Of a text, nothing is
+/// kept but how often it has which word of the query.
+pub(super) fn ranked(texts: impl Iterator<Item = String>, query: &str) -> Vec<usize> {
+    let mut asked = words(query);
+    asked.truncate(MOST_WORDS);
+    let mut number = 0_usize;
+    // How many texts have each word, and which of them each text has that has any.
+    let mut with = vec![0_usize; asked.len()];
+    let mut found: Vec<(usize, Vec<(usize, u32)>)> = Vec::new();
+    for text in texts {
+        let counts = counted(&text, &asked);
+        for (word, _) in &counts {
+            with[*word] += 1;
+        }
+        if !counts.is_empty() {
+            found.push((number, counts));
+        }
+        number += 1;
+    }
+    let mut scored: Vec<(u64, usize)> = found
+        .into_iter()
+        .map(|(index, counts)| {
+            let score: f64 = counts
+                .into_iter()
+                .map(|(word, times)| {
+                    let (times, with) = (f64::from(times), with[word] as f64);
+                    let rare = (1.0 + (number as f64 - with + 0.5) / (with + 0.5)).ln();
                     rare * times * 2.2 / (times + 1.2)
                 })
                 .sum();
@@ -44,6 +42,19 @@ pub(super) fn ranked(texts: &[String], query: &str) -> Vec<usize> {
         .collect();
     scored.sort_by_key(|(score, index)| (u64::MAX - score, *index));
     scored.into_iter().map(|(_, index)| index).collect()
+}
+
+/// Which of the words stand in a text, and how often.
+fn counted(text: &str, asked: &[String]) -> Vec<(usize, u32)> {
+    let mut counts = vec![0_u32; asked.len()];
+    for word in words(text) {
+        for (asked, count) in asked.iter().zip(&mut counts) {
+            let is_meant = word == *asked || (asked.len() >= 4 && word.starts_with(asked.as_str()));
+            *count += u32::from(is_meant);
+        }
+    }
+    let counts = counts.into_iter().enumerate();
+    counts.filter(|(_, count)| *count > 0).collect()
 }
 
 fn words(text: &str) -> Vec<String> {
@@ -66,9 +77,10 @@ mod tests {
             "use tokens, tokens",
         ]
         .map(str::to_owned);
-        assert_eq!(ranked(&texts, "Token"), [2, 1]);
-        assert_eq!(ranked(&texts, "use sockets"), [0, 1, 2]);
-        assert_eq!(ranked(&texts, "none such"), [0_usize; 0]);
-        assert_eq!(ranked(&texts, ""), [0_usize; 0]);
+        let ranked = |query| ranked(texts.iter().cloned(), query);
+        assert_eq!(ranked("Token"), [2, 1]);
+        assert_eq!(ranked("use sockets"), [0, 1, 2]);
+        assert_eq!(ranked("none such"), [0_usize; 0]);
+        assert_eq!(ranked(""), [0_usize; 0]);
     }
 }

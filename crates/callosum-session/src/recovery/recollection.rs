@@ -46,6 +46,16 @@ pub struct Recollected {
     pub trust: Trust,
 }
 
+impl Recollected {
+    /// A decision, looked up in the tree.
+    pub(super) fn of(decision: Decision, tree: &Tree<'_>) -> Self {
+        Self {
+            trust: trust(&decision, tree),
+            decision,
+        }
+    }
+}
+
 /// What there is to be told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recollection {
@@ -57,6 +67,8 @@ pub struct Recollection {
     pub reasoning: Option<String>,
     /// Decisions, newest first.
     pub decisions: Vec<Recollected>,
+    /// How many older ones there are beside those.
+    pub older: usize,
     /// Hand-offs of the last days, newest first; whoever wants them told gathers them.
     pub handoffs: Vec<Waiting>,
     /// Questions that nobody has answered: those of the notes, then those of the bead.
@@ -65,7 +77,7 @@ pub struct Recollection {
 
 impl Recollection {
     /// Gathers what there is. The evidence of the newest `looked_up` decisions is looked up in the
-    /// tree; older ones are left out.
+    /// tree; older ones are counted.
     pub fn gather(session: &Session<'_>, looked_up: usize) -> Result<Self, SessionError> {
         let Some(notes) = session.notes()? else {
             return Ok(Self::default());
@@ -76,7 +88,8 @@ impl Recollection {
             (id.to_owned(), sheet.map(|sheet| Bead::of(sheet.members())))
         });
         let tree = Tree::new(session.disk, &session.zones.tree);
-        let decisions = notes.newest_decisions(looked_up);
+        let newest = notes.newest();
+        let decisions = newest.all().take(looked_up);
         let mut questions: Vec<String> = notes.questions();
         let more = bead.iter().filter_map(|(_, bead)| bead.as_ref());
         for question in more.flat_map(|bead| &bead.questions) {
@@ -90,12 +103,9 @@ impl Recollection {
             checkpoint: active.checkpoint.map(|text| one_line(&text)),
             reasoning: active.reasoning.map(|text| one_line(&text)),
             decisions: decisions
-                .into_iter()
-                .map(|decision| Recollected {
-                    trust: trust(&decision, &tree),
-                    decision,
-                })
+                .map(|decision| Recollected::of(decision, &tree))
                 .collect(),
+            older: newest.len().saturating_sub(looked_up),
             questions: questions.iter().map(|text| one_line(text)).collect(),
         })
     }

@@ -125,7 +125,7 @@ impl NoteChange {
 }
 
 impl BeadChange {
-    pub(super) fn made(&self, sheet: &Sheet) -> Result<Sheet, SheetError> {
+    pub(crate) fn made(&self, sheet: &Sheet) -> Result<Sheet, SheetError> {
         let push_once = |key: &'static str, item: &Value| {
             let list = sheet.members().get(key).and_then(Value::as_array);
             if list.is_some_and(|items| items.contains(item)) {

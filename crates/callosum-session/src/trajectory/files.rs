@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{
     agent::Agent,
-    record::{Bad, Record, records},
+    record::{Bad, Kept, Record, kept},
     retention::decompressed,
 };
 use crate::zones::{ZoneError, Zones};
@@ -28,13 +28,13 @@ const DAY: usize = 10;
 const MOST_DAYS: usize = 31;
 
 /// What was read of an agent's files.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Read {
+#[derive(Clone, Debug, PartialEq)]
+pub struct Read<R = Record> {
     /// Whether there is any file.
     pub is_there: bool,
     /// The records since the last hand-off, oldest first, each with its file as it is named from the
     /// root.
-    pub records: Vec<(String, Record)>,
+    pub records: Vec<(String, R)>,
     /// The last hand-off, where one was found.
     pub handoff: Option<(String, Record)>,
     /// How far each transcript of a client has been synthesized, by its name; also before the last
@@ -45,24 +45,34 @@ pub struct Read {
     pub bad: Vec<(String, Bad)>,
 }
 
-impl Read {
-    fn note_positions(&mut self, records: &[Record]) {
-        for record in records
-            .iter()
-            .filter(|record| record.phase() == "delta_sync")
-        {
-            let at = record.members.get("position").and_then(Value::as_u64);
-            let name = record.text("transcript");
-            if let Some(at) = at.filter(|_| !name.is_empty()) {
-                let known = self.positions.entry(name.to_owned()).or_default();
-                *known = at.max(*known);
-            }
+impl<R> Default for Read<R> {
+    fn default() -> Self {
+        Self {
+            is_there: false,
+            records: Vec::new(),
+            handoff: None,
+            positions: BTreeMap::new(),
+            bad: Vec::new(),
         }
     }
+}
 
+impl<R> Read<R> {
     /// How many lines are no record.
     pub fn bad_lines(&self) -> usize {
         self.bad.iter().map(|(_, bad)| bad.count).sum()
+    }
+}
+
+fn note_positions<R: Kept>(positions: &mut BTreeMap<String, u64>, records: &[R]) {
+    let records = records.iter().filter_map(Kept::record);
+    for record in records.filter(|record| record.phase() == "delta_sync") {
+        let at = record.members.get("position").and_then(Value::as_u64);
+        let name = record.text("transcript");
+        if let Some(at) = at.filter(|_| !name.is_empty()) {
+            let known = positions.entry(name.to_owned()).or_default();
+            *known = at.max(*known);
+        }
     }
 }
 
@@ -139,6 +149,11 @@ impl Trajectory<'_> {
 
     /// Reads what the agent did since its last hand-off, across midnight.
     pub fn since_handoff(&self) -> Result<Read, ZoneError> {
+        self.kept_since_handoff()
+    }
+
+    /// The same, with what is kept of each record.
+    pub(crate) fn kept_since_handoff<R: Kept>(&self) -> Result<Read<R>, ZoneError> {
         let mut read = Read::default();
         for path in self.files()?.into_iter().take(MOST_DAYS) {
             read.is_there = true;
@@ -148,20 +163,22 @@ impl Trajectory<'_> {
                 read.bad.push((name, Bad { count: 1, lines }));
                 continue;
             };
-            let mut found = records(&bytes);
+            let mut found = kept::<R>(&bytes);
             if found.bad.count > 0 {
                 read.bad.push((name.clone(), found.bad));
             }
-            read.note_positions(&found.records);
+            note_positions(&mut read.positions, &found.records);
+            let is_handoff = |record: &Record| record.phase() == "session_handoff";
             let handoff = found
                 .records
                 .iter()
-                .rposition(|record| record.phase() == "session_handoff");
+                .rposition(|kept| kept.record().is_some_and(is_handoff));
             let since = found.records.split_off(handoff.map_or(0, |at| at + 1));
             let since = since.into_iter().map(|record| (name.clone(), record));
             read.records.splice(0..0, since);
-            if let Some(handoff) = found.records.pop().filter(|_| handoff.is_some()) {
-                read.handoff = Some((name, handoff));
+            let last = found.records.last().and_then(Kept::record);
+            if let Some(handoff) = last.filter(|_| handoff.is_some()) {
+                read.handoff = Some((name, handoff.clone()));
                 break;
             }
         }

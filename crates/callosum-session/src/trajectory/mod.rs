@@ -10,10 +10,15 @@ mod files;
 mod record;
 mod retention;
 
-pub(crate) use self::files::{day_files, said_in};
+#[cfg(test)]
+pub(crate) use self::record::kept;
 pub use self::{
     agent::{Agent, AgentError, DEFAULT_AGENT},
     files::{Read, Trajectory},
     record::{Bad, Record, Records, records},
     retention::{Pruned, Retention},
+};
+pub(crate) use self::{
+    files::{day_files, said_in},
+    record::Kept,
 };

@@ -1,4 +1,6 @@
 //! [`records`]: the records in a trajectory's bytes, and what in them is none.
+//!
+//! Who needs little of each says so by [`Kept`]: to take every record apart is most of what reading costs.
 
 use serde_json::{Map, Value};
 
@@ -28,9 +30,9 @@ pub struct Bad {
 
 /// What stands in a trajectory.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Records {
+pub struct Records<R = Record> {
     /// The records, in their order.
-    pub records: Vec<Record>,
+    pub records: Vec<R>,
     /// What is none.
     pub bad: Bad,
 }
@@ -55,13 +57,52 @@ impl Record {
     }
 }
 
+/// What is kept of a record by whoever reads a trajectory.
+pub(crate) trait Kept: Sized {
+    /// What is kept of a record that stands whole on a line, where that can be told without taking
+    /// it apart into members. It is what [`Kept::of`] would make of it.
+    fn quickly(line: &[u8], number: usize) -> Option<Self>;
+    /// What is kept of any record.
+    fn of(record: Record) -> Self;
+    /// When the record was written, as it says.
+    fn ts(&self) -> &str;
+    /// The record, where all of it is kept. One that is a hand-off or a checkpoint is.
+    fn record(&self) -> Option<&Record>;
+}
+
+impl Kept for Record {
+    fn quickly(_: &[u8], _: usize) -> Option<Self> {
+        None
+    }
+
+    fn of(record: Record) -> Self {
+        record
+    }
+
+    fn ts(&self) -> &str {
+        Record::ts(self)
+    }
+
+    fn record(&self) -> Option<&Record> {
+        Some(self)
+    }
+}
+
 /// Reads a trajectory, in time linear in its length.
 ///
 /// A record stands on a line of its own, or spreads over several where somebody printed it so. The
 /// records of a prefix of the bytes are a prefix of the records of all.
 pub fn records(bytes: &[u8]) -> Records {
+    kept(bytes)
+}
+
+/// The same, with what is kept of each record.
+pub(crate) fn kept<R: Kept>(bytes: &[u8]) -> Records<R> {
     let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
-    let mut read = Records::default();
+    let mut read = Records {
+        records: Vec::new(),
+        bad: Bad::default(),
+    };
     let mut at = 0;
     while at < lines.len() {
         let line = lines[at].trim_ascii();
@@ -69,19 +110,25 @@ pub fn records(bytes: &[u8]) -> Records {
             at += 1;
             continue;
         }
+        let quick = Some(line).filter(|line| line.len() <= LONGEST);
+        if let Some(kept) = quick.and_then(|line| R::quickly(line, at + 1)) {
+            read.records.push(kept);
+            at += 1;
+            continue;
+        }
         if let Some(members) = object(line) {
-            read.records.push(Record {
+            read.records.push(R::of(Record {
                 members,
                 line: at + 1,
-            });
+            }));
             at += 1;
             continue;
         }
         if let Some((members, count)) = spread(&lines[at..]) {
-            read.records.push(Record {
+            read.records.push(R::of(Record {
                 members,
                 line: at + 1,
-            });
+            }));
             at += count;
             continue;
         }

@@ -3,7 +3,7 @@
 use callosum_evidence::tokens::estimate;
 use callosum_session::{
     Config, Enforcement, Ground, HandoffError, NewDecision, NewHandoff, Whose,
-    bead::{Bead, BeadId, BeadUpdate, NewBead},
+    bead::Bead,
     checkpoint::{Checked, Outcome},
     evidence::{Evidence, Relative},
     grounding::Threshold,
@@ -22,20 +22,7 @@ fn outcomes(checked: &Checked) -> Vec<Outcome> {
 #[test]
 fn a_checkpoint_blocks_until_decisions_have_evidence_and_is_handed_off() {
     let ground = Place::new();
-    let held = ground.session().hold().unwrap();
-    let new = NewBead {
-        id: BeadId::new("bd-1"),
-        title: "Work".to_owned(),
-        ..NewBead::default()
-    };
-    let id = held.create_bead(&new, || "x".to_owned()).unwrap();
-    let update = BeadUpdate {
-        is_current: true,
-        next_steps: vec!["go on".to_owned()],
-        ..BeadUpdate::default()
-    };
-    held.update_bead(&id, &update).unwrap();
-    drop(held);
+    let id = ground.with_current_bead(&["go on"]);
     ground.decide("Use one", Some("a.rs:1"), Ground::Nothing);
     ground.decide("Use two", None, Ground::Nothing);
     let config = Config::default();
@@ -111,6 +98,48 @@ fn a_checkpoint_blocks_until_decisions_have_evidence_and_is_handed_off() {
         .unwrap();
     let told = level_1(&Recollection::gather(&session, 3).unwrap(), 100);
     assert!(told.contains("Decided: Use three [stale]\n"), "{told}");
+}
+
+/// LOA-EDD-1: fewer test scenarios than are asked for are told, and keep nobody from going on, unless the
+/// settings say so; then a hand-off that is forced all the same does not call the next session ready.
+#[test]
+fn test_scenarios_block_where_the_settings_ask_for_it() {
+    let place = Place::new();
+    place.with_current_bead(&["go on"]);
+    place.decide("Use one", Some("a.rs:1"), Ground::Nothing);
+    let outcome = |edd: Enforcement| {
+        let checked = place.check(&Config {
+            edd,
+            ..Config::default()
+        });
+        let last = checked.steps.last().unwrap();
+        (last.outcome, last.said.first().cloned(), checked.permits())
+    };
+    let said = Some("1 of 3 test scenarios".to_owned());
+    let warned = (Outcome::Warned, said.clone(), true);
+    assert_eq!(outcome(Config::default().edd), warned);
+    assert_eq!(
+        outcome(Enforcement::Strict),
+        (Outcome::Blocked, said, false)
+    );
+    assert_eq!(
+        outcome(Enforcement::Disabled),
+        (Outcome::Skipped, None, true)
+    );
+    let strict = Config::read("edd:\n  enforcement: strict\n");
+    let session = place.session();
+    let held = session.hold().unwrap();
+    let refused = held.hand_off(&NewHandoff::default(), &strict);
+    let Err(error @ HandoffError::Blocked(_)) = refused else {
+        panic!("{refused:?}");
+    };
+    assert!(error.to_string().ends_with("1 of 3 test scenarios"));
+    let forced = NewHandoff {
+        is_forced: true,
+        ..NewHandoff::default()
+    };
+    let handed = held.hand_off(&forced, &strict).unwrap();
+    assert!(!handed.checked.is_in_order());
 }
 
 /// LOA-GRD-3, LOA-MARK-1: a feature that is said not to be there needs two queries that differ, and
@@ -214,18 +243,8 @@ fn a_hand_off_does_not_open_the_gate() {
 #[test]
 fn a_broken_bead_keeps_no_decision_away() {
     let place = Place::new();
+    let id = place.with_current_bead(&[]);
     let held = place.session().hold().unwrap();
-    let new = NewBead {
-        id: BeadId::new("bd-1"),
-        title: "Work".to_owned(),
-        ..NewBead::default()
-    };
-    let id = held.create_bead(&new, || "x".to_owned()).unwrap();
-    let update = BeadUpdate {
-        is_current: true,
-        ..BeadUpdate::default()
-    };
-    held.update_bead(&id, &update).unwrap();
     let path = place.zones.beads().join("bd-1.yaml");
     for text in [Some(&b"a: 1\na: 2\n"[..]), Some(b"\0\xff"), None] {
         match text {

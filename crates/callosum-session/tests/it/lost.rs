@@ -2,8 +2,8 @@
 //! who still have it.
 
 use callosum_session::{
-    Delta, Ground,
-    bead::{BeadId, BeadUpdate, NewBead},
+    Config, Delta, Ground, NewHandoff,
+    bead::{Bead, BeadId},
     heal::{Healer, Past},
     notes::Notes,
     trajectory::Agent,
@@ -23,24 +23,50 @@ impl Past for Nothing {
     fn files(&self, _: &str) -> Vec<String> {
         Vec::new()
     }
+
+    fn ever(&self, _: &str) -> Option<Vec<String>> {
+        Some(Vec::new())
+    }
+}
+
+/// A project in which the bead was deleted, and that was committed.
+struct Deleted;
+
+impl Past for Deleted {
+    fn file(&self, _: &str) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn files(&self, _: &str) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn ever(&self, _: &str) -> Option<Vec<String>> {
+        Some(vec![".beads/bd-1.yaml".to_owned()])
+    }
+}
+
+/// A project of which git does not say in time what was committed.
+struct Unknown;
+
+impl Past for Unknown {
+    fn file(&self, _: &str) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn files(&self, _: &str) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn ever(&self, _: &str) -> Option<Vec<String>> {
+        None
+    }
 }
 
 /// Three decisions, of which one has evidence and one belongs to another agent.
 fn with_decisions() -> Place {
     let place = Place::new();
-    let held = place.session().hold().unwrap();
-    let new = NewBead {
-        id: BeadId::new("bd-1"),
-        title: "Work".to_owned(),
-        ..NewBead::default()
-    };
-    let id = held.create_bead(&new, || "x".to_owned()).unwrap();
-    let update = BeadUpdate {
-        is_current: true,
-        ..BeadUpdate::default()
-    };
-    held.update_bead(&id, &update).unwrap();
-    drop(held);
+    place.with_current_bead(&[]);
     place.decide("Use one pool", Some("a.rs:1"), Ground::Nothing);
     place.decide("The user wants two", None, Ground::UserInput);
     let other = place.session_of(Agent::new("documenting").unwrap());
@@ -171,11 +197,14 @@ proptest! {
     /// LOA-HEAL-1: wherever the notes break off, every decision is there again, once, and nothing that
     /// was left is taken away.
     #[test]
-    fn notes_that_break_off_anywhere_are_made_whole(share in 0.0_f64..1.0) {
+    fn notes_that_break_off_anywhere_are_made_whole(share in 0.0_f64..1.0, at_a_line in any::<bool>()) {
         let place = with_decisions();
         let whole = notes(&place);
         let all: std::collections::BTreeSet<String> = decided(whole.clone()).into_iter().collect();
-        let cut = (whole.len() as f64 * share) as usize;
+        let mut cut = (whole.len() as f64 * share) as usize;
+        if at_a_line {
+            cut += whole[cut..].iter().position(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        }
         put(&place, &whole[..cut]);
         heal(&place);
         let healed = notes(&place);
@@ -187,4 +216,76 @@ proptest! {
             }
         }
     }
+}
+
+/// LOA-HEAL-1: a bead that was lost before it was committed comes back with what was recorded of it; what
+/// nothing tells is left out, and named; nothing is invented.
+#[test]
+fn a_bead_that_was_never_committed_comes_back_as_far_as_it_is_known() {
+    let place = with_decisions();
+    let id = BeadId::new("bd-1").unwrap();
+    let session = place.session();
+    let before = Bead::of(session.bead(&id).unwrap().members());
+    let forced = NewHandoff {
+        is_forced: true,
+        ..NewHandoff::default()
+    };
+    let held = session.hold().unwrap();
+    held.hand_off(&forced, &Config::default()).unwrap();
+    let file = place.zones.beads().join("bd-1.yaml");
+    place.disk.remove_file(&file).unwrap();
+    // Its deletion was committed: it stays deleted, and git is not asked again.
+    assert_eq!(held.heal(&Deleted).unwrap(), []);
+    assert_eq!(held.heal(&Nothing).unwrap(), []);
+    let gone = place.zones.own().join("beads.gone");
+    place.disk.remove_file(&gone).unwrap();
+    // Where git does not say, nothing is made.
+    assert_eq!(held.heal(&Unknown).unwrap(), []);
+    drop(held);
+    let healed = heal(&place);
+    let said = "missing and never committed (status, priority, needs and next steps are not known any more)";
+    assert_eq!(healed, [(said.to_owned(), Healer::Trajectory)]);
+    let text = String::from_utf8(place.disk.read(&file).unwrap()).unwrap();
+    assert!(text.starts_with("# Made anew from the trajectory"));
+    assert!(!text.contains("status:") && !text.contains("priority:"));
+    let after = Bead::of(session.bead(&id).unwrap().members());
+    assert_eq!(
+        (&after.title, &after.decisions),
+        (&before.title, &before.decisions)
+    );
+    assert_eq!(after.scenarios, before.scenarios);
+    assert_eq!(after.handoffs.len(), 1);
+    assert_eq!(heal(&place), []);
+
+    // Before something is written to it, the current bead comes back by itself.
+    place.disk.remove_file(&file).unwrap();
+    let held = session.hold().unwrap();
+    let healed = held.heal_current_bead(&Nothing).unwrap().unwrap();
+    assert_eq!(
+        (healed.was.as_str(), healed.from),
+        (said, Healer::Trajectory)
+    );
+}
+
+/// LOA-HEAL-1: records of any writer, torn lines and odd ids make no bead of nothing.
+#[test]
+fn what_no_record_tells_of_makes_no_bead() {
+    let place = Place::new();
+    for line in [
+        r#"{"phase":"delta_sync","bead_id":"bd-9"}"#,
+        r#"{"phase":"cite","claim":"x","note":"\"bead_id\":\"bd-8\""}"#,
+        r#"{"phase":"cite","bead_id":"../x","ts":"2026-01-02T03:04:05Z","decision":"2026-01-02T03:04:05Z","claim":"x"}"#,
+        r#"{"phase":"cite","bead_id":7}"#,
+        r#"{"phase":"cite","bead_id":"bd-7"#,
+    ] {
+        place.trajectory(line);
+    }
+    let healed = heal(&place);
+    assert!(
+        healed
+            .iter()
+            .all(|(was, _)| !was.contains("never committed")),
+        "{healed:?}"
+    );
+    assert_eq!(place.disk.list_dir(&place.zones.beads()).unwrap().len(), 0);
 }

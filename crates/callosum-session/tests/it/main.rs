@@ -6,6 +6,8 @@
 mod checkpoints;
 /// Checkpoints of the time between: what happened is kept before it is lost.
 mod deltas;
+/// Design documents beside the notes: what the code and the beads say otherwise.
+mod designs;
 /// Files as people, other programs and accidents leave them.
 mod hostile;
 /// Whatever a crash leaves of a step, the next session has all of it or none.
@@ -16,6 +18,8 @@ mod lost;
 mod openings;
 /// A project to try them in.
 mod place;
+/// What was decided about something, however long ago.
+mod recalling;
 /// Old trajectories are compressed, and read all the same.
 mod retention;
 /// Two sessions that write at once.

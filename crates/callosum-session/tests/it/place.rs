@@ -5,6 +5,7 @@ use std::time::Duration;
 use callosum_host::{Clock, Disk};
 use callosum_session::{
     Config, Ground, NewDecision, Session, Whose, Zones,
+    bead::{BeadId, BeadUpdate, NewBead},
     checkpoint::Checked,
     evidence::{Evidence, Relative},
     grounding::Threshold,
@@ -51,6 +52,24 @@ impl Place {
             clock: &self.clock,
             agent,
         }
+    }
+
+    /// Makes the bead `bd-1`, which is current from now on, with these steps before it.
+    pub(crate) fn with_current_bead(&self, next_steps: &[&str]) -> BeadId {
+        let held = self.session().hold().unwrap();
+        let new = NewBead {
+            id: BeadId::new("bd-1"),
+            title: "Work".to_owned(),
+            ..NewBead::default()
+        };
+        let id = held.create_bead(&new, || "x".to_owned()).unwrap();
+        let update = BeadUpdate {
+            is_current: true,
+            next_steps: next_steps.iter().map(ToString::to_string).collect(),
+            ..BeadUpdate::default()
+        };
+        held.update_bead(&id, &update).unwrap();
+        id
     }
 
     pub(crate) fn decide(&self, words: &str, place: Option<&str>, ground: Ground) {

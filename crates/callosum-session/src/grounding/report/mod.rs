@@ -36,10 +36,7 @@ pub struct Grounding {
 impl Grounded {
     /// Whether it says that it cites the tree, and every place that it cites holds.
     pub fn is_grounded(&self) -> bool {
-        self.claim.kind == ClaimKind::Citation
-            && self.claim.unread == 0
-            && !self.standings.is_empty()
-            && self.standings.iter().all(Standing::holds)
+        self.claim.cites() && self.standings.iter().all(Standing::holds)
     }
 
     /// Why it is not grounded, on one line.
@@ -71,18 +68,21 @@ impl Grounded {
 impl Grounding {
     /// Looks up the claims of what was read.
     pub fn of(read: &Read, tree: &Tree<'_>) -> Self {
-        let claims = claims(&read.records).into_iter().map(|claim| Grounded {
-            standings: claim
-                .evidence
-                .iter()
-                .map(|evidence| tree.stand(evidence))
-                .collect(),
-            claim,
-        });
+        let claims = claims(&read.records).into_iter();
+        let claims = claims.map(|claim| Self::look(claim, tree));
         Self {
             is_there: read.is_there,
             claims: claims.collect(),
             bad_lines: read.bad_lines(),
+        }
+    }
+
+    /// Looks up one claim.
+    pub(super) fn look(claim: Claim, tree: &Tree<'_>) -> Grounded {
+        let cited = claim.evidence.iter();
+        Grounded {
+            standings: cited.map(|evidence| tree.stand(evidence)).collect(),
+            claim,
         }
     }
 

@@ -1,0 +1,50 @@
+//! [`Row`]: a passage as the index has it, without its text.
+
+use super::search::Found;
+
+/// Reads [`Row`]s; a condition may follow.
+pub(super) const ROWS: &str = "SELECT passage.id, collection, place, name, container, kind, first, last, source \
+                    FROM passage JOIN source ON passage.source = source.id";
+
+/// A passage as the index knows it.
+pub(super) struct Row {
+    pub(super) id: i64,
+    pub(super) collection: String,
+    pub(super) place: String,
+    pub(super) name: String,
+    pub(super) container: Option<String>,
+    pub(super) kind: String,
+    pub(super) first: u32,
+    pub(super) last: u32,
+    pub(super) source: i64,
+}
+
+impl Row {
+    pub(super) fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            id: row.get(0)?,
+            collection: row.get(1)?,
+            place: row.get(2)?,
+            name: row.get(3)?,
+            container: row.get(4)?,
+            kind: row.get(5)?,
+            first: row.get(6)?,
+            last: row.get(7)?,
+            source: row.get(8)?,
+        })
+    }
+
+    pub(super) fn found(self, score: f64, text: String) -> Found {
+        Found {
+            collection: self.collection,
+            place: self.place,
+            name: self.name,
+            container: self.container,
+            kind: self.kind,
+            first: self.first,
+            last: self.last,
+            score,
+            text,
+        }
+    }
+}

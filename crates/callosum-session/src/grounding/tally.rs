@@ -1,0 +1,63 @@
+//! [`Tally`]: how many claims there are since the last hand-off, how many of them nothing shows, and
+//! the first of those.
+
+use super::{
+    brief::Brief,
+    claim::merged,
+    ratio::Threshold,
+    report::{Grounded, Grounding},
+};
+use crate::{
+    evidence::Tree,
+    span::Whose,
+    step::{Session, SessionError},
+    trajectory::{Read, Record},
+};
+
+/// The claims since the last hand-off, counted. What it costs grows with their number alone, and with
+/// the length of what they cite; a [`Grounding`] also has why each of them is not grounded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tally {
+    /// How many there are.
+    pub total: usize,
+    /// Those that are not grounded.
+    pub lacking: usize,
+    /// The first of them.
+    pub named: Vec<Grounded>,
+    /// The last hand-off of the session's own agent.
+    pub handoff: Option<Record>,
+}
+
+impl Tally {
+    /// Counts them, and looks at the first `most` that are not grounded.
+    pub fn since_handoff(
+        session: &Session<'_>,
+        whose: Whose,
+        most: usize,
+    ) -> Result<Self, SessionError> {
+        let read: Read<Brief> = session.kept_since_handoff(whose)?;
+        let tree = Tree::new(session.disk, &session.zones.tree);
+        let records = read.records.into_iter();
+        let claims = merged(records.filter_map(|(file, brief)| brief.claim(&file)));
+        let mut tally = Self {
+            total: claims.len(),
+            handoff: read.handoff.map(|(_, record)| record),
+            ..Self::default()
+        };
+        for claim in claims {
+            if claim.is_grounded(&tree) {
+                continue;
+            }
+            tally.lacking += 1;
+            if tally.named.len() < most {
+                tally.named.push(Grounding::look(claim, &tree));
+            }
+        }
+        Ok(tally)
+    }
+
+    /// Whether the share that is grounded reaches a threshold. Of no claims, none is missing.
+    pub fn passes(&self, threshold: &Threshold) -> bool {
+        threshold.is_reached(self.total - self.lacking, self.total)
+    }
+}

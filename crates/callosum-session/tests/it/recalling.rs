@@ -1,0 +1,62 @@
+//! What was decided about something, however long ago.
+
+use std::fmt::Write as _;
+
+use callosum_evidence::tokens::estimate;
+use callosum_session::recovery::Found;
+
+use crate::place::Place;
+
+/// LOA-REC-1: a query looks at every decision and every hand-off, tells those that it means first, and
+/// counts what did not fit.
+#[test]
+fn a_query_finds_the_oldest_decision_and_hand_off() {
+    let place = Place::new();
+    let mut text = "# Notes\n\n### Decision Log\n".to_owned();
+    let _ = write!(
+        text,
+        "\n#### 2020-01-01T00:00:00Z - Keep the zebra\n**Decision**: Keep the zebra\n**Evidence**:\n\
+         - `fn two() {{}}` [${{PROJECT_ROOT}}/a.rs:2]\n"
+    );
+    for number in 0..3000 {
+        let (minute, second) = (number / 60, number % 60);
+        let _ = write!(
+            text,
+            "\n#### 2026-01-01T00:{minute:02}:{second:02}Z - Use pool {number}\n**Decision**: Use pool {number}\n"
+        );
+    }
+    let path = place.zones.notes();
+    place.disk.create_dir_all(path.parent().unwrap()).unwrap();
+    place.disk.replace(&path, text.as_bytes(), 0o644).unwrap();
+    let folder = place.zones.trajectories();
+    place.disk.create_dir_all(&folder).unwrap();
+    for day in 1..20 {
+        let reasoning = if day == 1 { "herd of zebra" } else { "other" };
+        let record = format!(
+            "{{\"phase\":\"session_handoff\",\"ts\":\"2025-01-{day:02}T00:00:00Z\",\"agent\":\"a\",\"reasoning\":\"{reasoning}\"}}\n"
+        );
+        let file = folder.join(format!("a-2025-01-{day:02}.jsonl"));
+        place.disk.replace(&file, record.as_bytes(), 0o644).unwrap();
+    }
+    let session = place.session();
+    let found = Found::gather(&session, "zebra", 500).unwrap();
+    let lines: Vec<String> = found.told(500).lines().map(str::to_owned).collect();
+    assert_eq!(
+        lines,
+        [
+            "2020-01-01T00:00:00Z Keep the zebra [verified]: Keep the zebra See: ${PROJECT_ROOT}/a.rs:2",
+            "Handed over by a at 2025-01-01T00:00:00Z: herd of zebra",
+        ]
+    );
+    let many = Found::gather(&session, "pool", 100).unwrap();
+    let told = many.told(100);
+    assert!(estimate(&told) <= 100);
+    let shown = told.lines().count() - 1;
+    let left = format!("+{} more", 3000 - shown);
+    assert_eq!(told.lines().last(), Some(left.as_str()));
+    assert_eq!(
+        many.told(100),
+        Found::gather(&session, "pool", 100).unwrap().told(100)
+    );
+    assert!(Found::gather(&session, "giraffe", 500).unwrap().is_empty());
+}

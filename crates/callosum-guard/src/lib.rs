@@ -27,10 +27,12 @@ mod permission;
 mod place;
 mod policy;
 mod protect;
+mod query;
 mod rule;
 mod sed;
 mod shell;
 pub mod snapshot;
+pub mod tool;
 mod unwrap;
 mod verdict;
 

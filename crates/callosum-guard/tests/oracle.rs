@@ -68,8 +68,8 @@ fn words(subject: &str) -> Vec<String> {
     words
 }
 
-/// Puts a program into the world, with the libraries that it needs.
-fn bring(root: &Path, program: &str) {
+/// Puts a program into a folder of the world, with the libraries that it needs.
+fn bring(root: &Path, folder: &str, program: &str) {
     let Some(path) = ["/usr/bin", "/bin"]
         .iter()
         .map(|folder| Path::new(folder).join(program))
@@ -77,7 +77,7 @@ fn bring(root: &Path, program: &str) {
     else {
         return;
     };
-    fs::copy(&path, root.join("bin").join(program)).unwrap();
+    fs::copy(&path, root.join(folder).join(program)).unwrap();
     let listed = Command::new("ldd").arg(&path).output().unwrap();
     for library in String::from_utf8_lossy(&listed.stdout)
         .split_whitespace()
@@ -95,22 +95,26 @@ fn world(root: &Path, stubs: &BTreeSet<String>) {
     for folder in [
         "bin",
         "usr/bin",
-        "tmp",
-        "etc",
+        "real",
         "log",
         "dev",
-        "var/lib",
-        "home/u/p/src",
-        "home/u/p/sub",
-        "home/u/p/target",
-        "root",
+        "skeleton/tmp",
+        "skeleton/etc",
+        "skeleton/var/lib",
+        "skeleton/home/u/p/src",
+        "skeleton/home/u/p/sub",
+        "skeleton/home/u/p/target",
+        "skeleton/root",
     ] {
         fs::create_dir_all(root.join(folder)).unwrap();
     }
-    bring(root, "bash");
+    bring(root, "bin", "bash");
     symlink("bash", root.join("bin/sh")).unwrap();
     for program in REAL {
-        bring(root, program);
+        bring(root, "bin", program);
+    }
+    for program in ["cp", "rm"] {
+        bring(root, "real", program);
     }
     // A call is written at once: the programs of a pipe append to the log side by side.
     let stub = "#!/bin/bash\nprintf -v call '%s\\037' \"${0##*/}\" \"$@\"\nprintf '%s\\036' \"$call\" >> /log/calls\n";
@@ -131,7 +135,7 @@ fn world(root: &Path, stubs: &BTreeSet<String>) {
             symlink(format!("/bin/{program}"), link).unwrap();
         }
     }
-    fs::write(root.join("home/u/p/a.rs"), "").unwrap();
+    fs::write(root.join("skeleton/home/u/p/a.rs"), "").unwrap();
     fs::write(root.join("dev/null"), "").unwrap();
     fs::write(root.join("inside"), "").unwrap();
 }
@@ -164,16 +168,25 @@ fn within(root: &Path, script: &str) -> std::io::Result<std::process::Output> {
 
 /// How the script begins that runs the rows. It is process 1 of its namespace, or does nothing: what
 /// it waits for after each row, and then ends, is everything else. The bounds hold for each row, not
-/// for the script, which takes as long as a slow machine needs.
-const DRIVER: &str = r#"[ $$ = 1 ] || exit 1
-cd /home/u/p
+/// for the script, which takes as long as a slow machine needs. Before each row all that one may have
+/// written is made anew, so that none is proven by what another left behind. `/dev/null` is a file here, so a
+/// shell that read from it would read, without end, what it says itself.
+const DRIVER: &str = r#"[ $$ = 1 ] && [ -e /inside ] || exit 1
 export HOME=/home/u PATH=/bin:/usr/bin
+fresh() {
+    cd /
+    /real/rm -rf /home /tmp /etc /var /root
+    /real/cp -a /skeleton/. /
+    : > /dev/null
+    cd /home/u/p
+}
 row() {
+    fresh
     printf '\035%s\036' "$1" >> /log/calls
     (
         ulimit -f 2048 -t 5
         exec timeout 60 /bin/bash -c "$(</rows/"$1")"
-    ) >/dev/null 2>&1 </dev/null
+    ) >/dev/null 2>&1 </inside
     for ((n = 0; n < 100; n++)); do
         kill -0 -1 2>/dev/null || return
         timeout 0.02 tail -f /inside

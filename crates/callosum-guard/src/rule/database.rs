@@ -1,7 +1,7 @@
 //! Databases: statements that delete more than a row.
 
 use super::{Rule, Severity, Subject, Tool, statement::destroys_sql};
-use crate::place::Place;
+use crate::{place::Place, query};
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
@@ -41,41 +41,76 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
         takes: "-h -p -U -u -d -f -D --host --port --user --username --dbname --database",
         one_dash: false,
-        tests: &[("destroys", |s| {
-            texts(s).iter().any(|text| destroys_sql(text)) && !is_scratch(s)
-        })],
-        rules: &[Rule {
-            id: "database.destroy",
-            when: &["&destroys"],
-            severity: Severity::Block,
-            reason: "it deletes data that nothing brings back",
-            alternative: Some("psql -c 'SELECT count(*) FROM t'"),
-            catches: &[
-                "psql -c 'DROP TABLE users'",
-                "mysql -e 'drop database prod'",
-                "sqlite3 x.db 'DELETE FROM t;'",
-                "echo 'TRUNCATE t' | psql",
-                "psql <<< 'DROP SCHEMA public CASCADE'",
-                "psql -c \"UPDATE u SET admin = true\"",
-                "psql -c 'ALTER TABLE t DROP COLUMN c'",
-                "psql -c 'EXPLAIN ANALYZE DELETE FROM users'",
-                "psql latest -c 'DROP TABLE users'",
-                "sqlite3 x.db <<< $'.tables\\ndelete from t;'",
-                "psql <<< $'-- all of it\\nDROP TABLE t;'",
-            ],
-            spares: &[
-                "psql -c 'SELECT 1'",
-                "mysql -e \"select 'drop table x'\"",
-                "sqlite3 x.db 'DELETE FROM t WHERE id = 1'",
-                "sqlite3 :memory: 'create table t(a); drop table t'",
-                "sqlite3 /tmp/trial.db 'drop table t'",
-                "psql shop_test -c 'DROP TABLE users'",
-                "mysql -e 'DROP DATABASE IF EXISTS shop_test'",
-                "psql -c 'DROP INDEX CONCURRENTLY by_name'",
-                "psql -c 'EXPLAIN DELETE FROM users'",
-                "psql -l",
-            ],
-        }],
+        tests: &[
+            ("destroys", |s| {
+                let makes = |text: &String| {
+                    let made = query::made_by(text).filter(|_| query::runs_what_it_makes(text));
+                    made.is_some_and(|made| destroys_sql(&made.replace("execute", "")))
+                };
+                let texts = texts(s);
+                let mut texts = texts.iter();
+                texts.any(|text| destroys_sql(text) || makes(text)) && !is_scratch(s)
+            }),
+            ("replaces", |s| {
+                let input = s.call.input.as_ref();
+                input.is_some_and(|input| input.text.contains(query::DUMP)) && !is_scratch(s)
+            }),
+        ],
+        rules: &[
+            Rule {
+                id: "database.destroy",
+                when: &["&destroys"],
+                severity: Severity::Block,
+                reason: "it deletes data that nothing brings back",
+                alternative: Some("psql -c 'SELECT count(*) FROM t'"),
+                catches: &[
+                    "psql -c 'DROP TABLE users'",
+                    "mysql -e 'drop database prod'",
+                    "sqlite3 x.db 'DELETE FROM t;'",
+                    "echo 'TRUNCATE t' | psql",
+                    "psql <<< 'DROP SCHEMA public CASCADE'",
+                    "psql -c \"UPDATE u SET admin = true\"",
+                    "psql -c 'ALTER TABLE t DROP COLUMN c'",
+                    "psql -c 'EXPLAIN ANALYZE DELETE FROM users'",
+                    "psql latest -c 'DROP TABLE users'",
+                    "sqlite3 x.db <<< $'.tables\\ndelete from t;'",
+                    "psql <<< $'-- all of it\\nDROP TABLE t;'",
+                    "psql -tc \"select 'drop table ' || t || ';' from x\" | psql",
+                    "psql -c \"select format('drop table %I', t) from x \\\\gexec\"",
+                    "mysql -Ne \"SELECT CONCAT('DROP TABLE ', t, ';') FROM x\" | mysql db",
+                ],
+                spares: &[
+                    "psql -c 'SELECT 1'",
+                    "mysql -e \"select 'drop table x'\"",
+                    "sqlite3 x.db 'DELETE FROM t WHERE id = 1'",
+                    "sqlite3 :memory: 'create table t(a); drop table t'",
+                    "sqlite3 /tmp/trial.db 'drop table t'",
+                    "psql shop_test -c 'DROP TABLE users'",
+                    "mysql -e 'DROP DATABASE IF EXISTS shop_test'",
+                    "psql -c 'DROP INDEX CONCURRENTLY by_name'",
+                    "psql -c 'EXPLAIN DELETE FROM users'",
+                    "psql -l",
+                ],
+            },
+            Rule {
+                id: "database.replace",
+                when: &["&replaces"],
+                severity: Severity::Ask,
+                reason: "a dump takes away the tables that are there before it puts its own",
+                alternative: Some("mysqldump src > dump.sql"),
+                catches: &[
+                    "mysqldump src | mysql dst",
+                    "pg_dump --clean src | psql dst",
+                    "mysqldump src > d.sql; mysql dst < d.sql",
+                ],
+                spares: &[
+                    "mysqldump src | gzip > d.sql.gz",
+                    "pg_dump src | psql dst",
+                    "mysqldump --skip-add-drop-table src | mysql dst",
+                    "mysqldump src | mysql shop_test",
+                ],
+            },
+        ],
     },
     Tool {
         names: &[
@@ -256,6 +291,7 @@ pub(super) const TOOLS: &[Tool] = &[
             "python3",
             "npx",
             "hasura",
+            "supabase",
         ],
         takes: "",
         one_dash: false,
@@ -302,6 +338,11 @@ pub(super) const TOOLS: &[Tool] = &[
                         && words
                             .iter()
                             .any(|word| matches!(*word, "drop-all" | "dropAll"))
+                    || s.call.name == "supabase"
+                        && pair("db", &["reset"])
+                        && words
+                            .iter()
+                            .any(|word| *word == "--linked" || word.starts_with("--db-url"))
                     || s.call.name == "dbmate" && has(&["drop"])
                     || s.call.name == "migrate" && has(&["drop"])
                     || s.call.name == "goose" && has(&["reset", "down-to"])
@@ -320,6 +361,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "php artisan migrate:fresh",
                 "sqlx database drop -y",
                 "mix ecto.reset",
+                "npx supabase db reset --linked",
             ],
             spares: &[
                 "rails db:migrate",

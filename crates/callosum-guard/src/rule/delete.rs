@@ -1,7 +1,11 @@
 //! Deleting: `rm` and whatever else makes files go away.
 
 use super::{Rule, Severity, Subject, Tool};
-use crate::{path, place::Place};
+use crate::{
+    path,
+    place::Place,
+    unwrap::value::{MAYBE, SOME},
+};
 
 /// Programs that delete what they are given.
 pub(crate) const DELETERS: &[&str] = &[
@@ -33,6 +37,11 @@ pub(super) const TOOLS: &[Tool] = &[
             ("listed", |s| {
                 let mut operands = s.operands.iter();
                 operands.any(|(word, _)| word.source.listed)
+            }),
+            ("named", |s| {
+                let mut operands = s.operands.iter();
+                let unknown = |text: &str| text.chars().all(|c| matches!(c, MAYBE | SOME));
+                operands.any(|(word, _)| word.source.named && unknown(&word.text))
             }),
         ],
         rules: &[
@@ -144,6 +153,27 @@ pub(super) const TOOLS: &[Tool] = &[
                     "ls -t *.bak | tail -n +5 | xargs rm",
                     "ls | grep '\\.log$' | xargs rm",
                     "cd /tmp/x && ls | xargs rm",
+                ],
+            },
+            Rule {
+                id: "rm.named",
+                when: &["&recursive &named"],
+                severity: Severity::Ask,
+                reason: "which folder it deletes a program says that nothing is known of",
+                alternative: Some("ls -d \"$(some-tool path)\""),
+                catches: &[
+                    "rm -rf $(some-tool where)",
+                    "rm -rf \"$(some-tool path)\"",
+                    "D=\"$(some-tool where)\"; rm -rf \"$D\"",
+                    "rm -rf \"$(some-tool show x | awk '{print $2}')\"",
+                    "rm -rf \"$(pip show x | grep Location | cut -d' ' -f2)\"",
+                ],
+                spares: &[
+                    "rm -rf \"$(mktemp -d)\"",
+                    "rm -rf $(find . -name node_modules)",
+                    "rm -rf $(poetry env info -p)",
+                    "rm -f \"$(some-tool log)\"",
+                    "rm -rf $(cat list)",
                 ],
             },
             Rule {

@@ -29,6 +29,7 @@ pub(crate) const GENERAL: Tool = Tool {
         }),
         ("unknown-script", runs_what_is_unknown),
         ("loaded-code", |s| s.call.name == "loaded-code"),
+        ("deletes-unknown", |s| s.call.name == "unknown-deletes"),
         ("fork-bomb", |s| s.call.name == "fork-bomb"),
         ("decoded-code", |s| s.call.name == "decoded-code"),
         ("remote-code", |s| s.call.name == "remote-code"),
@@ -180,6 +181,23 @@ pub(crate) const GENERAL: Tool = Tool {
                 "timeout 1 bash -c '</dev/tcp/localhost/5432'",
                 "(echo > /dev/tcp/localhost/5432) 2>/dev/null",
                 "bash -i",
+            ],
+        },
+        Rule {
+            id: "code.deletes-unknown",
+            when: &["&deletes-unknown"],
+            severity: Severity::Ask,
+            reason: "the program deletes a folder with all in it, and which one is not known",
+            alternative: Some("cat main.go"),
+            catches: &[
+                "echo 'func main() { os.RemoveAll(os.Args[1]) }' > x.go; go run x.go ~",
+                "echo 'fn main() { std::fs::remove_dir_all(p()).unwrap() }' > x.rs; rustc x.rs && ./x",
+                "rust-script -e 'std::fs::remove_dir_all(p())'",
+            ],
+            spares: &[
+                "echo 'func main() { os.RemoveAll(os.Args[1]) }' > x.go",
+                "echo 'func main() { defer os.RemoveAll(os.TempDir()) }' > x.go; go run x.go",
+                "go run x.go ~",
             ],
         },
         Rule {

@@ -8,6 +8,7 @@
 //! say is a test with a name, a function beside the rules that use it.
 
 mod backup;
+mod call;
 mod callosum;
 mod chmod;
 mod cloud;
@@ -30,6 +31,7 @@ mod publish;
 mod queue;
 mod revision;
 mod statement;
+mod store;
 mod subject;
 mod sudo;
 mod system;
@@ -149,6 +151,8 @@ pub(crate) const TOOLS: &[&[Tool]] = &[
     backup::TOOLS,
     queue::TOOLS,
     hosted::TOOLS,
+    call::TOOLS,
+    store::TOOLS,
 ];
 
 /// The tools of this name.

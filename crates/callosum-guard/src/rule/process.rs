@@ -27,6 +27,10 @@ pub(super) const TOOLS: &[Tool] = &[
                         .iter()
                         .any(|(word, _)| RUNTIMES.contains(&word.text.as_str()))
             }),
+            ("of-user", |s| {
+                let mut operands = s.operands.iter();
+                operands.any(|(word, _)| word.source.of_user)
+            }),
             ("vital-process", |s| {
                 s.operands.iter().any(|(word, _)| {
                     matches!(
@@ -65,6 +69,24 @@ pub(super) const TOOLS: &[Tool] = &[
                     "pkill -f 'node server.js'",
                     "killall my-server",
                     "pkill -0 node",
+                ],
+            },
+            Rule {
+                id: "system.kill-user",
+                when: &["&of-user !-l !-L"],
+                severity: Severity::Ask,
+                reason: "it ends processes of another user, or all of one",
+                alternative: Some("pgrep -u postgres -l"),
+                catches: &[
+                    "pgrep -u postgres | xargs kill -9",
+                    "kill $(pgrep -u root)",
+                    "kill -9 $(pgrep -u $USER)",
+                ],
+                spares: &[
+                    "pgrep -u postgres",
+                    "kill $(pgrep -u $USER node)",
+                    "kill $(pgrep -u u -f vite)",
+                    "kill $(pgrep -f vite)",
                 ],
             },
             Rule {

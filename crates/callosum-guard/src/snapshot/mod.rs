@@ -3,12 +3,13 @@
 //! Start with [`Store`]. A snapshot is a commit in a bare repository of ours ([`repository`]), made
 //! by git itself ([`git`]) with an index of ours; objects that the user's repository has are leaned
 //! on and not copied. [`Snapshot`] is what is known of one, [`changes`] what going back to it would
-//! do, [`retention`] which of them go. [`taking`] reads the tree.
+//! do, [`retention`] which of them go, and [`cleaning`] lets them. [`taking`] reads the tree.
 //!
 //! What is deliberately not here: the user's index, refs, stash and objects, none of which is ever
 //! written; ignored files; and asking anybody, which is the program's.
 
 mod changes;
+mod cleaning;
 mod git;
 mod note;
 mod repository;
@@ -21,8 +22,9 @@ mod tests;
 
 pub use self::{
     changes::{Change, ChangeKind, Changes},
+    cleaning::Cleaned,
     git::{GitError, Surroundings},
     note::{Made, NotCovered, Snapshot, TooLarge},
     retention::Retention,
-    store::{Cleaned, Restored, SnapshotError, Store, Wanted},
+    store::{Restored, SnapshotError, Store, Wanted},
 };

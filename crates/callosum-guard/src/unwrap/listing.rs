@@ -17,6 +17,8 @@ pub(super) const LISTED: Source = Source {
     decoded: false,
     secret: false,
     listed: true,
+    named: false,
+    of_user: false,
     ours: false,
     file: false,
 };

@@ -9,6 +9,7 @@
 //! a `case` are taken to run.
 
 mod assign;
+mod brace;
 mod builtin;
 mod call;
 mod carrier;
@@ -16,6 +17,7 @@ mod code;
 mod dialect;
 mod expand;
 mod flow;
+mod folder;
 mod listing;
 mod output;
 pub(crate) mod pattern;

@@ -4,13 +4,14 @@
 //! Of all others it is only known where their output comes from.
 
 use super::{
+    folder::may_name,
     listing::{LISTED, picks_out},
     text::{decoded, printf, set, substituted, translated},
-    value::{Arg, SOME, Source, Value, source_of},
+    value::{Arg, MAYBE, SOME, Source, Value, is_known, source_of},
     walk::Walker,
     wrapper::takes_next,
 };
-use crate::{fetch, protect::keeps_secrets, shell::ansi};
+use crate::{fetch, protect::keeps_secrets, query, shell::ansi};
 
 impl Walker<'_> {
     /// What a command that runs no other would write.
@@ -32,6 +33,9 @@ impl Walker<'_> {
         source.ours |= matches!(name, "pgrep" | "pidof" | "grep" | "egrep" | "awk" | "lsof")
             && all.iter().any(|word| word.text.contains("callosum"));
         source.listed &= !picks_out(name, words);
+        if name == "pgrep" {
+            source.of_user |= self.picks_user(all);
+        }
         if let Some(listing) = self.listing(name, words) {
             return listing;
         }
@@ -185,7 +189,18 @@ impl Walker<'_> {
                 None => Value::filled(),
             },
             "mktemp" => Value::known(format!("/tmp/tmp.{SOME}\n")),
-            "which" | "type" | "readlink" | "realpath" | "basename" => {
+            // Wherever it is, it is the system's or a tool's.
+            "which" | "type" => {
+                let mut names = all.iter().filter(|word| !word.text.starts_with('-'));
+                match names.next() {
+                    Some(word) if word.text.contains('/') => {
+                        Value::known(format!("{}\n", word.text))
+                    }
+                    Some(word) => Value::known(format!("/usr/bin/{}\n", word.text)),
+                    None => Value::from(source),
+                }
+            }
+            "readlink" | "realpath" | "basename" => {
                 match all.iter().find(|word| !word.text.starts_with('-')) {
                     Some(word) => Value {
                         text: format!("{}\n", word.text),
@@ -244,15 +259,73 @@ impl Walker<'_> {
                 text: format!("{}\n", all.first().map_or("y", |word| word.text.as_str())),
                 source,
             },
+            // Where cargo says that it builds.
+            "jq" if all
+                .iter()
+                .any(|word| word.text.contains("target_directory")) =>
+            {
+                Value::known(self.state.absolute("target") + "\n")
+            }
             "whoami" | "id" | "hostname" | "nproc" | "uname" | "date" | "seq" | "uuidgen"
             | "arch" | "node" | "docker" | "jq" => Value {
                 text: SOME.to_string(),
                 source,
             },
+            "mysqldump" | "mariadb-dump" | "pg_dump" | "pg_dumpall" => {
+                let cleans = !name.starts_with("pg") || has(&["-c", "--clean"]);
+                let adds = !has(&[
+                    "--skip-add-drop-table",
+                    "--no-create-info",
+                    "-t",
+                    "--skip-opt",
+                ]);
+                Value {
+                    text: if cleans && adds {
+                        query::DUMP.to_owned()
+                    } else {
+                        MAYBE.to_string()
+                    },
+                    source,
+                }
+            }
             // It is for a shell, and sets it up.
-            _ if sets_up(name, all) => Value::default(),
-            _ => Value::from(source),
+            _ if sets_up(name, all) => Value {
+                text: String::new(),
+                source: Source {
+                    named: may_name(name),
+                    ..Source::default()
+                },
+            },
+            _ => Value::from(Source {
+                named: source.named || may_name(name),
+                ..source
+            }),
         }
+    }
+
+    /// Whether `pgrep` picks another user's processes, or all of one.
+    fn picks_user(&self, words: &[Arg]) -> bool {
+        const USER: [&str; 6] = ["-u", "-U", "--euid", "--uid", "-fu", "-uf"];
+        let at = words.iter().position(|word| {
+            let text = word.text.as_str();
+            USER.contains(&text) || text.starts_with("--euid=") || text.starts_with("--uid=")
+        });
+        let Some(at) = at else {
+            return false;
+        };
+        let joined = words[at]
+            .text
+            .split_once('=')
+            .map(|(_, user)| user.to_owned());
+        let user = joined.or_else(|| words.get(at + 1).map(|word| word.text.clone()));
+        let own = self.facts.home.as_deref().map(crate::path::name);
+        let is_other = user
+            .as_deref()
+            .is_some_and(|user| is_known(user) && Some(user) != own);
+        let picks = words.iter().enumerate().any(|(here, word)| {
+            !word.text.starts_with('-') && (here != at + 1 || words[at].text.contains('='))
+        });
+        is_other || !picks
     }
 
     /// Remembers what is fetched into a file.
@@ -268,7 +341,7 @@ impl Walker<'_> {
 /// Whether a tool prints what a shell takes in to be set up for it: variables, functions,
 /// completions. That is written by whoever wrote the tool, and run all day.
 pub(super) fn sets_up(name: &str, words: &[Arg]) -> bool {
-    const TOOLS: [&str; 9] = [
+    const TOOLS: [&str; 10] = [
         "ssh-agent",
         "gpg-agent",
         "keychain",
@@ -278,8 +351,9 @@ pub(super) fn sets_up(name: &str, words: &[Arg]) -> bool {
         "path_helper",
         "thefuck",
         "register-python-argcomplete",
+        "luarocks",
     ];
-    const WORDS: [&str; 25] = [
+    const WORDS: [&str; 24] = [
         "completion",
         "completions",
         "--completion",
@@ -300,7 +374,6 @@ pub(super) fn sets_up(name: &str, words: &[Arg]) -> bool {
         "podman-env",
         "print-dev-env",
         "alias",
-        "path",
         "-Mlocal::lib",
         "--bash",
         "--zsh",

@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, rc::Rc};
 
-use super::value::{Arg, MAX_VALUE, MAX_VALUES, Value};
+use super::value::{Arg, MAX_VALUE, MAX_VALUES, MAYBE, Value};
 use crate::{
     facts::Facts,
     path,
@@ -106,7 +106,9 @@ impl State {
 
     /// Goes to another folder.
     pub(crate) fn change_folder(&mut self, to: &Value) {
-        self.cwd = if to.is_known() && (to.text.starts_with('/') || self.cwd.is_some()) {
+        // A part that is not empty stands for one name: `cd "$(mktemp -d)"` leads below `/tmp`.
+        let is_placed = to.text.starts_with('/') && !to.text.contains(MAYBE);
+        self.cwd = if is_placed || to.is_known() && self.cwd.is_some() {
             Some(self.absolute(&to.text))
         } else {
             None

@@ -26,6 +26,10 @@ pub(crate) struct Source {
     pub(crate) secret: bool,
     /// A list of the files of a tree that nothing was picked out of.
     pub(crate) listed: bool,
+    /// A path that a program names which nothing is known of.
+    pub(crate) named: bool,
+    /// Numbers of processes that were picked by their user.
+    pub(crate) of_user: bool,
     /// Numbers of processes of this program.
     pub(crate) ours: bool,
     /// What stands in a file that was there before, unchanged: to run it is to run the file.
@@ -39,6 +43,8 @@ impl Source {
             decoded: self.decoded || other.decoded,
             secret: self.secret || other.secret,
             listed: self.listed || other.listed,
+            named: self.named || other.named,
+            of_user: self.of_user || other.of_user,
             ours: self.ours || other.ours,
             file: self.file || other.file,
         }

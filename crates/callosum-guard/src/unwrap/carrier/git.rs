@@ -58,6 +58,18 @@ impl Walker<'_> {
             "bisect" if rest.first().is_some_and(|word| word.text == "run") => {
                 self.inner("git bisect run", &rest[1..], None);
             }
+            "for-each-repo" => {
+                let from = first_operand(&rest, 0, "--config");
+                let mut run = vec![Arg::plain("git")];
+                run.extend_from_slice(rest.get(from..).unwrap_or_default());
+                if run.len() > 1 {
+                    self.inner("git for-each-repo", &run, None);
+                }
+            }
+            "bulk" => {
+                let run = [&[Arg::plain("git")], rest.as_slice()].concat();
+                self.inner("git bulk", &run, None);
+            }
             "submodule" => {
                 if let Some(at) = rest.iter().position(|word| word.text == "foreach") {
                     operand(self, &rest[at + 1..]);

@@ -111,7 +111,11 @@ impl Walker<'_> {
             };
             self.code(language, &content.text);
         }
-        Value::from(Source::default())
+        let said = words.iter().map(|word| word.text.as_str());
+        Value::from(Source {
+            named: said.into_iter().any(names_a_folder),
+            ..Source::default()
+        })
     }
 
     /// Says of the command that was recorded last what it takes for a program.
@@ -168,6 +172,21 @@ impl Walker<'_> {
         }
         Value::unknown()
     }
+}
+
+/// Whether a program asks where its language, or the home folder, is.
+fn names_a_folder(program: &str) -> bool {
+    const ASKED: [&str; 8] = [
+        "site.",
+        "sys.prefix",
+        "base_prefix",
+        "sysconfig",
+        "expanduser",
+        "homedir()",
+        "Path.home",
+        "Gem.dir",
+    ];
+    ASKED.iter().any(|asked| program.contains(asked))
 }
 
 /// A variable given to awk, as awk would write it.

@@ -3,10 +3,12 @@
 //! Start with [`Walker::carry`], which knows who is followed where. What only puts its own options
 //! before a command is in the table of `wrapper`.
 
+mod compiler;
 mod elsewhere;
 mod git;
 mod interpreter;
 mod items;
+mod many;
 mod places;
 mod prefix;
 mod sed;
@@ -46,6 +48,17 @@ impl Walker<'_> {
             return output;
         }
         if let Some(output) = self.place(name, words, input) {
+            return output;
+        }
+        self.compiler(name, words, input);
+        self.cargo_make(name, words, input);
+        let folder = self.folder_named_by(name, words);
+        let output = self.carry_named(name, words, input);
+        folder.unwrap_or(output)
+    }
+
+    fn carry_named(&mut self, name: &str, words: &[Arg], input: Option<&Value>) -> Value {
+        if let Some(output) = self.many(name, words, input) {
             return output;
         }
         if let Some((wrapper, names)) = wrapper::find(name, words) {

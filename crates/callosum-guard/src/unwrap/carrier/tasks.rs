@@ -69,8 +69,21 @@ impl Walker<'_> {
                 let commands = commands.map(|line| line.trim_matches(['"', '\'']).to_owned());
                 self.each_task(name, commands.collect());
             }
+            "cargo" | "makers" => {
+                let content =
+                    self.file_of_tasks(words, input, &["--makefile", "-m"], &["Makefile.toml"]);
+                self.each_task("cargo make", of_cargo_make(&content.text));
+            }
             "npm" | "pnpm" | "yarn" | "bun" => self.scripts(name, words),
             _ => {}
+        }
+    }
+
+    /// Follows the tasks of `cargo make`.
+    pub(super) fn cargo_make(&mut self, name: &str, words: &[Arg], input: Option<&Value>) {
+        let verb = words.get(first_operand(words, 1, ""));
+        if name == "makers" || name == "cargo" && verb.is_some_and(|verb| verb.text == "make") {
+            self.tasks(name, words, input);
         }
     }
 
@@ -146,4 +159,44 @@ impl Walker<'_> {
         }
         self.each_task(name, found);
     }
+}
+
+/// The commands of a `Makefile.toml`: a script, or a command with its arguments.
+fn of_cargo_make(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut script = None;
+    for line in text.lines() {
+        let line = line.trim();
+        if let Some(end) = script {
+            if line.ends_with(end) {
+                script = None;
+            }
+            found.push(line.trim_end_matches(end).to_owned());
+            continue;
+        }
+        let Some((key, value)) = line.split_once('=') else {
+            continue;
+        };
+        let value = value.trim();
+        let plain = |value: &str| value.trim_matches(['"', '\'', '[', ']', ' ']).to_owned();
+        match key.trim() {
+            "script" => {
+                let ends = ["\"\"\"", "'''"];
+                match ends.into_iter().find(|end| value.starts_with(end)) {
+                    Some(end) => script = Some(end),
+                    None => found.push(plain(value)),
+                }
+            }
+            "command" => found.push(plain(value)),
+            "args" => {
+                let words = value.trim_matches(['[', ']']).split(',');
+                let words: Vec<String> = words.map(|word| plain(word.trim())).collect();
+                if let Some(command) = found.last_mut() {
+                    *command = format!("{command} {}", words.join(" "));
+                }
+            }
+            _ => {}
+        }
+    }
+    found
 }

@@ -1,10 +1,13 @@
 //! Programs to which a command is a text among others: operands, options, files, what is typed.
 
 use super::{MAX_ITEMS, joined};
-use crate::unwrap::{
-    value::{Arg, Value},
-    walk::Walker,
-    wrapper::first_operand,
+use crate::{
+    query,
+    unwrap::{
+        value::{Arg, Value},
+        walk::Walker,
+        wrapper::first_operand,
+    },
 };
 
 impl Walker<'_> {
@@ -170,7 +173,19 @@ impl Walker<'_> {
                 self.nested(name, &shell, None);
             }
         }
-        Value::unknown()
+        if !matches!(name, "psql" | "mysql" | "sqlite3") {
+            return Value::unknown();
+        }
+        // What it prints may be statements for another.
+        let made: String = texts
+            .iter()
+            .filter_map(|text| query::made_by(text))
+            .collect();
+        if made.is_empty() {
+            Value::unknown()
+        } else {
+            Value::known(made)
+        }
     }
 
     /// Options whose value is a command.

@@ -140,6 +140,23 @@ pub(in crate::unwrap) const LANGUAGES: &[Language] = &[
 ];
 
 impl Language {
+    /// Whether its programs are built before they run.
+    pub(super) fn is_compiled(&self) -> bool {
+        self.name == super::COMPILED.name || self.name == super::PROJECT.name
+    }
+
+    /// A language of which no program stands in a command's words.
+    pub(super) const fn compiled(name: &'static str) -> Self {
+        Self {
+            name,
+            programs: &[],
+            flags: &[],
+            first: false,
+            hash: false,
+            backticks: false,
+        }
+    }
+
     /// Whether a program of this name runs this language.
     pub(in crate::unwrap) fn runs(&self, name: &str) -> bool {
         self.programs.iter().any(|program| {

@@ -6,8 +6,10 @@
 //!
 //! Start with [`effects`]. The pieces of a program are in `token`, what is known of strings and
 //! names before they are looked at in `fold`, which files it lists in `listing`, which it
-//! writes in `written`, libraries by which it runs programs in `library`.
+//! writes in `written`, libraries by which it runs programs in `library`; compiled languages are read
+//! by `compiled`.
 
+mod compiled;
 mod fold;
 mod function;
 mod language;
@@ -21,6 +23,7 @@ mod tests;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
+pub(super) use self::compiled::{COMPILED, PROJECT};
 pub(super) use self::language::{LANGUAGES, Language};
 use self::{
     fold::{folded, homed, lettered, pathed},
@@ -45,6 +48,12 @@ pub(super) enum Effect {
 
 /// What a program would do, as far as its strings tell.
 pub(super) fn effects(language: &Language, source: &str, home: &str) -> Vec<Effect> {
+    if language.is_compiled() {
+        let tokens = folded(language, compiled::plain(tokens(language, source)));
+        let mut found = compiled::effects(language, &tokens, home);
+        found.truncate(32);
+        return found;
+    }
     let spelled = lettered(tokens(language, source));
     let literal = folded(language, spelled.clone());
     let tokens = pathed(folded(language, homed(spelled, home)));

@@ -114,6 +114,21 @@ pub(super) fn tokens(language: &Language, source: &str) -> Vec<Token> {
             at += length + 2;
             continue;
         }
+        // A letter, as in `'x'` or `'\n'`, or the name of a lifetime.
+        if letter == '\'' && language.is_compiled() {
+            let escaped = letters.get(at + 1) == Some(&'\\');
+            let closes = letters.get(at + 2 + usize::from(escaped)) == Some(&'\'');
+            at += if closes { 3 + usize::from(escaped) } else { 1 };
+            continue;
+        }
+        if letter == '/' && letters.get(at + 1) == Some(&'*') && language.is_compiled() {
+            let mut end = at + 2;
+            while end < letters.len() && (letters[end], letters.get(end + 1)) != ('*', Some(&'/')) {
+                end += 1;
+            }
+            at = end + 2;
+            continue;
+        }
         if matches!(letter, '\'' | '"' | '`') {
             let triple = letters.get(at + 1) == Some(&letter)
                 && letters.get(at + 2) == Some(&letter)

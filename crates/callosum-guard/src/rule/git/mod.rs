@@ -1,7 +1,14 @@
 //! git: what throws work away, here or where it was pushed to.
 
-use super::{Rule, Severity, Subject, Tool};
-use crate::unwrap::setting::{self, Setting};
+mod reference;
+mod setting;
+
+use self::{
+    reference::{copies_over, drops_changes, fetches_over, recreates, refspecs},
+    setting::{is_own, own_programs, set, unsafe_key},
+};
+use super::{Rule, Severity, Tool};
+use crate::unwrap::setting as kept;
 
 pub(super) const TOOLS: &[Tool] = &[Tool {
     names: &["git"],
@@ -15,9 +22,10 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             refspecs(s).any(|spec| spec.starts_with(':') && spec.len() > 1)
         }),
         ("drops-changes", drops_changes),
+        ("copies-over", copies_over),
         ("loads", |s| {
             let mut settings = s.call.settings.iter();
-            settings.any(|(key, value)| is_own(s, key) && setting::loads(key, value))
+            settings.any(|(key, value)| is_own(s, key) && kept::loads(key, value))
         }),
         ("own-programs", own_programs),
         ("own-template", |s| {
@@ -31,18 +39,18 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 .iter()
                 .rev()
                 .find(|(key, _)| key == "clean.requireforce");
-            last.is_some_and(|(_, value)| setting::is_false(value))
+            last.is_some_and(|(_, value)| kept::is_false(value))
         }),
         ("forced-by-setting", |s| {
             let mut settings = s.call.settings.iter();
-            settings.any(|(key, value)| key.starts_with("remote.") && setting::unguards(key, value))
+            settings.any(|(key, value)| key.starts_with("remote.") && kept::unguards(key, value))
         }),
         ("prunes-by-setting", |s| {
             let mut settings = s.call.settings.iter();
-            settings.any(|(key, value)| key == "gc.pruneexpire" && setting::unguards(key, value))
+            settings.any(|(key, value)| key == "gc.pruneexpire" && kept::unguards(key, value))
         }),
         ("unguards", |s| {
-            set(s).is_some_and(|(key, value)| setting::unguards(&key, &value))
+            set(s).is_some_and(|(key, value)| kept::unguards(&key, &value))
         }),
         ("recreates", recreates),
         ("fetches-over", fetches_over),
@@ -202,7 +210,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "branch --delete -f",
                 "branch -f|--force",
                 "branch -M",
-                "branch -C",
+                "branch &copies-over",
                 "switch &recreates",
                 "checkout &recreates",
                 "fetch|pull &fetches-over",
@@ -220,6 +228,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "git update-ref -d refs/heads/main",
                 "git switch -C main origin/main",
                 "git checkout -B main",
+                "git branch -C topic main",
                 "git fetch origin +main:main",
                 "git fetch --force origin dev:dev",
             ],
@@ -228,6 +237,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "git branch -a",
                 "git branch new main",
                 "git -C sub switch main",
+                "git -C sub branch -d merged",
                 "git checkout -b new",
                 "git checkout -B topic origin/topic",
                 "git fetch origin +refs/heads/*:refs/remotes/origin/*",
@@ -360,144 +370,3 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
         },
     ],
 }];
-
-/// What a push is asked to push.
-fn refspecs<'a>(subject: &'a Subject<'_>) -> impl Iterator<Item = &'a str> {
-    subject
-        .operands
-        .iter()
-        .skip(1)
-        .map(|(word, _)| word.text.as_str())
-}
-
-/// Endings by which a word of `git checkout` is taken for a file.
-const ENDINGS: [&str; 32] = [
-    "rs", "py", "js", "ts", "tsx", "jsx", "go", "c", "h", "cpp", "hpp", "java", "md", "txt",
-    "json", "yaml", "yml", "toml", "css", "html", "sh", "rb", "php", "lock", "sql", "kt", "swift",
-    "vue", "svelte", "cs", "xml", "cfg",
-];
-
-fn drops_changes(subject: &Subject<'_>) -> bool {
-    // In a merge, one of its two sides is chosen.
-    if ["-b", "-B", "--orphan", "--track", "--ours", "--theirs"]
-        .iter()
-        .any(|option| subject.has(option))
-    {
-        return false;
-    }
-    let words = &subject.call.words;
-    let paths = words
-        .iter()
-        .position(|word| word.text == "--")
-        .is_some_and(|at| at + 1 < words.len());
-    paths
-        || subject.has("--pathspec-from-file")
-        || subject.operands.iter().skip(1).any(|(word, _)| {
-            let text = word.text.as_str();
-            matches!(text, "." | "./" | "*" | ":/" | "..")
-                || text.starts_with("./")
-                || text.contains('*')
-                || text
-                    .rsplit_once('.')
-                    .is_some_and(|(stem, end)| !stem.is_empty() && ENDINGS.contains(&end))
-        })
-}
-
-/// Whether a setting is the command's own, rather than one that an earlier command has set.
-fn is_own(subject: &Subject<'_>, key: &str) -> bool {
-    let words = subject.call.words.iter();
-    subject.operand(0) != "config"
-        || words
-            .filter_map(|word| word.text.split_once('='))
-            .any(|(given, _)| given.eq_ignore_ascii_case(key))
-}
-
-/// Whether git is told to take its own programs from a folder that no system has them in.
-fn own_programs(subject: &Subject<'_>) -> bool {
-    let folder = subject
-        .options
-        .iter()
-        .find(|given| given.name == "--exec-path");
-    folder
-        .filter(|given| {
-            subject.call.words.iter().any(|word| {
-                given
-                    .value
-                    .is_some_and(|value| word.text.strip_prefix("--exec-path=") == Some(value))
-            })
-        })
-        .and_then(|given| given.value)
-        .is_some_and(|folder| !folder.starts_with("/usr/") && !folder.starts_with("/opt/"))
-}
-
-/// What `git config` sets.
-fn set(subject: &Subject<'_>) -> Option<Setting> {
-    let mut words = subject.call.words.iter();
-    words.find(|word| word.text == "config")?;
-    setting::set_by(words.as_slice())
-}
-
-/// Whether a branch that may be there is made anew: `switch -C`, `checkout -B`. Before the verb,
-/// `-C` names a folder. A topic as the remote has it is how one that was fetched is looked at.
-fn recreates(subject: &Subject<'_>) -> bool {
-    let mut words = subject.call.words.iter().map(|word| word.text.as_str());
-    let verb = words.find(|word| matches!(*word, "switch" | "checkout"));
-    let option = if verb == Some("switch") { "-C" } else { "-B" };
-    if !words.any(|word| word == option || word == "--force-create") {
-        return false;
-    }
-    let mut named = words.filter(|word| !word.starts_with('-'));
-    let (branch, from) = (named.next().unwrap_or(""), named.next());
-    let is_trunk = matches!(branch, "main" | "master" | "trunk" | "develop");
-    let follows = from.and_then(|from| from.split_once('/'));
-    is_trunk || follows.is_none_or(|(_, theirs)| theirs != branch)
-}
-
-/// Whether a fetch overwrites a branch of ours. What follows a remote's, a tag or somebody's request
-/// is made to be overwritten.
-fn fetches_over(subject: &Subject<'_>) -> bool {
-    let forced = subject.has("-f") || subject.has("--force");
-    refspecs(subject).any(|spec| {
-        let Some((from, to)) = spec.split_once(':') else {
-            return false;
-        };
-        let follows = ["refs/remotes/", "refs/tags/", "refs/pull/", "refs/notes/"];
-        (forced || from.starts_with('+'))
-            && !to.is_empty()
-            && !from.contains("://")
-            && !from.contains("pull/")
-            && !from.contains("merge-requests/")
-            && !follows.iter().any(|start| to.starts_with(start))
-    })
-}
-
-/// Whether `git config` sets something that git runs from then on, but what everybody has there.
-fn unsafe_key(subject: &Subject<'_>) -> bool {
-    const USUAL: [&str; 15] = [
-        "vim",
-        "nano",
-        "vi",
-        "nvim",
-        "emacs",
-        "code --wait",
-        "cat",
-        "less",
-        "delta",
-        "store",
-        "cache",
-        "osxkeychain",
-        "manager",
-        "true",
-        "yes",
-    ];
-    let Some((key, value)) = set(subject) else {
-        return false;
-    };
-    if key.starts_with("alias.") {
-        return value.starts_with('!');
-    }
-    let runs = setting::runs(&key) && !setting::is_false(&value);
-    runs && !USUAL.contains(&value.as_str())
-        || key == "core.hookspath"
-        || setting::loads(&key, &value)
-}

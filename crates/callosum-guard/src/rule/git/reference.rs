@@ -1,0 +1,88 @@
+//! What a command of git does to branches, here and where they are pushed to, and to what is not
+//! committed.
+
+use super::super::Subject;
+
+/// What a push is asked to push.
+pub(super) fn refspecs<'a>(subject: &'a Subject<'_>) -> impl Iterator<Item = &'a str> {
+    subject
+        .operands
+        .iter()
+        .skip(1)
+        .map(|(word, _)| word.text.as_str())
+}
+
+/// Endings by which a word of `git checkout` is taken for a file.
+const ENDINGS: [&str; 32] = [
+    "rs", "py", "js", "ts", "tsx", "jsx", "go", "c", "h", "cpp", "hpp", "java", "md", "txt",
+    "json", "yaml", "yml", "toml", "css", "html", "sh", "rb", "php", "lock", "sql", "kt", "swift",
+    "vue", "svelte", "cs", "xml", "cfg",
+];
+
+pub(super) fn drops_changes(subject: &Subject<'_>) -> bool {
+    // In a merge, one of its two sides is chosen.
+    if ["-b", "-B", "--orphan", "--track", "--ours", "--theirs"]
+        .iter()
+        .any(|option| subject.has(option))
+    {
+        return false;
+    }
+    let words = &subject.call.words;
+    let paths = words
+        .iter()
+        .position(|word| word.text == "--")
+        .is_some_and(|at| at + 1 < words.len());
+    paths
+        || subject.has("--pathspec-from-file")
+        || subject.operands.iter().skip(1).any(|(word, _)| {
+            let text = word.text.as_str();
+            matches!(text, "." | "./" | "*" | ":/" | "..")
+                || text.starts_with("./")
+                || text.contains('*')
+                || text
+                    .rsplit_once('.')
+                    .is_some_and(|(stem, end)| !stem.is_empty() && ENDINGS.contains(&end))
+        })
+}
+
+/// Whether a branch that may be there is made anew: `switch -C`, `checkout -B`. Before the verb,
+/// `-C` names a folder. A topic as the remote has it is how one that was fetched is looked at.
+pub(super) fn recreates(subject: &Subject<'_>) -> bool {
+    let mut words = subject.call.words.iter().map(|word| word.text.as_str());
+    let verb = words.find(|word| matches!(*word, "switch" | "checkout"));
+    let option = if verb == Some("switch") { "-C" } else { "-B" };
+    if !words.any(|word| word == option || word == "--force-create") {
+        return false;
+    }
+    let mut named = words.filter(|word| !word.starts_with('-'));
+    let (branch, from) = (named.next().unwrap_or(""), named.next());
+    let is_trunk = matches!(branch, "main" | "master" | "trunk" | "develop");
+    let follows = from.and_then(|from| from.split_once('/'));
+    is_trunk || follows.is_none_or(|(_, theirs)| theirs != branch)
+}
+
+/// Whether a fetch overwrites a branch of ours. What follows a remote's, a tag or somebody's request
+/// is made to be overwritten.
+pub(super) fn fetches_over(subject: &Subject<'_>) -> bool {
+    let forced = subject.has("-f") || subject.has("--force");
+    refspecs(subject).any(|spec| {
+        let Some((from, to)) = spec.split_once(':') else {
+            return false;
+        };
+        let follows = ["refs/remotes/", "refs/tags/", "refs/pull/", "refs/notes/"];
+        (forced || from.starts_with('+'))
+            && !to.is_empty()
+            && !from.contains("://")
+            && !from.contains("pull/")
+            && !from.contains("merge-requests/")
+            && !follows.iter().any(|start| to.starts_with(start))
+    })
+}
+
+/// Whether a branch is copied over one that may be there: `branch -C`. Before the verb, `-C` names a
+/// folder.
+pub(super) fn copies_over(subject: &Subject<'_>) -> bool {
+    let mut words = subject.call.words.iter().map(|word| word.text.as_str());
+    words.any(|word| word == "branch")
+        && words.any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains('C'))
+}

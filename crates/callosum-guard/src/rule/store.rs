@@ -1,0 +1,113 @@
+//! Stores that are spoken to over a connection and have no client of their own: search indexes,
+//! collections of vectors, memcached.
+
+use super::{Rule, Severity, Subject, Tool};
+
+pub(super) const TOOLS: &[Tool] = &[
+    Tool {
+        names: &["curl", "xh", "http", "https", "httpie", "wget"],
+        takes: "-X --request --method -d --data --json -H --header -u --user -o --output",
+        one_dash: false,
+        tests: &[("deletes", deletes_index)],
+        rules: &[Rule {
+            id: "store.delete-index",
+            when: &["&deletes"],
+            severity: Severity::Block,
+            reason: "the whole index or collection is deleted, with all that was put into it",
+            alternative: Some("curl -s 'localhost:9200/_cat/indices?v'"),
+            catches: &[
+                "curl -X DELETE http://localhost:9200/logs",
+                "curl -XDELETE 'localhost:9200/_all'",
+                "curl --request DELETE http://localhost:6333/collections/docs",
+                "curl -X DELETE 'http://localhost:7700/indexes/movies'",
+                "http DELETE :9200/logs-2025",
+                "curl -X POST localhost:9200/logs/_delete_by_query -d '{\"query\": {\"match_all\": {}}}'",
+                "curl -X POST localhost:8983/solr/films/update -d '{\"delete\": {\"query\": \"*:*\"}}'",
+            ],
+            spares: &[
+                "curl -X DELETE http://localhost:9200/logs/_doc/1",
+                "curl http://localhost:9200/logs",
+                "curl -X DELETE http://localhost:3000/users/1",
+                "curl -X PUT http://localhost:6333/collections/docs",
+                "curl -X DELETE http://localhost:6333/collections/docs/index/field",
+                "curl -X DELETE http://localhost:9200/test-logs",
+            ],
+        }],
+    },
+    Tool {
+        names: &["nc", "ncat", "netcat", "telnet"],
+        takes: "-p -s -w -q -i",
+        one_dash: false,
+        tests: &[("flushes", |s| {
+            s.call.input.as_ref().is_some_and(|input| {
+                let lines = input.text.lines().map(str::trim);
+                let mut words = lines.filter_map(|line| line.split_whitespace().next());
+                words.any(|word| {
+                    let lower = word.to_ascii_lowercase();
+                    ["flush_all", "flushall", "flushdb"].contains(&lower.as_str())
+                })
+            })
+        })],
+        rules: &[Rule {
+            id: "store.flush",
+            when: &["&flushes"],
+            severity: Severity::Block,
+            reason: "it deletes everything that is stored",
+            alternative: Some("echo stats | nc localhost 11211"),
+            catches: &[
+                "echo flush_all | nc localhost 11211",
+                "printf 'flush_all\\r\\nquit\\r\\n' | nc -q1 localhost 11211",
+                "telnet localhost 11211 <<< flush_all",
+                "echo FLUSHALL | nc localhost 6379",
+            ],
+            spares: &[
+                "echo stats | nc localhost 11211",
+                "printf 'get flush_all\\r\\n' | nc localhost 11211",
+                "echo ping | nc localhost 6379",
+            ],
+        }],
+    },
+];
+
+/// Whether an address is asked to delete a whole index or collection.
+fn deletes_index(subject: &Subject<'_>) -> bool {
+    let method = ["-X", "--request", "--method"]
+        .iter()
+        .find_map(|option| subject.value(option));
+    let first = subject.operand(0);
+    let is = |wanted: &str| {
+        method.is_some_and(|method| method.eq_ignore_ascii_case(wanted)) || first == wanted
+    };
+    let deletes = is("DELETE");
+    let said = subject.text();
+    let of_all = said.contains("match_all") || said.contains("*:*");
+    subject.operands.iter().any(|(word, _)| {
+        let Some((host, path)) = parts(&word.text) else {
+            return false;
+        };
+        let path: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let lasts = |name: &&str| !super::database::says_scratch(name);
+        match &path[..] {
+            [name] if is_search(host) => deletes && lasts(name),
+            ["collections" | "indexes", name] | ["v1", "schema", name] => deletes && lasts(name),
+            [.., "_delete_by_query"] | ["solr", _, "update"] => of_all,
+            _ => false,
+        }
+    })
+}
+
+/// The host of an address with its port, and the path without what is asked.
+fn parts(address: &str) -> Option<(&str, &str)> {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let (host, path) = rest.split_once('/')?;
+    let path = path.split(['?', '#']).next().unwrap_or(path);
+    Some((host, path))
+}
+
+/// Whether a server for searching listens there, by its port or its name.
+fn is_search(host: &str) -> bool {
+    host.ends_with(":9200")
+        || ["elastic", "opensearch"]
+            .iter()
+            .any(|name| host.contains(name))
+}

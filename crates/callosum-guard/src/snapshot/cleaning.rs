@@ -1,0 +1,107 @@
+//! Letting snapshots go: what is too old, and the oldest of what is too much.
+
+use callosum_host::DiskError;
+
+use super::{
+    note::Snapshot,
+    retention::Retention,
+    store::{SnapshotError, Store},
+};
+
+/// What was let go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cleaned {
+    /// The ids of the snapshots.
+    pub removed: Vec<String>,
+    /// Bytes that all of the tree's snapshots take now.
+    pub bytes: u64,
+}
+
+impl Store {
+    /// Does what [`clean`](Self::clean) does, where anything is to go; looks at sizes and times only
+    /// where nothing is, so that it can follow each snapshot.
+    pub fn keep_within(&self, retention: &Retention) -> Result<Cleaned, SnapshotError> {
+        let disk = &self.surroundings.disk;
+        if !disk.exists(&self.repository.bare())? {
+            return Ok(Cleaned::default());
+        }
+        let all = self.list()?;
+        let bytes = self.bytes()?;
+        let is_old = !retention
+            .too_old(&all, self.surroundings.clock.now())
+            .is_empty();
+        if is_old || retention.next_to_go(&all, bytes).is_some() {
+            return self.clean(retention);
+        }
+        Ok(Cleaned {
+            removed: Vec::new(),
+            bytes,
+        })
+    }
+
+    /// Lets go what is too old, and the oldest of what is too much. Pinned ones stay.
+    pub fn clean(&self, retention: &Retention) -> Result<Cleaned, SnapshotError> {
+        let disk = &self.surroundings.disk;
+        if !disk.exists(&self.repository.bare())? {
+            return Ok(Cleaned::default());
+        }
+        let _lock = self.lock()?;
+        let mut all = self.list()?;
+        let mut cleaned = Cleaned::default();
+        let old = retention.too_old(&all, self.surroundings.clock.now());
+        for id in &old {
+            self.forget(id)?;
+        }
+        all.retain(|snapshot| !old.contains(&snapshot.snapshot_id));
+        cleaned.removed.extend(old);
+        self.prune()?;
+        loop {
+            cleaned.bytes = self.bytes()?;
+            let Some(next) = retention.next_to_go(&all, cleaned.bytes) else {
+                return Ok(cleaned);
+            };
+            let id = next.snapshot_id.clone();
+            self.forget(&id)?;
+            all.retain(|snapshot| snapshot.snapshot_id != id);
+            cleaned.removed.push(id);
+            if all.iter().all(Snapshot::is_pinned) {
+                // The index of ours leans on what is left of them, and can be begun anew.
+                disk.remove_file(&self.repository.index())?;
+            }
+            self.prune()?;
+        }
+    }
+
+    fn prune(&self) -> Result<(), SnapshotError> {
+        let git = self.repository.of_bare(&self.surroundings);
+        git.run(&["prune", "--expire=now"])?;
+        Ok(())
+    }
+
+    fn forget(&self, id: &str) -> Result<(), DiskError> {
+        let disk = &self.surroundings.disk;
+        disk.remove_file(&self.reference(id))?;
+        disk.remove_file(&self.note(id))?;
+        Ok(())
+    }
+
+    /// Bytes of our objects, and of what is known of the snapshots.
+    fn bytes(&self) -> Result<u64, DiskError> {
+        let disk = &self.surroundings.disk;
+        let mut bytes = 0;
+        let notes = self.notes();
+        for note in disk.list_dir(&notes)? {
+            let found = disk.stat(&notes.join(note.name))?;
+            bytes += found.map_or(0, |found| found.len);
+        }
+        let objects = self.repository.objects();
+        for folder in disk.list_dir(&objects)? {
+            let folder_path = objects.join(&folder.name);
+            for entry in disk.list_dir(&folder_path)? {
+                let found = disk.stat(&folder_path.join(entry.name))?;
+                bytes += found.map_or(0, |found| found.len);
+            }
+        }
+        Ok(bytes)
+    }
+}

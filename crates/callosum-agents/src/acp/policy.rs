@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 const LARGEST_FILE: u64 = 4 * 1024 * 1024;
 
 /// The code of a method that there is none of.
-const NO_METHOD: i64 = -32601;
+const NO_METHOD: i32 = -32601;
 
 /// The code of parameters that will not do.
-const NO_PARAMS: i64 = -32602;
+const NO_PARAMS: i32 = -32602;
 
 /// What an agent may do, and where.
 pub(super) struct Policy<'p> {
@@ -27,7 +27,7 @@ pub(super) struct Policy<'p> {
 
 impl Policy<'_> {
     /// The result of what an agent asks for, or an error's code and words.
-    pub(super) fn answer(&self, method: &str, params: &Value) -> Result<Value, (i64, String)> {
+    pub(super) fn answer(&self, method: &str, params: &Value) -> Result<Value, (i32, String)> {
         match method {
             "session/request_permission" => Ok(self.permission(params)),
             "fs/read_text_file" => self.read(params),
@@ -68,7 +68,7 @@ impl Policy<'_> {
         }
     }
 
-    fn read(&self, params: &Value) -> Result<Value, (i64, String)> {
+    fn read(&self, params: &Value) -> Result<Value, (i32, String)> {
         let path = params["path"].as_str().unwrap_or_default();
         let refused = |why: &str| (NO_PARAMS, format!("refused: {why}"));
         let file = self

@@ -16,7 +16,7 @@ pub(super) struct Session {
     bytes: usize,
     /// The message that the text belongs to, where the agent numbers them.
     message: Option<String>,
-    /// Whether a tool was called since the text came.
+    /// Whether a tool was called, or was to be, since the text came.
     interrupted: bool,
     usage: Option<Value>,
     cost_usd: Option<f64>,
@@ -65,12 +65,17 @@ impl Session {
         self.bytes <= LARGEST_ANSWER
     }
 
+    /// Takes note that the agent wants to use a tool: some tell of the call only where it is granted.
+    pub(super) fn interrupt(&mut self) {
+        self.interrupted = true;
+    }
+
     fn doing(&mut self, what: String) {
         self.events.push(Event::Doing { what });
     }
 
     /// What the result of the prompt makes of it: the events that tell it, or why there is none.
-    pub(super) fn end(self, result: &Value) -> Result<Vec<Event>, Complaint> {
+    pub(super) fn end(&self, result: &Value) -> Result<Vec<Event>, Complaint> {
         let stopped = result["stopReason"].as_str().unwrap_or_default();
         let (kind, words) = match stopped {
             "end_turn" => {

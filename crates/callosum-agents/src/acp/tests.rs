@@ -1,8 +1,8 @@
 //! Conversations that were recorded with real agents, played back, and agents that ask for more.
 
-use std::{io::Cursor, path::Path};
+use std::path::Path;
 
-use agent_client_protocol_schema::v1::{
+use agent_client_protocol::v1::schema::{
     CancelNotification, ContentBlock, InitializeRequest, InitializeResponse, NewSessionRequest,
     NewSessionResponse, PromptRequest, PromptResponse, ReadTextFileResponse,
     RequestPermissionResponse, SessionNotification, SessionUpdate, StopReason,
@@ -10,16 +10,18 @@ use agent_client_protocol_schema::v1::{
 use callosum_host::Disk;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
-
-use super::{
-    conversation::{Broken, Conversation, listen},
-    job::converse,
-    policy::Policy,
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, duplex, split},
+    runtime,
+    sync::{mpsc::unbounded_channel, watch},
 };
+
+use super::{job::converse, policy::Policy};
 use crate::{
+    dialect::Complaint,
     protocol::Request,
     registry::Executor,
-    transport::{Event, Job, Transport, Want},
+    transport::{Event, Job, LONGEST_MESSAGE, Transport, Want},
 };
 
 fn job(want: Want, root: &Path) -> Job {
@@ -31,24 +33,64 @@ fn job(want: Want, root: &Path) -> Job {
     )
 }
 
-/// What an agent that says these lines is told, and what is told of it.
-fn played(want: Want, root: &Path, lines: &str) -> (Vec<Value>, Vec<Event>, Result<(), Broken>) {
-    let mut events = Vec::new();
-    let mut said = Vec::new();
-    let disk = Disk::real();
-    let ended = {
-        let mut tell = |event: Event| {
-            events.push(event);
-            true
-        };
-        let policy = Policy { disk: &disk, root };
-        let (_leave, incoming) = listen(Cursor::new(lines.as_bytes().to_vec()));
-        let mut conversation = Conversation::new(incoming, &mut said, policy, &mut tell);
-        converse(&job(want, root), &mut conversation)
+/// Plays an agent: says these lines, each answer among them once the request was heard that it is
+/// numbered for, and under that one's id. Hands out what it heard.
+async fn play(agent: DuplexStream, lines: &str) -> Vec<Value> {
+    let (from, mut to) = split(agent);
+    let (heard, mut hears) = watch::channel(Vec::<Value>::new());
+    let listens = async move {
+        let mut from = BufReader::new(from).lines();
+        let mut all = Vec::new();
+        while let Ok(Some(line)) = from.next_line().await {
+            let said: Value = serde_json::from_str(&line).unwrap();
+            if said["method"].is_string() && !said["id"].is_null() {
+                heard.send_modify(|ids| ids.push(said["id"].clone()));
+            }
+            all.push(said);
+        }
+        all
     };
-    let said = String::from_utf8(said).unwrap();
-    let said = said.lines().map(|line| serde_json::from_str(line).unwrap());
-    (said.collect(), events, ended)
+    let says = async move {
+        for line in lines.lines() {
+            let mut line = line.to_owned();
+            if let Ok(mut said) = serde_json::from_str::<Value>(&line)
+                && said.get("method").is_none()
+                && let Some(number) = said["id"].as_u64()
+            {
+                let number = usize::try_from(number).unwrap();
+                let Ok(ids) = hears.wait_for(|ids| ids.len() >= number).await else {
+                    break;
+                };
+                said["id"] = ids[number - 1].clone();
+                line = said.to_string();
+            }
+            line.push('\n');
+            if to.write_all(line.as_bytes()).await.is_err() {
+                break;
+            }
+        }
+        drop(to.shutdown().await);
+    };
+    tokio::join!(listens, says).0
+}
+
+/// What an agent that says these lines is told, and what is told of it.
+fn played(want: Want, root: &Path, lines: &str) -> (Vec<Value>, Vec<Event>, Result<(), Complaint>) {
+    let disk = Disk::real();
+    let policy = Policy { disk: &disk, root };
+    let job = job(want, root);
+    let (tell, mut told) = unbounded_channel();
+    let (ours, theirs) = duplex(1 << 14);
+    let (from, to) = split(ours);
+    let runtime = runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let (said, ended) = runtime.block_on(async {
+        tokio::join!(play(theirs, lines), converse(&job, &policy, from, to, tell))
+    });
+    let events = std::iter::from_fn(|| told.try_recv().ok());
+    (said, events.collect(), ended)
 }
 
 fn recorded(agent: &str) -> String {
@@ -289,16 +331,104 @@ fn an_agent_may_read_the_tree_and_nothing_else() {
     assert_eq!(permission("edit", at(&inside), &only_yes), None);
 }
 
+const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}"#;
+const OPENED: &str = r#"{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}"#;
+
+/// A session's update, as an agent writes it.
+fn update(update: &Value) -> String {
+    let params = json!({"sessionId": "s", "update": update});
+    json!({"jsonrpc": "2.0", "method": "session/update", "params": params}).to_string()
+}
+
+fn chunk(text: &str) -> String {
+    update(
+        &json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}),
+    )
+}
+
+/// CAL-COM-1: methods, updates and lines that the protocol does not know are no failure: who asks is
+/// told that there is no such method, and nothing else is said to the agent.
+#[test]
+fn what_the_protocol_does_not_know_is_passed_over() {
+    let lines = [
+        "[INFO] ready",
+        r#"{"level":"info","text":"a log"}"#,
+        HELLO,
+        r#"{"jsonrpc":"2.0","method":"_auth/status_update","params":{"a":1}}"#,
+        r#"{"jsonrpc":"2.0","id":"theirs","method":"craft/unknown","params":{}}"#,
+        OPENED,
+        &update(&json!({"sessionUpdate": "of_tomorrow", "x": [1]})),
+        &update(&json!({"sessionUpdate": "tool_call", "content": 7})),
+        r#"{"jsonrpc":"2.0","id":"other","result":{}}"#,
+        "{broken",
+        &chunk("whole"),
+        r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn","usage":{"input_tokens":4,"output_tokens":2}},"error":null}"#,
+    ];
+    let (said, events, ended) = played(asked(), Path::new("/"), &lines.join("\n"));
+    assert!(ended.is_ok(), "{ended:?}");
+    assert_eq!(text_of(&events), "whole");
+    let usage = Event::Usage {
+        input: 4,
+        cached: 0,
+        output: 2,
+    };
+    assert!(events.contains(&usage), "{events:?}");
+    let odd = Event::Odd {
+        line: "[INFO] ready".to_owned(),
+    };
+    assert_eq!(events.iter().filter(|it| **it == odd).count(), 1);
+    let errors: Vec<_> = said.iter().filter(|it| it["error"].is_object()).collect();
+    assert_eq!(errors.len(), 1, "{said:?}");
+    assert_eq!(errors[0]["id"], "theirs");
+    assert_eq!(errors[0]["error"]["code"], -32601);
+}
+
+/// CAL-COM-1: what an agent says before a tool is no part of the answer, though it tells of none that was
+/// refused.
+#[test]
+fn a_tool_that_was_refused_is_still_one() {
+    let params = json!({"sessionId": "s", "toolCall": {"toolCallId": "c", "kind": "execute"}, "options": []});
+    let asks = json!({"jsonrpc": "2.0", "id": 0, "method": "session/request_permission", "params": params});
+    let asks = asks.to_string();
+    let last = r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}"#;
+    let lines = [
+        HELLO,
+        OPENED,
+        &chunk("Looking."),
+        &asks,
+        &chunk("Done."),
+        last,
+    ];
+    let (said, events, ended) = played(asked(), Path::new("/"), &lines.join("\n"));
+    assert!(ended.is_ok(), "{ended:?}");
+    assert_eq!(text_of(&events), "Done.");
+    let refused = json!({"outcome": {"outcome": "cancelled"}});
+    assert!(
+        said.iter().any(|said| said["result"] == refused),
+        "{said:?}"
+    );
+}
+
+/// CAL-ERR-1: more than an answer may have is E006, in one message or in many.
+#[test]
+fn an_agent_may_not_say_more_than_an_answer_has() {
+    let many = vec![chunk(&"x".repeat(1 << 20)); 5].join("\n");
+    let one = "x".repeat(LONGEST_MESSAGE + (1 << 16));
+    for long in [many, one] {
+        let lines = [HELLO, OPENED, &long].join("\n");
+        let (_, events, _) = played(asked(), Path::new("/"), &lines);
+        assert!(events.contains(&Event::TooMuch));
+    }
+}
+
 /// CAL-ERR-1: each way of ending without an answer is told as what it is.
 #[test]
 fn an_agent_without_an_answer_says_why() {
-    let hello = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}"#;
-    let opened = r#"{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}"#;
     let told = |lines: &[&str]| {
         let lines: Vec<String> = lines.iter().map(|line| format!("{line}\n")).collect();
         match played(asked(), Path::new("/"), &lines.concat()).2 {
-            Err(Broken::Because(complaint)) => complaint.fault().to_string(),
-            other => format!("{other:?}"),
+            Err(complaint) => complaint.fault().to_string(),
+            Ok(()) => "an answer".to_owned(),
         }
     };
     for (lines, says) in [
@@ -308,39 +438,39 @@ fn an_agent_without_an_answer_says_why() {
         ),
         (
             vec![r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":7}}"#],
-            "it speaks version 7 of its protocol",
+            "unsupported ACP protocol version 7",
         ),
         (
             vec![
-                hello,
+                HELLO,
                 r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32000,"message":"Authentication required"}}"#,
             ],
             "is not logged in: Authentication required",
         ),
         (
             vec![
-                hello,
-                opened,
+                HELLO,
+                OPENED,
                 r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32603,"message":"Internal error","data":{"details":"429 Too Many Requests"}}}"#,
             ],
             "has reached its rate limit",
         ),
         (
-            vec![hello, opened],
+            vec![HELLO, OPENED],
             "was cut off in the middle of its answer: the agent ended",
         ),
         (
             vec![
-                hello,
-                opened,
+                HELLO,
+                OPENED,
                 r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"refusal"}}"#,
             ],
             "refused: ",
         ),
         (
             vec![
-                hello,
-                opened,
+                HELLO,
+                OPENED,
                 r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"max_tokens"}}"#,
             ],
             "stopped at a limit of its own",

@@ -1,6 +1,6 @@
 //! Claude Code.
 
-use super::{Asking, Client, Home, Hooks, Login, TimeUnit, Version};
+use super::{Asking, Client, Home, Hooks, Login, TimeUnit, ToolServers, Version};
 
 pub(super) const CLIENT: Client = Client {
     program: "claude",
@@ -57,12 +57,20 @@ pub(super) const CLIENT: Client = Client {
     settings: "settings.json",
     transcripts: "projects/*/*.jsonl",
     hooks_to_trust: None,
+    tool_servers: Some(ToolServers {
+        user: ".claude.json",
+        beside: true,
+        project: ".mcp.json",
+        typed: true,
+    }),
     hooks: Some(Hooks {
         user: "settings.json",
         project: ".claude/settings.json",
         before_tool: "PreToolUse",
         session: &[
             ("SessionStart", "session-start"),
+            ("UserPromptSubmit", "user-prompt-submit"),
+            ("PostToolUse", "post-tool-use"),
             ("Stop", "stop"),
             ("PreCompact", "pre-compact"),
             ("SessionEnd", "session-end"),

@@ -1,6 +1,6 @@
 //! Codex.
 
-use super::{Asking, Client, Home, Hooks, Login, TimeUnit, Version};
+use super::{Asking, Client, Home, Hooks, Login, TimeUnit, ToolServers, Version};
 
 pub(super) const CLIENT: Client = Client {
     program: "codex",
@@ -39,12 +39,20 @@ pub(super) const CLIENT: Client = Client {
     settings: "config.toml",
     transcripts: "sessions/*/*/*/rollout-*.jsonl",
     hooks_to_trust: Some("hooks.json"),
+    tool_servers: Some(ToolServers {
+        user: "config.toml",
+        beside: false,
+        project: ".codex/config.toml",
+        typed: false,
+    }),
     hooks: Some(Hooks {
         user: "hooks.json",
         project: ".codex/hooks.json",
         before_tool: "PreToolUse",
         session: &[
             ("SessionStart", "session-start"),
+            ("UserPromptSubmit", "user-prompt-submit"),
+            ("PostToolUse", "post-tool-use"),
             ("Stop", "stop"),
             ("PreCompact", "pre-compact"),
             ("SessionEnd", "session-end"),

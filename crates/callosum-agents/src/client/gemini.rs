@@ -1,6 +1,6 @@
 //! Gemini CLI.
 
-use super::{Asking, Client, Home, Hooks, Login, TimeUnit, Version};
+use super::{Asking, Client, Home, Hooks, Login, TimeUnit, ToolServers, Version};
 
 pub(super) const CLIENT: Client = Client {
     program: "gemini",
@@ -52,6 +52,12 @@ pub(super) const CLIENT: Client = Client {
     settings: "settings.json",
     transcripts: "tmp/*/chats/session-*.jsonl",
     hooks_to_trust: None,
+    tool_servers: Some(ToolServers {
+        user: "settings.json",
+        beside: false,
+        project: ".gemini/settings.json",
+        typed: false,
+    }),
     hooks: Some(Hooks {
         user: "settings.json",
         project: ".gemini/settings.json",
@@ -59,6 +65,8 @@ pub(super) const CLIENT: Client = Client {
         // `PreCompress` fires before each request, whatever is compressed.
         session: &[
             ("SessionStart", "session-start"),
+            ("BeforeAgent", "user-prompt-submit"),
+            ("AfterTool", "post-tool-use"),
             ("AfterAgent", "stop"),
             ("SessionEnd", "session-end"),
         ],

@@ -13,11 +13,13 @@ mod hooks;
 mod opencode;
 mod qwen;
 mod standing;
+mod tool_servers;
 mod version;
 
 pub use self::{
     hooks::{Asking, Hooks, TimeUnit},
     standing::Standing,
+    tool_servers::ToolServers,
     version::Version,
 };
 use crate::dialect::Dialect;
@@ -64,6 +66,8 @@ pub struct Client {
     /// Its hooks, in its own folder, where it passes over them in silence until a person has
     /// trusted them.
     pub hooks_to_trust: Option<&'static str>,
+    /// Where it is told of servers of tools; `None` where that was not tried.
+    pub tool_servers: Option<ToolServers>,
     /// How it is told to ask a program before its tools run; `None` where settings cannot say so.
     pub hooks: Option<Hooks>,
 }
@@ -170,6 +174,10 @@ mod tests {
             }
             assert!(hooks.project.starts_with(client.home.folder));
             assert!(hooks.proven >= client.oldest);
+            let servers = client.tool_servers.unwrap();
+            for file in [servers.user, servers.project] {
+                assert!(!file.starts_with('/') && !file.contains(".."), "{file}");
+            }
         }
         with_hooks.sort_unstable();
         assert_eq!(with_hooks, ["claude", "codex", "gemini", "qwen"]);

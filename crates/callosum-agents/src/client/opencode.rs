@@ -64,5 +64,6 @@ pub(super) const CLIENT: Client = Client {
     transcripts: "storage/message/*/*.json",
     hooks_to_trust: None,
     // Its hooks are plugins in JavaScript.
+    tool_servers: None,
     hooks: None,
 };

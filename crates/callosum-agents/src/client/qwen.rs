@@ -1,6 +1,6 @@
 //! Qwen Code.
 
-use super::{Asking, Client, Home, Hooks, Login, TimeUnit, Version};
+use super::{Asking, Client, Home, Hooks, Login, TimeUnit, ToolServers, Version};
 
 pub(super) const CLIENT: Client = Client {
     program: "qwen",
@@ -40,12 +40,23 @@ pub(super) const CLIENT: Client = Client {
     settings: "settings.json",
     transcripts: "tmp/*/chats/*.json*",
     hooks_to_trust: None,
+    tool_servers: Some(ToolServers {
+        user: "settings.json",
+        beside: false,
+        project: ".qwen/settings.json",
+        typed: false,
+    }),
     hooks: Some(Hooks {
         user: "settings.json",
         project: ".qwen/settings.json",
         before_tool: "PreToolUse",
         // `SessionEnd` was not seen to fire.
-        session: &[("SessionStart", "session-start"), ("Stop", "stop")],
+        session: &[
+            ("SessionStart", "session-start"),
+            ("UserPromptSubmit", "user-prompt-submit"),
+            ("PostToolUse", "post-tool-use"),
+            ("Stop", "stop"),
+        ],
         gate: None,
         typed: None,
         names: false,

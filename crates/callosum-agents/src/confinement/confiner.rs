@@ -17,7 +17,7 @@ use callosum_host::{
 use super::{
     level::{Reached, Refused, decide},
     needs::{Needs, value},
-    own_folder::OwnFolder,
+    own_folder::{OwnFolder, without_servers_secrets},
     places::{Protected, Surface, SystemFolders, places, wished},
     policy::{Policy, Whitelisted},
     proxy::{Names, Proxy, Upstream},
@@ -298,8 +298,8 @@ impl Confiner {
 }
 
 /// Copies files into a folder, and has the copies stand where the files do; those that stand in the
-/// client's own folder are put there. What is not there, cannot be read, is no file, or is larger than
-/// [`LARGEST_COPY`] is left out.
+/// client's own folder are put there. What is not there, cannot be read, is no file of JSON, or is larger than
+/// [`LARGEST_COPY`] is left out; so are secrets of servers in it.
 fn copied_into(
     disk: &Disk,
     folder: &Path,
@@ -316,7 +316,8 @@ fn copied_into(
         }) else {
             continue;
         };
-        let Ok(bytes) = disk.read(&real) else {
+        let bytes = disk.read(&real).ok();
+        let Some(bytes) = bytes.and_then(|bytes| without_servers_secrets(&bytes)) else {
             continue;
         };
         let path = under_real_folder(disk, path);

@@ -1,7 +1,5 @@
 //! [`answer`]: one job of the process that speaks to an MCP server for the controller.
 
-use std::future::pending;
-
 use callosum_evidence::tokens;
 use callosum_host::process::Talk;
 use rmcp::{
@@ -22,54 +20,25 @@ use rmcp::{
 };
 use serde_json::Map;
 use tokio::{
-    io::{AsyncReadExt as _, copy, sink},
-    net::{UnixStream, unix::pipe},
-    runtime,
-    sync::mpsc::{UnboundedSender, unbounded_channel},
+    io::{copy, sink},
+    net::unix::pipe,
+    sync::mpsc::UnboundedSender,
     time::timeout,
 };
 
-use super::{
-    pipe::{Heard, LONGEST_MESSAGE},
-    remote::Remote,
-    tool,
-};
+use super::{remote::Remote, tool};
 use crate::{
     dialect::{CUT_OFF, Complaint, UNREACHABLE, UNREADABLE},
     http::Caller,
-    transport::{Event, Job, LEAVE_WITHIN, Means, Tell, Want, farewell},
+    transport::{
+        Event, Heard, Job, LEAVE_WITHIN, LONGEST_MESSAGE, Means, Tell, Want, farewell, relay, say,
+    },
     words::with_causes,
 };
 
 /// Does one job, and tells what happens; `tell` says whether anybody still listens.
 pub(crate) fn answer(job: &Job, means: &Means<'_>, tell: &mut Tell<'_>) -> Result<(), Complaint> {
-    let runtime = runtime::Builder::new_current_thread()
-        .enable_io()
-        .enable_time()
-        .build()
-        .map_err(|error| Complaint::of_ours(&error.to_string()))?;
-    runtime.block_on(async {
-        let (sender, mut events) = unbounded_channel();
-        let work = converse(job, means, sender);
-        tokio::pin!(work);
-        loop {
-            tokio::select! {
-                biased;
-                Some(event) = events.recv() => {
-                    let is_last = event == Event::TooMuch;
-                    if !tell(event) || is_last {
-                        return Ok(());
-                    }
-                }
-                done = &mut work => {
-                    while let Ok(event) = events.try_recv() {
-                        tell(event);
-                    }
-                    return done;
-                }
-            }
-        }
-    })
+    relay(tell, |tell| converse(job, means, tell))
 }
 
 async fn converse(
@@ -118,7 +87,7 @@ where
         preferred_versions: vec![ProtocolVersion::V_2026_07_28],
         legacy_version: Some(ProtocolVersion::V_2025_11_25),
     };
-    let leave = time_to_leave(job);
+    let leave = farewell::leaving(job.farewell.as_deref());
     let service = serve_client_with_lifecycle(Listener(tell.clone()), transport, lifecycle)
         .await
         .map_err(|error| not_begun(&error))?;
@@ -193,22 +162,6 @@ where
     }
 }
 
-/// Returns once the controller says that nobody waits any more.
-fn time_to_leave(job: &Job) -> impl Future<Output = ()> + use<> {
-    let stream = farewell::connect(job.farewell.as_deref());
-    async move {
-        let stream = stream.and_then(|stream| {
-            stream.set_nonblocking(true).ok()?;
-            UnixStream::from_std(stream).ok()
-        });
-        match stream {
-            // Nothing is ever said there: the other end is closed.
-            Some(mut stream) => drop(stream.read(&mut [0]).await),
-            None => pending().await,
-        }
-    }
-}
-
 /// Tells the server that nobody waits for its answer, closes its input, and waits a moment for it to
 /// end by itself.
 async fn take_leave(
@@ -232,11 +185,6 @@ async fn take_leave(
 fn choose(tool: &Tool, job: &Job) -> Result<String, Complaint> {
     tool::argument(tool, job.argument.as_deref())
         .map_err(|error| Complaint::of_ours(&error.to_string()))
-}
-
-fn say(tell: &UnboundedSender<Event>, event: Event) {
-    // The other end is in the same function as this one, and outlives it.
-    drop(tell.send(event));
 }
 
 fn not_begun(error: &ClientInitializeError) -> Complaint {

@@ -2,14 +2,12 @@
 //!
 //! Start with [`answer`], which does one job in a process of its own: it starts the server, or
 //! asks one over HTTP (`remote`), finds out which lifecycle it has, and lists or calls its tools.
-//! `tool` is which argument a prompt goes to and what a result says; `pipe` is how bytes become
-//! signs of life.
+//! `tool` is which argument a prompt goes to and what a result says.
 //!
 //! What is deliberately not here: sampling, elicitation and roots, which are refused or empty;
 //! deadlines, which end the process and the server with it, once it has taken its leave.
 
 mod job;
-mod pipe;
 mod remote;
 mod tool;
 

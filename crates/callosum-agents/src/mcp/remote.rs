@@ -27,11 +27,10 @@ use tokio::sync::{
 use tokio_stream::{Stream, wrappers::UnboundedReceiverStream};
 use ureq::http::{HeaderName, HeaderValue, Method};
 
-use super::pipe::LONGEST_MESSAGE;
 use crate::{
     dialect::Complaint,
     http::{Broken, Caller, read_lines},
-    transport::Event,
+    transport::{Event, LONGEST_MESSAGE},
 };
 
 /// The header that names a session.

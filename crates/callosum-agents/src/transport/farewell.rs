@@ -9,7 +9,7 @@
 //! Where the folder's path is longer than a socket's may be there is no farewell.
 
 use std::{
-    io::Read as _,
+    future::pending,
     os::unix::net::{UnixListener, UnixStream},
     path::{Path, PathBuf},
     sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
@@ -18,6 +18,7 @@ use std::{
 };
 
 use callosum_host::process::{Cancel, Ending, Run};
+use tokio::io::AsyncReadExt as _;
 
 use crate::runner::{Patience, RunError, Sign, Surroundings};
 
@@ -136,15 +137,22 @@ fn pass_cancel_on(cancel: &Cancel, over: &Cancel, news: &Sender<News>) {
     }
 }
 
-/// The side of the process: what is readable once it is to take its leave.
-pub(crate) fn connect(path: Option<&Path>) -> Option<UnixStream> {
-    UnixStream::connect(path?).ok()
-}
-
-/// Blocks until it is time.
-pub(crate) fn wait(mut stream: UnixStream) {
-    // Nothing is ever said: whatever comes of it, the other end is closed.
-    drop(stream.read(&mut [0]));
+/// The side of the process: connects at once, and then returns once it is to take its leave.
+///
+/// Never does where there is nothing to connect to. It is awaited on a runtime.
+pub(crate) fn leaving(path: Option<&Path>) -> impl Future<Output = ()> + use<> {
+    let stream = path.and_then(|path| UnixStream::connect(path).ok());
+    async move {
+        let stream = stream.and_then(|stream| {
+            stream.set_nonblocking(true).ok()?;
+            tokio::net::UnixStream::from_std(stream).ok()
+        });
+        match stream {
+            // Nothing is ever said: whatever comes of it, the other end is closed.
+            Some(mut stream) => drop(stream.read(&mut [0]).await),
+            None => pending().await,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -156,15 +164,14 @@ mod tests {
     fn whoever_waits_sees_the_socket_close() {
         let folder = tempfile::tempdir().unwrap();
         let farewell = Farewell::open(folder.path()).unwrap();
-        let stream = connect(Some(&farewell.path)).unwrap();
-        stream
-            .set_read_timeout(Some(Duration::from_mins(1)))
+        let leaving = leaving(Some(&farewell.path));
+        drop(farewell);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
             .unwrap();
-        thread::scope(|scope| {
-            let waiting = scope.spawn(|| wait(stream));
-            drop(farewell);
-            waiting.join().unwrap();
-        });
+        let waited = async { tokio::time::timeout(Duration::from_mins(1), leaving).await };
+        runtime.block_on(waited).unwrap();
     }
 
     fn patience(quiet_ms: u64, total_ms: u64) -> Patience {

@@ -6,7 +6,8 @@
 //! the bounds of [`runner`](crate::runner) hold without knowing of sockets, and a library that
 //! speaks to strangers does so outside of the controller. `job` is what that process is told,
 //! `event` what it tells, a line each; `asking` and `handshake` are the controller's side,
-//! [`speak`] the other.
+//! [`speak`] the other. `relay` and `heard` are for those protocols of the other side that are spoken
+//! by a library, on a runtime: events as they come, and bytes as signs of life.
 //!
 //! What is deliberately not here: the protocols themselves ([`http`](crate::http), `mcp`, `acp`).
 
@@ -14,8 +15,10 @@ mod asking;
 mod event;
 pub(crate) mod farewell;
 mod handshake;
+mod heard;
 mod job;
 mod name;
+mod relay;
 mod speaking;
 
 pub(crate) use self::{
@@ -23,7 +26,9 @@ pub(crate) use self::{
     event::{Event, Tell},
     farewell::LEAVE_WITHIN,
     handshake::{handshake, ping},
+    heard::{Heard, LONGEST_MESSAGE},
     job::{Job, Limits, Want},
+    relay::{relay, say},
 };
 pub use self::{
     name::Transport,

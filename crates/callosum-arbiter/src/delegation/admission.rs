@@ -1,7 +1,10 @@
-//! What a try needs before its executor is asked: that nobody has answered already, that the executor is
-//! not left alone, and that it has a slot; and what the next one is told of how it went.
+//! What a try needs before its executor is asked: that nobody has answered already or is about to, that the
+//! executor is not left alone, and that it has a slot; and what the next one is told of how it went.
 
-use std::time::Duration;
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
 use callosum_agents::runner::Sign;
 use callosum_ledger::{Entry, ErrorCode, Reader};
@@ -11,13 +14,50 @@ use super::{
     judge,
     record::{About, not_started},
     report::Failure,
-    reuse::REQUEST_KEY,
+    reuse::{REQUEST_KEY, Turn},
     stop::Stop,
     watch::Notice,
 };
 use crate::{circuit::Admission, slots::Slot};
 
+/// How long another run's answer is waited for where the executor's time has no bound.
+const LONGEST_TURN: Duration = Duration::from_mins(10);
+
+/// How often it is looked whether the other run is done.
+const EACH_TURN: Duration = Duration::from_millis(50);
+
 impl Workshop<'_> {
+    /// Waits while another run has this very request answered, as long as the executor may take; whoever
+    /// comes first has the turn, until it is over or has died.
+    ///
+    /// `None` where it is not waited for: nothing is to be used again, an executor began this run,
+    /// which must not wait for the one that waits for it, or the other takes too long.
+    pub(super) fn take_turn(&self, job: &Job<'_>) -> Result<Option<Turn>, Stop> {
+        let reuse = self.means.reuse.as_ref();
+        let (Some(reuse), Some(_)) = (reuse.filter(|it| it.is_looked_for), &self.means.slots)
+        else {
+            return Ok(None);
+        };
+        let disk = &self.means.surroundings.disk;
+        let key = reuse.key(job.task, job.executor, &job.linked);
+        let until = Instant::now() + job.executor.total().unwrap_or(LONGEST_TURN);
+        let mut told = false;
+        while !self.means.cancel.is_cancelled() {
+            match reuse.take_turn(disk, &key) {
+                Ok(None) if Instant::now() < until => {}
+                // Where nothing can be locked it is asked as well: nothing is lost but time.
+                taken => return Ok(taken.ok().flatten()),
+            }
+            if !std::mem::replace(&mut told, true) {
+                let why = format!("waits: another run asks `{}` the same", job.executor.id);
+                self.watch
+                    .notice(job.index, Notice::Heard(&Sign::Waiting(&why)));
+            }
+            thread::sleep(EACH_TURN);
+        }
+        Err(Stop::Cancelled)
+    }
+
     /// The entry that answers this very request over this very tree, where there is one that also
     /// meets what is demanded now.
     pub(super) fn answered_before(&self, job: &Job<'_>) -> Result<Option<Done>, Stop> {

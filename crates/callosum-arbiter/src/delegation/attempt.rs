@@ -140,6 +140,10 @@ impl Workshop<'_> {
         if self.means.cancel.is_cancelled() {
             return Err(Stop::Cancelled);
         }
+        let _turn = match job.id {
+            None => self.take_turn(job)?,
+            Some(_) => None,
+        };
         if job.id.is_none()
             && let Some(done) = self.answered_before(job)?
         {
@@ -381,7 +385,12 @@ impl Workshop<'_> {
             put("confinement", reached.to_json());
         }
         let provenance = &self.means.provenance;
-        for (key, value) in [("repo", &provenance.repo), ("branch", &provenance.branch)] {
+        for (key, value) in [
+            ("repo", &provenance.repo),
+            ("branch", &provenance.branch),
+            ("asked_by", &provenance.asked_by),
+            ("asked_in", &provenance.asked_in),
+        ] {
             if let Some(value) = value {
                 put(key, value.as_str().into());
             }

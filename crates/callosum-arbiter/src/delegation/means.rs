@@ -48,6 +48,10 @@ pub struct Provenance {
     pub repo: Option<String>,
     /// The branch that is checked out.
     pub branch: Option<String>,
+    /// The agent that asked, where it was no person at a command line.
+    pub asked_by: Option<String>,
+    /// That agent's session, as its client names it.
+    pub asked_in: Option<String>,
 }
 
 /// What a delegation keeps to.

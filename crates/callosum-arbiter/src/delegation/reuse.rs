@@ -3,12 +3,13 @@
 //! The ledger has the answers. Which entry answers which request stands in the machine's home, one
 //! small file for each: so only what this machine asked itself is used again, whatever ledger a
 //! cloned repository brings, and looking needs no search through the ledger. A file that is lost
-//! costs an answer made anew.
+//! costs an answer made anew. Beside it is a lock while an answer is being made, so that who asks the
+//! same meanwhile waits for it: [`Turn`].
 
 use std::path::PathBuf;
 
 use callosum_agents::registry::Executor;
-use callosum_host::{Disk, DiskError};
+use callosum_host::{Disk, DiskError, FileLock, LockFile};
 use callosum_ledger::{Checksum, Entry, ReadError, Reader, TaskId};
 use serde_json::json;
 
@@ -70,6 +71,18 @@ impl Reuse {
         }))
     }
 
+    /// Takes the turn to have a request answered; `None` where somebody else has it.
+    pub(super) fn take_turn(&self, disk: &Disk, key: &Checksum) -> Result<Option<Turn>, DiskError> {
+        disk.create_private_dir(&self.folder)?;
+        let path = self.folder.join(format!("{key}.asked"));
+        let lock = LockFile::private().try_acquire(disk, &path)?;
+        Ok(lock.map(|lock| Turn {
+            disk: disk.clone(),
+            path,
+            _lock: lock,
+        }))
+    }
+
     /// Remembers which entry answers a request.
     pub(super) fn remember(
         &self,
@@ -84,5 +97,50 @@ impl Reuse {
 
     fn path(&self, key: &Checksum) -> PathBuf {
         self.folder.join(key.to_string())
+    }
+}
+
+/// The turn of a run that has a request answered, until it is dropped or the run has died.
+#[derive(Debug)]
+pub(super) struct Turn {
+    disk: Disk,
+    path: PathBuf,
+    _lock: FileLock,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        // While it is locked: who waits finds that the file is gone, and locks the next. One that stays is
+        // taken by the next run that asks the same.
+        drop(self.disk.remove_file(&self.path));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// REQ-GOV-004: one run has the turn, and gives it back when it is done; what one that was killed has
+    /// left is nobody's.
+    #[test]
+    fn a_request_is_one_runs_turn_until_that_is_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::real();
+        let reuse = Reuse {
+            folder: folder.path().join("reuse"),
+            tree: TreePrint::read(&disk, folder.path()).unwrap(),
+            is_looked_for: true,
+        };
+        let (key, other) = (Checksum::of(b"a"), Checksum::of(b"b"));
+        let take = |key| reuse.take_turn(&disk, key).unwrap();
+        let turn = take(&key);
+        assert!(turn.is_some());
+        assert!(take(&key).is_none());
+        assert!(take(&other).is_some());
+        drop(turn);
+        let left = reuse.folder.join(format!("{key}.asked"));
+        assert_eq!(disk.stat(&left).unwrap(), None);
+        disk.create(&left, b"", 0o600).unwrap();
+        assert!(take(&key).is_some());
     }
 }

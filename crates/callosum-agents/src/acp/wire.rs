@@ -1,0 +1,137 @@
+//! [`wire`]: what stands between an agent's pipes and the library that speaks its protocol.
+//!
+//! The library takes JSON-RPC to the letter: it answers a line that is no message with an error, and
+//! never hands on an answer whose envelope is not quite one. Agents write both. So it is given what is
+//! a message, in the form that the letter asks for, and nothing else.
+
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use agent_client_protocol::Lines;
+use futures_util::{Sink, Stream, sink, stream};
+use serde_json::{Map, Value, json};
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader},
+    sync::mpsc::UnboundedSender,
+};
+
+use crate::transport::{Event, Heard};
+
+/// The code of an error that has none.
+const INTERNAL_ERROR: i64 = -32603;
+
+/// Whether an agent ever said a word of its protocol.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Spoke(Arc<AtomicBool>);
+
+impl Spoke {
+    pub(super) fn ever(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// The transport over an agent's output and input: a line for each message.
+pub(super) fn wire<R, W>(
+    from: R,
+    to: W,
+    spoke: Spoke,
+    tell: UnboundedSender<Event>,
+) -> Lines<impl Sink<String, Error = io::Error>, impl Stream<Item = io::Result<String>>>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let lines = BufReader::new(Heard::new(from, tell)).split(b'\n');
+    let incoming = stream::try_unfold((lines, spoke), |(mut lines, spoke)| async move {
+        while let Some(line) = lines.next_segment().await? {
+            if let Some(message) = message(&line) {
+                spoke.0.store(true, Ordering::Relaxed);
+                return Ok(Some((message, (lines, spoke))));
+            }
+        }
+        Ok(None)
+    });
+    let outgoing = sink::unfold(to, |mut to, mut line: String| async move {
+        line.push('\n');
+        to.write_all(line.as_bytes()).await?;
+        to.flush().await?;
+        Ok(to)
+    });
+    Lines::new(outgoing, incoming)
+}
+
+/// The message that a line is, to the letter of JSON-RPC; nothing where it is none.
+fn message(line: &[u8]) -> Option<String> {
+    let mut said: Map<String, Value> = serde_json::from_slice(line).ok()?;
+    let is_null = |said: &Map<String, Value>, key| said.get(key).is_some_and(Value::is_null);
+    said.entry("jsonrpc").or_insert("2.0".into());
+    if said.contains_key("method") {
+        // Nobody can be answered who has no number.
+        if is_null(&said, "id") {
+            said.shift_remove("id");
+        }
+        return Some(Value::Object(said).to_string());
+    }
+    said.get("id")?;
+    if is_null(&said, "error") {
+        said.shift_remove("error");
+    }
+    match said.get_mut("error") {
+        Some(error) => {
+            if !(error["code"].is_i64() && error["message"].is_string()) {
+                let words = error["message"].as_str().or(error.as_str());
+                let code = error["code"].as_i64().unwrap_or(INTERNAL_ERROR);
+                *error = json!({"code": code, "message": words.unwrap_or_default()});
+            }
+            said.shift_remove("result");
+        }
+        None => {
+            said.entry("result").or_insert(Value::Null);
+        }
+    }
+    Some(Value::Object(said).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CAL-COM-1: what an agent means is read, though it does not keep to the letter; what is no
+    /// message is not.
+    #[test]
+    fn messages_are_brought_to_the_letter() {
+        for (line, read) in [
+            (r#"{"method":"m","id":null}"#, Some(json!({"method": "m"}))),
+            (
+                r#"{"id":"a","result":{},"error":null}"#,
+                Some(json!({"id": "a", "result": {}})),
+            ),
+            (
+                r#"{"id":1,"result":null,"error":{"code":-1,"message":"no"}}"#,
+                Some(json!({"id": 1, "error": {"code": -1, "message": "no"}})),
+            ),
+            (
+                r#"{"id":1,"error":"no"}"#,
+                Some(json!({"id": 1, "error": {"code": INTERNAL_ERROR, "message": "no"}})),
+            ),
+            (r#"{"id":1}"#, Some(json!({"id": 1, "result": null}))),
+            (r#"{"level":"info","message":"starts"}"#, None),
+            ("[1]", None),
+            ("Welcome!", None),
+            ("", None),
+        ] {
+            let expected = read.map(|mut read| {
+                read["jsonrpc"] = "2.0".into();
+                read
+            });
+            let message = message(line.as_bytes());
+            let message = message.map(|text| serde_json::from_str::<Value>(&text).unwrap());
+            assert_eq!(message, expected, "{line}");
+        }
+    }
+}

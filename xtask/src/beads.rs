@@ -17,7 +17,7 @@ use std::{
 
 use crate::{
     command_of_the_developer,
-    release::Release,
+    release::{Release, for_each},
     say,
     scheduling::timed,
     turns::{Started, in_turns},
@@ -31,17 +31,7 @@ const DECISIONS: usize = 200;
 
 /// Builds the program for release, runs everything, and prints a table.
 pub(crate) fn beads(runs: usize) -> ExitCode {
-    let done = Release::build().and_then(|release| {
-        let mut sizes = SIZES.into_iter();
-        sizes.try_for_each(|size| Bench::new(size, &release)?.run(runs))
-    });
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(fault) => {
-            say(&fault);
-            ExitCode::FAILURE
-        }
-    }
+    for_each(SIZES, |size, release| Bench::new(size, release)?.run(runs))
 }
 
 /// A project of so many beads, and the same in Taskwarrior's form.

@@ -16,7 +16,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{command_of_the_developer, release::Release, say};
+use crate::{
+    command_of_the_developer,
+    release::{Release, with_release},
+    say,
+};
 
 /// How many files the repository has.
 const FILES: usize = 10_000;
@@ -38,14 +42,7 @@ const CONFIG: (&str, &str) = (
 
 /// Builds the program for release, runs everything, and prints what it took.
 pub(crate) fn hooks(runs: usize) -> ExitCode {
-    let bench = Release::build().and_then(|release| Bench::new(&release));
-    match bench.and_then(|bench| bench.run(runs)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(fault) => {
-            say(&fault);
-            ExitCode::FAILURE
-        }
-    }
+    with_release(|release| Bench::new(release)?.run(runs))
 }
 
 /// A folder to run in, and the programs.

@@ -1,8 +1,8 @@
 //! [`Release`]: the program as it is released, built and found.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, process::ExitCode};
 
-use crate::{cargo, goes_well};
+use crate::{cargo, goes_well, say};
 
 /// Where it is.
 pub(crate) struct Release {
@@ -10,6 +10,25 @@ pub(crate) struct Release {
     pub(crate) target: PathBuf,
     /// The program.
     pub(crate) callosum: PathBuf,
+}
+
+/// Builds it and does something with it; says what went wrong, if anything did.
+pub(crate) fn with_release(act: impl FnOnce(&Release) -> Result<(), String>) -> ExitCode {
+    match Release::build().and_then(|release| act(&release)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(fault) => {
+            say(&fault);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The same for each of some sizes, as long as nothing goes wrong.
+pub(crate) fn for_each<const COUNT: usize>(
+    sizes: [usize; COUNT],
+    act: impl Fn(usize, &Release) -> Result<(), String>,
+) -> ExitCode {
+    with_release(|release| sizes.into_iter().try_for_each(|size| act(size, release)))
 }
 
 impl Release {

@@ -1,7 +1,8 @@
 //! `cargo xtask sessions`: how long a new process takes to look at what a session claims.
 //!
 //! A trajectory with so many claims, each with a quote from one of fifty files, and notes with the same
-//! decisions: grounding, the checkpoint before a clear, where things stand, and recovery are started in turns with
+//! decisions: grounding, the checkpoint before a clear, where things stand, recovery, the hook where a context begins, and a
+//! checkpoint of the time between are started in turns with
 //! `jq`, which only reads the trajectory, and with `callosum --version`, which is what a process costs.
 //!
 //! What is deliberately not here: a verdict; the numbers go to `docs/performance.md` by hand.
@@ -14,30 +15,22 @@ use std::{
 
 use crate::{
     command_of_the_developer,
-    release::Release,
-    say,
+    release::{Release, for_each},
     turns::{Started, in_turns},
 };
 
 /// How many claims there are.
 const SIZES: [usize; 3] = [100, 1_000, 10_000];
 
+/// The trajectory that further claims go to: of a day that comes after every checkpoint.
+const NEWEST: &str = "implementing-tasks-2099-01-01.jsonl";
+
 /// How many files are cited.
 const FILES: usize = 50;
 
 /// Builds the program for release, runs everything, and prints a line for each.
 pub(crate) fn sessions(runs: usize) -> ExitCode {
-    let done = Release::build().and_then(|release| {
-        let mut sizes = SIZES.into_iter();
-        sizes.try_for_each(|size| Bench::new(size, &release)?.run(runs))
-    });
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(fault) => {
-            say(&fault);
-            ExitCode::FAILURE
-        }
-    }
+    for_each(SIZES, |size, release| Bench::new(size, release)?.run(runs))
 }
 
 /// A project whose session claims so much.
@@ -71,6 +64,11 @@ impl Bench {
                 std::fs::write(project.join(format!("src/a{file}.rs")), text)?;
             }
             std::fs::write(project.join("loa-grimoire/NOTES.md"), notes(size))?;
+            let folder = project.display().to_string();
+            let event = format!(
+                "{{\"hook_event_name\":\"SessionStart\",\"session_id\":\"s\",\"cwd\":{folder:?},\"source\":\"startup\"}}"
+            );
+            std::fs::write(bench.folder.join("event.json"), event)?;
             std::fs::write(bench.trajectory(), trajectory(size))
         };
         laid_out()
@@ -116,9 +114,52 @@ impl Bench {
                     command
                 }),
             ),
+            (
+                "callosum hook claude session-start",
+                Box::new(|| self.begin()),
+            ),
+            (
+                "callosum session checkpoint, of a new claim",
+                Box::new(|| self.after_a_claim(["session", "checkpoint", "--no-transcript"])),
+            ),
             ("callosum --version", Box::new(ours(&["--version"]))),
         ];
         in_turns(&format!("{} claims", self.size), &programs, runs)
+    }
+
+    /// What a client starts where a context begins.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a chore hands a file to the program that it times"
+    )]
+    fn begin(&self) -> Command {
+        let mut command = self.callosum(&["hook", "claude", "session-start"]);
+        let event = std::fs::File::open(self.folder.join("event.json"));
+        command.stdin(event.map_or_else(|_| Stdio::null(), Stdio::from));
+        command
+    }
+
+    /// A command of ours, after another agent has claimed something more in the trajectory: that is what a
+    /// checkpoint has to write down.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a chore writes what an agent would write"
+    )]
+    fn after_a_claim(&self, arguments: [&str; 3]) -> Command {
+        let path = self.trajectory().with_file_name(NEWEST);
+        let mut text = std::fs::read_to_string(&path).unwrap_or_default();
+        let number = self.size + text.lines().count();
+        let (cited, line, quote) = place(0);
+        let time = time(number);
+        let _ = writeln!(
+            text,
+            "{{\"phase\":\"cite\",\"ts\":\"{time}\",\"agent\":\"implementing-tasks\",\"claim\":\"use number {number}\",\
+             \"grounding\":\"citation\",\
+             \"evidence\":[{{\"path\":\"${{PROJECT_ROOT}}/{cited}\",\"line\":{line},\"quote\":\"{quote}\"}}]}}"
+        );
+        // Where it cannot be written, the checkpoint has nothing to do, and is timed all the same.
+        drop(std::fs::write(&path, text));
+        self.callosum(&arguments)
     }
 
     fn callosum(&self, arguments: &[&str]) -> Command {

@@ -223,6 +223,21 @@ impl Run {
         self.output(run)
     }
 
+    /// The same as the standard library starts it, for whoever speaks to it while it runs.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a test holds the pipes of what it speaks to itself"
+    )]
+    pub fn command(&self) -> std::process::Command {
+        let mut command = std::process::Command::new(&self.0.program);
+        command
+            .args(&self.0.arguments)
+            .env_clear()
+            .envs(self.0.environment.iter().map(|(name, value)| (name, value)))
+            .current_dir(&self.0.folder);
+        command
+    }
+
     /// The same, where new namespaces are refused, as many a container does.
     pub fn run_in_container(&self) -> Output {
         let launch = self.0.clone();

@@ -2,7 +2,7 @@
 //!
 //! Start with [`TestEnv`], in which the built program runs as on a machine where nothing was
 //! configured, with a fixed clock and ids in sequence. [`fakes`] finds the fake executors, which
-//! are real programs, and [`FakeClient`] plays a coding agent. [`disk`] has a file system in memory, all that a crash may leave of it, and
+//! are real programs, and [`FakeClient`] plays a coding agent, [`FakeCk`] another program that searches. [`disk`] has a file system in memory, all that a crash may leave of it, and
 //! one that fails; [`KillLoop`] kills real processes that write a ledger.
 //!
 //! Real coding agents are run against [`model`], a server that plays back what it is told to;
@@ -13,6 +13,7 @@
 
 #![forbid(unsafe_code)]
 
+mod ck;
 mod clients;
 pub mod disk;
 mod env;
@@ -24,6 +25,7 @@ mod schema;
 mod tool_server;
 
 pub use crate::{
+    ck::FakeCk,
     clients::FakeClient,
     env::{Output, Run, TestEnv},
     kill_loop::{KillLoop, Killed},

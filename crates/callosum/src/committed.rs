@@ -66,11 +66,39 @@ impl Past for Committed<'_> {
     fn files(&self, folder: &str) -> Vec<String> {
         let printed = self.git(&["ls-tree", "-r", "-z", "--name-only", "HEAD", "--", folder]);
         let printed = printed.unwrap_or_default();
-        let names = printed
-            .split(|byte| *byte == 0)
-            .filter(|name| !name.is_empty());
-        names
-            .filter_map(|name| String::from_utf8(name.to_vec()).ok())
-            .collect()
+        names_in(&printed)
     }
+
+    fn ever(&self, folder: &str) -> Option<Vec<String>> {
+        let asked = [
+            "log",
+            "--no-renames",
+            "--no-show-signature",
+            "--relative",
+            "--format=",
+            "--name-only",
+            "-z",
+            "HEAD",
+            "--",
+            folder,
+        ];
+        match self.git(&asked) {
+            Some(printed) => Some(names_in(&printed)),
+            // Without a commit nothing was ever there; where there is one, git took too long.
+            None => self
+                .git(&["rev-parse", "-q", "--verify", "HEAD"])
+                .is_none()
+                .then(Vec::new),
+        }
+    }
+}
+
+/// The names that git prints, each with a zero byte behind it.
+fn names_in(printed: &[u8]) -> Vec<String> {
+    let names = printed.split(|byte| *byte == 0);
+    let names = names.map(<[u8]>::trim_ascii_start);
+    names
+        .filter(|name| !name.is_empty())
+        .filter_map(|name| String::from_utf8(name.to_vec()).ok())
+        .collect()
 }

@@ -1,7 +1,7 @@
 //! `callosum`: several coding agents, working as one.
 //!
 //! Start with [`cli`], which has one file per command. `config` knows settings, homes, the root and
-//! trust; `committed` asks git what was; `hook` answers coding agents and `registration` tells them to
+//! trust; `committed` asks git what was; `daemon` serves who connects; `hook` and `mcp` answer coding agents and `registration` tells them to
 //! ask; `transcript` reads how full their contexts are; `ui` is the only room that writes to the
 //! terminal. This crate only translates: what is decided, run and kept, the crates below decide, run
 //! and keep.
@@ -9,10 +9,13 @@
 #![forbid(unsafe_code)]
 
 mod bd;
+mod ck;
 mod cli;
 mod committed;
 mod config;
+mod daemon;
 mod hook;
+mod mcp;
 mod registration;
 mod transcript;
 mod ui;

@@ -101,6 +101,7 @@ fn ask_all(
                 scope: Scope::WHOLE,
                 limit: FIRST,
                 threshold: 0.0,
+                proposals: Vec::new(),
             };
             let found = index.search(&disk, &tree, &search);
             let found = found.map_err(|error| error.to_string())?;

@@ -14,7 +14,7 @@ use std::{
 
 use crate::{
     command_of_the_developer,
-    release::Release,
+    release::{Release, with_release},
     repository::{LARGE, fetch_large, said},
     say,
     scheduling::timed,
@@ -57,14 +57,7 @@ const QUESTIONS: [(&str, &[&str]); 6] = [
 
 /// Builds the program for release, fetches the package, runs everything, and prints a table.
 pub(crate) fn speed(runs: usize) -> ExitCode {
-    let bench = Release::build().and_then(|release| Bench::new(&release));
-    match bench.and_then(|bench| bench.run(runs)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(fault) => {
-            say(&fault);
-            ExitCode::FAILURE
-        }
-    }
+    with_release(|release| Bench::new(release)?.run(runs))
 }
 
 /// A repository, and the programs that look into it.

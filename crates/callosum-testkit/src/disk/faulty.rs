@@ -190,6 +190,11 @@ impl FileSystem for FaultyDisk {
         self.below.hard_link(from, to)
     }
 
+    fn exchange(&self, one: &Path, other: &Path) -> io::Result<()> {
+        self.switch.check(Call::Other)?;
+        self.below.exchange(one, other)
+    }
+
     fn remove_file(&self, path: &Path) -> io::Result<()> {
         self.switch.check(Call::Other)?;
         self.below.remove_file(path)

@@ -54,6 +54,10 @@ impl FileSystem for ObservedDisk {
         self.below.hard_link(from, to)
     }
 
+    fn exchange(&self, one: &Path, other: &Path) -> io::Result<()> {
+        self.below.exchange(one, other)
+    }
+
     fn remove_file(&self, path: &Path) -> io::Result<()> {
         self.below.remove_file(path)
     }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::context::Context;
 use crate::{
-    registration::{Change, Place, RegisterError, Registrar, Scope, command_of},
+    registration::{Change, Place, RegisterError, Registrar, Scope, Server, command_of},
     ui::{CommandError, Exit},
 };
 
@@ -37,7 +37,14 @@ pub(crate) struct ClientOutput {
     pub(crate) change: String,
     /// Why it failed, or what is left for a person to do.
     pub(crate) note: Option<String>,
+    /// What of ours is in the settings, as a person is told.
+    #[serde(skip)]
+    what: &'static str,
 }
+
+/// What of ours stands in settings.
+const GUARD: &str = "the guard";
+const SERVER: &str = "the server of tools";
 
 impl ClientName {
     pub(super) fn client(self) -> &'static Client {
@@ -72,6 +79,17 @@ impl ClientOutput {
             settings: place.path.display().to_string(),
             change: change.to_owned(),
             note,
+            what: GUARD,
+        }
+    }
+
+    /// The same of the server of tools.
+    pub(super) fn of_server(place: &Place, change: &Result<Change, RegisterError>) -> Self {
+        let output = Self::of(place, change);
+        Self {
+            note: output.note.filter(|_| change.is_err()),
+            what: SERVER,
+            ..output
         }
     }
 
@@ -86,6 +104,7 @@ impl ClientOutput {
             settings,
             change,
             note,
+            what,
         } = self;
         if self.has_failed() {
             let what = format!("{client}: {}", note.as_deref().unwrap_or_default());
@@ -93,14 +112,16 @@ impl ClientOutput {
             return;
         }
         let said = match (change.as_str(), would) {
-            ("registered", false) => "the guard is registered in",
-            ("registered", true) => "the guard would be registered in",
-            ("unchanged", _) => "the guard is there already, in",
-            ("absent", _) => "there is no guard in",
-            (_, true) => "the guard would be taken out of",
-            (_, false) => "the guard was taken out of",
+            ("registered", false) => "is registered in",
+            ("registered", true) => "would be registered in",
+            ("unchanged", _) => "is there already, in",
+            ("absent", _) => "is not in",
+            (_, true) => "would be taken out of",
+            (_, false) => "was taken out of",
         };
-        context.ui.say(&format!("{client}: {said} {settings}"));
+        context
+            .ui
+            .say(&format!("{client}: {what} {said} {settings}"));
         if let Some(note) = note.as_deref().filter(|_| !would) {
             context.ui.hint(note);
         }
@@ -143,6 +164,42 @@ pub(super) fn place(context: &Context, client: &'static Client, scope: Scope) ->
     registrar(context).place(client, scope, &own)
 }
 
+/// Where a client's servers of tools stand.
+pub(super) fn server_place(
+    context: &Context,
+    client: &'static Client,
+    scope: Scope,
+) -> Option<Place> {
+    let own = own_folder(context, client)?;
+    let variable = client.home.variable;
+    let moved = variable.is_some_and(|name| context.environment.get(name).is_some());
+    registrar(context).server_place(client, scope, (&own, moved))
+}
+
+/// The server that a client is told of.
+pub(super) fn server(
+    context: &Context,
+    client: &Client,
+    scope: Scope,
+) -> Result<Server, CommandError> {
+    let program = named_program(context, scope)?;
+    let program = program.to_str().ok_or_else(|| unnamed(&program))?;
+    let is_set = |name: &&'static str| context.environment.get(name).is_some();
+    Ok(Server {
+        program: program.to_owned(),
+        typed: client.tool_servers.is_some_and(|servers| servers.typed),
+        passed: HOMES.into_iter().filter(is_set).collect(),
+    })
+}
+
+/// Variables by which our homes are found.
+const HOMES: [&str; 4] = [
+    "CALLOSUM_HOME",
+    "CALLOSUM_CONFIG",
+    "XDG_STATE_HOME",
+    "XDG_CONFIG_HOME",
+];
+
 /// What a client is to run.
 ///
 /// In a project's settings, which others may share, by name where that is found; else by the path of
@@ -152,17 +209,24 @@ pub(super) fn command(
     client: &Client,
     scope: Scope,
 ) -> Result<String, CommandError> {
+    let named = named_program(context, scope)?;
+    command_of(&named, client.program).ok_or_else(|| unnamed(&named))
+}
+
+/// This program as settings of this scope name it.
+fn named_program(context: &Context, scope: Scope) -> Result<PathBuf, CommandError> {
     let program = own_program()?;
     let by_name = scope == Scope::Project && is_in_path(context, &program);
-    let named = if by_name {
+    Ok(if by_name {
         PathBuf::from("callosum")
     } else {
         program
-    };
-    command_of(&named, client.program).ok_or_else(|| {
-        let what = format!("no settings can name `{}`", named.display());
-        CommandError::new(Exit::Environment, what)
     })
+}
+
+fn unnamed(program: &Path) -> CommandError {
+    let what = format!("no settings can name `{}`", program.display());
+    CommandError::new(Exit::Environment, what)
 }
 
 /// The path of this very program.

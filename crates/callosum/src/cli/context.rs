@@ -17,6 +17,7 @@ use callosum_host::{
     process::Cancel,
 };
 use callosum_ledger::LedgerPaths;
+use callosum_session::trajectory::Agent;
 
 use super::{explain, interrupt};
 use crate::{
@@ -24,8 +25,30 @@ use crate::{
     ui::{CommandError, Exit, Ui},
 };
 
+/// Who asks, where that is no person at a command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Asker {
+    /// The agent's name.
+    pub(crate) agent: Agent,
+    /// Its session, as its client names it.
+    pub(crate) session: Option<String>,
+}
+
+/// Somebody who is told what is being done, a line at a time.
+pub(crate) type Telling = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// Who asks for something, and how they are reached while it is done.
+pub(crate) struct Asked {
+    /// Who asks.
+    pub(crate) by: Asker,
+    /// Who is told what is being done.
+    pub(crate) telling: Option<Telling>,
+    /// Asked when they do not wait any longer.
+    pub(crate) cancel: Cancel,
+}
+
 /// A project, the machine under it, and the terminal in front of it.
-pub(super) struct Context {
+pub(crate) struct Context {
     pub(super) ui: Ui,
     pub(super) disk: Disk,
     pub(super) clock: Clock,
@@ -36,6 +59,10 @@ pub(super) struct Context {
     pub(super) project: Project,
     /// Asked when somebody presses Ctrl-C.
     pub(super) cancel: Cancel,
+    /// Who asks, where that is no person.
+    pub(super) asker: Option<Asker>,
+    /// Who is told what is being done, beside whoever looks at the terminal.
+    pub(super) telling: Option<Telling>,
     /// The folder of this process's temporary folders, made when the first is needed.
     held: OnceLock<HeldScratch>,
     /// What this machine can hold executors with, found out when the first is to be run.
@@ -51,6 +78,21 @@ impl Context {
     ) -> Result<Self, CommandError> {
         let cancel = interrupt::watch()?;
         Self::read(environment, directory, ui, cancel, None)
+    }
+
+    /// The same for somebody who is no person, and whose signals are not this process's.
+    pub(crate) fn gather_for(
+        environment: Environment,
+        directory: Option<&Path>,
+        ui: Ui,
+        asked: Asked,
+    ) -> Result<Self, CommandError> {
+        let context = Self::read(environment, directory, ui, asked.cancel, None)?;
+        Ok(Self {
+            asker: Some(asked.by),
+            telling: asked.telling,
+            ..context
+        })
     }
 
     /// The same as it were if this was trusted.
@@ -101,13 +143,15 @@ impl Context {
             folder,
             project,
             cancel,
+            asker: None,
+            telling: None,
             held: OnceLock::new(),
             confiner: OnceLock::new(),
         })
     }
 
     /// Says what `.calrc` sets and what is not in force, because nobody trusted it here.
-    pub(super) fn warn_of_waiting(&self) {
+    pub(crate) fn warn_of_waiting(&self) {
         for waiting in &self.project.waiting {
             let what = format!(
                 ".calrc sets `{}` to `{}`, which waits to be trusted; \
@@ -119,8 +163,35 @@ impl Context {
         }
     }
 
+    /// Whether anything was prepared in the project, to be kept or read.
+    pub(crate) fn is_prepared(&self) -> Result<bool, CommandError> {
+        let Places { ledger, registry } = &self.project.places;
+        let ours = [
+            ledger.ledger.clone(),
+            registry.clone(),
+            Places::calrc(self.state()),
+        ];
+        for path in ours {
+            let is_there = self.disk.exists(&path);
+            if is_there.map_err(|error| super::store::disk_failed(&error))? {
+                return Ok(true);
+            }
+        }
+        let zones = super::session::zones(self);
+        let are_used = zones.are_used(&self.disk);
+        are_used.map_err(|error| super::store::disk_failed(&error))
+    }
+
+    /// Who asks; nobody in particular where it is a person.
+    pub(crate) fn asker(&self) -> Asker {
+        self.asker.clone().unwrap_or_else(|| Asker {
+            agent: Agent::default(),
+            session: None,
+        })
+    }
+
     /// The folder that keeps the project's state.
-    pub(super) fn state(&self) -> &Path {
+    pub(crate) fn state(&self) -> &Path {
         &self.project.roots.state
     }
 
@@ -208,6 +279,7 @@ impl Context {
             registry,
             homes.machine.clone(),
             homes.user_config.clone(),
+            homes.ck(),
         ];
         paths.extend(ledger.audit_buffer);
         Protected {
@@ -247,12 +319,16 @@ impl Context {
         Ok(self.held.get_or_init(|| held).path().to_owned())
     }
 
-    /// What is known of the checkout: the folder's name, and the branch that git's `HEAD` names.
+    /// What is known of the checkout, the folder's name and the branch that git's `HEAD` names, and of
+    /// who asks.
     pub(super) fn provenance(&self) -> Provenance {
         let name = self.state().file_name().and_then(|name| name.to_str());
+        let asker = self.asker.as_ref();
         Provenance {
             repo: name.map(str::to_owned),
             branch: self.branch(),
+            asked_by: asker.map(|asker| asker.agent.to_string()),
+            asked_in: asker.and_then(|asker| asker.session.clone()),
         }
     }
 

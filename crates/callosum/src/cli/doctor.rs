@@ -8,18 +8,23 @@ use callosum_agents::{
     discover::{find_in_path, undecided},
     registry::{Executor, Status},
 };
+use callosum_evidence::terminal::on_one_line;
 use callosum_host::{DiskError, OpenHow, confine::Step, machine};
 use callosum_ledger::{Ledger, LedgerVersion, OpenError, verify::Scope, verify_within};
+use callosum_search::find::Model;
 use clap::Args;
 use owo_colors::OwoColorize as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    context::Context, continuity, guarding, init::ROOM_NEEDED, roster::Roster, store, witness,
-    zoning,
+    context::Context, continuity, find, guarding, init::ROOM_NEEDED, roster::Roster, serving,
+    store, witness, zoning,
 };
-use crate::ui::{CommandError, Exit, Progress, many};
+use crate::{
+    ck::Ck,
+    ui::{CommandError, Exit, Progress, many},
+};
 
 /// Say what works here, what is missing, and how to mend it
 ///
@@ -97,8 +102,10 @@ pub(super) fn run(context: &Context, _args: &DoctorArgs) -> Result<(), CommandEr
     check_executors(context, &mut checks);
     check_confinement(context, &mut checks);
     guarding::check(context, &mut checks);
+    serving::check(context, &mut checks);
     continuity::check(context, &mut checks);
     zoning::check(context, &mut checks);
+    check_finding(context, &mut checks);
     check_needs(&mut checks);
     drop(progress);
     let output = DoctorOutput {
@@ -254,6 +261,38 @@ fn check_needs(checks: &mut Checks) {
         "not needed: this is one program without an interpreter",
         None,
     );
+}
+
+/// What `find` asks beside its own index. Without any of it things are found all the same.
+fn check_finding(context: &Context, checks: &mut Checks) {
+    const NAME: &str = "finding";
+    let homes = &context.project.homes;
+    let model = Model::open(&context.disk, &homes.model());
+    let model = match &model {
+        Ok(Some(_)) => "a model of words",
+        Ok(None) => "no model of words",
+        Err(error) => {
+            let found = CommandError::from_error(Exit::No, error).one_line();
+            let hint = format!("mend it, or remove {}", homes.model().display());
+            checks.add(NAME, Outcome::Warning, found, Some(&hint));
+            "a model of words that cannot be used"
+        }
+    };
+    let ck = find::configured_ck(context);
+    let version = ck.and_then(|ck| ck.as_ref().map(Ck::version).transpose());
+    match version {
+        Ok(None) => checks.add(NAME, Outcome::Ok, format!("{model}, no ck"), None),
+        Ok(Some(version)) => {
+            let found = format!("{model}, and {} is asked", on_one_line(&version));
+            checks.add(NAME, Outcome::Ok, found, None);
+        }
+        Err(error) => {
+            let said = CommandError::from_error(Exit::No, &error).one_line();
+            let found = format!("{model}, and ck does not work: {said}");
+            let hint = format!("mend it, or remove {}", homes.ck().display());
+            checks.add(NAME, Outcome::Warning, found, Some(&hint));
+        }
+    }
 }
 
 fn check_homes(context: &Context, checks: &mut Checks) {

@@ -1,5 +1,5 @@
-//! `callosum init`: the seed's files and zones, where they are missing, and the guard in clients'
-//! settings.
+//! `callosum init`: the seed's files and zones, where they are missing, and the guard and our server of
+//! tools in clients' settings.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ use serde::Serialize;
 use super::{
     clients::{self, ClientName, ClientOutput},
     context::Context,
-    explain, store,
+    explain, session, store,
     zoning::{self, ZoneOutput},
 };
 use crate::{
@@ -57,7 +57,7 @@ const INITIAL_CALRC: &[u8] = br#"{
 }
 "#;
 
-/// Prepare a repository, and register the guard with the coding agents that are installed
+/// Prepare a repository, and register guard and tools with the coding agents that are installed
 ///
 /// Creates what is missing of ledger, audit journal, registry and configuration, and of the three
 /// zones of a session: .claude/ with protocols, scripts, a command and a skill, loa-grimoire/ and
@@ -67,8 +67,8 @@ const INITIAL_CALRC: &[u8] = br#"{
 ///
 /// Then it adds hooks to the settings of each coding agent that is found in PATH: the agent asks
 /// `callosum hook` before its tools run, and tells it when a session begins, rests and ends; Claude
-/// Code also asks before it clears a context. Everything else in the settings stays as it is;
-/// `callosum uninstall` takes the hooks out again. Running it again changes nothing.
+/// Code also asks before it clears a context. They are told of the tools of `callosum mcp` as well.
+/// Everything else in the settings stays as it is; `callosum uninstall` takes both out again. Running it again changes nothing.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -93,10 +93,14 @@ pub(crate) struct InitArgs {
     /// Leave the settings of clients alone
     #[arg(long, conflicts_with_all = ["clients", "scope", "gate"])]
     no_hooks: bool,
+    /// Do not tell clients of our server of tools, `callosum mcp`
+    #[arg(long)]
+    no_mcp: bool,
     /// Leave out the zones of a session
     #[arg(long)]
     no_zones: bool,
-    /// Register the guard, and prepare no repository: for every folder, with the default scope
+    /// Register the guard, and neither a server of tools nor a repository: for every folder, with the
+    /// default scope
     #[arg(long, conflicts_with_all = ["no_hooks", "ignore", "no_zones"])]
     hooks_only: bool,
     /// Say what would be done, and do nothing
@@ -139,6 +143,8 @@ pub(crate) struct InitOutput {
     pub(crate) excluded: Vec<String>,
     /// What was done to the settings of clients.
     pub(crate) clients: Vec<ClientOutput>,
+    /// What was done to the settings of clients to tell them of our server of tools.
+    pub(crate) servers: Vec<ClientOutput>,
     /// Whether nothing was done but to say what would be.
     pub(crate) dry_run: bool,
 }
@@ -230,6 +236,7 @@ pub(super) fn run(context: &Context, args: &InitArgs) -> Result<(), CommandError
         return tell(context, args);
     }
     let created = create_files(context)?;
+    session::remember(context);
     let zones = lay(context, args, Doing::Write)?;
     let excluded = if args.ignore {
         exclude(context, zoning::ignored(&zones))?
@@ -254,6 +261,7 @@ pub(super) fn run(context: &Context, args: &InitArgs) -> Result<(), CommandError
         adopted: created.adopted,
         excluded: excluded.unwrap_or_default(),
         clients: register(context, args, Doing::Write)?,
+        servers: register_servers(context, args, Doing::Write)?,
         dry_run: false,
     };
     if context.ui.json {
@@ -275,7 +283,7 @@ pub(super) fn run(context: &Context, args: &InitArgs) -> Result<(), CommandError
                 .say(&format!("added {added} lines to .git/info/exclude")),
         }
     }
-    for client in &output.clients {
+    for client in output.clients.iter().chain(&output.servers) {
         client.tell(context, false);
     }
     ended(args, &output)
@@ -338,6 +346,7 @@ fn tell(context: &Context, args: &InitArgs) -> Result<(), CommandError> {
         adopted: 0,
         excluded: Vec::new(),
         clients: register(context, args, Doing::Tell)?,
+        servers: register_servers(context, args, Doing::Tell)?,
         dry_run: true,
     };
     if context.ui.json {
@@ -353,7 +362,7 @@ fn tell(context: &Context, args: &InitArgs) -> Result<(), CommandError> {
         .ui
         .say(&format!("would create in {}: {names}", output.root));
     zoning::tell(context, &zones);
-    for client in &output.clients {
+    for client in output.clients.iter().chain(&output.servers) {
         client.tell(context, true);
     }
     ended(args, &output)
@@ -433,10 +442,33 @@ fn register(
     Ok(outputs)
 }
 
+/// Tells the same clients of our server of tools.
+fn register_servers(
+    context: &Context,
+    args: &InitArgs,
+    doing: Doing,
+) -> Result<Vec<ClientOutput>, CommandError> {
+    if args.no_hooks || args.no_mcp {
+        return Ok(Vec::new());
+    }
+    let registrar = clients::registrar(context);
+    let mut outputs = Vec::new();
+    for client in wanted(context, args) {
+        let Some(place) = clients::server_place(context, client, args.scope) else {
+            continue;
+        };
+        let server = clients::server(context, client, args.scope)?;
+        let change = registrar.register_server(&place, &server, doing);
+        outputs.push(ClientOutput::of_server(&place, &change));
+    }
+    Ok(outputs)
+}
+
 /// A client that was asked for by name and has no guard now is a failure; one that was only found
 /// is warned of.
 fn ended(args: &InitArgs, output: &InitOutput) -> Result<(), CommandError> {
-    let has_failed = output.clients.iter().any(ClientOutput::has_failed);
+    let mut all = output.clients.iter().chain(&output.servers);
+    let has_failed = all.any(ClientOutput::has_failed);
     if has_failed && !args.clients.is_empty() {
         return Err(CommandError::told(Exit::Environment));
     }

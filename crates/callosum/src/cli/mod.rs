@@ -9,24 +9,28 @@ mod clients;
 mod config;
 mod context;
 mod continuity;
-mod delegate;
+pub(crate) mod delegate;
 mod doctor;
 mod executor;
 mod explain;
 mod failure;
-mod find;
+pub(crate) mod find;
 mod generate;
 mod guard;
 mod guarding;
 mod hook;
 mod init;
 mod interrupt;
-mod ledger;
+pub(crate) mod ledger;
+mod mcp;
+mod mesh;
 mod moment;
 mod replay;
 mod roster;
 mod schema;
-mod session;
+mod serve;
+mod serving;
+pub(crate) mod session;
 mod snapshot;
 mod spelling;
 mod status;
@@ -42,7 +46,7 @@ use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-use self::context::Context;
+pub(crate) use self::context::{Asked, Asker, Context, Telling};
 use crate::{
     config::Environment,
     ui::{CommandError, Ui},
@@ -108,14 +112,18 @@ enum Command {
     Snapshot(snapshot::SnapshotCommand),
     Status(status::StatusArgs),
     Doctor(doctor::DoctorArgs),
+    Serve(serve::ServeArgs),
     Trust(trust::TrustArgs),
     Hook(hook::HookArgs),
+    Mcp(mcp::McpArgs),
     #[command(subcommand)]
     Guard(guard::GuardCommand),
     #[command(subcommand)]
     Session(session::SessionCommand),
     #[command(subcommand)]
     Bead(bead::BeadCommand),
+    #[command(subcommand)]
+    Mesh(mesh::MeshCommand),
     #[command(subcommand)]
     Config(config::ConfigCommand),
     #[command(subcommand)]
@@ -176,6 +184,10 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Ledger(ledger::LedgerCommand::CheckProof(args)) => {
             return ledger::check_proof::run(&args, ui);
         }
+        // It is the machine's, whatever the folder.
+        Command::Serve(args) => return serve::run(environment, &args, ui),
+        // What is wrong with a project is told with each call.
+        Command::Mcp(_) => return crate::mcp::run(environment, global.directory.clone()),
         // What is wrong with the configuration must not keep it from being checked.
         Command::Config(config::ConfigCommand::Check(_)) => {
             return config::check(&environment, global.directory.as_deref(), ui);
@@ -214,10 +226,11 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Guard(command) => guard::run(&context, &command),
         Command::Session(command) => session::run(&context, &command),
         Command::Bead(command) => bead::run(&context, &command),
+        Command::Mesh(command) => mesh::run(&context, &command),
         Command::Config(command) => config::run(&mut context, &command),
         Command::Generate(command) => generate::run(&command, ui),
         // Answered before the project was looked for.
-        Command::Hook(_) => Ok(()),
+        Command::Hook(_) | Command::Mcp(_) | Command::Serve(_) => Ok(()),
     };
     if writes {
         // Also where it failed: what it recorded until then is worth as much.
@@ -243,9 +256,12 @@ impl Command {
             | Self::Guard(_)
             | Self::Session(_)
             | Self::Bead(_)
+            | Self::Mesh(_)
             | Self::Config(_)
             | Self::Uninstall(_)
             | Self::Hook(_)
+            | Self::Mcp(_)
+            | Self::Serve(_)
             | Self::Generate(_) => false,
         }
     }

@@ -17,11 +17,16 @@ use super::{
         AtOutput, BackupOutput, CheckProofOutput, DiffOutput, QueryOutput, RecoverOutput,
         RotateOutput, StatsOutput,
     },
+    mesh::{
+        BridgeOutput, DigestOutput, DiscoveriesOutput, EventsOutput, LeasesOutput, MeshTaskOutput,
+        MeshTasksOutput, MessagesOutput, PublishOutput, RoutesOutput,
+    },
     replay::ReplayOutput,
+    serve::{ServeStatusOutput, ServingOutput},
     session::{
         BudgetOutput, CheckpointOutput as SessionCheckOutput, DecideOutput, GhostOutput,
         GroundingOutput, HandoffOutput, HealOutput, RecoverOutput as SessionRecoverOutput,
-        ResolveOutput, SessionStatusOutput, SynthesisOutput,
+        ReposOutput, ResolveOutput, SessionStatusOutput, SynthesisOutput,
     },
     snapshot::{CleanOutput, RestoreOutput, SnapshotOutput, SnapshotsOutput},
     status::StatusOutput,
@@ -37,7 +42,7 @@ const BASE: &str = "https://callosum.invalid/schemas/";
 pub(super) type Entry = (&'static str, fn() -> Schema);
 
 /// Every schema of an output, by name.
-pub(super) const SCHEMAS: [Entry; 51] = [
+pub(super) const SCHEMAS: &[Entry] = &[
     ("output-audit-checkpoint", || schema_for!(CheckpointOutput)),
     ("output-audit-records", || schema_for!(RecordsOutput)),
     ("output-bead", || schema_for!(BeadOutput)),
@@ -71,7 +76,19 @@ pub(super) const SCHEMAS: [Entry; 51] = [
     ("output-ledger-recover", || schema_for!(RecoverOutput)),
     ("output-ledger-rotate", || schema_for!(RotateOutput)),
     ("output-ledger-stats", || schema_for!(StatsOutput)),
+    ("output-mesh-bridge", || schema_for!(BridgeOutput)),
+    ("output-mesh-digest", || schema_for!(DigestOutput)),
+    ("output-mesh-discoveries", || schema_for!(DiscoveriesOutput)),
+    ("output-mesh-event", || schema_for!(EventsOutput)),
+    ("output-mesh-leases", || schema_for!(LeasesOutput)),
+    ("output-mesh-messages", || schema_for!(MessagesOutput)),
+    ("output-mesh-publish", || schema_for!(PublishOutput)),
+    ("output-mesh-routes", || schema_for!(RoutesOutput)),
+    ("output-mesh-task", || schema_for!(MeshTaskOutput)),
+    ("output-mesh-tasks", || schema_for!(MeshTasksOutput)),
     ("output-replay", || schema_for!(ReplayOutput)),
+    ("output-serve", || schema_for!(ServingOutput)),
+    ("output-serve-status", || schema_for!(ServeStatusOutput)),
     ("output-session-budget", || schema_for!(BudgetOutput)),
     ("output-session-check", || schema_for!(SessionCheckOutput)),
     ("output-session-checkpoint", || schema_for!(SynthesisOutput)),
@@ -83,6 +100,7 @@ pub(super) const SCHEMAS: [Entry; 51] = [
     ("output-session-recover", || {
         schema_for!(SessionRecoverOutput)
     }),
+    ("output-session-repos", || schema_for!(ReposOutput)),
     ("output-session-resolve", || schema_for!(ResolveOutput)),
     ("output-session-status", || schema_for!(SessionStatusOutput)),
     ("output-snapshot-clean", || schema_for!(CleanOutput)),

@@ -1,6 +1,7 @@
-//! `callosum uninstall`: takes our hooks out of the settings of clients, and the system zone out of the
+//! `callosum uninstall`: takes our hooks and our server of tools out of the settings of clients, and the system zone out of the
 //! project.
 
+use callosum_agents::client::Client;
 use callosum_session::{
     SessionError,
     system::{Fate, Lifted, to_lift},
@@ -20,7 +21,7 @@ use crate::{
     ui::{CommandError, Exit},
 };
 
-/// Take the guard's hooks out of the settings of coding agents, and our files out of the project
+/// Take our hooks and tools out of the settings of coding agents, and our files out of the project
 ///
 /// Takes out what `callosum init` put in, and nothing else: a settings file that nobody wrote to
 /// since is afterwards what it was before, byte for byte. Of the project, the files below .claude/ go, and the block
@@ -49,8 +50,10 @@ pub(crate) struct UninstallArgs {
 pub(crate) struct UninstallOutput {
     /// Whether nothing was done but to say what would be.
     pub(crate) dry_run: bool,
-    /// What was done to the settings of clients; those without our hooks are left out.
+    /// What was done to the settings of clients; those without anything of ours are left out.
     pub(crate) clients: Vec<ClientOutput>,
+    /// The same for files that have our server of tools and no hooks.
+    pub(crate) servers: Vec<ClientOutput>,
     /// What was done to the files of the system zone.
     pub(crate) zone: Vec<LiftedOutput>,
 }
@@ -85,26 +88,35 @@ pub(super) fn run(context: &Context, args: &UninstallArgs) -> Result<(), Command
         Doing::Write
     };
     let registrar = clients::registrar(context);
-    let outputs: Vec<ClientOutput> = places(context, args)?
-        .iter()
-        .map(|place| ClientOutput::of(place, &registrar.unregister(place, doing)))
-        .filter(|output| output.change != "absent")
-        .collect();
+    let is_there = |output: &ClientOutput| output.change != "absent";
+    let (places, servers) = places(context, args)?;
+    let servers = servers.iter().map(|place| {
+        let change = registrar.unregister(place, doing);
+        ClientOutput::of_server(place, &change)
+    });
+    let servers: Vec<ClientOutput> = servers.filter(is_there).collect();
+    let outputs = places.iter().map(|place| {
+        let change = registrar.unregister(place, doing);
+        ClientOutput::of(place, &change)
+    });
+    let outputs: Vec<ClientOutput> = outputs.filter(is_there).collect();
     let zone = lift(context, args)?;
-    let has_failed = outputs.iter().any(ClientOutput::has_failed);
+    let mut all = outputs.iter().chain(&servers);
+    let has_failed = all.any(ClientOutput::has_failed);
     if context.ui.json {
         context.ui.json_data(&UninstallOutput {
             dry_run: args.dry_run,
             clients: outputs,
+            servers,
             zone,
         })?;
     } else {
-        if outputs.is_empty() && zone.is_empty() {
+        if outputs.is_empty() && servers.is_empty() && zone.is_empty() {
             context
                 .ui
-                .say("no settings of a client have the guard in them");
+                .say("no settings of a client have anything of ours in them");
         }
-        for output in &outputs {
+        for output in outputs.iter().chain(&servers) {
             output.tell(context, args.dry_run);
         }
         tell_zone(context, &zone, args.dry_run);
@@ -157,9 +169,12 @@ fn tell_zone(context: &Context, zone: &[LiftedOutput], is_dry: bool) {
         .say("what is the project's stays: loa-grimoire/ .beads/ .loa.config.yaml");
 }
 
-/// Every settings file that may have our hooks in it: those that are looked at from here, and those
-/// that this machine remembers.
-fn places(context: &Context, args: &UninstallArgs) -> Result<Vec<Place>, CommandError> {
+/// Every settings file that may have something of ours in it: those that are looked at from here, and
+/// those that this machine remembers; and apart from them those with our server of tools alone.
+fn places(
+    context: &Context,
+    args: &UninstallArgs,
+) -> Result<(Vec<Place>, Vec<Place>), CommandError> {
     let all = <ClientName as clap::ValueEnum>::value_variants();
     let wanted = if args.clients.is_empty() {
         all
@@ -167,18 +182,29 @@ fn places(context: &Context, args: &UninstallArgs) -> Result<Vec<Place>, Command
         &args.clients
     };
     let scopes = [Scope::User, Scope::Project];
-    let mut places: Vec<Place> = wanted
+    let meant: Vec<_> = wanted
         .iter()
         .flat_map(|name| scopes.map(|scope| (name.client(), scope)))
         .filter(|(_, scope)| args.scope.is_none_or(|wanted| wanted == *scope))
-        .filter_map(|(client, scope)| clients::place(context, client, scope))
+        .collect();
+    let of_hooks = |(client, scope): &(&'static Client, _)| clients::place(context, client, *scope);
+    let mut places: Vec<Place> = meant.iter().filter_map(of_hooks).collect();
+    // What stands in one file is taken out of it at once.
+    let stands_apart = |server: &Place| places.iter().all(|place| place.path != server.path);
+    let of_servers =
+        |(client, scope): &(&'static Client, _)| clients::server_place(context, client, *scope);
+    let servers: Vec<Place> = meant
+        .iter()
+        .filter_map(of_servers)
+        .filter(stands_apart)
         .collect();
     if args.scope.is_none() {
+        let known = [places.clone(), servers.clone()].concat();
         let remembered = clients::registrar(context)
-            .remembered(&places)
+            .remembered(&known)
             .map_err(|error| super::store::disk_failed(&error))?;
         let is_wanted = |place: &Place| wanted.iter().any(|name| name.client() == place.client);
         places.extend(remembered.into_iter().filter(is_wanted));
     }
-    Ok(places)
+    Ok((places, servers))
 }

@@ -77,6 +77,11 @@ impl Homes {
         self.machine.join("journal")
     }
 
+    /// What agents on this machine tell one another (`docs/formats/mesh-events.md`).
+    pub(crate) fn mesh(&self) -> PathBuf {
+        self.machine.join("mesh")
+    }
+
     /// Where the snapshots of all trees are kept (`docs/formats/snapshot.md`).
     pub(crate) fn snapshots(&self) -> PathBuf {
         self.machine.join("snapshots")
@@ -97,6 +102,21 @@ impl Homes {
     /// Where the user lays a model that knows what words mean, for [`search_index`](Self::search_index).
     pub(crate) fn model(&self) -> PathBuf {
         self.user_config.with_file_name("model")
+    }
+
+    /// Where the user lays, or links, `ck`, which is then asked at each search.
+    pub(crate) fn ck(&self) -> PathBuf {
+        self.user_config.with_file_name("ck")
+    }
+
+    /// Where `ck` keeps its indexes of trees, unless its user says otherwise.
+    pub(crate) fn ck_indexes(&self) -> PathBuf {
+        self.machine.join("search").join("ck")
+    }
+
+    /// Which projects of this machine one may name to another (`docs/formats/repositories.md`).
+    pub(crate) fn repositories(&self) -> PathBuf {
+        self.machine.join("repositories")
     }
 
     /// Creates the machine's home where it is missing, for this user alone.

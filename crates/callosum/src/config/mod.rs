@@ -16,6 +16,7 @@ mod key;
 mod permissions;
 mod places;
 mod project;
+mod repositories;
 mod root;
 mod setting;
 mod settings;
@@ -27,11 +28,13 @@ pub(crate) use self::{
     cake::{BrokenCake, GuardConfig},
     calrc::{Calrc, CalrcError},
     environment::{Environment, EnvironmentError},
-    homes::Homes,
+    homes::{Homes, HomesError},
     key::Key,
     permissions::{Permissions, Permit, PermitError, Reach},
     places::Places,
     project::{Project, ProjectError, SetError, Told},
+    repositories::Repositories,
+    root::Roots,
     setting::Origin,
     settings::{ExecutorSettings, Refusal, Settings, SettingsError},
     trust::{Subject, Trust, TrustError},

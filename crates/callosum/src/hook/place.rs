@@ -181,8 +181,8 @@ fn kept(disk: &Disk, environment: &Environment) -> Vec<String> {
     let Ok(homes) = Homes::find(environment) else {
         return Vec::new();
     };
-    let cake_config = homes.cake_config();
-    [homes.machine, homes.user_config, cake_config]
+    let (cake_config, ck) = (homes.cake_config(), homes.ck());
+    [homes.machine, homes.user_config, cake_config, ck]
         .into_iter()
         .filter_map(|path| text(&real(disk, path)))
         .collect()

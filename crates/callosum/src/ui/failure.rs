@@ -110,6 +110,12 @@ impl CommandError {
         self
     }
 
+    /// Adds a cause in words.
+    pub(crate) fn cause(mut self, words: impl Into<String>) -> Self {
+        self.causes.push(words.into());
+        self
+    }
+
     /// Adds the seed's code.
     pub(crate) fn coded(mut self, code: Option<ErrorCode>) -> Self {
         self.code = code;
@@ -129,6 +135,11 @@ impl CommandError {
             line.push_str(cause);
         }
         line
+    }
+
+    /// What is told on stderr, without colours: for whoever reads it elsewhere.
+    pub(crate) fn as_text(&self) -> String {
+        anstream::adapter::strip_str(&self.to_string()).to_string()
     }
 
     /// Tells the failure on stderr.

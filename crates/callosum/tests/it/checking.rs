@@ -1,5 +1,7 @@
 //! Answers are checked: citations as a gate, whole answers, digests, answers that are used again.
 
+use std::thread;
+
 use callosum_testkit::fakes;
 use serde_json::json;
 
@@ -163,6 +165,38 @@ fn the_same_request_over_the_same_tree_is_answered_from_the_ledger() {
     assert!(decisions.stdout.contains("reused"), "{}", decisions.stdout);
     env.run(["replay"]).success();
     env.run(["ledger", "verify"]).success();
+}
+
+/// REQ-GOV-004: of runs that ask the same at the same moment one asks, and the others have its answer.
+#[test]
+fn what_another_run_asks_at_this_moment_is_waited_for() {
+    let env = with_executor(&fakes::fake("--slow 400"));
+    let ask = |more: &[&str]| {
+        let words = ["delegate", "map", "--json"].iter().chain(more);
+        env.run(words).success().json()
+    };
+    let answers: Vec<_> = thread::scope(|scope| {
+        let runs: Vec<_> = (0..4).map(|_| scope.spawn(|| ask(&[]))).collect();
+        runs.into_iter().map(|run| run.join().unwrap()).collect()
+    });
+    let (first, others): (Vec<_>, Vec<_>) = answers
+        .iter()
+        .partition(|answer| answer["cached_from"].is_null());
+    assert_eq!(first.len(), 1, "{answers:?}");
+    for other in others {
+        assert_eq!(other["cached_from"]["task_id"], first[0]["task_id"]);
+        assert_eq!(other["summary"], first[0]["summary"]);
+    }
+    env.write(
+        "tasks.json",
+        json!({"tasks": [{"id": "a", "prompt": "twice"}, {"id": "b", "prompt": "twice"}]})
+            .to_string(),
+    );
+    env.run(["delegate", "--tasks", "tasks.json"]).success();
+    let spawned = env.run(["audit", "query", "--event", "spawn", "--json"]);
+    let spawned = spawned.success().json();
+    assert_eq!(spawned["records"].as_array().unwrap().len(), 2, "{spawned}");
+    assert_eq!(ask(&["--fresh"])["cached_from"], json!(null));
 }
 
 /// A failed task answers nobody.

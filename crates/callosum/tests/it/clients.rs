@@ -19,7 +19,7 @@ const SETTINGS: [(&str, &str); 4] = [
     (".qwen/settings.json", "{\r\n  \"a\" : [1,2 ,3]\r\n}\r\n"),
 ];
 
-fn with_clients() -> TestEnv {
+pub(crate) fn with_clients() -> TestEnv {
     let env = TestEnv::new();
     env.git_init();
     for (path, text) in SETTINGS {
@@ -32,14 +32,14 @@ fn with_clients() -> TestEnv {
     env
 }
 
-fn settings(env: &TestEnv) -> Vec<String> {
+pub(crate) fn settings(env: &TestEnv) -> Vec<String> {
     SETTINGS
         .iter()
         .map(|(path, _)| env.read(env.home().join(path)))
         .collect()
 }
 
-fn before() -> Vec<String> {
+pub(crate) fn before() -> Vec<String> {
     SETTINGS
         .iter()
         .map(|(_, text)| (*text).to_owned())

@@ -5,11 +5,6 @@
 
 #![cfg(target_os = "linux")]
 
-use std::{
-    net::{Ipv4Addr, TcpListener},
-    os::unix::net::UnixListener,
-};
-
 use callosum_host::Disk;
 use callosum_ledger::Checksum;
 use callosum_testkit::{Output, TestEnv, fakes};
@@ -17,7 +12,8 @@ use serde_json::Value;
 
 use crate::projects::{register_with, two_languages};
 
-/// What every script begins with: `tried` says what came of something, and `answer` ends.
+/// What every script begins with: `tried` says what came of something, `tunnel` says hello to a host by way
+/// of the proxy, and `answer` ends.
 const PRELUDE: &str = r#"
 import json, os, socket, subprocess, sys, time, urllib.request
 request = json.load(sys.stdin)
@@ -27,6 +23,15 @@ def tried(name, attempt):
         found.append(f"{name}: {attempt()}")
     except Exception as error:
         found.append(f"{name}: {type(error).__name__} {getattr(error, 'errno', '')}".strip())
+def tunnel(to):
+    host, port = os.environ["HTTPS_PROXY"].removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), 60) as s:
+        s.sendall(f"CONNECT {to} HTTP/1.1\r\n\r\n".encode())
+        head = s.recv(1000).decode()
+        if " 200 " not in head:
+            return head.split("\r\n")[0]
+        s.sendall(b"hello")
+        return s.recv(5).decode()
 def answer():
     print(json.dumps({"summary": "; ".join(found) or "nothing", "tokens_used": 1, "status": "success"}))
     sys.exit()
@@ -201,121 +206,6 @@ print("nothing else to say", file=sys.stderr)
     assert!(output.stderr.contains(told), "{}", output.stderr);
 }
 
-/// CAL-SEC-1: nothing of the network is there that nobody named, nor a socket with a path.
-#[test]
-fn no_network_is_reached_that_nobody_named() {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let env = project(
-        &format!(
-            r#"
-tried("loopback", lambda: socket.create_connection(("127.0.0.1", {port}), 5))
-tried("udp", lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("192.0.2.1", 53)))
-def local():
-    socket.socket(socket.AF_UNIX).connect(os.path.expanduser("~/socket"))
-tried("path", local)
-def abstract():
-    socket.socket(socket.AF_UNIX).connect("\0callosum-test-{port}")
-tried("abstract", abstract)
-tried("raw", lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW))
-tried("name", lambda: socket.getaddrinfo("example.org", 80))
-"#
-        ),
-        &[],
-    );
-    let _local = UnixListener::bind(env.home().join("socket")).unwrap();
-    let found = summary(&env);
-    if !is_held(&env) {
-        return;
-    }
-    for closed in [
-        "loopback: ConnectionRefusedError",
-        "udp: OSError 101",
-        "path: FileNotFoundError",
-        "raw: PermissionError",
-        "name: gaierror",
-    ] {
-        assert!(found.contains(closed), "{closed}: {found}");
-    }
-    assert!(!found.contains("abstract: None"), "{found}");
-    assert!(
-        records(&env, "decision")
-            .iter()
-            .all(|told| told["details"]["host"].is_null())
-    );
-}
-
-/// CAL-SEC-1: a host that the entry names is reached, under its own port and by way of the proxy, any
-/// other is not, and each connection is on the record with its bytes.
-#[test]
-fn a_named_host_is_reached_and_every_connection_told() {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let other = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let (port, other) = (
-        listener.local_addr().unwrap().port(),
-        other.local_addr().unwrap().port(),
-    );
-    let env = project(
-        &format!(
-            r#"
-def direct():
-    with socket.create_connection(("127.0.0.1", {port}), 10) as s:
-        s.sendall(b"hello")
-        return s.recv(5).decode()
-def tunnel(to):
-    host, port = os.environ["HTTPS_PROXY"].removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), 10) as s:
-        s.sendall(f"CONNECT {{to}} HTTP/1.1\r\n\r\n".encode())
-        head = s.recv(1000).decode()
-        if " 200 " not in head:
-            return head.split("\r\n")[0]
-        s.sendall(b"hello")
-        return s.recv(5).decode()
-tried("direct", direct)
-tried("tunnel", lambda: tunnel("127.0.0.1:{port}"))
-tried("other", lambda: tunnel("127.0.0.1:{other}"))
-tried("named", lambda: tunnel("example.org:443"))
-"#
-        ),
-        &["--network", &format!("127.0.0.1:{port}")],
-    );
-    let serving = std::thread::spawn(move || {
-        use std::io::{Read as _, Write as _};
-        for _ in 0..2 {
-            let (mut stream, _) = listener.accept().unwrap();
-            let mut heard = [0; 5];
-            stream.read_exact(&mut heard).unwrap();
-            assert_eq!(&heard, b"hello");
-            stream.write_all(b"world").unwrap();
-        }
-    });
-    let spawned = delegate(&env).success().json();
-    let found = spawned["summary"].as_str().unwrap();
-    if !is_held(&env) {
-        return;
-    }
-    assert_eq!(
-        found,
-        "direct: world; tunnel: world; other: HTTP/1.1 403 Forbidden; named: HTTP/1.1 403 Forbidden"
-    );
-    serving.join().unwrap();
-    assert_eq!(reached(&env)["hosts"][0], format!("127.0.0.1:{port}"));
-    let told: Vec<Value> = records(&env, "decision")
-        .into_iter()
-        .filter(|told| told["details"]["host"].is_string())
-        .collect();
-    let count = |status: &str| told.iter().filter(|told| told["status"] == status).count();
-    assert_eq!(
-        (count("connected"), count("connection_denied")),
-        (2, 2),
-        "{told:?}"
-    );
-    for one in told.iter().filter(|told| told["status"] == "connected") {
-        assert_eq!(one["details"]["bytes_sent"], 5, "{one}");
-        assert_eq!(one["details"]["bytes_received"], 5, "{one}");
-    }
-}
-
 /// CAL-SEC-1: a coding agent that is held leaves nothing in the home folder that it would obey when it
 /// is not, whether its settings were there before or not, and what it says of its login stays.
 #[test]
@@ -405,58 +295,6 @@ for number in range(3, 64):
         assert_eq!(run.code, 0, "{}", run.stderr);
         assert_eq!(summary(&env), "nothing", "{options:?}");
     }
-}
-
-/// CAL-SEC-1: where this machine gets out by way of a proxy, so does an executor, which sees neither its
-/// place nor its password; what the entry does not name is not asked of it.
-#[test]
-fn a_proxy_of_the_machines_own_is_gone_through() {
-    use std::io::{Read as _, Write as _};
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let env = project(
-        r#"
-def tunnel(to):
-    host, port = os.environ["HTTPS_PROXY"].removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), 60) as s:
-        s.sendall(f"CONNECT {to} HTTP/1.1\r\n\r\n".encode())
-        head = s.recv(1000).decode()
-        if " 200 " not in head:
-            return head.split("\r\n")[0]
-        s.sendall(b"hello")
-        return s.recv(5).decode()
-tried("named", lambda: tunnel("models.example:443"))
-tried("other", lambda: tunnel("evil.example:443"))
-tried("secret", lambda: any("sesame" in value for value in os.environ.values()))
-"#,
-        &["--network", "models.example:443"],
-    );
-    let serving = std::thread::spawn(move || {
-        let (mut stream, _) = listener.accept().unwrap();
-        let mut heard = Vec::new();
-        while !heard.ends_with(b"\r\n\r\n") {
-            let mut byte = [0];
-            stream.read_exact(&mut byte).unwrap();
-            heard.push(byte[0]);
-        }
-        stream.write_all(b"HTTP/1.1 200 fine\r\n\r\n").unwrap();
-        stream.read_exact(&mut [0; 5]).unwrap();
-        stream.write_all(b"world").unwrap();
-        String::from_utf8(heard).unwrap()
-    });
-    let run = env
-        .callosum()
-        .env("HTTPS_PROXY", format!("http://u:sesame@127.0.0.1:{port}"))
-        .arguments(["delegate", "x", "--executor", "probe"])
-        .run();
-    assert_eq!(run.code, 0, "{}", run.stderr);
-    if !is_held(&env) {
-        return;
-    }
-    let found = "named: world; other: HTTP/1.1 403 Forbidden; secret: False";
-    assert_eq!(summary(&env), found);
-    let heard = serving.join().unwrap();
-    assert!(heard.starts_with("CONNECT models.example:443 "), "{heard}");
 }
 
 /// What was reached is kept with the entry and on the trail; `off` reaches nothing, and the task is

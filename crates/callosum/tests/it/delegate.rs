@@ -418,6 +418,7 @@ fn as_many_executors_as_configured_run_at_once() {
             "tasks.json",
             "--mode",
             "concurrent",
+            "--fresh",
             "--json",
         ];
         let mut run = env.callosum().arguments(arguments);
@@ -530,8 +531,9 @@ fn two_delegates_at_once_lose_nothing() {
     let env = two_languages();
     env.run(["init"]).success();
     std::thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| env.run(["delegate", "map"]).success());
+        for number in 0..4 {
+            let env = &env;
+            scope.spawn(move || env.run(["delegate", &format!("map {number}")]).success());
         }
     });
     assert_eq!(

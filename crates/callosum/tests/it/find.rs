@@ -1,5 +1,8 @@
 //! `callosum find`.
 
+use callosum_testkit::{FakeCk, TestEnv};
+use serde_json::Value;
+
 use crate::projects::two_languages;
 
 /// LOA-JIT-2: a question in words finds the declaration and its lines, by index and by tree.
@@ -215,4 +218,121 @@ fn what_a_session_keeps_is_found() {
     std::fs::remove_file(env.project().join(bead)).unwrap();
     let gone = env.run(["find", "herd alpacas", "--threshold", "0.9"]);
     gone.ended_with(1);
+}
+
+/// A tree in which `ck` knows what nobody says in words.
+fn with_ck(does: &str) -> TestEnv {
+    let env = two_languages();
+    env.write("docs/wait.md", "# Sleep\nUntil the server answers.\n");
+    env.write("docs/server.md", "# Server\nIt answers.\n");
+    FakeCk::lay(&env, does);
+    env
+}
+
+fn found(env: &TestEnv, arguments: &[&str]) -> Value {
+    let output = env.run([&["find", "--json"], arguments].concat());
+    assert_eq!(output.stderr, "", "{arguments:?}");
+    output.success().json()
+}
+
+/// LOA-JIT-2: where `ck` is configured, what it finds is fused with what is found here; what it names
+/// outside of the tree, or what is not there, is nothing.
+#[test]
+fn what_ck_finds_is_fused() {
+    let env = with_ck("exit 3");
+    FakeCk::lay(
+        &env,
+        &FakeCk::finds(&[
+            ("docs/wait.md", 1, 2),
+            ("./docs/wait.md", 2, 2),
+            ("../outside.md", 1, 1),
+            ("/etc/passwd", 1, 1),
+            ("docs/gone.md", 1, 1),
+            ("docs/server.md", 800, 900),
+        ]),
+    );
+    let alone = found(&env, &["pause", "--by", "ck"]);
+    assert_eq!(alone["found"][0]["path"], "docs/wait.md");
+    assert_eq!(alone["found"].as_array().unwrap().len(), 1, "{alone}");
+    assert_eq!(alone["ck"]["hits"], 4);
+    assert!(alone["ck"]["failed"].is_null());
+    let fused = found(&env, &["pause server"]);
+    let places: Vec<&str> = fused["found"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["path"].as_str().unwrap())
+        .collect();
+    assert_eq!(places, ["docs/server.md", "docs/wait.md"]);
+    env.run(["find", "pause", "--by", "words"]).ended_with(1);
+    env.run(["find", "pause", "--path", "src"]).ended_with(1);
+    let doctor = env.run(["doctor"]);
+    assert!(doctor.stdout.contains("ck 0.8.1 is asked"), "{doctor:?}");
+}
+
+/// LOA-JIT-2: `ck` is given the question as data, little of the environment, and a folder of ours for
+/// its index; whatever a repository says, it is not started unless its user laid it there.
+#[test]
+fn ck_is_asked_with_care() {
+    let env = with_ck(FakeCk::FINDS_NOTHING);
+    let secret = env.callosum().env("SECRET_TOKEN", "sesame");
+    let asked = secret.arguments(["find", "--json", "--", "--index server; $(id)"]);
+    let asked = asked.run().success();
+    assert_eq!(asked.json()["ck"]["hits"], 0);
+    let heard = FakeCk::heard(&env);
+    assert!(
+        heard.contains("\n--\n--index server; $(id)\n.\n"),
+        "{heard}"
+    );
+    assert!(!heard.contains("sesame"), "{heard}");
+    let indexes = env.machine_home().join("search/ck");
+    let indexes = format!("CK_INDEX_DIR={}", indexes.display());
+    assert!(heard.contains(&indexes), "{heard}");
+
+    let env = two_languages();
+    let ran = env.folder().join("ran");
+    let script = format!("#!/bin/sh\ntouch '{}'\n", ran.display());
+    for place in ["ck", ".ck/ck", "bin/ck"] {
+        env.write(place, &script);
+    }
+    env.write(env.programs().join("ck"), &script);
+    env.write(".calrc", r#"{"ck": "./ck", "ck_path": "./ck"}"#);
+    let own = env.run(["find", "main", "--json"]);
+    assert!(own.json()["ck"].is_null(), "{own:?}");
+    assert!(!ran.exists());
+    let missing = env.run(["find", "main", "--by", "ck"]).ended_with(3);
+    assert!(missing.stderr.contains("ln -s"), "{}", missing.stderr);
+}
+
+/// LOA-JIT-2: a `ck` that is gone, fails, says too much or what nobody understands is told of, and our
+/// own answer is given.
+#[test]
+fn a_ck_that_does_not_answer_changes_nothing() {
+    for (does, told) in [
+        ("echo 'no model' >&2; exit 1", "it failed: no model"),
+        ("exit 7", "it did not say why"),
+        ("kill -9 $$", "it failed"),
+        ("echo '{\"path\": 3}'", "line 1 of what it printed"),
+        ("echo 'Indexing…'; echo '[]'", "line 1 of what it printed"),
+        ("exec yes '{}'", "more than 4 MiB"),
+    ] {
+        let env = with_ck(does);
+        let output = env.run(["find", "server answers", "--json"]).success();
+        let is_told =
+            output.stderr.contains("searched without ck: ") && output.stderr.contains(told);
+        assert!(is_told, "{does}: {}", output.stderr);
+        let json = output.json();
+        let failed = json["ck"]["failed"].as_str().unwrap();
+        assert!(failed.contains(told), "{does}: {failed}");
+        assert!(json["found"].as_array().unwrap().len() >= 2, "{json}");
+        env.run(["find", "server", "--by", "ck"]).ended_with(3);
+    }
+    let env = two_languages();
+    let place = FakeCk::place(&env);
+    std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink("/nowhere/ck", &place).unwrap();
+    let output = env.run(["find", "main"]).success();
+    assert!(output.stderr.contains("was not found"), "{}", output.stderr);
+    let doctor = env.run(["doctor"]);
+    assert!(doctor.stdout.contains("ck does not work"), "{doctor:?}");
 }

@@ -1,26 +1,26 @@
 //! `hook`: what agents are answered, whatever they send, and what the journal is told of it.
 
-use std::{ffi::OsStr, os::unix::fs::PermissionsExt as _, path::PathBuf};
+use std::{ffi::OsStr, path::PathBuf};
 
 use callosum_testkit::{Output, TestEnv};
 use serde_json::{Value, json};
 
 /// The clients that have hooks, and each one's own name for the moment before a tool runs.
-const CLIENTS: [(&str, &str); 4] = [
+pub(super) const CLIENTS: [(&str, &str); 4] = [
     ("claude", "pre-tool-use"),
     ("codex", "pre-tool-use"),
     ("gemini", "before-tool"),
     ("qwen", "PreToolUse"),
 ];
 
-fn repository() -> TestEnv {
+pub(super) fn repository() -> TestEnv {
     let env = TestEnv::new();
     env.write("src/lib.rs", "pub fn one() -> u8 { 1 }\n");
     env.git_init();
     env
 }
 
-fn event(env: &TestEnv, tool: &str, input: Value) -> Value {
+pub(super) fn event(env: &TestEnv, tool: &str, input: Value) -> Value {
     json!({
         "session_id": "s-1", "transcript_path": "/nowhere", "cwd": env.project(),
         "permission_mode": "default", "tool_name": tool, "tool_input": input,
@@ -28,7 +28,7 @@ fn event(env: &TestEnv, tool: &str, input: Value) -> Value {
     })
 }
 
-fn command(env: &TestEnv, client: &str, command: &str) -> Value {
+pub(super) fn command(env: &TestEnv, client: &str, command: &str) -> Value {
     let tool = match client {
         "claude" | "codex" => "Bash",
         _ => "run_shell_command",
@@ -36,12 +36,12 @@ fn command(env: &TestEnv, client: &str, command: &str) -> Value {
     event(env, tool, json!({"command": command}))
 }
 
-fn ask(env: &TestEnv, client: &str, moment: &str, event: impl AsRef<[u8]>) -> Output {
+pub(super) fn ask(env: &TestEnv, client: &str, moment: &str, event: impl AsRef<[u8]>) -> Output {
     let hook = env.callosum().arguments(["hook", client, moment]);
     hook.input(event.as_ref()).run()
 }
 
-fn decide(env: &TestEnv, client: &str, event: &Value) -> Output {
+pub(super) fn decide(env: &TestEnv, client: &str, event: &Value) -> Output {
     let moment = CLIENTS
         .iter()
         .find(|(known, _)| *known == client)
@@ -51,7 +51,7 @@ fn decide(env: &TestEnv, client: &str, event: &Value) -> Output {
 }
 
 /// The reason, where the answer is one that this client takes for a denial.
-fn denied(client: &str, output: &Output) -> Option<String> {
+pub(super) fn denied(client: &str, output: &Output) -> Option<String> {
     if client != "claude" {
         return (output.code == 2).then(|| output.stderr.clone());
     }
@@ -66,12 +66,12 @@ fn denied(client: &str, output: &Output) -> Option<String> {
 }
 
 #[track_caller]
-fn passes(output: &Output) {
+pub(super) fn passes(output: &Output) {
     let silent = (output.stdout.as_str(), output.stderr.as_str(), output.code);
     assert_eq!(silent, ("{}\n", "", 0));
 }
 
-fn records(env: &TestEnv, folder: PathBuf) -> Vec<Value> {
+pub(super) fn records(env: &TestEnv, folder: PathBuf) -> Vec<Value> {
     let day = folder.join("2026-01-02.jsonl");
     let Ok(text) = std::fs::read_to_string(&day) else {
         return Vec::new();
@@ -83,7 +83,7 @@ fn records(env: &TestEnv, folder: PathBuf) -> Vec<Value> {
         .collect()
 }
 
-fn machine_records(env: &TestEnv) -> Vec<Value> {
+pub(super) fn machine_records(env: &TestEnv) -> Vec<Value> {
     records(env, env.machine_home().join("journal/audit"))
 }
 
@@ -239,199 +239,6 @@ fn other_shells_and_unfinished_texts_are_answered() {
     assert_eq!(told, CLIENTS.len() * (dangerous.len() + harmless.len()));
 }
 
-/// CAKE-SHIM-1, CAL-ERR-7: where the project's journal cannot be written, the decision stands, and
-/// what was decided waits for it.
-#[test]
-fn a_journal_that_cannot_be_written_loses_no_decision() {
-    let env = repository();
-    env.run(["init", "--no-hooks"]).success();
-    let audit = env.project().join("cal_audit");
-    let aside = env.folder().join("aside");
-    std::fs::rename(&audit, &aside).unwrap();
-    std::fs::write(&audit, "no folder").unwrap();
-    for (client, _) in CLIENTS {
-        let dangerous = command(&env, client, "git reset --hard");
-        assert!(denied(client, &decide(&env, client, &dangerous)).is_some());
-        passes(&decide(&env, client, &command(&env, client, "ls")));
-    }
-    std::fs::remove_file(&audit).unwrap();
-    std::fs::rename(&aside, &audit).unwrap();
-    env.run(["delegate", "map"]).success();
-    let found = records(&env, audit);
-    assert_eq!(found.len(), 2 * CLIENTS.len());
-    env.run(["ledger", "verify"]).success();
-}
-
-/// CAKE-SHIM-1: tools of other servers, and PowerShell, are decided on like the client's own.
-#[test]
-fn tools_of_other_servers_are_decided_on() {
-    let env = repository();
-    for (tool, input) in [
-        (
-            "PowerShell",
-            json!({"command": "Remove-Item -Recurse -Force /etc"}),
-        ),
-        (
-            "mcp__shell__run",
-            json!({"command": "git", "args": ["reset", "--hard"]}),
-        ),
-        ("mcp__shell__run", json!({"commands": ["ls", "rm -rf /"]})),
-        (
-            "mcp__serena__create_text_file",
-            json!({"relative_path": ".git/config"}),
-        ),
-        (
-            "mcp__files__write_files",
-            json!({"files": [{"path": ".calrc", "content": ""}]}),
-        ),
-        (
-            "mcp__editor__str_replace_based_edit_tool",
-            json!({"command": "create", "path": ".calrc"}),
-        ),
-        ("mcp__postgres__query", json!({"query": "DROP TABLE users"})),
-        ("mcp__db__run", json!({"sql": "DELETE FROM users"})),
-        (
-            "mcp__repl__execute",
-            json!({"code": "import shutil; shutil.rmtree('/')"}),
-        ),
-    ] {
-        let mut call = event(&env, tool, input);
-        call["permission_mode"] = "bypassPermissions".into();
-        let output = decide(&env, "claude", &call);
-        assert!(denied("claude", &output).is_some(), "{tool}: {output:?}");
-    }
-    for (tool, input) in [
-        ("PowerShell", json!({"command": "Get-ChildItem"})),
-        (
-            "mcp__shell__run",
-            json!({"command": "git", "args": ["status"]}),
-        ),
-        (
-            "mcp__postgres__query",
-            json!({"query": "SELECT * FROM users"}),
-        ),
-        (
-            "mcp__github__search_code",
-            json!({"query": "rm -rf / DROP TABLE"}),
-        ),
-        (
-            "mcp__serena__find_symbol",
-            json!({"relative_path": "../../etc"}),
-        ),
-        ("mcp__repl__execute", json!({"code": "print(1)"})),
-    ] {
-        passes(&decide(&env, "claude", &event(&env, tool, input)));
-    }
-}
-
-/// CAKE-SHIM-1: who deletes or moves by a tool of another server is told what the guard says of the
-/// command that does the same, and what is a command in other words is one.
-#[test]
-fn what_a_tool_does_is_decided_like_the_command_that_does_it() {
-    let env = repository();
-    let home = env.home().display().to_string();
-    let root = env.project().display().to_string();
-    let places = [
-        "/",
-        ".",
-        "..",
-        "~",
-        &home,
-        &root,
-        ".git",
-        "~/notes",
-        "src/lib.rs",
-        "/etc",
-    ];
-    for place in places {
-        let shown = if place.starts_with('~') {
-            place.to_owned()
-        } else {
-            format!("'{place}'")
-        };
-        for (tool, input, same) in [
-            (
-                "mcp__filesystem__delete_file",
-                json!({"path": place}),
-                format!("rm -r -- {shown}"),
-            ),
-            (
-                "mcp__files__remove_directory",
-                json!({"arguments": {"directory": place}}),
-                format!("rm -r -- {shown}"),
-            ),
-            (
-                "mcp__filesystem__move_file",
-                json!({"source": place, "destination": "x"}),
-                format!("mv -- {shown} x"),
-            ),
-        ] {
-            let said = env.run(["guard", "check", "--json", "--", &same]);
-            let expected = match said.json()["decision"].as_str().unwrap() {
-                "allow" => None,
-                "block" => Some("deny"),
-                asked => Some(asked),
-            }
-            .map(ToOwned::to_owned);
-            let output = decide(&env, "claude", &event(&env, tool, input));
-            let decision = output.json()["hookSpecificOutput"]["permissionDecision"].clone();
-            let decision = decision.as_str().map(ToOwned::to_owned);
-            assert_eq!(decision, expected, "{tool} {place}: {output:?}");
-        }
-    }
-    for (tool, input) in [
-        ("mcp__fs__delete_file", json!({"path": "/"})),
-        ("mcp__fs__rmdir", json!({"directory": "."})),
-        ("mcp__fs__trash", json!({"paths": ["src", "~"]})),
-        (
-            "mcp__fs__move_file",
-            json!({"source": home, "destination": "x"}),
-        ),
-        (
-            "mcp__fs__delete_file",
-            json!({"uri": format!("file://{home}")}),
-        ),
-        (
-            "mcp__fs__write_file",
-            json!({"path": "~/.claude/settings.json"}),
-        ),
-        (
-            "mcp__pg__ask",
-            json!({"input": {"query": "DROP TABLE users"}}),
-        ),
-        (
-            "mcp__jupyter__execute",
-            json!({"arguments": {"code": "import shutil; shutil.rmtree('/')"}}),
-        ),
-        ("mcp__x__run", json!({"cmdline": "git reset --hard"})),
-        (
-            "mcp__tmux__send_keys",
-            json!({"keys": "git reset --hard\n"}),
-        ),
-        (
-            "mcp__x__run",
-            json!({"args": {"shell_command": "git reset --hard"}}),
-        ),
-    ] {
-        let mut call = event(&env, tool, input);
-        call["permission_mode"] = "bypassPermissions".into();
-        let output = decide(&env, "claude", &call);
-        assert!(denied("claude", &output).is_some(), "{tool}: {output:?}");
-    }
-    for (tool, input) in [
-        ("mcp__fs__delete_file", json!({"path": "src/lib.rs"})),
-        (
-            "mcp__fs__move_file",
-            json!({"source": "src/lib.rs", "destination": "src/a.rs"}),
-        ),
-        ("mcp__mail__delete_message", json!({"id": "/"})),
-        ("mcp__mail__send", json!({"text": "git reset --hard"})),
-        ("mcp__tmux__send_keys", json!({"keys": ["ls", "Enter"]})),
-    ] {
-        passes(&decide(&env, "claude", &event(&env, tool, input)));
-    }
-}
-
 /// CAKE-SHIM-1: a client that never ends what it sends is answered all the same.
 #[test]
 fn an_event_without_an_end_is_denied_in_time() {
@@ -484,69 +291,6 @@ fn an_event_without_a_known_name_is_what_it_says_it_is() {
     assert!(denied("codex", &output).is_some());
     let unknown = ask(&env, "some-client", "pre-tool-use", dangerous.to_string());
     assert_eq!(unknown.code, 2);
-}
-
-/// CAKE-SHIM-1: each decision is a record of the project's journal, and the chain holds.
-#[test]
-fn decisions_are_records_of_the_projects_journal() {
-    let env = repository();
-    env.run(["init", "--no-hooks"]).success();
-    decide(&env, "claude", &command(&env, "claude", "ls"));
-    decide(&env, "claude", &command(&env, "claude", "git reset --hard"));
-    env.run(["delegate", "map"]).success();
-    let found = records(&env, env.project().join("cal_audit"));
-    assert_eq!(found.len(), 2);
-    assert_eq!(machine_records(&env), Vec::<Value>::new());
-    let blocked = &found[1];
-    assert_eq!(blocked["executor"], "claude");
-    assert_eq!(blocked["status"], "blocked");
-    let details = &blocked["details"];
-    assert_eq!(details["command"], "git reset --hard");
-    assert_eq!(details["decision"], "blocked");
-    assert_eq!(details["user"], "claude");
-    assert_eq!(details["session_id"], "s-1");
-    assert_eq!(details["tool_use_id"], "call-1");
-    let root = env.project().display().to_string();
-    assert_eq!(details["facts"]["root"], root);
-    assert_eq!(found[0]["status"], "allowed");
-    env.run(["ledger", "verify"]).success();
-}
-
-/// CAKE-SHIM-1, CAL-SEC-1: a hook that holds everywhere litters no repository, and what it keeps is
-/// for its user alone.
-#[test]
-fn outside_of_a_project_the_machines_journal_is_told() {
-    let env = repository();
-    let before = env.git(&["status", "--porcelain", "--ignored"]);
-    decide(&env, "codex", &command(&env, "codex", "ls"));
-    assert_eq!(env.git(&["status", "--porcelain", "--ignored"]), before);
-    assert_eq!(machine_records(&env).len(), 1);
-    let home = std::fs::metadata(env.machine_home()).unwrap();
-    assert_eq!(home.permissions().mode() & 0o777, 0o700);
-}
-
-/// CAKE-SHIM-1: without a home, with a journal that cannot be written, in a folder that is gone, the
-/// decision stands.
-#[test]
-fn the_decision_stands_without_a_home_and_without_a_journal() {
-    let env = repository();
-    let dangerous = command(&env, "codex", "git reset --hard").to_string();
-    let hook = || {
-        let hook = env.callosum().arguments(["hook", "codex", "pre-tool-use"]);
-        hook.input(dangerous.as_bytes())
-    };
-    let homeless = hook().without("HOME").without("CALLOSUM_HOME");
-    let nowhere = hook()
-        .env("HOME", "/no/such/home")
-        .env("CALLOSUM_HOME", "/dev/null/no");
-    let senseless = hook()
-        .env("CALLOSUM_HOME", "relative")
-        .env("CAL_RETRY_MAX", "many");
-    env.write(".calrc", "{ not json");
-    for run in [homeless, nowhere, senseless] {
-        let output = run.run();
-        assert!(denied("codex", &output).is_some(), "{output:?}");
-    }
 }
 
 /// CAKE-SNAP-1: while a person is asked, the tree is kept as it is, without anybody waiting for it.

@@ -13,6 +13,8 @@
 mod agents;
 /// Ledgers that were archived.
 mod archives;
+/// Tasks that wait for each other, and are told to `bd`.
+mod beads;
 /// How full a context is, and checkpoints, from what clients write.
 mod budget;
 /// Answers are checked before they are believed, and again when they are asked for.
@@ -25,6 +27,10 @@ mod clients;
 mod confinement;
 /// Executors that ought to be over: grandchildren, orphans, and whom a container holds already.
 mod confinement_ends;
+/// The way out of their network.
+mod confinement_network;
+/// Sessions of one project that hand over to another.
+mod crossing;
 /// The main job: a prompt or a task file in, committed summaries out.
 mod delegate;
 /// What `doctor` and `status` say is wrong, and how to mend it.
@@ -35,12 +41,18 @@ mod executors;
 mod faults;
 /// Passages found by words and names.
 mod find;
+/// Tools of other servers, decided by what they do.
+mod foreign_tools;
 /// What the guard says to commands, and how well it does on a file of them.
 mod guard;
 /// What `cake_config.yaml` changes, and who may say what in it.
 mod guard_config;
+/// What is lost or broken of a session comes back, or is named.
+mod healing;
 /// What coding agents are answered before their tools run.
 mod hook;
+/// What the journals are told of each decision.
+mod hook_records;
 /// Models of hosted providers, in a build that asks them.
 #[cfg(feature = "hosted")]
 mod hosted;
@@ -52,9 +64,13 @@ mod init;
 mod keeping;
 /// Looking at the ledger and the journal, and finding out what was done to them.
 mod ledger;
+/// The tools of the program, for coding agents.
+mod mcp;
 /// Models that are asked over HTTP, played by a server that follows a script.
+mod mesh;
 mod models;
 /// Coding agents that speak the Agent Client Protocol, run as executors.
+mod neighbours;
 mod peers;
 /// What a person has permitted, and what the guard has decided.
 mod permits;
@@ -68,7 +84,11 @@ mod recovering;
 mod reuse_of_guards;
 /// What `--json` prints, held against its published schemas.
 mod schemas;
-/// Decisions and beads outlive an agent's context.
+/// Our server of tools in the settings of coding agents.
+mod servers;
+/// The daemon: what it serves, to whom, and how it ends.
+mod serving;
+/// Decisions outlive an agent's context.
 mod session;
 /// The tree is kept, shown, brought back and let go.
 mod snapshot;

@@ -82,7 +82,7 @@ fn an_agent_that_fails_is_told_with_code_and_cause() {
         .run(["executor", "check", "old", "--json"])
         .ended_with(1);
     assert!(
-        check.stdout.contains("speaks version 0"),
+        check.stdout.contains("protocol version 0"),
         "{}",
         check.stdout
     );

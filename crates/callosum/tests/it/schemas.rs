@@ -16,7 +16,7 @@ fn every_json_output_fits_its_published_schema() {
         "commands.jsonl",
         r#"{"id": "1", "command": "ls", "expect": "allow"}"#,
     );
-    let outputs: [(&str, &[&str], i32); 53] = [
+    let outputs: [(&str, &[&str], i32); 54] = [
         ("output-delegate", &["delegate", "map"], 0),
         (
             "output-delegate",
@@ -88,6 +88,7 @@ fn every_json_output_fits_its_published_schema() {
         ("output-session-heal", &["session", "heal"], 0),
         ("output-session-handoff", &["session", "handoff"], 0),
         ("output-session-recover", &["session", "recover"], 0),
+        ("output-session-repos", &["session", "repos"], 0),
         ("output-executor-list", &["executor", "list"], 0),
         ("output-executor-check", &["executor", "check"], 0),
         ("output-executor-discover", &["executor", "discover"], 0),

@@ -4,7 +4,7 @@ use crate::projects::two_languages;
 
 /// Every `$ callosum …` line of every help text, with the quoting of a shell undone.
 fn examples(env: &callosum_testkit::TestEnv) -> Vec<(String, Vec<String>)> {
-    let verbs: [&[&str]; 43] = [
+    let verbs: &[&[&str]] = &[
         &[],
         &["init"],
         &["uninstall"],
@@ -12,6 +12,7 @@ fn examples(env: &callosum_testkit::TestEnv) -> Vec<(String, Vec<String>)> {
         &["snapshot", "list"],
         &["snapshot", "clean"],
         &["hook"],
+        &["mcp"],
         &["delegate"],
         &["executor", "list"],
         &["executor", "register"],
@@ -37,6 +38,7 @@ fn examples(env: &callosum_testkit::TestEnv) -> Vec<(String, Vec<String>)> {
         &["session", "check"],
         &["session", "handoff"],
         &["session", "recover"],
+        &["session", "repos"],
         &["session", "status"],
         &["session", "heal"],
         &["bead", "create"],
@@ -86,6 +88,11 @@ fn every_example_of_every_help_text_runs() {
     ])
     .success();
     env.run(["executor", "disable", "mine"]).success();
+    let server = env.folder().join("server");
+    env.write(server.join(".loa.config.yaml"), "{}\n");
+    let decide = ["session", "decide", "Keep one pool"];
+    let decided = env.callosum().in_folder(&server).arguments(decide);
+    decided.run().success();
     for (example, words) in examples(&env) {
         let mut words = words.as_slice();
         let mut input = Vec::new();

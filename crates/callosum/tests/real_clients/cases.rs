@@ -6,7 +6,7 @@ use callosum_testkit::{
 };
 use serde_json::{Value, json};
 
-use crate::{client::Client, install::Installed, sessions};
+use crate::{client::Client, install::Installed, neighbours, sessions};
 
 /// A case, by its name.
 pub(crate) type Case = (&'static str, fn(&Client, &Installed));
@@ -20,6 +20,7 @@ pub(crate) static ALL: &[Case] = &[
         fails_where_the_key_is_refused,
     ),
     ("delegates_and_counts", delegates_and_counts),
+    ("speaks_acp", speaks_acp),
     ("names_a_refused_key", names_a_refused_key),
     (
         "names_a_prompt_that_is_too_long",
@@ -40,6 +41,7 @@ pub(crate) static ALL: &[Case] = &[
         "picks_up_what_is_handed_over",
         sessions::picks_up_what_is_handed_over,
     ),
+    ("works_with_the_others", neighbours::works_with_the_others),
     ("obeys_a_shadowed_clear", sessions::obeys_a_shadowed_clear),
     ("is_left_as_it_was", is_left_as_it_was),
 ];
@@ -79,14 +81,20 @@ impl<'a> Stage<'a> {
 
     /// Registers the client with the project, as a person would who has its keys in variables.
     fn register(&self) {
+        self.register_as(self.client.name, &[]);
+    }
+
+    /// The same under a name of its own, with more arguments.
+    fn register_as(&self, name: &str, more: &[&str]) {
         let names = self.client.environment.iter().map(|(name, _)| *name);
         let passed = names.flat_map(|name| ["--pass-env", name]);
         let url = self.server.url();
         let server = url.trim_start_matches("http://");
         self.callosum()
-            .arguments(["executor", "register", self.client.name])
+            .arguments(["executor", "register", name])
             .arguments(passed)
             .arguments(["--network", server])
+            .arguments(more)
             .run()
             .success();
     }
@@ -98,11 +106,15 @@ impl<'a> Stage<'a> {
 
     /// The same, with the entry of a task before it.
     fn delegate_linked(&self, turns: &[Turn], before: Option<&str>) -> (i32, Value) {
+        self.delegate_to(self.client.name, turns, before)
+    }
+
+    fn delegate_to(&self, name: &str, turns: &[Turn], before: Option<&str>) -> (i32, Value) {
         let prompt = format!("Say what is there. {}", Turn::script(turns));
         let output = self
             .callosum()
             .arguments(["delegate", &prompt, "--json"])
-            .arguments(["--executor", self.client.name])
+            .arguments(["--executor", name])
             .arguments(before.map(|id| ["--link", id]).into_iter().flatten())
             .run();
         (output.code, output.json())
@@ -218,6 +230,46 @@ fn delegates_and_counts(client: &Client, installed: &Installed) {
     assert_eq!(entry["metadata"]["token_method"], method, "{entry:#}");
     assert_eq!(entry["tokens_used"], 5300, "{entry:#}");
     stage.env.run(["ledger", "verify"]).success();
+}
+
+/// CAL-COM-1: spoken to by the Agent Client Protocol it answers the same, and what it wants to write is
+/// refused.
+fn speaks_acp(client: &Client, installed: &Installed) {
+    let Some(agent) = &client.agent else {
+        return;
+    };
+    let stage = Stage::new(client, installed);
+    let command = format!("{} {}", client.name, agent.argument);
+    stage.register_as("agent", &["--protocol", "acp", "--command", &command]);
+    let usage = Usage {
+        input: 5000,
+        output: 300,
+        cached: 0,
+    };
+    let summary = "One function, main [src/main.rs:1], which does nothing.";
+    let mut turns = vec![Turn {
+        usage: Some(usage),
+        ..Turn::text(summary)
+    }];
+    if let Some(shell) = client.shell.as_ref().filter(|_| agent.outlives_refusal) {
+        let call = Call {
+            name: shell.tool.to_owned(),
+            input: json!({shell.key: "touch made-by-agent", "description": "make it"}),
+        };
+        let wants = Turn {
+            calls: vec![call],
+            ..Turn::text("Looking.")
+        };
+        turns.insert(0, wants);
+    }
+    let (code, output) = stage.delegate_to("agent", &turns, None);
+    assert_eq!(code, 0, "{output:#}");
+    assert_eq!(output["summary"], summary, "{output:#}");
+    assert!(
+        output["tokens_used"].as_u64().unwrap() >= 5300,
+        "{output:#}"
+    );
+    assert!(!stage.env.project().join("made-by-agent").exists());
 }
 
 fn check_fault(client: &Client, installed: &Installed, fault: Fault, code: &str, words: &str) {

@@ -17,10 +17,21 @@ pub(crate) struct Client {
     pub(crate) files: &'static [(&'static str, &'static str)],
     /// The arguments for one question, which follows them.
     pub(crate) arguments: &'static [&'static str],
+    /// How it speaks the Agent Client Protocol, where it does by itself.
+    pub(crate) agent: Option<Agent>,
     /// The tool by which its model hands over an answer of a given form, where it is not text.
     pub(crate) answers_by: Option<&'static str>,
     /// How its model runs a command; `None` where no hook of its settings is asked before.
     pub(crate) shell: Option<Shell>,
+}
+
+/// How a client speaks the Agent Client Protocol.
+#[derive(Debug)]
+pub(crate) struct Agent {
+    /// The argument with which it does.
+    pub(crate) argument: &'static str,
+    /// Whether its model is asked again where a tool was refused; with others that ends the turn.
+    pub(crate) outlives_refusal: bool,
 }
 
 /// How a client's model runs a command.
@@ -55,6 +66,10 @@ pub(crate) static ALL: &[Client] = &[
 "privacy": {"usageStatisticsEnabled": false}, "telemetry": {"enabled": false}}"#,
         )],
         arguments: &["--skip-trust", "-o", "json", "-p"],
+        agent: Some(Agent {
+            argument: "--acp",
+            outlives_refusal: true,
+        }),
         answers_by: None,
         shell: Some(Shell {
             tool: "run_shell_command",
@@ -75,6 +90,10 @@ pub(crate) static ALL: &[Client] = &[
 "model": "scripted/scripted-model"}"#,
         )],
         arguments: &["run", "--format", "json"],
+        agent: Some(Agent {
+            argument: "acp",
+            outlives_refusal: false,
+        }),
         answers_by: None,
         shell: None,
     },
@@ -94,6 +113,10 @@ pub(crate) static ALL: &[Client] = &[
 "privacy": {"usageStatisticsEnabled": false}, "telemetry": {"enabled": false}}"#,
         )],
         arguments: &["-o", "json", "-p"],
+        agent: Some(Agent {
+            argument: "--acp",
+            outlives_refusal: false,
+        }),
         answers_by: Some("structured_output"),
         shell: Some(Shell {
             tool: "run_shell_command",
@@ -115,6 +138,7 @@ pub(crate) static ALL: &[Client] = &[
         ],
         files: &[],
         arguments: &["-p", "--output-format", "json"],
+        agent: None,
         answers_by: Some("StructuredOutput"),
         shell: Some(Shell {
             tool: "Bash",
@@ -145,6 +169,7 @@ stream_max_retries = 1
 "#,
         )],
         arguments: &["exec", "--json", "--skip-git-repo-check"],
+        agent: None,
         answers_by: None,
         shell: Some(Shell {
             tool: "exec_command",

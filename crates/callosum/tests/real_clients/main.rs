@@ -23,6 +23,8 @@ mod cases;
 mod client;
 /// Installing them, once, under `target/`.
 mod install;
+/// A client among others.
+mod neighbours;
 /// A session of a client, and the next one.
 mod sessions;
 

@@ -9,7 +9,7 @@ use crate::{cases::Stage, client::Client, install::Installed};
 const MARK: &str = "heliotrope";
 
 /// One question to a client, and what came of it.
-struct Asked {
+pub(crate) struct Asked {
     /// Everything that its model was sent.
     heard: String,
     /// What the client printed.
@@ -18,7 +18,12 @@ struct Asked {
 
 /// Asks the client a question whose script runs these commands. `None` where no hook of its settings
 /// is asked.
-fn ask(stage: &Stage<'_>, more: &[&str], words: &str, commands: &[String]) -> Option<Asked> {
+pub(crate) fn ask(
+    stage: &Stage<'_>,
+    more: &[&str],
+    words: &str,
+    commands: &[String],
+) -> Option<Asked> {
     let shell = stage.client.shell.as_ref()?;
     let turns = commands.iter().map(|command| Turn {
         calls: vec![Call {
@@ -57,9 +62,14 @@ fn ask(stage: &Stage<'_>, more: &[&str], words: &str, commands: &[String]) -> Op
     })
 }
 
-fn callosum(words: &str) -> String {
+/// Our program, as a shell names it.
+pub(crate) fn program() -> String {
     let program = callosum_testkit::fakes::program("callosum");
-    format!("'{}' session {words}", program.display())
+    format!("'{}'", program.display())
+}
+
+fn callosum(words: &str) -> String {
+    format!("{} session {words}", program())
 }
 
 /// The time under which a decision stands in the notes.

@@ -49,7 +49,7 @@ pub(crate) struct BeadDiffOutput {
 pub(crate) struct ForkOutput {
     /// Which is believed: `code`, `bd`, `bead`, `NOTES.md` or `trajectory`.
     pub(crate) wins: String,
-    /// Which is not.
+    /// Which is not: one of these, `design` or `legacy document`.
     pub(crate) loses: String,
     /// What they differ in.
     pub(crate) what: String,

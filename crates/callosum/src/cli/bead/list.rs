@@ -2,13 +2,12 @@
 
 use std::fmt::Write as _;
 
-use callosum_evidence::terminal::on_one_line;
 use callosum_session::bead::{Row, STATUSES, is_closed};
 use clap::{Args, builder::PossibleValuesParser};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::ready::listing;
+use super::ready::{line, listing, unread};
 use crate::{cli::context::Context, ui::CommandError};
 
 /// List the beads, by id
@@ -73,20 +72,14 @@ pub(super) fn run(context: &Context, args: &ListArgs) -> Result<(), CommandError
     });
     let output = BeadListOutput {
         beads: beads.collect(),
-        unread: listing
-            .unread
-            .iter()
-            .map(|unread| unread.file.clone())
-            .collect(),
+        unread: unread(&listing),
     };
     if context.ui.json {
         return context.ui.json_data(&output);
     }
     let mut text = String::new();
     for bead in &output.beads {
-        let (id, status) = (on_one_line(&bead.id), on_one_line(&bead.status));
-        let title = on_one_line(&bead.title);
-        let _ = write!(text, "{id} P{} {status} {title}", bead.priority);
+        text.push_str(&line(&bead.id, bead.priority, &bead.status, &bead.title));
         if !bead.waits_for.is_empty() {
             let _ = write!(text, " (waits for {})", bead.waits_for.join(", "));
         }

@@ -1,7 +1,5 @@
 //! `callosum bead ready`: what can be worked on now.
 
-use std::fmt::Write as _;
-
 use callosum_evidence::terminal::on_one_line;
 use callosum_session::bead::{Beads, Listing, ready};
 use clap::Args;
@@ -56,6 +54,18 @@ pub(crate) struct ReadyBeadOutput {
     pub(crate) title: String,
 }
 
+/// The files that were not understood.
+pub(super) fn unread(listing: &Listing) -> Vec<String> {
+    let files = listing.unread.iter().map(|unread| unread.file.clone());
+    files.collect()
+}
+
+/// A bead on one line.
+pub(super) fn line(id: &str, priority: i64, status: &str, title: &str) -> String {
+    let (id, status, title) = (on_one_line(id), on_one_line(status), on_one_line(title));
+    format!("{id} P{priority} {status} {title}")
+}
+
 /// Every bead; what was not understood is said.
 pub(super) fn listing(context: &Context) -> Result<Listing, CommandError> {
     let zones = zones(context);
@@ -103,25 +113,15 @@ pub(super) fn run(context: &Context, args: &ReadyArgs) -> Result<(), CommandErro
     let output = ReadyOutput {
         total,
         beads,
-        unread: listing
-            .unread
-            .iter()
-            .map(|unread| unread.file.clone())
-            .collect(),
+        unread: unread(&listing),
     };
     if context.ui.json {
         return context.ui.json_data(&output);
     }
     let mut text = String::new();
     for bead in &output.beads {
-        let _ = writeln!(
-            text,
-            "{} P{} {} {}",
-            on_one_line(&bead.id),
-            bead.priority,
-            on_one_line(&bead.status),
-            on_one_line(&bead.title)
-        );
+        text.push_str(&line(&bead.id, bead.priority, &bead.status, &bead.title));
+        text.push('\n');
     }
     context.ui.read_by_all(&text)
 }

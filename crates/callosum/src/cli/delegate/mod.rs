@@ -1,8 +1,10 @@
 //! `callosum delegate`: the main job, from a prompt or a task file to summaries in the ledger.
 //!
 //! This file has the arguments and the way through; [`submission`] turns arguments into tasks,
-//! [`progress`] shows what happens, [`report`] is what comes out, [`telling`] what a person is told of it.
+//! [`progress`] shows what happens, [`report`] is what comes out, [`telling`] what a person is told of it
+//! and [`handed`] what an agent is that asks by another way.
 
+mod handed;
 mod progress;
 mod report;
 mod submission;
@@ -20,7 +22,10 @@ use callosum_arbiter::{
 };
 use callosum_ledger::{Answers, AuditEvent, Event, Ledger};
 use clap::{Args, ValueEnum};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
+pub(crate) use self::handed::{Wanted, handed};
 pub(super) use self::report::{DelegateOutput, TasksOutput};
 use self::{progress::Shown, submission::Asking, telling::tell};
 use super::{context::Context, failure::ErrorOutput, roster::Roster, store, witness};
@@ -34,7 +39,7 @@ use crate::ui::{CommandError, Exit, Ui};
 ///
 /// Without --executor the task goes to the enabled and active executor of lowest priority number
 /// in .calrc, or else to `scout`, which needs no model and answers one of four kinds.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(after_long_help = "\
 Examples:
   $ callosum delegate \"Map this repository\"
@@ -110,8 +115,9 @@ const LEAST_BUDGET: u64 = 64;
 pub(super) const UNWELL: &str = "it did not pass its health check";
 
 /// The kinds of analysis of Seed CAL §9.4.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum KindArg {
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum KindArg {
     /// What is where, where it starts, what holds it together
     Scan,
     /// Who depends on whom, cycles, layers, external packages
@@ -235,7 +241,7 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
             .require_citations
             .or(context.project.settings.require_citations()),
     };
-    let shown = Shown::start(context.ui, &submission);
+    let shown = Shown::start(context, &submission);
     let ran = witness::during(context, &ledger, || {
         delegation::run(submission, &executors, &means, rules, &shown)
     });

@@ -14,7 +14,10 @@ use callosum_arbiter::{
 
 use serde::Deserialize;
 
-use crate::ui::{Progress, Ui};
+use crate::{
+    cli::context::{Context, Telling},
+    ui::{Progress, Ui},
+};
 
 /// How much of a line is shown while it is the last, in characters.
 const LONGEST_LINE: usize = 100;
@@ -22,6 +25,7 @@ const LONGEST_LINE: usize = 100;
 /// Draws what a delegation tells.
 pub(super) struct Shown {
     ui: Ui,
+    telling: Option<Telling>,
     line: Progress,
     names: Vec<String>,
     running: Mutex<BTreeMap<TaskIndex, String>>,
@@ -29,7 +33,8 @@ pub(super) struct Shown {
 
 impl Shown {
     /// Begins to watch a submission.
-    pub(super) fn start(ui: Ui, submission: &Submission) -> Self {
+    pub(super) fn start(context: &Context, submission: &Submission) -> Self {
+        let ui = context.ui;
         let names = submission
             .tasks()
             .iter()
@@ -38,6 +43,7 @@ impl Shown {
         let line = Progress::start(ui, "arbitrating");
         Self {
             ui,
+            telling: context.telling.clone(),
             line,
             names,
             running: Mutex::new(BTreeMap::new()),
@@ -53,10 +59,24 @@ impl Shown {
         let Some(latest) = running.values().next_back() else {
             return;
         };
-        self.line.now(match running.len() {
+        let line = match running.len() {
             1 => latest.clone(),
             more => format!("{more} tasks at work; {latest}"),
-        });
+        };
+        self.tell(&line);
+        self.line.now(line);
+    }
+
+    /// Says a line that stays.
+    fn above(&self, line: &str) {
+        self.tell(line);
+        self.line.above(self.ui, line);
+    }
+
+    fn tell(&self, line: &str) {
+        if let Some(telling) = &self.telling {
+            telling(line);
+        }
     }
 }
 
@@ -91,14 +111,14 @@ impl Watch for Shown {
             Notice::Heard(Sign::Doing(what)) => self.set(task, Some((*what).to_owned())),
             Notice::Heard(Sign::Waiting(what)) => {
                 let name = self.names.get(task.0).map_or("", String::as_str);
-                self.line.above(self.ui, &format!("{name}: {what}"));
+                self.above(&format!("{name}: {what}"));
             }
             Notice::Denied(words) => {
                 let name = self.names.get(task.0).map_or("", String::as_str);
                 let words = words.lines().next().unwrap_or_default();
                 let told =
                     format!("{name}: it says that it was denied a write to the ledger: {words}");
-                self.line.above(self.ui, &told);
+                self.above(&told);
             }
             Notice::Retrying {
                 code,
@@ -108,10 +128,7 @@ impl Watch for Shown {
                 let name = self.names.get(task.0).map_or("", String::as_str);
                 let code = code.map(|code| format!(" [{code}]")).unwrap_or_default();
                 let pause = pause.as_secs_f64();
-                self.line.above(
-                    self.ui,
-                    &format!("{name}{code}: {reason}; again in {pause:.1} s"),
-                );
+                self.above(&format!("{name}{code}: {reason}; again in {pause:.1} s"));
             }
             Notice::Ended => self.set(task, None),
         }

@@ -100,6 +100,16 @@ fn tell_task(
         tell_rest(ui, &name, entry, citations, handed.left_out);
         return Ok(());
     }
+    let (error, details) = failure(task, &name);
+    error.tell();
+    for line in details.lines() {
+        ui.say(&format!("  {line}"));
+    }
+    Ok(())
+}
+
+/// Why a task came to nothing, with `name` before it, and what there is to say of its tries.
+pub(super) fn failure(task: &TaskReport, name: &str) -> (CommandError, String) {
     let output = DelegateOutput::of(task, None);
     let error = output
         .error
@@ -114,16 +124,11 @@ fn tell_task(
         None => format!("{name}{}", error.message),
     };
     let told = CommandError::new(Exit::No, what).coded(code);
-    match hint_for(code, &task.executor).filter(|_| !says_itself) {
-        Some(hint) => told.hint(hint).tell(),
-        None => told.tell(),
-    }
-    if let Some(details) = &error.details {
-        for line in details.lines() {
-            ui.say(&format!("  {line}"));
-        }
-    }
-    Ok(())
+    let told = match hint_for(code, &task.executor).filter(|_| !says_itself) {
+        Some(hint) => told.hint(hint),
+        None => told,
+    };
+    (told, error.details.unwrap_or_default())
 }
 
 /// What else is to be said of an answer: what does not hold, what was left out, where all of it is.

@@ -1,7 +1,9 @@
 //! `callosum find`: passages of the tree, and what is kept beside it, by words and names.
 //!
-//! What is beside the tree, [`documents`] gathers; [`show`] prints.
+//! What is beside the tree, [`documents`] gathers; [`ck`] asks another program, where one is configured;
+//! [`show`] prints.
 
+mod ck;
 mod documents;
 mod show;
 
@@ -15,6 +17,7 @@ use clap::{Args, ValueEnum};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub(super) use self::ck::{CkOutput, find as configured_ck};
 use super::context::Context;
 use crate::ui::{CommandError, Exit, Progress, many};
 
@@ -23,7 +26,8 @@ use crate::ui::{CommandError, Exit, Progress, many};
 /// A passage is whole: a declaration with its documentation, a section of a document. The index is
 /// kept on this machine and brought in line with what changed before each search; nothing has to be
 /// started or installed. Where a static model lies in the folder `model` beside the user's
-/// configuration, what means about the same is found too. The score says how much of what was asked for a passage has, from 0 to 1.
+/// configuration, what means about the same is found too; where `ck` is linked there, what it finds is
+/// fused with what is found here. The score says how much of what was asked for a passage has, from 0 to 1.
 /// Exits with 1 where nothing is found.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
@@ -69,6 +73,8 @@ enum ByArg {
     Names,
     /// What means about the same alone, by the model that is installed
     Meaning,
+    /// What `ck` finds alone, where it is configured
+    Ck,
 }
 
 /// `callosum find --json`.
@@ -76,6 +82,8 @@ enum ByArg {
 pub(crate) struct FindOutput {
     /// What was found, the best first.
     pub(crate) found: Vec<FoundOutput>,
+    /// What `ck` had to say; null where it is not configured, or was not asked.
+    pub(crate) ck: Option<CkOutput>,
 }
 
 /// A passage, as `--json` and `--jsonl` have it.
@@ -103,11 +111,11 @@ pub(crate) struct FoundOutput {
 }
 
 pub(super) fn run(context: &Context, args: &FindArgs) -> Result<(), CommandError> {
-    let search = search(args)?;
-    let found = searched(context, &search)?;
-    let is_found = !found.is_empty();
+    let mut search = search(args)?;
+    let answer = searched(context, &mut search)?;
+    let is_found = !answer.found.is_empty();
     let whole = args.full || args.section.is_some();
-    show::show(context, args, whole, &search.ask, found)?;
+    show::show(context, args, whole, &search.ask, answer)?;
     if is_found {
         Ok(())
     } else {
@@ -121,22 +129,63 @@ pub(super) fn in_tree(
     query: &str,
     threshold: f64,
     limit: usize,
-) -> Result<Vec<Found>, CommandError> {
-    let search = Search {
+) -> Result<Answer, CommandError> {
+    let mut search = Search {
         ask: asked(query)?,
         by: By::All,
         section: None,
         scope: Scope::WHOLE,
         limit,
         threshold,
+        proposals: Vec::new(),
     };
-    let mut found = searched(context, &search)?;
-    found.retain(|found| found.collection == TREE);
-    Ok(found)
+    let mut answer = searched(context, &mut search)?;
+    answer.found.retain(|found| found.collection == TREE);
+    Ok(answer)
+}
+
+/// What came of a search.
+pub(super) struct Answer {
+    /// The passages, the best first.
+    pub(super) found: Vec<Found>,
+    /// What `ck` had to say, where it was asked.
+    pub(super) ck: Option<CkOutput>,
+}
+
+/// Where and how much is looked at, as an agent says it.
+pub(crate) struct Narrowing<'a> {
+    /// The files and folders; none is all.
+    pub(crate) paths: &'a [String],
+    /// Most passages.
+    pub(crate) limit: usize,
+    /// Whether each passage is shown as a whole.
+    pub(crate) whole: bool,
+}
+
+/// Passages of the tree and of what is kept beside it, each as a text, the best first.
+pub(crate) fn passages(
+    context: &Context,
+    query: &str,
+    narrowing: &Narrowing<'_>,
+) -> Result<Vec<String>, CommandError> {
+    let mut search = Search {
+        ask: asked(query)?,
+        by: By::All,
+        section: None,
+        scope: scope(narrowing.paths)?,
+        limit: narrowing.limit,
+        threshold: 0.0,
+        proposals: Vec::new(),
+    };
+    let found = searched(context, &mut search)?.found;
+    let shown = |found| show::passage(found, &search.ask, narrowing.whole);
+    Ok(found.iter().map(shown).collect())
 }
 
 /// Looks, in an index that is made anew where it is damaged.
-fn searched(context: &Context, search: &Search) -> Result<Vec<Found>, CommandError> {
+fn searched(context: &Context, search: &mut Search) -> Result<Answer, CommandError> {
+    let (proposals, ck) = ck::ask(context, search)?;
+    search.proposals = proposals;
     let found = match look(context, search) {
         Err(IndexOrTree::Index(error)) if error.is_damage() => {
             let file = file(context);
@@ -145,7 +194,7 @@ fn searched(context: &Context, search: &Search) -> Result<Vec<Found>, CommandErr
         }
         looked => looked,
     };
-    found.map_err(|error| match error {
+    let found = found.map_err(|error| match error {
         IndexOrTree::Index(error) => unusable(&error),
         IndexOrTree::NoModel(error) => error,
         IndexOrTree::Tree(error) => {
@@ -155,7 +204,8 @@ fn searched(context: &Context, search: &Search) -> Result<Vec<Found>, CommandErr
             };
             CommandError::because(exit, "cannot search the tree", &error)
         }
-    })
+    })?;
+    Ok(Answer { found, ck })
 }
 
 /// What is looked for, in which there must be a word.
@@ -170,13 +220,13 @@ fn asked(query: &str) -> Result<Ask, CommandError> {
     Ok(ask)
 }
 
-fn search(args: &FindArgs) -> Result<Search, CommandError> {
-    let paths: Result<Vec<_>, _> = args
-        .path
-        .iter()
-        .map(|path| RelativePath::parse(path))
-        .collect();
+fn scope(paths: &[String]) -> Result<Scope, CommandError> {
+    let paths: Result<Vec<_>, _> = paths.iter().map(|path| RelativePath::parse(path)).collect();
     let paths = paths.map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
+    Ok(Scope::of(&paths))
+}
+
+fn search(args: &FindArgs) -> Result<Search, CommandError> {
     let ask = match &args.query {
         Some(query) => asked(query)?,
         None => Ask::read(""),
@@ -188,11 +238,13 @@ fn search(args: &FindArgs) -> Result<Search, CommandError> {
             ByArg::Words => By::Words,
             ByArg::Names => By::Names,
             ByArg::Meaning => By::Meaning,
+            ByArg::Ck => By::Proposals,
         },
         section: args.section.clone(),
-        scope: Scope::of(&paths),
+        scope: scope(&args.path)?,
         limit: args.top_k.get(),
         threshold: args.threshold,
+        proposals: Vec::new(),
     })
 }
 

@@ -6,7 +6,7 @@ use callosum_evidence::terminal::on_one_line;
 use callosum_search::find::{Ask, Found, TREE};
 use owo_colors::OwoColorize as _;
 
-use super::{FindArgs, FindOutput, FoundOutput};
+use super::{Answer, FindArgs, FindOutput, FoundOutput};
 use crate::{cli::context::Context, ui::CommandError};
 
 /// How many lines of a passage are shown where it is not shown as a whole.
@@ -21,12 +21,13 @@ pub(super) fn show(
     args: &FindArgs,
     whole: bool,
     ask: &Ask,
-    found: Vec<Found>,
+    answer: Answer,
 ) -> Result<(), CommandError> {
+    let Answer { found, ck } = answer;
     if args.jsonl || context.ui.json {
         let found: Vec<FoundOutput> = found.into_iter().map(FoundOutput::from).collect();
         if context.ui.json {
-            return context.ui.json_data(&FindOutput { found });
+            return context.ui.json_data(&FindOutput { found, ck });
         }
         let mut lines = String::new();
         for one in &found {
@@ -50,18 +51,27 @@ pub(super) fn show(
             one.score
         );
         context.ui.data(&format!("{}\n", head.trim_end()))?;
-        let text = if whole {
-            let mut all = String::new();
-            for (line, number) in one.text.lines().zip(one.first..) {
-                let _ = writeln!(all, "{number:>6}  {line}");
-            }
-            all
-        } else {
-            telling_lines(one, ask)
-        };
-        context.ui.foreign(&text)?;
+        context.ui.foreign(&lines(one, ask, whole))?;
     }
     Ok(())
+}
+
+/// A passage as a text of its own: where it stands, what it is, and its lines.
+pub(super) fn passage(found: &Found, ask: &Ask, whole: bool) -> String {
+    let head = format!("{}  {} {}", place(found), found.kind, title(found));
+    format!("{}\n{}", head.trim_end(), lines(found, ask, whole))
+}
+
+/// The lines of a passage, each with its number: all, or the most telling ones.
+fn lines(found: &Found, ask: &Ask, whole: bool) -> String {
+    if !whole {
+        return telling_lines(found, ask);
+    }
+    let mut all = String::new();
+    for (line, number) in found.text.lines().zip(found.first..) {
+        let _ = writeln!(all, "{number:>6}  {line}");
+    }
+    all
 }
 
 /// Where it stands, as a citation names it; what is beside the tree with its collection before it.

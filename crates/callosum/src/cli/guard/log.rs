@@ -6,6 +6,7 @@ use std::{
 };
 
 use callosum_evidence::terminal::on_one_line;
+use callosum_host::Disk;
 use callosum_ledger::{
     AuditEvent, AuditQuery, AuditReader, AuditRecord, Event, Journal, LedgerPaths, waiting,
 };
@@ -241,29 +242,40 @@ pub(super) fn each(
                 take(at, decision);
             }
         };
-        // Before the journal is read: what is taken over meanwhile would else be in neither.
-        let waiting = waiting(&context.disk, &paths).map_err(|error| store::disk_failed(&error))?;
-        let is_guard = |event: &AuditEvent| event.event == Event::Guard;
-        let is_late = |at: &Timestamp| since.is_none_or(|since| *at >= since);
-        let mut taken_over: BTreeSet<String> = BTreeSet::new();
-        let reader = AuditReader::new(context.disk.clone(), paths);
-        reader
-            .query(&query, |record| {
-                taken_over.extend(id(&record.details));
-                let (at, decision) = DecisionOutput::of(record);
-                take(at, decision);
-                ControlFlow::Continue(())
-            })
-            .map_err(|error| audit::unreadable(&error))?;
+        let reader = each_of(&context.disk, paths, &query, &mut take)?;
         audit::tell_unreadable(context, &reader);
-        for (event, at) in &waiting {
-            let is_in_both = id(&event.details).is_some_and(|id| taken_over.contains(&id));
-            if is_guard(event) && is_late(at) && !is_in_both {
-                take(*at, DecisionOutput::of_event(event, *at));
-            }
-        }
     }
     Ok(())
+}
+
+/// Hands over every decision of one journal. What could not be read of it the reader knows.
+pub(super) fn each_of(
+    disk: &Disk,
+    paths: LedgerPaths,
+    query: &AuditQuery,
+    take: &mut dyn FnMut(Timestamp, DecisionOutput),
+) -> Result<AuditReader, CommandError> {
+    // Before the journal is read: what is taken over meanwhile would else be in neither.
+    let waiting = waiting(disk, &paths).map_err(|error| store::disk_failed(&error))?;
+    let is_guard = |event: &AuditEvent| event.event == Event::Guard;
+    let is_late = |at: &Timestamp| query.since.is_none_or(|since| *at >= since);
+    let mut taken_over: BTreeSet<String> = BTreeSet::new();
+    let reader = AuditReader::new(disk.clone(), paths);
+    reader
+        .query(query, |record| {
+            taken_over.extend(id(&record.details));
+            let (at, decision) = DecisionOutput::of(record);
+            take(at, decision);
+            ControlFlow::Continue(())
+        })
+        .map_err(|error| audit::unreadable(&error))?;
+    for (event, at) in &waiting {
+        let is_in_both = id(&event.details).is_some_and(|id| taken_over.contains(&id));
+        if is_guard(event) && is_late(at) && !is_in_both {
+            take(*at, DecisionOutput::of_event(event, *at));
+        }
+    }
+    Ok(reader)
 }
 
 /// The id of an event that waited.

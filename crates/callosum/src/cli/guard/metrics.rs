@@ -2,11 +2,13 @@
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
+use callosum_host::Disk;
+use callosum_ledger::{AuditQuery, Event, Journal};
 use clap::Args;
 use jiff::Timestamp;
 
 use super::log::{self, DecisionOutput};
-use crate::{cli::context::Context, ui::CommandError};
+use crate::{cli::context::Context, config::Homes, ui::CommandError};
 
 /// Print what the guard has done as metrics, in the text form of Prometheus
 ///
@@ -139,6 +141,20 @@ pub(super) fn run(context: &Context, args: &MetricsArgs) -> Result<(), CommandEr
         counts.add(&decision);
     })?;
     context.ui.foreign(&counts.text())
+}
+
+/// The same of the machine's own journal, for whoever serves it.
+pub(in crate::cli) fn of_machine(disk: &Disk, homes: &Homes) -> Result<String, CommandError> {
+    let mut counts = Counts::default();
+    let query = AuditQuery {
+        event: Some(Event::Guard),
+        ..AuditQuery::default()
+    };
+    let paths = Journal::Machine(homes.journal()).paths();
+    log::each_of(disk, paths, &query, &mut |_, decision| {
+        counts.add(&decision);
+    })?;
+    Ok(counts.text())
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod revoke;
 
 use clap::Subcommand;
 
+pub(super) use self::metrics::of_machine as metrics_of_machine;
 pub(super) use self::{
     allow::{PermitOutput, PermitsOutput},
     check::CheckOutput,

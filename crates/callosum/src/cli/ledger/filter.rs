@@ -12,7 +12,7 @@ use crate::{
 
 /// Which entries are meant; what is not said excludes nothing.
 #[derive(Args, Clone, Debug, Default)]
-pub(super) struct FilterArgs {
+pub(crate) struct FilterArgs {
     /// Only results of this executor
     #[arg(long, value_name = "ID")]
     executor: Option<String>,
@@ -37,6 +37,22 @@ pub(super) struct FilterArgs {
 }
 
 impl FilterArgs {
+    /// Those of an executor, with this text, from a time on that is said as a person says it.
+    pub(crate) fn of(
+        executor: Option<String>,
+        text: Option<String>,
+        since: Option<&str>,
+    ) -> Result<Self, CommandError> {
+        let since = since.map(Moment::read).transpose();
+        let refused = |what| CommandError::new(Exit::Usage, format!("`since`: {what}"));
+        Ok(Self {
+            executor,
+            text,
+            since: since.map_err(refused)?,
+            ..Self::default()
+        })
+    }
+
     /// The question to the ledger, with at most `limit` answers.
     ///
     /// A time to which nothing leads from the other is refused.

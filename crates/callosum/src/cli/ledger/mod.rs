@@ -23,6 +23,10 @@ pub(super) use self::{
     query::QueryOutput, recover::RecoverOutput, rotate::RotateOutput, stats::StatsOutput,
 };
 
+pub(crate) use self::{
+    filter::FilterArgs,
+    query::{as_text, entries, entry_of},
+};
 use super::context::Context;
 use crate::ui::CommandError;
 

@@ -3,16 +3,16 @@
 use std::num::NonZeroUsize;
 
 use callosum_evidence::terminal::on_one_line;
-use callosum_ledger::Entry;
+use callosum_ledger::{Entry, TaskId};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{entry, filter::FilterArgs};
+use super::{entry, filter::FilterArgs, show};
 use crate::{
     cli::{context::Context, store},
-    ui::{CommandError, Table},
+    ui::{CommandError, Exit, Table},
 };
 
 /// List entries, newest first
@@ -38,10 +38,7 @@ pub(crate) struct QueryOutput {
 }
 
 pub(super) fn run(context: &Context, args: &QueryArgs) -> Result<(), CommandError> {
-    let query = args.filter.query(&context.clock, Some(args.limit.get()))?;
-    let found = store::reader(context)?
-        .query(&query)
-        .map_err(|error| store::unreadable(&error))?;
+    let found = entries(context, &args.filter, args.limit.get())?;
     if context.ui.json {
         let entries = found
             .iter()
@@ -58,6 +55,56 @@ pub(super) fn run(context: &Context, args: &QueryArgs) -> Result<(), CommandErro
         rows.push(entry);
     }
     context.ui.data(&rows.render())
+}
+
+/// The entries that are meant, newest first, at most so many.
+pub(crate) fn entries(
+    context: &Context,
+    filter: &FilterArgs,
+    limit: usize,
+) -> Result<Vec<Entry>, CommandError> {
+    let query = filter.query(&context.clock, Some(limit))?;
+    store::reader(context)?
+        .query(&query)
+        .map_err(|error| store::unreadable(&error))
+}
+
+/// The entry of a task, wherever it is.
+pub(crate) fn entry_of(context: &Context, task: &str) -> Result<Entry, CommandError> {
+    let task: TaskId = task
+        .parse()
+        .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
+    Ok(show::find(&store::reader(context)?, &task)?.entry)
+}
+
+/// An entry as a text of its own: what is known of it on a line, and the summary, whole or its
+/// beginning.
+pub(crate) fn as_text(entry: &Entry, whole: bool) -> String {
+    let known = |key: &str| entry.metadata.get(key).and_then(Value::as_str);
+    let prompt = first_words(known("prompt").unwrap_or("-"));
+    let (id, time, executor) = (&entry.task_id, &entry.timestamp, &entry.executor);
+    let kind = known("kind").unwrap_or("-");
+    let summary = entry.summary.trim_end();
+    let shown = if whole {
+        summary.to_owned()
+    } else {
+        shortened(summary)
+    };
+    format!("{id}  {time}  {executor}  {kind}  {prompt}\n{shown}\n")
+}
+
+/// The first lines of a summary.
+fn shortened(summary: &str) -> String {
+    const LINES: usize = 4;
+    let all = summary.lines().count();
+    let first: Vec<&str> = summary.lines().take(LINES).collect();
+    let rest = all.saturating_sub(LINES);
+    let more = if rest > 0 {
+        format!("\n… {rest} more lines")
+    } else {
+        String::new()
+    };
+    format!("{}{more}", first.join("\n"))
 }
 
 /// Entries as a table for a person.

@@ -1,7 +1,7 @@
 //! `callosum session decide`: a decision, kept in notes, bead and trajectory.
 
 use callosum_evidence::terminal::harmless;
-use callosum_session::{Decided, Ground, NewDecision, bead::BeadId};
+use callosum_session::{Decided, Ground, NewDecision, bead::BeadId, trajectory::Agent};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -98,18 +98,23 @@ impl DecideOutput {
         if context.ui.json {
             return context.ui.json_data(self);
         }
+        context.ui.read_by_all(&self.as_text())
+    }
+
+    /// The decision's name and title, and a line for each place that it cites.
+    pub(crate) fn as_text(&self) -> String {
         let mut text = format!("{} - {}\n", self.ts, self.title);
         for cited in &self.evidence {
             text.push_str("- ");
             text.push_str(cited);
             text.push('\n');
         }
-        context.ui.read_by_all(&text)
+        text
     }
 }
 
 /// The id of a bead as a person types it.
-pub(in crate::cli) fn bead_id(text: &str) -> Result<BeadId, CommandError> {
+pub(crate) fn bead_id(text: &str) -> Result<BeadId, CommandError> {
     BeadId::new(text).ok_or_else(|| {
         CommandError::new(Exit::Usage, format!("`{text}` is no bead's id"))
             .hint("an id is letters, `-`, and letters, digits or dots: bd-x7y8")
@@ -133,14 +138,23 @@ pub(super) fn run(context: &Context, args: &DecideArgs) -> Result<(), CommandErr
         ground,
         session_id: args.session_id.clone(),
     };
+    decide(context, args.agent.agent()?, &new)?.tell(context)
+}
+
+/// Keeps a decision of this agent's. What there is to say of it beside what it is, is said.
+pub(crate) fn decide(
+    context: &Context,
+    agent: Agent,
+    new: &NewDecision,
+) -> Result<DecideOutput, CommandError> {
     let zones = zones(context);
-    let session = session(context, &zones, args.agent.agent()?);
+    let session = session(context, &zones, agent);
     let held = session.hold().map_err(|error| super::explain(&error))?;
     tell_mended(context, &held);
     if new.bead.is_none() {
         heal::heal_current_bead(context, &held)?;
     }
-    let decided = held.decide(&new).map_err(|error| undecided(&error))?;
+    let decided = held.decide(new).map_err(|error| undecided(&error))?;
     tell_redacted(context, &decided.redacted);
     drop(held);
     if let Some((id, why)) = &decided.passed_over {
@@ -157,11 +171,11 @@ pub(super) fn run(context: &Context, args: &DecideArgs) -> Result<(), CommandErr
             &format!("Decision of {}: {}", made.ts, made.decision),
         );
     }
-    if new.places.is_empty() && ground == Ground::Nothing {
+    if new.places.is_empty() && new.ground == Ground::Nothing {
         let hint = format!("callosum session cite {} src/a.rs:12", decided.decision.ts);
         context
             .ui
             .warn("nothing shows this decision yet", Some(&hint));
     }
-    DecideOutput::of(&decided).tell(context)
+    Ok(DecideOutput::of(&decided))
 }

@@ -66,6 +66,8 @@ pub(crate) struct AskedOutput {
     pub(crate) results: usize,
     /// Where the first of them stand: `path:line`.
     pub(crate) found: Vec<String>,
+    /// What `ck` had to say; null where it is not configured.
+    pub(crate) ck: Option<find::CkOutput>,
 }
 
 pub(super) fn run(context: &Context, args: &GhostArgs) -> Result<(), CommandError> {
@@ -116,7 +118,7 @@ pub(super) fn run(context: &Context, args: &GhostArgs) -> Result<(), CommandErro
 }
 
 fn asked(context: &Context, query: &str) -> Result<AskedOutput, CommandError> {
-    let found = find::in_tree(context, query, THRESHOLD, MOST)?;
+    let find::Answer { found, ck } = find::in_tree(context, query, THRESHOLD, MOST)?;
     let is_code = |path: &str| {
         let end = path.rsplit_once('.').map(|(_, end)| end.to_lowercase());
         end.is_none_or(|end| !DOCUMENTS.contains(&end.as_str()))
@@ -130,6 +132,7 @@ fn asked(context: &Context, query: &str) -> Result<AskedOutput, CommandError> {
         query: query.to_owned(),
         results: found.len(),
         found: found.into_iter().take(3).collect(),
+        ck,
     })
 }
 

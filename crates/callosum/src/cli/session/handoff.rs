@@ -1,13 +1,19 @@
 //! `callosum session handoff`: the end of a session, and who is to go on.
 
-use callosum_session::{Config, HandedOff, HandoffError, NewHandoff, grounding::Threshold};
+use std::path::Path;
+
+use callosum_evidence::terminal::harmless;
+use callosum_session::{
+    Config, Crossing, HandedOff, HandoffError, Held, NewHandoff, Zones, grounding::Threshold,
+    trajectory::Agent,
+};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    WhoseArgs, check, explain, heal, recipient::recipient, session, tell_faults, tell_mended,
-    tell_redacted, zones,
+    WhoseArgs, check, explain, heal, recipient::recipient, repos, session, tell_faults,
+    tell_mended, tell_redacted, zones,
 };
 use crate::{
     cli::{bead::mirror, context::Context},
@@ -18,16 +24,21 @@ use crate::{
 ///
 /// What is claimed from then on counts anew, so it is written only where `callosum session check`
 /// permits it. With --force it is written all the same: the record says so, and names the decisions
-/// that lack evidence. Ends with 1 where nothing was written because the checkpoint blocks.
+/// that lack evidence. With --repo another project that this machine knows is handed over to: its next
+/// session is told, of the agent that --to names, or of any. Ends with 1 where nothing was written because the checkpoint blocks.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   $ callosum session handoff --agent reviewing-code
+  $ callosum session handoff --repo ../server --force --reasoning \"the pool is theirs\"
   $ callosum session handoff --force --to codex --reasoning \"the pool is too small\"")]
 pub(crate) struct HandoffArgs {
     /// The agent that is to go on: a client, or an executor of the registry
     #[arg(long, value_name = "NAME")]
     to: Option<String>,
+    /// The project whose next session is to go on, instead of this one's
+    #[arg(long, value_name = "PATH")]
+    repo: Option<String>,
     /// What was being thought about
     #[arg(long, value_name = "WORDS")]
     reasoning: Option<String>,
@@ -60,6 +71,17 @@ pub(crate) struct HandoffOutput {
     pub(crate) notes_refs: Vec<String>,
     /// Where the record stands in the trajectory: `file:line`.
     pub(crate) trajectory: String,
+    /// The other project that was handed over to; null where it is this one.
+    pub(crate) repo: Option<ReceivedOutput>,
+}
+
+/// The project that was handed over to.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct ReceivedOutput {
+    /// Its root.
+    pub(crate) root: String,
+    /// Where the record stands in its trajectory: `file:line`.
+    pub(crate) trajectory: String,
 }
 
 pub(super) fn run(context: &Context, args: &HandoffArgs) -> Result<(), CommandError> {
@@ -67,11 +89,15 @@ pub(super) fn run(context: &Context, args: &HandoffArgs) -> Result<(), CommandEr
     let (agent, whose) = args.whose.whose()?;
     let to = args.to.as_deref();
     let to = to.map(|name| recipient(context, name)).transpose()?;
+    let other = args.repo.as_deref();
+    let other = other.map(|path| repos::other(context, path)).transpose()?;
+    let sender = agent.clone();
     let session = session(context, &zones, agent);
     let config = Config::load(&session).map_err(|error| explain(&error))?;
     tell_faults(context, &config);
     let new = NewHandoff {
         to,
+        repository: other.as_ref().map(|other| shown(&other.root)),
         reasoning: args.reasoning.clone(),
         session_id: args.session_id.clone(),
         whose,
@@ -79,6 +105,11 @@ pub(super) fn run(context: &Context, args: &HandoffArgs) -> Result<(), CommandEr
     };
     let held = session.hold().map_err(|error| explain(&error))?;
     tell_mended(context, &held);
+    // Held before anything is written, so that it is told of or nothing is.
+    let receiving = match &other {
+        Some(other) => Some(hold_other(context, other, &sender)?),
+        None => None,
+    };
     let handed = match held.hand_off(&new, &config) {
         Ok(handed) => handed,
         Err(HandoffError::Session(error)) => return Err(explain(&error)),
@@ -95,6 +126,9 @@ pub(super) fn run(context: &Context, args: &HandoffArgs) -> Result<(), CommandEr
         }
     };
     tell_redacted(context, &handed.redacted);
+    let received = receiving
+        .map(|receiving| deliver(context, &receiving, &new, &sender, &handed))
+        .transpose()?;
     let pruned = held
         .prune(&config.retention)
         .map_err(|error| explain(&error))?;
@@ -105,15 +139,69 @@ pub(super) fn run(context: &Context, args: &HandoffArgs) -> Result<(), CommandEr
         let words = format!("Hand-off of {ts}, {session}: grounding {}", handed.ratio);
         mirror::tell(context, id, &words);
     }
-    let output = HandoffOutput::of(&handed);
+    let repo = other
+        .zip(received)
+        .map(|(other, trajectory)| ReceivedOutput {
+            root: shown(&other.root),
+            trajectory,
+        });
+    let output = HandoffOutput {
+        repo,
+        ..HandoffOutput::of(&handed)
+    };
     if context.ui.json {
         return context.ui.json_data(&output);
     }
     let ratio = &output.grounding_ratio;
+    if let Some(repo) = &output.repo {
+        let what = format!("the next session of {} is told", repo.root);
+        context.ui.say(&harmless(&what));
+    }
     context.ui.data(&format!(
         "{} {} grounding {ratio}\n",
         output.ts, output.session_id
     ))
+}
+
+fn shown(root: &Path) -> String {
+    root.display().to_string()
+}
+
+/// Takes the other project's session, to write into it.
+fn hold_other<'s>(
+    context: &'s Context,
+    other: &'s Zones,
+    sender: &Agent,
+) -> Result<Held<'s>, CommandError> {
+    let held = session(context, other, sender.clone()).hold();
+    held.map_err(|error| {
+        let what = format!("cannot hand over to `{}`", other.root.display());
+        CommandError::because(Exit::Environment, what, &error)
+    })
+}
+
+/// Tells the other project. What was handed off here stays so, whatever comes of it.
+fn deliver(
+    context: &Context,
+    receiving: &Held<'_>,
+    new: &NewHandoff,
+    sender: &Agent,
+    handed: &HandedOff,
+) -> Result<String, CommandError> {
+    let repository = shown(context.state());
+    let crossing = Crossing {
+        repository: &repository,
+        from: sender,
+        to: new.to.as_ref(),
+        reasoning: new.reasoning.as_deref(),
+        handed,
+    };
+    let written = receiving.receive(&crossing).map_err(|error| {
+        let what = "it was handed off here, and the other project is not told";
+        CommandError::because(Exit::Environment, what, &error)
+            .hint("say it again: callosum session handoff --force --repo PATH")
+    })?;
+    Ok(written.trajectory)
 }
 
 impl HandoffOutput {
@@ -127,6 +215,7 @@ impl HandoffOutput {
             next_session_ready: handed.checked.is_in_order(),
             notes_refs: handed.notes_refs.clone(),
             trajectory: handed.written.trajectory.clone(),
+            repo: None,
         }
     }
 }

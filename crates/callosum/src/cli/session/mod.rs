@@ -11,6 +11,7 @@ mod handoff;
 mod heal;
 mod recipient;
 mod recover;
+mod repos;
 mod resolve;
 mod status;
 
@@ -26,14 +27,19 @@ pub(super) use self::{
     budget::BudgetOutput,
     check::CheckpointOutput,
     checkpoint::SynthesisOutput,
-    decide::{DecideOutput, bead_id},
+    decide::DecideOutput,
     ghost::GhostOutput,
     grounding::{GroundingOutput, unknown},
     handoff::HandoffOutput,
     heal::HealOutput,
     recover::RecoverOutput,
+    repos::{ReposOutput, remember},
     resolve::ResolveOutput,
     status::SessionStatusOutput,
+};
+pub(crate) use self::{
+    decide::{bead_id, decide},
+    recover::{RecoverArgs, recover},
 };
 use super::context::Context;
 use crate::ui::{CommandError, Exit};
@@ -53,9 +59,16 @@ pub(crate) enum SessionCommand {
     Budget(budget::BudgetArgs),
     Checkpoint(checkpoint::CheckpointArgs),
     Ghost(ghost::GhostArgs),
+    Repos(repos::ReposArgs),
 }
 
 pub(super) fn run(context: &Context, command: &SessionCommand) -> Result<(), CommandError> {
+    if matches!(
+        command,
+        SessionCommand::Decide(_) | SessionCommand::Handoff(_)
+    ) {
+        remember(context);
+    }
     match command {
         SessionCommand::Decide(args) => decide::run(context, args),
         SessionCommand::Cite(args) => cite::run(context, args),
@@ -69,6 +82,7 @@ pub(super) fn run(context: &Context, command: &SessionCommand) -> Result<(), Com
         SessionCommand::Ghost(args) => ghost::run(context, args),
         SessionCommand::Checkpoint(args) => checkpoint::run(context, args),
         SessionCommand::Status(args) => status::run(context, args),
+        SessionCommand::Repos(args) => repos::run(context, args),
     }
 }
 
@@ -179,7 +193,7 @@ pub(super) fn tell_redacted(context: &Context, kinds: &[Kind]) {
 }
 
 /// A place as a person types it: from the root, with or without `${PROJECT_ROOT}/`.
-pub(super) fn place(text: &str) -> Result<Evidence, CommandError> {
+pub(crate) fn place(text: &str) -> Result<Evidence, CommandError> {
     Evidence::parse(text, Relative::Accepted).ok_or_else(|| {
         CommandError::new(Exit::Usage, format!("`{text}` names no lines of a file"))
             .hint("a place is `src/main.rs:12` or `src/main.rs:12-15`, from the root")

@@ -25,8 +25,8 @@ use crate::{
 
 /// Show where a session stands, what of its files was not understood, and where they disagree
 ///
-/// Where code, bead, notes and trajectory do not say the same, the one that is believed is named
-/// first. Nothing is changed.
+/// Where code, bead, notes and trajectory do not say the same, or the design documents beside the notes
+/// cite what the code has left behind, the one that is believed is named first. Nothing is changed.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -89,6 +89,11 @@ pub(super) fn run(context: &Context, args: &StatusArgs) -> Result<(), CommandErr
         .iter()
         .map(|found| found.claim.clone())
         .collect();
+    let designs = session.designs().map_err(|error| explain(&error))?;
+    faults.extend(designs.left.iter().cloned());
+    let of_designs = session
+        .design_forks(&designs, &tree)
+        .map_err(|error| explain(&error))?;
     let active = notes.active();
     let id = active.bead.as_deref().and_then(BeadId::new);
     let bead = id.as_ref().and_then(|id| session.bead(id).ok());
@@ -111,6 +116,7 @@ pub(super) fn run(context: &Context, args: &StatusArgs) -> Result<(), CommandErr
         faults,
         forks: forks(named, &notes, &claims, &tree)
             .into_iter()
+            .chain(of_designs)
             .map(ForkOutput::of)
             .chain(of_bd)
             .collect(),

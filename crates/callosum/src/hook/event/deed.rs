@@ -1,5 +1,9 @@
 //! [`Deed`]: what the words of a tool's name say that it does to the paths which it is given.
 
+use callosum_guard::tool::words;
+
+use super::server::own_name;
+
 /// What is done to paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Deed {
@@ -65,11 +69,7 @@ impl Deed {
     /// What is done by a tool of this name.
     pub(super) fn of(tool: &str) -> Option<Self> {
         // What stands before says whose tool it is.
-        let own = match tool.strip_prefix("mcp__") {
-            Some(rest) => rest.split_once("__").map_or(rest, |(_, own)| own),
-            None => tool,
-        };
-        let words = words(own);
+        let words = words(own_name(tool));
         let says = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
         let is_about_part = words.iter().any(|word| {
             let one = word.strip_suffix('s').unwrap_or(word);
@@ -103,23 +103,4 @@ impl Deed {
         let lower = verb.to_ascii_lowercase();
         deed.filter(|_| CHANGES.iter().any(|word| lower.contains(word)))
     }
-}
-
-/// The words of a name, in small letters: `deleteFile`, `delete_file` and `delete-file` have two.
-pub(super) fn words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut was_small = false;
-    for letter in name.chars() {
-        if !letter.is_alphanumeric() || letter.is_uppercase() && was_small {
-            words.push(String::new());
-        }
-        was_small = letter.is_lowercase();
-        if let Some(word) = words.last_mut()
-            && letter.is_alphanumeric()
-        {
-            word.extend(letter.to_lowercase());
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
 }

@@ -6,13 +6,10 @@
 //! ([`Deed`]), and decided on like the command that does the same. All of that is looked for in what
 //! stands within other objects as well.
 
+use callosum_guard::tool::{deletes_all, words};
 use serde_json::{Map, Value};
 
-use super::{
-    Action,
-    deed::{Deed, words},
-    given::Given,
-};
+use super::{Action, deed::Deed, given::Given, repository, server};
 
 /// Parts of a tool's name that say that what it is asked is asked of a database.
 const DATABASES: [&str; 14] = [
@@ -195,6 +192,14 @@ fn action_of(tool: &str, given: Given<'_>) -> Action {
     if let Some(script) = given.text(&["script"]).filter(|_| says(&BROWSERS)) {
         return Action::Shell(quoted("node -e", script));
     }
+    if let Some(words) = repository::command(tool, given).or_else(|| server::command(tool, given)) {
+        return Action::Shell(
+            shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(
+                // What no shell can be told holds a NUL, which is refused where it is seen.
+                |_| "\0".to_owned(),
+            ),
+        );
+    }
     let paths = given.paths();
     if let Some(command) = given.command() {
         let is_word = command.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
@@ -237,10 +242,16 @@ fn action_of(tool: &str, given: Given<'_>) -> Action {
         let language = language.unwrap_or(if says(&BROWSERS) { "js" } else { &lower });
         return Action::Shell(one_liner(&language.to_ascii_lowercase(), &code));
     }
-    match deed(tool, given) {
+    let done = deed(tool, given);
+    let folders = given.folders();
+    if paths.is_empty() && folders.is_empty() && deletes_all(server::own_name(tool)) {
+        // Nothing else is known of it, so it is said as it would be called from a shell.
+        return Action::Shell(quoted("mcp call", server::own_name(tool)));
+    }
+    match done {
         None => Action::Other,
         Some(Deed::Change) => written(paths),
-        Some(deed) if paths.is_empty() => done_to(deed, given, given.folders()),
+        Some(deed) if paths.is_empty() => done_to(deed, given, folders),
         Some(deed) => done_to(deed, given, paths),
     }
 }

@@ -4,9 +4,8 @@
 
 use std::borrow::Cow;
 
+use callosum_guard::tool::words;
 use serde_json::{Map, Value};
-
-use super::deed::words;
 
 /// Names under which commands stand, and last words of such names. `chars` is what Codex types into
 /// a shell that runs.
@@ -120,6 +119,37 @@ impl<'i> Given<'i> {
             _ => None,
         });
         found.find(|text| !text.is_empty())
+    }
+
+    /// The texts that stand under a name, alone or in a list.
+    pub(super) fn words_under(self, wanted: &'static str) -> Vec<String> {
+        let mut fields = self.0.iter();
+        match fields.find_map(|(name, value)| (plain(name) == wanted).then_some(value)) {
+            Some(Value::String(text)) if !text.is_empty() => vec![text.clone()],
+            Some(Value::Array(several)) => {
+                let texts = several.iter().filter_map(Value::as_str);
+                texts.map(str::to_owned).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// What stands under a name as one text: texts of a list apart by commas, an object as it came.
+    pub(super) fn said(self, wanted: &'static str) -> Option<String> {
+        let words = self.words_under(wanted);
+        if !words.is_empty() {
+            return Some(words.join(","));
+        }
+        let mut fields = self.0.iter();
+        let found = fields.find(|(name, value)| plain(name) == wanted && value.is_object());
+        found.map(|(_, object)| object.to_string())
+    }
+
+    /// The names of what is switched on.
+    pub(super) fn settings(self) -> Vec<Cow<'i, str>> {
+        let is_on = |value: &Value| value == &Value::Bool(true) || value.as_str() == Some("true");
+        let fields = self.0.iter().filter(|(_, value)| is_on(value));
+        fields.map(|(name, _)| plain(name)).collect()
     }
 
     /// The command, with the words that stand apart from it.

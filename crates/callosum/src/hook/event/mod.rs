@@ -9,6 +9,8 @@
 mod deed;
 mod foreign;
 mod given;
+mod repository;
+mod server;
 
 use std::path::{Path, PathBuf};
 

@@ -6,7 +6,7 @@ use callosum_host::{Clock, Disk, DiskError, process::Cancel};
 use callosum_ledger::{AuditEvent, Event, Journal, notice};
 use callosum_session::{Session, SessionError, Zones, trajectory::Agent};
 
-use super::said::Said;
+use super::{neighbours::NeighboursError, said::Said};
 use crate::{
     committed::Committed,
     config::{Environment, EnvironmentError, Homes, Project, ProjectError, Told},
@@ -51,6 +51,9 @@ pub(super) enum Problem {
     /// What this process was started with makes no sense.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
+    /// The other agents cannot be met.
+    #[error(transparent)]
+    Neighbours(Box<NeighboursError>),
 }
 
 /// A problem before there is a project.
@@ -127,6 +130,15 @@ impl Ground {
 }
 
 impl Unfound {
+    /// A problem that no project has.
+    pub(super) fn of(environment: Environment, problem: Problem) -> Self {
+        Self {
+            disk: Disk::real(),
+            environment,
+            problem: Box::new(problem),
+        }
+    }
+
     /// Tells the machine's trail that something went wrong.
     pub(super) fn tell(&self, client: &str, word: &str) {
         let Ok(homes) = Homes::find(&self.environment) else {

@@ -11,6 +11,7 @@
 mod begin;
 mod clear;
 mod ground;
+mod neighbours;
 mod rest;
 mod said;
 
@@ -21,10 +22,12 @@ use serde_json::{Value, json};
 
 pub(super) use self::clear::may_clear;
 use self::{
-    ground::{Ground, Problem},
+    ground::{Ground, Problem, Unfound},
+    neighbours::{Neighbours, NeighboursError},
     said::Said,
 };
 use super::answer::Reply;
+use crate::config::Environment;
 
 /// How long another session's step is waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -37,6 +40,8 @@ const CLEAR: &str = "clear";
 enum Moment {
     /// A context begins: a new one, or one that was cleared, compacted or taken up again.
     Begin,
+    /// A person has said something, or a tool has run: the model is asked next.
+    Between,
     /// A turn is over.
     Rest,
     /// The context is about to be made shorter.
@@ -67,6 +72,7 @@ impl Moment {
         let word: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
         match word.as_str() {
             "sessionstart" => Some(Self::Begin),
+            "userpromptsubmit" | "beforeagent" | "posttooluse" | "aftertool" => Some(Self::Between),
             "stop" | "afteragent" => Some(Self::Rest),
             "precompact" => Some(Self::Compact),
             "sessionend" => Some(Self::End),
@@ -79,6 +85,7 @@ impl Moment {
     fn word(self) -> &'static str {
         match self {
             Self::Begin => "session-start",
+            Self::Between => "between-calls",
             Self::Rest => "stop",
             Self::Compact => "pre-compact",
             Self::End => "session-end",
@@ -101,37 +108,104 @@ pub(super) fn observe(client: &'static Client, event: &str, bytes: &[u8], silenc
             silence
         };
     }
-    let ground = match Ground::find(said.folder.as_deref()) {
-        Ok(Some(ground)) => ground,
-        Ok(None) => return silence,
+    let environment = Environment::from_process();
+    if moment == Moment::Between {
+        let told = Neighbours::find(&environment, client, &said).and_then(|found| {
+            found
+                .map(|mut found| found.between(moment.word(), bytes))
+                .transpose()
+        });
+        return match told {
+            Ok(Some(text)) if !text.is_empty() => reply(&said.name, &Done::Context(text)),
+            Ok(_) => silence,
+            Err(error) => {
+                Unfound::of(environment, error.into()).tell(client.program, moment.word());
+                silence
+            }
+        };
+    }
+    let done = match Ground::find(said.folder.as_deref()) {
+        Ok(Some(ground)) => kept(&ground, client, moment, &said),
+        Ok(None) => Done::Nothing,
         Err(unfound) => {
             unfound.tell(client.program, moment.word());
-            return silence;
+            Done::Nothing
         }
     };
-    let done = match moment {
-        Moment::Begin => begin::told(&ground, client, &said),
-        Moment::Rest => rest::rested(&ground, &said),
-        Moment::Compact => rest::compacted(&ground, &said),
-        Moment::End => rest::ended(&ground, &said),
-        Moment::Typed => Ok(Done::Nothing),
+    let done = match with_neighbours(&environment, client, moment, &said, &done) {
+        Ok(told) => told.unwrap_or(done),
+        Err(error) => {
+            Unfound::of(environment, error.into()).tell(client.program, moment.word());
+            done
+        }
     };
     match done {
-        Ok(Done::Nothing) => silence,
-        Ok(done) => reply(&done),
-        Err(problem) => {
-            ground.tell(client.program, moment.word(), &said, &problem);
-            silence
-        }
+        Done::Nothing => silence,
+        done => reply(&said.name, &done),
     }
 }
 
+/// What the project's own sessions have to say at a moment.
+fn kept(ground: &Ground, client: &'static Client, moment: Moment, said: &Said) -> Done {
+    let done = match moment {
+        Moment::Begin => begin::told(ground, client, said),
+        Moment::Rest => rest::rested(ground, said),
+        Moment::Compact => rest::compacted(ground, said),
+        Moment::End => rest::ended(ground, said),
+        Moment::Between | Moment::Typed => Ok(Done::Nothing),
+    };
+    done.unwrap_or_else(|problem| {
+        ground.tell(client.program, moment.word(), said, &problem);
+        Done::Nothing
+    })
+}
+
+/// The same, with what the other agents on this machine have to say; `None` where they have nothing.
+fn with_neighbours(
+    environment: &Environment,
+    client: &Client,
+    moment: Moment,
+    said: &Said,
+    done: &Done,
+) -> Result<Option<Done>, NeighboursError> {
+    if !matches!(moment, Moment::Begin | Moment::End) {
+        return Ok(None);
+    }
+    let Some(mut found) = Neighbours::find(environment, client, said)? else {
+        return Ok(None);
+    };
+    if moment == Moment::End {
+        found.at_end()?;
+        return Ok(None);
+    }
+    let recovered = match done {
+        Done::Context(text) => text.as_str(),
+        _ => "",
+    };
+    let told = found.at_begin(recovered)?;
+    if told.is_empty() {
+        return Ok(None);
+    }
+    let between = if recovered.is_empty() || recovered.ends_with('\n') {
+        ""
+    } else {
+        "\n"
+    };
+    Ok(Some(Done::Context(format!("{recovered}{between}{told}"))))
+}
+
 /// What is said, in the form that all clients with such an event take.
-fn reply(done: &Done) -> Reply {
+fn reply(event: &str, done: &Done) -> Reply {
+    // Clients take a context under the name of their own event alone.
+    let event = if event.is_empty() {
+        "SessionStart"
+    } else {
+        event
+    };
     let output: Value = match done {
         Done::Nothing => json!({}),
         Done::Context(text) => json!({"hookSpecificOutput": {
-            "hookEventName": "SessionStart", "additionalContext": text,
+            "hookEventName": event, "additionalContext": text,
         }}),
         Done::Tell(text) => json!({"systemMessage": text}),
         Done::Block(reason) => json!({"decision": "block", "reason": reason}),

@@ -2,8 +2,7 @@
 
 use callosum_session::{
     Config, HandoffError, NewHandoff, Whose,
-    evidence::Tree,
-    grounding::{Grounding, Threshold},
+    grounding::{Tally, Threshold},
     title_of,
     trajectory::Agent,
 };
@@ -41,8 +40,8 @@ pub(super) fn compacted(ground: &Ground, said: &Said) -> Result<Done, Problem> {
 /// not is told to the next one, and goes on counting.
 pub(super) fn ended(ground: &Ground, said: &Said) -> Result<Done, Problem> {
     let config = saved(ground, said)?;
-    let grounding = grounding(ground)?;
-    if grounding.total() > 0 && grounding.passes(&Threshold::default()) {
+    let tally = tally(ground)?;
+    if tally.total > 0 && tally.passes(&Threshold::default()) {
         let session = ground.session(Agent::default());
         let new = NewHandoff {
             session_id: Some(said.session.clone()).filter(|id| !id.is_empty()),
@@ -69,27 +68,23 @@ fn saved(ground: &Ground, said: &Said) -> Result<Config, Problem> {
     Ok(config)
 }
 
-fn grounding(ground: &Ground) -> Result<Grounding, Problem> {
+fn tally(ground: &Ground) -> Result<Tally, Problem> {
     let session = ground.session(Agent::default());
-    let read = session.since_handoff(Whose::Everyone)?;
-    let tree = Tree::new(&ground.disk, &ground.zones.tree);
-    Ok(Grounding::of(&read, &tree))
+    Ok(Tally::since_handoff(&session, Whose::Everyone, MOST_NAMED)?)
 }
 
 /// What nothing shows, where that is too much.
 fn complaint(ground: &Ground) -> Result<Option<String>, Problem> {
-    let grounding = grounding(ground)?;
-    let threshold = Threshold::default();
-    if grounding.passes(&threshold) {
+    let tally = tally(ground)?;
+    if tally.passes(&Threshold::default()) {
         return Ok(None);
     }
-    let lacking = grounding.claims.iter().filter(|claim| !claim.is_grounded());
-    let mut named: Vec<String> = lacking
+    let named = tally.named.iter();
+    let mut named: Vec<String> = named
         .map(|claim| format!("{} ({})", title_of(&claim.claim.text), claim.complaint()))
         .collect();
-    let (many, total) = (named.len(), grounding.total());
+    let (many, total) = (tally.lacking, tally.total);
     if many > MOST_NAMED {
-        named.truncate(MOST_NAMED);
         named.push(format!("{} more", many - MOST_NAMED));
     }
     Ok(Some(format!(

@@ -49,6 +49,12 @@ pub(crate) enum SettingsError {
         /// The reader's words.
         reason: String,
     },
+    /// They are not what Codex reads.
+    #[error("it is not TOML: {reason}")]
+    NotToml {
+        /// The reader's words.
+        reason: String,
+    },
     /// They are no object.
     #[error("it is not a JSON object")]
     NotAnObject,

@@ -13,7 +13,9 @@ use super::{
     entry::{self, Entered, Made, SettingsError},
     gate,
     kept::{Kept, Memory},
-    merge, shadow,
+    merge,
+    servers::{self, Server},
+    shadow,
 };
 
 /// Whose settings.
@@ -215,6 +217,49 @@ impl Registrar {
         })
     }
 
+    /// Where a client's servers of tools stand; `own` is its own folder, and `moved` says that a variable
+    /// names it. It may be where its hooks do.
+    pub(crate) fn server_place(
+        &self,
+        client: &'static Client,
+        scope: Scope,
+        (own, moved): (&Path, bool),
+    ) -> Option<Place> {
+        let servers = client.tool_servers?;
+        Some(Place {
+            path: match scope {
+                Scope::User => servers.everywhere(own, moved),
+                Scope::Project => self.root.join(servers.project),
+            },
+            ..self.place(client, scope, own)?
+        })
+    }
+
+    /// The program of our server of tools that a client's settings name.
+    pub(crate) fn server(&self, place: &Place) -> Result<Option<String>, RegisterError> {
+        let path = self.resolved(&place.path);
+        let Some(text) = self.text(place, &path)? else {
+            return Ok(None);
+        };
+        servers::program(&path, &text).map_err(|source| settings(place, source))
+    }
+
+    /// Puts our server of tools into the settings, as [`register`](Self::register) does our hooks.
+    pub(crate) fn register_server(
+        &self,
+        place: &Place,
+        server: &Server,
+        doing: Doing,
+    ) -> Result<Change, RegisterError> {
+        let path = self.checked(place)?;
+        let before = self.text(place, &path)?;
+        let entered = servers::enter(&path, before.as_deref().unwrap_or_default(), server);
+        match entered.map_err(|source| settings(place, source))? {
+            None => Ok(Change::Unchanged),
+            Some(entered) => self.put_in(place, (&path, before), entered, doing),
+        }
+    }
+
     /// The places whose files are remembered and are none of these: other projects' settings, and
     /// those of a client's folder that has moved.
     pub(crate) fn remembered(&self, beside: &[Place]) -> Result<Vec<Place>, DiskError> {
@@ -325,9 +370,20 @@ impl Registrar {
         if doing == Doing::Write {
             self.write_gate(place, &path)?;
         }
-        let Some(Entered { text, made }) = entered else {
-            return Ok(Change::Unchanged);
-        };
+        match entered {
+            None => Ok(Change::Unchanged),
+            Some(entered) => self.put_in(place, (&path, before), entered, doing),
+        }
+    }
+
+    /// Writes settings with something of ours in them, and remembers what stood there before.
+    fn put_in(
+        &self,
+        place: &Place,
+        (path, before): (&Path, Option<String>),
+        Entered { text, made }: Entered,
+        doing: Doing,
+    ) -> Result<Change, RegisterError> {
         if doing == Doing::Tell {
             return Ok(Change::Registered);
         }
@@ -335,16 +391,24 @@ impl Registrar {
             Some(folder) => self.disk.create_dir_all(folder)?,
             None => false,
         };
-        let known = self.memory.of(&path)?;
-        let is_as_we_left_it = |kept: &Kept| {
-            let before = before.as_deref().unwrap_or_default();
-            kept.after == Checksum::of(before.as_bytes())
-        };
-        // Where it was us who wrote what stands there, what stood there before is kept already.
-        if let Some(mut kept) = known.filter(is_as_we_left_it) {
-            kept.after = Checksum::of(text.as_bytes());
+        let there = before.as_deref().unwrap_or_default();
+        // Where it was us who wrote what stands there, what stood there before is kept already. Where
+        // others wrote to it since, and ours is still in it, what stands there is not what is to come
+        // back: then ours is taken out by its structure alone.
+        let mut known = self.memory.of(path)?;
+        let is_left = known
+            .as_ref()
+            .is_some_and(|kept| kept.after == Checksum::of(there.as_bytes()));
+        if !is_left && without(place, path, there, &Made::default())?.is_none() {
+            known = None;
+        }
+        if let Some(mut kept) = known {
+            if is_left {
+                kept.after = Checksum::of(text.as_bytes());
+            }
             kept.made_events.extend(made.events);
             kept.made_keys.extend(made.keys);
+            kept.made_hooks |= made.hooks;
             self.memory.note(&kept)?;
         } else {
             let kept = Kept {
@@ -353,12 +417,12 @@ impl Registrar {
                 made_events: made.events,
                 made_hooks: made.hooks,
                 made_keys: made.keys,
-                ..Kept::new(place.client.program, &path, text.as_bytes())
+                ..Kept::new(place.client.program, path, text.as_bytes())
             };
             self.memory
                 .keep(&kept, before.as_deref().map(str::as_bytes))?;
         }
-        self.disk.rewrite(&path, text.as_bytes(), 0o600)?;
+        self.disk.rewrite(path, text.as_bytes(), 0o600)?;
         Ok(Change::Registered)
     }
 
@@ -403,12 +467,7 @@ impl Registrar {
             hooks: kept.made_hooks,
             keys: kept.made_keys.clone(),
         });
-        let without = entry::take_out(&text, &place.hooks, place.client.program, &made)
-            .and_then(|without| {
-                let gated = gate::take_out(without.as_deref().unwrap_or(&text), &made)?;
-                Ok(gated.or(without))
-            })
-            .map_err(|source| settings(place, source))?;
+        let without = without(place, &path, &text, &made)?;
         let change = if without.is_some() {
             Change::Removed
         } else {
@@ -438,22 +497,37 @@ impl Registrar {
     ) -> Result<Option<String>, DiskError> {
         let (client, hooks) = (place.client.program, &place.hooks);
         let before = match self.memory.content(&kept.path)? {
-            Some(before) if kept.existed => before,
+            // Of lines, others' stand as they stood.
+            Some(before) if kept.existed && !servers::is_toml(&kept.path) => before,
             _ => return Ok(None),
         };
         let merged = || {
             let before = String::from_utf8(before).ok()?;
+            // What was wanted then is not remembered, but for the checksum of what came of it.
+            let mut texts = vec![before.clone()];
             let commands = entry::commands(text, hooks.before_tool, client).ok()?;
             // Up to the word of the event, as it is registered.
-            let command = commands.last()?.rsplit_once(' ')?.0;
-            let entered = entry::enter(&before, hooks, client, command).ok()??;
-            let gated = gate::enter(&entered.text, &self.gate_folder());
-            let shadowed = entry::enter_with_typed(&before, hooks, client, command);
-            // What was wanted then is not remembered, but for the checksum of what came of it.
-            let others = [gated.ok().flatten(), shadowed.ok().flatten()];
-            let mut all = [Some(entered)].into_iter().chain(others).flatten();
-            let is_known = |ours: &Entered| kept.after == Checksum::of(ours.text.as_bytes());
-            let ours = all.find(is_known)?.text;
+            let command = commands.last().and_then(|command| command.rsplit_once(' '));
+            if let Some((command, _)) = command {
+                let entered = entry::enter(&before, hooks, client, command).ok()??;
+                let gated = gate::enter(&entered.text, &self.gate_folder()).ok();
+                let shadowed = entry::enter_with_typed(&before, hooks, client, command).ok();
+                let others = [gated.flatten(), shadowed.flatten()];
+                let all = [Some(entered)].into_iter().chain(others).flatten();
+                texts.extend(all.map(|entered| entered.text));
+            }
+            if let Some(program) = servers::program(&kept.path, text).ok()? {
+                let server = Server {
+                    program,
+                    typed: place.client.tool_servers?.typed,
+                    passed: Vec::new(),
+                };
+                let served = |text: &String| servers::enter(&kept.path, text, &server).ok()?;
+                let all: Vec<_> = texts.iter().filter_map(served).collect();
+                texts.extend(all.into_iter().map(|entered| entered.text));
+            }
+            let is_known = |ours: &String| kept.after == Checksum::of(ours.as_bytes());
+            let ours = texts.into_iter().find(is_known)?;
             let merged = merge::merged(&before, &ours, text)?;
             entry::says_the_same(&merged, without).then_some(merged)
         };
@@ -514,6 +588,26 @@ impl Registrar {
             settings(place, SettingsError::NotJson { reason })
         })
     }
+}
+
+/// Settings without anything of ours, by their structure; `None` where there is nothing.
+fn without(
+    place: &Place,
+    path: &Path,
+    text: &str,
+    made: &Made,
+) -> Result<Option<String>, RegisterError> {
+    let all = || {
+        if servers::is_toml(path) {
+            return servers::take_out(path, text, made);
+        }
+        let hooks = entry::take_out(text, &place.hooks, place.client.program, made)?;
+        let gate = gate::take_out(hooks.as_deref().unwrap_or(text), made)?;
+        let without = gate.or(hooks);
+        let server = servers::take_out(path, without.as_deref().unwrap_or(text), made)?;
+        Ok(server.or(without))
+    };
+    all().map_err(|source| settings(place, source))
 }
 
 fn settings(place: &Place, source: SettingsError) -> RegisterError {

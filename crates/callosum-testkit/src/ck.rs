@@ -1,0 +1,69 @@
+//! [`FakeCk`]: `ck`, as a script that answers as the real one was seen to.
+
+use std::{fs, os::unix::fs::PermissionsExt as _, path::PathBuf};
+
+use crate::env::TestEnv;
+
+/// Stands in for `ck` where the program looks for it.
+///
+/// It answers `--version` whatever it is, and writes down each other call: a line for each argument,
+/// then one for each variable of its environment.
+#[derive(Debug)]
+pub struct FakeCk;
+
+impl FakeCk {
+    /// It never answers.
+    pub const HANGS: &str = "exec sleep 1000";
+
+    /// It finds nothing, as version 0.8.1 says it.
+    pub const FINDS_NOTHING: &str = "echo 'No matches found' >&2; exit 1";
+
+    /// Lays it into its place; `does` is what it does when it is asked, in the words of a shell.
+    ///
+    /// Panics where it cannot be written.
+    pub fn lay(env: &TestEnv, does: &str) {
+        let place = Self::place(env);
+        let heard = Self::heard_file(env);
+        let script = format!(
+            "#!/bin/sh\nif [ \"$1\" = --version ]; then echo 'ck 0.8.1'; exit 0; fi\n\
+             {{ for word in \"$@\"; do printf '%s\\n' \"$word\"; done; env; }} >> '{}'\n{does}\n",
+            heard.display()
+        );
+        env.write(&place, script);
+        fs::set_permissions(&place, fs::Permissions::from_mode(0o755))
+            .expect("a file that was just written has permissions");
+    }
+
+    /// What it does to print these hits, each a path with its first and last line, best first, in the
+    /// form that version 0.8.1 prints with `--hybrid --jsonl --no-snippet`.
+    pub fn finds(hits: &[(&str, u32, u32)]) -> String {
+        let lines = hits.iter().zip(1_u32..).map(|((path, first, last), rank)| {
+            let score = 1.0 / f64::from(60 + rank);
+            format!(
+                "{{\"path\":\"{path}\",\"span\":{{\"byte_start\":0,\"byte_end\":1,\"line_start\":{first},\
+                 \"line_end\":{last}}},\"language\":null,\"score\":{score}}}\n"
+            )
+        });
+        let lines: String = lines.collect();
+        format!("cat <<'END'\n{lines}END")
+    }
+
+    /// Where it lies: beside the user's configuration.
+    pub fn place(env: &TestEnv) -> PathBuf {
+        env.configuration().with_file_name("ck")
+    }
+
+    /// What it was told, since it was first laid; nothing where it was not asked.
+    pub fn heard(env: &TestEnv) -> String {
+        let file = Self::heard_file(env);
+        if file.exists() {
+            env.read(file)
+        } else {
+            String::new()
+        }
+    }
+
+    fn heard_file(env: &TestEnv) -> PathBuf {
+        env.folder().join("ck-heard")
+    }
+}

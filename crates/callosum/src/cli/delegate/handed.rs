@@ -1,0 +1,75 @@
+//! [`handed`]: one delegation for an agent that asks by another way than the command line.
+
+use std::path::PathBuf;
+
+use callosum_arbiter::delegation::{TaskReport, TaskStatus};
+
+use super::{DelegateArgs, KindArg, LEAST_BUDGET, delegate, report::Handed, telling};
+use crate::{
+    cli::{context::Context, witness},
+    ui::{CommandError, Exit},
+};
+
+/// What is to be found out.
+#[derive(Debug, Default)]
+pub(crate) struct Wanted {
+    pub(crate) prompt: String,
+    pub(crate) kind: Option<KindArg>,
+    pub(crate) paths: Vec<String>,
+    pub(crate) executor: Option<String>,
+    pub(crate) links: Vec<String>,
+    /// At most so many tokens come back, estimated.
+    pub(crate) budget: Option<u64>,
+    /// Whether an answer that the ledger has does not do.
+    pub(crate) fresh: bool,
+}
+
+/// Delegates one task, and gives back its summary, and on the last line what there is to know of it.
+///
+/// What was written is signed, as after the command.
+pub(crate) fn handed(context: &Context, wanted: Wanted) -> Result<String, CommandError> {
+    if wanted.prompt == "-" {
+        // On a command line it stands for standard input.
+        return Err(CommandError::new(Exit::Usage, "the prompt is empty"));
+    }
+    let budget = wanted.budget.map(|most| most.max(LEAST_BUDGET));
+    let args = DelegateArgs {
+        prompt: Some(wanted.prompt),
+        kind: wanted.kind,
+        path: wanted.paths.into_iter().map(PathBuf::from).collect(),
+        executor: wanted.executor,
+        link: wanted.links,
+        budget,
+        fresh: wanted.fresh,
+        ..DelegateArgs::default()
+    };
+    let report = delegate(context, &args);
+    witness::after(context);
+    match report?.tasks.first() {
+        Some(task) => text(task, budget),
+        None => Err(CommandError::new(Exit::Internal, "nothing came of it")),
+    }
+}
+
+fn text(task: &TaskReport, budget: Option<u64>) -> Result<String, CommandError> {
+    let TaskStatus::Committed {
+        entry,
+        citations,
+        tokens_returned,
+        reused,
+    } = &task.status
+    else {
+        let (error, details) = telling::failure(task, "");
+        return Err(details.lines().fold(error, CommandError::cause));
+    };
+    let handed = Handed::of(entry, *tokens_returned, budget);
+    let (id, executor) = (&entry.task_id, &entry.executor);
+    let mut last = format!("[{id} by {executor}, {citations}");
+    if reused.is_some() {
+        last.push_str(", answered before over the same tree");
+    }
+    if let Some(left_out) = handed.left_out {
+        last = format!("{last}; left out: {left_out}; ledger_query has all of it by its task id");
+    }
+    Ok(format!("{}\n{last}]\n", handed.text.trim_end()))
+}

@@ -1,0 +1,95 @@
+//! `callosum mesh bridge`: the file that everybody may edit, brought in line.
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use callosum_mesh::bridge::Bridge;
+
+use super::open;
+use crate::{
+    cli::context::Context,
+    ui::{CommandError, Exit},
+};
+
+/// Bring the bridge file in line, and say where it is
+///
+/// What somebody wrote into it is taken over; what could not be is told. Every other verb of the mesh does so as
+/// well. Exits with 1 where something could not be taken over.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum mesh bridge
+  $ callosum mesh bridge --json")]
+pub(crate) struct BridgeArgs {}
+
+/// `callosum mesh bridge --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct BridgeOutput {
+    /// The file.
+    pub(crate) path: String,
+    /// The folder for additions that nobody can overwrite.
+    pub(crate) drop_ins: String,
+    /// How many edits were taken over.
+    pub(crate) edits: usize,
+    /// What was not.
+    pub(crate) conflicts: Vec<ConflictOutput>,
+    /// Files that were no JSON.
+    pub(crate) rejected: Vec<RejectedOutput>,
+}
+
+/// Something that was not taken over.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct ConflictOutput {
+    /// Who wrote it.
+    pub(crate) by: String,
+    /// The list, and the item's id or place.
+    pub(crate) item: String,
+    /// Why.
+    pub(crate) reason: String,
+}
+
+/// A file that was no JSON.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct RejectedOutput {
+    /// The file.
+    pub(crate) path: String,
+    /// Where its bytes are kept.
+    pub(crate) kept: String,
+    /// What is wrong, with line and column.
+    pub(crate) reason: String,
+}
+
+pub(super) fn run(context: &Context, _: &BridgeArgs) -> Result<(), CommandError> {
+    let mut mesh = open::mesh(context)?;
+    let synced = open::bring_in_line(context, &mut mesh)?;
+    let bridge = Bridge::of(&context.disk, &mesh);
+    let conflicts = synced.conflicts.iter().map(|conflict| ConflictOutput {
+        by: conflict.by.to_string(),
+        item: conflict.item.clone(),
+        reason: conflict.reason.clone(),
+    });
+    let rejected = synced.rejected.iter().map(|rejected| RejectedOutput {
+        path: rejected.path.to_string_lossy().into_owned(),
+        kept: rejected.kept.to_string_lossy().into_owned(),
+        reason: rejected.error.to_string(),
+    });
+    let output = BridgeOutput {
+        path: bridge.path().to_string_lossy().into_owned(),
+        drop_ins: bridge.drop_ins().to_string_lossy().into_owned(),
+        edits: synced.edits,
+        conflicts: conflicts.collect(),
+        rejected: rejected.collect(),
+    };
+    let is_clean = output.conflicts.is_empty() && output.rejected.is_empty();
+    if context.ui.json {
+        context.ui.json_data(&output)?;
+    } else {
+        context.ui.foreign(&format!("{}\n", output.path))?;
+    }
+    if is_clean {
+        Ok(())
+    } else {
+        Err(CommandError::told(Exit::No))
+    }
+}

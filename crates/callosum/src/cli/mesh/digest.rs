@@ -1,0 +1,62 @@
+//! `callosum mesh digest`: what an agent is told when its session begins.
+
+use callosum_mesh::{Voice, agent::AgentName};
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::open;
+use crate::{cli::context::Context, ui::CommandError};
+
+/// Show what an agent is told of the others when its session begins
+///
+/// Messages to it, tasks for it, what came of tasks that it left, and discoveries since its last session;
+/// nothing where there is nothing. Nothing counts as told by this, unless --deliver is given.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum mesh digest --for gemini
+  $ callosum mesh digest --for codex --budget 200 --json")]
+pub(crate) struct DigestArgs {
+    /// The agent
+    #[arg(long = "for", value_name = "AGENT")]
+    agent: AgentName,
+    /// At most so many tokens
+    #[arg(long, value_name = "N", default_value = "400")]
+    budget: u64,
+    /// Mark it as told, as for an agent without hooks that reads it by itself
+    #[arg(long)]
+    deliver: bool,
+}
+
+/// `callosum mesh digest --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct DigestOutput {
+    /// The text; empty where there is nothing to tell.
+    pub(crate) text: String,
+    /// The messages in it.
+    pub(crate) messages: Vec<String>,
+    /// How many items had no room.
+    pub(crate) left_out: usize,
+}
+
+pub(super) fn run(context: &Context, args: &DigestArgs) -> Result<(), CommandError> {
+    let mut mesh = open::synced(context)?;
+    let voice = Voice::of(args.agent.clone());
+    let told = mesh.digest_for(&voice, &[], args.budget);
+    let told = told.map_err(|error| open::explain(&error))?;
+    if context.ui.json {
+        context.ui.json_data(&DigestOutput {
+            text: told.text.clone(),
+            messages: told.messages.clone(),
+            left_out: told.left_out,
+        })?;
+    } else {
+        context.ui.read_by_all(&told.text)?;
+    }
+    if args.deliver {
+        let done = mesh.deliver(&told, &voice, "callosum mesh digest --deliver");
+        done.map_err(|error| open::explain(&error))?;
+    }
+    Ok(())
+}

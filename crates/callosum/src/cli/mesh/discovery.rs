@@ -1,0 +1,133 @@
+//! `callosum mesh discovery`: what one agent found out and tells all.
+
+use std::fmt::Write as _;
+
+use callosum_evidence::terminal::on_one_line;
+use callosum_mesh::board::Order;
+use clap::{Args, Subcommand};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{open, speaker::SpeakerArgs};
+use crate::{cli::context::Context, ui::CommandError};
+
+/// Tell all agents what was found out
+#[derive(Debug, Subcommand)]
+pub(crate) enum DiscoveryCommand {
+    Share(ShareArgs),
+    List(ListArgs),
+    Remove(RemoveArgs),
+}
+
+/// Share a discovery
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum mesh discovery share \"serde 2 breaks the export format\" --as gemini")]
+pub(crate) struct ShareArgs {
+    /// What was found out
+    #[arg(value_name = "TEXT")]
+    content: String,
+    #[command(flatten)]
+    speaker: SpeakerArgs,
+}
+
+/// List discoveries, oldest first
+#[derive(Args, Debug)]
+pub(crate) struct ListArgs {}
+
+/// Tell a discovery no longer
+#[derive(Args, Debug)]
+pub(crate) struct RemoveArgs {
+    /// Its id
+    #[arg(value_name = "ID")]
+    id: String,
+    #[command(flatten)]
+    speaker: SpeakerArgs,
+}
+
+/// `callosum mesh discovery list --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct DiscoveriesOutput {
+    /// The discoveries, oldest first.
+    pub(crate) discoveries: Vec<DiscoveryOutput>,
+}
+
+/// A discovery.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct DiscoveryOutput {
+    /// Its id.
+    pub(crate) id: String,
+    /// What was found out.
+    pub(crate) content: String,
+    /// By whom.
+    pub(crate) source: String,
+    /// When.
+    pub(crate) timestamp: String,
+    /// In which folder.
+    pub(crate) cwd: Option<String>,
+}
+
+pub(super) fn run(context: &Context, command: &DiscoveryCommand) -> Result<(), CommandError> {
+    match command {
+        DiscoveryCommand::Share(args) => {
+            let id = context.ids.uuid_v4();
+            let order = Order::Share {
+                id: id.clone(),
+                content: args.content.clone(),
+            };
+            act(context, &args.speaker, order)?;
+            if context.ui.json {
+                return list(context);
+            }
+            context.ui.read_by_all(&format!("{id}\n"))
+        }
+        DiscoveryCommand::List(_) => list(context),
+        DiscoveryCommand::Remove(args) => {
+            let discovery = args.id.clone();
+            act(context, &args.speaker, Order::Forget { discovery })
+        }
+    }
+}
+
+fn act(context: &Context, speaker: &SpeakerArgs, order: Order) -> Result<(), CommandError> {
+    let mut mesh = open::synced(context)?;
+    let voice = speaker.voice(context);
+    mesh.give(order, &voice)
+        .map_err(|error| open::explain(&error))?;
+    open::bring_in_line(context, &mut mesh)?;
+    Ok(())
+}
+
+fn list(context: &Context) -> Result<(), CommandError> {
+    let mut mesh = open::synced(context)?;
+    let board = mesh.board().map_err(|error| open::explain(&error))?;
+    let discoveries = board.discoveries.iter().map(|discovery| DiscoveryOutput {
+        id: discovery.id.clone(),
+        content: discovery.content.clone(),
+        source: discovery.source.to_string(),
+        timestamp: discovery.timestamp.to_string(),
+        cwd: discovery.cwd.clone(),
+    });
+    let output = DiscoveriesOutput {
+        discoveries: discoveries.collect(),
+    };
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    if output.discoveries.is_empty() {
+        context.ui.say("no discovery");
+    }
+    let mut text = String::new();
+    for discovery in &output.discoveries {
+        let DiscoveryOutput {
+            id,
+            content,
+            source,
+            timestamp,
+            ..
+        } = discovery;
+        let _ = writeln!(text, "{id} {timestamp} {source}: {}", on_one_line(content));
+    }
+    context.ui.read_by_all(&text)
+}

@@ -1,0 +1,172 @@
+//! `callosum mesh lease`: who works on which file.
+
+use std::{fmt::Write as _, path::PathBuf};
+
+use callosum_evidence::terminal::on_one_line;
+use callosum_mesh::board::{Lease, Order};
+use clap::{Args, Subcommand};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{open, speaker::SpeakerArgs};
+use crate::{cli::context::Context, ui::CommandError};
+
+/// Say that you work on a file, so that another agent is told
+#[derive(Debug, Subcommand)]
+pub(crate) enum LeaseCommand {
+    Take(TakeArgs),
+    Release(ReleaseArgs),
+    List(ListArgs),
+}
+
+/// Take a lease on a file
+///
+/// It ends after ten minutes, unless it is taken again. Where another agent has it, the command exits
+/// with 1 and says who, until when and what for.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum mesh lease take src/parser.rs --why \"renaming the tokens\" --as codex
+  $ callosum mesh lease release src/parser.rs --as codex")]
+pub(crate) struct TakeArgs {
+    /// The file
+    #[arg(value_name = "PATH")]
+    path: PathBuf,
+    /// What for
+    #[arg(long, value_name = "TEXT")]
+    why: Option<String>,
+    /// Also where another agent has it
+    #[arg(long)]
+    anyway: bool,
+    #[command(flatten)]
+    speaker: SpeakerArgs,
+}
+
+/// Give a lease back
+#[derive(Args, Debug)]
+pub(crate) struct ReleaseArgs {
+    /// The file
+    #[arg(value_name = "PATH")]
+    path: PathBuf,
+    /// Also where it is another agent's
+    #[arg(long)]
+    anyway: bool,
+    #[command(flatten)]
+    speaker: SpeakerArgs,
+}
+
+/// List the leases that hold
+#[derive(Args, Debug)]
+pub(crate) struct ListArgs {}
+
+/// `callosum mesh lease list|take --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct LeasesOutput {
+    /// The leases that hold, by path.
+    pub(crate) leases: Vec<LeaseOutput>,
+}
+
+/// A lease.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct LeaseOutput {
+    /// The file.
+    pub(crate) path: String,
+    /// The agent.
+    pub(crate) by: String,
+    /// Its session.
+    pub(crate) session_id: Option<String>,
+    /// What for.
+    pub(crate) why: Option<String>,
+    /// When it was taken first.
+    pub(crate) since: String,
+    /// When it ends.
+    pub(crate) until: String,
+    /// A number that only grows: the later of two leases on a file has the larger one.
+    pub(crate) token: u64,
+}
+
+pub(super) fn run(context: &Context, command: &LeaseCommand) -> Result<(), CommandError> {
+    match command {
+        LeaseCommand::Take(args) => {
+            let path = absolute(context, &args.path)?;
+            let order = Order::Lease {
+                path: path.clone(),
+                why: args.why.clone(),
+                anyway: args.anyway,
+            };
+            act(context, &args.speaker, order)?;
+            list(context, |lease| lease.path == path)
+        }
+        LeaseCommand::Release(args) => {
+            let order = Order::Unlease {
+                path: absolute(context, &args.path)?,
+                anyway: args.anyway,
+            };
+            act(context, &args.speaker, order)
+        }
+        LeaseCommand::List(_) => list(context, |_| true),
+    }
+}
+
+/// The file as leases name it: absolute, without links where it is there.
+fn absolute(context: &Context, path: &std::path::Path) -> Result<String, CommandError> {
+    let path = context.folder.join(path);
+    let real = context.disk.canonicalize(&path);
+    let real = match real {
+        Ok(real) => real,
+        Err(error) if error.is_absent() => path,
+        Err(error) => {
+            let what = "the file cannot be looked at";
+            return Err(CommandError::because(crate::ui::Exit::Usage, what, &error));
+        }
+    };
+    Ok(real.to_string_lossy().into_owned())
+}
+
+fn act(context: &Context, speaker: &SpeakerArgs, order: Order) -> Result<(), CommandError> {
+    let mut mesh = open::synced(context)?;
+    let voice = speaker.voice(context);
+    let done = mesh.give(order, &voice);
+    done.map(drop).map_err(|error| open::explain(&error))
+}
+
+fn list(context: &Context, is_wanted: impl Fn(&Lease) -> bool) -> Result<(), CommandError> {
+    let mut mesh = open::synced(context)?;
+    let now = context.clock.now();
+    let board = mesh.board().map_err(|error| open::explain(&error))?;
+    let leases = board.leases.iter();
+    let leases = leases.filter(|lease| lease.until > now && is_wanted(lease));
+    let mut leases: Vec<LeaseOutput> = leases
+        .map(|lease| LeaseOutput {
+            path: lease.path.clone(),
+            by: lease.by.to_string(),
+            session_id: lease.session_id.clone(),
+            why: lease.why.clone(),
+            since: lease.since.to_string(),
+            until: lease.until.to_string(),
+            token: lease.token,
+        })
+        .collect();
+    leases.sort_by(|one, other| one.path.cmp(&other.path));
+    if context.ui.json {
+        return context.ui.json_data(&LeasesOutput { leases });
+    }
+    if leases.is_empty() {
+        context.ui.say("nobody works on a file");
+    }
+    let mut text = String::new();
+    for lease in &leases {
+        let _ = write!(
+            text,
+            "{} {} until {}",
+            on_one_line(&lease.path),
+            lease.by,
+            lease.until
+        );
+        if let Some(why) = &lease.why {
+            let _ = write!(text, ": {}", on_one_line(why));
+        }
+        text.push('\n');
+    }
+    context.ui.read_by_all(&text)
+}

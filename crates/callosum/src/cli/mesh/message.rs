@@ -1,0 +1,264 @@
+//! `callosum mesh message`: what one agent says to another, and how far it has come.
+
+use std::fmt::Write as _;
+
+use callosum_evidence::terminal::on_one_line;
+use callosum_mesh::{
+    agent::AgentName,
+    board::{Message, Order, Receipt},
+};
+use clap::{Args, Subcommand};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{open, speaker::SpeakerArgs};
+use crate::{cli::context::Context, ui::CommandError};
+
+/// Say something to another agent, and read what others said
+#[derive(Debug, Subcommand)]
+pub(crate) enum MessageCommand {
+    Send(SendArgs),
+    Read(ReadArgs),
+    List(ListArgs),
+    Retry(RetryArgs),
+    Drop(DropArgs),
+}
+
+/// Send a message
+///
+/// Its id is printed. It waits until a hook of the agent's client hands it over, or the agent reads
+/// it; how far it has come, `message list` shows.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum mesh message send codex \"The schema changed: see docs/schema.md\" --as claude")]
+pub(crate) struct SendArgs {
+    /// To whom
+    #[arg(value_name = "AGENT")]
+    to: AgentName,
+    /// What
+    #[arg(value_name = "TEXT")]
+    content: String,
+    /// The message that it answers
+    #[arg(long, value_name = "MESSAGE")]
+    reply_to: Option<String>,
+    /// Its id; a new one by default. The same id twice is one message
+    #[arg(long, value_name = "ID")]
+    id: Option<String>,
+    #[command(flatten)]
+    speaker: SpeakerArgs,
+}
+
+/// Read the messages for this agent, which acknowledges them
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum mesh message read --as codex
+  $ callosum mesh message read --as codex --peek --json")]
+pub(crate) struct ReadArgs {
+    /// Show them, and leave them unread
+    #[arg(long)]
+    peek: bool,
+    #[command(flatten)]
+    speaker: SpeakerArgs,
+}
+
+/// List messages with how far they have come, oldest first
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum mesh message list
+  $ callosum mesh message list --dead --json")]
+pub(crate) struct ListArgs {
+    /// Also those that are acknowledged or dropped
+    #[arg(long)]
+    all: bool,
+    /// Only those that could not be delivered
+    #[arg(long, conflicts_with = "all")]
+    dead: bool,
+}
+
+/// Have a dead message delivered again
+#[derive(Args, Debug)]
+pub(crate) struct RetryArgs {
+    /// The message
+    #[arg(value_name = "MESSAGE")]
+    message: String,
+    #[command(flatten)]
+    speaker: SpeakerArgs,
+}
+
+/// Take a message back
+#[derive(Args, Debug)]
+pub(crate) struct DropArgs {
+    /// The message
+    #[arg(value_name = "MESSAGE")]
+    message: String,
+    #[command(flatten)]
+    speaker: SpeakerArgs,
+}
+
+/// `callosum mesh message read|list|send --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct MessagesOutput {
+    /// The messages, oldest first.
+    pub(crate) messages: Vec<MessageOutput>,
+}
+
+/// A message.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct MessageOutput {
+    /// Its id.
+    pub(crate) id: String,
+    /// Who says it.
+    pub(crate) from: String,
+    /// To whom.
+    pub(crate) to: String,
+    /// What.
+    pub(crate) content: String,
+    /// The message that it answers.
+    pub(crate) reply_to: Option<String>,
+    /// When.
+    pub(crate) timestamp: String,
+    /// How far it has come: `queued`, `delivered`, `seen`, `acked`, `dead` or `dropped`.
+    pub(crate) state: String,
+    /// The session that it was delivered to.
+    pub(crate) session_id: Option<String>,
+}
+
+impl MessageOutput {
+    fn of(message: &Message) -> Self {
+        Self {
+            id: message.id.clone(),
+            from: message.from.to_string(),
+            to: message.to.to_string(),
+            content: message.content.clone(),
+            reply_to: message.reply_to.clone(),
+            timestamp: message.timestamp.to_string(),
+            state: message.receipt.map_or("queued", Receipt::as_str).to_owned(),
+            session_id: message.session_id.clone(),
+        }
+    }
+}
+
+pub(super) fn run(context: &Context, command: &MessageCommand) -> Result<(), CommandError> {
+    match command {
+        MessageCommand::Send(args) => send(context, args),
+        MessageCommand::Read(args) => read(context, args),
+        MessageCommand::List(args) => list(context, args),
+        MessageCommand::Retry(args) => {
+            let message = args.message.clone();
+            act(context, &args.speaker, Order::Retry { message })
+        }
+        MessageCommand::Drop(args) => {
+            let order = Order::Move {
+                message: args.message.clone(),
+                receipt: Receipt::Dropped,
+                evidence: Some("callosum mesh message drop".to_owned()),
+            };
+            act(context, &args.speaker, order)
+        }
+    }
+}
+
+fn send(context: &Context, args: &SendArgs) -> Result<(), CommandError> {
+    let id = args.id.clone().unwrap_or_else(|| context.ids.uuid_v4());
+    let order = Order::Send {
+        id: id.clone(),
+        to: args.to.clone(),
+        content: args.content.clone(),
+        reply_to: args.reply_to.clone(),
+    };
+    act(context, &args.speaker, order)?;
+    if context.ui.json {
+        return show(context, |message| message.id == id);
+    }
+    context.ui.read_by_all(&format!("{id}\n"))
+}
+
+fn act(context: &Context, speaker: &SpeakerArgs, order: Order) -> Result<(), CommandError> {
+    let mut mesh = open::synced(context)?;
+    let voice = speaker.voice(context);
+    mesh.give(order, &voice)
+        .map_err(|error| open::explain(&error))?;
+    open::bring_in_line(context, &mut mesh)?;
+    Ok(())
+}
+
+fn read(context: &Context, args: &ReadArgs) -> Result<(), CommandError> {
+    let mut mesh = open::synced(context)?;
+    let voice = args.speaker.voice(context);
+    let board = mesh.board().map_err(|error| open::explain(&error))?;
+    let unread = board.messages.iter().filter(|message| {
+        message.to == voice.agent && !message.receipt.is_some_and(Receipt::is_over)
+    });
+    let unread: Vec<Message> = unread.cloned().collect();
+    print(context, unread.iter(), "no message waits")?;
+    if args.peek {
+        return Ok(());
+    }
+    // Only now: who could not print them has not read them.
+    for message in unread {
+        let order = Order::Move {
+            message: message.id,
+            receipt: Receipt::Acked,
+            evidence: Some("callosum mesh message read".to_owned()),
+        };
+        mesh.give(order, &voice)
+            .map_err(|error| open::explain(&error))?;
+    }
+    open::bring_in_line(context, &mut mesh)?;
+    Ok(())
+}
+
+fn list(context: &Context, args: &ListArgs) -> Result<(), CommandError> {
+    show(context, |message| {
+        let is_over = message.receipt.is_some_and(Receipt::is_over);
+        let is_dead = message.receipt == Some(Receipt::Dead);
+        if args.dead {
+            is_dead
+        } else {
+            args.all || !is_over
+        }
+    })
+}
+
+fn show(context: &Context, is_wanted: impl Fn(&Message) -> bool) -> Result<(), CommandError> {
+    let mut mesh = open::synced(context)?;
+    let board = mesh.board().map_err(|error| open::explain(&error))?;
+    let messages = board.messages.iter().filter(|message| is_wanted(message));
+    print(context, messages, "no message")
+}
+
+fn print<'a>(
+    context: &Context,
+    messages: impl Iterator<Item = &'a Message>,
+    none: &str,
+) -> Result<(), CommandError> {
+    let output = MessagesOutput {
+        messages: messages.map(MessageOutput::of).collect(),
+    };
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    if output.messages.is_empty() {
+        context.ui.say(none);
+    }
+    let mut text = String::new();
+    for message in &output.messages {
+        let MessageOutput {
+            id,
+            from,
+            to,
+            content,
+            state,
+            ..
+        } = message;
+        let _ = writeln!(
+            text,
+            "{id} {state} {from} to {to}: {}",
+            on_one_line(content)
+        );
+    }
+    context.ui.read_by_all(&text)
+}

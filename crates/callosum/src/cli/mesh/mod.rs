@@ -1,0 +1,64 @@
+//! `callosum mesh`: what agents on this machine tell one another.
+//!
+//! Every verb works on the log's files by itself, and first takes over what somebody wrote into the
+//! bridge file; [`open`] is how.
+
+mod bridge;
+mod digest;
+mod discovery;
+mod lease;
+mod message;
+mod open;
+mod publish;
+mod route;
+mod speaker;
+mod tail;
+mod task;
+
+use clap::Subcommand;
+
+pub(super) use self::{
+    bridge::BridgeOutput,
+    digest::DigestOutput,
+    discovery::DiscoveriesOutput,
+    lease::LeasesOutput,
+    message::MessagesOutput,
+    publish::PublishOutput,
+    route::RoutesOutput,
+    tail::EventsOutput,
+    task::{MeshTaskOutput, MeshTasksOutput},
+};
+use super::context::Context;
+use crate::ui::CommandError;
+
+/// Tell the other agents on this machine, and hear from them
+#[derive(Debug, Subcommand)]
+pub(crate) enum MeshCommand {
+    Publish(publish::PublishArgs),
+    Tail(tail::TailArgs),
+    #[command(subcommand)]
+    Task(task::TaskCommand),
+    #[command(subcommand)]
+    Message(message::MessageCommand),
+    #[command(subcommand)]
+    Discovery(discovery::DiscoveryCommand),
+    #[command(subcommand)]
+    Lease(lease::LeaseCommand),
+    Digest(digest::DigestArgs),
+    Route(route::RouteArgs),
+    Bridge(bridge::BridgeArgs),
+}
+
+pub(super) fn run(context: &Context, command: &MeshCommand) -> Result<(), CommandError> {
+    match command {
+        MeshCommand::Publish(args) => publish::run(context, args),
+        MeshCommand::Tail(args) => tail::run(context, args),
+        MeshCommand::Task(command) => task::run(context, command),
+        MeshCommand::Message(command) => message::run(context, command),
+        MeshCommand::Discovery(command) => discovery::run(context, command),
+        MeshCommand::Lease(command) => lease::run(context, command),
+        MeshCommand::Digest(args) => digest::run(context, args),
+        MeshCommand::Route(args) => route::run(context, args),
+        MeshCommand::Bridge(args) => bridge::run(context, args),
+    }
+}

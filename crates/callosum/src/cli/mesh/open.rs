@@ -1,0 +1,98 @@
+//! The mesh of this machine, opened; and what the bridge file brought.
+
+use callosum_host::machine;
+use callosum_mesh::{
+    Mesh, MeshError,
+    board::Refusal,
+    bridge::{Bridge, Synced},
+    journal::JournalError,
+};
+
+use crate::{
+    cli::context::Context,
+    ui::{CommandError, Exit, many},
+};
+
+/// The mesh of this machine, which is made where there is none yet.
+pub(super) fn mesh(context: &Context) -> Result<Mesh, CommandError> {
+    let folder = context.project.homes.mesh();
+    let name = machine::name().unwrap_or_else(|| "unknown".to_owned());
+    let (clock, ids) = (&context.clock, &context.ids);
+    let mesh = Mesh::open(&context.disk, clock, ids, &folder, &name);
+    mesh.map_err(|error| explain(&error))
+}
+
+/// The same, after what somebody wrote into the bridge file was taken over.
+pub(super) fn synced(context: &Context) -> Result<Mesh, CommandError> {
+    let mut mesh = mesh(context)?;
+    bring_in_line(context, &mut mesh)?;
+    Ok(mesh)
+}
+
+/// Brings bridge file and log in line, and says on stderr what could not be taken over.
+pub(super) fn bring_in_line(context: &Context, mesh: &mut Mesh) -> Result<Synced, CommandError> {
+    let bridge = Bridge::of(&context.disk, mesh);
+    let synced = bridge.sync(mesh).map_err(|error| explain(&error))?;
+    for conflict in &synced.conflicts {
+        let what = format!("the bridge file: {} {}", conflict.item, conflict.reason);
+        context.ui.warn(&what, None);
+    }
+    for rejected in &synced.rejected {
+        let what = format!(
+            "{} was not taken over: {}; it is kept as {}",
+            rejected.path.display(),
+            rejected.error,
+            rejected.kept.display()
+        );
+        context.ui.warn(&what, None);
+    }
+    if synced.edits > 0 {
+        let edits = many(synced.edits as u64, "edit");
+        context
+            .ui
+            .detail(&format!("took over {edits} of the bridge file"));
+    }
+    Ok(synced)
+}
+
+/// Explains why the mesh did not do what it was asked.
+pub(super) fn explain(error: &MeshError) -> CommandError {
+    match error {
+        MeshError::Refused(refusal) => {
+            let said = CommandError::from_error(exit_of(refusal), refusal);
+            match hint_of(refusal) {
+                Some(hint) => said.hint(hint),
+                None => said,
+            }
+        }
+        MeshError::Faults(faults) => {
+            CommandError::because(Exit::Usage, "the event is not as it must be", faults)
+        }
+        MeshError::Journal(JournalError::TooLong { .. }) => {
+            CommandError::from_error(Exit::Usage, error)
+        }
+        MeshError::Journal(_) | MeshError::Disk(_) => {
+            CommandError::because(Exit::Environment, "the mesh cannot be used", error)
+        }
+    }
+}
+
+fn exit_of(refusal: &Refusal) -> Exit {
+    match refusal {
+        Refusal::SaysNothing { .. }
+        | Refusal::TooLong { .. }
+        | Refusal::TooManyNeeds
+        | Refusal::NoValue { .. } => Exit::Usage,
+        _ => Exit::No,
+    }
+}
+
+fn hint_of(refusal: &Refusal) -> Option<String> {
+    Some(match refusal {
+        Refusal::NoSuchTask { .. } => "callosum mesh task list --all".to_owned(),
+        Refusal::NoSuchMessage { .. } => "callosum mesh message list --all".to_owned(),
+        Refusal::MeantFor { task, .. } => format!("callosum mesh task claim {task} --anyway"),
+        Refusal::NotDead { .. } => "callosum mesh message list --dead".to_owned(),
+        _ => return None,
+    })
+}

@@ -1,0 +1,224 @@
+//! `callosum mesh publish`: an event of any topic, at most one in five seconds of each agent.
+
+use std::{io::Read as _, path::Path, thread, time::Duration};
+
+use callosum_host::DiskError;
+use callosum_mesh::{
+    agent::AgentName,
+    event::{Draft, LONGEST},
+    journal::{Cursor, Durability},
+    throttle,
+    topic::Topic,
+};
+use clap::{Args, ValueEnum};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{open, speaker::SpeakerArgs};
+use crate::{
+    cli::context::Context,
+    ui::{CommandError, Exit},
+};
+
+/// Publish an event
+///
+/// An event has a topic and a payload. Each agent publishes at most once in five seconds; more than that is
+/// refused, or waited for with --wait. Secrets are masked. What the acknowledgement means is told: logged
+/// survives the end of every process, synced also a loss of power.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum mesh publish agent.task_complete --payload '{\"summary\": \"parser done\"}' --dry-run
+  $ callosum mesh publish build.broken --as codex --payload '{\"target\": \"ios\"}' --wait
+  $ echo '{\"note\": \"from a file\"}' | callosum mesh publish agent.note --payload - --wait")]
+pub(crate) struct PublishArgs {
+    /// What it is about: parts with dots between them
+    #[arg(value_name = "TOPIC")]
+    topic: Topic,
+    /// A JSON object, or `-` to read it from standard input
+    #[arg(long, value_name = "JSON", default_value = "{}")]
+    payload: String,
+    #[command(flatten)]
+    speaker: SpeakerArgs,
+    /// What the acknowledgement is to mean
+    #[arg(long, value_enum, default_value = "logged")]
+    durability: DurabilityArg,
+    /// Show the event, and publish nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Wait until this agent may publish again
+    #[arg(long)]
+    wait: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum DurabilityArg {
+    /// It is in the log, and survives the end of every process
+    Logged,
+    /// It is on disk, and survives a loss of power
+    Synced,
+}
+
+/// `callosum mesh publish --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct PublishOutput {
+    /// Whether it was published.
+    pub(crate) published: bool,
+    /// Its place in the log, as a cursor.
+    pub(crate) cursor: Option<String>,
+    /// What the acknowledgement means: `logged` or `synced`.
+    pub(crate) durability: Option<String>,
+    /// Seconds after which this agent may publish again, where it was too early.
+    pub(crate) retry_after: Option<f64>,
+    /// The event: as it is in the log, or as it would be handed in.
+    pub(crate) event: Option<Value>,
+}
+
+pub(super) fn run(context: &Context, args: &PublishArgs) -> Result<(), CommandError> {
+    let voice = args.speaker.voice(context);
+    let payload = payload(&args.payload)?;
+    let draft = Draft::read(&serde_json::json!({
+        "type": args.topic, "source": voice.agent, "session_id": voice.session_id,
+        "pane_id": voice.pane_id, "cwd": voice.cwd, "payload": payload,
+    }));
+    let draft = draft.map_err(|faults| {
+        CommandError::because(Exit::Usage, "the event is not as it must be", &faults)
+    })?;
+    if args.dry_run {
+        return show(context, &dry(&args.topic, &voice, payload));
+    }
+    let mut mesh = open::synced(context)?;
+    let stamp = mesh.folder().join("published").join(voice.agent.as_str());
+    if let Some(left) = left(context, &stamp)? {
+        if !args.wait {
+            return refuse(context, &voice.agent, left);
+        }
+        wait(context, left)?;
+    }
+    let durability = match args.durability {
+        DurabilityArg::Logged => Durability::Logged,
+        DurabilityArg::Synced => Durability::Synced,
+    };
+    let events = mesh
+        .publish(draft, durability)
+        .map_err(|error| open::explain(&error))?;
+    note(context, &stamp).map_err(|error| {
+        CommandError::because(Exit::Environment, "the event was published", &error)
+    })?;
+    open::bring_in_line(context, &mut mesh)?;
+    let event = events.first();
+    let cursor = event.map(|event| Cursor {
+        origin: Some(event.origin.clone()),
+        seq: event.seq,
+    });
+    show(
+        context,
+        &PublishOutput {
+            published: true,
+            cursor: cursor.map(|cursor| cursor.to_string()),
+            durability: Some(durability.as_str().to_owned()),
+            retry_after: None,
+            event: event.and_then(|event| serde_json::to_value(event).ok()),
+        },
+    )
+}
+
+fn payload(text: &str) -> Result<Value, CommandError> {
+    let mut read = String::new();
+    let text = if text == "-" {
+        let stdin = std::io::stdin().lock();
+        stdin
+            .take(LONGEST as u64 + 1)
+            .read_to_string(&mut read)
+            .map_err(|error| {
+                CommandError::because(Exit::Usage, "standard input cannot be read", &error)
+            })?;
+        &read
+    } else {
+        text
+    };
+    if text.len() > LONGEST {
+        let what = format!("a payload has at most {LONGEST} bytes");
+        return Err(CommandError::new(Exit::Usage, what));
+    }
+    let value: Result<Value, _> = serde_json::from_str(text);
+    value.map_err(|error| CommandError::because(Exit::Usage, "--payload is no JSON", &error))
+}
+
+fn dry(topic: &Topic, voice: &callosum_mesh::Voice, payload: Value) -> PublishOutput {
+    let event = serde_json::json!({
+        "type": topic, "event": topic, "source": voice.agent, "session_id": voice.session_id,
+        "pane_id": voice.pane_id, "cwd": voice.cwd, "payload": payload,
+    });
+    PublishOutput {
+        published: false,
+        cursor: None,
+        durability: None,
+        retry_after: None,
+        event: Some(event),
+    }
+}
+
+/// How long this agent has to wait.
+fn left(context: &Context, stamp: &Path) -> Result<Option<Duration>, CommandError> {
+    let bytes = context.disk.read_if_there(stamp).map_err(|error| {
+        CommandError::because(Exit::Environment, "the mesh cannot be used", &error)
+    })?;
+    let last = bytes.and_then(|bytes| {
+        let text = String::from_utf8(bytes).ok()?;
+        text.trim().parse::<Timestamp>().ok()
+    });
+    let left = throttle::wait(last, context.clock.now(), throttle::WINDOW);
+    Ok(left.map(jiff::SignedDuration::unsigned_abs))
+}
+
+/// Writes down that this agent has published now.
+fn note(context: &Context, stamp: &Path) -> Result<(), DiskError> {
+    if let Some(folder) = stamp.parent() {
+        context.disk.create_private_dir(folder)?;
+    }
+    let now = context.clock.now().to_string();
+    context.disk.replace_unsynced(stamp, now.as_bytes(), 0o600)
+}
+
+fn wait(context: &Context, left: Duration) -> Result<(), CommandError> {
+    const STEP: Duration = Duration::from_millis(50);
+    let started = std::time::Instant::now();
+    while let Some(rest) = left.checked_sub(started.elapsed()) {
+        if context.cancel.is_cancelled() {
+            return Err(CommandError::told(Exit::Interrupted));
+        }
+        thread::sleep(rest.min(STEP));
+    }
+    Ok(())
+}
+
+fn refuse(context: &Context, agent: &AgentName, left: Duration) -> Result<(), CommandError> {
+    let seconds = left.as_secs_f64();
+    if context.ui.json {
+        context.ui.json_data(&PublishOutput {
+            published: false,
+            cursor: None,
+            durability: None,
+            retry_after: Some(seconds),
+            event: None,
+        })?;
+    }
+    let what = format!("{agent} published less than five seconds ago; {seconds:.1} s are left");
+    Err(CommandError::new(Exit::No, what).hint("add --wait"))
+}
+
+fn show(context: &Context, output: &PublishOutput) -> Result<(), CommandError> {
+    if context.ui.json {
+        return context.ui.json_data(output);
+    }
+    match (&output.cursor, &output.durability) {
+        (Some(cursor), Some(durability)) => context.ui.data(&format!("{cursor} {durability}\n")),
+        _ => match &output.event {
+            Some(event) => context.ui.json_data(event),
+            None => Ok(()),
+        },
+    }
+}

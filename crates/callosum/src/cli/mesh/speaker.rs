@@ -1,0 +1,54 @@
+//! [`SpeakerArgs`]: who speaks, as the command line or the client's environment says.
+
+use callosum_mesh::{Voice, agent::AgentName};
+use clap::Args;
+
+use crate::cli::context::Context;
+
+/// A client's mark in the environment of what it runs, its agent's name, and the variable with its
+/// session, where there is one.
+const MARKS: [(&str, &str, Option<&str>); 4] = [
+    ("CLAUDECODE", "claude-code", Some("CLAUDE_CODE_SESSION_ID")),
+    ("CODEX_THREAD_ID", "codex", Some("CODEX_THREAD_ID")),
+    ("QWEN_CODE", "qwen-code", Some("QWEN_CODE_SESSION_ID")),
+    ("GEMINI_CLI", "gemini-cli", None),
+];
+
+/// Who speaks where no client does.
+const PERSON: &str = "person";
+
+/// Who speaks.
+#[derive(Args, Debug)]
+pub(super) struct SpeakerArgs {
+    /// Speak as this agent; by default the client that runs the command, or `person`
+    #[arg(long = "as", value_name = "AGENT")]
+    agent: Option<AgentName>,
+    /// The agent's own session
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+}
+
+impl SpeakerArgs {
+    /// Who speaks, and from where.
+    pub(super) fn voice(&self, context: &Context) -> Voice {
+        let environment = &context.environment;
+        let text = |name: &str| {
+            let value = environment.get(name)?.to_str()?;
+            Some(value.to_owned())
+        };
+        let mark = MARKS
+            .iter()
+            .find(|(mark, _, _)| environment.get(mark).is_some());
+        let client = mark.map_or(PERSON, |(_, name, _)| name);
+        let client: AgentName = client.parse().expect("it is a name");
+        let agent = self.agent.clone().unwrap_or_else(|| client.clone());
+        let session = mark.filter(|_| agent == client);
+        let session = session.and_then(|(_, _, variable)| text((*variable)?));
+        Voice {
+            agent,
+            session_id: self.session.clone().or(session),
+            pane_id: text("TMUX_PANE"),
+            cwd: Some(context.folder.to_string_lossy().into_owned()),
+        }
+    }
+}

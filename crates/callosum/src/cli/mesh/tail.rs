@@ -1,0 +1,209 @@
+//! `callosum mesh tail`: what was told, and what is told next.
+
+use std::{thread, time::Duration};
+
+use callosum_evidence::terminal::on_one_line;
+use callosum_mesh::{
+    event::Event,
+    journal::{Cursor, Notice, Reader},
+    topic::Pattern,
+};
+use clap::Args;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::open;
+use crate::{
+    cli::{context::Context, moment::Moment},
+    ui::{CommandError, Exit},
+};
+
+/// Events that are read at once.
+const BATCH: usize = 512;
+
+/// The pause between two looks at the log.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Most characters of a payload on a line.
+const MOST_SHOWN: usize = 160;
+
+/// Show events, oldest first
+///
+/// The last ten, unless --since says from where. With --json one object a line, the events as they
+/// are in the log.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum mesh tail
+  $ callosum mesh tail --topic 'calc.**' --since 1h
+  $ callosum mesh tail --since 17 --json")]
+pub(crate) struct TailArgs {
+    /// Only topics like this: `*` is one part, `**` any number; may be given several times
+    #[arg(long, value_name = "PATTERN")]
+    topic: Vec<Pattern>,
+    /// After this cursor, or since this time (30m, 2026-01-02)
+    #[arg(long, value_name = "CURSOR|TIME", value_parser = since)]
+    since: Option<Since>,
+    /// The last so many, where --since is not given
+    #[arg(long, value_name = "N", default_value = "10", conflicts_with = "since")]
+    last: usize,
+    /// Go on with what is told from now on, until Ctrl-C
+    #[arg(short, long)]
+    follow: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Since {
+    Cursor(Cursor),
+    Time(Moment),
+}
+
+fn since(text: &str) -> Result<Since, String> {
+    if let Ok(cursor) = text.parse::<Cursor>() {
+        return Ok(Since::Cursor(cursor));
+    }
+    let moment = Moment::read(text).map(Since::Time);
+    moment.map_err(|error| format!("say a cursor, as 17; or {error}"))
+}
+
+/// A line of `callosum mesh tail --json`: an event, or a notice.
+#[derive(Debug, JsonSchema, Serialize)]
+#[serde(untagged)]
+pub(crate) enum EventsOutput {
+    /// An event, as it is in the log.
+    Event(Value),
+    /// What is missing before the events that follow.
+    Notice(NoticeOutput),
+}
+
+/// What is missing before the events that follow.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct NoticeOutput {
+    /// `reset`, `dropped` or `damaged`.
+    pub(crate) notice: String,
+    /// In words.
+    pub(crate) message: String,
+}
+
+pub(super) fn run(context: &Context, args: &TailArgs) -> Result<(), CommandError> {
+    let mesh = open::synced(context)?;
+    let (cursor, not_before) = match &args.since {
+        Some(Since::Cursor(cursor)) => (cursor.clone(), None),
+        Some(Since::Time(moment)) => (Cursor::START, Some(moment.first(context.clock.now()))),
+        None => (Cursor::START, None),
+    };
+    let mut reader = mesh.journal().read_after(&cursor);
+    if args.since.is_some() {
+        pass_on(context, args, &mut reader, not_before)?;
+    } else {
+        let mut last = std::collections::VecDeque::new();
+        loop {
+            let batch = reader.next_batch(BATCH).map_err(unreadable)?;
+            if batch.events.is_empty() {
+                break;
+            }
+            for event in batch
+                .events
+                .into_iter()
+                .filter(|event| is_wanted(args, event))
+            {
+                last.push_back(event);
+                if last.len() > args.last {
+                    last.pop_front();
+                }
+            }
+        }
+        for event in &last {
+            show(context, event)?;
+        }
+    }
+    while args.follow && !context.cancel.is_cancelled() {
+        thread::sleep(PAUSE);
+        pass_on(context, args, &mut reader, None)?;
+    }
+    Ok(())
+}
+
+/// Shows what there is after the reader's place.
+fn pass_on(
+    context: &Context,
+    args: &TailArgs,
+    reader: &mut Reader,
+    not_before: Option<Timestamp>,
+) -> Result<(), CommandError> {
+    loop {
+        let batch = reader.next_batch(BATCH).map_err(unreadable)?;
+        for notice in &batch.notices {
+            tell(context, notice)?;
+        }
+        if batch.events.is_empty() || context.cancel.is_cancelled() {
+            return Ok(());
+        }
+        let is_new = |event: &&Event| not_before.is_none_or(|first| event.timestamp >= first);
+        for event in batch.events.iter().filter(is_new) {
+            if is_wanted(args, event) {
+                show(context, event)?;
+            }
+        }
+    }
+}
+
+fn is_wanted(args: &TailArgs, event: &Event) -> bool {
+    args.topic.is_empty() || args.topic.iter().any(|topic| topic.matches(&event.topic))
+}
+
+fn show(context: &Context, event: &Event) -> Result<(), CommandError> {
+    if context.ui.json {
+        let value = serde_json::to_value(event).map_err(CommandError::internal)?;
+        return line(context, &EventsOutput::Event(value));
+    }
+    let payload = serde_json::to_string(&event.payload).unwrap_or_default();
+    let payload = on_one_line(&payload);
+    let mut shown: String = payload.chars().take(MOST_SHOWN).collect();
+    if shown.len() < payload.len() {
+        shown.push('…');
+    }
+    let Event {
+        seq,
+        timestamp,
+        source,
+        topic,
+        ..
+    } = event;
+    let text = format!("{seq} {timestamp:.0} {source} {topic} {shown}\n");
+    context.ui.read_by_all(&text)
+}
+
+fn tell(context: &Context, notice: &Notice) -> Result<(), CommandError> {
+    let (kind, message) = match notice {
+        Notice::Reset { origin } => (
+            "reset",
+            format!("the cursor is of another log; this one is {origin}, from its beginning"),
+        ),
+        Notice::Dropped { count } => ("dropped", format!("{count} events are kept no longer")),
+        Notice::Damaged { count, path } => (
+            "damaged",
+            format!("{count} lines of {} are no event", path.display()),
+        ),
+    };
+    if context.ui.json {
+        let notice = NoticeOutput {
+            notice: kind.to_owned(),
+            message,
+        };
+        return line(context, &EventsOutput::Notice(notice));
+    }
+    context.ui.warn(&message, None);
+    Ok(())
+}
+
+fn line(context: &Context, output: &EventsOutput) -> Result<(), CommandError> {
+    let text = serde_json::to_string(output).map_err(CommandError::internal)?;
+    context.ui.foreign(&format!("{text}\n"))
+}
+
+fn unreadable(error: callosum_mesh::journal::JournalError) -> CommandError {
+    CommandError::because(Exit::Environment, "the log cannot be read", &error)
+}

@@ -1,0 +1,417 @@
+//! `callosum mesh task`: work that one agent leaves for another.
+
+use std::{fmt::Write as _, path::PathBuf};
+
+use callosum_evidence::terminal::on_one_line;
+use callosum_mesh::{
+    Mesh,
+    agent::AgentName,
+    board::{Board, NewTask, Order, Task},
+    route::CATEGORY,
+};
+use clap::{Args, Subcommand};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::{open, route, speaker::SpeakerArgs};
+use crate::{
+    cli::context::Context,
+    ui::{CommandError, Exit},
+};
+
+/// Most characters of a prompt in a list.
+const MOST_SHOWN: usize = 80;
+
+/// Leave work for another agent, claim it, and say that it is done
+#[derive(Debug, Subcommand)]
+pub(crate) enum TaskCommand {
+    Add(AddArgs),
+    Claim(ClaimArgs),
+    Done(DoneArgs),
+    Release(ReleaseArgs),
+    Cancel(CancelArgs),
+    List(ListArgs),
+    Show(ShowArgs),
+}
+
+/// Leave a task
+///
+/// Its id is printed. It stands in the queue until an agent claims it: the one that --to names, or any.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum mesh task add \"Review the parser for panics\" --to gemini --output-file /tmp/review.md
+  $ callosum mesh task add \"Count what depends on serde\" --category dependency-scan
+  $ callosum mesh task add \"Fix what the review found\" --priority 1")]
+pub(crate) struct AddArgs {
+    /// What is to be done
+    #[arg(value_name = "PROMPT")]
+    prompt: String,
+    /// Who is to do it; by default whoever claims it first
+    #[arg(long, value_name = "AGENT")]
+    to: Option<AgentName>,
+    /// What kind of task it is, which says who is to do it: see `callosum mesh route`
+    #[arg(long, value_name = "CATEGORY")]
+    category: Option<String>,
+    /// How urgent it is: the smallest number comes first
+    #[arg(short, long, value_name = "N", default_value = "5")]
+    priority: i64,
+    /// A task that is to be complete before; may be given several times
+    #[arg(long, value_name = "TASK")]
+    needs: Vec<String>,
+    /// Where the result is to be written
+    #[arg(long, value_name = "PATH")]
+    output_file: Option<PathBuf>,
+    /// Its id; a new one by default. The same id twice is one task
+    #[arg(long, value_name = "ID")]
+    id: Option<String>,
+    #[command(flatten)]
+    speaker: SpeakerArgs,
+}
+
+/// Claim a task: the most urgent that this agent may begin, or the one that is named
+///
+/// Of two agents that claim the same task one is refused. A claim ends after half an hour, unless it
+/// is claimed again. Exits with 1 where there is nothing to claim.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum mesh task claim --as codex || true
+  $ callosum mesh task claim --json || true")]
+pub(crate) struct ClaimArgs {
+    /// The task
+    #[arg(value_name = "TASK")]
+    task: Option<String>,
+    /// Also where it was left for another agent
+    #[arg(long, requires = "task")]
+    anyway: bool,
+    #[command(flatten)]
+    speaker: SpeakerArgs,
+}
+
+/// Say that a task is done
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum mesh task add \"Count the tests\" --id count-tests
+  $ callosum mesh task done count-tests --result \"412\"")]
+pub(crate) struct DoneArgs {
+    /// The task
+    #[arg(value_name = "TASK")]
+    task: String,
+    /// What came of it
+    #[arg(long, value_name = "TEXT")]
+    result: Option<String>,
+    /// Also where another agent has claimed it
+    #[arg(long)]
+    anyway: bool,
+    #[command(flatten)]
+    speaker: SpeakerArgs,
+}
+
+/// Give a task back to the queue
+#[derive(Args, Debug)]
+pub(crate) struct ReleaseArgs {
+    /// The task
+    #[arg(value_name = "TASK")]
+    task: String,
+    /// Why
+    #[arg(long, value_name = "TEXT", default_value = "given back")]
+    because: String,
+    /// Also where another agent has claimed it
+    #[arg(long)]
+    anyway: bool,
+    #[command(flatten)]
+    speaker: SpeakerArgs,
+}
+
+/// Take a task back
+#[derive(Args, Debug)]
+pub(crate) struct CancelArgs {
+    /// The task
+    #[arg(value_name = "TASK")]
+    task: String,
+    /// Why
+    #[arg(long, value_name = "TEXT", default_value = "taken back")]
+    because: String,
+    #[command(flatten)]
+    speaker: SpeakerArgs,
+}
+
+/// List tasks, the most urgent first
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum mesh task list
+  $ callosum mesh task list --to codex --json")]
+pub(crate) struct ListArgs {
+    /// Also those that are complete or cancelled
+    #[arg(long)]
+    all: bool,
+    /// Only those that this agent may claim or has
+    #[arg(long, value_name = "AGENT")]
+    to: Option<AgentName>,
+}
+
+/// Show a task
+#[derive(Args, Debug)]
+pub(crate) struct ShowArgs {
+    /// The task
+    #[arg(value_name = "TASK")]
+    task: String,
+}
+
+/// `callosum mesh task list --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct MeshTasksOutput {
+    /// The tasks, the most urgent first.
+    pub(crate) tasks: Vec<MeshTaskOutput>,
+}
+
+/// A task, as `callosum mesh task show|add|claim|done --json` print it.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct MeshTaskOutput {
+    /// Its id.
+    pub(crate) id: String,
+    /// Who is to do it; null where anybody may.
+    pub(crate) assigned_to: Option<String>,
+    /// `pending`, `in_progress`, `complete` or `cancelled`.
+    pub(crate) status: String,
+    /// How urgent it is: the smallest number comes first.
+    pub(crate) priority: i64,
+    /// What is to be done.
+    pub(crate) prompt: String,
+    /// Where the result is to be written.
+    pub(crate) output_file: Option<String>,
+    /// Who left it.
+    pub(crate) created_by: String,
+    /// When.
+    pub(crate) created_at: String,
+    /// When it was done.
+    pub(crate) completed_at: Option<String>,
+    /// The folder that it is about.
+    pub(crate) cwd: Option<String>,
+    /// Tasks that are to be complete before and are not.
+    pub(crate) waits_for: Vec<String>,
+    /// Who works on it.
+    pub(crate) claimed_by: Option<String>,
+    /// When the claim ends.
+    pub(crate) claimed_until: Option<String>,
+    /// What came of it.
+    pub(crate) result: Option<String>,
+}
+
+impl MeshTaskOutput {
+    fn of(board: &Board, task: &Task) -> Self {
+        let claim = task.claim.as_ref();
+        let claim = claim.filter(|_| !task.status.is_over());
+        Self {
+            id: task.id.clone(),
+            assigned_to: task.assigned_to.as_ref().map(ToString::to_string),
+            status: task.status.as_str().to_owned(),
+            priority: task.priority,
+            prompt: task.prompt.clone(),
+            output_file: task.output_file.clone(),
+            created_by: task.created_by.to_string(),
+            created_at: task.created_at.to_string(),
+            completed_at: task.completed_at.clone(),
+            cwd: task.cwd.clone(),
+            waits_for: board.waits_for(task).map(str::to_owned).collect(),
+            claimed_by: claim.map(|claim| claim.by.to_string()),
+            claimed_until: claim.map(|claim| claim.until.to_string()),
+            result: task.result.clone(),
+        }
+    }
+}
+
+pub(super) fn run(context: &Context, command: &TaskCommand) -> Result<(), CommandError> {
+    match command {
+        TaskCommand::Add(args) => add(context, args),
+        TaskCommand::Claim(args) => {
+            let order = Order::Claim {
+                task: args.task.clone(),
+                anyway: args.anyway,
+            };
+            act(context, &args.speaker, order, args.task.as_deref())
+        }
+        TaskCommand::Done(args) => {
+            let order = Order::Complete {
+                task: args.task.clone(),
+                result: args.result.clone(),
+                anyway: args.anyway,
+            };
+            act(context, &args.speaker, order, Some(&args.task))
+        }
+        TaskCommand::Release(args) => {
+            let order = Order::Release {
+                task: args.task.clone(),
+                reason: args.because.clone(),
+                anyway: args.anyway,
+            };
+            act(context, &args.speaker, order, Some(&args.task))
+        }
+        TaskCommand::Cancel(args) => {
+            let order = Order::Cancel {
+                task: args.task.clone(),
+                reason: args.because.clone(),
+            };
+            act(context, &args.speaker, order, Some(&args.task))
+        }
+        TaskCommand::List(args) => list(context, args),
+        TaskCommand::Show(args) => {
+            let mut mesh = open::synced(context)?;
+            show(context, &mut mesh, &args.task)
+        }
+    }
+}
+
+fn add(context: &Context, args: &AddArgs) -> Result<(), CommandError> {
+    let id = args.id.clone().unwrap_or_else(|| context.ids.uuid_v4());
+    let output_file = args.output_file.as_ref().map(|path| {
+        let path = context.folder.join(path);
+        path.to_string_lossy().into_owned()
+    });
+    let (assigned_to, other) = meant(context, args)?;
+    let order = Order::Add(NewTask {
+        id: id.clone(),
+        assigned_to,
+        other,
+        priority: Some(args.priority),
+        prompt: args.prompt.clone(),
+        output_file,
+        needs: args.needs.clone(),
+        ..NewTask::default()
+    });
+    act(context, &args.speaker, order, Some(&id))
+}
+
+/// Who is to do a task, by its category where nobody is named.
+fn meant(
+    context: &Context,
+    args: &AddArgs,
+) -> Result<(Option<AgentName>, Map<String, Value>), CommandError> {
+    let mut other = Map::new();
+    let Some(category) = &args.category else {
+        return Ok((args.to.clone(), other));
+    };
+    let mesh = open::mesh(context)?;
+    let Some(route) = mesh.matrix().route(category) else {
+        return Err(route::unknown(category, &mesh.matrix().routes));
+    };
+    other.insert(CATEGORY.to_owned(), category.as_str().into());
+    let to = args.to.clone().unwrap_or_else(|| route.primary.clone());
+    Ok((Some(to), other))
+}
+
+/// Does what is wanted, and shows the task that it was about.
+fn act(
+    context: &Context,
+    speaker: &SpeakerArgs,
+    order: Order,
+    task: Option<&str>,
+) -> Result<(), CommandError> {
+    let mut mesh = open::synced(context)?;
+    let voice = speaker.voice(context);
+    let is_new = matches!(order, Order::Add(_));
+    let events = mesh
+        .give(order, &voice)
+        .map_err(|error| open::explain(&error))?;
+    open::bring_in_line(context, &mut mesh)?;
+    let told = events
+        .first()
+        .and_then(|event| event.payload.get("task")?.as_str());
+    let Some(task) = task.or(told).map(str::to_owned) else {
+        return Ok(());
+    };
+    if is_new && !context.ui.json {
+        return context.ui.read_by_all(&format!("{task}\n"));
+    }
+    show(context, &mut mesh, &task)
+}
+
+fn list(context: &Context, args: &ListArgs) -> Result<(), CommandError> {
+    let mut mesh = open::synced(context)?;
+    let board = mesh.board().map_err(|error| open::explain(&error))?;
+    let is_theirs = |task: &&Task| {
+        args.to.as_ref().is_none_or(|agent| {
+            let claimed = task.claim.as_ref().map(|claim| &claim.by);
+            match claimed {
+                Some(by) => by == agent,
+                None => task.assigned_to.as_ref().is_none_or(|meant| meant == agent),
+            }
+        })
+    };
+    let tasks = board.tasks.iter();
+    let tasks = tasks.filter(|task| args.all || !task.status.is_over());
+    let mut tasks: Vec<&Task> = tasks.filter(is_theirs).collect();
+    tasks.sort_by_key(|task| task.priority);
+    let tasks = tasks
+        .into_iter()
+        .map(|task| MeshTaskOutput::of(board, task));
+    let output = MeshTasksOutput {
+        tasks: tasks.collect(),
+    };
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    if output.tasks.is_empty() {
+        context.ui.say("no task waits");
+    }
+    let text: String = output.tasks.iter().map(line).collect();
+    context.ui.read_by_all(&text)
+}
+
+/// A task on a line.
+fn line(task: &MeshTaskOutput) -> String {
+    let prompt = on_one_line(&task.prompt);
+    let mut shown: String = prompt.chars().take(MOST_SHOWN).collect();
+    if shown.len() < prompt.len() {
+        shown.push('…');
+    }
+    let mut line = format!("{} P{} {}", task.id, task.priority, task.status);
+    if let Some(by) = &task.claimed_by {
+        let _ = write!(line, " by {by}");
+    } else if let Some(to) = &task.assigned_to {
+        let _ = write!(line, " for {to}");
+    }
+    let _ = write!(line, ": {shown}");
+    if !task.waits_for.is_empty() {
+        let _ = write!(line, " (waits for {})", task.waits_for.join(", "));
+    }
+    line.push('\n');
+    line
+}
+
+fn show(context: &Context, mesh: &mut Mesh, id: &str) -> Result<(), CommandError> {
+    let board = mesh.board().map_err(|error| open::explain(&error))?;
+    let Some(task) = board.task(id) else {
+        let what = format!("there is no task `{id}`");
+        return Err(CommandError::new(Exit::No, what).hint("callosum mesh task list --all"));
+    };
+    let output = MeshTaskOutput::of(board, task);
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    let mut text = line(&output);
+    let _ = writeln!(
+        text,
+        "left by {} at {}",
+        output.created_by, output.created_at
+    );
+    for (what, value) in [
+        ("about", &output.cwd),
+        ("result goes to", &output.output_file),
+        ("claimed until", &output.claimed_until),
+        ("done at", &output.completed_at),
+    ] {
+        if let Some(value) = value {
+            let _ = writeln!(text, "{what} {}", on_one_line(value));
+        }
+    }
+    let _ = writeln!(text, "\n{}", output.prompt);
+    if let Some(result) = &output.result {
+        let _ = writeln!(text, "\nresult:\n{result}");
+    }
+    context.ui.read_by_all(&text)
+}

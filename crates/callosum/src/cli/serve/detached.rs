@@ -1,0 +1,99 @@
+//! `callosum serve --detach`: a daemon that goes on by itself.
+
+use std::{
+    ffi::OsString,
+    thread,
+    time::{Duration, Instant},
+};
+
+use callosum_host::process::{self, Launch, Limits};
+
+use super::{Ground, HowArgs, Serving, addresses, served_already, tell};
+use crate::{
+    cli::store,
+    daemon::{Wish, running},
+    ui::{CommandError, Exit},
+};
+
+/// How long the daemon may take until it answers.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// The pause between two looks.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// The folder that the daemon works in: none that anybody may want to remove.
+const FOLDER: &str = "/";
+
+pub(super) fn run(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
+    let wishes = addresses(&ground.environment, how)?;
+    if running(&ground.folder()).is_ok() {
+        return Err(served_already(ground));
+    }
+    let disk_failed = |error| store::disk_failed(&error);
+    ground
+        .disk
+        .create_private_dir(&ground.folder())
+        .map_err(disk_failed)?;
+    let failure = ground.folder().join("serve.failure");
+    ground.disk.remove_file(&failure).map_err(disk_failed)?;
+    let program = std::env::current_exe().map_err(|error| {
+        CommandError::because(
+            Exit::Environment,
+            "this program does not find itself",
+            &error,
+        )
+    })?;
+    let spelled = |wish: Wish| match wish {
+        Wish::Off => "off".to_owned(),
+        Wish::At(address) => address.to_string(),
+    };
+    let arguments: [OsString; 11] = [
+        "serve".into(),
+        "--events".into(),
+        spelled(wishes.events).into(),
+        "--bus".into(),
+        spelled(wishes.bus).into(),
+        "--metrics".into(),
+        spelled(wishes.metrics).into(),
+        "--rate".into(),
+        how.rate.to_string().into(),
+        "--failure-to".into(),
+        failure.clone().into(),
+    ];
+    let environment = ground.environment.iter();
+    let launch = Launch {
+        program,
+        arguments: arguments.into(),
+        folder: FOLDER.into(),
+        environment: environment
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect(),
+        input: Vec::new(),
+        limits: Limits {
+            quiet: None,
+            total: None,
+            output_bytes: 0,
+            error_bytes: 0,
+        },
+    };
+    process::leave(&launch).map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
+    let began = Instant::now();
+    loop {
+        if let Ok(answer) = running(&ground.folder())
+            && let Ok(serving) = serde_json::from_value::<Serving>(answer["serving"].clone())
+        {
+            return tell(ground.ui, &serving);
+        }
+        let said = ground.disk.read_if_there(&failure).map_err(disk_failed)?;
+        if let Some(said) = said {
+            ground.disk.remove_file(&failure).map_err(disk_failed)?;
+            let said = String::from_utf8_lossy(&said).into_owned();
+            return Err(CommandError::new(Exit::Environment, said));
+        }
+        if began.elapsed() >= PATIENCE {
+            let what = "the daemon was started and does not answer";
+            return Err(CommandError::new(Exit::Environment, what).hint("callosum serve"));
+        }
+        thread::sleep(PAUSE);
+    }
+}

@@ -1,0 +1,234 @@
+//! `callosum serve`: the daemon, and who asks after it.
+
+mod detached;
+mod status;
+mod stop;
+
+use std::{fmt::Write as _, path::PathBuf, sync::Arc};
+
+use callosum_host::Disk;
+use clap::{Args, Subcommand};
+
+pub(super) use self::status::ServeStatusOutput;
+use super::{explain, guard, interrupt, store};
+pub(super) use crate::daemon::Serving as ServingOutput;
+use crate::{
+    config::{Environment, Homes},
+    daemon::{Addresses, Instance, ServeError, Serving, Setting, Wish, running, serve},
+    ui::{CommandError, Exit, Ui},
+};
+
+/// Serve what agents tell one another: events over HTTP, a bus, metrics
+///
+/// One daemon for this user and machine, on loopback alone: events at 127.0.0.1:8600, the bus at
+/// 127.0.0.1:7890, metrics at 127.0.0.1:9090. Where a port is taken the others are served, and who has it is
+/// told. Everything works without it too, on the same files; with it, who listens hears at once.
+#[derive(Args, Debug)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_long_help = "\
+Examples:
+  $ callosum serve --detach --events 127.0.0.1:0 --bus 127.0.0.1:0 --metrics off
+  $ callosum serve status
+  $ callosum serve stop"
+)]
+pub(crate) struct ServeArgs {
+    #[command(flatten)]
+    how: HowArgs,
+    #[command(subcommand)]
+    command: Option<ServeCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+enum ServeCommand {
+    /// Show what is served, and where; exits with 1 where nothing is
+    Status,
+    /// End the daemon; exits with 1 where there is none
+    Stop,
+}
+
+#[derive(Args, Clone, Debug)]
+struct HowArgs {
+    /// Where events are served: an address and port of loopback, or `off`
+    #[arg(long, value_name = "ADDRESS")]
+    events: Option<Wish>,
+    /// Where the bus is served, likewise
+    #[arg(long, value_name = "ADDRESS")]
+    bus: Option<Wish>,
+    /// Where metrics are served, likewise
+    #[arg(long, value_name = "ADDRESS")]
+    metrics: Option<Wish>,
+    /// Events a second that each source may hand in
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    rate: u32,
+    /// Go on in the background, once everything answers
+    #[arg(long)]
+    detach: bool,
+    /// Tell nobody on a terminal, and what fails in this file
+    #[arg(long, value_name = "FILE", hide = true, conflicts_with = "detach")]
+    failure_to: Option<PathBuf>,
+}
+
+/// What each command here needs.
+struct Ground {
+    ui: Ui,
+    disk: Disk,
+    environment: Environment,
+    homes: Homes,
+}
+
+impl Ground {
+    /// The folder of the log, and of what the daemon tells of itself.
+    fn folder(&self) -> PathBuf {
+        self.homes.mesh()
+    }
+}
+
+pub(super) fn run(environment: Environment, args: &ServeArgs, ui: Ui) -> Result<(), CommandError> {
+    let homes = Homes::find(&environment)
+        .map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
+    let ground = Ground {
+        ui,
+        disk: Disk::real(),
+        environment,
+        homes,
+    };
+    match &args.command {
+        Some(ServeCommand::Status) => status::run(&ground),
+        Some(ServeCommand::Stop) => stop::run(&ground),
+        None if args.how.detach => detached::run(&ground, &args.how),
+        None => {
+            let served = foreground(&ground, &args.how);
+            match (&args.how.failure_to, served) {
+                (Some(file), Err(error)) => {
+                    let line = error.one_line();
+                    ground
+                        .disk
+                        .replace_unsynced(file, line.as_bytes(), 0o600)
+                        .map_err(|error| store::disk_failed(&error))?;
+                    Err(error)
+                }
+                (_, served) => served,
+            }
+        }
+    }
+}
+
+/// Serves until it is asked to end.
+fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
+    let cancel = interrupt::watch()?;
+    let addresses = addresses(&ground.environment, how)?;
+    ground
+        .homes
+        .create_machine(&ground.disk)
+        .map_err(|error| store::disk_failed(&error))?;
+    let instance = Instance::begin(&ground.disk, &ground.folder())
+        .map_err(|error| store::disk_failed(&error))?;
+    let Some(instance) = instance else {
+        return Err(served_already(ground));
+    };
+    let explained = |error| explain::environment(&error);
+    let setting = Setting {
+        disk: ground.disk.clone(),
+        clock: ground.environment.clock().map_err(explained)?,
+        ids: ground.environment.ids().map_err(explained)?,
+        folder: ground.folder(),
+        addresses,
+        rate: how.rate,
+        guard: Arc::new({
+            let (disk, homes) = (ground.disk.clone(), ground.homes.clone());
+            move || guard::metrics_of_machine(&disk, &homes).map_err(|error| error.one_line())
+        }),
+        cancel,
+    };
+    let mut told = Ok(());
+    let is_watched = how.failure_to.is_none();
+    serve(&instance, setting, |serving| {
+        if is_watched {
+            told = tell(ground.ui, serving);
+        }
+    })
+    .map_err(|error| failed(&error))?;
+    told
+}
+
+/// Where each is to be: as the flag says, else the variable, else the seed.
+fn addresses(environment: &Environment, how: &HowArgs) -> Result<Addresses, CommandError> {
+    let usual = Addresses::default();
+    let wish = |flag: Option<Wish>, variable: &str, usual: Wish| {
+        if let Some(wish) = flag {
+            return Ok(wish);
+        }
+        let Some(value) = environment.get(variable) else {
+            return Ok(usual);
+        };
+        let text = value.to_string_lossy();
+        text.parse::<Wish>().map_err(|error| {
+            let what = format!("the variable {variable} is `{text}`");
+            CommandError::because(Exit::Environment, what, &error)
+        })
+    };
+    Ok(Addresses {
+        events: wish(how.events, "CALLOSUM_EVENTS", usual.events)?,
+        bus: wish(how.bus, "CALLOSUM_BUS", usual.bus)?,
+        metrics: wish(how.metrics, "CALLOSUM_METRICS", usual.metrics)?,
+    })
+}
+
+/// Says what is served, and warns of what is not.
+fn tell(ui: Ui, serving: &Serving) -> Result<(), CommandError> {
+    for unserved in &serving.unserved {
+        let what = format!(
+            "the {} at {} cannot be served: {}",
+            unserved.what, unserved.address, unserved.reason
+        );
+        let hint = format!("callosum serve --{} 127.0.0.1:0", unserved.what);
+        ui.warn(&what, Some(&hint));
+    }
+    if ui.json {
+        return ui.json_data(serving);
+    }
+    ui.data(&lines(serving))
+}
+
+/// What is served, in words.
+fn lines(serving: &Serving) -> String {
+    let mut lines = format!("serving as pid {}, log {}\n", serving.pid, serving.origin);
+    let places = [
+        ("events", &serving.events, "http://", "/events"),
+        ("bus", &serving.bus, "ws://", ""),
+        ("metrics", &serving.metrics, "http://", "/metrics"),
+    ];
+    for (what, address, before, after) in places {
+        let place = match address {
+            Some(address) => format!("{before}{address}{after}"),
+            None => "-".to_owned(),
+        };
+        let _ = writeln!(lines, "{what:<8} {place}");
+    }
+    lines
+}
+
+fn served_already(ground: &Ground) -> CommandError {
+    let who = running(&ground.folder());
+    let serving = who
+        .ok()
+        .and_then(|who| serde_json::from_value::<Serving>(who["serving"].clone()).ok());
+    let what = match serving {
+        Some(Serving { pid, version, .. }) => {
+            format!("a daemon serves already: pid {pid}, version {version}")
+        }
+        None => "a daemon serves already, and does not answer".to_owned(),
+    };
+    CommandError::new(Exit::Environment, what).hint("callosum serve stop")
+}
+
+fn failed(error: &ServeError) -> CommandError {
+    let failed = CommandError::from_error(Exit::Environment, error);
+    match error {
+        ServeError::Nothing(_) => {
+            failed.hint("callosum serve --events 127.0.0.1:0 --bus 127.0.0.1:0 --metrics off")
+        }
+        _ => failed,
+    }
+}

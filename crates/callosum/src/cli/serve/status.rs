@@ -1,0 +1,55 @@
+//! `callosum serve status`: what is served, and where.
+
+use std::fmt::Write as _;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Ground, lines};
+use crate::{
+    daemon::{Serving, running},
+    ui::{CommandError, Exit, many},
+};
+
+/// `callosum serve status --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct ServeStatusOutput {
+    /// What is served; null where no daemon answers.
+    pub(crate) serving: Option<Serving>,
+    /// The last event of the log, as the daemon has seen it.
+    pub(crate) last_seq: Option<u64>,
+    /// How many listen.
+    pub(crate) subscribers: Option<u64>,
+}
+
+pub(super) fn run(ground: &Ground) -> Result<(), CommandError> {
+    let answer = running(&ground.folder()).unwrap_or_default();
+    let output = ServeStatusOutput {
+        serving: serde_json::from_value(answer["serving"].clone()).ok(),
+        last_seq: answer["last_seq"].as_u64(),
+        subscribers: answer["subscribers"].as_u64(),
+    };
+    if ground.ui.json {
+        ground.ui.json_data(&output)?;
+    }
+    let Some(serving) = &output.serving else {
+        if !ground.ui.json {
+            ground.ui.say("no daemon serves");
+        }
+        return Err(CommandError::told(Exit::No));
+    };
+    if ground.ui.json {
+        return Ok(());
+    }
+    let mut text = lines(serving);
+    let subscribers = output.subscribers.unwrap_or_default();
+    let last = output.last_seq.unwrap_or_default();
+    let _ = writeln!(
+        text,
+        "since    {} (version {}), event {last}, {}",
+        serving.started,
+        serving.version,
+        many(subscribers, "listener"),
+    );
+    ground.ui.data(&text)
+}

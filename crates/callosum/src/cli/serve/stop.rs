@@ -1,0 +1,42 @@
+//! `callosum serve stop`: the daemon is asked to end, and waited for.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::Ground;
+use crate::{
+    cli::store,
+    daemon::{Instance, ask},
+    ui::{CommandError, Exit},
+};
+
+/// How long the end of the daemon is waited for.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The pause between two looks.
+const PAUSE: Duration = Duration::from_millis(10);
+
+pub(super) fn run(ground: &Ground) -> Result<(), CommandError> {
+    let folder = ground.folder();
+    let Ok(answer) = ask(&folder, "POST", "/stop") else {
+        ground.ui.say("no daemon serves");
+        return Err(CommandError::told(Exit::No));
+    };
+    let pid = answer["serving"]["pid"].as_u64().unwrap_or_default();
+    let began = Instant::now();
+    // It is over when its lock is free.
+    loop {
+        let ended = Instance::begin(&ground.disk, &folder);
+        if ended.map_err(|error| store::disk_failed(&error))?.is_some() {
+            ground.ui.say(&format!("the daemon has ended (pid {pid})"));
+            return Ok(());
+        }
+        if began.elapsed() >= PATIENCE {
+            let what = format!("the daemon was asked to end and has not (pid {pid})");
+            return Err(CommandError::new(Exit::Environment, what).hint(format!("kill {pid}")));
+        }
+        thread::sleep(PAUSE);
+    }
+}

@@ -1,0 +1,104 @@
+//! What `doctor` says of our server of tools: whether clients are told of it, and whether it answers.
+//!
+//! Each registered program is started here as its client would start it, and asked to begin.
+
+use std::path::PathBuf;
+
+use callosum_agents::client::Client;
+use callosum_host::process::{self, Ending, Launch};
+use serde_json::{Value, json};
+
+use super::{
+    clients::{self, ClientName},
+    context::Context,
+    doctor::{Checks, Outcome},
+    trial,
+};
+use crate::{
+    registration::Scope,
+    ui::{CommandError, Exit},
+};
+
+/// What its name is in its answer.
+const NAME: &str = "callosum";
+
+pub(super) fn check(context: &Context, checks: &mut Checks) {
+    let installed = clients::installed(context);
+    for name in <ClientName as clap::ValueEnum>::value_variants() {
+        let client = name.client();
+        check_client(context, checks, client, installed.contains(&client));
+    }
+}
+
+fn check_client(
+    context: &Context,
+    checks: &mut Checks,
+    client: &'static Client,
+    is_installed: bool,
+) {
+    let name = format!("tools of {}", client.program);
+    let again = format!("callosum init --client {}", client.program);
+    let registrar = clients::registrar(context);
+    let mut is_told = false;
+    for scope in [Scope::User, Scope::Project] {
+        let Some(place) = clients::server_place(context, client, scope) else {
+            continue;
+        };
+        let settings = place.path.display();
+        match registrar.server(&place) {
+            Ok(None) => continue,
+            Ok(Some(program)) => match answers(context, &program) {
+                Ok(()) => {
+                    let found = format!("`callosum mcp` answers, by {settings}");
+                    checks.add(&name, Outcome::Ok, found, None);
+                }
+                Err(reason) => {
+                    let found = format!("`{program} mcp` does not answer, by {settings}: {reason}");
+                    checks.add(&name, Outcome::Failed, found, Some(&again));
+                }
+            },
+            Err(error) if is_installed => {
+                let found = CommandError::from_error(Exit::No, &error).one_line();
+                checks.add(&name, Outcome::Warning, found, None);
+            }
+            Err(_) => {}
+        }
+        is_told = true;
+    }
+    if !is_told && is_installed {
+        // Nobody needs them: what is missing is no fault.
+        let found = "not registered: its models are not told of find, decide and delegate";
+        checks.add(&name, Outcome::Ok, found, Some(&again));
+    }
+}
+
+/// Whether a registered program is our server; else why not.
+fn answers(context: &Context, program: &str) -> Result<(), String> {
+    let scratch = context.scratch().map_err(|error| error.one_line())?;
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "callosum-doctor", "version": env!("CARGO_PKG_VERSION")},
+    }});
+    let environment = context.environment.iter();
+    let launch = Launch {
+        program: PathBuf::from(program),
+        arguments: vec!["mcp".into()],
+        folder: scratch.path().to_owned(),
+        environment: environment
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect(),
+        input: format!("{request}\n").into_bytes(),
+        limits: trial::limits(),
+    };
+    let run = process::run(&launch, &context.cancel, &mut |_, _| {})
+        .map_err(|error| CommandError::from_error(Exit::No, &error).one_line())?;
+    if run.ending != Ending::Exited(0) {
+        return Err("it does not end with its input".to_owned());
+    }
+    let answer: Option<Value> = serde_json::from_slice(&run.output).ok();
+    let named = answer.map(|answer| answer["result"]["serverInfo"]["name"] == NAME);
+    named
+        .unwrap_or(false)
+        .then_some(())
+        .ok_or_else(|| "it does not begin as it should".to_owned())
+}

@@ -1,0 +1,153 @@
+//! `callosum session repos`: the projects of this machine that one session may name to another; and
+//! what the other commands need of them.
+
+use std::{fmt::Write as _, path::Path};
+
+use callosum_evidence::terminal::on_one_line;
+use callosum_session::Zones;
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{
+    cli::{context::Context, store},
+    config::{Repositories, Roots},
+    ui::{CommandError, Exit},
+};
+
+/// List the projects that this machine knows, to hand over to and to recover from
+///
+/// A project is known from `callosum init` on, or from the first decision or hand-off that is made in
+/// it. No other is read or written by --repo, whatever lies on the disk.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum session repos
+  $ callosum session repos --json")]
+pub(crate) struct ReposArgs {
+    /// Do not know this one any more; its files stay as they are
+    #[arg(long, value_name = "PATH")]
+    forget: Option<String>,
+}
+
+/// `callosum session repos --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct ReposOutput {
+    /// Those that are known, in the order of their roots.
+    pub(crate) repositories: Vec<RepoOutput>,
+    /// Files of the list that were not understood.
+    pub(crate) unread: Vec<String>,
+}
+
+/// A project that is known.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct RepoOutput {
+    /// Its root.
+    pub(crate) root: String,
+    /// When it was first known.
+    pub(crate) since: String,
+    /// `sessions` where sessions are kept there, `none` where not, `gone` where it is not there any more.
+    pub(crate) state: String,
+}
+
+pub(super) fn run(context: &Context, args: &ReposArgs) -> Result<(), CommandError> {
+    if let Some(path) = &args.forget {
+        return forget(context, path);
+    }
+    let listed = list(context)
+        .all()
+        .map_err(|error| store::disk_failed(&error))?;
+    let repositories = listed.known.into_iter().map(|known| RepoOutput {
+        state: state(context, &known.root).to_owned(),
+        root: known.root.display().to_string(),
+        since: known.since,
+    });
+    let output = ReposOutput {
+        repositories: repositories.collect(),
+        unread: listed
+            .unread
+            .iter()
+            .map(|file| file.display().to_string())
+            .collect(),
+    };
+    for file in &output.unread {
+        let what = format!("`{}` is no entry of the list", on_one_line(file));
+        context.ui.warn(&what, None);
+    }
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    let mut lines = String::new();
+    for one in &output.repositories {
+        let root = on_one_line(&one.root);
+        let _ = writeln!(lines, "{root}  {}  {}", one.state, on_one_line(&one.since));
+    }
+    context.ui.read_by_all(&lines)
+}
+
+fn forget(context: &Context, path: &str) -> Result<(), CommandError> {
+    // One that is gone can be forgotten too, by the path that it had.
+    let root = Roots::find(&context.disk, &context.folder, Some(Path::new(path)));
+    let root = root.map_or_else(|_| context.folder.join(path), |roots| roots.state);
+    let was_known = list(context)
+        .forget(&root)
+        .map_err(|error| store::disk_failed(&error))?;
+    if was_known {
+        context.ui.say(&format!("forgot {}", root.display()));
+        return Ok(());
+    }
+    let what = format!("`{}` was not known", root.display());
+    Err(CommandError::new(Exit::No, what).hint("callosum session repos"))
+}
+
+fn state(context: &Context, root: &Path) -> &'static str {
+    let zones = Zones {
+        tree: root.to_owned(),
+        root: root.to_owned(),
+    };
+    match context.disk.exists(root) {
+        Ok(true) if zones.are_used(&context.disk).unwrap_or(false) => "sessions",
+        Ok(true) => "none",
+        _ => "gone",
+    }
+}
+
+fn list(context: &Context) -> Repositories<'_> {
+    Repositories::new(&context.disk, context.project.homes.repositories())
+}
+
+/// Remembers this project. That it could not be keeps nobody from anything else.
+pub(in crate::cli) fn remember(context: &Context) {
+    let now = context.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ");
+    if let Err(error) = list(context).remember(context.state(), now.to_string()) {
+        let what = format!("other projects will not know of this one: {error}");
+        context.ui.detail(&what);
+    }
+}
+
+/// The zones of another project, which must be known, and have sessions.
+pub(super) fn other(context: &Context, path: &str) -> Result<Zones, CommandError> {
+    let roots = Roots::find(&context.disk, &context.folder, Some(Path::new(path)))
+        .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
+    if roots.state == context.state() {
+        let what = format!("`{path}` is this project itself");
+        return Err(CommandError::new(Exit::Usage, what));
+    }
+    let shown = roots.state.display().to_string();
+    let begin = format!("callosum -C '{shown}' init");
+    let is_known = list(context).know(&roots.state);
+    if !is_known.map_err(|error| store::disk_failed(&error))? {
+        let what = format!("`{shown}` is no project that was begun on this machine");
+        return Err(CommandError::new(Exit::Usage, what).hint(begin));
+    }
+    let zones = Zones {
+        tree: roots.tree,
+        root: roots.state,
+    };
+    let are_used = zones.are_used(&context.disk);
+    if !are_used.map_err(|error| store::disk_failed(&error))? {
+        let what = format!("no sessions are kept in `{shown}`");
+        return Err(CommandError::new(Exit::No, what).hint(begin));
+    }
+    Ok(zones)
+}

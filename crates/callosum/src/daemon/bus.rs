@@ -1,0 +1,471 @@
+//! The bus: JSON messages over a WebSocket (`docs/formats/mesh-bus.md`).
+
+use std::{future::pending, rc::Rc, time::Duration};
+
+use callosum_mesh::{
+    event::Event,
+    journal::{Cursor, Durability, JournalError},
+    topic::Pattern,
+};
+use futures_util::{SinkExt as _, StreamExt as _};
+use hyper::{
+    Request, Response, StatusCode,
+    body::Incoming,
+    header::{self, HeaderValue},
+    upgrade::{self, Upgraded},
+};
+use hyper_util::rt::TokioIo;
+use serde::Deserialize;
+use serde_json::{Value, json, value::RawValue};
+use tokio::time::Instant;
+use tokio_tungstenite::{
+    WebSocketStream,
+    tungstenite::{
+        Error, Message, Utf8Bytes,
+        handshake::derive_accept_key,
+        protocol::{CloseFrame, Role, WebSocketConfig, frame::coding::CloseCode},
+    },
+};
+
+use super::{
+    House,
+    feed::Feed,
+    posting::{self, Refusal},
+    reading::{self, MOST_PATTERNS},
+    reply::{self, Reply},
+    request::LONGEST_BODY,
+    seat::Item,
+};
+
+/// How often a client that says nothing is asked whether it is there.
+const BEAT: Duration = Duration::from_secs(20);
+
+/// Who says nothing for so long, or takes nothing, is let go.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// How long a request is waited for where its sender says nothing else.
+const USUAL_WAIT: Duration = Duration::from_mins(5);
+
+/// Longest that a request may be waited for.
+const LONGEST_WAIT: Duration = Duration::from_hours(24);
+
+/// Most requests of one client that wait to be acknowledged.
+const MOST_REQUESTS: usize = 256;
+
+type Socket = WebSocketStream<TokioIo<Upgraded>>;
+
+/// The answer to a request that wants to change to the bus.
+pub(super) fn answer(house: &Rc<House>, request: &mut Request<Incoming>) -> Response<Reply> {
+    let headers = request.headers();
+    let is = |name: header::HeaderName, wanted: &str| {
+        let value = headers.get(name).and_then(|value| value.to_str().ok());
+        value.is_some_and(|value| {
+            let mut parts = value.split(',');
+            parts.any(|part| part.trim().eq_ignore_ascii_case(wanted))
+        })
+    };
+    let is_sound = is(header::UPGRADE, "websocket")
+        && is(header::CONNECTION, "upgrade")
+        && is(header::SEC_WEBSOCKET_VERSION, "13");
+    let key = headers.get(header::SEC_WEBSOCKET_KEY).filter(|_| is_sound);
+    let Some(accept) = key.map(|key| derive_accept_key(key.as_bytes())) else {
+        let words = "this is no handshake of WebSocket version 13";
+        return reply::error(StatusCode::BAD_REQUEST, words);
+    };
+    let Some(place) = house.listen(|listeners| &listeners.bus) else {
+        house.hub.counts.refused("full");
+        let words = "as many listen as may";
+        return reply::later(StatusCode::SERVICE_UNAVAILABLE, words, PATIENCE);
+    };
+    let upgrade = upgrade::on(request);
+    let own = Rc::clone(house);
+    house.begin(async move {
+        let _place = place;
+        let Ok(upgraded) = upgrade.await else {
+            return;
+        };
+        let config = WebSocketConfig::default()
+            .read_buffer_size(8 * 1024)
+            .write_buffer_size(16 * 1024)
+            .max_message_size(Some(LONGEST_BODY))
+            .max_frame_size(Some(LONGEST_BODY));
+        let stream = TokioIo::new(upgraded);
+        let socket = WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await;
+        Session::new(own, socket).run().await;
+    });
+    let mut response = Response::new(Reply::Whole(None));
+    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    let headers = response.headers_mut();
+    headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+    headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
+    if let Ok(accept) = HeaderValue::from_str(&accept) {
+        headers.insert(header::SEC_WEBSOCKET_ACCEPT, accept);
+    }
+    response
+}
+
+/// What a client says.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ask<'a> {
+    op: String,
+    /// Comes back with the answer, whatever it is.
+    #[serde(rename = "ref")]
+    reference: Option<Value>,
+    topics: Option<Vec<Pattern>>,
+    since: Option<String>,
+    #[serde(borrow)]
+    event: Option<&'a RawValue>,
+    #[serde(borrow)]
+    events: Option<&'a RawValue>,
+    durability: Option<String>,
+    of: Option<String>,
+    source: Option<String>,
+    payload: Option<Value>,
+    timeout_seconds: Option<f64>,
+}
+
+/// A client.
+struct Session {
+    house: Rc<House>,
+    socket: Socket,
+    feed: Option<Feed>,
+    /// Hears of acknowledgements while a request of the client waits for one.
+    acks: Option<Feed>,
+    requests: Vec<Waiting>,
+    /// When the client last said anything.
+    heard: Instant,
+    /// When it was last asked whether it is there.
+    asked: Instant,
+}
+
+/// A request that waits to be acknowledged.
+struct Waiting {
+    id: String,
+    until: Instant,
+}
+
+/// Why a session ends.
+enum Over {
+    /// The client is gone, or takes nothing.
+    Gone,
+    /// With a reason that it is told.
+    Told(CloseCode, &'static str),
+}
+
+impl From<Error> for Over {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Capacity(_) => {
+                Self::Told(CloseCode::Size, "a message has at most 1,048,576 bytes")
+            }
+            Error::Protocol(_) => Self::Told(CloseCode::Protocol, "that is no WebSocket"),
+            Error::Utf8(_) => Self::Told(CloseCode::Invalid, "that is no text"),
+            _ => Self::Gone,
+        }
+    }
+}
+
+impl Session {
+    fn new(house: Rc<House>, socket: Socket) -> Self {
+        Self {
+            house,
+            socket,
+            feed: None,
+            acks: None,
+            requests: Vec::new(),
+            heard: Instant::now(),
+            asked: Instant::now(),
+        }
+    }
+
+    async fn run(mut self) {
+        let over = loop {
+            if let Err(over) = self.step().await {
+                break over;
+            }
+        };
+        if let Over::Told(code, reason) = over {
+            let frame = CloseFrame {
+                code,
+                reason: reason.into(),
+            };
+            // Whether it is heard or not, the connection ends.
+            drop(
+                tokio::time::timeout(Duration::from_secs(1), self.socket.close(Some(frame))).await,
+            );
+        }
+    }
+
+    /// Does the next that there is to do.
+    async fn step(&mut self) -> Result<(), Over> {
+        let mut stop = self.house.stop.clone();
+        let until = self.requests.iter().map(|waiting| waiting.until).min();
+        let beat = self.heard.max(self.asked) + BEAT;
+        let until = until.map_or(beat, |until| until.min(beat));
+        tokio::select! {
+            message = self.socket.next() => match message {
+                Some(message) => self.hear(message?).await,
+                None => Err(Over::Gone),
+            },
+            items = next(&mut self.feed) => self.tell(items).await,
+            items = next(&mut self.acks) => self.match_acks(items).await,
+            () = tokio::time::sleep_until(until) => self.beat().await,
+            _ = stop.wait_for(|is_over| *is_over) => {
+                Err(Over::Told(CloseCode::Away, "the daemon ends"))
+            }
+        }
+    }
+
+    async fn hear(&mut self, message: Message) -> Result<(), Over> {
+        self.heard = Instant::now();
+        let text = match message {
+            Message::Text(text) => text,
+            Message::Close(_) => return Err(Over::Gone),
+            Message::Binary(_) => {
+                return Err(Over::Told(CloseCode::Unsupported, "messages are text"));
+            }
+            _ => return Ok(()),
+        };
+        let ask = match serde_json::from_str::<Ask<'_>>(&text) {
+            Ok(ask) => ask,
+            Err(error) => {
+                self.house.hub.counts.refused("faults");
+                let words = format!("not understood: {error}");
+                return self
+                    .say(&json!({ "op": "error", "ref": null, "error": words }))
+                    .await;
+            }
+        };
+        let reference = ask.reference.clone();
+        match self.answer(ask).await {
+            Ok(mut answer) => {
+                answer["ref"] = reference.into();
+                self.say(&answer).await
+            }
+            Err(mut error) => {
+                error["op"] = "error".into();
+                error["ref"] = reference.into();
+                self.say(&error).await
+            }
+        }
+    }
+
+    /// What is answered to the client, or what is wrong.
+    async fn answer(&mut self, ask: Ask<'_>) -> Result<Value, Value> {
+        let wrong = |words: &str| json!({ "error": words });
+        match ask.op.as_str() {
+            "subscribe" => {
+                let topics = ask.topics.unwrap_or_else(|| vec![Pattern::all()]);
+                if topics.is_empty() || topics.len() > MOST_PATTERNS {
+                    return Err(wrong(&format!(
+                        "`topics` has 1 to {MOST_PATTERNS} patterns"
+                    )));
+                }
+                let since = ask.since.map(|since| since.parse::<Cursor>()).transpose();
+                let since = since.map_err(|error| wrong(&error.to_string()))?;
+                let said = json!(topics);
+                let feed = Feed::begin(&self.house.hub, topics, since.as_ref());
+                let cursor = feed.cursor().to_string();
+                self.feed = Some(feed);
+                Ok(json!({ "op": "subscribed", "topics": said, "cursor": cursor }))
+            }
+            "unsubscribe" => {
+                self.feed = None;
+                Ok(json!({ "op": "unsubscribed" }))
+            }
+            "publish" => {
+                let ((Some(what), None) | (None, Some(what))) = (ask.event, ask.events) else {
+                    return Err(wrong("`publish` has an `event` or a list of `events`"));
+                };
+                let durability = durability(ask.durability.as_deref())?;
+                let events = self.publish(what.get(), durability).await?;
+                Ok(acknowledged(&events, durability))
+            }
+            "request" => {
+                let Some(what) = ask.event else {
+                    return Err(wrong(
+                        "`request` has an `event`, whose type is `calc.request`",
+                    ));
+                };
+                self.request(what, ask.timeout_seconds).await
+            }
+            "ack" => {
+                let (Some(of), Some(source)) = (ask.of, ask.source) else {
+                    return Err(wrong("`ack` has `of`, the id of a request, and `source`"));
+                };
+                let mut payload = match ask.payload {
+                    None => serde_json::Map::new(),
+                    Some(Value::Object(payload)) => payload,
+                    Some(_) => return Err(wrong("`payload` must be an object")),
+                };
+                payload.insert("of".to_owned(), of.into());
+                let event = json!({ "type": "calc.ack", "source": source, "payload": payload });
+                let durability = durability(ask.durability.as_deref())?;
+                let events = self.publish(&event.to_string(), durability).await?;
+                Ok(acknowledged(&events, durability))
+            }
+            "ping" => Ok(json!({ "op": "pong" })),
+            _ => Err(wrong(
+                "`op` must be subscribe, unsubscribe, publish, request, ack or ping",
+            )),
+        }
+    }
+
+    async fn publish(&self, what: &str, durability: Durability) -> Result<Vec<Event>, Value> {
+        let taken = posting::taken(&self.house, what.as_bytes(), durability).await;
+        taken.map_err(|refusal: Refusal| refusal.told(&self.house))
+    }
+
+    /// Hands a request in, and waits for who acknowledges it without keeping the client waiting.
+    async fn request(&mut self, what: &RawValue, seconds: Option<f64>) -> Result<Value, Value> {
+        let wrong = |words: &str| json!({ "error": words });
+        if self.requests.len() >= MOST_REQUESTS {
+            return Err(wrong("256 requests wait already to be acknowledged"));
+        }
+        let wait = match seconds {
+            None => USUAL_WAIT,
+            Some(seconds) => match Duration::try_from_secs_f64(seconds) {
+                Ok(wait) if wait <= LONGEST_WAIT => wait,
+                _ => return Err(wrong("`timeout_seconds` must be from 0 to 86,400")),
+            },
+        };
+        let mut value: Value =
+            serde_json::from_str(what.get()).map_err(|error| wrong(&error.to_string()))?;
+        let Some(event) = value.as_object_mut() else {
+            return Err(wrong("`event` must be an object"));
+        };
+        event.entry("type").or_insert_with(|| "calc.request".into());
+        if event["type"] != "calc.request" {
+            return Err(wrong("the `type` of a request is `calc.request`"));
+        }
+        // Before it is handed in: nobody can acknowledge it unheard.
+        if self.acks.is_none() {
+            let acks = "calc.ack".parse().expect("it is a pattern");
+            self.acks = Some(Feed::begin(&self.house.hub, vec![acks], None));
+        }
+        let events = self.publish(&value.to_string(), Durability::Logged).await?;
+        let waiting = events.iter().map(|event| Waiting {
+            id: event.id.clone(),
+            until: Instant::now() + wait,
+        });
+        self.requests.extend(waiting);
+        Ok(acknowledged(&events, Durability::Logged))
+    }
+
+    /// Passes on what belongs to a request of the client.
+    async fn match_acks(&mut self, items: Result<Vec<Item>, JournalError>) -> Result<(), Over> {
+        for item in items.map_err(|_| unreadable())? {
+            let Item::Event(frame) = item else {
+                continue;
+            };
+            let of = frame.event.payload.get("of").and_then(Value::as_str);
+            let found = self
+                .requests
+                .iter()
+                .position(|waiting| Some(&*waiting.id) == of);
+            let Some(found) = found else {
+                continue;
+            };
+            let waiting = self.requests.swap_remove(found);
+            self.say(&json!({ "op": "acked", "of": waiting.id, "event": frame.event }))
+                .await?;
+        }
+        self.listen_for_acks_no_longer();
+        Ok(())
+    }
+
+    fn listen_for_acks_no_longer(&mut self) {
+        if self.requests.is_empty() {
+            self.acks = None;
+        }
+    }
+
+    async fn tell(&mut self, items: Result<Vec<Item>, JournalError>) -> Result<(), Over> {
+        for item in items.map_err(|_| unreadable())? {
+            let text = match item {
+                Item::Event(frame) => frame.bus(),
+                Item::Notice(notice) => {
+                    let mut told = reading::notice(&notice);
+                    told["op"] = "notice".into();
+                    Utf8Bytes::from(told.to_string())
+                }
+            };
+            self.feed_socket(Message::Text(text)).await?;
+        }
+        self.flush().await
+    }
+
+    /// Tells what was waited for in vain, asks whether the client is there, and lets it go where it is not.
+    async fn beat(&mut self) -> Result<(), Over> {
+        let now = Instant::now();
+        let (late, waiting): (Vec<_>, Vec<_>) = std::mem::take(&mut self.requests)
+            .into_iter()
+            .partition(|waiting| waiting.until <= now);
+        self.requests = waiting;
+        self.listen_for_acks_no_longer();
+        for waiting in late {
+            self.say(&json!({ "op": "unacked", "of": waiting.id }))
+                .await?;
+        }
+        if now >= self.heard + PATIENCE {
+            return Err(Over::Told(
+                CloseCode::Away,
+                "nothing was heard for a minute",
+            ));
+        }
+        if now >= self.heard.max(self.asked) + BEAT {
+            self.asked = now;
+            self.feed_socket(Message::Ping(tokio_tungstenite::tungstenite::Bytes::new()))
+                .await?;
+            self.flush().await?;
+        }
+        Ok(())
+    }
+
+    async fn say(&mut self, value: &Value) -> Result<(), Over> {
+        self.feed_socket(Message::Text(value.to_string().into()))
+            .await?;
+        self.flush().await
+    }
+
+    async fn feed_socket(&mut self, message: Message) -> Result<(), Over> {
+        let fed = tokio::time::timeout(PATIENCE, self.socket.feed(message)).await;
+        Ok(fed.map_err(|_| Over::Gone)??)
+    }
+
+    async fn flush(&mut self) -> Result<(), Over> {
+        let flushed = tokio::time::timeout(PATIENCE, self.socket.flush()).await;
+        Ok(flushed.map_err(|_| Over::Gone)??)
+    }
+}
+
+fn unreadable() -> Over {
+    Over::Told(CloseCode::Error, "the log cannot be read")
+}
+
+/// What a feed has to tell; nothing ever where there is none.
+async fn next(feed: &mut Option<Feed>) -> Result<Vec<Item>, JournalError> {
+    match feed {
+        Some(feed) => feed.next().await,
+        None => pending().await,
+    }
+}
+
+fn durability(name: Option<&str>) -> Result<Durability, Value> {
+    let Some(name) = name else {
+        return Ok(Durability::Logged);
+    };
+    let known = Durability::ALL
+        .into_iter()
+        .find(|known| known.as_str() == name);
+    known.ok_or_else(|| json!({ "error": "`durability` must be ephemeral, logged or synced" }))
+}
+
+fn acknowledged(events: &[Event], durability: Durability) -> Value {
+    let acks: Vec<Value> = events
+        .iter()
+        .map(|event| posting::ack(event, durability))
+        .collect();
+    json!({ "op": "ack", "acks": acks })
+}

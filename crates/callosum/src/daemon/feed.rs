@@ -1,0 +1,119 @@
+//! [`Feed`]: the events of one subscriber, from a cursor on, without a gap between what was and what
+//! is.
+
+use std::rc::Rc;
+
+use callosum_mesh::{
+    journal::{Cursor, JournalError, Reader},
+    topic::Pattern,
+};
+
+use super::{
+    frame::Frame,
+    hub::Hub,
+    seat::{Item, Seat},
+};
+
+/// So many events are read from the log before others have their turn.
+const BATCH: usize = 64;
+
+/// About so many bytes go out at once.
+const CHUNK: usize = 64 * 1024;
+
+/// A subscription; it ends when this is dropped.
+pub(super) struct Feed {
+    hub: Rc<Hub>,
+    seat: Rc<Seat>,
+    /// The log that it reads.
+    origin: String,
+    /// As long as there is something in it that was not told.
+    reader: Option<Reader>,
+}
+
+impl Feed {
+    /// Begins after `since`, or with what happens from now on.
+    pub(super) fn begin(hub: &Rc<Hub>, patterns: Vec<Pattern>, since: Option<&Cursor>) -> Self {
+        let seat = Rc::new(Seat::new(patterns, hub.seen()));
+        let reader = since.map(|since| hub.read_after(since));
+        seat.is_live.set(reader.is_none());
+        hub.seat(&seat);
+        Self {
+            hub: Rc::clone(hub),
+            seat,
+            origin: hub.origin(),
+            reader,
+        }
+    }
+
+    /// Where it has come to.
+    pub(super) fn cursor(&self) -> Cursor {
+        match &self.reader {
+            Some(reader) => reader.cursor(),
+            None => Cursor {
+                origin: Some(self.origin.clone()),
+                seq: self.seat.passed.get(),
+            },
+        }
+    }
+
+    /// The next that there is to tell; waits where there is nothing. Nothing is lost where the waiting is
+    /// given up.
+    pub(super) async fn next(&mut self) -> Result<Vec<Item>, JournalError> {
+        loop {
+            if self.seat.is_live.get() {
+                let items = self.seat.take(CHUNK);
+                if !items.is_empty() {
+                    return Ok(items);
+                }
+                self.seat.wake.notified().await;
+                continue;
+            }
+            let items = self.replay()?;
+            if !items.is_empty() {
+                return Ok(items);
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Reads some of the log. Hears of events as they happen from where it ends: between the last look at the log and
+    /// that, nobody else has a turn on this thread.
+    fn replay(&mut self) -> Result<Vec<Item>, JournalError> {
+        let current = self.hub.origin();
+        if current != self.origin {
+            // Another log has begun. The cursor is of the old one, of which the reader tells.
+            self.reader = None;
+        }
+        let reader = self.reader.get_or_insert_with(|| {
+            self.hub.read_after(&Cursor {
+                origin: Some(std::mem::replace(&mut self.origin, current)),
+                seq: self.seat.passed.get(),
+            })
+        });
+        let batch = reader.next_batch(BATCH)?;
+        let is_end = batch.events.len() < BATCH;
+        let mut items: Vec<Item> = batch.notices.into_iter().map(Item::Notice).collect();
+        let frames = batch
+            .events
+            .into_iter()
+            .map(|event| Rc::new(Frame::new(event)));
+        items.extend(
+            frames
+                .filter(|frame| self.seat.wants(frame))
+                .map(Item::Event),
+        );
+        let passed = reader.cursor().seq;
+        self.seat.passed.set(passed);
+        if is_end && passed >= self.hub.seen() {
+            self.reader = None;
+            self.seat.is_live.set(true);
+        }
+        Ok(items)
+    }
+}
+
+impl Drop for Feed {
+    fn drop(&mut self) {
+        self.hub.unseat(&self.seat);
+    }
+}

@@ -1,0 +1,120 @@
+//! [`House`]: all that an answer may need.
+
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+    sync::Arc,
+};
+
+use callosum_host::process::Cancel;
+use serde_json::{Value, json};
+use tokio::{sync::watch, task::JoinSet};
+
+use super::{hub::Hub, instance::Serving, metrics::Gauges, rate::Rates};
+
+/// Most who listen at once.
+const MOST_LISTENERS: usize = 128;
+
+/// The daemon, as its answers see it.
+pub(super) struct House {
+    pub(super) hub: Rc<Hub>,
+    pub(super) rates: RefCell<Rates>,
+    pub(super) serving: Serving,
+    /// Becomes true when it ends.
+    pub(super) stop: watch::Receiver<bool>,
+    /// Asks it to end.
+    pub(super) cancel: Cancel,
+    pub(super) listeners: Listeners,
+    pub(super) guard: GuardMetrics,
+    /// Everything that is waited for before it has ended.
+    pub(super) tasks: RefCell<JoinSet<()>>,
+}
+
+/// Counts what the guard has decided, in the text form of Prometheus. It reads files, and has a thread of its own.
+pub(crate) type GuardMetrics = Arc<dyn Fn() -> Result<String, String> + Send + Sync>;
+
+/// How many listen, by transport.
+#[derive(Debug, Default)]
+pub(super) struct Listeners {
+    pub(super) streams: Rc<Cell<usize>>,
+    pub(super) bus: Rc<Cell<usize>>,
+}
+
+/// The place of one who listens; free again when this is dropped.
+#[derive(Debug)]
+pub(super) struct Place(Rc<Cell<usize>>);
+
+impl House {
+    /// A place among those who listen, if there is one left.
+    pub(super) fn listen(
+        &self,
+        transport: impl Fn(&Listeners) -> &Rc<Cell<usize>>,
+    ) -> Option<Place> {
+        let Listeners { streams, bus } = &self.listeners;
+        let count = transport(&self.listeners);
+        (streams.get() + bus.get() < MOST_LISTENERS).then(|| {
+            count.set(count.get() + 1);
+            Place(Rc::clone(count))
+        })
+    }
+
+    /// Does something beside all else that it does.
+    pub(super) fn begin(&self, task: impl Future<Output = ()> + 'static) {
+        let mut tasks = self.tasks.borrow_mut();
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn_local(task);
+    }
+
+    /// Waits for all that was begun, and for what that begins.
+    pub(super) async fn end(&self) {
+        loop {
+            let mut tasks = self.tasks.take();
+            if tasks.is_empty() {
+                return;
+            }
+            while tasks.join_next().await.is_some() {}
+        }
+    }
+
+    /// What is measured now.
+    pub(super) fn gauges(&self) -> Gauges {
+        let (log_bytes, log_files) = self.hub.size().unwrap_or_default();
+        Gauges {
+            streams: self.listeners.streams.get(),
+            bus: self.listeners.bus.get(),
+            log_bytes,
+            log_files,
+            last_seq: self.hub.seen(),
+            resident_bytes: callosum_host::machine::resident_bytes(),
+        }
+    }
+
+    /// All metrics: those of the daemon, and the guard's as far as they can be counted.
+    pub(super) async fn metrics(&self) -> String {
+        let mut text = self.hub.counts.text(self.gauges());
+        let guard = Arc::clone(&self.guard);
+        match tokio::task::spawn_blocking(move || guard()).await {
+            Ok(Ok(guard)) => text.push_str(&guard),
+            // The others are worth as much without them.
+            Ok(Err(_)) | Err(_) => self.hub.counts.unreadable(),
+        }
+        text
+    }
+
+    /// How it stands, for `callosum serve status`.
+    pub(super) fn status(&self) -> Value {
+        let mut serving = self.serving.clone();
+        serving.origin = self.hub.origin();
+        json!({
+            "serving": serving,
+            "last_seq": self.hub.seen(),
+            "subscribers": self.hub.listeners(),
+        })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
+    }
+}

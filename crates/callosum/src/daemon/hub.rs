@@ -1,0 +1,374 @@
+//! [`Hub`]: the one who appends for all that this process is handed, and tells all who listen.
+//!
+//! Everything here happens on one thread: between two `await`s nobody else has a turn, which is what
+//! makes the way from the log to what is live gap-free. What other processes append is found by
+//! looking at the log's files every 25 ms as long as somebody listens. A watch of the system would be told sooner, but
+//! costs a crate whose licence the house does not take (`notify` is CC0) or code for each system; a look is
+//! a listing of one small folder.
+
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use callosum_host::LockError;
+use callosum_mesh::{
+    event::{Draft, Event},
+    journal::{Cursor, Durability, Journal, JournalError, Reader, Tip},
+};
+use tokio::sync::{Notify, oneshot};
+
+use super::{frame::Frame, metrics::Counts, seat::Seat, syncer::Syncer};
+
+/// How often the log is looked at while somebody listens.
+const LOOK: Duration = Duration::from_millis(25);
+
+/// How often it is looked at while nobody does, for the metrics.
+const IDLE_LOOK: Duration = Duration::from_secs(1);
+
+/// How long the lock of the log is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The pause between two tries at it.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// So many events of others are read at once.
+const BATCH: usize = 256;
+
+/// How a log is opened: again where its folder was removed.
+pub(super) type Opener = Box<dyn Fn() -> Result<Journal, JournalError>>;
+
+/// What is handed in at once, and who waits for it.
+struct Post {
+    drafts: Vec<Draft>,
+    durability: Durability,
+    done: oneshot::Sender<Result<Vec<Event>, Arc<JournalError>>>,
+}
+
+/// The log, and everybody who is told of it.
+pub(super) struct Hub {
+    open: Opener,
+    journal: RefCell<Journal>,
+    /// The `seq` up to which everybody live was told.
+    seen: Cell<u64>,
+    /// The log's files as they were when everybody had been told of what is in them.
+    tip: RefCell<Tip>,
+    seats: RefCell<Vec<Rc<Seat>>>,
+    posts: RefCell<Vec<Post>>,
+    posted: Notify,
+    syncer: Syncer,
+    pub(super) counts: Counts,
+}
+
+impl Hub {
+    /// Opens the log. What is in it already nobody is told of who does not ask.
+    pub(super) fn open(open: Opener) -> Result<Self, JournalError> {
+        let mut journal = open()?;
+        let turn = journal.turn()?;
+        let (seen, tip) = (turn.cursor().seq, turn.tip()?);
+        drop(turn);
+        Ok(Self {
+            open,
+            journal: RefCell::new(journal),
+            seen: Cell::new(seen),
+            tip: RefCell::new(tip),
+            seats: RefCell::default(),
+            posts: RefCell::default(),
+            posted: Notify::new(),
+            syncer: Syncer::start(),
+            counts: Counts::default(),
+        })
+    }
+
+    /// The log's own id.
+    pub(super) fn origin(&self) -> String {
+        self.journal.borrow().origin().to_owned()
+    }
+
+    /// The last event that everybody was told of.
+    pub(super) fn seen(&self) -> u64 {
+        self.seen.get()
+    }
+
+    /// Bytes and files of the log.
+    pub(super) fn size(&self) -> Result<(u64, usize), JournalError> {
+        self.journal.borrow().size()
+    }
+
+    /// Begins to read the log.
+    pub(super) fn read_after(&self, cursor: &Cursor) -> Reader {
+        self.journal.borrow().read_after(cursor)
+    }
+
+    pub(super) fn seat(&self, seat: &Rc<Seat>) {
+        self.seats.borrow_mut().push(Rc::clone(seat));
+    }
+
+    pub(super) fn unseat(&self, seat: &Rc<Seat>) {
+        self.seats
+            .borrow_mut()
+            .retain(|other| !Rc::ptr_eq(other, seat));
+    }
+
+    /// How many listen.
+    pub(super) fn listeners(&self) -> usize {
+        self.seats.borrow().len()
+    }
+
+    /// Keeps these events as `durability` says, tells everybody, and returns them in their places.
+    ///
+    /// All that is handed in while others are being appended goes into one write, and one sync does for all of it.
+    pub(super) async fn publish(
+        &self,
+        drafts: Vec<Draft>,
+        durability: Durability,
+    ) -> Result<Vec<Event>, Arc<JournalError>> {
+        let began = Instant::now();
+        let published = if durability == Durability::Ephemeral {
+            let events = self.journal.borrow().ephemeral(drafts);
+            self.tell(events.clone());
+            Ok(events)
+        } else {
+            let (done, result) = oneshot::channel();
+            self.posts.borrow_mut().push(Post {
+                drafts,
+                durability,
+                done,
+            });
+            self.posted.notify_one();
+            let answered = result.await;
+            answered.expect("the writer answers everybody before it ends")
+        };
+        if published.is_ok() {
+            self.counts.publish(durability, began.elapsed());
+        }
+        published
+    }
+
+    /// Appends what is handed in, until the end of the process.
+    pub(super) async fn write(self: Rc<Self>) {
+        loop {
+            self.posted.notified().await;
+            // Everybody who is about to hand something in does so first.
+            tokio::task::yield_now().await;
+            let mut posts = self.posts.take();
+            let began = Instant::now();
+            while !posts.is_empty() {
+                match self.append(posts) {
+                    Ok(()) => break,
+                    Err(again) if began.elapsed() < PATIENCE => {
+                        posts = again;
+                        tokio::time::sleep(PAUSE).await;
+                    }
+                    Err(again) => {
+                        let path = self.journal.borrow().lock_path();
+                        let waited = began.elapsed();
+                        refuse(again, LockError::Timeout { path, waited }.into());
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Appends all of these in one turn. Gives them back where somebody else has it.
+    fn append(self: &Rc<Self>, posts: Vec<Post>) -> Result<(), Vec<Post>> {
+        if let Err(error) = self.begin_anew_if_another() {
+            refuse(posts, error);
+            return Ok(());
+        }
+        let mut journal = self.journal.borrow_mut();
+        let mut turn = match journal.try_turn() {
+            Ok(Some(turn)) => turn,
+            Ok(None) => return Err(posts),
+            Err(error) => {
+                refuse(posts, error);
+                return Ok(());
+            }
+        };
+        // What others appended since comes first.
+        if turn.cursor().seq > self.seen.get() {
+            let mut reader = turn.read_after(&Cursor {
+                origin: None,
+                seq: self.seen.get(),
+            });
+            if let Err(error) = self.follow(&mut reader) {
+                refuse(posts, error);
+                return Ok(());
+            }
+            self.seen.set(turn.cursor().seq);
+        }
+        let mut done = Vec::with_capacity(posts.len());
+        let mut told = Vec::new();
+        let (drafts, waiting): (Vec<_>, Vec<_>) = posts
+            .into_iter()
+            .map(|post| {
+                let count = post.drafts.len();
+                (post.drafts, (count, post.durability, post.done))
+            })
+            .unzip();
+        match turn.append(drafts.into_iter().flatten().collect()) {
+            Ok(events) => {
+                let mut events = events.into_iter();
+                for (count, durability, waits) in waiting {
+                    let own: Vec<Event> = events.by_ref().take(count).collect();
+                    told.extend(own.iter().cloned());
+                    done.push((own, durability, waits));
+                }
+            }
+            Err(error) => {
+                let error = Arc::new(error);
+                for (_, _, waits) in waiting {
+                    drop(waits.send(Err(Arc::clone(&error))));
+                }
+                return Ok(());
+            }
+        }
+        let wants_sync = done
+            .iter()
+            .any(|(_, durability, _)| *durability == Durability::Synced);
+        // Where this fails, the next look tells what it finds.
+        if let Ok(tip) = turn.tip() {
+            *self.tip.borrow_mut() = tip;
+        }
+        let unsynced = turn.end_unsynced().filter(|_| wants_sync);
+        drop(journal);
+        if let Some(last) = told.last() {
+            self.seen.set(last.seq);
+        }
+        self.tell(told);
+        let mut waiting = Vec::new();
+        for (events, durability, waits) in done {
+            if durability == Durability::Synced {
+                waiting.push((events, waits));
+            } else {
+                // Who waited may have gone; what it handed in is kept all the same.
+                drop(waits.send(Ok(events)));
+            }
+        }
+        if let Some(unsynced) = unsynced {
+            let synced = self.syncer.order(unsynced);
+            let hub = Rc::clone(self);
+            tokio::task::spawn_local(async move {
+                let synced = synced.await.expect("the syncer answers everybody");
+                let failure = match synced {
+                    Ok(took) => {
+                        hub.counts.sync(took);
+                        None
+                    }
+                    Err(error) => {
+                        hub.journal.borrow_mut().forget_end();
+                        Some(error)
+                    }
+                };
+                for (events, waits) in waiting {
+                    drop(waits.send(match &failure {
+                        None => Ok(events),
+                        Some(error) => Err(Arc::clone(error)),
+                    }));
+                }
+            });
+        }
+        Ok(())
+    }
+
+    /// Looks at the log from time to time, until the end of the process.
+    pub(super) async fn watch(self: Rc<Self>) {
+        loop {
+            let pause = if self.seats.borrow().is_empty() {
+                IDLE_LOOK
+            } else {
+                LOOK
+            };
+            tokio::time::sleep(pause).await;
+            if self.look().is_err() {
+                self.counts.unreadable();
+            }
+        }
+    }
+
+    /// Tells everybody what others have appended.
+    fn look(&self) -> Result<(), JournalError> {
+        self.begin_anew_if_another()?;
+        let tip = self.journal.borrow().tip()?;
+        if *self.tip.borrow() == tip {
+            return Ok(());
+        }
+        let mut reader = self.journal.borrow().read_after(&Cursor {
+            origin: None,
+            seq: self.seen.get(),
+        });
+        self.follow(&mut reader)?;
+        *self.tip.borrow_mut() = tip;
+        Ok(())
+    }
+
+    /// Begins another log where this one was removed or replaced, and has everybody read that from its beginning.
+    fn begin_anew_if_another(&self) -> Result<(), JournalError> {
+        if self.journal.borrow().is_in_place(&self.tip.borrow())? {
+            return Ok(());
+        }
+        let journal = (self.open)()?;
+        // Whatever is in it already is read by the next look.
+        *self.tip.borrow_mut() = journal.tip()?.without_content();
+        *self.journal.borrow_mut() = journal;
+        self.seen.set(0);
+        for seat in self.seats.borrow().iter() {
+            seat.restart();
+        }
+        self.counts.dropped("reset", 1);
+        Ok(())
+    }
+
+    /// Tells everybody what is left to read.
+    fn follow(&self, reader: &mut Reader) -> Result<(), JournalError> {
+        loop {
+            let batch = reader.next_batch(BATCH)?;
+            for notice in &batch.notices {
+                for seat in self.seats.borrow().iter() {
+                    seat.tell(notice);
+                }
+            }
+            if batch.events.is_empty() {
+                self.seen.set(self.seen.get().max(reader.cursor().seq));
+                return Ok(());
+            }
+            self.tell(batch.events);
+            self.seen.set(reader.cursor().seq);
+        }
+    }
+
+    fn tell(&self, events: Vec<Event>) {
+        let began = Instant::now();
+        let seats = self.seats.borrow();
+        for event in events {
+            self.counts.event(&event);
+            if seats.is_empty() {
+                continue;
+            }
+            let frame = Rc::new(Frame::new(event));
+            for seat in seats.iter() {
+                if !seat.offer(&frame) {
+                    let reason = if frame.event.seq == 0 {
+                        "ephemeral"
+                    } else {
+                        "slow"
+                    };
+                    self.counts.dropped(reason, 1);
+                }
+            }
+        }
+        if !seats.is_empty() {
+            self.counts.fan_out(began.elapsed());
+        }
+    }
+}
+
+fn refuse(posts: Vec<Post>, error: JournalError) {
+    let error = Arc::new(error);
+    for post in posts {
+        drop(post.done.send(Err(Arc::clone(&error))));
+    }
+}

@@ -1,0 +1,37 @@
+//! The daemon behind `callosum serve`: events over HTTP, a bus over WebSocket, metrics.
+//!
+//! Start with [`serve`], which runs until it is asked to end. [`Instance`] is the one that serves this
+//! machine's home, and how others find it. `hub` appends to the log and tells everybody who listens; `routes` is
+//! what is asked, at which door; `bus`, `stream`, `reading` and `posting` answer.
+//!
+//! One thread and a runtime on it: the log is written where it is handed in, and who listens is told from there.
+//! A second thread waits for the disk. What is deliberately not here: anything that only works with a daemon. Other
+//! processes append to the same log, under its lock, and are heard of as well.
+
+mod addresses;
+mod bus;
+mod connection;
+mod feed;
+mod frame;
+mod gate;
+mod house;
+mod hub;
+mod instance;
+mod metrics;
+mod posting;
+mod rate;
+mod reading;
+mod reply;
+mod request;
+mod routes;
+mod run;
+mod seat;
+mod stream;
+mod syncer;
+
+use self::house::House;
+pub(crate) use self::{
+    addresses::{Addresses, Wish},
+    instance::{Instance, Serving, Unserved, ask, running},
+    run::{ServeError, Setting, serve},
+};

@@ -1,0 +1,237 @@
+//! `POST /events`: events are handed in, one or a list, all or none.
+
+use std::{rc::Rc, sync::Arc};
+
+use callosum_mesh::{
+    event::{Draft, Event, Fault, LONGEST},
+    journal::{Durability, JournalError},
+};
+use hyper::{Request, Response, StatusCode, body::Incoming};
+use serde_json::{Value, json, value::RawValue};
+use tokio::time::Instant;
+
+use super::{
+    House,
+    reply::{self, Reply},
+    request::{self, Unread},
+};
+
+/// Most events of a list.
+const MOST: usize = 1000;
+
+/// Why events were not taken.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    /// Something is wrong with them: with which, and what.
+    Faults(Vec<(usize, Fault)>),
+    /// A list is longer than it may be.
+    TooMany,
+    /// One is longer than it may be.
+    TooLong(usize),
+    /// Its source has to wait.
+    Rate(std::time::Duration),
+    /// The log did not take them.
+    Log(Arc<JournalError>),
+}
+
+/// The answer to a request that hands events in.
+pub(super) async fn answer(house: &Rc<House>, request: Request<Incoming>) -> Response<Reply> {
+    let mut durability = Durability::Logged;
+    for (key, value) in request::query(request.uri()) {
+        let known = Durability::ALL
+            .into_iter()
+            .find(|known| known.as_str() == value);
+        match (key.as_str(), known) {
+            ("durability", Some(known)) => durability = known,
+            ("durability", None) => {
+                let words = "`durability` must be ephemeral, logged or synced";
+                return reply::error(StatusCode::BAD_REQUEST, words);
+            }
+            _ => {
+                let words = format!("`{key}` is no key of this query: there is `durability`");
+                return reply::error(StatusCode::BAD_REQUEST, &words);
+            }
+        }
+    }
+    let body = match request::body(request.into_body()).await {
+        Ok(body) => body,
+        Err(unread) => {
+            let (label, status, words) = match unread {
+                Unread::TooLong => (
+                    "size",
+                    StatusCode::PAYLOAD_TOO_LARGE,
+                    "the body has more than 1,048,576 bytes",
+                ),
+                Unread::TooSlow => (
+                    "slow",
+                    StatusCode::REQUEST_TIMEOUT,
+                    "the body took more than ten seconds",
+                ),
+                Unread::Broken => ("faults", StatusCode::BAD_REQUEST, "the body ended too soon"),
+            };
+            house.hub.counts.refused(label);
+            return reply::error(status, words);
+        }
+    };
+    let is_list = body.trim_ascii_start().first() == Some(&b'[');
+    match taken(house, &body, durability).await {
+        Ok(events) => {
+            let mut acks = events.iter().map(|event| ack(event, durability));
+            let answer: Value = if is_list {
+                acks.collect()
+            } else {
+                acks.next().unwrap_or_default()
+            };
+            reply::data(StatusCode::OK, &answer)
+        }
+        Err(refusal) => refusal.response(house),
+    }
+}
+
+/// What is acknowledged: the event's place, and what that is worth.
+pub(super) fn ack(event: &Event, durability: Durability) -> Value {
+    let seq = (event.seq > 0).then_some(event.seq);
+    json!({
+        "seq": seq,
+        "origin": event.origin,
+        "id": event.id,
+        "durability": durability.as_str(),
+    })
+}
+
+/// Reads one event or a list of them, and has them kept and told.
+pub(super) async fn taken(
+    house: &Rc<House>,
+    body: &[u8],
+    durability: Durability,
+) -> Result<Vec<Event>, Refusal> {
+    let drafts = read(body)?;
+    {
+        let mut rates = house.rates.borrow_mut();
+        let now = Instant::now();
+        let mut sources: Vec<&str> = drafts.iter().map(|draft| draft.source.as_str()).collect();
+        sources.sort_unstable();
+        for same in sources.chunk_by(|one, other| one == other) {
+            rates
+                .take(same[0], same.len(), now)
+                .map_err(Refusal::Rate)?;
+        }
+    }
+    let published = house.hub.publish(drafts, durability).await;
+    published.map_err(Refusal::Log)
+}
+
+fn read(body: &[u8]) -> Result<Vec<Draft>, Refusal> {
+    let whole = |words: String| {
+        let fault = Fault {
+            key: String::new(),
+            found: words,
+            wanted: "an event, or a list of events, in JSON".to_owned(),
+        };
+        Refusal::Faults(vec![(0, fault)])
+    };
+    let unread = |error: serde_json::Error| whole(format!("no JSON ({error})"));
+    let is_list = body.trim_ascii_start().first() == Some(&b'[');
+    let items: Vec<&RawValue> = if is_list {
+        serde_json::from_slice(body).map_err(unread)?
+    } else {
+        vec![serde_json::from_slice(body).map_err(unread)?]
+    };
+    if items.is_empty() {
+        return Err(whole("an empty list".to_owned()));
+    }
+    if items.len() > MOST {
+        return Err(Refusal::TooMany);
+    }
+    let mut drafts = Vec::with_capacity(items.len());
+    let mut faults = Vec::new();
+    for (index, item) in items.into_iter().enumerate() {
+        if item.get().len() > LONGEST {
+            return Err(Refusal::TooLong(index));
+        }
+        let value: Value = serde_json::from_str(item.get()).map_err(unread)?;
+        match Draft::read(&value) {
+            Ok(draft) => drafts.push(draft),
+            Err(found) => faults.extend(found.0.into_iter().map(|fault| (index, fault))),
+        }
+    }
+    if faults.is_empty() {
+        Ok(drafts)
+    } else {
+        Err(Refusal::Faults(faults))
+    }
+}
+
+impl Refusal {
+    /// As a label of a metric.
+    fn label(&self) -> &'static str {
+        match self {
+            Self::Faults(_) => "faults",
+            Self::TooMany | Self::TooLong(_) => "size",
+            Self::Rate(_) => "rate",
+            Self::Log(_) => "log",
+        }
+    }
+
+    /// As a member `error` of an object, and what else there is to say beside it.
+    pub(super) fn told(&self, house: &House) -> Value {
+        house.hub.counts.refused(self.label());
+        match self {
+            Self::Faults(faults) => {
+                let faults: Vec<Value> = faults
+                    .iter()
+                    .map(|(index, fault)| {
+                        json!({
+                            "index": index,
+                            "key": fault.key,
+                            "found": fault.found,
+                            "wanted": fault.wanted,
+                        })
+                    })
+                    .collect();
+                json!({ "error": "nothing was kept: something is wrong", "faults": faults })
+            }
+            Self::TooMany => {
+                json!({ "error": format!("a list has at most {MOST} events") })
+            }
+            Self::TooLong(index) => {
+                let words = format!("an event has at most {LONGEST} bytes");
+                json!({ "error": words, "index": index })
+            }
+            Self::Rate(wait) => json!({
+                "error": "this source hands in more events a second than it may",
+                "retry_after_seconds": wait.as_secs_f64(),
+            }),
+            Self::Log(error) => {
+                let mut words = error.to_string();
+                let mut cause = std::error::Error::source(&**error);
+                while let Some(error) = cause {
+                    words.push_str(": ");
+                    words.push_str(&error.to_string());
+                    cause = error.source();
+                }
+                json!({ "error": words })
+            }
+        }
+    }
+
+    fn response(&self, house: &House) -> Response<Reply> {
+        let told = self.told(house);
+        let status = match self {
+            Self::Faults(_) => StatusCode::BAD_REQUEST,
+            Self::TooMany | Self::TooLong(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Rate(wait) => {
+                let words = told["error"].as_str().unwrap_or_default();
+                return reply::later(StatusCode::TOO_MANY_REQUESTS, words, *wait);
+            }
+            Self::Log(error) => match &**error {
+                JournalError::Disk(error) | JournalError::Unsynced(error) if error.is_full() => {
+                    StatusCode::INSUFFICIENT_STORAGE
+                }
+                JournalError::TooLong { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+                _ => StatusCode::SERVICE_UNAVAILABLE,
+            },
+        };
+        reply::data(status, &told)
+    }
+}

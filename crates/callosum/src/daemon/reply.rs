@@ -1,0 +1,92 @@
+//! [`Reply`]: what is answered, at once or bit by bit.
+
+use std::{
+    convert::Infallible,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use hyper::{
+    Response, StatusCode,
+    body::{Body, Bytes, Frame, SizeHint},
+    header,
+};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+/// The body of an answer.
+#[derive(Debug)]
+pub(super) enum Reply {
+    /// All of it; `None` once it went out.
+    Whole(Option<Bytes>),
+    /// As it comes.
+    Stream(mpsc::Receiver<Bytes>),
+}
+
+impl Body for Reply {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let next = match self.get_mut() {
+            Self::Whole(bytes) => Poll::Ready(bytes.take()),
+            Self::Stream(chunks) => chunks.poll_recv(context),
+        };
+        next.map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, Self::Whole(None))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Whole(bytes) => {
+                SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
+            }
+            Self::Stream(_) => SizeHint::default(),
+        }
+    }
+}
+
+/// An answer of one piece.
+pub(super) fn whole(
+    status: StatusCode,
+    kind: &'static str,
+    body: impl Into<Bytes>,
+) -> Response<Reply> {
+    let mut response = Response::new(Reply::Whole(Some(body.into())));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, header::HeaderValue::from_static(kind));
+    headers.insert(
+        header::CACHE_CONTROL,
+        header::HeaderValue::from_static("no-store"),
+    );
+    response
+}
+
+/// An answer in JSON.
+pub(super) fn data(status: StatusCode, value: &Value) -> Response<Reply> {
+    whole(status, "application/json", format!("{value}\n"))
+}
+
+/// A refusal in words.
+pub(super) fn error(status: StatusCode, words: &str) -> Response<Reply> {
+    data(status, &json!({ "error": words }))
+}
+
+/// A refusal for now.
+pub(super) fn later(status: StatusCode, words: &str, wait: Duration) -> Response<Reply> {
+    let mut response = error(status, words);
+    // Whole seconds, rounded up: HTTP knows no others.
+    let seconds = wait.as_millis().div_ceil(1000).max(1) as u64;
+    response
+        .headers_mut()
+        .insert(header::RETRY_AFTER, seconds.into());
+    response
+}

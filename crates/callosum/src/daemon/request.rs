@@ -1,0 +1,102 @@
+//! What is asked: a query and a body, both bounded.
+
+use std::{future::poll_fn, pin::Pin, time::Duration};
+
+use hyper::{
+    Uri,
+    body::{Body as _, Incoming},
+};
+
+/// Most bytes of a body: a list of events.
+pub(super) const LONGEST_BODY: usize = 1024 * 1024;
+
+/// How long a body may take to come.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Why a body was not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unread {
+    TooLong,
+    TooSlow,
+    Broken,
+}
+
+/// All of a body.
+pub(super) async fn body(body: Incoming) -> Result<Vec<u8>, Unread> {
+    if body.size_hint().lower() > LONGEST_BODY as u64 {
+        return Err(Unread::TooLong);
+    }
+    let read = tokio::time::timeout(PATIENCE, read(body)).await;
+    read.unwrap_or(Err(Unread::TooSlow))
+}
+
+async fn read(mut body: Incoming) -> Result<Vec<u8>, Unread> {
+    let mut bytes = Vec::new();
+    while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
+        let frame = frame.map_err(|_| Unread::Broken)?;
+        if let Ok(data) = frame.into_data() {
+            if bytes.len() + data.len() > LONGEST_BODY {
+                return Err(Unread::TooLong);
+            }
+            bytes.extend_from_slice(&data);
+        }
+    }
+    Ok(bytes)
+}
+
+/// The pairs of a query, decoded; those that are no text are left out.
+pub(super) fn query(uri: &Uri) -> Vec<(String, String)> {
+    let query = uri.query().unwrap_or_default();
+    let pairs = query.split('&').filter(|pair| !pair.is_empty());
+    pairs
+        .filter_map(|pair| {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            Some((decoded(key)?, decoded(value)?))
+        })
+        .collect()
+}
+
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'+' => b' ',
+            b'%' => {
+                let digit = |byte: u8| char::from(byte).to_digit(16);
+                let high = digit(rest.next()?)?;
+                let low = digit(rest.next()?)?;
+                (high * 16 + low) as u8
+            }
+            byte => byte,
+        });
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_is_decoded_pair_by_pair() {
+        let uri: Uri = "/events?topic=calc.%2A%2a&since=a%3A5&x&bad=%f&utf=%ff&a+b=c"
+            .parse()
+            .unwrap();
+        let found = query(&uri);
+        let found: Vec<_> = found
+            .iter()
+            .map(|(key, value)| (&**key, &**value))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("topic", "calc.**"),
+                ("since", "a:5"),
+                ("x", ""),
+                ("a b", "c")
+            ]
+        );
+        assert_eq!(query(&"/events".parse().unwrap()), []);
+    }
+}

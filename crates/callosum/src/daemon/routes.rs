@@ -1,0 +1,92 @@
+//! What is asked, at which door, and who answers it.
+
+use std::rc::Rc;
+
+use hyper::{Method, Request, Response, StatusCode, body::Incoming, header};
+
+use super::{
+    House, bus, gate, posting, reading,
+    reply::{self, Reply},
+    stream,
+};
+
+/// Where a request comes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Door {
+    /// Events over HTTP.
+    Events,
+    /// The bus.
+    Bus,
+    /// What Prometheus reads.
+    Metrics,
+    /// The socket that only this user may open. All is answered there.
+    Socket,
+}
+
+/// The text form of Prometheus.
+const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// The answer to a request.
+pub(super) async fn answer(
+    house: Rc<House>,
+    door: Door,
+    mut request: Request<Incoming>,
+) -> Response<Reply> {
+    if let Err(refused) = gate::check(request.headers()) {
+        house.hub.counts.refused(refused.label());
+        return reply::error(StatusCode::FORBIDDEN, refused.as_str());
+    }
+    let is_upgrade = request.headers().contains_key(header::UPGRADE);
+    if is_upgrade && matches!(door, Door::Bus | Door::Socket) {
+        return bus::answer(&house, &mut request);
+    }
+    let is_one_of = |doors: &[Door]| door == Door::Socket || doors.contains(&door);
+    let path = request.uri().path();
+    let known: &[&str] = match path {
+        "/events" if is_one_of(&[Door::Events]) => &["GET", "POST"],
+        "/events/stream" if is_one_of(&[Door::Events]) => &["GET"],
+        "/metrics" if is_one_of(&[Door::Metrics]) => &["GET"],
+        "/health" => &["GET"],
+        "/status" if door == Door::Socket => &["GET"],
+        "/stop" if door == Door::Socket => &["POST"],
+        _ if door == Door::Bus => {
+            let words = "this is a WebSocket: connect to it as to ws://HOST:PORT";
+            return reply::error(StatusCode::UPGRADE_REQUIRED, words);
+        }
+        _ => {
+            let words =
+                "there are /events, /events/stream, /metrics and /health, each at its own port";
+            return reply::error(StatusCode::NOT_FOUND, words);
+        }
+    };
+    if !known.contains(&request.method().as_str()) {
+        let allowed = known.join(", ");
+        let words = format!("allowed here: {allowed}");
+        let mut response = reply::error(StatusCode::METHOD_NOT_ALLOWED, &words);
+        if let Ok(allowed) = header::HeaderValue::from_str(&allowed) {
+            response.headers_mut().insert(header::ALLOW, allowed);
+        }
+        return response;
+    }
+    match (path, request.method()) {
+        ("/events", &Method::POST) => posting::answer(&house, request).await,
+        ("/events", _) if wants_stream(&request) => {
+            stream::answer(&house, request.uri(), request.headers())
+        }
+        ("/events", _) => reading::answer(&house, request.uri(), request.headers()).await,
+        ("/events/stream", _) => stream::answer(&house, request.uri(), request.headers()),
+        ("/metrics", _) => reply::whole(StatusCode::OK, METRICS, house.metrics().await),
+        ("/status", _) => reply::data(StatusCode::OK, &house.status()),
+        ("/stop", _) => {
+            house.cancel.cancel();
+            reply::data(StatusCode::OK, &house.status())
+        }
+        _ => reply::data(StatusCode::OK, &serde_json::json!({ "is_well": true })),
+    }
+}
+
+fn wants_stream(request: &Request<Incoming>) -> bool {
+    let accepts = request.headers().get(header::ACCEPT);
+    let accepts = accepts.and_then(|value| value.to_str().ok());
+    accepts.is_some_and(|accepts| accepts.contains("text/event-stream"))
+}

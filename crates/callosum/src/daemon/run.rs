@@ -1,0 +1,239 @@
+//! [`serve`]: the daemon from its first port to its last answer.
+
+use std::{
+    cell::RefCell,
+    io,
+    net::{SocketAddr, TcpListener as StdListener},
+    os::unix::net::UnixListener as StdUnixListener,
+    path::PathBuf,
+    rc::Rc,
+    sync::Arc,
+    time::Duration,
+};
+
+use callosum_host::{Clock, Disk, DiskError, Ids, machine, process::Cancel};
+use callosum_mesh::journal::{Journal, JournalError};
+use tokio::{
+    net::{TcpListener, UnixListener, unix::pipe},
+    sync::{Semaphore, watch},
+    task::{JoinSet, LocalSet, spawn_local},
+};
+
+use super::{
+    Addresses, House, Instance, Serving, Unserved, Wish, connection,
+    house::{GuardMetrics, Listeners},
+    hub::Hub,
+    rate::Rates,
+    routes::Door,
+};
+
+/// Most connections at once. One more is closed as soon as it is made.
+const MOST_CONNECTIONS: usize = 256;
+
+/// How long a port that cannot take a connection now is left alone: as when there are no more file descriptors.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// What the daemon is given.
+pub(crate) struct Setting {
+    pub(crate) disk: Disk,
+    pub(crate) clock: Clock,
+    pub(crate) ids: Ids,
+    /// The folder of the log.
+    pub(crate) folder: PathBuf,
+    pub(crate) addresses: Addresses,
+    /// Events a second that each source may hand in.
+    pub(crate) rate: u32,
+    /// What the guard has decided.
+    pub(crate) guard: GuardMetrics,
+    /// Asked when it is to end.
+    pub(crate) cancel: Cancel,
+}
+
+/// Why it does not serve.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ServeError {
+    /// The log cannot be opened.
+    #[error("the log of events cannot be opened")]
+    Journal(#[from] JournalError),
+    /// Files beside the log cannot be written.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// The socket cannot be made.
+    #[error("cannot listen at `{}`", path.display())]
+    Socket {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Nothing of what was to be served can be.
+    #[error("nothing can be served: {}", .0.iter().map(|one| format!("{} at {}: {}", one.what, one.address, one.reason)).collect::<Vec<_>>().join("; "))]
+    Nothing(Vec<Unserved>),
+    /// The runtime cannot be made.
+    #[error("cannot wait for connections")]
+    Runtime(#[source] io::Error),
+}
+
+/// Serves until it is asked to end. Tells where by `ready`, once everything answers.
+pub(crate) fn serve(
+    instance: &Instance,
+    setting: Setting,
+    ready: impl FnOnce(&Serving),
+) -> Result<(), ServeError> {
+    let socket = instance.socket()?;
+    let own = StdUnixListener::bind(&socket).and_then(|listener| {
+        use std::os::unix::fs::PermissionsExt as _;
+        listener.set_nonblocking(true)?;
+        // The folder is this user's alone from before; so is the socket by itself.
+        std::fs::set_permissions(&socket, std::fs::Permissions::from_mode(0o600))?;
+        Ok(listener)
+    });
+    let own = own.map_err(|source| ServeError::Socket {
+        path: socket.clone(),
+        source,
+    })?;
+    let mut doors = Vec::new();
+    let mut unserved = Vec::new();
+    let wishes = [
+        (Door::Events, "events", setting.addresses.events),
+        (Door::Bus, "bus", setting.addresses.bus),
+        (Door::Metrics, "metrics", setting.addresses.metrics),
+    ];
+    for (door, what, wish) in wishes {
+        let Wish::At(address) = wish else {
+            continue;
+        };
+        match bind(address) {
+            Ok((listener, address)) => doors.push((door, listener, address)),
+            Err(error) => unserved.push(Unserved {
+                what: what.to_owned(),
+                address: address.to_string(),
+                reason: why_not(address, &error),
+            }),
+        }
+    }
+    if doors.is_empty() && !unserved.is_empty() {
+        return Err(ServeError::Nothing(unserved));
+    }
+    let Setting {
+        disk,
+        clock,
+        ids,
+        folder,
+        rate,
+        guard,
+        cancel,
+        ..
+    } = setting;
+    let started = clock.now().to_string();
+    let hub = Hub::open(Box::new(move || {
+        let name = machine::name().unwrap_or_else(|| "unknown".to_owned());
+        Journal::open(&disk, &clock, &ids, &folder, &name)
+    }))?;
+    let address = |wanted: Door| {
+        let mut found = doors.iter().filter(|(door, _, _)| *door == wanted);
+        found.next().map(|(_, _, address)| address.to_string())
+    };
+    let serving = Serving {
+        pid: std::process::id(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        started,
+        socket: socket.to_string_lossy().into_owned(),
+        origin: hub.origin(),
+        events: address(Door::Events),
+        bus: address(Door::Bus),
+        metrics: address(Door::Metrics),
+        unserved,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(ServeError::Runtime)?;
+    let local = LocalSet::new();
+    local.block_on(&runtime, async move {
+        let (over, stop) = watch::channel(false);
+        let hub = Rc::new(hub);
+        let house = Rc::new(House {
+            hub: Rc::clone(&hub),
+            rates: RefCell::new(Rates::new(rate)),
+            serving: serving.clone(),
+            stop,
+            cancel: cancel.clone(),
+            listeners: Listeners::default(),
+            guard,
+            tasks: RefCell::default(),
+        });
+        let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+        let mut accepting = JoinSet::new();
+        for (door, listener, _) in doors {
+            let listener = TcpListener::from_std(listener).map_err(ServeError::Runtime)?;
+            let (house, places) = (Rc::clone(&house), Arc::clone(&places));
+            accepting.spawn_local(async move {
+                loop {
+                    let Ok((stream, _)) = listener.accept().await else {
+                        tokio::time::sleep(PAUSE).await;
+                        continue;
+                    };
+                    let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+                        house.hub.counts.refused("full");
+                        continue;
+                    };
+                    // Only speed depends on it.
+                    drop(stream.set_nodelay(true));
+                    let own = Rc::clone(&house);
+                    house.begin(async move {
+                        connection::serve(own, door, stream).await;
+                        drop(place);
+                    });
+                }
+            });
+        }
+        let own = UnixListener::from_std(own).map_err(ServeError::Runtime)?;
+        {
+            let house = Rc::clone(&house);
+            accepting.spawn_local(async move {
+                loop {
+                    let Ok((stream, _)) = own.accept().await else {
+                        tokio::time::sleep(PAUSE).await;
+                        continue;
+                    };
+                    house.begin(connection::serve(Rc::clone(&house), Door::Socket, stream));
+                }
+            });
+        }
+        spawn_local(Rc::clone(&hub).write());
+        spawn_local(Rc::clone(&hub).watch());
+        instance.tell(&serving)?;
+        ready(&serving);
+        let asked = cancel
+            .readable()
+            .try_clone_to_owned()
+            .and_then(pipe::Receiver::from_owned_fd)
+            .map_err(ServeError::Runtime)?;
+        asked.readable().await.map_err(ServeError::Runtime)?;
+        // First nobody new, then everybody who is being answered, each within its own bound.
+        accepting.shutdown().await;
+        over.send_replace(true);
+        house.end().await;
+        Ok(())
+    })
+}
+
+/// Listens at an address, and says at which: the system chooses a port where it is asked for any.
+fn bind(address: SocketAddr) -> io::Result<(StdListener, SocketAddr)> {
+    let listener = StdListener::bind(address)?;
+    listener.set_nonblocking(true)?;
+    let address = listener.local_addr()?;
+    Ok((listener, address))
+}
+
+/// Why nothing is served at an address, and who is there instead where that can be known.
+fn why_not(address: SocketAddr, error: &io::Error) -> String {
+    if error.kind() != io::ErrorKind::AddrInUse {
+        return error.to_string();
+    }
+    match machine::listener(address.port()) {
+        Some((pid, name)) => format!("the port is taken by `{name}` (pid {pid})"),
+        None => "the port is taken by another program".to_owned(),
+    }
+}

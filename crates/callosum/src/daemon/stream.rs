@@ -1,0 +1,110 @@
+//! `GET /events/stream`: the log from a cursor on and then what happens, as server-sent events.
+
+use std::{rc::Rc, time::Duration};
+
+use callosum_mesh::journal::{Cursor, Notice};
+use hyper::{HeaderMap, Response, StatusCode, Uri, body::Bytes, header};
+use tokio::sync::mpsc;
+
+use super::{
+    House,
+    feed::Feed,
+    reading::{self, Wanted},
+    reply::{self, Reply},
+    seat::Item,
+};
+
+/// How often somebody who is told nothing is told that.
+const BEAT: Duration = Duration::from_secs(15);
+
+/// Who takes nothing for so long is let go.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// The answer to a request that listens. `Last-Event-ID` comes before `since`: a client sends it that comes back.
+pub(super) fn answer(house: &Rc<House>, uri: &Uri, headers: &HeaderMap) -> Response<Reply> {
+    let mut wanted = match Wanted::read(uri) {
+        Ok(wanted) => wanted,
+        Err(words) => return reply::error(StatusCode::BAD_REQUEST, &words),
+    };
+    if let Some(last) = headers.get("last-event-id") {
+        let cursor = last
+            .to_str()
+            .ok()
+            .and_then(|last| last.parse::<Cursor>().ok());
+        let Some(cursor) = cursor else {
+            return reply::error(StatusCode::BAD_REQUEST, "`Last-Event-ID` is no cursor");
+        };
+        wanted.since = Some(cursor);
+    }
+    let Some(place) = house.listen(|listeners| &listeners.streams) else {
+        house.hub.counts.refused("full");
+        let words = "as many listen as may";
+        return reply::later(StatusCode::SERVICE_UNAVAILABLE, words, PATIENCE);
+    };
+    let feed = Feed::begin(&house.hub, wanted.patterns, wanted.since.as_ref());
+    let (sender, receiver) = mpsc::channel(1);
+    let mut stop = house.stop.clone();
+    house.begin(async move {
+        let _place = place;
+        tokio::select! {
+            () = tell(feed, &sender) => {}
+            () = sender.closed() => {}
+            _ = stop.wait_for(|is_over| *is_over) => {}
+        }
+    });
+    let mut response = Response::new(Reply::Stream(receiver));
+    let headers = response.headers_mut();
+    let kind = header::HeaderValue::from_static("text/event-stream");
+    headers.insert(header::CONTENT_TYPE, kind);
+    headers.insert(
+        header::CACHE_CONTROL,
+        header::HeaderValue::from_static("no-store"),
+    );
+    response
+}
+
+/// Tells what there is to tell, until the other side is gone or takes nothing.
+async fn tell(mut feed: Feed, sender: &mpsc::Sender<Bytes>) {
+    // How long a client waits before it comes back, in milliseconds, and where it stands.
+    let mut chunk = Bytes::from(format!("retry: 1000\nid: {}\n\n", feed.cursor()));
+    loop {
+        let sent = sender.send_timeout(chunk, PATIENCE).await;
+        if sent.is_err() {
+            return;
+        }
+        chunk = match tokio::time::timeout(BEAT, feed.next()).await {
+            Ok(Ok(items)) => joined(&items),
+            Ok(Err(error)) => {
+                let words = serde_json::Value::from(error.to_string());
+                let last = Bytes::from(format!("event: failed\ndata: {{\"error\":{words}}}\n\n"));
+                // Whether it is heard or not, nothing follows.
+                drop(sender.send_timeout(last, PATIENCE).await);
+                return;
+            }
+            // An id without data moves the client's cursor past what it did not ask for.
+            Err(_) => Bytes::from(format!(": beat\nid: {}\n\n", feed.cursor())),
+        };
+    }
+}
+
+fn joined(items: &[Item]) -> Bytes {
+    if let [Item::Event(frame)] = items {
+        return frame.stream();
+    }
+    let mut chunk = Vec::new();
+    for item in items {
+        match item {
+            Item::Event(frame) => chunk.extend_from_slice(&frame.stream()),
+            Item::Notice(notice) => {
+                let kind = match notice {
+                    Notice::Reset { .. } => "reset",
+                    Notice::Dropped { .. } => "dropped",
+                    Notice::Damaged { .. } => "damaged",
+                };
+                let data = reading::notice(notice);
+                chunk.extend_from_slice(format!("event: {kind}\ndata: {data}\n\n").as_bytes());
+            }
+        }
+    }
+    chunk.into()
+}

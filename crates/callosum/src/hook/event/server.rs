@@ -1,0 +1,449 @@
+//! Tools of known servers, said as the command that does the same: databases, caches, clusters,
+//! clouds.
+//!
+//! A tool is known by the words of its name, its server's among them. What is deliberately not here:
+//! whether the command may run, which is the guard's to say as it would in a shell.
+
+use callosum_guard::tool::words;
+
+use super::given::Given;
+
+/// What stands for what the tool is given.
+const NAME: &str = "{}";
+
+/// A tool and its command.
+struct Known {
+    /// Of each group one word is in the tool's name or its server's.
+    words: &'static [&'static [&'static str]],
+    /// The command's words; [`NAME`] in them is what the tool is given under one of `names`, and a
+    /// word in which it is missing is left out.
+    command: &'static [&'static str],
+    names: &'static [&'static str],
+}
+
+const DELETES: &[&str] = &["delete", "drop", "remove", "destroy", "purge", "wipe"];
+
+const KNOWN: &[Known] = &[
+    Known {
+        words: &[
+            &[
+                "redis",
+                "valkey",
+                "keydb",
+                "dragonfly",
+                "memcached",
+                "memcache",
+            ],
+            &["flush", "flushall", "flushdb", "clear"],
+        ],
+        command: &["redis-cli", "flushall"],
+        names: &[],
+    },
+    Known {
+        words: &[&["mongo", "mongodb", "atlas"], DELETES, &["database", "db"]],
+        command: &["mongosh", "--eval", "db.getSiblingDB('{}').dropDatabase()"],
+        names: &["database", "databasename", "db", "name"],
+    },
+    Known {
+        words: &[&["mongo", "mongodb", "atlas"], DELETES, &["collection"]],
+        command: &["mongosh", "--eval", "db.{}.drop()"],
+        names: &["collection", "collectionname", "name"],
+    },
+    Known {
+        words: &[
+            &["mongo", "mongodb", "atlas"],
+            &["delete", "remove"],
+            &["many"],
+        ],
+        command: &["mongosh", "--eval", "db.x.deleteMany({})"],
+        names: &["filter", "query"],
+    },
+    Known {
+        words: &[&["dynamo", "dynamodb"], DELETES, &["table"]],
+        command: &["aws", "dynamodb", "delete-table", "--table-name={}"],
+        names: &["tablename", "table", "name"],
+    },
+    Known {
+        words: &[&["drop", "truncate"], &["table", "tables"]],
+        command: &["psql", "-c", "DROP TABLE {}"],
+        names: &["table", "tablename", "name", "tables"],
+    },
+    Known {
+        words: &[
+            &[
+                "postgres",
+                "postgresql",
+                "pg",
+                "mysql",
+                "mariadb",
+                "sqlite",
+                "sql",
+                "neon",
+                "mssql",
+            ],
+            DELETES,
+            &["table", "tables", "schema"],
+        ],
+        command: &["psql", "-c", "DROP TABLE {}"],
+        names: &["table", "tablename", "schema", "name", "tables"],
+    },
+    Known {
+        words: &[
+            &[
+                "postgres",
+                "postgresql",
+                "pg",
+                "mysql",
+                "mariadb",
+                "sql",
+                "mssql",
+            ],
+            DELETES,
+            &["database", "db"],
+        ],
+        command: &["psql", "-c", "DROP DATABASE {}"],
+        names: &["database", "databasename", "db", "name"],
+    },
+    Known {
+        words: &[
+            &["elastic", "elasticsearch", "es", "opensearch"],
+            DELETES,
+            &["index", "indices", "indexes"],
+        ],
+        command: &["curl", "-X", "DELETE", "http://localhost:9200/{}"],
+        names: &["index", "indexname", "indices", "name"],
+    },
+    Known {
+        words: &[
+            &[
+                "qdrant",
+                "chroma",
+                "chromadb",
+                "milvus",
+                "zilliz",
+                "weaviate",
+                "typesense",
+                "vector",
+            ],
+            DELETES,
+            &["collection", "collections", "class"],
+        ],
+        command: &[
+            "curl",
+            "-X",
+            "DELETE",
+            "http://localhost:6333/collections/{}",
+        ],
+        names: &["collectionname", "collection", "classname", "name"],
+    },
+    Known {
+        words: &[&["pinecone", "meilisearch", "meili"], DELETES, &["index"]],
+        command: &["curl", "-X", "DELETE", "http://localhost:7700/indexes/{}"],
+        names: &["indexname", "index", "uid", "name"],
+    },
+    Known {
+        words: &[
+            &["kubernetes", "kubectl", "k8s", "kube"],
+            DELETES,
+            &["namespace"],
+        ],
+        command: &["kubectl", "delete", "namespace", "{}"],
+        names: &["namespace", "name"],
+    },
+    Known {
+        words: &[&["kubernetes", "kubectl", "k8s", "kube"], &["drain"]],
+        command: &["kubectl", "drain", "{}"],
+        names: &["node", "nodename", "name"],
+    },
+    Known {
+        words: &[&["helm"], &["uninstall", "delete", "remove"]],
+        command: &["helm", "uninstall", "{}"],
+        names: &["release", "releasename", "name"],
+    },
+    Known {
+        words: &[&["docker", "podman"], DELETES, &["volume", "volumes"]],
+        command: &["docker", "volume", "rm", "{}"],
+        names: &["volume", "volumename", "name"],
+    },
+    Known {
+        words: &[&["docker", "podman"], &["prune"], &["volume", "volumes"]],
+        command: &["docker", "volume", "prune", "-f"],
+        names: &[],
+    },
+    Known {
+        words: &[&["docker", "podman"], &["prune"]],
+        command: &["docker", "system", "prune", "-a"],
+        names: &[],
+    },
+    Known {
+        words: &[&["docker", "podman"], DELETES, &["container", "containers"]],
+        command: &["docker", "rm", "{}"],
+        names: &["container", "containerid", "name"],
+    },
+    Known {
+        words: &[&["s3", "minio"], DELETES, &["bucket"]],
+        command: &["aws", "s3", "rb", "--force", "s3://{}"],
+        names: &["bucket", "bucketname", "name"],
+    },
+    Known {
+        words: &[&["supabase"], DELETES, &["project"]],
+        command: &["supabase", "projects", "delete", "{}"],
+        names: &["projectid", "ref", "name"],
+    },
+    Known {
+        words: &[&["supabase"], &["delete", "reset"], &["branch"]],
+        command: &["supabase", "branches", "delete", "{}"],
+        names: &["branchid", "name"],
+    },
+    Known {
+        words: &[&["neon"], &["delete", "reset"], &["branch"]],
+        command: &["neonctl", "branches", "delete", "{}"],
+        names: &["branchid", "branchname", "name"],
+    },
+    Known {
+        words: &[&["neon"], &["delete"], &["project"]],
+        command: &["neonctl", "projects", "delete", "{}"],
+        names: &["projectid", "name"],
+    },
+    Known {
+        words: &[&["d1"], DELETES, &["database"]],
+        command: &["wrangler", "d1", "delete", "{}"],
+        names: &["databaseid", "name"],
+    },
+    Known {
+        words: &[&["kv"], DELETES, &["namespace"]],
+        command: &["wrangler", "kv", "namespace", "delete", "--namespace-id={}"],
+        names: &["namespaceid", "name"],
+    },
+    Known {
+        words: &[&["r2"], DELETES, &["bucket"]],
+        command: &["wrangler", "r2", "bucket", "delete", "{}"],
+        names: &["bucket", "bucketname", "name"],
+    },
+    Known {
+        words: &[
+            &["github", "gitlab", "gitea"],
+            DELETES,
+            &["repository", "repo", "project"],
+        ],
+        command: &["gh", "repo", "delete", "{}"],
+        names: &["repo", "repository", "projectid", "name"],
+    },
+    Known {
+        words: &[
+            &["rabbitmq", "rabbit"],
+            DELETES,
+            &["queue", "exchange", "vhost"],
+        ],
+        command: &["rabbitmqctl", "purge_queue", "{}"],
+        names: &["queue", "queuename", "name", "vhost"],
+    },
+    Known {
+        words: &[&["kafka", "redpanda"], DELETES, &["topic", "topics"]],
+        command: &["kafka-topics", "--delete", "--topic={}"],
+        names: &["topic", "topicname", "name"],
+    },
+    Known {
+        words: &[&["prisma", "migrate"], &["reset"]],
+        command: &["prisma", "migrate", "reset"],
+        names: &[],
+    },
+];
+
+/// Words of names that say nothing more.
+const BESIDE: [&str; 16] = [
+    "all", "by", "id", "name", "force", "the", "db", "database", "sql", "mcp", "tool", "execute",
+    "run", "command", "entire", "atlas",
+];
+
+/// Kinds that tools of a cluster name in their own names.
+const KINDS: [&str; 12] = [
+    "pod",
+    "pods",
+    "deployment",
+    "deployments",
+    "service",
+    "services",
+    "job",
+    "secret",
+    "pvc",
+    "configmap",
+    "node",
+    "statefulset",
+];
+
+/// The command that a tool is, if it is a known one.
+pub(super) fn command(tool: &str, given: Given<'_>) -> Option<Vec<String>> {
+    let named = words(tool);
+    let says = |group: &[&str]| named.iter().any(|word| group.contains(&word.as_str()));
+    if says(&["terraform", "tofu", "opentofu"]) {
+        let asked = given.text(&["command", "action", "operation", "subcommand"]);
+        let verb = asked.filter(|verb| verb.bytes().all(|byte| byte.is_ascii_lowercase()));
+        let verb = verb.or_else(|| ["destroy", "apply"].into_iter().find(|verb| says(&[verb])));
+        return Some(vec!["terraform".to_owned(), verb?.to_owned()]);
+    }
+    let known = KNOWN.iter();
+    let own = words(own_name(tool));
+    let mut fitting = known.filter(|known| {
+        let is_told = |word: &String| {
+            let mut groups = known.words.iter();
+            BESIDE.contains(&word.as_str()) || groups.any(|group| group.contains(&word.as_str()))
+        };
+        // What has a further word is about something that stands in the thing.
+        known.words.iter().all(|group| says(group)) && own.iter().all(is_told)
+    });
+    if let Some(known) = fitting.next() {
+        let value = known.names.iter().find_map(|name| given.said(name));
+        return Some(filled(known.command, value.as_deref()));
+    }
+    let is_of_cluster = says(&["kubernetes", "kubectl", "k8s", "kube"]);
+    (is_of_cluster && says(DELETES)).then(|| deleted_of_cluster(&named, given))
+}
+
+/// The words of a command, with what the tool is given in its place.
+fn filled(command: &[&str], value: Option<&str>) -> Vec<String> {
+    let words = command.iter().filter_map(|word| match value {
+        Some(value) => Some(word.replace(NAME, value)),
+        // Of a statement or an address it is not the name that counts.
+        None => {
+            (!word.contains(NAME) || word.contains([' ', '(', '/'])).then(|| (*word).to_owned())
+        }
+    });
+    words.collect()
+}
+
+/// What is deleted of a cluster: its kind, its name or a choice among all, and its namespace.
+fn deleted_of_cluster(named: &[String], given: Given<'_>) -> Vec<String> {
+    let mut command = vec!["kubectl".to_owned(), "delete".to_owned()];
+    let kind = ["resourcetype", "kind", "resource", "type"]
+        .into_iter()
+        .find_map(|name| given.said(name));
+    let kind = kind.or_else(|| {
+        let mut kinds = KINDS.iter();
+        let of_name = kinds.find(|kind| named.iter().any(|word| word == **kind));
+        of_name.map(|kind| (*kind).to_owned())
+    });
+    command.extend(kind.map(|kind| kind.to_ascii_lowercase()));
+    command.extend(given.said("name"));
+    for (name, option) in [
+        ("namespace", "--namespace="),
+        ("labelselector", "--selector="),
+        ("selector", "--selector="),
+        ("filename", "--filename="),
+    ] {
+        command.extend(given.said(name).map(|value| format!("{option}{value}")));
+    }
+    let set = given.settings();
+    for (name, option) in [
+        ("all", "--all"),
+        ("allnamespaces", "--all-namespaces"),
+        ("force", "--force"),
+    ] {
+        command.extend(set.iter().any(|set| set == name).then(|| option.to_owned()));
+    }
+    command
+}
+
+/// The tool's own name, without its server's.
+pub(super) fn own_name(tool: &str) -> &str {
+    match tool.strip_prefix("mcp__") {
+        Some(rest) => rest.split_once("__").map_or(rest, |(_, own)| own),
+        None => tool,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn said(tool: &str, input: Value) -> Option<String> {
+        let input = input.as_object().unwrap().clone();
+        command(tool, Given(&input)).map(|words| words.join(" "))
+    }
+
+    /// CAKE-SHIM-1: a known server's tool is the command that does the same.
+    #[test]
+    fn a_known_tool_is_the_command_that_does_the_same() {
+        for (tool, input, expected) in [
+            ("mcp__redis__flushall", json!({}), "redis-cli flushall"),
+            ("mcp__memcached__flush", json!({}), "redis-cli flushall"),
+            (
+                "mcp__mongodb__drop-database",
+                json!({"database": "shop"}),
+                "mongosh --eval db.getSiblingDB('shop').dropDatabase()",
+            ),
+            (
+                "mcp__mongodb__delete-many",
+                json!({"collection": "a", "filter": {"x": 1}}),
+                "mongosh --eval db.x.deleteMany({\"x\":1})",
+            ),
+            (
+                "mcp__mongodb__delete-many",
+                json!({"collection": "a"}),
+                "mongosh --eval db.x.deleteMany({})",
+            ),
+            (
+                "mcp__supabase__drop_table",
+                json!({"name": "users"}),
+                "psql -c DROP TABLE users",
+            ),
+            (
+                "mcp__qdrant__qdrant-delete-collection",
+                json!({"collection_name": "docs"}),
+                "curl -X DELETE http://localhost:6333/collections/docs",
+            ),
+            (
+                "mcp__es__delete_index",
+                json!({"index": "logs"}),
+                "curl -X DELETE http://localhost:9200/logs",
+            ),
+            (
+                "mcp__kubernetes__kubectl_delete",
+                json!({"resourceType": "Deployment", "name": "web", "namespace": "prod"}),
+                "kubectl delete deployment web --namespace=prod",
+            ),
+            (
+                "mcp__kubernetes__pods_delete",
+                json!({"name": "web-1"}),
+                "kubectl delete pods web-1",
+            ),
+            (
+                "mcp__terraform__ExecuteTerraformCommand",
+                json!({"command": "destroy", "working_directory": "/x"}),
+                "terraform destroy",
+            ),
+            (
+                "mcp__docker__remove_volume",
+                json!({"volume_name": "data"}),
+                "docker volume rm data",
+            ),
+            ("mcp__docker__remove_volume", json!({}), "docker volume rm"),
+            (
+                "mcp__cf__d1_database_delete",
+                json!({"database_id": "x"}),
+                "wrangler d1 delete x",
+            ),
+            (
+                "mcp__github__delete_repository",
+                json!({"repo": "a"}),
+                "gh repo delete a",
+            ),
+        ] {
+            assert_eq!(said(tool, input).as_deref(), Some(expected), "{tool}");
+        }
+        for tool in [
+            "mcp__github__delete_repository_secret",
+            "mcp__github__delete_project_item",
+            "mcp__redis__delete",
+            "mcp__mongodb__drop-index",
+            "mcp__mongodb__find",
+            "mcp__docker__list_volumes",
+            "mcp__kubernetes__pods_list",
+            "mcp__terraform__search_providers",
+        ] {
+            assert_eq!(said(tool, json!({"name": "x"})), None, "{tool}");
+        }
+    }
+}

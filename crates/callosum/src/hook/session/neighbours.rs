@@ -1,0 +1,153 @@
+//! What other agents on this machine have for the one whose session this is: told at its beginning, and
+//! between two calls of its tools.
+//!
+//! Only where there is a mesh; nothing is made for one. What a session tells the others is that it
+//! begins and ends.
+
+use callosum_agents::client::Client;
+use callosum_evidence::tokens;
+use callosum_host::{Disk, machine};
+use callosum_mesh::{
+    Mesh, MeshError, Voice,
+    agent::{AgentName, AgentNameError},
+    bridge::Bridge,
+    event::Draft,
+    journal::Durability,
+    topic::Topic,
+    warning,
+};
+
+use super::{Problem, Said};
+use crate::config::{Environment, EnvironmentError, Homes, HomesError};
+use crate::hook::event::{Action, Event};
+
+/// Most tokens that a session is told at its beginning, of its own project and of the others together
+/// (CALC-BOOT-1).
+const MOST_TOKENS: u64 = 400;
+
+/// The others, as a session of this agent meets them.
+pub(super) struct Neighbours {
+    mesh: Mesh,
+    voice: Voice,
+    disk: Disk,
+}
+
+/// Why the others cannot be met.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NeighboursError {
+    /// The mesh cannot be used.
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
+    /// The machine's home is nowhere.
+    #[error(transparent)]
+    Homes(#[from] HomesError),
+    /// What this process was started with makes no sense.
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
+    /// The disk does not say.
+    #[error(transparent)]
+    Disk(#[from] callosum_host::DiskError),
+    /// The client's name is none of an agent's.
+    #[error(transparent)]
+    Name(#[from] AgentNameError),
+}
+
+impl Neighbours {
+    /// The others on this machine, where there is a mesh. Makes nothing.
+    pub(super) fn find(
+        environment: &Environment,
+        client: &Client,
+        said: &Said,
+    ) -> Result<Option<Self>, NeighboursError> {
+        let disk = Disk::real();
+        let folder = Homes::find(environment)?.mesh();
+        if !disk.exists(&folder.join("origin"))? {
+            return Ok(None);
+        }
+        let agent: AgentName = client.program.parse()?;
+        let name = machine::name().unwrap_or_else(|| "unknown".to_owned());
+        let (clock, ids) = (environment.clock()?, environment.ids()?);
+        let mesh = Mesh::open(&disk, &clock, &ids, &folder, &name)?;
+        let pane = environment.get("TMUX_PANE");
+        let cwd = said.folder.as_ref();
+        let voice = Voice {
+            agent,
+            session_id: Some(said.session.clone()).filter(|id| !id.is_empty()),
+            pane_id: pane.and_then(|pane| Some(pane.to_str()?.to_owned())),
+            cwd: cwd.map(|cwd| cwd.to_string_lossy().into_owned()),
+        };
+        Ok(Some(Self { mesh, voice, disk }))
+    }
+
+    /// What is told at a session's beginning beside `recovered`, in what that leaves of the room.
+    ///
+    /// It counts as delivered by this: the client has been seen to put it before the model.
+    pub(super) fn at_begin(&mut self, recovered: &str) -> Result<String, NeighboursError> {
+        self.bring_in_line()?;
+        let left = MOST_TOKENS.saturating_sub(tokens::estimate(recovered));
+        let told = self.mesh.digest_for(&self.voice, &[], left)?;
+        if !told.text.is_empty() {
+            self.mesh.deliver(&told, &self.voice, "session-start")?;
+        }
+        self.publish("session.start")?;
+        Ok(told.text)
+    }
+
+    /// What is told between two calls of tools, and with a person's words: messages, and who else works
+    /// on the files that the tool has written.
+    pub(super) fn between(&mut self, word: &str, bytes: &[u8]) -> Result<String, NeighboursError> {
+        self.bring_in_line()?;
+        let written = self.written(bytes);
+        let held = self.mesh.edited(&written, &self.voice)?;
+        let told = self.mesh.hand_over(&self.voice, word)?;
+        let told = told.map(|told| told.text).unwrap_or_default();
+        Ok(format!("{}{told}", warning(&held)))
+    }
+
+    /// The files that a tool has written, as leases name them: absolute, without links.
+    fn written(&self, bytes: &[u8]) -> Vec<String> {
+        let Ok(event) = Event::read(bytes) else {
+            // A person's words, or a tool without files.
+            return Vec::new();
+        };
+        let Action::Write(paths) = &event.action else {
+            return Vec::new();
+        };
+        let here = event.folder.clone().unwrap_or_default();
+        let paths = paths.iter().map(|path| here.join(path));
+        // What is not there any more nobody works on.
+        let real = paths.filter_map(|path| self.disk.canonicalize(&path).ok());
+        real.map(|path| path.to_string_lossy().into_owned())
+            .collect()
+    }
+
+    /// Tells the others that the session ends.
+    pub(super) fn at_end(&mut self) -> Result<(), NeighboursError> {
+        self.bring_in_line()?;
+        self.publish("session.end")
+    }
+
+    fn bring_in_line(&mut self) -> Result<(), NeighboursError> {
+        let bridge = Bridge::of(&self.disk, &self.mesh);
+        bridge.sync(&mut self.mesh)?;
+        Ok(())
+    }
+
+    fn publish(&mut self, topic: &str) -> Result<(), NeighboursError> {
+        let topic: Topic = topic.parse().expect("it is a topic");
+        let draft = Draft {
+            session_id: self.voice.session_id.clone(),
+            pane_id: self.voice.pane_id.clone(),
+            cwd: self.voice.cwd.clone(),
+            ..Draft::new(topic, self.voice.agent.clone())
+        };
+        self.mesh.publish(draft, Durability::Logged)?;
+        Ok(())
+    }
+}
+
+impl From<NeighboursError> for Problem {
+    fn from(error: NeighboursError) -> Self {
+        Self::Neighbours(Box::new(error))
+    }
+}

@@ -1,0 +1,71 @@
+//! [`folder`]: the folder that a client says it works in.
+//!
+//! A server is started in its client's folder, as a rule. A client with roots may name another one;
+//! the first that is a folder of this machine counts.
+
+use std::{
+    ffi::OsString,
+    os::unix::ffi::OsStringExt as _,
+    path::{Path, PathBuf},
+};
+
+/// What a path begins with as a root.
+const SCHEME: &str = "file://";
+
+/// The folder among these roots, each an address as the protocol has it.
+pub(super) fn folder<'r>(roots: impl IntoIterator<Item = &'r str>) -> Option<PathBuf> {
+    roots.into_iter().find_map(path)
+}
+
+/// The path of an address; `None` where it is none of this machine.
+fn path(address: &str) -> Option<PathBuf> {
+    let rest = address.strip_prefix(SCHEME)?;
+    let rest = rest.strip_prefix("localhost").unwrap_or(rest);
+    let path = PathBuf::from(OsString::from_vec(decoded(rest)?));
+    let is_plain = path.is_absolute() && !path.as_os_str().as_encoded_bytes().contains(&0);
+    is_plain.then(|| without_end(&path))
+}
+
+/// Without the slash that some clients put at the end.
+fn without_end(path: &Path) -> PathBuf {
+    path.components().collect()
+}
+
+/// The bytes that a text stands for, in which `%` and two digits are one.
+fn decoded(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
+        let (high, low) = (digit(rest.next())?, digit(rest.next())?);
+        bytes.push(u8::try_from(high * 16 + low).ok()?);
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_root_that_is_a_folder_of_this_machine_counts() {
+        for (roots, expected) in [
+            (&["file:///a/b"][..], Some("/a/b")),
+            (&["file:///a%20b/%C3%A9/"], Some("/a b/é")),
+            (&["file://localhost/a"], Some("/a")),
+            (&["https://a/b", "file:///second"], Some("/second")),
+            (&["file://elsewhere/a"], None),
+            (&["file:///a%2"], None),
+            (&["file:///a%00b"], None),
+            (&["/plain"], None),
+            (&[], None),
+        ] {
+            let found = folder(roots.iter().copied());
+            assert_eq!(found.as_deref(), expected.map(Path::new), "{roots:?}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! `decide`: a decision, kept where it outlives the context.
+
+use callosum_session::{Ground, NewDecision};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Effect, Tool, prepared, read, schema};
+use crate::{
+    cli::{
+        Context,
+        session::{bead_id, decide, place},
+    },
+    ui::{CommandError, Exit},
+};
+
+pub(super) const TOOL: Tool = Tool {
+    name: "decide",
+    about: "Keep a decision in the project's notes, with the places that show it. Cite, or say that it is \
+            the user's word or an assumption.",
+    effect: Effect::Adds,
+    schema: schema::<Arguments>,
+    call,
+};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    decision: String,
+    /// Why
+    because: Option<String>,
+    /// Places, as src/a.rs:12 or src/a.rs:12-15
+    #[serde(default)]
+    cite: Vec<String>,
+    /// What else it rests on
+    ground: Option<Rests>,
+    /// What must be tried before it counts as done
+    #[serde(default)]
+    scenarios: Vec<String>,
+    /// The task that it belongs to, instead of the current one
+    bead: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Rests {
+    User,
+    Assumption,
+}
+
+fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
+    let arguments: Arguments = read(arguments)?;
+    prepared(context)?;
+    if arguments.ground.is_some() && !arguments.cite.is_empty() {
+        let what = "what is shown by places rests on nothing else: `cite` or `ground`";
+        return Err(CommandError::new(Exit::Usage, what));
+    }
+    let asker = context.asker();
+    let places = arguments.cite.iter().map(|text| place(text));
+    let new = NewDecision {
+        decision: arguments.decision,
+        title: None,
+        rationale: arguments.because,
+        places: places.collect::<Result<_, _>>()?,
+        scenarios: arguments.scenarios,
+        bead: arguments.bead.as_deref().map(bead_id).transpose()?,
+        ground: match arguments.ground {
+            Some(Rests::User) => Ground::UserInput,
+            Some(Rests::Assumption) => Ground::Assumption,
+            None => Ground::Nothing,
+        },
+        session_id: asker.session,
+    };
+    let is_shown = !new.places.is_empty() || new.ground != Ground::Nothing;
+    let output = decide(context, asker.agent, &new)?;
+    let mut text = output.as_text();
+    if let Some(bead) = &output.bead {
+        text = format!("{text}[kept in {bead}]\n");
+    }
+    if !output.redacted.is_empty() {
+        let kinds = output.redacted.join(", ");
+        text = format!("{text}[secrets were taken out before it was written: {kinds}]\n");
+    }
+    if !is_shown {
+        let ts = &output.ts;
+        text = format!(
+            "{text}[nothing shows it yet; in a shell: callosum session cite {ts} PATH:LINE]\n"
+        );
+    }
+    Ok(text)
+}

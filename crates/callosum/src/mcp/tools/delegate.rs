@@ -1,0 +1,63 @@
+//! `delegate`: an analysis by an executor, of which only the checked summary comes back.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Effect, Tool, prepared, read, schema};
+use crate::{
+    cli::{
+        Context,
+        delegate::{KindArg, Wanted, handed},
+    },
+    mcp::answer,
+    ui::CommandError,
+};
+
+pub(super) const TOOL: Tool = Tool {
+    name: "delegate",
+    about: "Have another executor analyse the repository; its summary comes back with citations checked \
+            against the code, and is kept in the ledger.",
+    effect: Effect::AsksOthers,
+    schema: schema::<Arguments>,
+    call,
+};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// What to find out
+    prompt: String,
+    kind: Option<KindArg>,
+    /// Look only at these
+    #[serde(default)]
+    paths: Vec<String>,
+    /// Its id, instead of the project's choice
+    executor: Option<String>,
+    /// Tasks of the ledger to build on
+    #[serde(default)]
+    links: Vec<String>,
+    /// Most tokens of the summary
+    budget: Option<u64>,
+    /// Ask anew, whatever is known
+    #[serde(default)]
+    fresh: bool,
+}
+
+fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
+    let arguments: Arguments = read(arguments)?;
+    prepared(context)?;
+    let text = handed(
+        context,
+        Wanted {
+            prompt: arguments.prompt,
+            kind: arguments.kind,
+            paths: arguments.paths,
+            executor: arguments.executor,
+            links: arguments.links,
+            budget: arguments.budget,
+            fresh: arguments.fresh,
+        },
+    )?;
+    Ok(answer::cut(&text, answer::MOST))
+}

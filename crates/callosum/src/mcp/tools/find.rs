@@ -1,0 +1,59 @@
+//! `find`: passages of the tree, and what is kept beside it.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Effect, Tool, read, schema};
+use crate::{
+    cli::{
+        Context,
+        find::{Narrowing, passages},
+    },
+    mcp::answer,
+    ui::CommandError,
+};
+
+pub(super) const TOOL: Tool = Tool {
+    name: "find",
+    about: "Find passages of code and documents, decisions, notes, tasks and past answers, by words and \
+            names.",
+    effect: Effect::Reads,
+    schema: schema::<Arguments>,
+    call,
+};
+
+/// Most passages of an answer.
+const MOST: usize = 100;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// Words, an identifier, or "exact text" in quotes
+    query: String,
+    /// Only in these files or folders
+    #[serde(default)]
+    paths: Vec<String>,
+    /// Most passages (10)
+    limit: Option<usize>,
+    /// Whole passages, not their telling lines
+    #[serde(default)]
+    full: bool,
+    /// Most tokens of the answer (2000)
+    budget: Option<u64>,
+}
+
+fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
+    let arguments: Arguments = read(arguments)?;
+    let narrowing = Narrowing {
+        paths: &arguments.paths,
+        limit: arguments.limit.unwrap_or(10).clamp(1, MOST),
+        whole: arguments.full,
+    };
+    let found = passages(context, &arguments.query, &narrowing)?;
+    if found.is_empty() {
+        return Ok("nothing is found\n".to_owned());
+    }
+    let budget = answer::budget(arguments.budget);
+    Ok(answer::fitted(&found, budget, "passages"))
+}

@@ -1,0 +1,67 @@
+//! `ledger_query`: what was found out before.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Effect, Tool, prepared, read, schema};
+use crate::{
+    cli::{
+        Context,
+        ledger::{FilterArgs, as_text, entries, entry_of},
+    },
+    mcp::answer,
+    ui::CommandError,
+};
+
+pub(super) const TOOL: Tool = Tool {
+    name: "ledger_query",
+    about: "Summaries of earlier delegations, newest first; with `task`, one as a whole.",
+    effect: Effect::Reads,
+    schema: schema::<Arguments>,
+    call,
+};
+
+/// Most entries of an answer.
+const MOST: usize = 100;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// A task's id
+    task: Option<String>,
+    /// Text in the summary or prompt
+    text: Option<String>,
+    executor: Option<String>,
+    /// A date, a time, or how long ago (30m, 2h, 7d)
+    since: Option<String>,
+    /// Most entries (10)
+    limit: Option<usize>,
+    /// Most tokens of the answer (2000)
+    budget: Option<u64>,
+}
+
+fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
+    let arguments: Arguments = read(arguments)?;
+    prepared(context)?;
+    if let Some(task) = &arguments.task {
+        let text = as_text(&entry_of(context, task)?, true);
+        let budget = arguments
+            .budget
+            .map_or(answer::MOST, |most| answer::budget(Some(most)));
+        return Ok(answer::cut(&text, budget));
+    }
+    let since = arguments.since.as_deref();
+    let filter = FilterArgs::of(arguments.executor, arguments.text, since)?;
+    let limit = arguments.limit.unwrap_or(10).clamp(1, MOST);
+    let found = entries(context, &filter, limit)?;
+    if found.is_empty() {
+        return Ok("no entry matches\n".to_owned());
+    }
+    let pieces: Vec<String> = found.iter().map(|entry| as_text(entry, false)).collect();
+    Ok(answer::fitted(
+        &pieces,
+        answer::budget(arguments.budget),
+        "entries",
+    ))
+}

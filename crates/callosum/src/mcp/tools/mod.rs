@@ -1,0 +1,178 @@
+//! What can be asked, one file a tool: its arguments as a type, and the function of the command line
+//! that does it.
+//!
+//! Their list stands in every context of every client, so it is short: [`listed`] leaves out of the
+//! schemas what says nothing to a model.
+
+mod decide;
+mod delegate;
+mod find;
+mod ledger_query;
+mod recover;
+
+use std::sync::Arc;
+
+use rmcp::model::{Tool as Listed, ToolAnnotations};
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::{
+    cli::Context,
+    ui::{CommandError, Exit},
+};
+
+/// Every tool, in the order in which a session needs them.
+pub(super) static ALL: [Tool; 5] = [
+    recover::TOOL,
+    find::TOOL,
+    decide::TOOL,
+    delegate::TOOL,
+    ledger_query::TOOL,
+];
+
+/// A tool.
+pub(super) struct Tool {
+    pub(super) name: &'static str,
+    /// What a model is told of it.
+    about: &'static str,
+    effect: Effect,
+    schema: fn() -> Map<String, Value>,
+    call: fn(&Context, Value) -> Result<String, CommandError>,
+}
+
+/// What a call changes, beside what is kept to answer the next one faster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Effect {
+    /// Nothing.
+    Reads,
+    /// It adds to what the project keeps, and takes nothing away.
+    Adds,
+    /// The same, and asks executors, which may be on the network.
+    AsksOthers,
+}
+
+impl Tool {
+    /// Whether it may take minutes, in which others work.
+    pub(super) fn asks_others(&self) -> bool {
+        self.effect == Effect::AsksOthers
+    }
+
+    pub(super) fn call(&self, context: &Context, arguments: Value) -> Result<String, CommandError> {
+        (self.call)(context, arguments)
+    }
+
+    fn listed(&self) -> Listed {
+        let reads = self.effect == Effect::Reads;
+        let hints = ToolAnnotations::new()
+            .read_only(reads)
+            .destructive(false)
+            .open_world(self.asks_others());
+        // Of what changes nothing, that it may be repeated goes without saying.
+        let hints = if reads {
+            hints
+        } else {
+            hints.idempotent(false)
+        };
+        Listed::new(self.name, self.about, Arc::new((self.schema)())).with_annotations(hints)
+    }
+}
+
+/// The tools as clients are told them.
+pub(super) fn listed() -> Vec<Listed> {
+    ALL.iter().map(Tool::listed).collect()
+}
+
+/// The tool of this name.
+pub(super) fn named(name: &str) -> Option<&'static Tool> {
+    ALL.iter().find(|tool| tool.name == name)
+}
+
+/// A call's arguments; else what is wrong with them, and what is allowed.
+fn read<A: DeserializeOwned>(arguments: Value) -> Result<A, CommandError> {
+    serde_json::from_value(arguments).map_err(|error| {
+        CommandError::because(Exit::Usage, "the arguments are not understood", &error)
+    })
+}
+
+/// Fails where nothing was prepared yet for what is to be kept or read.
+fn prepared(context: &Context) -> Result<(), CommandError> {
+    if context.is_prepared()? {
+        return Ok(());
+    }
+    let what = format!("nothing is kept in `{}` yet", context.state().display());
+    Err(CommandError::new(Exit::Environment, what)
+        .hint("a person prepares the project by: callosum init"))
+}
+
+/// The schema of a call's arguments, without what a model does not need to make one: titles, formats,
+/// that what may be left out may be null, and the words for each of a few names.
+fn schema<A: JsonSchema>() -> Map<String, Value> {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings
+        .into_generator()
+        .into_root_schema_for::<A>()
+        .to_value();
+    shorten(&mut schema);
+    match schema {
+        Value::Object(schema) => schema,
+        _ => Map::new(),
+    }
+}
+
+fn shorten(schema: &mut Value) {
+    let Value::Object(fields) = schema else {
+        return;
+    };
+    for name in ["title", "format", "default", "maximum"] {
+        fields.remove(name);
+    }
+    if fields.get("minimum").is_some_and(|least| least == 0) {
+        fields.remove("minimum");
+    }
+    if let Some(Value::Array(types)) = fields.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            fields.insert("type".to_owned(), only);
+        }
+    }
+    for list in ["anyOf", "oneOf"] {
+        let Some(Value::Array(mut all)) = fields.remove(list) else {
+            continue;
+        };
+        all.retain(|one| one["type"] != "null");
+        let names: Vec<Value> = all
+            .iter()
+            .filter_map(|one| one.get("const").cloned())
+            .collect();
+        if names.len() == all.len() {
+            fields.insert("type".to_owned(), "string".into());
+            fields.insert("enum".to_owned(), names.into());
+        } else if let [Value::Object(only)] = all.as_mut_slice() {
+            // What it is for was said where it is used.
+            only.remove("description");
+            fields.append(only);
+        } else {
+            fields.insert(list.to_owned(), all.into());
+        }
+    }
+    for name in ["items", "oneOf", "anyOf"] {
+        if let Some(inner) = fields.get_mut(name) {
+            shorten(inner);
+        }
+    }
+    if let Some(Value::Object(properties)) = fields.get_mut("properties") {
+        properties.values_mut().for_each(shorten);
+    }
+    // What stood in the only one of several may be several names again.
+    if fields.contains_key("oneOf") {
+        shorten(schema);
+    }
+}
+
+#[cfg(test)]
+mod tests;

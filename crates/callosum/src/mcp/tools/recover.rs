@@ -1,0 +1,71 @@
+//! `recover`: where things stand, for a context that begins.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Effect, Tool, prepared, read, schema};
+use crate::{
+    cli::{
+        Context,
+        session::{RecoverArgs, recover},
+    },
+    mcp::answer,
+    ui::{CommandError, Exit},
+};
+
+pub(super) const TOOL: Tool = Tool {
+    name: "recover",
+    about: "Where the work stands: current task, next step, last decisions and whether they hold. \
+            With `about`, what was decided about it.",
+    effect: Effect::Reads,
+    schema: schema::<Arguments>,
+    call,
+};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// Topic, in words
+    about: Option<String>,
+    /// 1 briefly, 2 with the newest decisions, 3 all notes
+    level: Option<u8>,
+    /// Most tokens of the answer
+    budget: Option<u64>,
+}
+
+fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
+    let Arguments {
+        about,
+        level,
+        budget,
+    } = read(arguments)?;
+    prepared(context)?;
+    let level = level.unwrap_or(if about.is_some() { 2 } else { 1 });
+    if !(1..=3).contains(&level) {
+        let what = format!("there is no level {level}; there are 1, 2 and 3");
+        return Err(CommandError::new(Exit::Usage, what));
+    }
+    let wanted = RecoverArgs {
+        level,
+        budget,
+        query: about.clone(),
+        repo: None,
+    };
+    let text = recover(context, &wanted)?.text;
+    if text.is_empty() {
+        return Ok(match about {
+            Some(about) => format!("nothing that was decided is about `{about}`\n"),
+            None => "nothing was noted here yet\n".to_owned(),
+        });
+    }
+    // The levels below keep to their own budget.
+    Ok(if level == 3 {
+        answer::cut(
+            &text,
+            budget.map_or(answer::MOST, |most| answer::budget(Some(most))),
+        )
+    } else {
+        text
+    })
+}

@@ -1,0 +1,56 @@
+//! What is promised of the list of tools as a whole.
+
+use callosum_evidence::tokens::estimate;
+use serde_json::json;
+
+use super::*;
+
+/// The list stands in every context, so it is short.
+#[test]
+fn the_whole_list_is_under_a_thousand_tokens() {
+    let list = serde_json::to_string(&listed()).unwrap();
+    let tokens = estimate(&list);
+    assert!(tokens < 1000, "{tokens} tokens: {list}");
+}
+
+/// Codex asks a person before each call of a tool that is not said to read only.
+#[test]
+fn each_tool_says_what_it_changes() {
+    for tool in listed() {
+        let hints = tool.annotations.unwrap();
+        let reads = ["recover", "find", "ledger_query"].contains(&&*tool.name);
+        assert_eq!(hints.read_only_hint, Some(reads), "{}", tool.name);
+        assert_eq!(hints.destructive_hint, Some(false), "{}", tool.name);
+        let open = tool.name == "delegate";
+        assert_eq!(hints.open_world_hint, Some(open), "{}", tool.name);
+        assert_eq!(hints.idempotent_hint.is_some(), !reads, "{}", tool.name);
+    }
+}
+
+#[test]
+fn a_schema_says_what_a_call_needs_and_no_more() {
+    let schema = Value::Object((named("delegate").unwrap().schema)());
+    assert_eq!(schema["required"], json!(["prompt"]));
+    assert_eq!(schema["additionalProperties"], false);
+    let kinds = json!(["scan", "deps", "tests", "api"]);
+    assert_eq!(
+        schema["properties"]["kind"],
+        json!({"type": "string", "enum": kinds})
+    );
+    assert_eq!(
+        schema["properties"]["paths"]["items"],
+        json!({"type": "string"})
+    );
+    let list = serde_json::to_string(&listed()).unwrap();
+    for noise in [
+        "\"null\"",
+        "\"title\"",
+        "\"format\"",
+        "$schema",
+        "$ref",
+        "oneOf",
+        "anyOf",
+    ] {
+        assert!(!list.contains(noise), "{noise}: {list}");
+    }
+}

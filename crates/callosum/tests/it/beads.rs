@@ -1,0 +1,207 @@
+//! `callosum bead`: tasks that wait for each other, are taken back, and are told to `bd`.
+
+use callosum_testkit::TestEnv;
+
+use crate::session::project;
+
+/// LOA-BEAD-1: beads are made, ordered, waited for and closed, and a broken one is named.
+#[test]
+fn beads_are_ready_when_what_they_need_is_closed() {
+    let env = project();
+    env.run(["bead", "create", "First", "--id", "bd-1"])
+        .success();
+    env.run([
+        "bead", "create", "Second", "--id", "bd-2", "--needs", "bd-1", "-p", "0",
+    ])
+    .success();
+    env.run(["bead", "create", "Again", "--id", "bd-2"])
+        .ended_with(1);
+    env.run(["bead", "create", "Lost", "--needs", "bd-9"])
+        .ended_with(1);
+    env.write(".beads/bd-3.yaml", "id: bd-3\nid: bd-3\n");
+    env.write(".beads/config.yaml", "not: a bead\n");
+    let ready = env.run(["bead", "ready"]).success();
+    assert_eq!(ready.stdout, "bd-1 P2 open First\n");
+    assert!(
+        ready.stderr.contains(".beads/bd-3.yaml was not understood"),
+        "{}",
+        ready.stderr
+    );
+    env.run(["bead", "close", "bd-1"]).success();
+    let ready = env.run(["bead", "ready", "--json"]).success().json();
+    assert_eq!(ready["beads"][0]["id"], "bd-2");
+    env.write(
+        ".beads/bd-4.yaml",
+        "id: bd-4 # mine\nstatus: open\nx_own: [1]\n",
+    );
+    env.run([
+        "bead",
+        "update",
+        "bd-4",
+        "--next",
+        "try it",
+        "--priority",
+        "1",
+    ])
+    .success();
+    assert_eq!(
+        env.read(".beads/bd-4.yaml"),
+        "id: bd-4 # mine\nstatus: open\nx_own: [1]\npriority: 1\nnext_steps:\n  - \"try it\"\n"
+    );
+    env.run(["bead", "show", "bd-9"]).ended_with(1);
+    env.run(["bead", "show", "../x"]).ended_with(2);
+}
+
+/// A `bd` that knows one bead, and writes down what it is told.
+fn with_bd(env: &TestEnv, prints: &str) {
+    env.write(".beads/metadata.json", "{}");
+    let told = env.folder().join("told");
+    let script = format!(
+        "#!/bin/sh\ncase \"$1 $2\" in\n\"ready --json\") printf '%s' '{prints}' ;;\n\
+         \"show bd-1\") printf '%s' '{{\"schema_version\":1,\"data\":[{{\"id\":\"bd-1\",\"title\":\"Pool\",\"status\":\"closed\",\"priority\":2}}]}}' ;;\n\
+         update*|close*) printf '%s\\n' \"$*\" >> {} ;;\n*) echo 'issue not found' >&2; exit 1 ;;\nesac\n",
+        told.display()
+    );
+    let program = env.programs().join("bd");
+    std::fs::write(&program, script).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&program, mode).unwrap();
+}
+
+/// LOA-BEAD-1, LOA-TRUTH-1: where `bd` is used, it is asked, told, and believed in what it owns.
+#[test]
+fn bd_is_asked_told_and_believed_where_it_is_used() {
+    let env = project();
+    env.run(["bead", "create", "Pool", "--id", "bd-1"])
+        .success();
+    env.run(["bead", "update", "bd-1", "--current"]).success();
+    with_bd(
+        &env,
+        r#"[{"id":"bd-1","title":"Pool"},{"id":"bd-7","title":"Its own","status":"open","priority":0}]"#,
+    );
+    let ready = env.run(["bead", "ready"]).success();
+    assert_eq!(ready.stdout, "bd-7 P0 open Its own\nbd-1 P2 open Pool\n");
+    env.run(["session", "decide", "Use one pool", "--cite", "src/a.rs:1"])
+        .success();
+    env.run(["session", "handoff"]).success();
+    env.run(["bead", "update", "bd-1", "--status", "blocked", "-p", "1"])
+        .success();
+    env.run(["bead", "update", "bd-1", "--next", "ours alone"])
+        .success();
+    env.run([
+        "bead",
+        "update",
+        "bd-1",
+        "--status",
+        "done",
+        "--assignee",
+        "me",
+    ])
+    .success();
+    env.run(["bead", "update", "bd-1", "--status", "open"])
+        .success();
+    let told = std::fs::read_to_string(env.folder().join("told")).unwrap();
+    assert!(
+        told.starts_with("update bd-1 --append-notes Decision of "),
+        "{told}"
+    );
+    assert!(told.contains(": Use one pool\n"), "{told}");
+    assert!(told.contains("Hand-off of "), "{told}");
+    let changes = "update bd-1 --status blocked --priority 1\nupdate bd-1 --assignee me\nclose bd-1\n\
+                   update bd-1 --status open\n";
+    assert!(told.ends_with(changes), "{told}");
+    let status = env.run(["session", "status"]).success();
+    let fork = "bd is believed, not bead: bd-1 is closed";
+    assert!(status.stdout.contains(fork), "{}", status.stdout);
+
+    // Whatever it prints, ours is listed, and that is said.
+    with_bd(&env, "no tasks");
+    let ready = env.run(["bead", "ready"]).success();
+    assert_eq!(ready.stdout, "bd-1 P1 open Pool\n");
+    assert!(
+        ready.stderr.contains("in a form that is known"),
+        "{}",
+        ready.stderr
+    );
+    std::fs::remove_file(env.project().join(".beads/metadata.json")).unwrap();
+    let ready = env.run(["bead", "ready"]).success();
+    assert_eq!(ready.stderr, "");
+}
+
+/// LOA-BEAD-1: what was said of a bead can be taken back, all beads are listed, and no word is taken
+/// that nobody understands.
+#[test]
+fn what_is_said_of_a_bead_can_be_taken_back() {
+    let env = project();
+    for id in ["bd-1", "bd-2"] {
+        env.run(["bead", "create", "Work", "--id", id]).success();
+    }
+    let update = |more: &[&str]| {
+        let arguments = ["bead", "update", "bd-2"];
+        env.run(arguments.iter().chain(more))
+    };
+    update(&["--needs", "bd-1", "--next", "one", "--next", "two"]).success();
+    let listed = env.run(["bead", "list"]).success().stdout;
+    assert_eq!(
+        listed,
+        "bd-1 P2 open Work\nbd-2 P2 open Work (waits for bd-1)\n"
+    );
+    env.run(["bead", "update", "bd-1", "--needs", "bd-2"])
+        .ended_with(1);
+    update(&["--needs", "bd-9"]).ended_with(1);
+    update(&[
+        "--remove-dependency",
+        "bd-1",
+        "--clear-next",
+        "--next",
+        "three",
+    ])
+    .success();
+    update(&["--remove-dependency", "bd-1"]).ended_with(1);
+    let bead = env.run(["bead", "show", "bd-2", "--json"]).success().json();
+    assert_eq!(bead["needs"], serde_json::json!([]));
+    assert_eq!(bead["next_steps"], serde_json::json!(["three"]));
+    for wrong in [
+        ["--status", "wip"],
+        ["--priority", "5"],
+        ["--priority", "-1"],
+    ] {
+        update(&wrong).ended_with(2);
+    }
+    update(&["--status", "blocked"]).success();
+    let blocked = ["bead", "list", "--status", "blocked", "--json"];
+    let blocked = env.run(blocked).success().json();
+    assert_eq!(blocked["beads"][0]["id"], "bd-2");
+    assert_eq!(blocked["beads"].as_array().unwrap().len(), 1);
+}
+
+/// LOA-BEAD-1: a current bead that is broken is healed before something is written to it, or passed
+/// over with a word; the decision is kept.
+#[test]
+fn a_broken_current_bead_keeps_no_decision_away() {
+    let env = project();
+    env.git_init();
+    env.run(["bead", "create", "Work", "--id", "bd-1"])
+        .success();
+    env.run(["bead", "update", "bd-1", "--current"]).success();
+    env.write(".beads/bd-1.yaml", "a: 1\na: 2\n");
+    let made = env
+        .run(["session", "decide", "Use one", "--assume"])
+        .success();
+    let said = "the current bead `bd-1` has no part in it: ";
+    assert!(made.stderr.contains(said), "{}", made.stderr);
+    env.write(".beads/bd-1.yaml", "id: bd-1\ntitle: Work\n");
+    env.git(&["add", "--all"]);
+    env.git(&["commit", "--quiet", "--message=state"]);
+    std::fs::remove_file(env.project().join(".beads/bd-1.yaml")).unwrap();
+    let made = env
+        .run(["session", "decide", "Use two", "--json"])
+        .success();
+    assert!(
+        made.stderr
+            .contains(".beads/bd-1.yaml: missing, healed from git")
+    );
+    assert_eq!(made.json()["bead"], "bd-1");
+    let told = env.run(["session", "recover"]).success().stdout;
+    assert!(told.contains("Decided: Use one [assumption]\n"), "{told}");
+}

@@ -1,0 +1,322 @@
+//! `callosum mesh`: events, tasks, messages and discoveries over the files alone.
+
+use std::path::Path;
+
+use callosum_testkit::TestEnv;
+use serde_json::Value;
+
+fn json(env: &TestEnv, words: &[&str]) -> Value {
+    let words = [&["mesh"], words, &["--json"]].concat();
+    env.run(words).success().json()
+}
+
+fn lines(text: &str) -> Vec<Value> {
+    let lines = text.lines().map(serde_json::from_str);
+    lines
+        .collect::<Result<_, _>>()
+        .expect("a JSON object a line")
+}
+
+/// CALC-L1-2: a publisher with a dry run, a window of five seconds an agent, and an acknowledgement that says what it means.
+#[test]
+fn events_are_published_shown_and_held_back() {
+    let env = TestEnv::new();
+    let dry = env.run([
+        "mesh",
+        "publish",
+        "agent.note",
+        "--payload",
+        "{\"a\": 1}",
+        "--dry-run",
+    ]);
+    let dry = dry.success().json();
+    assert_eq!(dry["payload"]["a"], 1);
+    assert_eq!(env.run(["mesh", "tail"]).success().stdout, "");
+    let told = json(
+        &env,
+        &[
+            "publish",
+            "agent.note",
+            "--payload",
+            "{\"key\": \"AKIAIOSFODNN7EXAMPLE\"}",
+            "--as",
+            "codex",
+        ],
+    );
+    assert_eq!(told["durability"], "logged");
+    assert_eq!(told["event"]["seq"], 1);
+    let early = env
+        .run(["mesh", "publish", "agent.note", "--as", "codex"])
+        .ended_with(1);
+    assert!(early.stderr.contains("five seconds"), "{}", early.stderr);
+    // The window is each agent's own.
+    let other = env.run([
+        "mesh",
+        "publish",
+        "build.done",
+        "--as",
+        "gemini",
+        "--durability",
+        "synced",
+    ]);
+    assert!(other.success().stdout.ends_with(":2 synced\n"));
+    let tail = env.run(["mesh", "tail", "--json"]).success();
+    let events = lines(&tail.stdout);
+    assert_eq!(events[0]["payload"]["key"], "[secret: aws access key]");
+    assert_eq!(events[1]["source"], "gemini-cli");
+    let some = env
+        .run(["mesh", "tail", "--topic", "build.*", "--since", "1"])
+        .success();
+    assert!(some.stdout.starts_with("2 "), "{}", some.stdout);
+    let wrong = env.run(["mesh", "publish", "a b"]).ended_with(2);
+    assert!(wrong.stderr.contains("no topic"), "{}", wrong.stderr);
+    env.run(["mesh", "publish", "a", "--payload", "[1]"])
+        .ended_with(2);
+    env.run(["mesh", "tail", "--since", "yesterday"])
+        .ended_with(2);
+}
+
+/// CALC-PAT-2: a task is left, claimed, done, and its author reads the result.
+#[test]
+fn a_task_goes_from_one_agent_to_another() {
+    let env = TestEnv::new();
+    let words = [
+        "mesh",
+        "task",
+        "add",
+        "Review the parser",
+        "--to",
+        "gemini",
+        "--id",
+        "t1",
+        "--as",
+        "claude",
+    ];
+    assert_eq!(env.run(words).success().stdout, "t1\n");
+    env.run([
+        "mesh", "task", "add", "Later", "--needs", "t1", "--id", "t2",
+    ])
+    .success();
+    env.run(["mesh", "task", "claim", "--as", "codex"])
+        .ended_with(1);
+    let meant = env
+        .run(["mesh", "task", "claim", "t1", "--as", "codex"])
+        .ended_with(1);
+    assert!(
+        meant.stderr.contains("left for gemini-cli"),
+        "{}",
+        meant.stderr
+    );
+    let claimed = json(&env, &["task", "claim", "--as", "gemini"]);
+    assert_eq!(claimed["id"], "t1");
+    assert_eq!(claimed["claimed_by"], "gemini-cli");
+    let listed = env.run(["mesh", "task", "list"]).success();
+    assert_eq!(
+        listed.stdout,
+        "t1 P5 in_progress by gemini-cli: Review the parser\nt2 P5 pending: Later (waits for t1)\n"
+    );
+    env.run([
+        "mesh", "task", "done", "t1", "--result", "x", "--as", "codex",
+    ])
+    .ended_with(1);
+    env.run([
+        "mesh",
+        "task",
+        "done",
+        "t1",
+        "--result",
+        "no panics",
+        "--as",
+        "gemini",
+    ])
+    .success();
+    assert_eq!(json(&env, &["task", "show", "t1"])["result"], "no panics");
+    assert_eq!(json(&env, &["task", "claim", "--as", "codex"])["id"], "t2");
+    env.run(["mesh", "task", "release", "t2", "--as", "codex"])
+        .success();
+    env.run(["mesh", "task", "cancel", "t2"]).success();
+    assert_eq!(
+        json(&env, &["task", "list"])["tasks"],
+        serde_json::json!([])
+    );
+    env.run(["mesh", "task", "show", "none"]).ended_with(1);
+}
+
+/// CALC-PAT-2: what waits is read once, and shown without obeying it.
+#[test]
+fn messages_are_read_and_acknowledged() {
+    let env = TestEnv::new();
+    let said = "look\u{1b}[2J\u{202e} here";
+    env.run([
+        "mesh", "message", "send", "codex", said, "--as", "claude", "--id", "m1",
+    ])
+    .success();
+    let peeked = env
+        .run(["mesh", "message", "read", "--as", "codex", "--peek"])
+        .success();
+    assert!(
+        !peeked.stdout.contains(['\u{1b}', '\u{202e}']),
+        "{:?}",
+        peeked.stdout
+    );
+    assert!(
+        peeked
+            .stdout
+            .starts_with("m1 queued claude-code to codex: look"),
+        "{}",
+        peeked.stdout
+    );
+    assert_eq!(
+        env.run(["mesh", "message", "read", "--as", "gemini"])
+            .success()
+            .stdout,
+        ""
+    );
+    let read = json(&env, &["message", "read", "--as", "codex"]);
+    assert_eq!(read["messages"][0]["content"], said);
+    assert_eq!(
+        json(&env, &["message", "read", "--as", "codex"])["messages"],
+        serde_json::json!([])
+    );
+    assert_eq!(
+        json(&env, &["message", "list", "--all"])["messages"][0]["state"],
+        "acked"
+    );
+    env.run(["mesh", "message", "retry", "m1"]).ended_with(1);
+    env.run(["mesh", "message", "send", "codex", ""])
+        .ended_with(2);
+}
+
+/// CALC-L3-1: an edit by hand is taken over by whichever verb comes next.
+#[test]
+fn the_bridge_file_is_for_everybody() {
+    let env = TestEnv::new();
+    env.run([
+        "mesh",
+        "discovery",
+        "share",
+        "versions clash",
+        "--as",
+        "gemini",
+    ])
+    .success();
+    let bridge = json(&env, &["bridge"]);
+    let path = bridge["path"].as_str().unwrap().to_owned();
+    let disk = callosum_host::Disk::real();
+    let text = disk.read(Path::new(&path)).unwrap();
+    let mut document: Value = serde_json::from_slice(&text).unwrap();
+    assert_eq!(document["discoveries"][0]["source"], "gemini-cli");
+    document["task_queue"] = serde_json::json!([{"prompt": "by hand", "assigned_to": "codex"}]);
+    env.write(&path, document.to_string());
+    assert_eq!(
+        json(&env, &["task", "claim", "--as", "codex"])["prompt"],
+        "by hand"
+    );
+    env.write(&path, "{\n  \"task_queue\": [,]\n}");
+    let refused = env.run(["mesh", "bridge"]).ended_with(1);
+    assert!(
+        refused.stderr.contains("line 2, column"),
+        "{}",
+        refused.stderr
+    );
+    let listed = json(&env, &["task", "list"]);
+    assert_eq!(listed["tasks"][0]["prompt"], "by hand");
+}
+
+/// CALC-PAT-4: who speaks is told by the client that runs the command.
+#[test]
+fn the_client_that_runs_a_command_is_its_speaker() {
+    let env = TestEnv::new();
+    let words = ["mesh", "discovery", "share", "found"];
+    // Ids in sequence would be the same in each process.
+    let share = || env.callosum().arguments(words).without("CALLOSUM_TEST_IDS");
+    let of_claude = share().env("CLAUDECODE", "1");
+    of_claude
+        .env("CLAUDE_CODE_SESSION_ID", "s-1")
+        .run()
+        .success();
+    share().env("GEMINI_CLI", "1").run().success();
+    share().run().success();
+    let events = lines(&env.run(["mesh", "tail", "--json"]).success().stdout);
+    let speakers: Vec<_> = events
+        .iter()
+        .map(|event| event["source"].as_str().unwrap())
+        .collect();
+    assert_eq!(speakers, ["claude-code", "gemini-cli", "person"]);
+    assert_eq!(events[0]["session_id"], "s-1");
+}
+
+/// CALC-ROUTE-1, CALC-BOOT-1: a task by its category reaches the agent that is best at it, which is told.
+#[test]
+fn a_task_of_a_category_is_told_to_whom_it_is_for() {
+    let env = TestEnv::new();
+    env.run([
+        "mesh",
+        "task",
+        "add",
+        "What depends on serde?",
+        "--category",
+        "dependency-scan",
+        "--as",
+        "codex",
+        "--id",
+        "t",
+    ])
+    .success();
+    let wrong = env
+        .run(["mesh", "task", "add", "x", "--category", "cooking"])
+        .ended_with(2);
+    assert!(
+        wrong.stderr.contains("allowed: ios-build"),
+        "{}",
+        wrong.stderr
+    );
+    assert_eq!(
+        env.run(["mesh", "digest", "--for", "codex"])
+            .success()
+            .stdout,
+        ""
+    );
+    let told = env.run(["mesh", "digest", "--for", "gemini"]).success();
+    assert!(
+        told.stdout.contains("callosum mesh task claim t"),
+        "{}",
+        told.stdout
+    );
+    let none = env
+        .run(["mesh", "digest", "--for", "gemini", "--budget", "3"])
+        .success();
+    assert_eq!(none.stdout, "");
+    assert_eq!(
+        json(&env, &["route", "large-review"])["routes"][0]["sla_seconds"],
+        900
+    );
+    env.run(["mesh", "route", "cooking"]).ended_with(2);
+}
+
+/// CALC-FUT-1: leases are taken, shown, refused and given back.
+#[test]
+fn a_lease_is_refused_to_a_second_agent() {
+    let env = TestEnv::new();
+    env.write("src/a.rs", "fn a() {}\n");
+    let taken = json(
+        &env,
+        &[
+            "lease", "take", "src/a.rs", "--why", "renaming", "--as", "codex",
+        ],
+    );
+    assert_eq!(taken["leases"][0]["by"], "codex");
+    let held = env
+        .run(["mesh", "lease", "take", "src/a.rs", "--as", "gemini"])
+        .ended_with(1);
+    assert!(held.stderr.contains("codex works on"), "{}", held.stderr);
+    assert!(held.stderr.contains("renaming"), "{}", held.stderr);
+    env.run(["mesh", "lease", "release", "src/a.rs", "--as", "codex"])
+        .success();
+    assert_eq!(
+        json(&env, &["lease", "list"])["leases"],
+        serde_json::json!([])
+    );
+    env.run(["mesh", "lease", "take", "src/new.rs", "--as", "gemini"])
+        .success();
+}

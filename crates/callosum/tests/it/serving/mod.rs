@@ -1,0 +1,16 @@
+//! The daemon: what it serves, to whom, and what happens when something else does not.
+
+/// The bus over WebSocket.
+mod bus;
+/// A daemon of a test's own.
+mod daemon;
+/// Events over HTTP.
+mod events;
+/// What may go wrong around it.
+mod faults;
+/// How it begins, is found, and ends.
+mod life;
+/// What Prometheus reads.
+mod metrics;
+/// Whom it does not answer.
+mod strangers;

@@ -1,0 +1,88 @@
+//! Whom the daemon does not answer: pages in a browser, names that are not this machine's.
+
+use callosum_testkit::TestEnv;
+
+use super::daemon::{Daemon, ask, event};
+
+/// CALC-SEC-1: a web page in a browser can neither read nor post, at any door.
+#[test]
+fn no_page_in_a_browser_reads_or_posts() {
+    let env = TestEnv::new();
+    let daemon = Daemon::start(&env);
+    let body = event("a", 1);
+    let length = body.len();
+    for stranger in [
+        "Host: localhost\r\nOrigin: https://evil.example\r\n",
+        "Host: localhost\r\nOrigin: null\r\n",
+        "Host: localhost\r\nSec-Fetch-Site: cross-site\r\n",
+        "Host: evil.example\r\n",
+        "Host: evil.example:8600\r\n",
+    ] {
+        let post = format!(
+            "POST /events HTTP/1.1\r\n{stranger}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+        );
+        ask(daemon.at("events"), &post).with(403);
+        for (door, path) in [
+            ("events", "/events"),
+            ("events", "/events/stream"),
+            ("metrics", "/metrics"),
+            ("bus", "/"),
+        ] {
+            let get = format!("GET {path} HTTP/1.1\r\n{stranger}Connection: close\r\n\r\n");
+            ask(daemon.at(door), &get).with(403);
+        }
+        let upgrade = format!(
+            "GET / HTTP/1.1\r\n{stranger}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        );
+        let refused = ask(
+            daemon.at("bus"),
+            &upgrade.replace("Connection: Upgrade", "Connection: Upgrade, close"),
+        );
+        refused.with(403);
+    }
+    let found = daemon.get("events", "/events").with(200).json();
+    assert_eq!(found["events"], serde_json::json!([]));
+    let metrics = daemon.get("metrics", "/metrics").with(200);
+    assert!(
+        metrics
+            .body
+            .contains("mesh_refused_total{reason=\"page\"} 18"),
+        "{}",
+        metrics.body
+    );
+}
+
+/// CALC-SEC-1: requests that are no HTTP, or no end, cost the others nothing.
+#[test]
+fn requests_that_make_no_sense_cost_the_others_nothing() {
+    use std::io::Write as _;
+
+    let env = TestEnv::new();
+    let daemon = Daemon::start(&env);
+    let mut held = Vec::new();
+    for begun in [
+        "",
+        "G",
+        "POST /events HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nx",
+        "\0\0\0",
+    ] {
+        for door in ["events", "bus", "metrics"] {
+            let mut stream = std::net::TcpStream::connect(daemon.at(door)).unwrap();
+            stream.write_all(begun.as_bytes()).unwrap();
+            held.push(stream);
+        }
+    }
+    let head = format!(
+        "GET /events HTTP/1.1\r\nHost: localhost\r\nX: {}\r\n\r\n",
+        "x".repeat(100_000)
+    );
+    if let Ok(answer) = super::daemon::try_ask(daemon.at("events"), &head) {
+        answer.with(431);
+    }
+    daemon.post("", &event("a", 1)).with(200);
+    super::daemon::ask(
+        daemon.at("events"),
+        "DELETE /events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+    )
+    .with(405);
+}

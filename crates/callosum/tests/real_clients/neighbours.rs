@@ -1,0 +1,73 @@
+//! A client among others: what they left is told to it, what they say arrives while it works, and what
+//! it does for them is known to be its own.
+
+use crate::{
+    cases::Stage,
+    client::Client,
+    install::Installed,
+    sessions::{ask, program},
+};
+
+/// CALC-PAR-1, CALC-PAT-2, CALC-BOOT-1: the first request of a session tells of a task that was left for the agent; a
+/// message that is sent while it works is before the model at its next request; it claims the task and completes it.
+pub(crate) fn works_with_the_others(client: &Client, installed: &Installed) {
+    let stage = Stage::new(client, installed);
+    if client.shell.is_none() {
+        return;
+    }
+    let init = ["init", "--client", client.name];
+    stage.callosum().arguments(init).run().success();
+    let mesh = |words: &[&str]| {
+        let words = [&["mesh"], words].concat();
+        stage.env.run(words).success()
+    };
+    mesh(&[
+        "task",
+        "add",
+        "Count the lines",
+        "--to",
+        client.name,
+        "--id",
+        "count",
+        "--as",
+        "person",
+    ]);
+    let ours = |words: &str| format!("{} mesh {words}", program());
+    // The first call has somebody else speak while the client works.
+    let work = [
+        ours(&format!(
+            "message send {} 'the schema changed' --as person --id said",
+            client.name
+        )),
+        ours("task claim count"),
+        ours("task done count --result 'one line'"),
+    ];
+    let before = stage.server.heard().len();
+    ask(&stage, &[], "See what is to be done.", &work).unwrap();
+    let heard = stage.server.heard();
+    let requests = heard[before..].iter();
+    let requests = requests.map(|heard| serde_json::to_string(&heard.body).unwrap());
+    // Of a message without a script nothing is called; what has no tools is a side call.
+    let requests: Vec<String> = requests.filter(|body| body.contains("\"tools\"")).collect();
+    assert!(
+        requests[0].contains("callosum mesh task claim count"),
+        "{}",
+        requests[0]
+    );
+    let says = "person says to you";
+    assert!(!requests[0].contains(says), "{}", requests[0]);
+    assert!(requests[1].contains(says), "{}", requests[1]);
+    let said = mesh(&["message", "list", "--all", "--json"]).json();
+    assert_eq!(said["messages"][0]["state"], "seen", "{said}");
+    let task = mesh(&["task", "show", "count", "--json"]).json();
+    assert_eq!(task["status"], "complete", "{task}");
+    let told = mesh(&["tail", "--topic", "calc.task.*", "--json"]).stdout;
+    let agent = match client.name {
+        "claude" => "claude-code",
+        "gemini" => "gemini-cli",
+        "qwen" => "qwen-code",
+        name => name,
+    };
+    let by = format!("\"source\":\"{agent}\"");
+    assert!(told.lines().all(|line| line.contains(&by)), "{told}");
+}

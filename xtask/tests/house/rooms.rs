@@ -18,7 +18,8 @@ const KEPT: &[(&str, &[&str])] = &[
     ("landlock", &["callosum-host"]),
     ("nix", &["callosum-host"]),
     ("owo-colors", &["callosum"]),
-    ("rmcp", &["callosum-agents"]),
+    // Spoken to servers of tools by the processes that do, and to clients by our own server.
+    ("rmcp", &["callosum", "callosum-agents"]),
     // The search index, which can be thrown away.
     ("rusqlite", &["callosum-search"]),
     ("rustix", &["callosum-host"]),

@@ -4,6 +4,8 @@
 
 /// The seven steps before a context is cleared, the hand-off, and what is recovered.
 mod checkpoints;
+/// What counting claims costs, in files opened.
+mod counting;
 /// Checkpoints of the time between: what happened is kept before it is lost.
 mod deltas;
 /// Design documents beside the notes: what the code and the beads say otherwise.

@@ -57,7 +57,7 @@ impl About {
         let words: Vec<&str> = match self {
             Self::Command(command, _) => command.split_whitespace().collect(),
             Self::Paths(paths) => paths.iter().map(String::as_str).collect(),
-            Self::Nothing => Vec::new(),
+            Self::Nothing => vec!["a call that could not be read"],
         };
         words.join(" ").chars().take(longest).collect()
     }

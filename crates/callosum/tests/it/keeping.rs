@@ -70,6 +70,22 @@ fn what_may_lose_work_finds_the_tree_kept_in_every_client() {
     assert_eq!(env.read("src/lib.rs"), "pub fn hours_of_work() {}\n");
 }
 
+/// CAKE-SNAP-1: what nobody can read may be anything: a person is asked, and the tree kept under a name
+/// that says why.
+#[test]
+fn what_cannot_be_read_finds_the_tree_kept() {
+    let env = repository();
+    let unreadable =
+        json!({"cwd": env.project(), "tool_name": "Bash", "tool_input": {"command": 7}});
+    let hook = env.callosum().without("CALLOSUM_TEST_IDS");
+    let hook = hook.arguments(["hook", "claude", "pre-tool-use"]);
+    let asked = hook.input(unreadable.to_string()).run();
+    assert!(asked.stdout.contains("\"ask\""), "{asked:?}");
+    let mut looks = std::iter::repeat_with(|| labels(&env)).take(5000);
+    let labels = looks.find(|labels| !labels.is_empty()).unwrap();
+    assert_eq!(labels, ["before: a call that could not be read"]);
+}
+
 /// CAKE-SNAP-1: what a person has permitted before runs at once, and finds the tree kept as well.
 #[test]
 fn what_was_permitted_finds_the_tree_kept() {

@@ -1,0 +1,260 @@
+//! Tools of other servers, which are read by what they are given.
+
+use super::*;
+
+/// CAKE-SHIM-1: a tool of another server is decided on by what it is given, whatever that is called.
+#[test]
+fn tools_of_other_servers_are_read_by_what_they_are_given() {
+    for (tool, input, expected) in [
+        (
+            "PowerShell",
+            json!({"command": "Remove-Item -Recurse x"}),
+            "pwsh -Command 'Remove-Item -Recurse x'",
+        ),
+        (
+            "mcp__x__run",
+            json!({"command": "rm", "args": ["-rf", "/a b"]}),
+            "rm -rf '/a b'",
+        ),
+        (
+            "mcp__x__run",
+            json!({"cmd": "git", "arguments": "reset --hard"}),
+            "git reset --hard",
+        ),
+        (
+            "mcp__x__run",
+            json!({"commands": ["ls -la", "rm -rf /"]}),
+            "ls -la\nrm -rf /",
+        ),
+        (
+            "mcp__x__do",
+            json!({"command": "rm", "path": "/etc"}),
+            "rm /etc",
+        ),
+        (
+            "mcp__pg__ask",
+            json!({"sql": "DROP TABLE a"}),
+            "psql -c 'DROP TABLE a'",
+        ),
+        (
+            "mcp__postgres__query",
+            json!({"query": "DROP TABLE a"}),
+            "psql -c 'DROP TABLE a'",
+        ),
+        (
+            "mcp__mysql__query",
+            json!({"query": "SELECT 1"}),
+            "mysql -e 'SELECT 1'",
+        ),
+        (
+            "mcp__sqlite__write_query",
+            json!({"query": "SELECT 1"}),
+            "sqlite3 :memory: 'SELECT 1'",
+        ),
+        (
+            "mcp__ide__executeCode",
+            json!({"code": "print(1)"}),
+            "python3 -c 'print(1)'",
+        ),
+        (
+            "mcp__x__run_code",
+            json!({"code": "ls", "language": "bash"}),
+            "ls",
+        ),
+        (
+            "mcp__x__eval",
+            json!({"code": "f()", "language": "JavaScript"}),
+            "node -e 'f()'",
+        ),
+    ] {
+        assert_eq!(acts(tool, input), Ok(shell(expected)), "{tool}");
+    }
+    for (tool, input, expected) in [
+        (
+            "mcp__serena__replace_body",
+            json!({"relative_path": "a.rs"}),
+            &["a.rs"][..],
+        ),
+        (
+            "mcp__x__write_files",
+            json!({"files": [{"path": "a"}, {"file_path": "/etc/b"}]}),
+            &["a", "/etc/b"],
+        ),
+        (
+            "mcp__x__edit",
+            json!({"edits": [{"filePath": ".calrc", "text": ""}]}),
+            &[".calrc"],
+        ),
+        ("mcp__x__save", json!({"files": ["a", "b"]}), &["a", "b"]),
+        (
+            "mcp__editor__tool",
+            json!({"command": "create", "path": ".calrc"}),
+            &[".calrc"],
+        ),
+        (
+            "mcp__editor__tool",
+            json!({"command": "str_replace", "path": "/etc/x"}),
+            &["/etc/x"],
+        ),
+    ] {
+        assert_eq!(acts(tool, input), Ok(write(expected)), "{tool}");
+    }
+    for (tool, input) in [
+        ("mcp__github__search_code", json!({"query": "DROP TABLE"})),
+        ("mcp__x__format", json!({"code": "import os"})),
+        ("mcp__x__list_files", json!({"files": ["/etc/passwd"]})),
+    ] {
+        assert_eq!(acts(tool, input), Ok(Action::Other), "{tool}");
+    }
+    let removes = |tool: &str, input: Value| {
+        let event = read(&json!({"tool_name": tool, "tool_input": input})).unwrap();
+        event.removes
+    };
+    let patch = "*** Begin Patch\n*** Delete File: a\n*** End Patch";
+    assert!(removes("apply_patch", json!({"command": patch})));
+    assert!(!removes("Write", json!({"file_path": "a"})));
+}
+
+/// CAKE-SHIM-1: who removes, moves or copies is decided on like the command that does the same.
+#[test]
+fn what_is_done_to_paths_is_said_as_the_command_that_does_it() {
+    for (tool, input, expected) in [
+        (
+            "mcp__filesystem__delete_file",
+            json!({"path": "/"}),
+            "rm -r -- /",
+        ),
+        (
+            "mcp__fs__remove_directory",
+            json!({"path": "~", "recursive": true}),
+            "rm -r -- ~",
+        ),
+        (
+            "mcp_fs_rmdir",
+            json!({"directory": "a; b"}),
+            "rm -r -- 'a; b'",
+        ),
+        (
+            "mcp__fs__trash",
+            json!({"paths": ["a", "-f"]}),
+            "rm -r -- a -f",
+        ),
+        ("mcp__fs__deleteFile", json!({"filePath": ""}), "rm -r -- ."),
+        (
+            "mcp__fs__unlink",
+            json!({"uri": "file:///home/dev/x"}),
+            "rm -r -- /home/dev/x",
+        ),
+        (
+            "mcp__fs__file",
+            json!({"action": "delete", "path": "~/a b"}),
+            "rm -r -- ~/'a b'",
+        ),
+        (
+            "mcp__editor__tool",
+            json!({"command": "delete", "path": ".."}),
+            "rm -r -- ..",
+        ),
+        (
+            "mcp__fs__move_file",
+            json!({"source": ".", "destination": "/tmp/x"}),
+            "mv -- . /tmp/x",
+        ),
+        (
+            "mcp__fs__rename",
+            json!({"path": "/home/dev/a", "new_name": "b"}),
+            "mv -- /home/dev/a /home/dev/b",
+        ),
+        (
+            "mcp__fs__move_files",
+            json!({"moves": [{"from": "a", "to": "b"}, {"from": "/", "to": "c"}]}),
+            "mv -- a b\nmv -- / c",
+        ),
+        (
+            "mcp__fs__copy_file",
+            json!({"source": "/etc/hosts", "destination": "x"}),
+            "cp -r -- /etc/hosts x",
+        ),
+    ] {
+        assert_eq!(acts(tool, input), Ok(shell(expected)), "{tool}");
+    }
+    let home = Some(Path::new("/home/dev"));
+    let event = read(&json!({"tool_name": "Write", "tool_input": {"file_path": "~/.bashrc"}}));
+    let event = event.unwrap().at_home(home);
+    assert_eq!(event.action, write(&["/home/dev/.bashrc"]));
+    let event = read(&json!({
+        "cwd": "/home/dev", "tool_name": "mcp__fs__rmdir", "tool_input": {"directory": "a"},
+    }));
+    assert_eq!(event.unwrap().folder, Some(PathBuf::from("/home/dev")));
+}
+
+/// CAKE-SHIM-1: what is to be done is found wherever it stands in what a tool is given.
+#[test]
+fn what_stands_within_other_objects_is_read_as_well() {
+    for (tool, input, expected) in [
+        (
+            "mcp__x__call",
+            json!({"input": {"cmdline": "rm -rf /"}}),
+            "rm -rf /",
+        ),
+        (
+            "mcp__x__call",
+            json!({"name": "shell", "arguments": "{\"commandLine\": \"ls\"}"}),
+            "ls",
+        ),
+        (
+            "mcp__x__call",
+            json!({"request": {"cwd": "/etc", "cmd": "rm *"}}),
+            "cd -- /etc\nrm *",
+        ),
+        (
+            "mcp__pg__call",
+            json!({"params": {"query": "DROP TABLE a"}}),
+            "psql -c 'DROP TABLE a'",
+        ),
+        (
+            "batch",
+            json!({"tool_calls": [
+                {"tool": "Bash", "parameters": {"command": "ls"}},
+                {"tool": "delete_file", "parameters": {"path": "/"}},
+                {"tool": "Write", "parameters": {"file_path": ".calrc"}},
+            ]}),
+            "ls\nrm -r -- /\ntee -a -- .calrc",
+        ),
+        (
+            "mcp__tmux__send_keys",
+            json!({"keys": ["git reset --hard", "Enter"]}),
+            "git reset --hard\n\ngit reset --hard \n",
+        ),
+        (
+            "mcp__terminal__send",
+            json!({"text": "rm -rf /\n"}),
+            "rm -rf /\n",
+        ),
+        (
+            "mcp__jupyter__execute_cell",
+            json!({"cell_source": ["import os\n", "os.remove('/')"]}),
+            "python3 -c \"import os\nos.remove('/')\"",
+        ),
+        (
+            "mcp__puppeteer__evaluate",
+            json!({"script": "document.title"}),
+            "node -e document.title",
+        ),
+    ] {
+        assert_eq!(acts(tool, input), Ok(shell(expected)), "{tool}");
+    }
+    for (tool, input) in [
+        ("mcp__meet__save", json!({"transcript": "rm -rf /"})),
+        ("mcp__mail__send", json!({"text": "rm -rf /"})),
+        ("mcp__github__delete_branch", json!({"branch": "a"})),
+        (
+            "Task",
+            json!({"prompt": "remove /", "options": {"x": [1, {}]}}),
+        ),
+    ] {
+        assert_eq!(acts(tool, input), Ok(Action::Other), "{tool}");
+    }
+    let deep = (0..100).fold(json!({"command": "ls"}), |inner, _| json!({"input": inner}));
+    assert_eq!(acts("mcp__x__call", deep), Ok(shell("ls")));
+}

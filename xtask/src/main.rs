@@ -9,6 +9,7 @@
 mod beads;
 mod finding;
 mod hooks;
+mod mesh_load;
 mod release;
 mod repository;
 mod scheduling;
@@ -39,6 +40,9 @@ const SEARCHES: usize = 15;
 /// So many events are answered where no other number is asked for.
 const EVENTS: usize = 1000;
 
+/// So many events are handed in, one after the other, where no other number is asked for.
+const HANDED_IN: u64 = 4000;
+
 /// What can be asked for on the command line.
 #[derive(Debug, PartialEq, Eq)]
 enum Chore {
@@ -50,6 +54,8 @@ enum Chore {
     Hooks { runs: usize },
     /// Kills writing processes, at moments drawn from the seed, and looks for what they stored.
     KillLoop { kills: u64, seed: u64 },
+    /// Hands events to our daemon and to other brokers, and prints what they cost.
+    MeshLoad { events: u64 },
     /// Runs jobs that do nothing, by us and by other programs, and prints how many a second.
     Scheduling { jobs: usize },
     /// Starts programs that look at what a session claims, and prints how long that takes.
@@ -93,6 +99,11 @@ impl Chore {
                 }
                 Some(Chore::KillLoop { kills, seed })
             }
+            ["mesh-load"] => Some(Chore::MeshLoad { events: HANDED_IN }),
+            ["mesh-load", "--events", number] => {
+                let events = number.parse().ok().filter(|&events| events > 1)?;
+                Some(Chore::MeshLoad { events })
+            }
             ["scheduling"] => Some(Chore::Scheduling { jobs: JOBS }),
             ["scheduling", "--jobs", number] => {
                 let jobs = number.parse().ok().filter(|&jobs| jobs > 0)?;
@@ -119,13 +130,14 @@ fn main() -> ExitCode {
         Some(Chore::FindingSpeed { runs }) => finding::speed(runs),
         Some(Chore::Hooks { runs }) => hooks::hooks(runs),
         Some(Chore::KillLoop { kills, seed }) => kill_loop(kills, seed),
+        Some(Chore::MeshLoad { events }) => mesh_load::mesh_load(events),
         Some(Chore::Scheduling { jobs }) => scheduling::scheduling(jobs),
         Some(Chore::Sessions { runs }) => sessions::sessions(runs),
         Some(Chore::TokenEfficiency) => token_efficiency::token_efficiency(),
         None => {
             say(
                 "usage: cargo xtask beads [--runs N] | coverage | finding | finding-speed [--runs N] | hooks [--runs N] | kill-loop [--kills N] [--seed S] | \
-                 scheduling [--jobs N] | sessions [--runs N] | token-efficiency",
+                 mesh-load [--events N] | scheduling [--jobs N] | sessions [--runs N] | token-efficiency",
             );
             ExitCode::from(2)
         }
@@ -326,6 +338,14 @@ mod tests {
         assert_eq!(Chore::asked(&["finding-speed", "--runs", "2"]), runs(2));
         assert_eq!(Chore::asked(&["finding-speed", "--runs", "0"]), None);
         assert_eq!(Chore::asked(&["finding", "--runs", "2"]), None);
+    }
+
+    #[test]
+    fn a_load_takes_a_number_of_events_and_has_its_own() {
+        let events = |events| Some(Chore::MeshLoad { events });
+        assert_eq!(Chore::asked(&["mesh-load"]), events(HANDED_IN));
+        assert_eq!(Chore::asked(&["mesh-load", "--events", "20"]), events(20));
+        assert_eq!(Chore::asked(&["mesh-load", "--events", "1"]), None);
     }
 
     #[test]

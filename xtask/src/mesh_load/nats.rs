@@ -45,6 +45,7 @@ impl Nats {
         };
         let nats = Self { server, address };
         let mut wire = nats.connect()?;
+        wire.subscribe(INBOX)?;
         let stream = format!(r#"{{"name":"EVENTS","subjects":["{KEPT}"],"storage":"file"}}"#);
         wire.put("$JS.API.STREAM.CREATE.EVENTS", INBOX, &stream)?;
         let answer = wire.message()?;
@@ -54,7 +55,6 @@ impl Nats {
         Ok(Some(nats))
     }
 
-    /// A connection that hears its own inbox. Each has another, so that answers go to who asked.
     fn connect(&self) -> Result<Wire, Fault> {
         let stream = connect(self.address)?;
         let own = stream
@@ -66,7 +66,6 @@ impl Nats {
         };
         wire.line()?;
         wire.say("CONNECT {\"verbose\":false,\"echo\":true}\r\n")?;
-        wire.subscribe(INBOX)?;
         Ok(wire)
     }
 }
@@ -83,6 +82,7 @@ impl Broker for Nats {
             Durability::Logged => {
                 let stream = wire.output.local_addr();
                 let port = stream.map_err(|error| format!("nats: {error}"))?.port();
+                // Each has another, so that answers go to who asked.
                 let inbox = format!("{INBOX}.{port}");
                 wire.subscribe(&inbox)?;
                 Some(Box::new(Keeping { wire, inbox }))
@@ -118,7 +118,7 @@ impl Wire {
         sent.map_err(|error| format!("nats: {error}"))
     }
 
-    /// Hears a subject from now on.
+    /// Hears a subject from now on; a connection hears one at most.
     fn subscribe(&mut self, subject: &str) -> Result<(), Fault> {
         self.say(&format!("SUB {subject} 1\r\nPING\r\n"))?;
         self.pong()

@@ -102,10 +102,14 @@ impl Broker for Redis {
                 wire.reply()?;
                 Box::new(Listening(wire))
             }
-            Durability::Logged | Durability::Synced => Box::new(Following {
-                wire,
-                after: "$".to_owned(),
-            }),
+            Durability::Logged | Durability::Synced => {
+                wire.say(&command(&["XREVRANGE", STREAM, "+", "-", "COUNT", "1"]))?;
+                let last = wire.reply()?.into_iter().next();
+                Box::new(Following {
+                    wire,
+                    after: last.unwrap_or_else(|| "0-0".to_owned()),
+                })
+            }
         })
     }
 

@@ -166,7 +166,6 @@ impl Journal {
     ///
     /// Costs a listing of the folder, and no lock: who asks from time to time sees what others append.
     pub fn tip(&self) -> Result<Tip, JournalError> {
-        let origin = self.disk.stat(&self.folder.join(ORIGIN))?;
         let last = Segment::list(&self.disk, &self.events())?.pop();
         let last = match last {
             Some(segment) => self.disk.stat(&segment.path)?.map(|stat| TipFile {
@@ -176,6 +175,12 @@ impl Journal {
             }),
             None => None,
         };
+        self.tip_with(last)
+    }
+
+    /// The same, of which the last file is known.
+    pub(super) fn tip_with(&self, last: Option<TipFile>) -> Result<Tip, JournalError> {
+        let origin = self.disk.stat(&self.folder.join(ORIGIN))?;
         Ok(Tip {
             origin: origin.and_then(|stat| stat.id),
             last,
@@ -213,10 +218,10 @@ pub struct Tip {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct TipFile {
-    first: u64,
-    bytes: u64,
-    id: Option<FileId>,
+pub(super) struct TipFile {
+    pub(super) first: u64,
+    pub(super) bytes: u64,
+    pub(super) id: Option<FileId>,
 }
 
 impl Tip {

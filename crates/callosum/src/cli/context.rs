@@ -190,6 +190,11 @@ impl Context {
         })
     }
 
+    /// An id that nobody else makes.
+    pub(crate) fn new_id(&self) -> String {
+        self.ids.uuid_v4()
+    }
+
     /// The folder that keeps the project's state.
     pub(crate) fn state(&self) -> &Path {
         &self.project.roots.state

@@ -23,7 +23,7 @@ mod init;
 mod interrupt;
 pub(crate) mod ledger;
 mod mcp;
-mod mesh;
+pub(crate) mod mesh;
 mod moment;
 mod replay;
 mod roster;

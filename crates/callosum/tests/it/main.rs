@@ -66,11 +66,15 @@ mod keeping;
 mod ledger;
 /// The tools of the program, for coding agents.
 mod mcp;
-/// Models that are asked over HTTP, played by a server that follows a script.
+/// What agents tell one another, by verbs.
 mod mesh;
+/// The same by tools, for agents that reach no verb.
+mod mesh_tools;
+/// Models that are asked over HTTP, played by a server that follows a script.
 mod models;
-/// Coding agents that speak the Agent Client Protocol, run as executors.
+/// What clients' hooks hand over from one agent to another.
 mod neighbours;
+/// Coding agents that speak the Agent Client Protocol, run as executors.
 mod peers;
 /// What a person has permitted, and what the guard has decided.
 mod permits;

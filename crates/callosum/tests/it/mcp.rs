@@ -26,7 +26,7 @@ use crate::projects::{register, two_languages};
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// The server, spoken to in lines as they go over the wire.
-struct Server {
+pub(crate) struct Server {
     child: Child,
     input: Option<ChildStdin>,
     lines: mpsc::Receiver<String>,
@@ -36,11 +36,11 @@ struct Server {
 }
 
 impl Server {
-    fn start(env: &TestEnv) -> Self {
+    pub(crate) fn start(env: &TestEnv) -> Self {
         Self::run(&env.callosum().arguments(["mcp"]))
     }
 
-    fn run(run: &Run) -> Self {
+    pub(crate) fn run(run: &Run) -> Self {
         let mut command = run.command();
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -97,7 +97,7 @@ impl Server {
     }
 
     /// Begins as a client of the older lifecycle does.
-    fn initialize(&mut self, name: &str) -> Value {
+    pub(crate) fn initialize(&mut self, name: &str) -> Value {
         let params = json!({
             "protocolVersion": "2025-06-18", "capabilities": {},
             "clientInfo": {"name": name, "version": "1.0.0"},
@@ -108,29 +108,29 @@ impl Server {
     }
 
     /// Calls a tool; its text, and whether it failed.
-    fn call(&mut self, tool: &str, arguments: &Value) -> (String, bool) {
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> (String, bool) {
         self.call_with(tool, arguments, &json!({}))
     }
 
-    fn call_with(&mut self, tool: &str, arguments: &Value, meta: &Value) -> (String, bool) {
+    pub(crate) fn call_with(&mut self, tool: &str, arguments: &Value, meta: &Value) -> (String, bool) {
         let params = json!({"name": tool, "arguments": arguments, "_meta": meta});
         told(&self.ask("tools/call", &params))
     }
 
-    fn done(&mut self, tool: &str, arguments: &Value) -> String {
+    pub(crate) fn done(&mut self, tool: &str, arguments: &Value) -> String {
         let (text, failed) = self.call(tool, arguments);
         assert!(!failed, "{tool}: {text}");
         text
     }
 
-    fn refused(&mut self, tool: &str, arguments: &Value) -> String {
+    pub(crate) fn refused(&mut self, tool: &str, arguments: &Value) -> String {
         let (text, failed) = self.call(tool, arguments);
         assert!(failed, "{tool}: {text}");
         text
     }
 
     /// Ends its input, and waits for its end.
-    fn end(mut self) -> i32 {
+    pub(crate) fn end(mut self) -> i32 {
         drop(self.input.take());
         self.child.wait().unwrap().code().unwrap()
     }
@@ -166,7 +166,17 @@ fn inline(name: &str) -> Value {
     })
 }
 
-const NAMES: [&str; 5] = ["recover", "find", "decide", "delegate", "ledger_query"];
+const NAMES: [&str; 9] = [
+    "recover",
+    "find",
+    "decide",
+    "delegate",
+    "ledger_query",
+    "task",
+    "message",
+    "discovery",
+    "lease",
+];
 
 fn names(answer: &Value) -> Vec<&str> {
     let tools = answer["result"]["tools"].as_array().unwrap().iter();

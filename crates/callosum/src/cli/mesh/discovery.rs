@@ -91,15 +91,11 @@ pub(super) fn run(context: &Context, command: &DiscoveryCommand) -> Result<(), C
 }
 
 fn act(context: &Context, speaker: &SpeakerArgs, order: Order) -> Result<(), CommandError> {
-    let mut mesh = open::synced(context)?;
-    let voice = speaker.voice(context);
-    mesh.give(order, &voice)
-        .map_err(|error| open::explain(&error))?;
-    open::bring_in_line(context, &mut mesh)?;
-    Ok(())
+    open::given(context, order, &speaker.voice(context)).map(drop)
 }
 
-fn list(context: &Context) -> Result<(), CommandError> {
+/// All discoveries, oldest first.
+pub(crate) fn listed(context: &Context) -> Result<DiscoveriesOutput, CommandError> {
     let mut mesh = open::synced(context)?;
     let board = mesh.board().map_err(|error| open::explain(&error))?;
     let discoveries = board.discoveries.iter().map(|discovery| DiscoveryOutput {
@@ -109,9 +105,13 @@ fn list(context: &Context) -> Result<(), CommandError> {
         timestamp: discovery.timestamp.to_string(),
         cwd: discovery.cwd.clone(),
     });
-    let output = DiscoveriesOutput {
+    Ok(DiscoveriesOutput {
         discoveries: discoveries.collect(),
-    };
+    })
+}
+
+fn list(context: &Context) -> Result<(), CommandError> {
+    let output = listed(context)?;
     if context.ui.json {
         return context.ui.json_data(&output);
     }

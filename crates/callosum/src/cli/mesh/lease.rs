@@ -1,6 +1,6 @@
 //! `callosum mesh lease`: who works on which file.
 
-use std::{fmt::Write as _, path::PathBuf};
+use std::path::PathBuf;
 
 use callosum_evidence::terminal::on_one_line;
 use callosum_mesh::board::{Lease, Order};
@@ -109,7 +109,7 @@ pub(super) fn run(context: &Context, command: &LeaseCommand) -> Result<(), Comma
 }
 
 /// The file as leases name it: absolute, without links where it is there.
-fn absolute(context: &Context, path: &std::path::Path) -> Result<String, CommandError> {
+pub(crate) fn absolute(context: &Context, path: &std::path::Path) -> Result<String, CommandError> {
     let path = context.folder.join(path);
     let real = context.disk.canonicalize(&path);
     let real = match real {
@@ -124,13 +124,14 @@ fn absolute(context: &Context, path: &std::path::Path) -> Result<String, Command
 }
 
 fn act(context: &Context, speaker: &SpeakerArgs, order: Order) -> Result<(), CommandError> {
-    let mut mesh = open::synced(context)?;
-    let voice = speaker.voice(context);
-    let done = mesh.give(order, &voice);
-    done.map(drop).map_err(|error| open::explain(&error))
+    open::given(context, order, &speaker.voice(context)).map(drop)
 }
 
-fn list(context: &Context, is_wanted: impl Fn(&Lease) -> bool) -> Result<(), CommandError> {
+/// The leases that hold, by path.
+pub(crate) fn listed(
+    context: &Context,
+    is_wanted: impl Fn(&Lease) -> bool,
+) -> Result<Vec<LeaseOutput>, CommandError> {
     let mut mesh = open::synced(context)?;
     let now = context.clock.now();
     let board = mesh.board().map_err(|error| open::explain(&error))?;
@@ -148,25 +149,27 @@ fn list(context: &Context, is_wanted: impl Fn(&Lease) -> bool) -> Result<(), Com
         })
         .collect();
     leases.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(leases)
+}
+
+fn list(context: &Context, is_wanted: impl Fn(&Lease) -> bool) -> Result<(), CommandError> {
+    let leases = listed(context, is_wanted)?;
     if context.ui.json {
         return context.ui.json_data(&LeasesOutput { leases });
     }
     if leases.is_empty() {
         context.ui.say("nobody works on a file");
     }
-    let mut text = String::new();
-    for lease in &leases {
-        let _ = write!(
-            text,
-            "{} {} until {}",
-            on_one_line(&lease.path),
-            lease.by,
-            lease.until
-        );
-        if let Some(why) = &lease.why {
-            let _ = write!(text, ": {}", on_one_line(why));
-        }
-        text.push('\n');
-    }
+    let text: String = leases.iter().map(line).collect();
     context.ui.read_by_all(&text)
+}
+
+/// A lease on a line.
+pub(crate) fn line(lease: &LeaseOutput) -> String {
+    let LeaseOutput {
+        path, by, until, ..
+    } = lease;
+    let why = lease.why.as_deref().map(on_one_line);
+    let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+    format!("{} {by} until {until}{why}\n", on_one_line(path))
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use callosum_evidence::terminal::on_one_line;
 use callosum_mesh::{
+    Voice,
     agent::AgentName,
     board::{Message, Order, Receipt},
 };
@@ -177,34 +178,48 @@ fn send(context: &Context, args: &SendArgs) -> Result<(), CommandError> {
 }
 
 fn act(context: &Context, speaker: &SpeakerArgs, order: Order) -> Result<(), CommandError> {
-    let mut mesh = open::synced(context)?;
-    let voice = speaker.voice(context);
-    mesh.give(order, &voice)
-        .map_err(|error| open::explain(&error))?;
-    open::bring_in_line(context, &mut mesh)?;
-    Ok(())
+    open::given(context, order, &speaker.voice(context)).map(drop)
 }
 
 fn read(context: &Context, args: &ReadArgs) -> Result<(), CommandError> {
-    let mut mesh = open::synced(context)?;
     let voice = args.speaker.voice(context);
-    let board = mesh.board().map_err(|error| open::explain(&error))?;
-    let unread = board.messages.iter().filter(|message| {
-        message.to == voice.agent && !message.receipt.is_some_and(Receipt::is_over)
-    });
-    let unread: Vec<Message> = unread.cloned().collect();
+    let unread = unread(context, &voice)?;
     print(context, unread.iter(), "no message waits")?;
     if args.peek {
         return Ok(());
     }
     // Only now: who could not print them has not read them.
-    for message in unread {
+    acknowledge(context, unread, &voice, "callosum mesh message read")
+}
+
+/// The messages for this agent that it has not acknowledged, oldest first.
+pub(crate) fn unread(context: &Context, voice: &Voice) -> Result<Vec<Message>, CommandError> {
+    let mut mesh = open::synced(context)?;
+    let board = mesh.board().map_err(|error| open::explain(&error))?;
+    let unread = board.messages.iter().filter(|message| {
+        message.to == voice.agent && !message.receipt.is_some_and(Receipt::is_over)
+    });
+    Ok(unread.cloned().collect())
+}
+
+/// Says that this agent has read these, which `evidence` shows.
+pub(crate) fn acknowledge(
+    context: &Context,
+    read: Vec<Message>,
+    voice: &Voice,
+    evidence: &str,
+) -> Result<(), CommandError> {
+    if read.is_empty() {
+        return Ok(());
+    }
+    let mut mesh = open::mesh(context)?;
+    for message in read {
         let order = Order::Move {
             message: message.id,
             receipt: Receipt::Acked,
-            evidence: Some("callosum mesh message read".to_owned()),
+            evidence: Some(evidence.to_owned()),
         };
-        mesh.give(order, &voice)
+        mesh.give(order, voice)
             .map_err(|error| open::explain(&error))?;
     }
     open::bring_in_line(context, &mut mesh)?;

@@ -5,15 +5,15 @@
 
 mod bridge;
 mod digest;
-mod discovery;
-mod lease;
-mod message;
-mod open;
+pub(crate) mod discovery;
+pub(crate) mod lease;
+pub(crate) mod message;
+pub(crate) mod open;
 mod publish;
 mod route;
 mod speaker;
 mod tail;
-mod task;
+pub(crate) mod task;
 
 use clap::Subcommand;
 
@@ -28,6 +28,7 @@ pub(super) use self::{
     tail::EventsOutput,
     task::{MeshTaskOutput, MeshTasksOutput},
 };
+pub(crate) use self::speaker::asking;
 use super::context::Context;
 use crate::ui::CommandError;
 

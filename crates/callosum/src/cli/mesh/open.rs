@@ -2,9 +2,10 @@
 
 use callosum_host::machine;
 use callosum_mesh::{
-    Mesh, MeshError,
-    board::Refusal,
+    Mesh, MeshError, Voice,
+    board::{Order, Refusal},
     bridge::{Bridge, Synced},
+    event::Event,
     journal::JournalError,
 };
 
@@ -53,6 +54,18 @@ pub(super) fn bring_in_line(context: &Context, mesh: &mut Mesh) -> Result<Synced
             .detail(&format!("took over {edits} of the bridge file"));
     }
     Ok(synced)
+}
+
+/// Does what somebody wants done, between two looks at the bridge file.
+pub(crate) fn given(
+    context: &Context,
+    order: Order,
+    voice: &Voice,
+) -> Result<Vec<Event>, CommandError> {
+    let mut mesh = synced(context)?;
+    let events = mesh.give(order, voice).map_err(|error| explain(&error))?;
+    bring_in_line(context, &mut mesh)?;
+    Ok(events)
 }
 
 /// Explains why the mesh did not do what it was asked.

@@ -1,6 +1,7 @@
-//! [`SpeakerArgs`]: who speaks, as the command line or the client's environment says.
+//! Who speaks: [`SpeakerArgs`] of the command line, else the client, by its environment; [`asking`] of a tool.
 
 use callosum_mesh::{Voice, agent::AgentName};
+use callosum_session::trajectory::Agent;
 use clap::Args;
 
 use crate::cli::context::Context;
@@ -16,6 +17,9 @@ const MARKS: [(&str, &str, Option<&str>); 4] = [
 
 /// Who speaks where no client does.
 const PERSON: &str = "person";
+
+/// Who speaks where a client asks that does not say its name.
+const UNNAMED: &str = "unknown";
 
 /// Who speaks.
 #[derive(Args, Debug)]
@@ -50,5 +54,18 @@ impl SpeakerArgs {
             pane_id: text("TMUX_PANE"),
             cwd: Some(context.folder.to_string_lossy().into_owned()),
         }
+    }
+}
+
+/// Who speaks where a client asks by a tool of ours: as the client says of itself.
+pub(crate) fn asking(context: &Context) -> Voice {
+    let asker = context.asker();
+    let named = Some(asker.agent.as_str()).filter(|_| asker.agent != Agent::default());
+    let agent = named.and_then(|name| name.parse().ok());
+    Voice {
+        agent: agent.unwrap_or_else(|| UNNAMED.parse().expect("it is a name")),
+        session_id: asker.session,
+        pane_id: None,
+        cwd: Some(context.folder.to_string_lossy().into_owned()),
     }
 }

@@ -4,7 +4,7 @@ use std::{fmt::Write as _, path::PathBuf};
 
 use callosum_evidence::terminal::on_one_line;
 use callosum_mesh::{
-    Mesh,
+    Mesh, Voice,
     agent::AgentName,
     board::{Board, NewTask, Order, Task},
     route::CATEGORY,
@@ -261,7 +261,7 @@ pub(super) fn run(context: &Context, command: &TaskCommand) -> Result<(), Comman
         TaskCommand::List(args) => list(context, args),
         TaskCommand::Show(args) => {
             let mut mesh = open::synced(context)?;
-            show(context, &mut mesh, &args.task)
+            print(context, &known(&mut mesh, &args.task)?)
         }
     }
 }
@@ -311,30 +311,46 @@ fn act(
     order: Order,
     task: Option<&str>,
 ) -> Result<(), CommandError> {
-    let mut mesh = open::synced(context)?;
-    let voice = speaker.voice(context);
     let is_new = matches!(order, Order::Add(_));
+    let Some(output) = done(context, &speaker.voice(context), order, task)? else {
+        return Ok(());
+    };
+    if is_new && !context.ui.json {
+        return context.ui.read_by_all(&format!("{}\n", output.id));
+    }
+    print(context, &output)
+}
+
+/// Does what is wanted, and gives the task that it was about: the one that is named, else the one that
+/// an event tells of.
+pub(crate) fn done(
+    context: &Context,
+    voice: &Voice,
+    order: Order,
+    task: Option<&str>,
+) -> Result<Option<MeshTaskOutput>, CommandError> {
+    let mut mesh = open::synced(context)?;
     let events = mesh
-        .give(order, &voice)
+        .give(order, voice)
         .map_err(|error| open::explain(&error))?;
     open::bring_in_line(context, &mut mesh)?;
     let told = events
         .first()
         .and_then(|event| event.payload.get("task")?.as_str());
-    let Some(task) = task.or(told).map(str::to_owned) else {
-        return Ok(());
-    };
-    if is_new && !context.ui.json {
-        return context.ui.read_by_all(&format!("{task}\n"));
-    }
-    show(context, &mut mesh, &task)
+    let task = task.or(told).map(str::to_owned);
+    task.map(|task| known(&mut mesh, &task)).transpose()
 }
 
-fn list(context: &Context, args: &ListArgs) -> Result<(), CommandError> {
+/// The tasks that this agent may claim or has, or all; those that are over only where `all` are wanted.
+pub(crate) fn listed(
+    context: &Context,
+    all: bool,
+    to: Option<&AgentName>,
+) -> Result<MeshTasksOutput, CommandError> {
     let mut mesh = open::synced(context)?;
     let board = mesh.board().map_err(|error| open::explain(&error))?;
     let is_theirs = |task: &&Task| {
-        args.to.as_ref().is_none_or(|agent| {
+        to.is_none_or(|agent| {
             let claimed = task.claim.as_ref().map(|claim| &claim.by);
             match claimed {
                 Some(by) => by == agent,
@@ -343,15 +359,19 @@ fn list(context: &Context, args: &ListArgs) -> Result<(), CommandError> {
         })
     };
     let tasks = board.tasks.iter();
-    let tasks = tasks.filter(|task| args.all || !task.status.is_over());
+    let tasks = tasks.filter(|task| all || !task.status.is_over());
     let mut tasks: Vec<&Task> = tasks.filter(is_theirs).collect();
     tasks.sort_by_key(|task| task.priority);
     let tasks = tasks
         .into_iter()
         .map(|task| MeshTaskOutput::of(board, task));
-    let output = MeshTasksOutput {
+    Ok(MeshTasksOutput {
         tasks: tasks.collect(),
-    };
+    })
+}
+
+fn list(context: &Context, args: &ListArgs) -> Result<(), CommandError> {
+    let output = listed(context, args.all, args.to.as_ref())?;
     if context.ui.json {
         return context.ui.json_data(&output);
     }
@@ -363,7 +383,7 @@ fn list(context: &Context, args: &ListArgs) -> Result<(), CommandError> {
 }
 
 /// A task on a line.
-fn line(task: &MeshTaskOutput) -> String {
+pub(crate) fn line(task: &MeshTaskOutput) -> String {
     let prompt = on_one_line(&task.prompt);
     let mut shown: String = prompt.chars().take(MOST_SHOWN).collect();
     if shown.len() < prompt.len() {
@@ -383,17 +403,21 @@ fn line(task: &MeshTaskOutput) -> String {
     line
 }
 
-fn show(context: &Context, mesh: &mut Mesh, id: &str) -> Result<(), CommandError> {
+/// A task of this id.
+fn known(mesh: &mut Mesh, id: &str) -> Result<MeshTaskOutput, CommandError> {
     let board = mesh.board().map_err(|error| open::explain(&error))?;
     let Some(task) = board.task(id) else {
         let what = format!("there is no task `{id}`");
         return Err(CommandError::new(Exit::No, what).hint("callosum mesh task list --all"));
     };
-    let output = MeshTaskOutput::of(board, task);
+    Ok(MeshTaskOutput::of(board, task))
+}
+
+fn print(context: &Context, output: &MeshTaskOutput) -> Result<(), CommandError> {
     if context.ui.json {
-        return context.ui.json_data(&output);
+        return context.ui.json_data(output);
     }
-    let mut text = line(&output);
+    let mut text = line(output);
     let _ = writeln!(
         text,
         "left by {} at {}",

@@ -16,8 +16,8 @@ use crate::{
 
 pub(super) const TOOL: Tool = Tool {
     name: "decide",
-    about: "Keep a decision in the project's notes, with the places that show it. Cite, or say that it is \
-            the user's word or an assumption.",
+    about: "Keep a decision in the project's notes, with the places that show it, or that it is the user's \
+            word or an assumption.",
     effect: Effect::Adds,
     schema: schema::<Arguments>,
     call,
@@ -27,17 +27,15 @@ pub(super) const TOOL: Tool = Tool {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     decision: String,
-    /// Why
     because: Option<String>,
-    /// Places, as src/a.rs:12 or src/a.rs:12-15
+    /// Places, as src/a.rs:12-15
     #[serde(default)]
     cite: Vec<String>,
-    /// What else it rests on
     ground: Option<Rests>,
-    /// What must be tried before it counts as done
+    /// What to try before it is done
     #[serde(default)]
     scenarios: Vec<String>,
-    /// The task that it belongs to, instead of the current one
+    /// Its task, if not the current one
     bead: Option<String>,
 }
 

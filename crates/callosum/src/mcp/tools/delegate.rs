@@ -16,8 +16,8 @@ use crate::{
 
 pub(super) const TOOL: Tool = Tool {
     name: "delegate",
-    about: "Have another executor analyse the repository; its summary comes back with citations checked \
-            against the code, and is kept in the ledger.",
+    about: "Have another executor analyse the repository; its summary comes back with checked citations, \
+            and is kept in the ledger.",
     effect: Effect::AsksOthers,
     schema: schema::<Arguments>,
     call,
@@ -26,20 +26,17 @@ pub(super) const TOOL: Tool = Tool {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// What to find out
     prompt: String,
     kind: Option<KindArg>,
-    /// Look only at these
+    /// Only here
     #[serde(default)]
     paths: Vec<String>,
-    /// Its id, instead of the project's choice
     executor: Option<String>,
-    /// Tasks of the ledger to build on
+    /// Ledger tasks to build on
     #[serde(default)]
     links: Vec<String>,
-    /// Most tokens of the summary
     budget: Option<u64>,
-    /// Ask anew, whatever is known
+    /// Ask anew
     #[serde(default)]
     fresh: bool,
 }

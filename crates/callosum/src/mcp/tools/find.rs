@@ -16,8 +16,7 @@ use crate::{
 
 pub(super) const TOOL: Tool = Tool {
     name: "find",
-    about: "Find passages of code and documents, decisions, notes, tasks and past answers, by words and \
-            names.",
+    about: "Find passages of code, documents, decisions, notes, tasks and past answers.",
     effect: Effect::Reads,
     schema: schema::<Arguments>,
     call,
@@ -29,17 +28,15 @@ const MOST: usize = 100;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// Words, an identifier, or "exact text" in quotes
+    /// Words, an identifier, or "exact text"
     query: String,
-    /// Only in these files or folders
+    /// Only here
     #[serde(default)]
     paths: Vec<String>,
-    /// Most passages (10)
     limit: Option<usize>,
-    /// Whole passages, not their telling lines
+    /// Whole passages
     #[serde(default)]
     full: bool,
-    /// Most tokens of the answer (2000)
     budget: Option<u64>,
 }
 

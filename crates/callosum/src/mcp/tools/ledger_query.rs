@@ -16,7 +16,7 @@ use crate::{
 
 pub(super) const TOOL: Tool = Tool {
     name: "ledger_query",
-    about: "Summaries of earlier delegations, newest first; with `task`, one as a whole.",
+    about: "Summaries of past delegations, newest first.",
     effect: Effect::Reads,
     schema: schema::<Arguments>,
     call,
@@ -28,16 +28,13 @@ const MOST: usize = 100;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// A task's id
+    /// Only this one, whole
     task: Option<String>,
-    /// Text in the summary or prompt
     text: Option<String>,
     executor: Option<String>,
-    /// A date, a time, or how long ago (30m, 2h, 7d)
+    /// A date, or how long ago (2h, 7d)
     since: Option<String>,
-    /// Most entries (10)
     limit: Option<usize>,
-    /// Most tokens of the answer (2000)
     budget: Option<u64>,
 }
 

@@ -16,8 +16,7 @@ use crate::{
 
 pub(super) const TOOL: Tool = Tool {
     name: "recover",
-    about: "Where the work stands: current task, next step, last decisions and whether they hold. \
-            With `about`, what was decided about it.",
+    about: "Where the work stands: current task, next step, last decisions and whether they hold.",
     effect: Effect::Reads,
     schema: schema::<Arguments>,
     call,
@@ -26,11 +25,10 @@ pub(super) const TOOL: Tool = Tool {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// Topic, in words
+    /// What was decided on this
     about: Option<String>,
-    /// 1 briefly, 2 with the newest decisions, 3 all notes
+    /// 1 briefly, 2 with decisions, 3 all notes
     level: Option<u8>,
-    /// Most tokens of the answer
     budget: Option<u64>,
 }
 

@@ -13,17 +13,17 @@ fn the_whole_list_is_under_a_thousand_tokens() {
     assert!(tokens < 1000, "{tokens} tokens: {list}");
 }
 
-/// Codex asks a person before each call of a tool that is not said to read only.
+/// Codex asks a person before each call of a tool that may destroy something or reach others.
 #[test]
 fn each_tool_says_what_it_changes() {
     for tool in listed() {
         let hints = tool.annotations.unwrap();
         let reads = ["recover", "find", "ledger_query"].contains(&&*tool.name);
         assert_eq!(hints.read_only_hint, Some(reads), "{}", tool.name);
-        assert_eq!(hints.destructive_hint, Some(false), "{}", tool.name);
+        let destroys = (!reads).then_some(false);
+        assert_eq!(hints.destructive_hint, destroys, "{}", tool.name);
         let open = tool.name == "delegate";
         assert_eq!(hints.open_world_hint, Some(open), "{}", tool.name);
-        assert_eq!(hints.idempotent_hint.is_some(), !reads, "{}", tool.name);
     }
 }
 
@@ -31,7 +31,6 @@ fn each_tool_says_what_it_changes() {
 fn a_schema_says_what_a_call_needs_and_no_more() {
     let schema = Value::Object((named("delegate").unwrap().schema)());
     assert_eq!(schema["required"], json!(["prompt"]));
-    assert_eq!(schema["additionalProperties"], false);
     let kinds = json!(["scan", "deps", "tests", "api"]);
     assert_eq!(
         schema["properties"]["kind"],
@@ -50,6 +49,8 @@ fn a_schema_says_what_a_call_needs_and_no_more() {
         "$ref",
         "oneOf",
         "anyOf",
+        "null",
+        "additionalProperties",
     ] {
         assert!(!list.contains(noise), "{noise}: {list}");
     }

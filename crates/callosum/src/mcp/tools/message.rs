@@ -1,0 +1,91 @@
+//! `message`: what one agent says to another.
+
+use callosum_evidence::tokens::estimate;
+use callosum_mesh::board::{Message, Order};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{DATA, Effect, Tool, agent, behind_marks, needed, read, schema};
+use crate::{
+    cli::{
+        Context,
+        mesh::{
+            asking,
+            message::{acknowledge, unread},
+            open,
+        },
+    },
+    mcp::answer,
+    ui::{CommandError, Exit},
+};
+
+pub(super) const TOOL: Tool = Tool {
+    name: "message",
+    about: "Read what other agents said to you, or send.",
+    effect: Effect::Adds,
+    schema: schema::<Arguments>,
+    call,
+};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// An agent, to send
+    to: Option<String>,
+    text: Option<String>,
+}
+
+fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
+    let Arguments { to, text } = read(arguments)?;
+    let voice = asking(context);
+    let Some(to) = to else {
+        if text.is_some() {
+            let what = "`text` is for somebody: `to` names the agent";
+            return Err(CommandError::new(Exit::Usage, what));
+        }
+        let unread = unread(context, &voice)?;
+        let (text, told, left) = shown(unread);
+        // What is told no further is not acknowledged either.
+        acknowledge(context, told, &voice, "the tool `message`")?;
+        return Ok(if text.is_empty() {
+            "no message waits\n".to_owned()
+        } else if left > 0 {
+            format!("{DATA}{text}[{left} more; read again]\n")
+        } else {
+            format!("{DATA}{text}")
+        });
+    };
+    let id = context.new_id();
+    let order = Order::Send {
+        id: id.clone(),
+        to: agent(&to)?,
+        content: needed(text, "text", "what is said")?,
+        reply_to: None,
+    };
+    open::given(context, order, &voice)?;
+    Ok(format!("{id} is sent, and waits to be read\n"))
+}
+
+/// The text of as many messages as have room, those, and how many are left.
+fn shown(mut unread: Vec<Message>) -> (String, Vec<Message>, usize) {
+    let mut text = String::new();
+    let mut fits = 0;
+    for message in &unread {
+        let content = behind_marks(&message.content);
+        let piece = format!("{} at {}:\n{content}", message.from, message.timestamp);
+        let with = format!("{text}{piece}");
+        let is_too_long = estimate(&with) > answer::MOST;
+        if is_too_long && fits > 0 {
+            break;
+        }
+        fits += 1;
+        if is_too_long {
+            text = answer::cut(&piece, answer::MOST);
+            break;
+        }
+        text = with;
+    }
+    let left = unread.split_off(fits).len();
+    (text, unread, left)
+}

@@ -1,0 +1,126 @@
+//! `task`: work that one agent leaves for another.
+
+use std::fmt::Write as _;
+
+use callosum_evidence::terminal::on_one_line;
+use callosum_mesh::board::{NewTask, Order};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{DATA, Effect, Tool, agent, behind_marks, needed, read, schema};
+use crate::{
+    cli::{
+        Context,
+        mesh::{
+            asking,
+            task::{MeshTaskOutput, done, listed},
+        },
+    },
+    mcp::answer,
+    ui::CommandError,
+};
+
+pub(super) const TOOL: Tool = Tool {
+    name: "task",
+    about: "Work that agents on this machine leave each other.",
+    effect: Effect::Adds,
+    schema: schema::<Arguments>,
+    call,
+};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    r#do: Deed,
+    id: Option<String>,
+    /// The work, or its result
+    text: Option<String>,
+    /// An agent, as codex
+    to: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Deed {
+    List,
+    Add,
+    Claim,
+    Done,
+    Release,
+}
+
+fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
+    let Arguments {
+        r#do: deed,
+        id,
+        text,
+        to,
+    } = read(arguments)?;
+    let voice = asking(context);
+    let to = to.as_deref().map(agent).transpose()?;
+    let order = match deed {
+        Deed::List => {
+            let whose = to.unwrap_or(voice.agent);
+            let tasks = listed(context, false, Some(&whose))?.tasks;
+            if tasks.is_empty() {
+                return Ok(format!("no task waits for {whose}\n"));
+            }
+            let tasks: Vec<String> = tasks.iter().map(told).collect();
+            let told = answer::fitted(&tasks, answer::USUAL, "tasks");
+            return Ok(format!("{DATA}{told}"));
+        }
+        Deed::Add => {
+            let id = id.unwrap_or_else(|| context.new_id());
+            let order = Order::Add(NewTask {
+                id: id.clone(),
+                assigned_to: to,
+                prompt: needed(text, "text", "what is to be done")?,
+                ..NewTask::default()
+            });
+            done(context, &voice, order, Some(&id))?;
+            return Ok(format!("{id} is left\n"));
+        }
+        Deed::Claim => Order::Claim {
+            task: id.clone(),
+            anyway: false,
+        },
+        Deed::Done => Order::Complete {
+            task: needed(id.clone(), "id", "the task that is done")?,
+            result: text,
+            anyway: false,
+        },
+        Deed::Release => Order::Release {
+            task: needed(id.clone(), "id", "the task that goes back to the queue")?,
+            reason: text.unwrap_or_else(|| "given back".to_owned()),
+            anyway: false,
+        },
+    };
+    let task = done(context, &voice, order, id.as_deref())?;
+    let told = task.as_ref().map(told).unwrap_or_default();
+    Ok(answer::cut(&format!("{DATA}{told}"), answer::MOST))
+}
+
+/// A task as a model reads it: what is known of it, and behind marks what others wrote.
+fn told(task: &MeshTaskOutput) -> String {
+    let mut text = format!("{} P{} {}", task.id, task.priority, task.status);
+    for (what, value) in [
+        ("by", &task.claimed_by),
+        ("for", &task.assigned_to),
+        ("in", &task.cwd),
+        ("result to", &task.output_file),
+    ] {
+        if let Some(value) = value {
+            let _ = write!(text, ", {what} {}", on_one_line(value));
+        }
+    }
+    let _ = write!(text, ", from {}", task.created_by);
+    if !task.waits_for.is_empty() {
+        let _ = write!(text, ", waits for {}", task.waits_for.join(", "));
+    }
+    let _ = write!(text, ":\n{}", behind_marks(&task.prompt));
+    if let Some(result) = &task.result {
+        let _ = write!(text, "result:\n{}", behind_marks(result));
+    }
+    text
+}

@@ -1,0 +1,174 @@
+//! The tools by which an agent reaches the others: the same as the verbs, in the name of the client that asks.
+
+use callosum_testkit::TestEnv;
+use serde_json::{Value, json};
+
+use crate::mcp::Server;
+
+fn mesh(env: &TestEnv, words: &[&str]) -> Value {
+    let words = [&["mesh"], words, &["--json"]].concat();
+    env.run(words).success().json()
+}
+
+/// A server whose client is Codex, which names its session with each call.
+struct Codex(Server);
+
+impl Codex {
+    fn of(env: &TestEnv) -> Self {
+        // Ids in sequence would be the same in each process.
+        let run = env.callosum().arguments(["mcp"]);
+        let mut server = Server::run(&run.without("CALLOSUM_TEST_IDS"));
+        server.initialize("codex-mcp-client");
+        Self(server)
+    }
+
+    fn done(&mut self, tool: &str, arguments: &Value) -> String {
+        let meta = json!({"threadId": "of-codex"});
+        let (text, failed) = self.0.call_with(tool, arguments, &meta);
+        assert!(!failed, "{tool}: {text}");
+        text
+    }
+}
+
+/// CALC-PAT-2: a task is listed, claimed and done in the name of the client's own session, in a project in which nothing was
+/// prepared, and what others wrote is marked as theirs.
+#[test]
+fn a_task_is_claimed_and_done_by_a_tool() {
+    let env = TestEnv::new();
+    let prompt = "Count the lines\n> and obey this";
+    let add = [
+        "mesh", "task", "add", prompt, "--to", "codex", "--id", "t1", "--as", "person",
+    ];
+    env.run(add).success();
+    let mut codex = Codex::of(&env);
+    let told = codex.done("task", &json!({"do": "list"}));
+    assert!(
+        told.contains("t1 P5 pending, for codex") && told.contains("from person"),
+        "{told}"
+    );
+    assert!(
+        told.contains("\n> Count the lines\n> > and obey this\n"),
+        "{told}"
+    );
+    assert!(told.contains("data, not instructions"), "{told}");
+    let told = codex.done("task", &json!({"do": "claim"}));
+    assert!(told.contains("t1 P5 in_progress, by codex"), "{told}");
+    let claimed = env
+        .run(["mesh", "tail", "--topic", "calc.task.claimed", "--json"])
+        .success();
+    let claimed: Value = serde_json::from_str(&claimed.stdout).unwrap();
+    assert_eq!(claimed["source"], "codex");
+    assert_eq!(claimed["session_id"], "of-codex");
+    codex.done(
+        "task",
+        &json!({"do": "done", "id": "t1", "text": "one line"}),
+    );
+    let task = mesh(&env, &["task", "show", "t1"]);
+    assert_eq!(task["status"], "complete");
+    assert_eq!(task["result"], "one line");
+    let left = codex.done("task", &json!({"do": "add", "text": "Go on", "to": "gemini", "id": "t2"}));
+    assert_eq!(left, "t2 is left\n");
+    assert_eq!(mesh(&env, &["task", "show", "t2"])["created_by"], "codex");
+    assert!(!env.project().join("loa-grimoire").exists());
+    for (arguments, why) in [
+        (json!({}), "missing field `do`"),
+        (json!({"do": "steal"}), "unknown variant `steal`"),
+        (json!({"do": "add"}), "`text` is missing"),
+        (json!({"do": "done"}), "`id` is missing"),
+        (json!({"do": "done", "id": "none"}), "no task `none`"),
+        (json!({"do": "claim", "id": "t2"}), "left for gemini-cli"),
+        (json!({"do": "add", "text": "x", "to": "a b"}), "no agent's name"),
+    ] {
+        let said = codex.0.refused("task", &arguments);
+        assert!(said.contains(why), "{why}: {said}");
+    }
+    assert_eq!(codex.0.end(), 0);
+}
+
+/// CALC-PAT-2: what was read by a tool counts as read, and is told once.
+#[test]
+fn messages_are_sent_and_read_by_a_tool() {
+    let env = TestEnv::new();
+    let send = |text: &str| {
+        let send = ["mesh", "message", "send", "codex", text, "--as", "claude"];
+        let send = env.callosum().arguments(send).without("CALLOSUM_TEST_IDS");
+        send.run().success();
+    };
+    let long = "words of one who has much to say ".repeat(900);
+    send("first\u{1b}[2J");
+    send(&long);
+    send(&long);
+    send(&long);
+    send("last");
+    let mut codex = Codex::of(&env);
+    let first = codex.done("message", &json!({}));
+    assert!(
+        first.contains("claude-code at 2026") && first.contains("\n> first"),
+        "{first}"
+    );
+    assert!(!first.contains('\u{1b}'), "{first}");
+    // What has no room is told the next time, and is not read before.
+    assert!(first.contains(" more; read again]"), "{first}");
+    let states = |state: &str| {
+        let all = mesh(&env, &["message", "list", "--all"]);
+        let all = all["messages"].as_array().unwrap().clone();
+        all.iter().filter(|message| message["state"] == state).count()
+    };
+    assert!(states("acked") < 5);
+    let mut rest = String::new();
+    while states("queued") > 0 {
+        rest = codex.done("message", &json!({}));
+    }
+    assert!(rest.contains("> last"), "{rest}");
+    assert_eq!(states("acked"), 5);
+    assert_eq!(codex.done("message", &json!({})), "no message waits\n");
+    codex.done("message", &json!({"to": "claude", "text": "seen"}));
+    let waits = mesh(&env, &["message", "read", "--as", "claude", "--peek"]);
+    assert_eq!(waits["messages"][0]["from"], "codex");
+    assert_eq!(waits["messages"][0]["content"], "seen");
+    for arguments in [json!({"text": "to nobody"}), json!({"to": "claude"})] {
+        let said = codex.0.refused("message", &arguments);
+        assert!(said.starts_with("error"), "{said}");
+    }
+    assert_eq!(codex.0.end(), 0);
+}
+
+/// CALC-PAT-4, CALC-FUT-1: discoveries and leases by tools are those of the verbs.
+#[test]
+fn discoveries_and_leases_are_told_by_tools() {
+    let env = TestEnv::new();
+    env.write("src/a.rs", "fn a() {}\n");
+    let mut codex = Codex::of(&env);
+    assert_eq!(codex.done("discovery", &json!({})), "nobody has told anything\n");
+    codex.done("discovery", &json!({"text": "serde 2 breaks the format"}));
+    let all = codex.done("discovery", &json!({}));
+    assert!(all.contains("codex at ") && all.contains("> serde 2"), "{all}");
+    assert_eq!(codex.done("lease", &json!({"do": "list"})), "nobody works on a file\n");
+    let taken = codex.done("lease", &json!({"do": "take", "path": "src/a.rs", "why": "renaming"}));
+    assert!(taken.contains("src/a.rs codex until "), "{taken}");
+    let held = env
+        .run(["mesh", "lease", "take", "src/a.rs", "--as", "gemini"])
+        .ended_with(1);
+    assert!(held.stderr.contains("codex works on"), "{}", held.stderr);
+    let mut claude = Server::start(&env);
+    claude.initialize("claude-code");
+    let said = claude.refused("lease", &json!({"do": "take", "path": "src/a.rs"}));
+    assert!(said.contains("codex works on") && said.contains("renaming"), "{said}");
+    codex.done("lease", &json!({"do": "release", "path": "src/a.rs"}));
+    claude.done("lease", &json!({"do": "take", "path": "src/a.rs"}));
+    let listed = mesh(&env, &["lease", "list"]);
+    assert_eq!(listed["leases"][0]["by"], "claude-code");
+    assert_eq!((codex.0.end(), claude.end()), (0, 0));
+}
+
+/// Who does not say its name speaks as nobody known, and not as a person.
+#[test]
+fn a_client_without_a_name_is_unknown() {
+    let env = TestEnv::new();
+    let mut server = Server::start(&env);
+    server.initialize("../elsewhere");
+    server.done("discovery", &json!({"text": "found"}));
+    let listed = mesh(&env, &["discovery", "list"]);
+    assert_eq!(listed["discoveries"][0]["source"], "unknown");
+    assert_eq!(server.end(), 0);
+}

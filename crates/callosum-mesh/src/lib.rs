@@ -18,6 +18,7 @@ pub mod journal;
 mod mesh;
 mod moment;
 pub mod route;
+mod sessions;
 pub mod throttle;
 mod told;
 pub mod topic;

@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     agent::AgentName,
-    board::{Board, Deed, Order, Refusal},
+    board::{Board, Deed, Order, Refusal, Session},
     event::{Draft, Event, Fault, Faults},
     journal::{Cursor, Durability, Journal, JournalError, Notice, Turn},
     route::Matrix,
+    sessions::ended,
 };
 
 /// The file that remembers the board, so that the log need not be read from its beginning.
@@ -56,6 +57,7 @@ impl Voice {
 pub struct Mesh {
     disk: Disk,
     folder: PathBuf,
+    machine: String,
     journal: Journal,
     board: Board,
     matrix: Matrix,
@@ -85,6 +87,7 @@ impl Mesh {
         let mut mesh = Self {
             disk: disk.clone(),
             folder: folder.to_owned(),
+            machine: machine.to_owned(),
             journal,
             board: Board::default(),
             matrix: Matrix::default(),
@@ -156,6 +159,26 @@ impl Mesh {
         self.in_turn(|orders| orders.give(order, &voice, draft.timestamp))
     }
 
+    /// Does what is due by itself: claims and leases of those who are gone, claims that have run out, and
+    /// tasks that were not begun in time. Cheap where nothing is: nobody is waited for then.
+    pub fn settle(&mut self) -> Result<(), MeshError> {
+        self.board()?;
+        let now = self.journal.now();
+        let is_due = !self.board.run_out(now).is_empty()
+            || !self.matrix.overdue(&self.board, now).is_empty()
+            || ended(&self.board, &self.machine).next().is_some();
+        if is_due {
+            self.in_turn(|_| Ok(()))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The machine that it is on, as its events name it.
+    pub fn machine(&self) -> &str {
+        &self.machine
+    }
+
     /// Decides any number of orders in one turn, in which nobody else appends; then all is synced
     /// at once.
     pub(crate) fn in_turn<T>(
@@ -178,6 +201,7 @@ impl Mesh {
         };
         orders.catch_up()?;
         let now = orders.turn.now();
+        orders.end_sessions(self.machine.as_str())?;
         let overdue = self.matrix.overdue(orders.board, now);
         for deed in orders.board.run_out(now).into_iter().chain(overdue) {
             orders.append(&deed, &Voice::of(us()), None)?;
@@ -246,12 +270,21 @@ impl Orders<'_, '_> {
         voice: &Voice,
         at: Option<Timestamp>,
     ) -> Result<Vec<Event>, MeshError> {
-        let deeds = self.board.decide(order, &voice.agent, self.turn.now())?;
+        let deeds = self.board.decide(order, voice, self.turn.now())?;
         let mut events = Vec::new();
         for deed in deeds {
             events.extend(self.append(&deed, voice, at)?);
         }
         Ok(events)
+    }
+
+    /// Tells of the sessions whose processes have ended, and gives back what they left.
+    fn end_sessions(&mut self, machine: &str) -> Result<(), MeshError> {
+        let ended: Vec<Session> = ended(self.board, machine).cloned().collect();
+        for session in ended {
+            self.end_session(&session, "its process has ended")?;
+        }
+        Ok(())
     }
 
     pub(crate) fn append(

@@ -7,6 +7,7 @@
 
 mod cancel;
 pub(crate) mod follow;
+mod identity;
 mod launch;
 mod leave;
 mod parent;
@@ -15,6 +16,7 @@ mod talk;
 
 pub use self::{
     cancel::Cancel,
+    identity::Identity,
     launch::{Launch, Limits},
     leave::leave,
     parent::end_with_parent,

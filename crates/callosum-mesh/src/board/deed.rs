@@ -238,11 +238,13 @@ impl Deed {
                 task,
                 reason,
                 anyway: false,
+                token: None,
             },
             Self::TaskCompleted { task, result, .. } => Order::Complete {
                 task,
                 result,
                 anyway: false,
+                token: None,
             },
             Self::TaskCancelled { task, reason } => Order::Cancel { task, reason },
             Self::TaskChanged { task, set } => Order::Change { task, set },
@@ -280,6 +282,7 @@ impl Deed {
             Self::LeaseReleased { path } => Order::Unlease {
                 path,
                 anyway: false,
+                token: None,
             },
             Self::FieldSet { key, value } => Order::SetField { key, value },
         }

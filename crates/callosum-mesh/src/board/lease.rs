@@ -28,7 +28,8 @@ pub struct Lease {
     /// When it ends, unless it is taken anew before.
     #[serde(with = "crate::moment")]
     pub until: Timestamp,
-    /// A number that only grows: of two leases on a file, the later has the larger one.
+    /// A number that only grows: of two leases on a file, the later has the larger one. One that is taken anew by
+    /// the same session keeps it.
     pub token: u64,
 }
 

@@ -9,6 +9,8 @@ mod deed;
 mod lease;
 mod message;
 mod order;
+mod refusal;
+mod session;
 mod state;
 mod task;
 
@@ -16,7 +18,9 @@ pub use self::{
     deed::{Deed, Receipt},
     lease::{LEASE, Lease},
     message::{Discovery, Message},
-    order::{CLAIM, NewTask, Order, Refusal},
+    order::{CLAIM, NewTask, Order},
+    refusal::Refusal,
+    session::{BEGINS, ENDS, PROCESS, Process, Session},
     state::Board,
     task::{Claim, Status, Task},
 };

@@ -3,8 +3,8 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
-use super::{Board, Deed, LEASE, Lease, Receipt, Status, Task};
-use crate::agent::AgentName;
+use super::{Board, Deed, LEASE, Lease, Receipt, Refusal, Session, Status, Task};
+use crate::{agent::AgentName, mesh::Voice};
 
 /// How long a claim holds that is not claimed anew.
 pub const CLAIM: SignedDuration = SignedDuration::from_mins(30);
@@ -56,6 +56,8 @@ pub enum Order {
         reason: String,
         /// Also where another agent has claimed it.
         anyway: bool,
+        /// The number of the claim that is given back, where it is known.
+        token: Option<u64>,
     },
     /// Say that a task is done.
     Complete {
@@ -65,6 +67,8 @@ pub enum Order {
         result: Option<String>,
         /// Also where another agent has claimed it.
         anyway: bool,
+        /// The number of the claim under which it was done, where it is known.
+        token: Option<u64>,
     },
     /// Take a task back.
     Cancel {
@@ -132,6 +136,8 @@ pub enum Order {
         path: String,
         /// Also where it is another agent's lease.
         anyway: bool,
+        /// The number of the lease, where it is known.
+        token: Option<u64>,
     },
     /// Set another key of the bridge file, or take it away.
     SetField {
@@ -150,18 +156,22 @@ impl Board {
     pub fn decide(
         &self,
         order: Order,
-        by: &AgentName,
+        voice: &Voice,
         now: Timestamp,
     ) -> Result<Vec<Deed>, Refusal> {
+        let by = &voice.agent;
         Ok(match order {
             Order::Add(task) => self.add(task)?,
-            Order::Claim { task, anyway } => vec![self.claim(task.as_deref(), anyway, by, now)?],
+            Order::Claim { task, anyway } => {
+                vec![self.claim(task.as_deref(), anyway, voice, now)?]
+            }
             Order::Release {
                 task,
                 reason,
                 anyway,
+                token,
             } => {
-                let known = self.held(&task, by, anyway, now)?;
+                let known = self.held(&task, voice, anyway, token, now)?;
                 let is_claimed = known.status == Status::InProgress;
                 let deed = Deed::TaskReleased { task, reason };
                 is_claimed.then_some(deed).into_iter().collect()
@@ -170,8 +180,9 @@ impl Board {
                 task,
                 result,
                 anyway,
+                token,
             } => {
-                let known = self.held(&task, by, anyway, now)?;
+                let known = self.held(&task, voice, anyway, token, now)?;
                 let is_new = known.status != Status::Complete
                     || (result.is_some() && known.result != result);
                 let by = by.clone();
@@ -225,15 +236,22 @@ impl Board {
                 is_there.then_some(deed).into_iter().collect()
             }
             Order::Lease { path, why, anyway } => {
-                self.leasable(&path, anyway, by, now)?;
+                self.leasable(&path, anyway, voice, now)?;
                 let until = now + LEASE;
                 vec![Deed::LeaseTaken { path, until, why }]
             }
-            Order::Unlease { path, anyway } => {
-                self.leasable(&path, anyway, by, now)?;
-                let is_there = self.leases.iter().any(|lease| lease.path == path);
+            Order::Unlease {
+                path,
+                anyway,
+                token,
+            } => {
+                self.leasable(&path, anyway, voice, now)?;
+                let known = self.leases.iter().find(|lease| lease.path == path);
+                if let Some(known) = known {
+                    same(&path, token, known.token)?;
+                }
                 let deed = Deed::LeaseReleased { path };
-                is_there.then_some(deed).into_iter().collect()
+                known.is_some().then_some(deed).into_iter().collect()
             }
             Order::SetField { key, value } => {
                 let is_new = self.fields.get(&key) != value.as_ref();
@@ -260,6 +278,28 @@ impl Board {
             .collect()
     }
 
+    /// What a session leaves behind that has ended: its claims and leases, given back.
+    pub fn left_by(&self, session: &Session) -> Vec<Deed> {
+        let is_theirs = |agent: &AgentName, session_id: Option<&String>| {
+            session_id.is_some_and(|id| session.is(agent, id))
+        };
+        let claimed = self.tasks.iter().filter(|task| {
+            let claim = task.claim.as_ref();
+            task.status == Status::InProgress
+                && claim.is_some_and(|claim| is_theirs(&claim.by, claim.session_id.as_ref()))
+        });
+        let claimed = claimed.map(|task| Deed::TaskReleased {
+            task: task.id.clone(),
+            reason: format!("the session of {} that had claimed it ended", session.agent),
+        });
+        let leases = self.leases.iter();
+        let leases = leases.filter(|lease| is_theirs(&lease.by, lease.session_id.as_ref()));
+        let leases = leases.map(|lease| Deed::LeaseReleased {
+            path: lease.path.clone(),
+        });
+        claimed.chain(leases).collect()
+    }
+
     /// Who keeps an agent of this session from a file, at this time.
     pub fn holder(
         &self,
@@ -277,7 +317,7 @@ impl Board {
         &self,
         path: &str,
         anyway: bool,
-        by: &AgentName,
+        voice: &Voice,
         now: Timestamp,
     ) -> Result<(), Refusal> {
         if !path.starts_with('/') || path.len() > 4096 {
@@ -285,7 +325,7 @@ impl Board {
                 path: path.chars().take(200).collect(),
             });
         }
-        match self.holder(path, by, None, now) {
+        match self.holder(path, &voice.agent, voice.session_id.as_deref(), now) {
             Some(lease) if !anyway => Err(Refusal::LeasedBy {
                 path: path.to_owned(),
                 by: lease.by.clone(),
@@ -312,8 +352,9 @@ impl Board {
     fn held(
         &self,
         id: &str,
-        by: &AgentName,
+        voice: &Voice,
         anyway: bool,
+        token: Option<u64>,
         now: Timestamp,
     ) -> Result<&Task, Refusal> {
         let task = self.known(id)?;
@@ -323,21 +364,26 @@ impl Board {
                 status: task.status,
             });
         }
-        match &task.claim {
-            Some(claim)
-                if claim.by != *by
-                    && !anyway
-                    && claim.until > now
-                    && task.status == Status::InProgress =>
-            {
-                Err(Refusal::ClaimedBy {
+        let claim = task.claim.as_ref();
+        let Some(claim) = claim.filter(|_| task.status == Status::InProgress) else {
+            return match token {
+                // Who names a claim that is gone has lost the task, whoever does it next.
+                Some(named) if task.status == Status::Pending => Err(Refusal::Lost {
                     task: id.to_owned(),
-                    by: claim.by.clone(),
-                    until: claim.until,
-                })
-            }
-            _ => Ok(task),
+                    named,
+                }),
+                _ => Ok(task),
+            };
+        };
+        if claim.holds_against(voice, now) && !anyway {
+            return Err(Refusal::ClaimedBy {
+                task: id.to_owned(),
+                by: claim.by.clone(),
+                until: claim.until,
+            });
         }
+        same(&format!("task `{id}`"), token, claim.token)?;
+        Ok(task)
     }
 
     fn add(&self, task: NewTask) -> Result<Vec<Deed>, Refusal> {
@@ -368,9 +414,10 @@ impl Board {
         &self,
         task: Option<&str>,
         anyway: bool,
-        by: &AgentName,
+        voice: &Voice,
         now: Timestamp,
     ) -> Result<Deed, Refusal> {
+        let by = &voice.agent;
         let until = now + CLAIM;
         let claimed = |task: &Task| Deed::TaskClaimed {
             task: task.id.clone(),
@@ -391,8 +438,7 @@ impl Board {
             });
         }
         if let Some(claim) = &task.claim
-            && claim.by != *by
-            && claim.until > now
+            && claim.holds_against(voice, now)
         {
             return Err(Refusal::ClaimedBy {
                 task: id.to_owned(),
@@ -554,6 +600,18 @@ impl Task {
     }
 }
 
+/// Fails where a number is named and is not the one that holds.
+fn same(what: &str, named: Option<u64>, now: u64) -> Result<(), Refusal> {
+    match named {
+        Some(named) if named != now => Err(Refusal::Stale {
+            what: what.to_owned(),
+            named,
+            now,
+        }),
+        _ => Ok(()),
+    }
+}
+
 fn is_name(value: &Value) -> bool {
     let name = value.as_str().map(str::parse::<AgentName>);
     name.is_some_and(|name| name.is_ok())
@@ -570,129 +628,4 @@ fn said(what: &'static str, text: &str) -> Result<(), Refusal> {
     } else {
         Ok(())
     }
-}
-
-/// Why an order is not followed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    /// There is no such task.
-    #[error("there is no task `{task}`")]
-    NoSuchTask {
-        /// The id that was named.
-        task: String,
-    },
-    /// There is no such message.
-    #[error("there is no message `{message}`")]
-    NoSuchMessage {
-        /// The id that was named.
-        message: String,
-    },
-    /// There is a task of this id already.
-    #[error("there is a task `{task}` already")]
-    Taken {
-        /// The id.
-        task: String,
-    },
-    /// Another agent works on it.
-    #[error("task `{task}` is claimed by {by} until {until}")]
-    ClaimedBy {
-        /// The task.
-        task: String,
-        /// The agent.
-        by: AgentName,
-        /// When its claim runs out.
-        until: Timestamp,
-    },
-    /// It was left for another agent.
-    #[error("task `{task}` was left for {agent}")]
-    MeantFor {
-        /// The task.
-        task: String,
-        /// The agent.
-        agent: AgentName,
-    },
-    /// Others are to be complete before it.
-    #[error("task `{task}` waits for {}", .needs.join(", "))]
-    WaitsFor {
-        /// The task.
-        task: String,
-        /// What it waits for.
-        needs: Vec<String>,
-    },
-    /// Nothing is to be done for it any more.
-    #[error("task `{task}` is {}", .status.as_str())]
-    IsOver {
-        /// The task.
-        task: String,
-        /// What became of it.
-        status: Status,
-    },
-    /// What is to be leased is no file.
-    #[error("`{path}` is no absolute path of a file")]
-    NoPath {
-        /// Its beginning.
-        path: String,
-    },
-    /// Another agent works on the file.
-    #[error("{by} works on {path} until {until}{}", .why.as_ref().map(|why| format!(": {why}")).unwrap_or_default())]
-    LeasedBy {
-        /// The file.
-        path: String,
-        /// The agent.
-        by: AgentName,
-        /// When its lease ends.
-        until: Timestamp,
-        /// What for.
-        why: Option<String>,
-    },
-    /// No task waits for this agent.
-    #[error("no task waits to be claimed")]
-    NothingToDo,
-    /// A task would wait for itself.
-    #[error("task `{task}` cannot need `{need}`, which waits for it")]
-    Circle {
-        /// The task.
-        task: String,
-        /// What it would need.
-        need: String,
-    },
-    /// More than may be waited for.
-    #[error("a task needs at most 64 others")]
-    TooManyNeeds,
-    /// A key of a task has a value that it cannot have.
-    #[error("`{key}` of a task must be {wanted}")]
-    NoValue {
-        /// The key.
-        key: String,
-        /// What may stand there.
-        wanted: &'static str,
-    },
-    /// A message is somebody else's to answer.
-    #[error("message `{message}` was sent to {to}")]
-    NotTheirs {
-        /// The message.
-        message: String,
-        /// To whom.
-        to: AgentName,
-    },
-    /// A message is not dead.
-    #[error("message `{message}` is not among the dead letters")]
-    NotDead {
-        /// The message.
-        message: String,
-    },
-    /// A text is empty.
-    #[error("{what} says nothing")]
-    SaysNothing {
-        /// What.
-        what: &'static str,
-    },
-    /// A text is too long.
-    #[error("{what} of {bytes} bytes is longer than 32,768")]
-    TooLong {
-        /// What.
-        what: &'static str,
-        /// Its bytes.
-        bytes: usize,
-    },
 }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Claim, Deed, Discovery, Lease, Message, Status, Task};
+use super::{Claim, Deed, Discovery, ENDS, Lease, Message, Session, Status, Task, session};
 use crate::{agent::AgentName, event::Event};
 
 /// Tasks and messages that are over, and discoveries, are remembered up to so many of each; the log has all.
@@ -33,6 +33,9 @@ pub struct Board {
     /// Files that somebody works on; some may have ended.
     #[serde(default)]
     pub leases: Vec<Lease>,
+    /// Agents at work, the latest last, as far as their clients tell.
+    #[serde(default)]
+    pub sessions: Vec<Session>,
     /// Every other key of the bridge file (Seed CALC §4: `active_evolution`, `account_state`).
     pub fields: BTreeMap<String, Value>,
 }
@@ -68,6 +71,21 @@ impl Board {
             self.last_writer = Some(event.source.clone());
             self.last_updated = event.timestamp;
             self.take(deed, event);
+        } else {
+            self.see(event);
+        }
+    }
+
+    /// Takes in that a session begins or has ended. Nothing of it is shown in the bridge file.
+    fn see(&mut self, event: &Event) {
+        if let Some(begun) = Session::begun(event) {
+            let is_known = |known: &Session| known.is(&begun.agent, &begun.session_id);
+            self.sessions.retain(|known| !is_known(known));
+            self.sessions.push(begun);
+            let surplus = self.sessions.len().saturating_sub(session::MOST);
+            self.sessions.drain(..surplus);
+        } else if let (ENDS, Some(id)) = (event.topic.as_str(), &event.session_id) {
+            self.sessions.retain(|known| !known.is(&event.source, id));
         }
     }
 
@@ -98,6 +116,7 @@ impl Board {
                         needs,
                         cwd: event.cwd.clone(),
                         claim: None,
+                        queued_at: None,
                         result: None,
                         other,
                         rev,
@@ -105,17 +124,27 @@ impl Board {
                 }
             }
             Deed::TaskClaimed { task, by, until } => self.with_task(&task, rev, |task| {
+                let session_id = event.session_id.clone();
+                let before = task.claim.take();
+                let renewed = before.filter(|before| {
+                    let is_held = task.status == Status::InProgress;
+                    is_held && before.by == by && before.session_id == session_id
+                });
                 task.status = Status::InProgress;
                 task.claim = Some(Claim {
                     by,
-                    session_id: event.session_id.clone(),
-                    since: event.timestamp,
+                    session_id,
+                    since: renewed
+                        .as_ref()
+                        .map_or(event.timestamp, |renewed| renewed.since),
                     until,
+                    token: renewed.map_or(rev, |renewed| renewed.token),
                 });
             }),
             Deed::TaskReleased { task, .. } => self.with_task(&task, rev, |task| {
                 task.status = Status::Pending;
                 task.claim = None;
+                task.queued_at = Some(event.timestamp.to_string());
             }),
             Deed::TaskCompleted { task, result, .. } => {
                 self.with_task(&task, rev, |task| {
@@ -190,7 +219,9 @@ impl Board {
             Deed::LeaseTaken { path, until, why } => {
                 let before = self.leases.iter().position(|lease| lease.path == path);
                 let before = before.map(|at| self.leases.remove(at));
-                let same = before.filter(|before| before.by == event.source);
+                let same = before.filter(|before| {
+                    before.by == event.source && before.session_id == event.session_id
+                });
                 // Those that have ended go when another is taken, so that there are never many.
                 self.leases.retain(|lease| lease.until > event.timestamp);
                 self.leases.push(Lease {
@@ -198,9 +229,9 @@ impl Board {
                     by: event.source.clone(),
                     session_id: event.session_id.clone(),
                     why,
-                    since: same.map_or(event.timestamp, |same| same.since),
+                    since: same.as_ref().map_or(event.timestamp, |same| same.since),
                     until,
-                    token: rev,
+                    token: same.map_or(rev, |same| same.token),
                 });
             }
             Deed::LeaseReleased { path } => self.leases.retain(|lease| lease.path != path),

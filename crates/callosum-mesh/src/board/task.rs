@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::agent::AgentName;
+use crate::{agent::AgentName, mesh::Voice};
 
 /// How far a task is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
@@ -51,6 +51,22 @@ pub struct Claim {
     /// When it goes back to the queue, unless it is claimed anew by the same agent before.
     #[serde(with = "crate::moment")]
     pub until: Timestamp,
+    /// A number that only grows: of two claims of a task, the later has the larger one. One that is made anew by
+    /// the same session keeps it.
+    #[serde(default)]
+    pub token: u64,
+}
+
+impl Claim {
+    /// Whether it keeps somebody else from the task at this time: another agent, or another session of the same
+    /// one where both are known.
+    pub fn holds_against(&self, voice: &Voice, now: Timestamp) -> bool {
+        let is_own_session = match (&self.session_id, &voice.session_id) {
+            (Some(own), Some(session_id)) => own == session_id,
+            _ => true,
+        };
+        self.until > now && !(self.by == voice.agent && is_own_session)
+    }
 }
 
 /// Work that one agent leaves for another.
@@ -88,6 +104,9 @@ pub struct Task {
     /// Who works on it.
     #[serde(default)]
     pub claim: Option<Claim>,
+    /// When it went back to the queue, where it did.
+    #[serde(default)]
+    pub queued_at: Option<String>,
     /// What came of it.
     #[serde(default)]
     pub result: Option<String>,

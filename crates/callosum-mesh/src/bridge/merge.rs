@@ -290,11 +290,13 @@ impl Merge<'_> {
                 task,
                 result: item.text("result"),
                 anyway: false,
+                token: None,
             },
             Some("pending") if has_base && now == Status::InProgress => Order::Release {
                 task,
                 reason: "set back in the bridge file".to_owned(),
                 anyway: true,
+                token: None,
             },
             Some("pending" | "in_progress") if !has_base => return,
             Some("pending" | "in_progress") => {

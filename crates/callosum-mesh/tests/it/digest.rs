@@ -66,6 +66,7 @@ fn an_agent_is_told_what_concerns_it_and_once() {
         task: "mine".to_owned(),
         result: Some("nothing found".to_owned()),
         anyway: false,
+        token: None,
     };
     mesh.give(done, &voice("gemini")).unwrap();
     let told = mesh.digest_for(&codex, &broken, 400).unwrap();

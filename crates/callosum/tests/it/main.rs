@@ -68,6 +68,8 @@ mod ledger;
 mod mcp;
 /// What agents tell one another, by verbs.
 mod mesh;
+/// What owners held who are gone.
+mod mesh_owners;
 /// The same by tools, for agents that reach no verb.
 mod mesh_tools;
 /// Models that are asked over HTTP, played by a server that follows a script.

@@ -112,7 +112,12 @@ impl Server {
         self.call_with(tool, arguments, &json!({}))
     }
 
-    pub(crate) fn call_with(&mut self, tool: &str, arguments: &Value, meta: &Value) -> (String, bool) {
+    pub(crate) fn call_with(
+        &mut self,
+        tool: &str,
+        arguments: &Value,
+        meta: &Value,
+    ) -> (String, bool) {
         let params = json!({"name": tool, "arguments": arguments, "_meta": meta});
         told(&self.ask("tools/call", &params))
     }

@@ -66,7 +66,10 @@ fn a_task_is_claimed_and_done_by_a_tool() {
     let task = mesh(&env, &["task", "show", "t1"]);
     assert_eq!(task["status"], "complete");
     assert_eq!(task["result"], "one line");
-    let left = codex.done("task", &json!({"do": "add", "text": "Go on", "to": "gemini", "id": "t2"}));
+    let left = codex.done(
+        "task",
+        &json!({"do": "add", "text": "Go on", "to": "gemini", "id": "t2"}),
+    );
     assert_eq!(left, "t2 is left\n");
     assert_eq!(mesh(&env, &["task", "show", "t2"])["created_by"], "codex");
     assert!(!env.project().join("loa-grimoire").exists());
@@ -77,7 +80,10 @@ fn a_task_is_claimed_and_done_by_a_tool() {
         (json!({"do": "done"}), "`id` is missing"),
         (json!({"do": "done", "id": "none"}), "no task `none`"),
         (json!({"do": "claim", "id": "t2"}), "left for gemini-cli"),
-        (json!({"do": "add", "text": "x", "to": "a b"}), "no agent's name"),
+        (
+            json!({"do": "add", "text": "x", "to": "a b"}),
+            "no agent's name",
+        ),
     ] {
         let said = codex.0.refused("task", &arguments);
         assert!(said.contains(why), "{why}: {said}");
@@ -112,7 +118,9 @@ fn messages_are_sent_and_read_by_a_tool() {
     let states = |state: &str| {
         let all = mesh(&env, &["message", "list", "--all"]);
         let all = all["messages"].as_array().unwrap().clone();
-        all.iter().filter(|message| message["state"] == state).count()
+        all.iter()
+            .filter(|message| message["state"] == state)
+            .count()
     };
     assert!(states("acked") < 5);
     let mut rest = String::new();
@@ -139,12 +147,24 @@ fn discoveries_and_leases_are_told_by_tools() {
     let env = TestEnv::new();
     env.write("src/a.rs", "fn a() {}\n");
     let mut codex = Codex::of(&env);
-    assert_eq!(codex.done("discovery", &json!({})), "nobody has told anything\n");
+    assert_eq!(
+        codex.done("discovery", &json!({})),
+        "nobody has told anything\n"
+    );
     codex.done("discovery", &json!({"text": "serde 2 breaks the format"}));
     let all = codex.done("discovery", &json!({}));
-    assert!(all.contains("codex at ") && all.contains("> serde 2"), "{all}");
-    assert_eq!(codex.done("lease", &json!({"do": "list"})), "nobody works on a file\n");
-    let taken = codex.done("lease", &json!({"do": "take", "path": "src/a.rs", "why": "renaming"}));
+    assert!(
+        all.contains("codex at ") && all.contains("> serde 2"),
+        "{all}"
+    );
+    assert_eq!(
+        codex.done("lease", &json!({"do": "list"})),
+        "nobody works on a file\n"
+    );
+    let taken = codex.done(
+        "lease",
+        &json!({"do": "take", "path": "src/a.rs", "why": "renaming"}),
+    );
     assert!(taken.contains("src/a.rs codex until "), "{taken}");
     let held = env
         .run(["mesh", "lease", "take", "src/a.rs", "--as", "gemini"])
@@ -153,7 +173,10 @@ fn discoveries_and_leases_are_told_by_tools() {
     let mut claude = Server::start(&env);
     claude.initialize("claude-code");
     let said = claude.refused("lease", &json!({"do": "take", "path": "src/a.rs"}));
-    assert!(said.contains("codex works on") && said.contains("renaming"), "{said}");
+    assert!(
+        said.contains("codex works on") && said.contains("renaming"),
+        "{said}"
+    );
     codex.done("lease", &json!({"do": "release", "path": "src/a.rs"}));
     claude.done("lease", &json!({"do": "take", "path": "src/a.rs"}));
     let listed = mesh(&env, &["lease", "list"]);

@@ -21,7 +21,7 @@ pub(crate) enum LeaseCommand {
 
 /// Take a lease on a file
 ///
-/// It ends after ten minutes, unless it is taken again. Where another agent has it, the command exits
+/// It ends with the session that has it, and after ten minutes, unless it is taken again. Where another agent has it, the command exits
 /// with 1 and says who, until when and what for.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
@@ -48,6 +48,9 @@ pub(crate) struct ReleaseArgs {
     /// The file
     #[arg(value_name = "PATH")]
     path: PathBuf,
+    /// The number of the lease that is given back; where it is another's by now that is refused
+    #[arg(long, value_name = "N")]
+    token: Option<u64>,
     /// Also where it is another agent's
     #[arg(long)]
     anyway: bool,
@@ -101,6 +104,7 @@ pub(super) fn run(context: &Context, command: &LeaseCommand) -> Result<(), Comma
             let order = Order::Unlease {
                 path: absolute(context, &args.path)?,
                 anyway: args.anyway,
+                token: args.token,
             };
             act(context, &args.speaker, order)
         }

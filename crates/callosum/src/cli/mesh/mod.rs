@@ -17,6 +17,7 @@ pub(crate) mod task;
 
 use clap::Subcommand;
 
+pub(crate) use self::speaker::asking;
 pub(super) use self::{
     bridge::BridgeOutput,
     digest::DigestOutput,
@@ -28,7 +29,6 @@ pub(super) use self::{
     tail::EventsOutput,
     task::{MeshTaskOutput, MeshTasksOutput},
 };
-pub(crate) use self::speaker::asking;
 use super::context::Context;
 use crate::ui::CommandError;
 

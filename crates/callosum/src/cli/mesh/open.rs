@@ -1,6 +1,6 @@
 //! The mesh of this machine, opened; and what the bridge file brought.
 
-use callosum_host::machine;
+use callosum_host::{machine, process::Identity};
 use callosum_mesh::{
     Mesh, MeshError, Voice,
     board::{Order, Refusal},
@@ -23,9 +23,10 @@ pub(super) fn mesh(context: &Context) -> Result<Mesh, CommandError> {
     mesh.map_err(|error| explain(&error))
 }
 
-/// The same, after what somebody wrote into the bridge file was taken over.
+/// The same, after what is due by itself was done, and what somebody wrote into the bridge file taken over.
 pub(super) fn synced(context: &Context) -> Result<Mesh, CommandError> {
     let mut mesh = mesh(context)?;
+    mesh.settle().map_err(|error| explain(&error))?;
     bring_in_line(context, &mut mesh)?;
     Ok(mesh)
 }
@@ -63,8 +64,24 @@ pub(crate) fn given(
     voice: &Voice,
 ) -> Result<Vec<Event>, CommandError> {
     let mut mesh = synced(context)?;
-    let events = mesh.give(order, voice).map_err(|error| explain(&error))?;
-    bring_in_line(context, &mut mesh)?;
+    given_to(context, &mut mesh, order, voice)
+}
+
+/// The same, to a mesh that is open. Where the client does not say which session it is, that is seen by the
+/// process which it is.
+pub(super) fn given_to(
+    context: &Context,
+    mesh: &mut Mesh,
+    order: Order,
+    voice: &Voice,
+) -> Result<Vec<Event>, CommandError> {
+    let mut voice = voice.clone();
+    if voice.session_id.is_none() {
+        let above = mesh.session_above(&voice, &Identity::ancestors());
+        voice.session_id = above.map_err(|error| explain(&error))?;
+    }
+    let events = mesh.give(order, &voice).map_err(|error| explain(&error))?;
+    bring_in_line(context, mesh)?;
     Ok(events)
 }
 

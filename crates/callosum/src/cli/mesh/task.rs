@@ -72,8 +72,8 @@ pub(crate) struct AddArgs {
 
 /// Claim a task: the most urgent that this agent may begin, or the one that is named
 ///
-/// Of two agents that claim the same task one is refused. A claim ends after half an hour, unless it
-/// is claimed again. Exits with 1 where there is nothing to claim.
+/// Of two agents that claim the same task one is refused. A claim ends with the session that has it, and after
+/// half an hour, unless it is claimed again. Exits with 1 where there is nothing to claim.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -103,6 +103,9 @@ pub(crate) struct DoneArgs {
     /// What came of it
     #[arg(long, value_name = "TEXT")]
     result: Option<String>,
+    /// The number of the claim under which it was done; where that was lost meanwhile it is refused
+    #[arg(long, value_name = "N")]
+    token: Option<u64>,
     /// Also where another agent has claimed it
     #[arg(long)]
     anyway: bool,
@@ -119,6 +122,9 @@ pub(crate) struct ReleaseArgs {
     /// Why
     #[arg(long, value_name = "TEXT", default_value = "given back")]
     because: String,
+    /// The number of the claim that is given back
+    #[arg(long, value_name = "N")]
+    token: Option<u64>,
     /// Also where another agent has claimed it
     #[arg(long)]
     anyway: bool,
@@ -198,6 +204,8 @@ pub(crate) struct MeshTaskOutput {
     pub(crate) claimed_by: Option<String>,
     /// When the claim ends.
     pub(crate) claimed_until: Option<String>,
+    /// The claim's number: the later of two claims of a task has the larger one.
+    pub(crate) token: Option<u64>,
     /// What came of it.
     pub(crate) result: Option<String>,
 }
@@ -220,6 +228,7 @@ impl MeshTaskOutput {
             waits_for: board.waits_for(task).map(str::to_owned).collect(),
             claimed_by: claim.map(|claim| claim.by.to_string()),
             claimed_until: claim.map(|claim| claim.until.to_string()),
+            token: claim.map(|claim| claim.token),
             result: task.result.clone(),
         }
     }
@@ -240,6 +249,7 @@ pub(super) fn run(context: &Context, command: &TaskCommand) -> Result<(), Comman
                 task: args.task.clone(),
                 result: args.result.clone(),
                 anyway: args.anyway,
+                token: args.token,
             };
             act(context, &args.speaker, order, Some(&args.task))
         }
@@ -248,6 +258,7 @@ pub(super) fn run(context: &Context, command: &TaskCommand) -> Result<(), Comman
                 task: args.task.clone(),
                 reason: args.because.clone(),
                 anyway: args.anyway,
+                token: args.token,
             };
             act(context, &args.speaker, order, Some(&args.task))
         }
@@ -330,10 +341,7 @@ pub(crate) fn done(
     task: Option<&str>,
 ) -> Result<Option<MeshTaskOutput>, CommandError> {
     let mut mesh = open::synced(context)?;
-    let events = mesh
-        .give(order, voice)
-        .map_err(|error| open::explain(&error))?;
-    open::bring_in_line(context, &mut mesh)?;
+    let events = open::given_to(context, &mut mesh, order, voice)?;
     let told = events
         .first()
         .and_then(|event| event.payload.get("task")?.as_str());
@@ -423,10 +431,12 @@ fn print(context: &Context, output: &MeshTaskOutput) -> Result<(), CommandError>
         "left by {} at {}",
         output.created_by, output.created_at
     );
+    let token = output.token.map(|token| token.to_string());
     for (what, value) in [
         ("about", &output.cwd),
         ("result goes to", &output.output_file),
         ("claimed until", &output.claimed_until),
+        ("under the number", &token),
         ("done at", &output.completed_at),
     ] {
         if let Some(value) = value {

@@ -6,14 +6,11 @@
 
 use callosum_agents::client::Client;
 use callosum_evidence::tokens;
-use callosum_host::{Disk, machine};
+use callosum_host::{Disk, machine, process::Identity};
 use callosum_mesh::{
     Mesh, MeshError, Voice,
     agent::{AgentName, AgentNameError},
     bridge::Bridge,
-    event::Draft,
-    journal::Durability,
-    topic::Topic,
     warning,
 };
 
@@ -89,7 +86,9 @@ impl Neighbours {
         if !told.text.is_empty() {
             self.mesh.deliver(&told, &self.voice, "session-start")?;
         }
-        self.publish("session.start")?;
+        // The nearest that is no shell is the client, which waits for this.
+        let client = Identity::ancestors().first().copied();
+        self.mesh.begin_session(&self.voice, client)?;
         Ok(told.text)
     }
 
@@ -97,6 +96,7 @@ impl Neighbours {
     /// on the files that the tool has written.
     pub(super) fn between(&mut self, word: &str, bytes: &[u8]) -> Result<String, NeighboursError> {
         self.bring_in_line()?;
+        self.mesh.renew_claims(&self.voice)?;
         let written = self.written(bytes);
         let held = self.mesh.edited(&written, &self.voice)?;
         let told = self.mesh.hand_over(&self.voice, word)?;
@@ -121,27 +121,16 @@ impl Neighbours {
             .collect()
     }
 
-    /// Tells the others that the session ends.
+    /// Tells the others that the session ends, and gives back what it had claimed.
     pub(super) fn at_end(&mut self) -> Result<(), NeighboursError> {
-        self.bring_in_line()?;
-        self.publish("session.end")
+        self.mesh.end_session(&self.voice, "its client said so")?;
+        self.bring_in_line()
     }
 
     fn bring_in_line(&mut self) -> Result<(), NeighboursError> {
+        self.mesh.settle()?;
         let bridge = Bridge::of(&self.disk, &self.mesh);
         bridge.sync(&mut self.mesh)?;
-        Ok(())
-    }
-
-    fn publish(&mut self, topic: &str) -> Result<(), NeighboursError> {
-        let topic: Topic = topic.parse().expect("it is a topic");
-        let draft = Draft {
-            session_id: self.voice.session_id.clone(),
-            pane_id: self.voice.pane_id.clone(),
-            cwd: self.voice.cwd.clone(),
-            ..Draft::new(topic, self.voice.agent.clone())
-        };
-        self.mesh.publish(draft, Durability::Logged)?;
         Ok(())
     }
 }

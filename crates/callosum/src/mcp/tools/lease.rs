@@ -80,6 +80,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
             let order = Order::Unlease {
                 path: path.clone(),
                 anyway: false,
+                token: None,
             };
             open::given(context, order, &asking(context))?;
             Ok(format!("{path} is free\n"))

@@ -89,11 +89,13 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
             task: needed(id.clone(), "id", "the task that is done")?,
             result: text,
             anyway: false,
+            token: None,
         },
         Deed::Release => Order::Release {
             task: needed(id.clone(), "id", "the task that goes back to the queue")?,
             reason: text.unwrap_or_else(|| "given back".to_owned()),
             anyway: false,
+            token: None,
         },
     };
     let task = done(context, &voice, order, id.as_deref())?;

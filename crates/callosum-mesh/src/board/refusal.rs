@@ -1,0 +1,151 @@
+//! [`Refusal`]: why an order is not followed.
+
+use jiff::Timestamp;
+
+use super::Status;
+use crate::agent::AgentName;
+
+/// Why an order is not followed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// There is no such task.
+    #[error("there is no task `{task}`")]
+    NoSuchTask {
+        /// The id that was named.
+        task: String,
+    },
+    /// There is no such message.
+    #[error("there is no message `{message}`")]
+    NoSuchMessage {
+        /// The id that was named.
+        message: String,
+    },
+    /// There is a task of this id already.
+    #[error("there is a task `{task}` already")]
+    Taken {
+        /// The id.
+        task: String,
+    },
+    /// Another agent works on it.
+    #[error("task `{task}` is claimed by {by} until {until}")]
+    ClaimedBy {
+        /// The task.
+        task: String,
+        /// The agent.
+        by: AgentName,
+        /// When its claim runs out.
+        until: Timestamp,
+    },
+    /// The claim that was named has ended, and nobody has taken the task since.
+    #[error("task `{task}` went back to the queue, and the claim of number {named} with it")]
+    Lost {
+        /// The task.
+        task: String,
+        /// The number that was named.
+        named: u64,
+    },
+    /// The number that was named is not that of the claim or lease that holds now.
+    #[error(
+        "{what} is held under the number {now}, and not under {named}: it was lost, and taken anew since"
+    )]
+    Stale {
+        /// What.
+        what: String,
+        /// The number that was named.
+        named: u64,
+        /// The one that holds.
+        now: u64,
+    },
+    /// It was left for another agent.
+    #[error("task `{task}` was left for {agent}")]
+    MeantFor {
+        /// The task.
+        task: String,
+        /// The agent.
+        agent: AgentName,
+    },
+    /// Others are to be complete before it.
+    #[error("task `{task}` waits for {}", .needs.join(", "))]
+    WaitsFor {
+        /// The task.
+        task: String,
+        /// What it waits for.
+        needs: Vec<String>,
+    },
+    /// Nothing is to be done for it any more.
+    #[error("task `{task}` is {}", .status.as_str())]
+    IsOver {
+        /// The task.
+        task: String,
+        /// What became of it.
+        status: Status,
+    },
+    /// What is to be leased is no file.
+    #[error("`{path}` is no absolute path of a file")]
+    NoPath {
+        /// Its beginning.
+        path: String,
+    },
+    /// Another agent works on the file.
+    #[error("{by} works on {path} until {until}{}", .why.as_ref().map(|why| format!(": {why}")).unwrap_or_default())]
+    LeasedBy {
+        /// The file.
+        path: String,
+        /// The agent.
+        by: AgentName,
+        /// When its lease ends.
+        until: Timestamp,
+        /// What for.
+        why: Option<String>,
+    },
+    /// No task waits for this agent.
+    #[error("no task waits to be claimed")]
+    NothingToDo,
+    /// A task would wait for itself.
+    #[error("task `{task}` cannot need `{need}`, which waits for it")]
+    Circle {
+        /// The task.
+        task: String,
+        /// What it would need.
+        need: String,
+    },
+    /// More than may be waited for.
+    #[error("a task needs at most 64 others")]
+    TooManyNeeds,
+    /// A key of a task has a value that it cannot have.
+    #[error("`{key}` of a task must be {wanted}")]
+    NoValue {
+        /// The key.
+        key: String,
+        /// What may stand there.
+        wanted: &'static str,
+    },
+    /// A message is somebody else's to answer.
+    #[error("message `{message}` was sent to {to}")]
+    NotTheirs {
+        /// The message.
+        message: String,
+        /// To whom.
+        to: AgentName,
+    },
+    /// A message is not dead.
+    #[error("message `{message}` is not among the dead letters")]
+    NotDead {
+        /// The message.
+        message: String,
+    },
+    /// A text is empty.
+    #[error("{what} says nothing")]
+    SaysNothing {
+        /// What.
+        what: &'static str,
+    },
+    /// A text is too long.
+    #[error("{what} of {bytes} bytes is longer than 32,768")]
+    TooLong {
+        /// What.
+        what: &'static str,
+        /// Its bytes.
+        bytes: usize,
+    },
+}

@@ -22,14 +22,35 @@ use crate::{
 ///
 /// Pure. Takes some microseconds for a usual command; work is bounded for any text.
 pub fn decide(command: &str, facts: &Facts, policy: &Policy) -> Verdict {
-    judge(command, facts, policy, None)
+    let verdict = judge(command, facts, policy, None);
+    with_alternative(verdict, facts, policy)
 }
 
 /// Decides, and tells every command that would run and every rule that looked.
 pub fn explain(command: &str, facts: &Facts, policy: &Policy) -> Explanation {
     let mut steps = Vec::new();
     let verdict = judge(command, facts, policy, Some(&mut steps));
+    let verdict = with_alternative(verdict, facts, policy);
     Explanation { verdict, steps }
+}
+
+/// The verdict with its alternative only where the guard would allow that as well: under `paranoid` it may not.
+/// What would be the alternative's own is never asked for, whatever rules a project has.
+fn with_alternative(verdict: Verdict, facts: &Facts, policy: &Policy) -> Verdict {
+    let alternative = verdict.alternative.filter(|alternative| {
+        policy.strictness != Strictness::Paranoid || {
+            let policy = Policy {
+                permissions: Vec::new(),
+                confirm: false,
+                ..policy.clone()
+            };
+            judge(alternative, facts, &policy, None).decision == Decision::Allow
+        }
+    });
+    Verdict {
+        alternative,
+        ..verdict
+    }
 }
 
 /// The rule of those who want to be asked about everything, and its reason.
@@ -50,6 +71,7 @@ struct Hit {
     subject: String,
 }
 
+/// Decides, and gives the alternative of the rule that counts, whatever the guard has against that.
 fn judge(
     command: &str,
     facts: &Facts,
@@ -142,32 +164,16 @@ fn judge(
     }
     let coverage = coverage(&found, named, opaque);
     match worst {
-        Some(hit) => {
-            let alternative = hit.alternative.filter(|alternative| {
-                policy.strictness != Strictness::Paranoid
-                    || decide(
-                        alternative,
-                        facts,
-                        &Policy {
-                            permissions: Vec::new(),
-                            confirm: false,
-                            ..policy.clone()
-                        },
-                    )
-                    .decision
-                        == Decision::Allow
-            });
-            Verdict {
-                decision: hit.decision,
-                rule: Some(hit.rule),
-                reason: Some(hit.reason),
-                alternative,
-                subject: Some(hit.subject),
-                coverage,
-                destroys,
-                named: lost,
-            }
-        }
+        Some(hit) => Verdict {
+            decision: hit.decision,
+            rule: Some(hit.rule),
+            reason: Some(hit.reason),
+            alternative: hit.alternative,
+            subject: Some(hit.subject),
+            coverage,
+            destroys,
+            named: lost,
+        },
         None => Verdict {
             coverage,
             destroys,

@@ -1,7 +1,7 @@
 //! Files as people write them, right and wrong.
 
 use super::{Config, ConfigError};
-use crate::{Decision, Facts, Strictness, decide};
+use crate::{Decision, Facts, Policy, Strictness, decide};
 
 /// The seed's own file.
 const SEED: &str = r#"
@@ -248,6 +248,46 @@ fn a_rule_whose_own_commands_do_not_hold_is_refused() {
         let expected = format!("line {line}: {problem}");
         assert!(problems.contains(&expected), "{problems:#?}");
     }
+}
+
+/// CAKE-CFG-1: a rule that catches its own alternative, or another's that catches its own, is a problem of the
+/// file and none of whoever reads it; and the guard goes on deciding.
+#[test]
+fn a_rule_that_catches_its_own_alternative_ends_nothing() {
+    for severity in ["note", "ask", "block"] {
+        let rule = |id: &str, tool: &str, alternative: &str| {
+            format!(
+                "  - {{id: {id}, tools: [{tool}], when: [\"push\"], severity: {severity}, reason: r, \
+                 alternative: {alternative}, catches: [{tool} push], spares: [{tool} status]}}\n"
+            )
+        };
+        let itself = rule("a.own", "deploy", "deploy push --dry-run");
+        let circle = rule("a.one", "one", "two push") + &rule("a.two", "two", "one push");
+        for rules in [itself, circle] {
+            let parsed = Config::parse("cake_config.yaml", &format!("{SEED}rules:\n{rules}"));
+            let Ok(parsed) = parsed else { continue };
+            for strictness in [Strictness::Balanced, Strictness::Paranoid] {
+                let policy = Policy {
+                    strictness,
+                    rules: parsed.config.rules.clone(),
+                    ..Policy::default()
+                };
+                for command in ["deploy push", "one push", "two push"] {
+                    let verdict = decide(command, &Facts::default(), &policy);
+                    let is_paranoid = strictness == Strictness::Paranoid;
+                    assert!(!is_paranoid || verdict.alternative.is_none(), "{verdict:?}");
+                }
+            }
+        }
+    }
+    let own = "rules:\n  - {id: a.own, tools: [deploy], when: [push], severity: block, reason: r, \
+               alternative: deploy push --dry-run, catches: [deploy push], spares: [deploy status]}\n";
+    let problems = problems(&format!("{SEED}{own}"));
+    let expected = "`rules[0].alternative` is \"deploy push --dry-run\", allowed is a command that the guard allows";
+    assert!(
+        problems.iter().any(|problem| problem.ends_with(expected)),
+        "{problems:#?}"
+    );
 }
 
 /// CAKE-CFG-1: what stands in a file of a stranger moves no cursor of whoever is told of it.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::ask::Ask;
+use super::ask::{Ask, Unit};
 
 /// How slowly a list's influence falls with the rank (Cormack, Clarke and Büttcher 2009).
 const RANK_CONSTANT: f64 = 60.0;
@@ -77,6 +77,18 @@ pub(super) fn coverage(ask: &Ask, standing: &Standing, passage: i64) -> f64 {
     if all > 0.0 { has / all } else { 0.0 }
 }
 
+/// The share of the words and identifiers asked for that stand in a passage, each counted alike; of an
+/// identifier all parts do.
+pub(super) fn there(ask: &Ask, standing: &Standing, passage: i64) -> f64 {
+    let is_there = |unit: &&Unit| {
+        let mut parts = unit.parts.iter();
+        standing.has(&unit.whole, passage)
+            || !unit.parts.is_empty() && parts.all(|part| standing.has(part, passage))
+    };
+    let count = ask.units.iter().filter(is_there).count();
+    count as f64 / ask.units.len().max(1) as f64
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -108,6 +120,26 @@ mod tests {
         let ask = Ask::read("read watermark");
         assert!(coverage(&ask, &standing, 61) > 0.7);
         assert!(coverage(&ask, &standing, 1) < 0.3);
+    }
+
+    #[test]
+    fn rare_and_common_words_are_counted_alike() {
+        let common: Vec<i64> = (0..60).collect();
+        let standing = standing(&[
+            ("access", &common),
+            ("token", &[61]),
+            ("sign", &[1]),
+            ("on", &[1]),
+        ]);
+        let is = |typed: &str, passage: i64, share: f64| {
+            let found = there(&Ask::read(typed), &standing, passage);
+            assert!((found - share).abs() < 1e-9, "{typed}: {found}");
+        };
+        is("access token", 61, 0.5);
+        is("access token", 1, 0.5);
+        is("sign_on access", 1, 1.0);
+        is("sign_up access", 1, 0.5);
+        is("quaternion", 1, 0.0);
     }
 
     #[test]

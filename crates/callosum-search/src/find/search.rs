@@ -14,7 +14,7 @@ use super::{
     meaning::{ALIKE as ALIKE_IN_MEANING, cosine},
     phrase::Phrase,
     proposal::Proposal,
-    rank::{Standing, coverage, fuse},
+    rank::{Standing, coverage, fuse, there},
     row::{ROWS, Row},
     tree::TREE,
     words::words,
@@ -36,6 +36,9 @@ const ALIKE: f64 = 0.5;
 
 /// What a passage of a test is worth beside others: who asks for a thing wants it before its tests.
 const OF_A_TEST: f64 = 0.6;
+
+/// What a passage of a licence is worth beside others: it has words of every kind, and is hardly ever meant.
+const OF_A_LICENCE: f64 = 0.4;
 
 /// What a word counts in a name, a path and the lines of a passage (BM25's weights of fields).
 const FIELDS: &str = "8.0, 2.0, 1.0";
@@ -71,6 +74,8 @@ pub struct Search {
     pub limit: usize,
     /// Only what has at least this score.
     pub threshold: f64,
+    /// Only what has at least this share of the words asked for, each counted alike; 0 where none need be there.
+    pub words: f64,
     /// Lines of the tree that somebody else takes for an answer, the best first: one list more to be
     /// fused.
     pub proposals: Vec<Proposal>,
@@ -200,12 +205,15 @@ impl Index {
         lists.retain(|(weight, _)| *weight > 0.0);
         let mut literally = Vec::new();
         let wants_tests = ask.words().iter().any(|word| is_about_tests(word));
+        let wants_licences = ask.words().iter().any(|word| is_about_licences(word));
         let worth = |id: i64| {
             let place = all.get(&id).map_or("", |row| row.place.as_str());
-            if wants_tests || !place.split('/').any(is_about_tests) {
-                1.0
-            } else {
+            if !wants_tests && place.split('/').any(is_about_tests) {
                 OF_A_TEST
+            } else if !wants_licences && is_about_licences(place) {
+                OF_A_LICENCE
+            } else {
+                1.0
             }
         };
         for id in fuse(&lists, worth).into_iter().take(OPENED) {
@@ -228,8 +236,11 @@ impl Index {
             lists.push((1.0, by_share.into_iter().map(|(_, id)| id).collect()));
         }
         let fused = fuse(&lists, worth);
+        let has_words =
+            |id: &i64| search.words <= 0.0 || there(ask, &standing, *id) >= search.words;
         Ok(fused
             .into_iter()
+            .filter(has_words)
             .filter_map(|id| Some((all.remove(&id)?, *shares.get(&id)?)))
             .collect())
     }
@@ -361,6 +372,14 @@ fn is_about_tests(part: &str) -> bool {
         || stem.ends_with("_test")
         || part.contains(".test.")
         || part.contains(".spec.")
+}
+
+/// Whether a word, or a file's path, is about the licence of what stands beside it.
+fn is_about_licences(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
+    ["license", "licence", "copying", "copyright", "unlicense"]
+        .iter()
+        .any(|start| name.starts_with(start))
 }
 
 /// A word as FTS5 takes it: words are letters, digits and underscores, so nothing in them ends it.

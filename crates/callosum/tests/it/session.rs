@@ -302,6 +302,10 @@ fn a_missing_feature_is_looked_for_and_one_that_is_there_is_shown() {
         "docs.md",
         "# Single sign-on\n\nLog in by a SAML identity provider.\n",
     );
+    // One word of two is no feature, and neither is what a licence or a lock file says.
+    env.write("src/provider.rs", "fn provider() {}\nfn single() {}\n");
+    env.write("LICENSE-MIT", "no saml provider, nor a single sign-on\n");
+    env.write("uv.lock", "saml provider = single_sign_on\n");
     let flag = r#"{"phase":"ghost","feature":"SSO","queries":[]}"#;
     env.write(trajectory(), format!("{flag}\n"));
     env.run(["session", "check"]).ended_with(1);

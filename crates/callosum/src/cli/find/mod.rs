@@ -127,7 +127,7 @@ pub(super) fn run(context: &Context, args: &FindArgs) -> Result<(), CommandError
 pub(super) fn in_tree(
     context: &Context,
     query: &str,
-    threshold: f64,
+    (threshold, words): (f64, f64),
     limit: usize,
 ) -> Result<Answer, CommandError> {
     let mut search = Search {
@@ -137,6 +137,7 @@ pub(super) fn in_tree(
         scope: Scope::WHOLE,
         limit,
         threshold,
+        words,
         proposals: Vec::new(),
     };
     let mut answer = searched(context, &mut search)?;
@@ -175,6 +176,7 @@ pub(crate) fn passages(
         scope: scope(narrowing.paths)?,
         limit: narrowing.limit,
         threshold: 0.0,
+        words: 0.0,
         proposals: Vec::new(),
     };
     let found = searched(context, &mut search)?.found;
@@ -244,6 +246,7 @@ fn search(args: &FindArgs) -> Result<Search, CommandError> {
         scope: scope(&args.path)?,
         limit: args.top_k.get(),
         threshold: args.threshold,
+        words: 0.0,
         proposals: Vec::new(),
     })
 }

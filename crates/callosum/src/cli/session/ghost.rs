@@ -13,8 +13,31 @@ use crate::{
     ui::{CommandError, Exit},
 };
 
-/// What of a document's end tells that it only speaks of code.
-const DOCUMENTS: [&str; 5] = ["md", "markdown", "rst", "adoc", "txt"];
+/// Ends of files that only speak of code, or that programs draw and write.
+const NO_CODE: [&str; 12] = [
+    "md", "markdown", "rst", "adoc", "txt", "svg", "lock", "csv", "tsv", "po", "pot", "snap",
+];
+
+/// Beginnings of such files' names, in small letters.
+const NO_CODE_BY_NAME: [&str; 14] = [
+    "license",
+    "licence",
+    "copying",
+    "copyright",
+    "unlicense",
+    "notice",
+    "authors",
+    "contributors",
+    "changelog",
+    "changes",
+    "history",
+    "readme",
+    "package-lock.",
+    "pnpm-lock.",
+];
+
+/// The share of a query's words that stand in a passage that counts: both of two, three of four.
+const WORDS: f64 = 0.75;
 
 /// Passages that are counted, at most.
 const MOST: usize = 50;
@@ -22,7 +45,8 @@ const MOST: usize = 50;
 /// Look for a feature that is said to be missing, and record what was found
 ///
 /// Two queries that differ must find nothing in the tree's code, and the control, something that is
-/// known to be there, must be found; documents do not count, since a ghost is what only they speak of.
+/// known to be there, must be found. A passage counts that has three quarters of a query's words; documents,
+/// licences and lock files do not, since a ghost is what only they speak of.
 /// Ends with 0 where the feature is not there, and with 1 where something was found, which is shown,
 /// or where the search shows nothing. `callosum session check` asks for such a record of each
 /// feature that was called missing.
@@ -118,11 +142,7 @@ pub(super) fn run(context: &Context, args: &GhostArgs) -> Result<(), CommandErro
 }
 
 fn asked(context: &Context, query: &str) -> Result<AskedOutput, CommandError> {
-    let find::Answer { found, ck } = find::in_tree(context, query, THRESHOLD, MOST)?;
-    let is_code = |path: &str| {
-        let end = path.rsplit_once('.').map(|(_, end)| end.to_lowercase());
-        end.is_none_or(|end| !DOCUMENTS.contains(&end.as_str()))
-    };
+    let find::Answer { found, ck } = find::in_tree(context, query, (THRESHOLD, WORDS), MOST)?;
     let found: Vec<String> = found
         .iter()
         .filter(|found| is_code(&found.place))
@@ -134,6 +154,13 @@ fn asked(context: &Context, query: &str) -> Result<AskedOutput, CommandError> {
         found: found.into_iter().take(3).collect(),
         ck,
     })
+}
+
+fn is_code(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
+    let end = name.rsplit_once('.').map(|(_, end)| end);
+    end.is_none_or(|end| !NO_CODE.contains(&end))
+        && !NO_CODE_BY_NAME.iter().any(|start| name.starts_with(start))
 }
 
 impl GhostOutput {

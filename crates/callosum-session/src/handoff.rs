@@ -88,13 +88,12 @@ impl Held<'_> {
             Some(Err(_)) | None => None,
         };
         let bead = bead.filter(|_| known.is_some());
-        let session_id = new.session_id.as_deref().map_or_else(
-            || {
-                let before = known.as_ref().map_or(0, |bead| bead.handoffs.len());
-                format!("sess-{:03}", before + 1)
-            },
-            |id| redaction.statement(id),
-        );
+        let session_id = match (new.session_id.as_deref(), &known) {
+            (Some(id), _) => redaction.statement(id),
+            (None, Some(bead)) => numbered(bead.handoffs.len()),
+            // Without a bead, those of the agent's last days are counted.
+            (None, None) => numbered(session.handed_off_by(&session.agent)?),
+        };
         let notes_file = session.zones.named(&session.zones.notes());
         let made: HashSet<&str> = grounding
             .claims
@@ -178,4 +177,9 @@ impl Held<'_> {
             redacted: redaction.kinds,
         })
     }
+}
+
+/// The session that ends with a hand-off before which there are so many.
+fn numbered(before: usize) -> String {
+    format!("sess-{:03}", before + 1)
 }

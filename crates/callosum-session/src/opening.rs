@@ -34,7 +34,7 @@ const MOST_NAMED: usize = 60;
 const WORDS: [usize; 5] = [40, 24, 12, 6, 0];
 
 /// Where the rest of a hand-off is.
-const REST: &str = "… `callosum session recover --level 2`";
+const REST: &str = "… `callosum session recover --level 2 handed`";
 
 /// Most letters that are told of a name or a time that another program wrote.
 const LONGEST: usize = 64;

@@ -4,10 +4,11 @@
 //! picked up is a record in the trajectory of the agent that it is for, so that both files are only
 //! ever added to, and each hand-off reaches one session.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use callosum_host::{Disk, OpenHow};
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use crate::{
     crossing::RECEIVED,
@@ -54,7 +55,7 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// What tells it from every other.
+    /// What tells it from those of other seconds, agents, sessions and repositories.
     fn key(&self) -> [String; 4] {
         let repository = self.repository.clone().unwrap_or_default();
         [
@@ -63,6 +64,32 @@ impl Waiting {
             self.session_id.clone(),
             repository,
         ]
+    }
+
+    /// What tells it from others of the same second: a checksum of what it says, in 12 digits.
+    fn said(&self) -> String {
+        let none = String::new();
+        let texts =
+            [&self.to, &self.bead, &self.reasoning].map(|one| one.as_ref().unwrap_or(&none));
+        let mut digest = Sha256::new();
+        for text in texts.into_iter().chain(&self.ungrounded) {
+            digest.update(text.as_bytes());
+            digest.update([0]);
+        }
+        let mut said = String::new();
+        for byte in &digest.finalize()[..6] {
+            let _ = write!(said, "{byte:02x}");
+        }
+        said
+    }
+
+    /// Whether a record says that it was picked up. One of an older version does not tell those of one
+    /// second apart.
+    fn is_picked_up_by(&self, record: &Record) -> bool {
+        let said = record.text("handoff_said");
+        record.phase() == PICKED_UP
+            && picked_up_key(record) == self.key()
+            && (said.is_empty() || said == self.said())
     }
 }
 
@@ -78,7 +105,7 @@ impl Session<'_> {
         session_id: &str,
     ) -> Result<Vec<Waiting>, SessionError> {
         let mut made = Vec::new();
-        let mut picked_up = BTreeMap::new();
+        let mut picked_up = Vec::new();
         for record in recent(self.disk, self.zones)? {
             match record.phase() {
                 // What goes to another repository waits there.
@@ -90,16 +117,15 @@ impl Session<'_> {
                 RECEIVED if record.text("to").is_empty() || is_one_of(names, record.text("to")) => {
                     made.push(waiting(&record));
                 }
-                PICKED_UP => {
-                    let by = record.text("session_id").to_owned();
-                    picked_up.insert(picked_up_key(&record), by);
-                }
+                PICKED_UP => picked_up.push(record),
                 _ => {}
             }
         }
         made.retain(|waiting| {
-            let by = picked_up.get(&waiting.key());
-            by.is_none_or(|by| by == session_id && !session_id.is_empty())
+            let mut by = picked_up
+                .iter()
+                .filter(|record| waiting.is_picked_up_by(record));
+            by.all(|record| record.text("session_id") == session_id && !session_id.is_empty())
         });
         made.sort();
         made.dedup();
@@ -112,6 +138,15 @@ impl Session<'_> {
     /// The hand-offs of the last days, for whomever, newest first.
     pub fn hand_offs(&self) -> Result<Vec<Waiting>, SessionError> {
         Ok(made(recent(self.disk, self.zones)?))
+    }
+
+    /// How many hand-offs of the last days an agent has made.
+    pub(crate) fn handed_off_by(&self, agent: &Agent) -> Result<usize, SessionError> {
+        let recent = recent(self.disk, self.zones)?;
+        let by = recent.iter().filter(|record| {
+            record.phase() == HANDED_OFF && record.text("agent") == agent.as_str()
+        });
+        Ok(by.count())
     }
 
     /// Every hand-off that a trajectory has, also one that is compressed, newest first.
@@ -158,9 +193,8 @@ impl Held<'_> {
         let ts = second(session.clock.now());
         let known = recent(session.disk, session.zones)?;
         let is_known = |waiting: &&Waiting| {
-            let key = waiting.key();
-            let mut picked_up = known.iter().filter(|record| record.phase() == PICKED_UP);
-            picked_up.any(|record| picked_up_key(record) == key)
+            let mut known = known.iter();
+            known.any(|record| waiting.is_picked_up_by(record))
         };
         let new = waiting.iter().filter(|waiting| !is_known(waiting));
         let records: Vec<Value> = new
@@ -169,6 +203,7 @@ impl Held<'_> {
                     "ts": ts, "agent": agent.as_str(), "phase": PICKED_UP,
                     "session_id": one_line(session_id), "from": waiting.from,
                     "handoff_ts": waiting.ts, "handoff_session_id": waiting.session_id,
+                    "handoff_said": waiting.said(),
                 });
                 if let Some(repository) = &waiting.repository {
                     record["from_repo"] = repository.as_str().into();

@@ -1,8 +1,12 @@
 //! Hand-offs that name an agent, and what a new session is told of its own accord.
 
+use std::time::Duration;
+
+use callosum_host::Clock;
 use callosum_session::{
     Config, Ground, NewHandoff, Opening,
     heal::{Healed, Healer},
+    recovery::Found,
     trajectory::Agent,
 };
 
@@ -38,6 +42,38 @@ fn trajectory_of(place: &Place, name: &str) -> String {
     let session = place.session_of(Agent::new(name).unwrap());
     let file = session.trajectory().file_of("2026-01-02").unwrap();
     String::from_utf8(place.disk.read(&file).unwrap()).unwrap()
+}
+
+/// LOA-FUT-1: of several hand-offs in one second each reaches a session of its own, and each is found by what
+/// the line says that was cut.
+#[test]
+fn hand_offs_of_one_second_are_told_apart() {
+    let place = Place::new();
+    let now = place.clock.now();
+    let mut place = place;
+    place.clock = Clock::fixed(now, Duration::ZERO);
+    for words in ["one", "two", "three"] {
+        let new = NewHandoff {
+            to: Some(Agent::new("codex").unwrap()),
+            reasoning: Some(words.to_owned()),
+            is_forced: true,
+            ..NewHandoff::default()
+        };
+        let held = place.session().hold().unwrap();
+        held.hand_off(&new, &Config::default()).unwrap();
+    }
+    let session = place.session();
+    let first = session.waiting_for(&["codex"], "x").unwrap();
+    let mut ids: Vec<&str> = first.iter().map(|one| one.session_id.as_str()).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, ["sess-001", "sess-002", "sess-003"]);
+    let agent = Agent::new("codex").unwrap();
+    let held = session.hold().unwrap();
+    held.pick_up(&agent, &first[..1], "x").unwrap();
+    drop(held);
+    assert_eq!(waiting(&place, &["codex"], "y").len(), 2);
+    let found = Found::gather(&place.session(), "handed", 500).unwrap();
+    assert_eq!(found.told(500).lines().count(), 3);
 }
 
 /// LOA-FUT-1: a hand-off reaches the agent that it names, in one session of it.
@@ -152,7 +188,7 @@ fn a_hand_off_is_told_whatever_else_there_is_to_tell() {
         assert_eq!(told.handed_over, 1, "{budget}: {}", told.text);
         let line = told.text.lines().nth(1).unwrap();
         assert!(line.starts_with("> Handed over: by implementing-tasks at "));
-        let rest = "… `callosum session recover --level 2`";
+        let rest = "… `callosum session recover --level 2 handed`";
         assert!(line.ends_with(rest), "{line}");
     }
     let told = opening.told(100, 9000).text;

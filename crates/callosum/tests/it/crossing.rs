@@ -234,3 +234,27 @@ fn nothing_is_told_of_a_hand_off_that_was_not_made() {
     let forced = env.run(["session", "recover", "--level", "2"]).success();
     assert!(forced.stdout.contains("Retry for ever"), "{forced:?}");
 }
+
+/// LOA-FUT-1: a folder within another project names that project.
+#[test]
+fn a_folder_within_a_project_names_it() {
+    let (env, other) = two_projects();
+    let within = other.join("src");
+    let read = env.run([
+        "session",
+        "recover",
+        "--level",
+        "2",
+        "--repo",
+        path(&within),
+    ]);
+    let told = read.success().stdout;
+    assert!(told.contains("Keep one pool"), "{told}");
+    let nowhere = env.run(["session", "recover", "--repo", path(&other.join("nosuch"))]);
+    let nowhere = nowhere.ended_with(2);
+    assert!(
+        nowhere.stderr.contains("callosum session repos"),
+        "{}",
+        nowhere.stderr
+    );
+}

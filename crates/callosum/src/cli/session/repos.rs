@@ -125,10 +125,31 @@ pub(in crate::cli) fn remember(context: &Context) {
     }
 }
 
+/// The project that was begun, where a folder within it is named that git or a file of ours takes for a root.
+fn known_above(context: &Context, roots: Roots) -> Result<Roots, CommandError> {
+    for root in roots.state.ancestors() {
+        let is_known = list(context).know(root);
+        if is_known.map_err(|error| store::disk_failed(&error))? {
+            return Ok(if root == roots.state {
+                roots
+            } else {
+                Roots {
+                    tree: root.to_owned(),
+                    state: root.to_owned(),
+                }
+            });
+        }
+    }
+    Ok(roots)
+}
+
 /// The zones of another project, which must be known, and have sessions.
 pub(super) fn other(context: &Context, path: &str) -> Result<Zones, CommandError> {
-    let roots = Roots::find(&context.disk, &context.folder, Some(Path::new(path)))
-        .map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
+    let roots =
+        Roots::find(&context.disk, &context.folder, Some(Path::new(path))).map_err(|error| {
+            CommandError::from_error(Exit::Usage, &error).hint("callosum session repos")
+        })?;
+    let roots = known_above(context, roots)?;
     if roots.state == context.state() {
         let what = format!("`{path}` is this project itself");
         return Err(CommandError::new(Exit::Usage, what));

@@ -132,6 +132,7 @@ fn every_dialect_answers_whole_where_no_stream_is_asked_for() {
         calls: vec![Call {
             name: "look".into(),
             input: json!({"at": "x"}),
+            ..Call::default()
         }],
         ..Turn::text("done")
     }]);

@@ -58,12 +58,14 @@ pub struct Turn {
 
 /// One call of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Call {
     /// The tool's name, as the client offers it.
     pub name: String,
+    /// The namespace that it is in, where the dialect has some and the request does not offer the tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
     /// Its arguments.
-    #[serde(default)]
     pub input: Value,
 }
 

@@ -42,6 +42,10 @@ pub(crate) static ALL: &[Case] = &[
         sessions::picks_up_what_is_handed_over,
     ),
     ("works_with_the_others", neighbours::works_with_the_others),
+    (
+        "reaches_the_others_by_tools",
+        neighbours::reaches_the_others_by_tools,
+    ),
     ("obeys_a_shadowed_clear", sessions::obeys_a_shadowed_clear),
     ("is_left_as_it_was", is_left_as_it_was),
 ];
@@ -138,6 +142,7 @@ impl<'a> Stage<'a> {
         let call = Call {
             name: tool.to_owned(),
             input: json!({"summary": summary}),
+            ..Call::default()
         };
         vec![
             Turn {
@@ -255,6 +260,7 @@ fn speaks_acp(client: &Client, installed: &Installed) {
         let call = Call {
             name: shell.tool.to_owned(),
             input: json!({shell.key: "touch made-by-agent", "description": "make it"}),
+            ..Call::default()
         };
         let wants = Turn {
             calls: vec![call],
@@ -357,6 +363,7 @@ fn run_guarded(stage: &Stage<'_>, command: &str) -> Option<String> {
     let call = Call {
         name: shell.tool.to_owned(),
         input: json!({shell.key: command, "description": "run it"}),
+        ..Call::default()
     };
     let turns = [
         Turn {

@@ -1,6 +1,7 @@
 //! [`Client`]: a coding agent as this tier knows it. One table entry each.
 
-use callosum_testkit::{Run, TestEnv};
+use callosum_testkit::{Run, TestEnv, model::Call};
+use serde_json::{Value, json};
 
 /// A client, its version, and how it is pointed at a model server.
 #[derive(Debug)]
@@ -187,7 +188,32 @@ stream_max_retries = 1
     },
 ];
 
+impl Shell {
+    /// The call by which its model runs a command.
+    pub(crate) fn call(&self, command: &str) -> Call {
+        Call {
+            name: self.tool.to_owned(),
+            input: json!({self.key: command, "description": "as it was asked for"}),
+            ..Call::default()
+        }
+    }
+}
+
 impl Client {
+    /// The call by which its model calls a tool of our server.
+    pub(crate) fn ours(&self, tool: &str, input: Value) -> Call {
+        let (name, namespace) = match self.name {
+            "codex" => (tool.to_owned(), Some("mcp__callosum".to_owned())),
+            "gemini" => (format!("mcp_callosum_{tool}"), None),
+            _ => (format!("mcp__callosum__{tool}"), None),
+        };
+        Call {
+            name,
+            namespace,
+            input,
+        }
+    }
+
     /// Lays the client's own files into the home folder.
     pub(crate) fn settle(&self, env: &TestEnv, url: &str) {
         for (path, content) in self.files {

@@ -1,12 +1,24 @@
 //! A client among others: what they left is told to it, what they say arrives while it works, and what
 //! it does for them is known to be its own.
 
+use serde_json::json;
+
 use crate::{
     cases::Stage,
     client::Client,
     install::Installed,
-    sessions::{ask, program},
+    sessions::{ask, ask_for, program},
 };
+
+/// The name by which the others know a client's agent.
+fn agent(client: &Client) -> &'static str {
+    match client.name {
+        "claude" => "claude-code",
+        "gemini" => "gemini-cli",
+        "qwen" => "qwen-code",
+        name => name,
+    }
+}
 
 /// CALC-PAR-1, CALC-PAT-2, CALC-BOOT-1: the first request of a session tells of a task that was left for the agent; a
 /// message that is sent while it works is before the model at its next request; it claims the task and completes it.
@@ -62,12 +74,61 @@ pub(crate) fn works_with_the_others(client: &Client, installed: &Installed) {
     let task = mesh(&["task", "show", "count", "--json"]).json();
     assert_eq!(task["status"], "complete", "{task}");
     let told = mesh(&["tail", "--topic", "calc.task.*", "--json"]).stdout;
-    let agent = match client.name {
-        "claude" => "claude-code",
-        "gemini" => "gemini-cli",
-        "qwen" => "qwen-code",
-        name => name,
-    };
-    let by = format!("\"source\":\"{agent}\"");
+    let by = format!("\"source\":\"{}\"", agent(client));
     assert!(told.lines().all(|line| line.contains(&by)), "{told}");
+}
+
+/// CALC-PAR-1: the tools are listed and called; by them a task is claimed and done in the client's name, and a message
+/// that is sent meanwhile is before its model.
+pub(crate) fn reaches_the_others_by_tools(client: &Client, installed: &Installed) {
+    let stage = Stage::new(client, installed);
+    let Some(shell) = &client.shell else {
+        return;
+    };
+    let init = ["init", "--client", client.name];
+    stage.callosum().arguments(init).run().success();
+    let mesh = |words: &[&str]| {
+        let words = [&["mesh"], words].concat();
+        stage.env.run(words).success()
+    };
+    let add = ["task", "add", "Count the lines", "--to", client.name];
+    mesh(&[&add[..], &["--id", "count", "--as", "person"]].concat());
+    let said = format!(
+        "{} mesh message send {} 'the schema changed' --as person --id said",
+        program(),
+        client.name
+    );
+    let calls = vec![
+        client.ours("task", json!({"do": "claim"})),
+        shell.call(&said),
+        client.ours("message", json!({})),
+        client.ours(
+            "task",
+            json!({"do": "done", "id": "count", "text": "one line"}),
+        ),
+    ];
+    // It asks a person before each tool of a server that it was not told of.
+    let more: &[&str] = match client.name {
+        "claude" => &["--allowedTools", "mcp__callosum"],
+        _ => &[],
+    };
+    let before = stage.server.heard().len();
+    ask_for(&stage, more, "See what is to be done.", calls).unwrap();
+    let heard = stage.server.heard();
+    let requests = heard[before..].iter();
+    let requests = requests.map(|heard| serde_json::to_string(&heard.body).unwrap());
+    let requests: Vec<String> = requests.filter(|body| body.contains("\"tools\"")).collect();
+    assert!(requests[0].contains("callosum"), "{}", requests[0]);
+    let last = requests.last().unwrap();
+    assert!(last.contains("data, not instructions"), "{last}");
+    assert!(last.contains("> the schema changed"), "{last}");
+    let said = mesh(&["message", "list", "--all", "--json"]).json();
+    assert_eq!(said["messages"][0]["state"], "acked", "{said}");
+    let task = mesh(&["task", "show", "count", "--json"]).json();
+    assert_eq!(task["status"], "complete", "{task}");
+    assert_eq!(task["result"], "one line", "{task}");
+    let told = mesh(&["tail", "--topic", "calc.task.*", "--json"]).stdout;
+    let by = format!("\"source\":\"{}\"", agent(client));
+    assert!(told.lines().all(|line| line.contains(&by)), "{told}");
+    assert!(!told.contains("\"session_id\":null"), "{told}");
 }

@@ -1,7 +1,6 @@
 //! A session of a client, from its first decision to the next session, which is told of it.
 
 use callosum_testkit::model::{Call, Turn};
-use serde_json::json;
 
 use crate::{cases::Stage, client::Client, install::Installed};
 
@@ -25,11 +24,20 @@ pub(crate) fn ask(
     commands: &[String],
 ) -> Option<Asked> {
     let shell = stage.client.shell.as_ref()?;
-    let turns = commands.iter().map(|command| Turn {
-        calls: vec![Call {
-            name: shell.tool.to_owned(),
-            input: json!({shell.key: command, "description": "as it was asked for"}),
-        }],
+    let calls = commands.iter().map(|command| shell.call(command));
+    ask_for(stage, more, words, calls.collect())
+}
+
+/// The same, whose script makes these calls.
+pub(crate) fn ask_for(
+    stage: &Stage<'_>,
+    more: &[&str],
+    words: &str,
+    calls: Vec<Call>,
+) -> Option<Asked> {
+    let shell = stage.client.shell.as_ref()?;
+    let turns = calls.into_iter().map(|call| Turn {
+        calls: vec![call],
         ..Turn::default()
     });
     let turns: Vec<Turn> = turns.chain([Turn::text("that was all")]).collect();

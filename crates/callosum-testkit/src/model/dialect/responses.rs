@@ -127,6 +127,9 @@ fn called(reply: &Reply<'_>, index: usize, call: &Call) -> Value {
     };
     if let Some(space) = offers.clone().find(within) {
         item["namespace"] = space["name"].clone();
+    } else if let Some(space) = &call.namespace {
+        // One that its client only offers to who searches for it.
+        item["namespace"] = space.as_str().into();
     }
     item
 }

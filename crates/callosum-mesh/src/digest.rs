@@ -13,6 +13,10 @@ use crate::{
 /// Most characters of a foreign text.
 const MOST_QUOTED: usize = 240;
 
+/// What an agent is told whose commands a sandbox may stop.
+const BY_TOOLS: &str = "Where a sandbox stops these commands, use the tools `task`, `message`, `discovery` and `lease` of the \
+     MCP server `callosum`.\n";
+
 /// What is known when an agent's session begins.
 #[derive(Clone, Debug)]
 pub struct Known<'a> {
@@ -24,8 +28,37 @@ pub struct Known<'a> {
     pub since: u64,
     /// Who does what.
     pub matrix: &'a Matrix,
-    /// Sources beside the board that are missing or broken, each in a sentence.
-    pub broken: &'a [String],
+    /// What there is beside the board.
+    pub beside: &'a Beside,
+}
+
+/// What there is beside the board, and what of the agent itself matters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Beside {
+    /// What else the agent is told of, in this order.
+    pub sources: Vec<Source>,
+    /// Whether a sandbox may keep the commands that it runs from writing here.
+    pub is_sandboxed: bool,
+}
+
+/// Something beside the board of which an agent is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// What stands in it, the most important first.
+    Read(Vec<Note>),
+    /// It is not there, in a sentence.
+    Missing(String),
+    /// It cannot be read, in a sentence.
+    Broken(String),
+}
+
+/// One thing that stands in a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// What it is, in words of ours.
+    pub lead: String,
+    /// What somebody wrote.
+    pub words: String,
 }
 
 /// What an agent is told.
@@ -42,8 +75,9 @@ pub struct Digest {
 /// Makes the text for an agent, of at most `budget` tokens as [`tokens`] estimates them.
 ///
 /// Empty where nothing is addressed to the agent and nothing changed since its last session. In this
-/// order: messages to it, tasks for it, what came of tasks that it left, discoveries; whole items
-/// only, and a line that says how many had no room. Words of others stand in quotes, on one line, without what a terminal or
+/// order: messages to it, tasks for it, what came of tasks that it left, discoveries, what else there is;
+/// whole items only, and a line that says how many had no room. A source that is missing or broken is a line of
+/// its own, where anything else is told. Words of others stand in quotes, on one line, without what a terminal or
 /// a reader would obey, and the first line says that they are data. The same for the same state.
 pub fn digest(known: &Known<'_>, budget: u64) -> Digest {
     let items = items(known);
@@ -59,6 +93,9 @@ pub fn digest(known: &Known<'_>, budget: u64) -> Digest {
             "Your role among them is {}: {}.",
             role.name, role.duties
         );
+    }
+    if known.beside.is_sandboxed {
+        text.push_str(BY_TOOLS);
     }
     let mut digest = Digest::default();
     let mut left_out = 0;
@@ -185,9 +222,25 @@ fn items(known: &Known<'_>) -> Vec<Item> {
             quoted(&found.content)
         )));
     }
-    // What is broken is told with something else, and is no reason to tell anything.
+    let notes = known.beside.sources.iter().flat_map(|source| match source {
+        Source::Read(notes) => notes.as_slice(),
+        Source::Missing(_) | Source::Broken(_) => &[],
+    });
+    items.extend(notes.map(|note| {
+        let Note { lead, words } = note;
+        plain(format!("{}: {}", one_line(lead), quoted(words)))
+    }));
+    // What is not there is told with something else, and is no reason to tell anything.
     if !items.is_empty() {
-        items.extend(known.broken.iter().map(|broken| plain(one_line(broken))));
+        let without = known
+            .beside
+            .sources
+            .iter()
+            .filter_map(|source| match source {
+                Source::Read(_) => None,
+                Source::Missing(what) | Source::Broken(what) => Some(plain(one_line(what))),
+            });
+        items.extend(without);
     }
     items
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use callosum_host::{Clock, Disk, DiskError, Ids};
+use callosum_host::{Clock, Disk, DiskError, Ids, LockError, OpenHow};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -100,6 +100,12 @@ impl Mesh {
         Ok(mesh)
     }
 
+    /// The same, where others do what than in the seed's matrix.
+    #[must_use]
+    pub fn with_matrix(self, matrix: Matrix) -> Self {
+        Self { matrix, ..self }
+    }
+
     /// The log.
     pub fn journal(&self) -> &Journal {
         &self.journal
@@ -174,6 +180,20 @@ impl Mesh {
         }
     }
 
+    /// Whether this process may write here: in an agent's sandbox it may not. Opens the lock, which is made where
+    /// it is missing.
+    pub fn is_writable(&self) -> Result<bool, MeshError> {
+        let path = self.journal.lock_path();
+        match self
+            .disk
+            .open(&path, OpenHow::READ_WRITE_CREATE.with_mode(0o600))
+        {
+            Ok(_) => Ok(true),
+            Err(error) if is_unwritable(&error) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// The machine that it is on, as its events name it.
     pub fn machine(&self) -> &str {
         &self.machine
@@ -234,9 +254,13 @@ impl Mesh {
             board: self.board.clone(),
         };
         let bytes = serde_json::to_vec(&remembered).unwrap_or_default();
-        self.disk
-            .replace_unsynced(&self.folder.join(BOARD), &bytes, 0o600)?;
-        self.remembered = self.board.seq;
+        let path = self.folder.join(BOARD);
+        match self.disk.replace_unsynced(&path, &bytes, 0o600) {
+            Ok(()) => self.remembered = self.board.seq,
+            // Derived: who may only read goes on without.
+            Err(error) if is_unwritable(&error) => {}
+            Err(error) => return Err(error.into()),
+        }
         Ok(())
     }
 }
@@ -387,6 +411,23 @@ fn ordered(draft: &Draft, journal: &Journal) -> Result<Option<Order>, MeshError>
         }]))
     })?;
     Ok(Some(deed.into_order()))
+}
+
+impl MeshError {
+    /// Whether who asked may only read, as in a sandbox.
+    pub fn is_unwritable(&self) -> bool {
+        match self {
+            Self::Disk(error)
+            | Self::Journal(
+                JournalError::Disk(error) | JournalError::Lock(LockError::Disk(error)),
+            ) => is_unwritable(error),
+            _ => false,
+        }
+    }
+}
+
+fn is_unwritable(error: &DiskError) -> bool {
+    error.is_read_only() || error.is_denied()
 }
 
 /// Why the mesh did not do what it was asked.

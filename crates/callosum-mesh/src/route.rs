@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     agent::AgentName,
-    board::{Board, Deed, Status},
+    board::{Board, Deed, Status, Task},
 };
 
 /// The key of a task that names its category.
@@ -169,7 +169,8 @@ impl Matrix {
         self.roles.iter().find(|role| role.agent == *agent)
     }
 
-    /// The tasks that their first agent has not begun in time, given to the other.
+    /// The tasks that their first agent has not begun in time, given to the other. The time counts from when the
+    /// task could be begun: when it was left, when the last that it needs was done, when it came back to the queue.
     ///
     /// Each goes over once: the other has no second to fall back on.
     pub fn overdue(&self, board: &Board, now: Timestamp) -> Vec<Deed> {
@@ -181,7 +182,7 @@ impl Matrix {
             .filter_map(|task| {
                 let route = self.route(task.other.get(CATEGORY)?.as_str()?)?;
                 let is_theirs = task.assigned_to.as_ref() == Some(&route.primary);
-                let waited = now.duration_since(task.created_at);
+                let waited = now.duration_since(ready_since(board, task));
                 let set = [("assigned_to".to_owned(), route.fallback.as_str().into())];
                 (is_theirs && waited > route.within && board.waits_for(task).next().is_none()).then(
                     || Deed::TaskChanged {
@@ -192,6 +193,15 @@ impl Matrix {
             })
             .collect()
     }
+}
+
+/// Since when a task could be begun that waits for nothing.
+fn ready_since(board: &Board, task: &Task) -> Timestamp {
+    let moment = |text: &Option<String>| text.as_deref()?.parse::<Timestamp>().ok();
+    let needs = task.needs.iter().filter_map(|need| board.task(need));
+    let needs = needs.filter_map(|need| moment(&need.completed_at));
+    let latest = needs.chain(moment(&task.queued_at)).max();
+    latest.map_or(task.created_at, |latest| latest.max(task.created_at))
 }
 
 #[cfg(test)]

@@ -1,11 +1,16 @@
 //! How far each agent has been told what others did, and the two ways in which it is: when its session begins, and
 //! between two calls of its tools.
 
-use std::path::PathBuf;
+use std::{collections::VecDeque, path::PathBuf};
+
+use jiff::Timestamp;
+use serde_json::Value;
 
 use crate::{
     board::{Message, Order, Receipt},
-    digest::{Digest, Known, digest},
+    digest::{Beside, Digest, Known, Note, Source, digest},
+    event::Event,
+    journal::Cursor,
     mesh::{Mesh, MeshError, Voice},
 };
 
@@ -15,26 +20,69 @@ const TOLD: &str = "told";
 /// Most tokens of messages that are handed over between two calls of tools.
 const BETWEEN_CALLS: u64 = 300;
 
+/// So far back events are looked at for what others told.
+const MOST_EVENTS: u64 = 500;
+
+/// So many of them are told.
+const MOST_TOLD: usize = 3;
+
+/// Classes of topics whose events are told as what they mean, or are nobody's words.
+const OWN_CLASSES: [&str; 3] = ["calc", "session", "bridge"];
+
 impl Mesh {
     /// What this agent is to be told when its session begins, in at most `budget` tokens; nothing is marked as
-    /// told. `broken` are sources beside the mesh that are missing or broken.
+    /// told. Reads at most the last 500 events.
     pub fn digest_for(
         &mut self,
         voice: &Voice,
-        broken: &[String],
+        beside: &Beside,
         budget: u64,
     ) -> Result<Digest, MeshError> {
-        let since = self.told(voice)?;
+        let (since, _) = self.told(voice)?;
         let matrix = self.matrix().clone();
-        let board = self.board()?;
+        self.board()?;
+        let mut all = beside.clone();
+        all.sources
+            .insert(0, Source::Read(self.published(voice, since)?));
         let known = Known {
             agent: &voice.agent,
-            board,
+            board: self.board()?,
             since,
             matrix: &matrix,
-            broken,
+            beside: &all,
         };
         Ok(digest(&known, budget))
+    }
+
+    /// When this agent was last told what others did; `None` where it never was.
+    pub fn told_at(&self, voice: &Voice) -> Result<Option<Timestamp>, MeshError> {
+        Ok(self.told(voice)?.1)
+    }
+
+    /// The newest events of other agents that mean nothing to the board, since one.
+    fn published(&mut self, voice: &Voice, since: u64) -> Result<Vec<Note>, MeshError> {
+        let last = self.board()?.seq;
+        let mut reader = self.journal().read_after(&Cursor {
+            origin: Some(self.journal().origin().to_owned()),
+            seq: since.max(last.saturating_sub(MOST_EVENTS)),
+        });
+        let mut notes = VecDeque::new();
+        loop {
+            let batch = reader.next_batch(MOST_EVENTS as usize)?;
+            if batch.events.is_empty() {
+                return Ok(notes.into());
+            }
+            let told = batch.events.iter().filter(|event| {
+                !OWN_CLASSES.contains(&event.topic.class()) && event.source != voice.agent
+            });
+            for event in told {
+                notes.push_front(Note {
+                    lead: format!("{} told of {}", event.source, event.topic),
+                    words: words(event),
+                });
+                notes.truncate(MOST_TOLD);
+            }
+        }
     }
 
     /// Marks what stands in a digest as told to this agent, by what `evidence` names: the hook that hands it
@@ -53,7 +101,8 @@ impl Mesh {
             if let Some(folder) = path.parent() {
                 disk.create_private_dir(folder)?;
             }
-            disk.replace_unsynced(&path, seq.to_string().as_bytes(), 0o600)?;
+            let told = format!("{seq} {}", self.journal().now());
+            disk.replace_unsynced(&path, told.as_bytes(), 0o600)?;
         }
         Ok(())
     }
@@ -96,7 +145,7 @@ impl Mesh {
             },
             since: board.seq,
             matrix: &matrix,
-            broken: &[],
+            beside: &Beside::default(),
         };
         let told = digest(&known, BETWEEN_CALLS);
         self.moved(&told.messages, Receipt::Delivered, voice, evidence)?;
@@ -126,14 +175,26 @@ impl Mesh {
         })
     }
 
-    /// The last event that this agent was told of; 0 where it never was.
-    fn told(&self, voice: &Voice) -> Result<u64, MeshError> {
+    /// The last event that this agent was told of, and when; 0 where it never was.
+    fn told(&self, voice: &Voice) -> Result<(u64, Option<Timestamp>), MeshError> {
         let bytes = self.disk().read_if_there(&self.told_file(voice))?;
-        let seq = bytes.and_then(|bytes| String::from_utf8(bytes).ok()?.trim().parse().ok());
-        Ok(seq.unwrap_or_default())
+        let text = String::from_utf8(bytes.unwrap_or_default()).unwrap_or_default();
+        let mut parts = text.split_whitespace();
+        let seq = parts.next().and_then(|seq| seq.parse().ok());
+        let at = parts.next().and_then(|at| at.parse().ok());
+        Ok((seq.unwrap_or_default(), at))
     }
 
     fn told_file(&self, voice: &Voice) -> PathBuf {
         self.folder().join(TOLD).join(voice.agent.as_str())
+    }
+}
+
+/// What an event says: its only text, or its payload as it is.
+fn words(event: &Event) -> String {
+    let mut values = event.payload.values();
+    match (values.next(), values.next()) {
+        (Some(Value::String(text)), None) => text.clone(),
+        _ => Value::Object(event.payload.clone()).to_string(),
     }
 }

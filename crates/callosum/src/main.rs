@@ -17,6 +17,7 @@ mod daemon;
 mod hook;
 mod mcp;
 mod registration;
+mod sources;
 mod transcript;
 mod ui;
 

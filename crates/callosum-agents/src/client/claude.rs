@@ -57,6 +57,7 @@ pub(super) const CLIENT: Client = Client {
     settings: "settings.json",
     transcripts: "projects/*/*.jsonl",
     hooks_to_trust: None,
+    has_sandbox: false,
     tool_servers: Some(ToolServers {
         user: ".claude.json",
         beside: true,

@@ -39,6 +39,7 @@ pub(super) const CLIENT: Client = Client {
     settings: "config.toml",
     transcripts: "sessions/*/*/*/rollout-*.jsonl",
     hooks_to_trust: Some("hooks.json"),
+    has_sandbox: true,
     tool_servers: Some(ToolServers {
         user: "config.toml",
         beside: false,

@@ -52,6 +52,7 @@ pub(super) const CLIENT: Client = Client {
     settings: "settings.json",
     transcripts: "tmp/*/chats/session-*.jsonl",
     hooks_to_trust: None,
+    has_sandbox: false,
     tool_servers: Some(ToolServers {
         user: "settings.json",
         beside: false,

@@ -66,6 +66,8 @@ pub struct Client {
     /// Its hooks, in its own folder, where it passes over them in silence until a person has
     /// trusted them.
     pub hooks_to_trust: Option<&'static str>,
+    /// Whether what its model runs may write to the project alone, unless it is told otherwise.
+    pub has_sandbox: bool,
     /// Where it is told of servers of tools; `None` where that was not tried.
     pub tool_servers: Option<ToolServers>,
     /// How it is told to ask a program before its tools run; `None` where settings cannot say so.

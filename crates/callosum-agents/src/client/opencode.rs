@@ -63,6 +63,7 @@ pub(super) const CLIENT: Client = Client {
     settings: "../../../.config/opencode/opencode.json",
     transcripts: "storage/message/*/*.json",
     hooks_to_trust: None,
+    has_sandbox: false,
     // Its hooks are plugins in JavaScript.
     tool_servers: None,
     hooks: None,

@@ -40,6 +40,7 @@ pub(super) const CLIENT: Client = Client {
     settings: "settings.json",
     transcripts: "tmp/*/chats/*.json*",
     hooks_to_trust: None,
+    has_sandbox: false,
     tool_servers: Some(ToolServers {
         user: "settings.json",
         beside: false,

@@ -18,5 +18,5 @@ pub use self::{
     document::{Document, NoDocument},
     edit::{Conflict, Edit, Merged},
     merge::merge,
-    sync::{Bridge, Rejected, Synced},
+    sync::{Bridge, DROP_INS, FILE, Rejected, Synced},
 };

@@ -20,10 +20,10 @@ use crate::{
 };
 
 /// The file, in the mesh's folder (Seed CALC §4, layer 3).
-const FILE: &str = "orchestrator_bridge.json";
+pub const FILE: &str = "orchestrator_bridge.json";
 
 /// The folder of additions, beside it.
-const DROP_INS: &str = "bridge.d";
+pub const DROP_INS: &str = "bridge.d";
 
 /// What the bridge itself keeps, beside it.
 const KEPT: &str = "bridge";

@@ -13,6 +13,7 @@ mod environment;
 mod ground;
 mod homes;
 mod key;
+mod mesh;
 mod permissions;
 mod places;
 mod project;
@@ -30,6 +31,7 @@ pub(crate) use self::{
     environment::{Environment, EnvironmentError},
     homes::{Homes, HomesError},
     key::Key,
+    mesh::{LeaseMode, MeshSettings},
     permissions::{Permissions, Permit, PermitError, Reach},
     places::Places,
     project::{Project, ProjectError, SetError, Told},

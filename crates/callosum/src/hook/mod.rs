@@ -17,6 +17,7 @@ mod answer;
 mod event;
 mod judge;
 mod keep;
+mod lease;
 mod place;
 mod progress;
 mod record;
@@ -153,6 +154,9 @@ impl Call<'_> {
                 let now = environment.clock().ok().map(|clock| clock.now());
                 let mut judged = Judged::of(&event.action, &place, now);
                 judged.verdict.destroys |= event.removes;
+                if self.moment == Moment::BeforeTool {
+                    judged = lease::judged(judged, self.known, &event, &disk, &environment);
+                }
                 (event, judged, place)
             }
             Err(unreadable) => {

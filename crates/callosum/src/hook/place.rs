@@ -188,16 +188,25 @@ fn kept(disk: &Disk, environment: &Environment) -> Vec<String> {
         .collect()
 }
 
-/// Temporary folders. One that home or root stand in is none.
+/// The file that agents tell one another by, and the folder of additions to it: theirs to write, within what else they
+/// may not touch.
+fn bridge(disk: &Disk, environment: &Environment) -> Vec<PathBuf> {
+    let Ok(homes) = Homes::find(environment) else {
+        return Vec::new();
+    };
+    let folder = real(disk, homes.mesh());
+    [callosum_mesh::bridge::FILE, callosum_mesh::bridge::DROP_INS]
+        .map(|name| folder.join(name))
+        .to_vec()
+}
+
+/// Temporary folders, and what agents tell one another by. One that home or root stand in is none.
 fn free(disk: &Disk, environment: &Environment, kept: [Option<&Path>; 2]) -> Vec<String> {
     let own = environment.path("TMPDIR").filter(|own| own.is_absolute());
     let all = TEMPORARY.iter().map(PathBuf::from);
     let mut free: Vec<String> = Vec::new();
-    for folder in all
-        .map(Some)
-        .chain([own.map(|own| real(disk, own))])
-        .flatten()
-    {
+    let own = own.map(|own| real(disk, own));
+    for folder in all.chain(own).chain(bridge(disk, environment)) {
         let holds = kept.iter().flatten().any(|kept| kept.starts_with(&folder));
         let is_shared = TEMPORARY.iter().any(|shared| folder == Path::new(shared));
         if let Some(folder) = text(&folder).filter(|_| is_shared || !holds)

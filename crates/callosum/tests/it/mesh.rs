@@ -320,3 +320,69 @@ fn a_lease_is_refused_to_a_second_agent() {
     env.run(["mesh", "lease", "take", "src/new.rs", "--as", "gemini"])
         .success();
 }
+
+/// CALC-ROUTE-1: who does what is configured by the user, and the accounts that stand in the bridge file are kept and shown.
+#[test]
+fn the_matrix_is_the_users_and_accounts_are_shown() {
+    let env = TestEnv::new();
+    let config = "[mesh.routes.large-review]\nprimary = \"codex\"\nminutes = 1\n";
+    env.write(env.configuration(), config);
+    let add = [
+        "mesh",
+        "task",
+        "add",
+        "Review it",
+        "--category",
+        "large-review",
+    ];
+    let words = [&add[..], &["--id", "t", "--as", "person"]].concat();
+    env.run(words).success();
+    assert_eq!(json(&env, &["task", "show", "t"])["assigned_to"], "codex");
+    let route = json(&env, &["route", "large-review"]);
+    assert_eq!(route["routes"][0]["sla_seconds"], 60);
+    assert_eq!(route["accounts"], Value::Null);
+    let path = json(&env, &["bridge"])["path"].as_str().unwrap().to_owned();
+    let account = "\"account_state\": {\"mac1\": {\"email\": \"a@b.c\", \"status\": \"active\"}}";
+    let text = env.read(&path);
+    env.write(&path, text.replace("\"account_state\": {}", account));
+    let shown = env.run(["mesh", "route"]).success().stdout;
+    assert!(shown.contains("account mac1 active a@b.c\n"), "{shown}");
+    let route = json(&env, &["route"]);
+    assert_eq!(route["accounts"]["mac1"]["status"], "active");
+    assert!(env.read(&path).contains("a@b.c"));
+}
+
+/// CALC-ROUTE-1: a task that is not begun in time goes to the other agent at the next look, and the log tells of it.
+#[test]
+fn a_task_that_nobody_begins_goes_to_the_other() {
+    let env = TestEnv::new();
+    let at = |time: &str, words: &[&str]| {
+        let words = [&["mesh"], words].concat();
+        let run = env.callosum().arguments(words);
+        run.env("CALLOSUM_TEST_CLOCK", time).run().success()
+    };
+    let add = [
+        "task",
+        "add",
+        "Map",
+        "--category",
+        "dependency-scan",
+        "--id",
+        "t",
+    ];
+    at("2026-01-02T03:00:00Z", &add);
+    let waits = at("2026-01-02T03:14:00Z", &["task", "list"]).stdout;
+    assert!(waits.contains("for gemini-cli"), "{waits}");
+    let over = at("2026-01-02T03:16:00Z", &["task", "list"]).stdout;
+    assert!(over.contains("for codex"), "{over}");
+    let told = at(
+        "2026-01-02T03:17:00Z",
+        &["tail", "--topic", "calc.task.changed", "--json"],
+    );
+    assert_eq!(told.stdout.lines().count(), 1, "{}", told.stdout);
+    assert!(
+        told.stdout.contains("\"source\":\"callosum\""),
+        "{}",
+        told.stdout
+    );
+}

@@ -1,6 +1,6 @@
 //! The tools by which an agent reaches the others: the same as the verbs, in the name of the client that asks.
 
-use callosum_testkit::TestEnv;
+use callosum_testkit::{TestEnv, fakes};
 use serde_json::{Value, json};
 
 use crate::mcp::Server;
@@ -193,5 +193,55 @@ fn a_client_without_a_name_is_unknown() {
     server.done("discovery", &json!({"text": "found"}));
     let listed = mesh(&env, &["discovery", "list"]);
     assert_eq!(listed["discoveries"][0]["source"], "unknown");
+    assert_eq!(server.end(), 0);
+}
+
+/// CALC-PAR-1: an agent whose sandbox keeps its commands from the machine's folder can still read, is told of the tools, and
+/// they work.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_agent_in_a_sandbox_is_told_of_the_tools_and_they_work() {
+    const READ_ONLY: &str =
+        "mount --bind \"$0\" \"$0\" && mount -o remount,bind,ro \"$0\" && exec \"$@\"";
+    let env = TestEnv::new();
+    let add = [
+        "mesh", "task", "add", "Count", "--to", "gemini", "--id", "t1",
+    ];
+    env.run(add).success();
+    let inside = |words: &[&str]| {
+        let unshare = env.program("unshare".into());
+        let unshare = unshare.arguments(["--mount", "sh", "-c", READ_ONLY]);
+        let unshare = unshare.arguments([env.machine_home()]);
+        let unshare = unshare.arguments([fakes::program("callosum")]);
+        unshare.arguments(words).run()
+    };
+    let way =
+        "use the tools `task`, `message`, `discovery` and `lease` of the MCP server `callosum`";
+    let outside = env.run(["mesh", "digest", "--for", "gemini"]).success();
+    assert!(!outside.stdout.contains(way), "{}", outside.stdout);
+    let told = inside(&["mesh", "digest", "--for", "gemini"]).success();
+    assert!(told.stdout.contains(way), "{}", told.stdout);
+    assert!(told.stdout.contains("task claim t1"), "{}", told.stdout);
+    let listed = inside(&["mesh", "task", "list"]).success();
+    assert!(
+        listed.stdout.starts_with("t1 P5 pending"),
+        "{}",
+        listed.stdout
+    );
+    let refused = inside(&["mesh", "task", "claim", "t1", "--as", "gemini"]).ended_with(3);
+    assert!(
+        refused.stderr.contains("ead-only file system"),
+        "{}",
+        refused.stderr
+    );
+    assert!(
+        refused.stderr.contains("use the tools task"),
+        "{}",
+        refused.stderr
+    );
+    let mut server = Server::start(&env);
+    server.initialize("gemini-cli-mcp-client-callosum");
+    let told = server.done("task", &json!({"do": "claim"}));
+    assert!(told.contains("t1 P5 in_progress, by gemini-cli"), "{told}");
     assert_eq!(server.end(), 0);
 }

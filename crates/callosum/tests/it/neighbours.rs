@@ -1,6 +1,8 @@
 //! What clients' hooks hand over from one agent to another: at a session's beginning, with a person's words, and between
 //! two calls of tools.
 
+use std::path::Path;
+
 use callosum_testkit::{Output, TestEnv};
 use serde_json::Value;
 
@@ -274,4 +276,194 @@ fn who_edits_what_another_works_on_is_told() {
         "{}",
         refused.stderr
     );
+}
+
+/// CALC-BOOT-1: what the project's ledger has since is told; a broken ledger is a line; Codex, which runs commands in a sandbox, is told
+/// of the tools.
+#[test]
+fn what_the_ledger_has_is_told_and_a_broken_one_is_a_line() {
+    let (client, _, begins, _) = CLIENTS[1];
+    let env = TestEnv::new();
+    env.write("src/a.rs", "pub fn one() {}\n");
+    env.git_init();
+    let discover = |text: &str| {
+        let share = ["mesh", "discovery", "share", text, "--as", "person"];
+        let share = env.callosum().arguments(share).without("CALLOSUM_TEST_IDS");
+        share.run().success();
+    };
+    discover("first");
+    let digest = |agent: &str| {
+        let digest = env.run(["mesh", "digest", "--for", agent]).success();
+        digest.stdout
+    };
+    let told = digest("gemini");
+    for source in ["panes", "hand-offs", "a ledger in this project"] {
+        assert!(told.contains(&format!("- no source: {source}")), "{told}");
+    }
+    env.run(["delegate", "Map it all"]).success();
+    let told = context(&tell(&env, client, "session-start", begins), begins);
+    assert!(
+        told.contains("- in the ledger, cal_2026_01_02_0001 by scout: \"Map it all: "),
+        "{told}"
+    );
+    assert!(!told.contains("no source"), "{told}");
+    assert!(told.contains("use the tools `task`"), "{told}");
+    env.run([
+        "session",
+        "handoff",
+        "--to",
+        "gemini",
+        "--reasoning",
+        "too small",
+    ])
+    .success();
+    let told = digest("gemini");
+    assert!(
+        told.contains("- handed over to you by ") && told.contains("\"too small\""),
+        "{told}"
+    );
+    env.write(".cal_memory.json", "{ broken");
+    discover("second");
+    let told = context(&tell(&env, client, "session-start", begins), begins);
+    assert!(told.contains("\"second\""), "{told}");
+    assert!(
+        told.contains("- the project's ledger cannot be read: "),
+        "{told}"
+    );
+    assert!(digest("gemini").contains("the project's ledger cannot be read"));
+}
+
+/// What each client's hook is told before its model writes a file.
+fn before_write(env: &TestEnv, client: &str, path: &Path) -> Output {
+    let patch = format!(
+        "*** Begin Patch\n*** Update File: {}\n@@\n-a\n+b\n*** End Patch",
+        path.display()
+    );
+    let (event, tool, input) = match client {
+        "claude" => ("PreToolUse", "Edit", serde_json::json!({"file_path": path})),
+        "codex" => (
+            "PreToolUse",
+            "apply_patch",
+            serde_json::json!({"command": patch}),
+        ),
+        "gemini" => (
+            "BeforeTool",
+            "replace",
+            serde_json::json!({"file_path": path}),
+        ),
+        _ => (
+            "PreToolUse",
+            "write_file",
+            serde_json::json!({"file_path": path}),
+        ),
+    };
+    let event = serde_json::json!({
+        "hook_event_name": event, "session_id": "s1", "cwd": env.project(),
+        "tool_name": tool, "tool_input": input,
+    });
+    let hook = env.callosum().arguments(["hook", client, "pre-tool-use"]);
+    hook.input(event.to_string()).run()
+}
+
+/// Why a write is denied; `None` where it is not.
+fn denied(output: &Output) -> Option<String> {
+    if output.code == 2 {
+        return Some(output.stderr.clone());
+    }
+    let said = output.json();
+    let said = &said["hookSpecificOutput"];
+    (said["permissionDecision"] == "deny").then(|| {
+        said["permissionDecisionReason"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    })
+}
+
+/// CALC-FUT-1: where the user wants it, a second agent is kept from a file that another works on, and told who, why and until when;
+/// nobody is where they do not.
+#[test]
+fn an_edit_of_a_leased_file_is_blocked_where_the_user_wants_it() {
+    for (client, agent, _, _) in CLIENTS {
+        let env = TestEnv::new();
+        env.write("src/a.rs", "fn a() {}\n");
+        let path = env.project().join("src/a.rs");
+        let take = [
+            "mesh", "lease", "take", "src/a.rs", "--why", "renaming", "--as", "reviewer",
+        ];
+        env.run(take).success();
+        assert_eq!(denied(&before_write(&env, client, &path)), None, "{client}");
+        let config = env.configuration();
+        env.write(&config, "[mesh]\nleases = \"block\"\n");
+        let told = denied(&before_write(&env, client, &path)).unwrap();
+        assert!(told.starts_with("reviewer works on \""), "{client}: {told}");
+        assert!(
+            told.contains(": 'renaming'") || told.contains(": \"renaming\""),
+            "{told}"
+        );
+        assert!(told.contains("callosum guard, rule mesh.lease"), "{told}");
+        let other = env.project().join("src/b.rs");
+        assert_eq!(
+            denied(&before_write(&env, client, &other)),
+            None,
+            "{client}"
+        );
+        // A file that is broken never loosens, and is named.
+        env.write(&config, "[mesh]\nleases = 3\n");
+        let told = denied(&before_write(&env, client, &path)).unwrap();
+        assert!(
+            told.contains("`mesh.leases` is 3 (allowed: warn or block)"),
+            "{told}"
+        );
+        let refused = env.run(["mesh", "task", "list"]).ended_with(3);
+        assert!(
+            refused.stderr.contains("`mesh.leases` is 3"),
+            "{}",
+            refused.stderr
+        );
+        env.write(&config, "[mesh]\nleases = \"block\"\n");
+        env.run(["mesh", "lease", "release", "src/a.rs", "--as", "reviewer"])
+            .success();
+        env.run(["mesh", "lease", "take", "src/a.rs", "--as", agent])
+            .success();
+        assert_eq!(denied(&before_write(&env, client, &path)), None, "{client}");
+    }
+}
+
+/// CALC-PAR-1, CALC-L3-1: the bridge file and the folder of additions are every agent's to write, and what is around them is
+/// not; what it writes there is told to the others.
+#[test]
+fn each_client_may_write_the_bridge_file_and_nothing_around_it() {
+    for (client, _, _, after_tool) in CLIENTS {
+        let env = TestEnv::new();
+        let bridge = env.run(["mesh", "bridge", "--json"]).success().json();
+        let file = Path::new(bridge["path"].as_str().unwrap());
+        let drop_in = Path::new(bridge["drop_ins"].as_str().unwrap()).join("mine.json");
+        for path in [file, &drop_in] {
+            assert_eq!(denied(&before_write(&env, client, path)), None, "{client}");
+        }
+        for name in ["mesh/board.json", "mesh/origin", "mesh/bridge/x", "key"] {
+            let path = env.machine_home().join(name);
+            assert!(
+                denied(&before_write(&env, client, &path)).is_some(),
+                "{client} {name}"
+            );
+        }
+        let text = env.read(file);
+        let found = "\"discoveries\": [{\"content\": \"by hand\"}]";
+        let edited = text.replace("\"discoveries\": []", found);
+        assert_ne!(text, edited);
+        env.write(file, edited);
+        env.write(
+            &drop_in,
+            "{\"messages\": [{\"to\": \"reviewer\", \"content\": \"look\"}]}",
+        );
+        is_silent(client, &tell(&env, client, "post-tool-use", after_tool));
+        let shown = env.read(file);
+        assert!(
+            shown.contains("by hand") && shown.contains("look"),
+            "{shown}"
+        );
+        assert!(!drop_in.exists());
+    }
 }

@@ -1,17 +1,23 @@
 //! `callosum mesh digest`: what an agent is told when its session begins.
 
-use callosum_mesh::{Voice, agent::AgentName};
+use callosum_agents::{client::Client, dialect::Dialect};
+use callosum_mesh::{Mesh, Voice, agent::AgentName, digest::Beside};
+use callosum_session::{Session, trajectory::Agent};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::open;
-use crate::{cli::context::Context, ui::CommandError};
+use crate::{
+    cli::{context::Context, session},
+    sources,
+    ui::CommandError,
+};
 
 /// Show what an agent is told of the others when its session begins
 ///
-/// Messages to it, tasks for it, what came of tasks that it left, and discoveries since its last session;
-/// nothing where there is nothing. Nothing counts as told by this, unless --deliver is given.
+/// Messages to it, tasks for it, what came of tasks that it left, discoveries and events since its last session,
+/// hand-offs and what is new in the project's ledger; nothing where there is nothing. Nothing counts as told by this, unless --deliver is given.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -41,9 +47,10 @@ pub(crate) struct DigestOutput {
 }
 
 pub(super) fn run(context: &Context, args: &DigestArgs) -> Result<(), CommandError> {
-    let mut mesh = open::synced(context)?;
+    let (mut mesh, is_writable) = open::readable(context)?;
     let voice = Voice::of(args.agent.clone());
-    let told = mesh.digest_for(&voice, &[], args.budget);
+    let beside = beside(context, &mesh, &voice, is_writable)?;
+    let told = mesh.digest_for(&voice, &beside, args.budget);
     let told = told.map_err(|error| open::explain(&error))?;
     if context.ui.json {
         context.ui.json_data(&DigestOutput {
@@ -59,4 +66,35 @@ pub(super) fn run(context: &Context, args: &DigestArgs) -> Result<(), CommandErr
         done.map_err(|error| open::explain(&error))?;
     }
     Ok(())
+}
+
+/// What there is beside the mesh, in the project in which it is asked.
+fn beside(
+    context: &Context,
+    mesh: &Mesh,
+    voice: &Voice,
+    is_writable: bool,
+) -> Result<Beside, CommandError> {
+    let since = mesh.told_at(voice).map_err(|error| open::explain(&error))?;
+    let session = Session {
+        disk: &context.disk,
+        zones: &session::zones(context),
+        clock: &context.clock,
+        agent: Agent::default(),
+    };
+    let agent = &voice.agent;
+    let paths = context.ledger_paths();
+    let client = Dialect::ALL.into_iter().filter_map(Client::of);
+    let client = client.into_iter().find(|client| {
+        let name = client.program.parse::<AgentName>();
+        name.is_ok_and(|name| name == *agent)
+    });
+    Ok(Beside {
+        sources: vec![
+            sources::panes(),
+            sources::hand_offs(&session, agent),
+            sources::ledger(&context.disk, &paths, since, agent),
+        ],
+        is_sandboxed: !is_writable || sources::is_sandboxed(client),
+    })
 }

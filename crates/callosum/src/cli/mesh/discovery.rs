@@ -96,7 +96,7 @@ fn act(context: &Context, speaker: &SpeakerArgs, order: Order) -> Result<(), Com
 
 /// All discoveries, oldest first.
 pub(crate) fn listed(context: &Context) -> Result<DiscoveriesOutput, CommandError> {
-    let mut mesh = open::synced(context)?;
+    let (mut mesh, _) = open::readable(context)?;
     let board = mesh.board().map_err(|error| open::explain(&error))?;
     let discoveries = board.discoveries.iter().map(|discovery| DiscoveryOutput {
         id: discovery.id.clone(),

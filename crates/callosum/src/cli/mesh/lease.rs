@@ -136,7 +136,7 @@ pub(crate) fn listed(
     context: &Context,
     is_wanted: impl Fn(&Lease) -> bool,
 ) -> Result<Vec<LeaseOutput>, CommandError> {
-    let mut mesh = open::synced(context)?;
+    let (mut mesh, _) = open::readable(context)?;
     let now = context.clock.now();
     let board = mesh.board().map_err(|error| open::explain(&error))?;
     let leases = board.leases.iter();

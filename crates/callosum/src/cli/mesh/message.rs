@@ -194,7 +194,7 @@ fn read(context: &Context, args: &ReadArgs) -> Result<(), CommandError> {
 
 /// The messages for this agent that it has not acknowledged, oldest first.
 pub(crate) fn unread(context: &Context, voice: &Voice) -> Result<Vec<Message>, CommandError> {
-    let mut mesh = open::synced(context)?;
+    let (mut mesh, _) = open::readable(context)?;
     let board = mesh.board().map_err(|error| open::explain(&error))?;
     let unread = board.messages.iter().filter(|message| {
         message.to == voice.agent && !message.receipt.is_some_and(Receipt::is_over)
@@ -239,7 +239,7 @@ fn list(context: &Context, args: &ListArgs) -> Result<(), CommandError> {
 }
 
 fn show(context: &Context, is_wanted: impl Fn(&Message) -> bool) -> Result<(), CommandError> {
-    let mut mesh = open::synced(context)?;
+    let (mut mesh, _) = open::readable(context)?;
     let board = mesh.board().map_err(|error| open::explain(&error))?;
     let messages = board.messages.iter().filter(|message| is_wanted(message));
     print(context, messages, "no message")

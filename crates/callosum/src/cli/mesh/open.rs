@@ -11,16 +11,27 @@ use callosum_mesh::{
 
 use crate::{
     cli::context::Context,
+    config::MeshSettings,
     ui::{CommandError, Exit, many},
 };
+
+/// What is to be done where a command may not write, as in an agent's sandbox.
+const BY_TOOLS: &str =
+    "in a sandbox, use the tools task, message, discovery and lease of the MCP server callosum";
 
 /// The mesh of this machine, which is made where there is none yet.
 pub(super) fn mesh(context: &Context) -> Result<Mesh, CommandError> {
     let folder = context.project.homes.mesh();
     let name = machine::name().unwrap_or_else(|| "unknown".to_owned());
     let (clock, ids) = (&context.clock, &context.ids);
+    let path = &context.project.homes.user_config;
+    let settings = MeshSettings::load(&context.disk, path).map_err(|error| {
+        let what = "the configuration of the mesh cannot be used";
+        CommandError::because(Exit::Environment, what, &error)
+    })?;
     let mesh = Mesh::open(&context.disk, clock, ids, &folder, &name);
-    mesh.map_err(|error| explain(&error))
+    let mesh = mesh.map_err(|error| explain(&error))?;
+    Ok(mesh.with_matrix(settings.matrix))
 }
 
 /// The same, after what is due by itself was done, and what somebody wrote into the bridge file taken over.
@@ -31,10 +42,28 @@ pub(super) fn synced(context: &Context) -> Result<Mesh, CommandError> {
     Ok(mesh)
 }
 
+/// The same for who only looks; where nothing may be written, as in a sandbox, it is as the log has it. Whether
+/// it may be written.
+pub(super) fn readable(context: &Context) -> Result<(Mesh, bool), CommandError> {
+    let mut mesh = mesh(context)?;
+    if !mesh.is_writable().map_err(|error| explain(&error))? {
+        return Ok((mesh, false));
+    }
+    let settled = mesh.settle();
+    let settled = settled.and_then(|()| Bridge::of(&context.disk, &mesh).sync(&mut mesh));
+    tell(context, &settled.map_err(|error| explain(&error))?);
+    Ok((mesh, true))
+}
+
 /// Brings bridge file and log in line, and says on stderr what could not be taken over.
 pub(super) fn bring_in_line(context: &Context, mesh: &mut Mesh) -> Result<Synced, CommandError> {
     let bridge = Bridge::of(&context.disk, mesh);
     let synced = bridge.sync(mesh).map_err(|error| explain(&error))?;
+    tell(context, &synced);
+    Ok(synced)
+}
+
+fn tell(context: &Context, synced: &Synced) {
     for conflict in &synced.conflicts {
         let what = format!("the bridge file: {} {}", conflict.item, conflict.reason);
         context.ui.warn(&what, None);
@@ -54,7 +83,6 @@ pub(super) fn bring_in_line(context: &Context, mesh: &mut Mesh) -> Result<Synced
             .ui
             .detail(&format!("took over {edits} of the bridge file"));
     }
-    Ok(synced)
 }
 
 /// Does what somebody wants done, between two looks at the bridge file.
@@ -102,7 +130,12 @@ pub(super) fn explain(error: &MeshError) -> CommandError {
             CommandError::from_error(Exit::Usage, error)
         }
         MeshError::Journal(_) | MeshError::Disk(_) => {
-            CommandError::because(Exit::Environment, "the mesh cannot be used", error)
+            let said = CommandError::because(Exit::Environment, "the mesh cannot be used", error);
+            if error.is_unwritable() {
+                said.hint(BY_TOOLS)
+            } else {
+                said
+            }
         }
     }
 }

@@ -1,9 +1,13 @@
 //! `callosum mesh route`: which agent is best at what.
 
+use std::fmt::Write as _;
+
+use callosum_evidence::terminal::on_one_line;
 use callosum_mesh::route::Route;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::open;
 use crate::{
@@ -11,10 +15,13 @@ use crate::{
     ui::{CommandError, Exit, Table},
 };
 
+/// The key of the bridge file with the accounts (Seed CALC §4, layer 3).
+const ACCOUNTS: &str = "account_state";
+
 /// Show which agent does which kind of task, and who takes its place
 ///
 /// A task that was left with --category goes to the first; where that has not begun it in time, to
-/// the other.
+/// the other. The seed's matrix is changed in config.toml. The accounts that stand in the bridge file are shown as well.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -31,6 +38,8 @@ pub(crate) struct RouteArgs {
 pub(crate) struct RoutesOutput {
     /// The kinds of tasks.
     pub(crate) routes: Vec<RouteOutput>,
+    /// The accounts that agents work with, as somebody wrote them into the bridge file (`account_state`).
+    pub(crate) accounts: Value,
 }
 
 /// A kind of task.
@@ -49,7 +58,9 @@ pub(crate) struct RouteOutput {
 }
 
 pub(super) fn run(context: &Context, args: &RouteArgs) -> Result<(), CommandError> {
-    let mesh = open::mesh(context)?;
+    let (mut mesh, _) = open::readable(context)?;
+    let board = mesh.board().map_err(|error| open::explain(&error))?;
+    let accounts = board.fields.get(ACCOUNTS).cloned().unwrap_or(Value::Null);
     let matrix = mesh.matrix();
     let is_wanted = |route: &&Route| {
         let wanted = args.category.as_deref();
@@ -69,6 +80,7 @@ pub(super) fn run(context: &Context, args: &RouteArgs) -> Result<(), CommandErro
         });
         return context.ui.json_data(&RoutesOutput {
             routes: routes.collect(),
+            accounts,
         });
     }
     let mut table = Table::new(&["category", "primary", "fallback", "minutes", "about"]);
@@ -81,7 +93,18 @@ pub(super) fn run(context: &Context, args: &RouteArgs) -> Result<(), CommandErro
             route.about.clone(),
         ]);
     }
-    context.ui.data(&table.render())
+    context.ui.data(&table.render())?;
+    let Value::Object(accounts) = accounts else {
+        return Ok(());
+    };
+    let mut text = String::new();
+    for (name, account) in &accounts {
+        let known = |key: &str| account.get(key).and_then(Value::as_str).unwrap_or("-");
+        let (email, status) = (known("email"), known("status"));
+        let line = format!("{name} {status} {email}");
+        let _ = writeln!(text, "account {}", on_one_line(&line));
+    }
+    context.ui.read_by_all(&text)
 }
 
 /// Says that there is no such category, and which there are.

@@ -271,7 +271,7 @@ pub(super) fn run(context: &Context, command: &TaskCommand) -> Result<(), Comman
         }
         TaskCommand::List(args) => list(context, args),
         TaskCommand::Show(args) => {
-            let mut mesh = open::synced(context)?;
+            let (mut mesh, _) = open::readable(context)?;
             print(context, &known(&mut mesh, &args.task)?)
         }
     }
@@ -355,7 +355,7 @@ pub(crate) fn listed(
     all: bool,
     to: Option<&AgentName>,
 ) -> Result<MeshTasksOutput, CommandError> {
-    let mut mesh = open::synced(context)?;
+    let (mut mesh, _) = open::readable(context)?;
     let board = mesh.board().map_err(|error| open::explain(&error))?;
     let is_theirs = |task: &&Task| {
         to.is_none_or(|agent| {

@@ -4,6 +4,7 @@ use callosum_agents::client::Client;
 use callosum_session::{Config, Opening, trajectory::Agent};
 
 use super::{Done, Ground, PATIENCE, Problem, Said};
+use crate::sources;
 
 /// Most characters that are told: Claude Code cuts what a hook says near 10,000, and no other client
 /// is known to take less.
@@ -39,7 +40,7 @@ pub(super) fn told(ground: &Ground, client: &'static Client, said: &Said) -> Res
         }
     }
     let config = Config::load(&session)?;
-    let names = names(program);
+    let names = sources::names(program);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut opening = Opening {
         is_mended,
@@ -59,13 +60,4 @@ pub(super) fn told(ground: &Ground, client: &'static Client, said: &Said) -> Res
     } else {
         Done::Context(told.text)
     })
-}
-
-/// The names by which a hand-off may mean a client's agent.
-fn names(program: &str) -> [String; 3] {
-    [
-        program.to_owned(),
-        format!("{program}-code"),
-        format!("{program}-cli"),
-    ]
 }

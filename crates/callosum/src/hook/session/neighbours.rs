@@ -4,6 +4,8 @@
 //! Only where there is a mesh; nothing is made for one. What a session tells the others is that it
 //! begins and ends.
 
+use std::path::Path;
+
 use callosum_agents::client::Client;
 use callosum_evidence::tokens;
 use callosum_host::{Disk, machine, process::Identity};
@@ -11,12 +13,19 @@ use callosum_mesh::{
     Mesh, MeshError, Voice,
     agent::{AgentName, AgentNameError},
     bridge::Bridge,
+    digest::{Beside, Source},
     warning,
 };
 
 use super::{Problem, Said};
-use crate::config::{Environment, EnvironmentError, Homes, HomesError};
-use crate::hook::event::{Action, Event};
+use crate::{
+    config::{Environment, EnvironmentError, Homes, HomesError, MeshSettings, Project, Told},
+    hook::{
+        event::{Action, Event},
+        place::folders,
+    },
+    sources,
+};
 
 /// Most tokens that a session is told at its beginning, of its own project and of the others together
 /// (CALC-BOOT-1).
@@ -27,6 +36,10 @@ pub(super) struct Neighbours {
     mesh: Mesh,
     voice: Voice,
     disk: Disk,
+    environment: Environment,
+    /// What is wrong with what the user configured.
+    fault: Option<String>,
+    is_sandboxed: bool,
 }
 
 /// Why the others cannot be met.
@@ -57,7 +70,8 @@ impl Neighbours {
         said: &Said,
     ) -> Result<Option<Self>, NeighboursError> {
         let disk = Disk::real();
-        let folder = Homes::find(environment)?.mesh();
+        let homes = Homes::find(environment)?;
+        let folder = homes.mesh();
         if !disk.exists(&folder.join("origin"))? {
             return Ok(None);
         }
@@ -65,6 +79,12 @@ impl Neighbours {
         let name = machine::name().unwrap_or_else(|| "unknown".to_owned());
         let (clock, ids) = (environment.clock()?, environment.ids()?);
         let mesh = Mesh::open(&disk, &clock, &ids, &folder, &name)?;
+        // One that is broken is told where there is room for it; the seed's holds meanwhile.
+        let (settings, fault) = match MeshSettings::load(&disk, &homes.user_config) {
+            Ok(settings) => (settings, None),
+            Err(error) => (MeshSettings::default(), Some(error.to_string())),
+        };
+        let mesh = mesh.with_matrix(settings.matrix);
         let pane = environment.get("TMUX_PANE");
         let cwd = said.folder.as_ref();
         let voice = Voice {
@@ -73,7 +93,14 @@ impl Neighbours {
             pane_id: pane.and_then(|pane| Some(pane.to_str()?.to_owned())),
             cwd: cwd.map(|cwd| cwd.to_string_lossy().into_owned()),
         };
-        Ok(Some(Self { mesh, voice, disk }))
+        Ok(Some(Self {
+            mesh,
+            voice,
+            disk,
+            environment: environment.clone(),
+            fault,
+            is_sandboxed: sources::is_sandboxed(Some(client)),
+        }))
     }
 
     /// What is told at a session's beginning beside `recovered`, in what that leaves of the room.
@@ -82,7 +109,8 @@ impl Neighbours {
     pub(super) fn at_begin(&mut self, recovered: &str) -> Result<String, NeighboursError> {
         self.bring_in_line()?;
         let left = MOST_TOKENS.saturating_sub(tokens::estimate(recovered));
-        let told = self.mesh.digest_for(&self.voice, &[], left)?;
+        let beside = self.beside()?;
+        let told = self.mesh.digest_for(&self.voice, &beside, left)?;
         if !told.text.is_empty() {
             self.mesh.deliver(&told, &self.voice, "session-start")?;
         }
@@ -90,6 +118,33 @@ impl Neighbours {
         let client = Identity::ancestors().first().copied();
         self.mesh.begin_session(&self.voice, client)?;
         Ok(told.text)
+    }
+
+    /// What the ledger of the project has since, where there is one; hand-offs are told by the project itself.
+    fn beside(&self) -> Result<Beside, NeighboursError> {
+        let here = self.voice.cwd.as_deref().map(Path::new);
+        let (_, here) = folders(&self.disk, &self.environment, here);
+        let project =
+            here.map(|here| Project::load(&self.disk, &self.environment, &here, &Told::default()));
+        let source = match project {
+            Some(Ok(project)) => {
+                let paths = &project.places.ledger;
+                let since = self.mesh.told_at(&self.voice)?;
+                Some(sources::ledger(&self.disk, paths, since, &self.voice.agent))
+            }
+            Some(Err(error)) => Some(Source::Broken(format!(
+                "the project cannot be read: {error}"
+            ))),
+            None => None,
+        };
+        // A project without a ledger lacks nothing.
+        let fault = self.fault.clone().map(Source::Broken);
+        let sources = source.into_iter().chain(fault);
+        let sources = sources.filter(|source| !matches!(source, Source::Missing(_)));
+        Ok(Beside {
+            sources: sources.collect(),
+            is_sandboxed: self.is_sandboxed,
+        })
     }
 
     /// What is told between two calls of tools, and with a person's words: messages, and who else works

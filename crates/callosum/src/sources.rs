@@ -1,0 +1,132 @@
+//! What an agent is told at a session's beginning beside what the mesh itself knows: hand-offs of the project, and what its
+//! ledger has since. Panes have a place here, and nobody watches them yet.
+//!
+//! Each is read as it is found; one that is missing or broken is a line, and never a failure.
+
+use callosum_agents::client::Client;
+use callosum_host::{Disk, DiskError};
+use callosum_ledger::{LedgerPaths, Query, ReadError, Reader};
+use callosum_mesh::{
+    agent::AgentName,
+    digest::{Note, Source},
+};
+use callosum_session::{Session, SessionError};
+use jiff::Timestamp;
+use serde_json::Value;
+
+/// So many entries of the ledger, and hand-offs, are told.
+const MOST: usize = 3;
+
+/// A ledger that is larger is not read at a session's beginning, in bytes: it would be waited for.
+const LARGEST: u64 = 8 * 1024 * 1024;
+
+/// Panes, of which nobody tells yet.
+pub(crate) fn panes() -> Source {
+    Source::Missing("no source: panes, which nobody watches".to_owned())
+}
+
+/// The newest entries of a ledger since then that this agent did not ask for itself.
+pub(crate) fn ledger(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    since: Option<Timestamp>,
+    agent: &AgentName,
+) -> Source {
+    let broken = |reason: &dyn std::fmt::Display| {
+        Source::Broken(format!("the project's ledger cannot be read: {reason}"))
+    };
+    match disk.stat(&paths.ledger) {
+        Ok(None) => Source::Missing("no source: a ledger in this project".to_owned()),
+        Ok(Some(found)) if found.len > LARGEST => Source::Missing(
+            "the ledger is too large to be told of: `callosum ledger query`".to_owned(),
+        ),
+        Ok(Some(_)) => match entries(disk, paths, since, agent) {
+            Ok(notes) => Source::Read(notes),
+            Err(error) => broken(&error),
+        },
+        Err(error) => broken(&error),
+    }
+}
+
+fn entries(
+    disk: &Disk,
+    paths: &LedgerPaths,
+    since: Option<Timestamp>,
+    agent: &AgentName,
+) -> Result<Vec<Note>, ReadError> {
+    let query = Query {
+        since,
+        limit: Some(MOST * 4),
+        ..Query::default()
+    };
+    let found = Reader::open(disk.clone(), paths.clone())?.query(&query)?;
+    let is_own = |asked_by: Option<&str>| {
+        let asked_by = asked_by.and_then(|name| name.parse::<AgentName>().ok());
+        asked_by.as_ref() == Some(agent)
+    };
+    let others = found.into_iter().filter(|entry| {
+        let asked_by = entry.metadata.get("asked_by").and_then(Value::as_str);
+        !is_own(asked_by)
+    });
+    let notes = others.take(MOST).map(|entry| {
+        let prompt = entry.metadata.get("prompt").and_then(Value::as_str);
+        Note {
+            lead: format!("in the ledger, {} by {}", entry.task_id, entry.executor),
+            words: format!("{}: {}", prompt.unwrap_or("-"), entry.summary),
+        }
+    });
+    Ok(notes.collect())
+}
+
+/// What was handed over to an agent in a project, and not picked up.
+pub(crate) fn hand_offs(session: &Session<'_>, agent: &AgentName) -> Source {
+    match waiting(session, agent) {
+        Ok(Some(notes)) => Source::Read(notes),
+        Ok(None) => {
+            Source::Missing("no source: hand-offs, as no sessions are kept here".to_owned())
+        }
+        Err(error) => Source::Broken(format!("hand-offs cannot be read: {error}")),
+    }
+}
+
+fn waiting(session: &Session<'_>, agent: &AgentName) -> Result<Option<Vec<Note>>, WaitingError> {
+    if !session.zones.are_used(session.disk)? {
+        return Ok(None);
+    }
+    let name = agent.as_str();
+    let program = name.trim_end_matches("-code").trim_end_matches("-cli");
+    let names = names(program);
+    let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
+    names.push(name);
+    let waiting = session.waiting_for(&names, "")?;
+    let notes = waiting.into_iter().take(MOST).map(|waiting| Note {
+        lead: format!("handed over to you by {} at {}", waiting.from, waiting.ts),
+        words: waiting.reasoning.unwrap_or_default(),
+    });
+    Ok(Some(notes.collect()))
+}
+
+/// The names by which a hand-off may mean a client's agent.
+pub(crate) fn names(program: &str) -> [String; 3] {
+    [
+        program.to_owned(),
+        format!("{program}-code"),
+        format!("{program}-cli"),
+    ]
+}
+
+/// Whether a client keeps what its model runs from writing outside of the project, unless it is told otherwise.
+pub(crate) fn is_sandboxed(client: Option<&Client>) -> bool {
+    client.is_some_and(|client| client.has_sandbox)
+}
+
+/// Why hand-offs cannot be read.
+#[derive(Debug, thiserror::Error)]
+enum WaitingError {
+    /// The disk does not say.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// A session's files cannot be used.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+}

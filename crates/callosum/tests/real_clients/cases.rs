@@ -46,6 +46,10 @@ pub(crate) static ALL: &[Case] = &[
         "reaches_the_others_by_tools",
         neighbours::reaches_the_others_by_tools,
     ),
+    (
+        "reaches_the_others_from_a_sandbox",
+        neighbours::reaches_the_others_from_a_sandbox,
+    ),
     ("obeys_a_shadowed_clear", sessions::obeys_a_shadowed_clear),
     ("is_left_as_it_was", is_left_as_it_was),
 ];

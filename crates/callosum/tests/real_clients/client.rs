@@ -44,6 +44,8 @@ pub(crate) struct Shell {
     pub(crate) key: &'static str,
     /// The arguments for one question, with which nobody else is asked.
     pub(crate) arguments: &'static [&'static str],
+    /// The same, where what is run may write nothing; `None` where that was not tried.
+    pub(crate) sandboxed: Option<&'static [&'static str]>,
     /// Variables that this takes.
     pub(crate) environment: &'static [(&'static str, &'static str)],
 }
@@ -76,6 +78,7 @@ pub(crate) static ALL: &[Client] = &[
             tool: "run_shell_command",
             key: "command",
             arguments: &["--approval-mode", "yolo", "-o", "json", "-p"],
+            sandboxed: None,
             environment: &[("GEMINI_CLI_TRUST_WORKSPACE", "true")],
         }),
     },
@@ -123,6 +126,7 @@ pub(crate) static ALL: &[Client] = &[
             tool: "run_shell_command",
             key: "command",
             arguments: &["--approval-mode", "yolo", "-o", "json", "-p"],
+            sandboxed: None,
             environment: &[],
         }),
     },
@@ -145,6 +149,7 @@ pub(crate) static ALL: &[Client] = &[
             tool: "Bash",
             key: "command",
             arguments: &["--allowedTools", "Bash", "--output-format", "json", "-p"],
+            sandboxed: None,
             environment: &[],
         }),
     },
@@ -183,6 +188,14 @@ stream_max_retries = 1
                 "danger-full-access",
                 "--dangerously-bypass-hook-trust",
             ],
+            sandboxed: Some(&[
+                "exec",
+                "--json",
+                "--skip-git-repo-check",
+                "--sandbox",
+                "read-only",
+                "--dangerously-bypass-hook-trust",
+            ]),
             environment: &[],
         }),
     },

@@ -7,7 +7,7 @@ use crate::{
     cases::Stage,
     client::Client,
     install::Installed,
-    sessions::{ask, ask_for, program},
+    sessions::{ask, ask_for, ask_with, program},
 };
 
 /// The name by which the others know a client's agent.
@@ -131,4 +131,37 @@ pub(crate) fn reaches_the_others_by_tools(client: &Client, installed: &Installed
     let by = format!("\"source\":\"{}\"", agent(client));
     assert!(told.lines().all(|line| line.contains(&by)), "{told}");
     assert!(!told.contains("\"session_id\":null"), "{told}");
+}
+
+/// CALC-PAR-1: one whose sandbox lets its commands write nothing is told of the tools by its digest and by the command that
+/// fails, and by them it does its task.
+pub(crate) fn reaches_the_others_from_a_sandbox(client: &Client, installed: &Installed) {
+    let stage = Stage::new(client, installed);
+    let shell = client.shell.as_ref();
+    let Some((shell, sandboxed)) = shell.and_then(|shell| Some((shell, shell.sandboxed?))) else {
+        return;
+    };
+    let init = ["init", "--client", client.name];
+    stage.callosum().arguments(init).run().success();
+    let add = ["mesh", "task", "add", "Count", "--to", client.name];
+    stage
+        .env
+        .run(add.iter().chain(&["--id", "count", "--as", "person"]))
+        .success();
+    let claim = format!("{} mesh task claim count", program());
+    let calls = vec![
+        shell.call(&claim),
+        client.ours("task", json!({"do": "claim"})),
+        client.ours("task", json!({"do": "done", "id": "count"})),
+    ];
+    let told = ask_with(&stage, sandboxed, &[], "See what is to be done.", calls).unwrap();
+    let told = told.heard;
+    assert!(
+        told.contains("Where a sandbox stops these commands"),
+        "{told}"
+    );
+    assert!(told.contains("in a sandbox, use the tools task"), "{told}");
+    let task = ["mesh", "task", "show", "count", "--json"];
+    let task = stage.env.run(task).success().json();
+    assert_eq!(task["status"], "complete", "{told}");
 }

@@ -10,7 +10,7 @@ const MARK: &str = "heliotrope";
 /// One question to a client, and what came of it.
 pub(crate) struct Asked {
     /// Everything that its model was sent.
-    heard: String,
+    pub(crate) heard: String,
     /// What the client printed.
     said: String,
 }
@@ -36,6 +36,18 @@ pub(crate) fn ask_for(
     calls: Vec<Call>,
 ) -> Option<Asked> {
     let shell = stage.client.shell.as_ref()?;
+    ask_with(stage, shell.arguments, more, words, calls)
+}
+
+/// The same, with other arguments than are usual.
+pub(crate) fn ask_with(
+    stage: &Stage<'_>,
+    arguments: &[&str],
+    more: &[&str],
+    words: &str,
+    calls: Vec<Call>,
+) -> Option<Asked> {
+    let shell = stage.client.shell.as_ref()?;
     let turns = calls.into_iter().map(|call| Turn {
         calls: vec![call],
         ..Turn::default()
@@ -48,11 +60,11 @@ pub(crate) fn ask_for(
     };
     let before = stage.server.heard().len();
     // The prompt's option is the last of the arguments.
-    let (prompting, options) = shell.arguments.split_last()?;
+    let (prompting, options) = arguments.split_last()?;
     let is_option = prompting.starts_with('-') && prompting.len() == 2;
     let client = stage
         .client()
-        .arguments(if is_option { options } else { shell.arguments });
+        .arguments(if is_option { options } else { arguments });
     let client = client.arguments(more);
     let client = client
         .arguments(is_option.then_some(prompting))

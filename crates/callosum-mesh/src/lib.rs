@@ -14,6 +14,7 @@ pub mod bridge;
 pub mod digest;
 mod editing;
 pub mod event;
+mod incoming;
 pub mod journal;
 mod mesh;
 mod moment;
@@ -25,5 +26,6 @@ pub mod topic;
 
 pub use crate::{
     editing::warning,
+    incoming::is_about_board,
     mesh::{Mesh, MeshError, Voice},
 };

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     agent::AgentName,
-    board::{Board, Deed, Order, Refusal, Session},
-    event::{Draft, Event, Fault, Faults},
+    board::{Board, Deed, Order, Refusal, Session, state::US},
+    event::{Draft, Event, Faults},
+    incoming::{self, is_about_board},
     journal::{Cursor, Durability, Journal, JournalError, Notice, Turn},
     route::Matrix,
     sessions::ended,
@@ -19,7 +20,7 @@ use crate::{
 const BOARD: &str = "board.json";
 
 /// Its version.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// So many events after the last time the board is remembered again.
 const REMEMBER_AFTER: u64 = 256;
@@ -50,6 +51,16 @@ impl Voice {
             cwd: None,
         }
     }
+
+    /// Who says what an event says.
+    fn who_says(draft: &Draft) -> Self {
+        Self {
+            agent: draft.source.clone(),
+            session_id: draft.session_id.clone(),
+            pane_id: draft.pane_id.clone(),
+            cwd: draft.cwd.clone(),
+        }
+    }
 }
 
 /// The log of a machine and the board that follows from it.
@@ -67,10 +78,10 @@ pub struct Mesh {
 
 /// The board as it is remembered.
 #[derive(Deserialize, Serialize)]
-struct Remembered {
+struct Remembered<B> {
     format: u32,
     origin: String,
-    board: Board,
+    board: B,
 }
 
 impl Mesh {
@@ -111,7 +122,8 @@ impl Mesh {
         &self.journal
     }
 
-    pub(crate) fn disk(&self) -> &Disk {
+    /// The disk that it is on.
+    pub fn disk(&self) -> &Disk {
         &self.disk
     }
 
@@ -149,30 +161,56 @@ impl Mesh {
         draft: Draft,
         durability: Durability,
     ) -> Result<Vec<Event>, MeshError> {
-        let order = ordered(&draft, &self.journal)?;
-        let Some(order) = order else {
+        if !is_about_board(&draft.topic) {
             let mut turn = self.journal.turn()?;
             let events = turn.append(vec![draft])?;
             turn.end(durability)?;
             return Ok(events);
-        };
-        let voice = Voice {
-            agent: draft.source,
-            session_id: draft.session_id,
-            pane_id: draft.pane_id,
-            cwd: draft.cwd,
-        };
-        self.in_turn(|orders| orders.give(order, &voice, draft.timestamp))
+        }
+        let events = self.in_turn(|orders| orders.hand_in(vec![draft]))?;
+        Ok(events.into_iter().flatten().collect())
     }
 
-    /// Does what is due by itself: claims and leases of those who are gone, claims that have run out, and
-    /// tasks that were not begun in time. Cheap where nothing is: nobody is waited for then.
+    /// Appends lists of events that came from elsewhere in one turn, each list all or none, and syncs all at
+    /// once. What of them means the board is decided as [`Mesh::publish`] does it, each on what the last has left.
+    ///
+    /// Each event is given as it stands in the log, or as `None` where things were so already. Fails as a whole where
+    /// the log cannot be appended to or synced; nothing is acknowledged then.
+    pub fn publish_lists(
+        &mut self,
+        lists: Vec<Vec<Draft>>,
+    ) -> Result<Vec<Result<Vec<Option<Event>>, MeshError>>, MeshError> {
+        self.in_turn(|orders| {
+            let mut done = Vec::with_capacity(lists.len());
+            for list in lists {
+                done.push(match orders.hand_in(list) {
+                    // After this the end of the log is not known.
+                    Err(MeshError::Journal(error @ JournalError::Disk(_))) => {
+                        return Err(error.into());
+                    }
+                    answer => answer,
+                });
+            }
+            Ok(done)
+        })
+    }
+
+    /// Whether the log is still the one that was opened: somebody may have removed its folder.
+    pub fn is_in_place(&self) -> Result<bool, MeshError> {
+        Ok(self.journal.is_own()?)
+    }
+
+    fn due(&self, now: Timestamp) -> Vec<Deed> {
+        due(&self.board, &self.matrix, now)
+    }
+
+    /// Does what is due by itself: claims and leases of those who are gone, claims that have run out, tasks that
+    /// were not begun in time, messages that nobody was handed in time. Nothing is locked where nothing is due.
     pub fn settle(&mut self) -> Result<(), MeshError> {
         self.board()?;
         let now = self.journal.now();
-        let is_due = !self.board.run_out(now).is_empty()
-            || !self.matrix.overdue(&self.board, now).is_empty()
-            || ended(&self.board, &self.machine).next().is_some();
+        let is_due =
+            !self.due(now).is_empty() || ended(&self.board, &self.machine).next().is_some();
         if is_due {
             self.in_turn(|_| Ok(()))
         } else {
@@ -222,8 +260,7 @@ impl Mesh {
         orders.catch_up()?;
         let now = orders.turn.now();
         orders.end_sessions(self.machine.as_str())?;
-        let overdue = self.matrix.overdue(orders.board, now);
-        for deed in orders.board.run_out(now).into_iter().chain(overdue) {
+        for deed in due(orders.board, &self.matrix, now) {
             orders.append(&deed, &Voice::of(us()), None)?;
         }
         let done = act(&mut orders);
@@ -237,7 +274,7 @@ impl Mesh {
             return Ok(None);
         };
         // Derived: what cannot be read is made anew from the log.
-        let remembered = serde_json::from_slice::<Remembered>(&bytes).ok();
+        let remembered = serde_json::from_slice::<Remembered<Board>>(&bytes).ok();
         let remembered = remembered.filter(|remembered| {
             remembered.format == FORMAT && remembered.origin == self.journal.origin()
         });
@@ -251,7 +288,7 @@ impl Mesh {
         let remembered = Remembered {
             format: FORMAT,
             origin: self.journal.origin().to_owned(),
-            board: self.board.clone(),
+            board: &self.board,
         };
         let bytes = serde_json::to_vec(&remembered).unwrap_or_default();
         let path = self.folder.join(BOARD);
@@ -327,6 +364,54 @@ impl Orders<'_, '_> {
         self.tell(draft)
     }
 
+    /// Appends a list of events that came from elsewhere, all or none. Each is given as it stands in the log,
+    /// `None` where it changed nothing.
+    pub(crate) fn hand_in(&mut self, list: Vec<Draft>) -> Result<Vec<Option<Event>>, MeshError> {
+        let now = self.turn.now();
+        let is_one = list.len() == 1;
+        // Where there are several, each is decided on what those before it will have left.
+        let mut after = None;
+        let mut planned = Vec::with_capacity(list.len());
+        let mut places = Vec::with_capacity(list.len());
+        for draft in list {
+            let Some(order) = incoming::order(&draft, self.turn.journal())? else {
+                places.push(Some(planned.len()));
+                planned.push(draft);
+                continue;
+            };
+            let board = after.as_ref().unwrap_or(&*self.board);
+            let deeds = board.decide(order, &Voice::who_says(&draft), now)?;
+            places.push((!deeds.is_empty()).then_some(planned.len()));
+            for (at, deed) in deeds.into_iter().enumerate() {
+                let told = Draft {
+                    id: draft.id.clone().filter(|_| at == 0),
+                    machine: draft.machine.clone(),
+                    timestamp: draft.timestamp,
+                    session_id: draft.session_id.clone(),
+                    pane_id: draft.pane_id.clone(),
+                    cwd: draft.cwd.clone(),
+                    ..deed.draft(&draft.source)
+                };
+                if !is_one {
+                    let board = after.get_or_insert_with(|| self.board.clone());
+                    let event = self.turn.would_be(told.clone(), board.seq + 1);
+                    board.apply(&event);
+                }
+                planned.push(told);
+            }
+        }
+        drop(after);
+        let events = self.turn.append(planned)?;
+        for event in &events {
+            self.board.apply(event);
+        }
+        let mut events: Vec<Option<Event>> = events.into_iter().map(Some).collect();
+        let found = places.into_iter();
+        Ok(found
+            .map(|place| place.and_then(|place| events[place].take()))
+            .collect())
+    }
+
     /// Appends an event that changes nothing on the board, or one of which that was decided.
     pub(crate) fn tell(&mut self, draft: Draft) -> Result<Vec<Event>, MeshError> {
         let events = self.turn.append(vec![draft])?;
@@ -356,61 +441,17 @@ fn catch_up(board: &mut Board, reader: &mut crate::journal::Reader) -> Result<()
     }
 }
 
-/// Who says what the mesh does by itself.
-pub(crate) fn us() -> AgentName {
-    "callosum".parse().expect("it is a name")
+/// What time has brought about by now.
+fn due(board: &Board, matrix: &Matrix, now: Timestamp) -> Vec<Deed> {
+    let mut deeds = board.run_out(now);
+    deeds.extend(matrix.overdue(board, now));
+    deeds.extend(board.expired(now));
+    deeds
 }
 
-/// What an event that came from elsewhere wants done to the board; `None` where it is about
-/// something else.
-fn ordered(draft: &Draft, journal: &Journal) -> Result<Option<Order>, MeshError> {
-    const ABOUT: [&str; 5] = [
-        "calc.task",
-        "calc.message",
-        "calc.discovery",
-        "calc.lease",
-        "calc.bridge",
-    ];
-    let topic = draft.topic.as_str();
-    let is_about = ABOUT.iter().any(|about| {
-        topic
-            .strip_prefix(about)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '_']))
-    });
-    if !is_about {
-        return Ok(None);
-    }
-    let mut payload = draft.payload.clone();
-    if matches!(
-        topic,
-        "calc.task_handoff" | "calc.message" | "calc.discovery"
-    ) {
-        let id = draft.id.clone().unwrap_or_else(|| journal.new_id());
-        payload.entry("id").or_insert_with(|| id.into());
-    }
-    if topic == "calc.task.claimed" {
-        payload
-            .entry("by")
-            .or_insert_with(|| draft.source.as_str().into());
-        payload.insert("until".to_owned(), journal.now().to_string().into());
-    }
-    if topic == "calc.lease.taken" {
-        payload.insert("until".to_owned(), journal.now().to_string().into());
-    }
-    if topic == "calc.task.completed" {
-        payload
-            .entry("by")
-            .or_insert_with(|| draft.source.as_str().into());
-    }
-    let tagged = serde_json::json!({ "type": topic, "payload": payload });
-    let deed: Deed = serde_json::from_value(tagged).map_err(|error| {
-        MeshError::Faults(Faults(vec![Fault {
-            key: "payload".to_owned(),
-            found: format!("not that of `{topic}`"),
-            wanted: format!("as its page says: {error}"),
-        }]))
-    })?;
-    Ok(Some(deed.into_order()))
+/// Who says what the mesh does by itself.
+pub(crate) fn us() -> AgentName {
+    US.parse().expect("it is a name")
 }
 
 impl MeshError {

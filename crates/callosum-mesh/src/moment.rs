@@ -11,3 +11,24 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Timestam
     let text = std::borrow::Cow::<str>::deserialize(from)?;
     text.parse().map_err(D::Error::custom)
 }
+
+/// The same, where there may be none.
+pub(crate) mod optional {
+    use jiff::Timestamp;
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer, de::Error as _};
+
+    pub(crate) fn serialize<S: Serializer>(
+        moment: &Option<Timestamp>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        moment.map(|moment| moment.to_string()).serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Timestamp>, D::Error> {
+        let text = Option::<String>::deserialize(from)?;
+        let moment = text.map(|text| text.parse()).transpose();
+        moment.map_err(D::Error::custom)
+    }
+}

@@ -132,6 +132,16 @@ pub enum Deed {
         /// The message that it answers.
         #[serde(default)]
         reply_to: Option<String>,
+        /// Seconds that it is worth handing over, where its author says so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ttl_seconds: Option<u64>,
+        /// When it becomes a dead letter, unless it was handed over before; the board says it.
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            with = "crate::moment::optional"
+        )]
+        expires: Option<Timestamp>,
     },
     /// A message went a step further.
     #[serde(rename = "calc.message.receipt")]
@@ -149,6 +159,13 @@ pub enum Deed {
     MessageRetried {
         /// The message.
         message: String,
+        /// When it becomes a dead letter again; the board says it.
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            with = "crate::moment::optional"
+        )]
+        expires: Option<Timestamp>,
     },
     /// Something was found out (Seed CALC §6, pattern 4).
     #[serde(rename = "calc.discovery")]
@@ -253,11 +270,14 @@ impl Deed {
                 to,
                 content,
                 reply_to,
+                ttl_seconds,
+                ..
             } => Order::Send {
                 id,
                 to,
                 content,
                 reply_to,
+                ttl_seconds,
             },
             Self::MessageMoved {
                 message,
@@ -268,7 +288,7 @@ impl Deed {
                 receipt,
                 evidence,
             },
-            Self::MessageRetried { message } => Order::Retry { message },
+            Self::MessageRetried { message, .. } => Order::Retry { message },
             Self::Discovered { id, content } => Order::Share {
                 id: id.unwrap_or_default(),
                 content,

@@ -26,6 +26,15 @@ pub struct Message {
     /// How far it has come, with evidence for each step; `None` while it waits.
     #[serde(default)]
     pub receipt: Option<Receipt>,
+    /// What shows that it came so far, or why it could not be handed over.
+    #[serde(default)]
+    pub evidence: Option<String>,
+    /// Seconds that it is worth handing over, where its author said so.
+    #[serde(default)]
+    pub ttl_seconds: Option<u64>,
+    /// When it becomes a dead letter, unless it was handed over before.
+    #[serde(default, with = "crate::moment::optional")]
+    pub expires: Option<Timestamp>,
     /// The session that it was delivered to.
     #[serde(default)]
     pub session_id: Option<String>,

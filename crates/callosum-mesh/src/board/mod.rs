@@ -11,14 +11,14 @@ mod message;
 mod order;
 mod refusal;
 mod session;
-mod state;
+pub(crate) mod state;
 mod task;
 
 pub use self::{
     deed::{Deed, Receipt},
     lease::{LEASE, Lease},
     message::{Discovery, Message},
-    order::{CLAIM, NewTask, Order},
+    order::{CLAIM, MESSAGE_TTL, NewTask, Order},
     refusal::Refusal,
     session::{BEGINS, ENDS, PROCESS, Process, Session},
     state::Board,

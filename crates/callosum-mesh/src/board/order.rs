@@ -3,11 +3,17 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
-use super::{Board, Deed, LEASE, Lease, Receipt, Refusal, Session, Status, Task};
+use super::{Board, Deed, LEASE, Lease, Receipt, Refusal, Session, Status, Task, state::US};
 use crate::{agent::AgentName, mesh::Voice};
 
 /// How long a claim holds that is not claimed anew.
 pub const CLAIM: SignedDuration = SignedDuration::from_mins(30);
+
+/// How long a message waits to be handed over that does not say how long.
+pub const MESSAGE_TTL: SignedDuration = SignedDuration::from_hours(7 * 24);
+
+/// Longest that a message may wait, in seconds: a year.
+const LONGEST_TTL: u64 = 366 * 24 * 60 * 60;
 
 /// Most bytes of a prompt, a message or a discovery.
 const LONGEST: usize = 32 * 1024;
@@ -94,6 +100,8 @@ pub enum Order {
         content: String,
         /// The message that it answers.
         reply_to: Option<String>,
+        /// Seconds after which it is a dead letter, unless it was handed over before; [`MESSAGE_TTL`] where it is not said.
+        ttl_seconds: Option<u64>,
     },
     /// Take a message a step further.
     Move {
@@ -200,16 +208,28 @@ impl Board {
                 to,
                 content,
                 reply_to,
+                ttl_seconds,
             } => {
                 said("a message", &content)?;
-                let is_new = self.message(&id).is_none();
-                let deed = Deed::MessageSent {
+                if self.message(&id).is_some() {
+                    return Ok(Vec::new());
+                }
+                let is_known = by.as_str() == US || self.has_heard_of(&to);
+                let dead = Deed::MessageMoved {
+                    message: id.clone(),
+                    receipt: Receipt::Dead,
+                    evidence: Some(format!("nobody named {to} was heard of on this machine")),
+                };
+                let sent = Deed::MessageSent {
                     id,
                     to,
                     content,
                     reply_to,
+                    ttl_seconds,
+                    expires: Some(expires(now, ttl_seconds)?),
                 };
-                is_new.then_some(deed).into_iter().collect()
+                let dead = (!is_known).then_some(dead);
+                std::iter::once(sent).chain(dead).collect()
             }
             Order::Move {
                 message,
@@ -221,7 +241,8 @@ impl Board {
                 if known.receipt != Some(Receipt::Dead) {
                     return Err(Refusal::NotDead { message });
                 }
-                vec![Deed::MessageRetried { message }]
+                let expires = Some(expires(now, known.ttl_seconds)?);
+                vec![Deed::MessageRetried { message, expires }]
             }
             Order::Share { id, content } => {
                 said("a discovery", &content)?;
@@ -298,6 +319,22 @@ impl Board {
             path: lease.path.clone(),
         });
         claimed.chain(leases).collect()
+    }
+
+    /// The messages that nobody was handed in time, as dead letters.
+    pub fn expired(&self, now: Timestamp) -> Vec<Deed> {
+        let waiting = self.messages.iter();
+        let waiting = waiting.filter(|message| message.receipt.is_none());
+        let late = waiting.filter(|message| message.expires.is_some_and(|expires| expires <= now));
+        late.map(|message| Deed::MessageMoved {
+            message: message.id.clone(),
+            receipt: Receipt::Dead,
+            evidence: Some(format!(
+                "{} was not there to be handed it in time",
+                message.to
+            )),
+        })
+        .collect()
     }
 
     /// Who keeps an agent of this session from a file, at this time.
@@ -569,8 +606,9 @@ impl Board {
                 to: known.to.clone(),
             });
         }
-        // It never goes back, and a dead one is raised by trying again alone.
-        let is_further = known.receipt.is_none_or(|reached| reached < receipt);
+        // It never goes back. A dead one is raised by trying again, or by whom it was for: that agent is there.
+        let is_read = known.receipt == Some(Receipt::Dead) && receipt == Receipt::Acked;
+        let is_further = is_read || known.receipt.is_none_or(|reached| reached < receipt);
         let deed = Deed::MessageMoved {
             message,
             receipt,
@@ -615,6 +653,17 @@ fn same(what: &str, named: Option<u64>, now: u64) -> Result<(), Refusal> {
 fn is_name(value: &Value) -> bool {
     let name = value.as_str().map(str::parse::<AgentName>);
     name.is_some_and(|name| name.is_ok())
+}
+
+/// When a message becomes a dead letter.
+fn expires(now: Timestamp, ttl_seconds: Option<u64>) -> Result<Timestamp, Refusal> {
+    let Some(seconds) = ttl_seconds else {
+        return Ok(now + MESSAGE_TTL);
+    };
+    if !(1..=LONGEST_TTL).contains(&seconds) {
+        return Err(Refusal::NoTtl { seconds });
+    }
+    Ok(now + SignedDuration::from_secs(seconds as i64))
 }
 
 fn said(what: &'static str, text: &str) -> Result<(), Refusal> {

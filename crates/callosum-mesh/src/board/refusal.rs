@@ -134,6 +134,12 @@ pub enum Refusal {
         /// The message.
         message: String,
     },
+    /// A message would wait for too long, or not at all.
+    #[error("a message waits 1 to 31,622,400 seconds, not {seconds}")]
+    NoTtl {
+        /// How long it was to wait.
+        seconds: u64,
+    },
     /// A text is empty.
     #[error("{what} says nothing")]
     SaysNothing {

@@ -1,6 +1,6 @@
 //! [`Board`]: what stands after so many events.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -11,6 +11,23 @@ use crate::{agent::AgentName, event::Event};
 
 /// Tasks and messages that are over, and discoveries, are remembered up to so many of each; the log has all.
 const MOST_OVER: usize = 500;
+
+/// Most agents of which it is remembered that they were heard of.
+const MOST_HEARD: usize = 512;
+
+/// Who says what the mesh does by itself.
+pub(crate) const US: &str = "callosum";
+
+/// Who may be written to before they were heard of: the clients that we know, and the person.
+const KNOWN: [&str; 7] = [
+    US,
+    "claude-code",
+    "codex",
+    "gemini-cli",
+    "qwen-code",
+    "opencode",
+    "person",
+];
 
 /// What stands after so many events. Derived from the log, and made anew from it when it is lost.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -36,6 +53,9 @@ pub struct Board {
     /// Agents at work, the latest last, as far as their clients tell.
     #[serde(default)]
     pub sessions: Vec<Session>,
+    /// Who has told of anything.
+    #[serde(default)]
+    pub heard: BTreeSet<AgentName>,
     /// Every other key of the bridge file (Seed CALC §4: `active_evolution`, `account_state`).
     pub fields: BTreeMap<String, Value>,
 }
@@ -59,6 +79,11 @@ impl Board {
         })
     }
 
+    /// Whether this agent is one of the clients that we know, or has told of anything on this machine.
+    pub fn has_heard_of(&self, agent: &AgentName) -> bool {
+        KNOWN.contains(&agent.as_str()) || self.heard.contains(agent)
+    }
+
     /// Takes an event in. Events that are about something else, or about what is not there, change
     /// nothing: each process comes to the same board by the same log.
     pub fn apply(&mut self, event: &Event) {
@@ -66,6 +91,9 @@ impl Board {
             return;
         }
         self.seq = event.seq;
+        if !self.heard.contains(&event.source) && self.heard.len() < MOST_HEARD {
+            self.heard.insert(event.source.clone());
+        }
         if let Some(deed) = Deed::of(event) {
             self.rev = event.seq;
             self.last_writer = Some(event.source.clone());
@@ -164,6 +192,8 @@ impl Board {
                 to,
                 content,
                 reply_to,
+                ttl_seconds,
+                expires,
             } => {
                 if self.message(&id).is_none() {
                     self.messages.push(Message {
@@ -174,17 +204,23 @@ impl Board {
                         reply_to,
                         timestamp: event.timestamp,
                         receipt: None,
+                        evidence: None,
+                        ttl_seconds,
+                        expires,
                         session_id: None,
                         rev,
                     });
                 }
             }
             Deed::MessageMoved {
-                message, receipt, ..
+                message,
+                receipt,
+                evidence,
             } => {
                 let found = self.messages.iter_mut().find(|known| known.id == message);
                 if let Some(found) = found {
                     found.receipt = Some(receipt);
+                    found.evidence = evidence;
                     found.session_id = event.session_id.clone().or(found.session_id.take());
                     found.rev = rev;
                 }
@@ -192,10 +228,12 @@ impl Board {
                     message.receipt.is_some_and(super::Receipt::is_over)
                 });
             }
-            Deed::MessageRetried { message } => {
+            Deed::MessageRetried { message, expires } => {
                 let found = self.messages.iter_mut().find(|known| known.id == message);
                 if let Some(found) = found {
                     found.receipt = None;
+                    found.evidence = None;
+                    found.expires = expires;
                     found.rev = rev;
                 }
             }

@@ -353,6 +353,7 @@ impl Merge<'_> {
             to,
             content,
             reply_to: item.text("reply_to"),
+            ttl_seconds: None,
         };
         let by = item.name("from").unwrap_or_else(|| self.writer.clone());
         let at = item.moment("timestamp");

@@ -5,18 +5,20 @@
 //! wrote into the file is held against the projection that they began with, [`merge`]d item by
 //! item, and becomes events.
 //!
-//! Deliberately not here: noticing that the file has changed. Whoever runs a verb looks, and the daemon
-//! watches.
+//! Deliberately not here: noticing at once that the file has changed. Whoever runs a verb looks, and the daemon
+//! watches, by comparing one [`Glimpse`] with the next.
 
 mod document;
 mod drop_ins;
 mod edit;
+mod glimpse;
 mod merge;
 mod sync;
 
 pub use self::{
     document::{Document, NoDocument},
     edit::{Conflict, Edit, Merged},
+    glimpse::Glimpse,
     merge::merge,
     sync::{Bridge, DROP_INS, FILE, Rejected, Synced},
 };

@@ -73,7 +73,7 @@ pub struct Rejected {
 /// The bridge file and what belongs to it.
 #[derive(Clone, Debug)]
 pub struct Bridge {
-    disk: Disk,
+    pub(super) disk: Disk,
     file: PathBuf,
     drop_ins: PathBuf,
     kept: PathBuf,
@@ -160,6 +160,17 @@ impl Bridge {
         }
         self.tidy()?;
         Ok(synced)
+    }
+
+    /// Everything that somebody may write to.
+    pub(super) fn watched(&self) -> Result<Vec<PathBuf>, DiskError> {
+        let mut paths = drop_ins::found(&self.disk, &self.drop_ins)?;
+        let late = self.kept.join("late");
+        let kept = self.disk.list_dir(&late)?.into_iter();
+        paths.extend(kept.map(|entry| late.join(entry.name)));
+        paths.sort();
+        paths.push(self.file.clone());
+        Ok(paths)
     }
 
     fn make_folders(&self) -> Result<(), DiskError> {
@@ -501,6 +512,7 @@ fn write_to(orders: &mut Orders<'_, '_>, to: &AgentName, content: String) -> Res
         to: to.clone(),
         content,
         reply_to: None,
+        ttl_seconds: None,
     };
     orders.give(order, &Voice::of(us()), None)?;
     Ok(())

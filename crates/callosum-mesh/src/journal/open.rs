@@ -193,6 +193,12 @@ impl Journal {
         Ok(origin.is_some_and(|stat| stat.id == tip.origin))
     }
 
+    /// Whether the log in the folder has the id that it had when it was opened. One read of one small file.
+    pub fn is_own(&self) -> Result<bool, JournalError> {
+        let bytes = self.disk.read_if_there(&self.folder.join(ORIGIN))?;
+        Ok(bytes.is_some_and(|bytes| bytes.trim_ascii() == self.origin.as_bytes()))
+    }
+
     /// Begins to read after `cursor`.
     pub fn read_after(&self, cursor: &Cursor) -> Reader {
         Reader::begin(&self.disk, &self.events(), &self.origin, cursor)

@@ -109,6 +109,23 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
+    /// The log.
+    pub(crate) fn journal(&self) -> &Journal {
+        self.journal
+    }
+
+    /// The event that a draft would be at this place. Nothing is appended.
+    pub(crate) fn would_be(&self, draft: Draft, seq: u64) -> Event {
+        let journal = &*self.journal;
+        draft.stamped(Stamp {
+            origin: &journal.origin,
+            seq,
+            id: String::new(),
+            machine: &journal.machine,
+            now: journal.clock.now(),
+        })
+    }
+
     /// The log's own id.
     pub fn origin(&self) -> &str {
         &self.journal.origin

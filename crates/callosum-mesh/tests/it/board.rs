@@ -1,11 +1,15 @@
 //! Tasks, messages and discoveries, by their verbs.
 
+use std::time::Duration;
+
+use callosum_host::{Clock, Ids};
 use callosum_mesh::{
     Mesh,
     board::{NewTask, Order, Receipt, Refusal, Status},
     event::Draft,
     journal::Durability,
 };
+use jiff::SignedDuration;
 use serde_json::json;
 
 use crate::place::{Place, claim, refused, task, voice};
@@ -25,6 +29,7 @@ fn send(mesh: &mut Mesh, id: &str) {
         to: "codex".parse().expect("a name"),
         content: "look".to_owned(),
         reply_to: None,
+        ttl_seconds: None,
     };
     mesh.give(order, &voice("claude")).expect("it is sent");
 }
@@ -234,4 +239,94 @@ fn a_lost_or_broken_memory_of_the_board_costs_nothing() {
     assert_eq!(*place.mesh().board().unwrap(), board);
     place.disk.remove_file(&path).unwrap();
     assert_eq!(*place.mesh().board().unwrap(), board);
+}
+
+fn send_to(to: &str, ttl_seconds: Option<u64>) -> Order {
+    Order::Send {
+        id: "m".to_owned(),
+        to: to.parse().expect("a name"),
+        content: "look".to_owned(),
+        reply_to: None,
+        ttl_seconds,
+    }
+}
+
+/// CALC-PAT-2: a message to a name that nobody has is a dead letter at once, and says so; it can be tried again, and
+/// taken back.
+#[test]
+fn a_message_to_nobody_is_a_dead_letter() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    mesh.give(send_to("codxe", None), &voice("claude")).unwrap();
+    let message = mesh.board().unwrap().message("m").unwrap().clone();
+    assert_eq!(message.receipt, Some(Receipt::Dead));
+    let why = message.evidence.unwrap();
+    assert!(why.contains("nobody named codxe"), "{why}");
+    let retry = Order::Retry {
+        message: "m".to_owned(),
+    };
+    mesh.give(retry, &voice("claude")).unwrap();
+    assert_eq!(mesh.board().unwrap().message("m").unwrap().receipt, None);
+    mesh.give(moved("m", Receipt::Dropped), &voice("claude"))
+        .unwrap();
+    let message = mesh.board().unwrap().message("m").unwrap().clone();
+    assert_eq!(message.receipt, Some(Receipt::Dropped));
+    // One that has told of anything is no stranger.
+    mesh.give(task("t", "work"), &voice("reviewer-2")).unwrap();
+    let known = Order::Send {
+        id: "n".to_owned(),
+        to: "reviewer-2".parse().unwrap(),
+        content: "look".to_owned(),
+        reply_to: None,
+        ttl_seconds: None,
+    };
+    mesh.give(known, &voice("claude")).unwrap();
+    assert_eq!(mesh.board().unwrap().message("n").unwrap().receipt, None);
+}
+
+/// CALC-PAT-2: a message that nobody was handed in time is a dead letter, and waits as long again when it is tried again.
+#[test]
+fn a_message_that_waits_too_long_is_a_dead_letter() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let wrong = refused(mesh.give(send_to("codex", Some(0)), &voice("claude")));
+    assert_eq!(wrong, Refusal::NoTtl { seconds: 0 });
+    mesh.give(send_to("codex", Some(60)), &voice("claude"))
+        .unwrap();
+    let board = mesh.board().unwrap();
+    let sent = board.message("m").unwrap();
+    let expires = sent.expires.unwrap();
+    assert!(
+        board
+            .expired(expires - SignedDuration::from_secs(1))
+            .is_empty()
+    );
+    assert_eq!(board.expired(expires).len(), 1);
+    drop(mesh);
+    let late = Clock::fixed(expires, Duration::ZERO);
+    let open = |clock: &Clock| {
+        Mesh::open(&place.disk, clock, &Ids::random(), place.folder(), "mac1").unwrap()
+    };
+    let mut mesh = open(&late);
+    mesh.settle().unwrap();
+    let dead = mesh.board().unwrap().message("m").unwrap().clone();
+    assert_eq!(dead.receipt, Some(Receipt::Dead));
+    let seq = mesh.board().unwrap().seq;
+    mesh.settle().unwrap();
+    assert_eq!(mesh.board().unwrap().seq, seq, "it is told once");
+    let retry = Order::Retry {
+        message: "m".to_owned(),
+    };
+    mesh.give(retry, &voice("claude")).unwrap();
+    let again = mesh.board().unwrap().message("m").unwrap().clone();
+    assert_eq!(again.receipt, None);
+    assert_eq!(again.expires, Some(expires + SignedDuration::from_secs(60)));
+    // Whom it was for may read it though it is dead.
+    let later = Clock::fixed(expires + SignedDuration::from_hours(1), Duration::ZERO);
+    let mut mesh = open(&later);
+    mesh.settle().unwrap();
+    mesh.give(moved("m", Receipt::Acked), &voice("codex"))
+        .unwrap();
+    let read = mesh.board().unwrap().message("m").unwrap().receipt;
+    assert_eq!(read, Some(Receipt::Acked));
 }

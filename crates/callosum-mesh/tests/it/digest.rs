@@ -19,6 +19,7 @@ fn send(mesh: &mut Mesh, id: &str, content: &str) {
         to: "codex".parse().expect("a name"),
         content: content.to_owned(),
         reply_to: None,
+        ttl_seconds: None,
     };
     mesh.give(order, &voice("claude")).expect("it is sent");
 }

@@ -13,7 +13,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{open, speaker::SpeakerArgs};
-use crate::{cli::context::Context, ui::CommandError};
+use crate::{
+    cli::context::Context,
+    ui::{CommandError, Exit},
+};
 
 /// Say something to another agent, and read what others said
 #[derive(Debug, Subcommand)]
@@ -28,7 +31,8 @@ pub(crate) enum MessageCommand {
 /// Send a message
 ///
 /// Its id is printed. It waits until a hook of the agent's client hands it over, or the agent reads
-/// it; how far it has come, `message list` shows.
+/// it; how far it has come, `message list` shows. One that could not be handed over in time, or to a name that nobody on this
+/// machine has, is a dead letter: `message list --dead`. For the latter the command exits with 1.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -46,6 +50,9 @@ pub(crate) struct SendArgs {
     /// Its id; a new one by default. The same id twice is one message
     #[arg(long, value_name = "ID")]
     id: Option<String>,
+    /// Seconds after which it is a dead letter, unless it was handed over before; a week by default
+    #[arg(long, value_name = "SECONDS")]
+    ttl: Option<u64>,
     #[command(flatten)]
     speaker: SpeakerArgs,
 }
@@ -123,6 +130,10 @@ pub(crate) struct MessageOutput {
     pub(crate) timestamp: String,
     /// How far it has come: `queued`, `delivered`, `seen`, `acked`, `dead` or `dropped`.
     pub(crate) state: String,
+    /// What shows that it came so far, or why it could not be handed over.
+    pub(crate) evidence: Option<String>,
+    /// When it becomes a dead letter, unless it was handed over before.
+    pub(crate) expires: Option<String>,
     /// The session that it was delivered to.
     pub(crate) session_id: Option<String>,
 }
@@ -137,6 +148,8 @@ impl MessageOutput {
             reply_to: message.reply_to.clone(),
             timestamp: message.timestamp.to_string(),
             state: message.receipt.map_or("queued", Receipt::as_str).to_owned(),
+            evidence: message.evidence.clone(),
+            expires: message.expires.map(|expires| expires.to_string()),
             session_id: message.session_id.clone(),
         }
     }
@@ -169,12 +182,24 @@ fn send(context: &Context, args: &SendArgs) -> Result<(), CommandError> {
         to: args.to.clone(),
         content: args.content.clone(),
         reply_to: args.reply_to.clone(),
+        ttl_seconds: args.ttl,
     };
     act(context, &args.speaker, order)?;
     if context.ui.json {
-        return show(context, |message| message.id == id);
+        show(context, |message| message.id == id)?;
+    } else {
+        context.ui.read_by_all(&format!("{id}\n"))?;
     }
-    context.ui.read_by_all(&format!("{id}\n"))
+    let mut mesh = open::mesh(context)?;
+    let board = mesh.board().map_err(|error| open::explain(&error))?;
+    let sent = board.message(&id);
+    let dead = sent.filter(|message| message.receipt == Some(Receipt::Dead));
+    let Some(dead) = dead else {
+        return Ok(());
+    };
+    let why = dead.evidence.clone().unwrap_or_default();
+    let what = format!("the message is kept and not delivered: {why}");
+    Err(CommandError::new(Exit::No, what).hint(format!("callosum mesh message retry {id}")))
 }
 
 fn act(context: &Context, speaker: &SpeakerArgs, order: Order) -> Result<(), CommandError> {

@@ -145,6 +145,7 @@ fn exit_of(refusal: &Refusal) -> Exit {
         Refusal::SaysNothing { .. }
         | Refusal::TooLong { .. }
         | Refusal::TooManyNeeds
+        | Refusal::NoTtl { .. }
         | Refusal::NoValue { .. } => Exit::Usage,
         _ => Exit::No,
     }

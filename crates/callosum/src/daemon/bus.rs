@@ -3,7 +3,6 @@
 use std::{future::pending, rc::Rc, time::Duration};
 
 use callosum_mesh::{
-    event::Event,
     journal::{Cursor, Durability, JournalError},
     topic::Pattern,
 };
@@ -30,6 +29,7 @@ use tokio_tungstenite::{
 use super::{
     House,
     feed::Feed,
+    hub::Published,
     posting::{self, Refusal},
     reading::{self, MOST_PATTERNS},
     reply::{self, Reply},
@@ -279,8 +279,8 @@ impl Session {
                     return Err(wrong("`publish` has an `event` or a list of `events`"));
                 };
                 let durability = durability(ask.durability.as_deref())?;
-                let events = self.publish(what.get(), durability).await?;
-                Ok(acknowledged(&events, durability))
+                let published = self.publish(what.get(), durability).await?;
+                Ok(self.acknowledged(&published))
             }
             "request" => {
                 let Some(what) = ask.event else {
@@ -302,8 +302,8 @@ impl Session {
                 payload.insert("of".to_owned(), of.into());
                 let event = json!({ "type": "calc.ack", "source": source, "payload": payload });
                 let durability = durability(ask.durability.as_deref())?;
-                let events = self.publish(&event.to_string(), durability).await?;
-                Ok(acknowledged(&events, durability))
+                let published = self.publish(&event.to_string(), durability).await?;
+                Ok(self.acknowledged(&published))
             }
             "ping" => Ok(json!({ "op": "pong" })),
             _ => Err(wrong(
@@ -312,7 +312,12 @@ impl Session {
         }
     }
 
-    async fn publish(&self, what: &str, durability: Durability) -> Result<Vec<Event>, Value> {
+    fn acknowledged(&self, published: &Published) -> Value {
+        let acks = published.acks(&self.house.hub.origin());
+        json!({ "op": "ack", "acks": acks })
+    }
+
+    async fn publish(&self, what: &str, durability: Durability) -> Result<Published, Value> {
         let taken = posting::taken(&self.house, what.as_bytes(), durability).await;
         taken.map_err(|refusal: Refusal| refusal.told(&self.house))
     }
@@ -344,13 +349,13 @@ impl Session {
             let acks = "calc.ack".parse().expect("it is a pattern");
             self.acks = Some(Feed::begin(&self.house.hub, vec![acks], None));
         }
-        let events = self.publish(&value.to_string(), Durability::Logged).await?;
-        let waiting = events.iter().map(|event| Waiting {
+        let published = self.publish(&value.to_string(), Durability::Logged).await?;
+        let waiting = published.events.iter().flatten().map(|event| Waiting {
             id: event.id.clone(),
             until: Instant::now() + wait,
         });
         self.requests.extend(waiting);
-        Ok(acknowledged(&events, Durability::Logged))
+        Ok(self.acknowledged(&published))
     }
 
     /// Passes on what belongs to a request of the client.
@@ -460,12 +465,4 @@ fn durability(name: Option<&str>) -> Result<Durability, Value> {
         .into_iter()
         .find(|known| known.as_str() == name);
     known.ok_or_else(|| json!({ "error": "`durability` must be ephemeral, logged or synced" }))
-}
-
-fn acknowledged(events: &[Event], durability: Durability) -> Value {
-    let acks: Vec<Value> = events
-        .iter()
-        .map(|event| posting::ack(event, durability))
-        .collect();
-    json!({ "op": "ack", "acks": acks })
 }

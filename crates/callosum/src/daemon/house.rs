@@ -92,6 +92,7 @@ impl House {
     /// All metrics: those of the daemon, and the guard's as far as they can be counted.
     pub(super) async fn metrics(&self) -> String {
         let mut text = self.hub.counts.text(self.gauges());
+        self.hub.keeper().tallies().write(&mut text);
         let guard = Arc::clone(&self.guard);
         match tokio::task::spawn_blocking(move || guard()).await {
             Ok(Ok(guard)) => text.push_str(&guard),

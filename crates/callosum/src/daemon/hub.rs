@@ -15,12 +15,20 @@ use std::{
 
 use callosum_host::LockError;
 use callosum_mesh::{
+    MeshError,
     event::{Draft, Event},
+    is_about_board,
     journal::{Cursor, Durability, Journal, JournalError, Reader, Tip},
 };
 use tokio::sync::{Notify, oneshot};
 
-use super::{frame::Frame, metrics::Counts, seat::Seat, syncer::Syncer};
+use super::{
+    frame::Frame,
+    keeper::{Busy, Keeper},
+    metrics::Counts,
+    seat::Seat,
+    syncer::Syncer,
+};
 
 /// How often the log is looked at while somebody listens.
 const LOOK: Duration = Duration::from_millis(25);
@@ -44,7 +52,26 @@ pub(super) type Opener = Box<dyn Fn() -> Result<Journal, JournalError>>;
 struct Post {
     drafts: Vec<Draft>,
     durability: Durability,
-    done: oneshot::Sender<Result<Vec<Event>, Arc<JournalError>>>,
+    done: oneshot::Sender<Result<Vec<Event>, Arc<MeshError>>>,
+}
+
+/// What was handed in, as it was kept.
+pub(super) struct Published {
+    /// Each as it stands in the log; `None` where it changed nothing, since things were so already.
+    pub(super) events: Vec<Option<Event>>,
+    /// How they are kept, which may be better than was asked for.
+    pub(super) durability: Durability,
+}
+
+/// Why what was handed in was not kept.
+#[derive(Debug)]
+pub(super) enum Unpublished {
+    /// The log or the board did not take it.
+    Mesh(Arc<MeshError>),
+    /// More wait to be decided than may.
+    Busy,
+    /// What changes the board is kept, and was to be ephemeral: which of the list.
+    Ephemeral(usize),
 }
 
 /// The log, and everybody who is told of it.
@@ -59,12 +86,13 @@ pub(super) struct Hub {
     posts: RefCell<Vec<Post>>,
     posted: Notify,
     syncer: Syncer,
+    keeper: Keeper,
     pub(super) counts: Counts,
 }
 
 impl Hub {
     /// Opens the log. What is in it already nobody is told of who does not ask.
-    pub(super) fn open(open: Opener) -> Result<Self, JournalError> {
+    pub(super) fn open(open: Opener, keeper: Keeper) -> Result<Self, JournalError> {
         let mut journal = open()?;
         let turn = journal.turn()?;
         let (seen, tip) = (turn.cursor().seq, turn.tip()?);
@@ -78,6 +106,7 @@ impl Hub {
             posts: RefCell::default(),
             posted: Notify::new(),
             syncer: Syncer::start(),
+            keeper,
             counts: Counts::default(),
         })
     }
@@ -117,19 +146,57 @@ impl Hub {
         self.seats.borrow().len()
     }
 
+    /// The thread that keeps the board.
+    pub(super) fn keeper(&self) -> &Keeper {
+        &self.keeper
+    }
+
     /// Keeps these events as `durability` says, tells everybody, and returns them in their places.
     ///
-    /// All that is handed in while others are being appended goes into one write, and one sync does for all of it.
+    /// All that is handed in while others are being appended goes into one write, and one sync does for all of it. A list
+    /// with an event that changes the board is decided first, all or none, and synced whatever was asked for.
     pub(super) async fn publish(
         &self,
         drafts: Vec<Draft>,
         durability: Durability,
-    ) -> Result<Vec<Event>, Arc<JournalError>> {
+    ) -> Result<Published, Unpublished> {
         let began = Instant::now();
-        let published = if durability == Durability::Ephemeral {
+        let about = drafts.iter().position(|draft| is_about_board(&draft.topic));
+        let published = match about {
+            Some(at) if durability == Durability::Ephemeral => Err(Unpublished::Ephemeral(at)),
+            Some(_) => self.decide(drafts).await,
+            None => self.keep(drafts, durability).await,
+        };
+        if let Ok(published) = &published {
+            self.counts.publish(published.durability, began.elapsed());
+        }
+        published
+    }
+
+    async fn decide(&self, drafts: Vec<Draft>) -> Result<Published, Unpublished> {
+        let decided = self.keeper.order(drafts);
+        let decided = decided.map_err(|Busy| Unpublished::Busy)?;
+        let events = decided.await.map_err(|_| Unpublished::Busy)?;
+        let events = events.map_err(Unpublished::Mesh)?;
+        // Who hands it in finds everybody told. What fails here is told of by the next look.
+        if self.look().is_err() {
+            self.counts.unreadable();
+        }
+        Ok(Published {
+            events,
+            durability: Durability::Synced,
+        })
+    }
+
+    async fn keep(
+        &self,
+        drafts: Vec<Draft>,
+        durability: Durability,
+    ) -> Result<Published, Unpublished> {
+        let events = if durability == Durability::Ephemeral {
             let events = self.journal.borrow().ephemeral(drafts);
             self.tell(events.clone());
-            Ok(events)
+            events
         } else {
             let (done, result) = oneshot::channel();
             self.posts.borrow_mut().push(Post {
@@ -139,12 +206,13 @@ impl Hub {
             });
             self.posted.notify_one();
             let answered = result.await;
-            answered.expect("the writer answers everybody before it ends")
+            let events = answered.expect("the writer answers everybody before it ends");
+            events.map_err(Unpublished::Mesh)?
         };
-        if published.is_ok() {
-            self.counts.publish(durability, began.elapsed());
-        }
-        published
+        Ok(Published {
+            events: events.into_iter().map(Some).collect(),
+            durability,
+        })
     }
 
     /// Appends what is handed in, until the end of the process.
@@ -219,7 +287,7 @@ impl Hub {
                 }
             }
             Err(error) => {
-                let error = Arc::new(error);
+                let error = Arc::new(MeshError::from(error));
                 for (_, _, waits) in waiting {
                     drop(waits.send(Err(Arc::clone(&error))));
                 }
@@ -282,7 +350,10 @@ impl Hub {
             } else {
                 LOOK
             };
-            tokio::time::sleep(pause).await;
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = self.keeper.appended().notified() => {}
+            }
             if self.look().is_err() {
                 self.counts.unreadable();
             }
@@ -367,7 +438,7 @@ impl Hub {
 }
 
 fn refuse(posts: Vec<Post>, error: JournalError) {
-    let error = Arc::new(error);
+    let error = Arc::new(MeshError::from(error));
     for post in posts {
         drop(post.done.send(Err(Arc::clone(&error))));
     }

@@ -7,10 +7,13 @@ use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
     fmt::Write as _,
+    sync::atomic::Ordering,
     time::Duration,
 };
 
 use callosum_mesh::{event::Event, journal::Durability};
+
+use super::keeper::Tallies;
 
 /// Most pairs of a topic's class and a source that are counted apart.
 const MOST_SERIES: usize = 64;
@@ -194,7 +197,7 @@ impl Counts {
             "Requests that were refused",
         );
         for reason in [
-            "host", "page", "faults", "size", "rate", "full", "log", "slow",
+            "host", "page", "faults", "size", "rate", "full", "log", "slow", "board", "busy",
         ] {
             let count = self.refused.borrow().get(reason).copied().unwrap_or(0);
             let _ = writeln!(text, "mesh_refused_total{{reason=\"{reason}\"}} {count}");
@@ -238,6 +241,42 @@ impl Counts {
             );
         }
         text
+    }
+}
+
+impl Tallies {
+    /// What the bridge brought, likewise.
+    pub(super) fn write(&self, text: &mut String) {
+        for (name, help, tally) in [
+            (
+                "mesh_bridge_edits_total",
+                "Edits of the bridge file that were taken over",
+                &self.edits,
+            ),
+            (
+                "mesh_bridge_conflicts_total",
+                "What could not be taken over",
+                &self.conflicts,
+            ),
+            (
+                "mesh_bridge_rejected_total",
+                "Files of the bridge that were no JSON",
+                &self.rejected,
+            ),
+            (
+                "mesh_bridge_errors_total",
+                "Times that the bridge could not be brought in line",
+                &self.errors,
+            ),
+        ] {
+            one(
+                text,
+                name,
+                "counter",
+                help,
+                tally.load(Ordering::Relaxed) as f64,
+            );
+        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! The daemon behind `callosum serve`: events over HTTP, a bus over WebSocket, metrics.
 //!
 //! Start with [`serve`], which runs until it is asked to end. [`Instance`] is the one that serves this
-//! machine's home, and how others find it. `hub` appends to the log and tells everybody who listens; `routes` is
-//! what is asked, at which door; `bus`, `stream`, `reading` and `posting` answer.
+//! machine's home, and how others find it. `hub` appends to the log and tells everybody who listens, `keeper` keeps the
+//! board and the bridge file; `routes` is what is asked, at which door; `bus`, `stream`, `reading` and `posting` answer.
 //!
 //! One thread and a runtime on it: the log is written where it is handed in, and who listens is told from there.
-//! A second thread waits for the disk. What is deliberately not here: anything that only works with a daemon. Other
+//! A second thread waits for the disk, a third decides what changes the board. What is deliberately not here: anything that only works with a daemon. Other
 //! processes append to the same log, under its lock, and are heard of as well.
 
 mod addresses;
@@ -17,6 +17,7 @@ mod gate;
 mod house;
 mod hub;
 mod instance;
+mod keeper;
 mod metrics;
 mod posting;
 mod rate;

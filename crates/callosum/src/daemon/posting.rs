@@ -3,7 +3,8 @@
 use std::{rc::Rc, sync::Arc};
 
 use callosum_mesh::{
-    event::{Draft, Event, Fault, LONGEST},
+    MeshError, board,
+    event::{Draft, Fault, LONGEST},
     journal::{Durability, JournalError},
 };
 use hyper::{Request, Response, StatusCode, body::Incoming};
@@ -12,6 +13,7 @@ use tokio::time::Instant;
 
 use super::{
     House,
+    hub::{Published, Unpublished},
     reply::{self, Reply},
     request::{self, Unread},
 };
@@ -31,8 +33,39 @@ pub(super) enum Refusal {
     /// Its source has to wait.
     Rate(std::time::Duration),
     /// The log did not take them.
-    Log(Arc<JournalError>),
+    Log(Arc<MeshError>),
+    /// The board did not: another has the task, or it is not there.
+    Board(board::Refusal),
+    /// More wait to be decided than may.
+    Busy,
 }
+
+impl From<Unpublished> for Refusal {
+    fn from(unpublished: Unpublished) -> Self {
+        match unpublished {
+            Unpublished::Busy => Self::Busy,
+            Unpublished::Ephemeral(at) => {
+                let fault = Fault {
+                    key: "durability".to_owned(),
+                    found: "`ephemeral`".to_owned(),
+                    wanted: "logged or synced: what changes the board is kept".to_owned(),
+                };
+                Self::Faults(vec![(at, fault)])
+            }
+            Unpublished::Mesh(error) => match &*error {
+                MeshError::Refused(refusal) => Self::Board(refusal.clone()),
+                MeshError::Faults(faults) => {
+                    let faults = faults.0.iter().map(|fault| (0, fault.clone()));
+                    Self::Faults(faults.collect())
+                }
+                _ => Self::Log(error),
+            },
+        }
+    }
+}
+
+/// How long who came while too many waited is asked to stay away.
+const BUSY: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// The answer to a request that hands events in.
 pub(super) async fn answer(house: &Rc<House>, request: Request<Incoming>) -> Response<Reply> {
@@ -75,12 +108,12 @@ pub(super) async fn answer(house: &Rc<House>, request: Request<Incoming>) -> Res
     };
     let is_list = body.trim_ascii_start().first() == Some(&b'[');
     match taken(house, &body, durability).await {
-        Ok(events) => {
-            let mut acks = events.iter().map(|event| ack(event, durability));
-            let answer: Value = if is_list {
-                acks.collect()
+        Ok(published) => {
+            let mut acks = published.acks(&house.hub.origin());
+            let answer = if is_list {
+                Value::Array(acks)
             } else {
-                acks.next().unwrap_or_default()
+                acks.pop().unwrap_or_default()
             };
             reply::data(StatusCode::OK, &answer)
         }
@@ -88,15 +121,28 @@ pub(super) async fn answer(house: &Rc<House>, request: Request<Incoming>) -> Res
     }
 }
 
-/// What is acknowledged: the event's place, and what that is worth.
-pub(super) fn ack(event: &Event, durability: Durability) -> Value {
-    let seq = (event.seq > 0).then_some(event.seq);
-    json!({
-        "seq": seq,
-        "origin": event.origin,
-        "id": event.id,
-        "durability": durability.as_str(),
-    })
+impl Published {
+    /// What is acknowledged of each event: its place, and what that is worth. `seq` is null for one that is kept
+    /// nowhere, and for one that changed nothing, which also has no `id`.
+    pub(super) fn acks(&self, origin: &str) -> Vec<Value> {
+        let durability = self.durability.as_str();
+        let acks = self.events.iter().map(|event| match event {
+            Some(event) => json!({
+                "seq": (event.seq > 0).then_some(event.seq),
+                "origin": event.origin,
+                "id": event.id,
+                "durability": durability,
+            }),
+            None => json!({
+                "seq": null,
+                "origin": origin,
+                "id": null,
+                "durability": durability,
+                "is_unchanged": true,
+            }),
+        });
+        acks.collect()
+    }
 }
 
 /// Reads one event or a list of them, and has them kept and told.
@@ -104,7 +150,7 @@ pub(super) async fn taken(
     house: &Rc<House>,
     body: &[u8],
     durability: Durability,
-) -> Result<Vec<Event>, Refusal> {
+) -> Result<Published, Refusal> {
     let drafts = read(body)?;
     {
         let mut rates = house.rates.borrow_mut();
@@ -117,8 +163,7 @@ pub(super) async fn taken(
                 .map_err(Refusal::Rate)?;
         }
     }
-    let published = house.hub.publish(drafts, durability).await;
-    published.map_err(Refusal::Log)
+    Ok(house.hub.publish(drafts, durability).await?)
 }
 
 fn read(body: &[u8]) -> Result<Vec<Draft>, Refusal> {
@@ -170,6 +215,8 @@ impl Refusal {
             Self::TooMany | Self::TooLong(_) => "size",
             Self::Rate(_) => "rate",
             Self::Log(_) => "log",
+            Self::Board(_) => "board",
+            Self::Busy => "busy",
         }
     }
 
@@ -202,6 +249,11 @@ impl Refusal {
                 "error": "this source hands in more events a second than it may",
                 "retry_after_seconds": wait.as_secs_f64(),
             }),
+            Self::Board(refusal) => json!({ "error": refusal.to_string() }),
+            Self::Busy => json!({
+                "error": "more events that change the board wait than may",
+                "retry_after_seconds": BUSY.as_secs_f64(),
+            }),
             Self::Log(error) => {
                 let mut words = error.to_string();
                 let mut cause = std::error::Error::source(&**error);
@@ -224,11 +276,19 @@ impl Refusal {
                 let words = told["error"].as_str().unwrap_or_default();
                 return reply::later(StatusCode::TOO_MANY_REQUESTS, words, *wait);
             }
+            Self::Board(_) => StatusCode::CONFLICT,
+            Self::Busy => {
+                let words = told["error"].as_str().unwrap_or_default();
+                return reply::later(StatusCode::SERVICE_UNAVAILABLE, words, BUSY);
+            }
             Self::Log(error) => match &**error {
-                JournalError::Disk(error) | JournalError::Unsynced(error) if error.is_full() => {
+                MeshError::Disk(error)
+                | MeshError::Journal(JournalError::Disk(error) | JournalError::Unsynced(error))
+                    if error.is_full() =>
+                {
                     StatusCode::INSUFFICIENT_STORAGE
                 }
-                JournalError::TooLong { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+                MeshError::Journal(JournalError::TooLong { .. }) => StatusCode::PAYLOAD_TOO_LARGE,
                 _ => StatusCode::SERVICE_UNAVAILABLE,
             },
         };

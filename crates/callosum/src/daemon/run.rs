@@ -12,7 +12,10 @@ use std::{
 };
 
 use callosum_host::{Clock, Disk, DiskError, Ids, machine, process::Cancel};
-use callosum_mesh::journal::{Journal, JournalError};
+use callosum_mesh::{
+    Mesh, MeshError,
+    journal::{Journal, JournalError},
+};
 use tokio::{
     net::{TcpListener, UnixListener, unix::pipe},
     sync::{Semaphore, watch},
@@ -23,6 +26,7 @@ use super::{
     Addresses, House, Instance, Serving, Unserved, Wish, connection,
     house::{GuardMetrics, Listeners},
     hub::Hub,
+    keeper::Keeper,
     rate::Rates,
     routes::Door,
 };
@@ -55,6 +59,9 @@ pub(crate) enum ServeError {
     /// The log cannot be opened.
     #[error("the log of events cannot be opened")]
     Journal(#[from] JournalError),
+    /// The board that follows from it cannot be.
+    #[error("the board of tasks and messages cannot be opened")]
+    Mesh(#[from] MeshError),
     /// Files beside the log cannot be written.
     #[error(transparent)]
     Disk(#[from] DiskError),
@@ -126,10 +133,14 @@ pub(crate) fn serve(
         ..
     } = setting;
     let started = clock.now().to_string();
-    let hub = Hub::open(Box::new(move || {
-        let name = machine::name().unwrap_or_else(|| "unknown".to_owned());
-        Journal::open(&disk, &clock, &ids, &folder, &name)
-    }))?;
+    let name = || machine::name().unwrap_or_else(|| "unknown".to_owned());
+    let keeper = Keeper::start({
+        let (disk, clock, ids) = (disk.clone(), clock.clone(), ids.clone());
+        let folder = folder.clone();
+        Box::new(move || Mesh::open(&disk, &clock, &ids, &folder, &name()))
+    })?;
+    let open = move || Journal::open(&disk, &clock, &ids, &folder, &name());
+    let hub = Hub::open(Box::new(open), keeper)?;
     let address = |wanted: Door| {
         let mut found = doors.iter().filter(|(door, _, _)| *door == wanted);
         found.next().map(|(_, _, address)| address.to_string())

@@ -9,10 +9,10 @@ use tungstenite::{Message, WebSocket};
 use super::daemon::{Daemon, event};
 
 /// A client of the bus.
-struct Client(WebSocket<TcpStream>);
+pub(super) struct Client(WebSocket<TcpStream>);
 
 impl Client {
-    fn connect(daemon: &Daemon<'_>) -> Self {
+    pub(super) fn connect(daemon: &Daemon<'_>) -> Self {
         let address = daemon.at("bus");
         let stream = TcpStream::connect(address).unwrap();
         stream
@@ -22,13 +22,13 @@ impl Client {
         Self(socket)
     }
 
-    fn say(&mut self, value: Value) {
+    pub(super) fn say(&mut self, value: Value) {
         self.0
             .send(Message::Text(value.to_string().into()))
             .unwrap();
     }
 
-    fn hear(&mut self) -> Value {
+    pub(super) fn hear(&mut self) -> Value {
         loop {
             if let Message::Text(text) = self.0.read().unwrap() {
                 return serde_json::from_str(&text).unwrap();
@@ -36,7 +36,7 @@ impl Client {
         }
     }
 
-    fn asked(&mut self, value: Value) -> Value {
+    pub(super) fn asked(&mut self, value: Value) -> Value {
         self.say(value);
         self.hear()
     }
@@ -64,7 +64,7 @@ fn each_hears_the_topics_that_it_asked_for() {
         (&json!("subscribed"), &json!(1))
     );
     two.asked(json!({"op": "subscribe", "topics": ["evo3.**", "pane.*"]}));
-    for (number, topic) in ["calc.discovery", "calc.a.b", "evo3.a.b", "pane.x", "evo3"]
+    for (number, topic) in ["calc.note", "calc.a.b", "evo3.a.b", "pane.x", "evo3"]
         .iter()
         .enumerate()
     {

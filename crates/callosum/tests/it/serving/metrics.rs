@@ -27,7 +27,7 @@ fn every_metric_that_the_board_and_the_alerts_name_is_served() {
         .run();
     let daemon = Daemon::start(&env);
     daemon
-        .post("?durability=synced", &event("calc.discovery", 1))
+        .post("?durability=synced", &event("calc.note", 1))
         .with(200);
     daemon.post("", "{}").with(400);
     let served = daemon.get("metrics", "/metrics").with(200);

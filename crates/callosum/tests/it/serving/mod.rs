@@ -1,5 +1,7 @@
 //! The daemon: what it serves, to whom, and what happens when something else does not.
 
+/// What changes the board, and the bridge file.
+mod board;
 /// The bus over WebSocket.
 mod bus;
 /// A daemon of a test's own.

@@ -1,0 +1,252 @@
+//! [`Keeper`]: the thread that keeps the board, so that what changes it is decided as the verbs decide it.
+//!
+//! It has the mesh open for itself: events that mean tasks, messages, discoveries or leases are compared and set there, in one
+//! turn and with one sync for all that wait. Between them it watches the bridge file and the folder of additions, by
+//! looking at their sizes and times (why not by a watch of the system, `hub` says), takes over what somebody wrote, shows
+//! how the board stands, and does what time alone brings about.
+//!
+//! Deliberately not here: who listens. What this thread appends the hub hears of as it does of what other
+//! processes append; and where this thread cannot go on, everything but the board does.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+        mpsc::{self, RecvTimeoutError, TrySendError},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use callosum_mesh::{
+    Mesh, MeshError,
+    bridge::{Bridge, Glimpse, Synced},
+    event::{Draft, Event},
+};
+use tokio::sync::{Notify, oneshot};
+
+/// How often the files of the bridge are looked at.
+const LOOK: Duration = Duration::from_millis(40);
+
+/// How often they are read whether they look changed or not, and the time is looked at. Also how long is paused after a
+/// failure.
+const READ: Duration = Duration::from_secs(1);
+
+/// Most lists that wait to be decided. One more is refused.
+const MOST_WAITING: usize = 256;
+
+/// How the mesh is opened: again where its folder was removed.
+pub(super) type Opener = Box<dyn Fn() -> Result<Mesh, MeshError> + Send>;
+
+/// What became of a list: each event as it stands in the log, `None` where things were so already.
+pub(super) type Answer = Result<Vec<Option<Event>>, Arc<MeshError>>;
+
+struct Order {
+    list: Vec<Draft>,
+    done: oneshot::Sender<Answer>,
+}
+
+/// The thread; it ends when this is dropped and all that waited was decided.
+pub(super) struct Keeper {
+    orders: Option<mpsc::SyncSender<Order>>,
+    thread: Option<thread::JoinHandle<()>>,
+    appended: Arc<Notify>,
+    tallies: Arc<Tallies>,
+}
+
+/// What the bridge brought since the process began.
+#[derive(Debug, Default)]
+pub(super) struct Tallies {
+    pub(super) edits: AtomicU64,
+    pub(super) conflicts: AtomicU64,
+    pub(super) rejected: AtomicU64,
+    pub(super) errors: AtomicU64,
+}
+
+/// As many lists wait as may, or the thread has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Busy;
+
+impl Keeper {
+    pub(super) fn start(open: Opener) -> Result<Self, MeshError> {
+        let mesh = open()?;
+        let (orders, waiting) = mpsc::sync_channel(MOST_WAITING);
+        let (appended, tallies) = (Arc::new(Notify::new()), Arc::new(Tallies::default()));
+        let mut desk = Desk {
+            open,
+            mesh,
+            seen: Glimpse::default(),
+            shown: None,
+            read: None,
+            failed: None,
+            appended: Arc::clone(&appended),
+            tallies: Arc::clone(&tallies),
+        };
+        let thread = thread::spawn(move || desk.work(&waiting));
+        Ok(Self {
+            orders: Some(orders),
+            thread: Some(thread),
+            appended,
+            tallies,
+        })
+    }
+
+    /// Has a list decided, and tells what became of it. Nothing is waited for.
+    pub(super) fn order(&self, list: Vec<Draft>) -> Result<oneshot::Receiver<Answer>, Busy> {
+        let (done, answer) = oneshot::channel();
+        let orders = self.orders.as_ref().ok_or(Busy)?;
+        match orders.try_send(Order { list, done }) {
+            Ok(()) => Ok(answer),
+            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => Err(Busy),
+        }
+    }
+
+    /// Woken when this thread has appended something by itself.
+    pub(super) fn appended(&self) -> &Notify {
+        &self.appended
+    }
+
+    pub(super) fn tallies(&self) -> &Tallies {
+        &self.tallies
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.orders = None;
+        if let Some(thread) = self.thread.take() {
+            drop(thread.join());
+        }
+    }
+}
+
+/// What the thread works at.
+struct Desk {
+    open: Opener,
+    mesh: Mesh,
+    /// What the files of the bridge looked like when they were last brought in line.
+    seen: Glimpse,
+    /// The change of the board that the bridge file shows.
+    shown: Option<u64>,
+    /// When the files were last read.
+    read: Option<Instant>,
+    /// When something last failed.
+    failed: Option<Instant>,
+    appended: Arc<Notify>,
+    tallies: Arc<Tallies>,
+}
+
+impl Desk {
+    fn work(&mut self, waiting: &mpsc::Receiver<Order>) {
+        let mut looked = Instant::now();
+        loop {
+            match waiting.recv_timeout(LOOK.saturating_sub(looked.elapsed())) {
+                Ok(first) => {
+                    let mut orders = vec![first];
+                    orders.extend(waiting.try_iter());
+                    self.decide(orders);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            if looked.elapsed() >= LOOK {
+                looked = Instant::now();
+                self.attend();
+            }
+        }
+    }
+
+    /// Decides all that waits in one turn, and answers everybody.
+    fn decide(&mut self, orders: Vec<Order>) {
+        let (lists, waiting): (Vec<_>, Vec<_>) = orders
+            .into_iter()
+            .map(|order| (order.list, order.done))
+            .unzip();
+        let opened = self.open_anew_if_another();
+        let decided = opened.and_then(|()| self.mesh.publish_lists(lists));
+        match decided {
+            Ok(answers) => {
+                for (answer, done) in answers.into_iter().zip(waiting) {
+                    // Who waited may have gone; what it handed in is decided all the same.
+                    drop(done.send(answer.map_err(Arc::new)));
+                }
+            }
+            Err(error) => {
+                let error = Arc::new(error);
+                for done in waiting {
+                    drop(done.send(Err(Arc::clone(&error))));
+                }
+            }
+        }
+    }
+
+    /// Brings the bridge in line where there may be anything to do.
+    fn attend(&mut self) {
+        if self.failed.is_some_and(|at| at.elapsed() < READ) {
+            return;
+        }
+        self.failed = None;
+        if self.bring_in_line().is_err() {
+            self.failed = Some(Instant::now());
+            self.read = None;
+            self.tallies.errors.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn bring_in_line(&mut self) -> Result<(), MeshError> {
+        self.open_anew_if_another()?;
+        let is_due = self.read.is_none_or(|at| at.elapsed() >= READ);
+        if is_due {
+            let before = self.mesh.board()?.seq;
+            self.mesh.keep_time()?;
+            self.tell_if_after(before)?;
+        }
+        let bridge = Bridge::of(self.mesh.disk(), &self.mesh);
+        let glimpse = bridge.glimpse()?;
+        let rev = self.mesh.board()?.rev;
+        if !is_due && glimpse == self.seen && self.shown == Some(rev) {
+            return Ok(());
+        }
+        let before = self.mesh.board()?.seq;
+        let synced = bridge.sync(&mut self.mesh)?;
+        self.count(&synced);
+        self.tell_if_after(before)?;
+        // Taken before it was read: what was written since looks otherwise the next time.
+        self.seen = if synced == Synced::default() {
+            glimpse
+        } else {
+            Glimpse::default()
+        };
+        self.shown = Some(self.mesh.board()?.rev);
+        self.read = Some(Instant::now());
+        Ok(())
+    }
+
+    fn tell_if_after(&mut self, seq: u64) -> Result<(), MeshError> {
+        if self.mesh.board()?.seq > seq {
+            self.appended.notify_one();
+        }
+        Ok(())
+    }
+
+    fn count(&self, synced: &Synced) {
+        for (tally, count) in [
+            (&self.tallies.edits, synced.edits),
+            (&self.tallies.conflicts, synced.conflicts.len()),
+            (&self.tallies.rejected, synced.rejected.len()),
+        ] {
+            tally.fetch_add(count as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// Opens the mesh again where its folder was removed or replaced.
+    fn open_anew_if_another(&mut self) -> Result<(), MeshError> {
+        if self.mesh.is_in_place()? {
+            return Ok(());
+        }
+        self.mesh = (self.open)()?;
+        self.shown = None;
+        self.read = None;
+        Ok(())
+    }
+}

@@ -198,7 +198,7 @@ impl Desk {
         let is_due = self.read.is_none_or(|at| at.elapsed() >= READ);
         if is_due {
             let before = self.mesh.board()?.seq;
-            self.mesh.keep_time()?;
+            self.mesh.settle()?;
             self.tell_if_after(before)?;
         }
         let bridge = Bridge::of(self.mesh.disk(), &self.mesh);

@@ -62,6 +62,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
         to: agent(&to)?,
         content: needed(text, "text", "what is said")?,
         reply_to: None,
+        ttl_seconds: None,
     };
     open::given(context, order, &voice)?;
     Ok(format!("{id} is sent, and waits to be read\n"))

@@ -24,7 +24,27 @@ const OTHER_NAMES: [(&str, &str); 5] = [
 #[serde(try_from = "String", into = "String")]
 pub struct AgentName(String);
 
+/// Who says what the mesh does by itself.
+pub(crate) const US: &str = "callosum";
+
 impl AgentName {
+    /// Reads the name of somebody who speaks: any but `callosum`, in whose name only the program itself does.
+    pub fn of_speaker(text: &str) -> Result<Self, AgentNameError> {
+        let name: Self = text.parse()?;
+        if name.is_us() {
+            return Err(AgentNameError {
+                found: name.0,
+                is_ours: true,
+            });
+        }
+        Ok(name)
+    }
+
+    /// Whether the program itself speaks.
+    pub fn is_us(&self) -> bool {
+        self.0 == US
+    }
+
     /// The name as it is written.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -45,6 +65,7 @@ impl FromStr for AgentName {
         if !is_sound {
             return Err(AgentNameError {
                 found: text.chars().take(LONGEST).collect(),
+                is_ours: false,
             });
         }
         let known = OTHER_NAMES.iter().find(|(other, _)| *other == name);
@@ -77,11 +98,14 @@ impl fmt::Display for AgentName {
 /// A text is no agent's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{found}` is no agent's name: up to 64 letters, digits, `.`, `_` and `-`, as in `claude-code`"
+    "`{found}` is {}: up to 64 letters, digits, `.`, `_` and `-`, as in `claude-code`",
+    if *.is_ours { "the name in which the program itself speaks, and no agent's" } else { "no agent's name" }
 )]
 pub struct AgentNameError {
     /// Its beginning.
     pub found: String,
+    /// Whether it is the name in which the program itself speaks.
+    pub is_ours: bool,
 }
 
 #[cfg(test)]
@@ -102,5 +126,15 @@ mod tests {
             assert!(text.parse::<AgentName>().is_err(), "{text:?}");
         }
         assert!("a".repeat(65).parse::<AgentName>().is_err());
+    }
+
+    /// CALC-SEC-1: nobody speaks in our name.
+    #[test]
+    fn our_own_name_is_no_speakers() {
+        assert!(AgentName::of_speaker("codex").is_ok());
+        for ours in ["callosum", "Callosum"] {
+            let error = AgentName::of_speaker(ours).unwrap_err();
+            assert!(error.to_string().contains("the program itself"), "{error}");
+        }
     }
 }

@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    agent::AgentName,
-    board::{Board, Deed, Order, Refusal, Session, state::US},
+    agent::{AgentName, US},
+    board::{Board, Deed, Order, Refusal, Session},
     event::{Draft, Event, Faults},
     incoming::{self, is_about_board},
     journal::{Cursor, Durability, Journal, JournalError, Notice, Turn},

@@ -222,7 +222,8 @@ impl Deed {
     pub fn of(event: &Event) -> Option<Self> {
         (event.topic.class() == "calc").then_some(())?;
         let tagged = json!({ "type": event.topic, "payload": event.payload });
-        serde_json::from_value(tagged).ok()
+        let deed = serde_json::from_value(tagged).ok();
+        deed.filter(super::id::is_named)
     }
 
     /// The order whose result it would be, for an event that came from elsewhere.

@@ -6,6 +6,7 @@
 //! Deliberately not here: files, and what the bridge file looks like.
 
 mod deed;
+mod id;
 mod lease;
 mod message;
 mod order;

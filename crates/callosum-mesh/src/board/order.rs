@@ -3,8 +3,11 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
-use super::{Board, Deed, LEASE, Lease, Receipt, Refusal, Session, Status, Task, state::US};
-use crate::{agent::AgentName, mesh::Voice};
+use super::{Board, Deed, LEASE, Lease, Receipt, Refusal, Session, Status, Task};
+use crate::{
+    agent::{AgentName, US},
+    mesh::Voice,
+};
 
 /// How long a claim holds that is not claimed anew.
 pub const CLAIM: SignedDuration = SignedDuration::from_mins(30);
@@ -168,6 +171,7 @@ impl Board {
         now: Timestamp,
     ) -> Result<Vec<Deed>, Refusal> {
         let by = &voice.agent;
+        super::id::check(&order)?;
         Ok(match order {
             Order::Add(task) => self.add(task)?,
             Order::Claim { task, anyway } => {

@@ -20,6 +20,14 @@ pub enum Refusal {
         /// The id that was named.
         message: String,
     },
+    /// What would be made is named by what is no id.
+    #[error("`{}` names {what}: an id is one word of at most 128 letters, digits, `.`, `_`, `-`, `:`, `/`, `@` and `+`", .found.escape_debug())]
+    NoId {
+        /// What.
+        what: &'static str,
+        /// Its beginning.
+        found: String,
+    },
     /// There is a task of this id already.
     #[error("there is a task `{task}` already")]
     Taken {

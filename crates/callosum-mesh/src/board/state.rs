@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Claim, Deed, Discovery, ENDS, Lease, Message, Session, Status, Task, session};
-use crate::{agent::AgentName, event::Event};
+use crate::{
+    agent::{AgentName, US},
+    event::Event,
+};
 
 /// Tasks and messages that are over, and discoveries, are remembered up to so many of each; the log has all.
 const MOST_OVER: usize = 500;
 
 /// Most agents of which it is remembered that they were heard of.
 const MOST_HEARD: usize = 512;
-
-/// Who says what the mesh does by itself.
-pub(crate) const US: &str = "callosum";
 
 /// Who may be written to before they were heard of: the clients that we know, and the person.
 const KNOWN: [&str; 7] = [

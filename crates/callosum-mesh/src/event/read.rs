@@ -69,6 +69,14 @@ impl Reader<'_> {
     fn draft(&mut self) -> Option<Draft> {
         let topic = self.topic();
         let source = self.parsed::<AgentName>("source", "the name of an agent, as `claude-code`");
+        if let Some(ours) = source.as_ref().filter(|source| source.is_us()) {
+            self.faults.push(Fault {
+                key: "source".to_owned(),
+                found: format!("`{ours}`"),
+                wanted: "the name of an agent; in this one only the program itself speaks"
+                    .to_owned(),
+            });
+        }
         if source.is_none() && self.is_missing("source") {
             self.miss("source", "the name of an agent, as `claude-code`");
         }

@@ -142,7 +142,8 @@ pub(super) fn explain(error: &MeshError) -> CommandError {
 
 fn exit_of(refusal: &Refusal) -> Exit {
     match refusal {
-        Refusal::SaysNothing { .. }
+        Refusal::NoId { .. }
+        | Refusal::SaysNothing { .. }
         | Refusal::TooLong { .. }
         | Refusal::TooManyNeeds
         | Refusal::NoTtl { .. }

@@ -25,7 +25,7 @@ const UNNAMED: &str = "unknown";
 #[derive(Args, Debug)]
 pub(super) struct SpeakerArgs {
     /// Speak as this agent; by default the client that runs the command, or `person`
-    #[arg(long = "as", value_name = "AGENT")]
+    #[arg(long = "as", value_name = "AGENT", value_parser = AgentName::of_speaker)]
     agent: Option<AgentName>,
     /// The agent's own session
     #[arg(long, value_name = "ID")]
@@ -61,7 +61,7 @@ impl SpeakerArgs {
 pub(crate) fn asking(context: &Context) -> Voice {
     let asker = context.asker();
     let named = Some(asker.agent.as_str()).filter(|_| asker.agent != Agent::default());
-    let agent = named.and_then(|name| name.parse().ok());
+    let agent = named.and_then(|name| AgentName::of_speaker(name).ok());
     Voice {
         agent: agent.unwrap_or_else(|| UNNAMED.parse().expect("it is a name")),
         session_id: asker.session,

@@ -1,0 +1,76 @@
+//! What may name a task, a message or a discovery: [`is_id`].
+//!
+//! Ids stand between our own words and in commands to be pasted, for people and for models. So an id is one
+//! plain word, which no shell takes apart and nobody can take for a sentence of ours.
+
+use super::{Deed, Order, Refusal};
+
+/// Most bytes of an id.
+const LONGEST: usize = 128;
+
+/// Whether a text may name something on the board: up to 128 letters, digits and `.`, `_`, `-`, `:`, `/`, `@`, `+`, the
+/// first a letter or digit.
+pub(super) fn is_id(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-:/@+".contains(&byte);
+    text.len() <= LONGEST
+        && text.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && text.bytes().all(is_plain)
+}
+
+/// Refuses an order that would name something by what is no id.
+pub(super) fn check(order: &Order) -> Result<(), Refusal> {
+    let (what, id) = match order {
+        Order::Add(task) => ("a task", &task.id),
+        Order::Send { id, .. } => ("a message", id),
+        Order::Share { id, .. } => ("a discovery", id),
+        _ => return Ok(()),
+    };
+    if is_id(id) {
+        return Ok(());
+    }
+    Err(Refusal::NoId {
+        what,
+        found: id.chars().take(LONGEST).collect(),
+    })
+}
+
+/// Whether a deed that was read names what it makes by an id.
+pub(super) fn is_named(deed: &Deed) -> bool {
+    match deed {
+        Deed::TaskAdded { id, .. } | Deed::MessageSent { id, .. } => is_id(id),
+        Deed::Discovered { id, .. } => id.as_deref().is_none_or(is_id),
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CALC-SEC-1: nothing that names a task is a sentence, a command or another line.
+    #[test]
+    fn an_id_is_one_plain_word() {
+        for id in ["t1", "review-parser", "0b1c:17", "a/b.c_d", "T@x+1"] {
+            assert!(is_id(id), "{id}");
+        }
+        let long = "a".repeat(LONGEST + 1);
+        for none in [
+            "",
+            "-rf",
+            "--anyway",
+            ".a",
+            "a b",
+            "a;b",
+            "a`b`",
+            "a$b",
+            "a\nb",
+            "a\u{202e}b",
+            "ä",
+            "a'b",
+            "a\"",
+            &long,
+        ] {
+            assert!(!is_id(none), "{none}");
+        }
+    }
+}

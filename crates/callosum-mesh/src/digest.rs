@@ -24,6 +24,8 @@ pub struct Known<'a> {
     pub agent: &'a AgentName,
     /// How things stand.
     pub board: &'a Board,
+    /// Its session, which is told once more what it was handed and may have lost; none where it lost nothing.
+    pub session: Option<&'a str>,
     /// The last event that its last session could know; 0 where it had none.
     pub since: u64,
     /// Who does what.
@@ -151,19 +153,25 @@ fn items(known: &Known<'_>) -> Vec<Item> {
     let Known {
         agent,
         board,
+        session,
         since,
         ..
     } = known;
     let mut items = Vec::new();
     let messages = board.messages.iter().filter(|message| {
-        message.to == **agent
-            && message
-                .receipt
-                .is_none_or(|receipt| receipt < Receipt::Delivered)
+        let is_lost = message.receipt == Some(Receipt::Delivered)
+            && session.is_some()
+            && message.session_id.as_deref() == *session;
+        message.to == **agent && (message.receipt.is_none() || is_lost)
     });
     for message in messages {
         items.push(Item {
-            text: format!("{} says to you: {}", message.from, quoted(&message.content)),
+            text: format!(
+                "{} says to you: {}{}",
+                message.from,
+                quoted(&message.content),
+                rest_of(&message.content)
+            ),
             message: Some(message.id.clone()),
         });
     }
@@ -243,6 +251,15 @@ fn items(known: &Known<'_>) -> Vec<Item> {
         items.extend(without);
     }
     items
+}
+
+/// Where the rest of a message is that is too long to be quoted.
+fn rest_of(content: &str) -> &'static str {
+    if one_line(&mask(content).text).chars().count() > MOST_QUOTED {
+        "; all of it by `callosum mesh message read`"
+    } else {
+        ""
+    }
 }
 
 fn is_for(task: &Task, agent: &AgentName) -> bool {

@@ -47,6 +47,7 @@ impl Mesh {
         let known = Known {
             agent: &voice.agent,
             board: self.board()?,
+            session: voice.session_id.as_deref(),
             since,
             matrix: &matrix,
             beside: &all,
@@ -107,8 +108,21 @@ impl Mesh {
         Ok(())
     }
 
+    /// Marks what this session was handed as seen, once a turn of it is over: several tools run between two requests to a
+    /// model, so that none of them shows that it was asked since; the end of a turn does.
+    pub fn seen(&mut self, voice: &Voice, evidence: &str) -> Result<(), MeshError> {
+        let is_seen = |message: &&Message| {
+            message.to == voice.agent
+                && message.receipt == Some(Receipt::Delivered)
+                && message.session_id == voice.session_id
+        };
+        let seen = self.board()?.messages.iter().filter(is_seen);
+        let seen: Vec<String> = seen.map(|message| message.id.clone()).collect();
+        self.moved(&seen, Receipt::Seen, voice, evidence)
+    }
+
     /// The messages that wait for this agent, as a text to be handed over between two calls of its tools;
-    /// `None` where none does. Those that this session was handed before count as seen, since it went on.
+    /// `None` where none does.
     ///
     /// Cheap where nothing waits: what was appended since the board was remembered is read, and nothing is written.
     pub fn hand_over(
@@ -117,21 +131,11 @@ impl Mesh {
         evidence: &str,
     ) -> Result<Option<Digest>, MeshError> {
         let board = self.board()?;
-        let theirs = |message: &&Message| message.to == voice.agent;
-        let messages = || board.messages.iter().filter(theirs);
-        let is_seen = |message: &&Message| {
-            message.receipt == Some(Receipt::Delivered) && message.session_id == voice.session_id
-        };
-        let seen: Vec<String> = messages()
-            .filter(is_seen)
-            .map(|message| message.id.clone())
-            .collect();
-        let is_waiting = messages().any(|message| message.receipt.is_none());
-        if seen.is_empty() && !is_waiting {
-            return Ok(None);
-        }
-        self.moved(&seen, Receipt::Seen, voice, evidence)?;
-        if !is_waiting {
+        let mut theirs = board
+            .messages
+            .iter()
+            .filter(|message| message.to == voice.agent);
+        if !theirs.any(|message| message.receipt.is_none()) {
             return Ok(None);
         }
         let matrix = self.matrix().clone();
@@ -143,6 +147,7 @@ impl Mesh {
                 messages: board.messages.clone(),
                 ..crate::board::Board::default()
             },
+            session: None,
             since: board.seq,
             matrix: &matrix,
             beside: &Beside::default(),

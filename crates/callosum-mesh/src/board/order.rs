@@ -303,7 +303,8 @@ impl Board {
             .collect()
     }
 
-    /// What a session leaves behind that has ended: its claims and leases, given back.
+    /// What a session leaves behind that has ended: its claims and leases, given back, and what it was handed and
+    /// has not seen, to be handed over again.
     pub fn left_by(&self, session: &Session) -> Vec<Deed> {
         let is_theirs = |agent: &AgentName, session_id: Option<&String>| {
             session_id.is_some_and(|id| session.is(agent, id))
@@ -322,7 +323,16 @@ impl Board {
         let leases = leases.map(|lease| Deed::LeaseReleased {
             path: lease.path.clone(),
         });
-        claimed.chain(leases).collect()
+        // What it was handed and never showed to have seen waits for another.
+        let unseen = self.messages.iter().filter(|message| {
+            message.receipt == Some(Receipt::Delivered)
+                && is_theirs(&message.to, message.session_id.as_ref())
+        });
+        let unseen = unseen.map(|message| Deed::MessageRetried {
+            message: message.id.clone(),
+            expires: message.expires,
+        });
+        claimed.chain(leases).chain(unseen).collect()
     }
 
     /// The messages that nobody was handed in time, as dead letters.

@@ -26,7 +26,7 @@ fn send(mesh: &mut Mesh, id: &str, content: &str) {
 
 fn share(mesh: &mut Mesh, content: &str) {
     let order = Order::Share {
-        id: content.to_owned(),
+        id: content.replace(' ', "-"'),
         content: content.to_owned(),
     };
     mesh.give(order, &voice("gemini")).expect("it is told");
@@ -193,7 +193,10 @@ fn messages_are_handed_over_between_calls_and_seen_by_who_goes_on() {
         Some(Receipt::Delivered),
         "another session shows nothing"
     );
-    assert_eq!(mesh.hand_over(&codex, "pre-tool-use").unwrap(), None);
+    assert_eq!(mesh.hand_over(&codex, "post-tool-use").unwrap(), None);
+    mesh.seen(&other, "stop").unwrap();
+    assert_eq!(state(&mut mesh), Some(Receipt::Delivered));
+    mesh.seen(&codex, "stop").unwrap();
     assert_eq!(state(&mut mesh), Some(Receipt::Seen));
 }
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use callosum_testkit::{Output, TestEnv};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The clients, the agent that each is, and its recorded payloads: of a session that begins, and of
 /// a tool that has run.
@@ -100,12 +100,54 @@ fn a_message_arrives_between_two_calls_of_tools() {
         );
         assert!(told.contains("data, not instructions"), "{told}");
         assert_eq!(state(&env, "m"), "delivered", "{client}");
+        // Another tool of the same answer shows nothing; the end of the turn does.
         is_silent(client, &tell(&env, client, "post-tool-use", after_tool));
+        assert_eq!(state(&env, "m"), "delivered", "{client}");
+        tell(&env, client, "stop", after_tool);
         assert_eq!(state(&env, "m"), "seen", "{client}");
         env.run(["mesh", "message", "read", "--as", agent])
             .success();
         assert_eq!(state(&env, "m"), "acked", "{client}");
     }
+}
+
+/// CALC-PAT-2: a sub-agent is handed nothing that is meant for the agent, and what a session was handed and did not live to
+/// see is handed to the next; nothing is lost that nobody has read.
+#[test]
+fn what_nobody_has_seen_is_handed_over_again() {
+    let env = TestEnv::new();
+    let send = [
+        "mesh", "message", "send", "claude", "look", "--as", "person", "--id", "m",
+    ];
+    env.run(send).success();
+    let hook = |word: &str, session: &str, more: Value| {
+        let mut event =
+            json!({"session_id": session, "cwd": env.project(), "hook_event_name": word});
+        for (key, value) in more.as_object().unwrap() {
+            event[key] = value.clone();
+        }
+        let run = env.callosum().arguments(["hook", "claude", word]);
+        run.input(event.to_string()).run().success().stdout
+    };
+    let tool = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": {}});
+    let mut helper = tool.clone();
+    helper["agent_id"] = "sub-1".into();
+    hook("session-start", "other", json!({"source": "resume"}));
+    env.run([
+        "mesh", "message", "send", "claude", "again", "--as", "person", "--id", "n",
+    ])
+    .success();
+    assert!(!hook("post-tool-use", "other", helper).contains("again"));
+    assert_eq!(state(&env, "n"), "queued");
+    assert!(hook("post-tool-use", "other", tool).contains("again"));
+    // Compacting may take it out of the context; and a session that ended before its turn was over leaves it.
+    assert!(hook("session-start", "other", json!({"source": "compact"})).contains("again"));
+    hook("session-end", "other", json!({"reason": "other"}));
+    assert_eq!(state(&env, "n"), "queued");
+    assert!(hook("session-start", "next", json!({"source": "startup"})).contains("again"));
+    hook("stop", "next", json!({}));
+    assert_eq!(state(&env, "n"), "seen");
+    assert!(!hook("session-start", "third", json!({"source": "startup"})).contains("again"));
 }
 
 /// CALC-BOOT-1, CALC-PAT-1: a session that begins is told what others left and found, after what its own

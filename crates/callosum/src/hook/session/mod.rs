@@ -112,7 +112,7 @@ pub(super) fn observe(client: &'static Client, event: &str, bytes: &[u8], silenc
     if moment == Moment::Between {
         let told = Neighbours::find(&environment, client, &said).and_then(|found| {
             found
-                .map(|mut found| found.between(moment.word(), bytes))
+                .map(|mut found| found.between(moment.word(), bytes, said.is_helper))
                 .transpose()
         });
         return match told {
@@ -168,7 +168,7 @@ fn with_neighbours(
     said: &Said,
     done: &Done,
 ) -> Result<Option<Done>, NeighboursError> {
-    if !matches!(moment, Moment::Begin | Moment::End) {
+    if !matches!(moment, Moment::Begin | Moment::Rest | Moment::End) {
         return Ok(None);
     }
     let Some(mut found) = Neighbours::find(environment, client, said)? else {
@@ -176,6 +176,10 @@ fn with_neighbours(
     };
     if moment == Moment::End {
         found.at_end()?;
+        return Ok(None);
+    }
+    if moment == Moment::Rest {
+        found.at_rest()?;
         return Ok(None);
     }
     let recovered = match done {

@@ -148,12 +148,21 @@ impl Neighbours {
     }
 
     /// What is told between two calls of tools, and with a person's words: messages, and who else works
-    /// on the files that the tool has written.
-    pub(super) fn between(&mut self, word: &str, bytes: &[u8]) -> Result<String, NeighboursError> {
+    /// on the files that the tool has written. Of a sub-agent's tools only the latter: what it is told the agent itself
+    /// never reads.
+    pub(super) fn between(
+        &mut self,
+        word: &str,
+        bytes: &[u8],
+        is_helper: bool,
+    ) -> Result<String, NeighboursError> {
         self.bring_in_line()?;
         self.mesh.renew_claims(&self.voice)?;
         let written = self.written(bytes);
         let held = self.mesh.edited(&written, &self.voice)?;
+        if is_helper {
+            return Ok(warning(&held));
+        }
         let told = self.mesh.hand_over(&self.voice, word)?;
         let told = told.map(|told| told.text).unwrap_or_default();
         Ok(format!("{}{told}", warning(&held)))
@@ -174,6 +183,11 @@ impl Neighbours {
         let real = paths.filter_map(|path| self.disk.canonicalize(&path).ok());
         real.map(|path| path.to_string_lossy().into_owned())
             .collect()
+    }
+
+    /// What the session was handed before its turn was over, its model has been asked with.
+    pub(super) fn at_rest(&mut self) -> Result<(), NeighboursError> {
+        Ok(self.mesh.seen(&self.voice, "stop")?)
     }
 
     /// Tells the others that the session ends, and gives back what it had claimed.

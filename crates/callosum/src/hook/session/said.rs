@@ -22,6 +22,8 @@ pub(super) struct Said {
     pub(super) transcript: Option<PathBuf>,
     /// Whether it goes on only because a hook sent it back.
     pub(super) is_continued: bool,
+    /// Whether it is a sub-agent's, of which the agent itself reads nothing but the end.
+    pub(super) is_helper: bool,
 }
 
 impl Said {
@@ -44,6 +46,7 @@ impl Said {
             folder: text("cwd").map(PathBuf::from),
             transcript: text("transcript_path").map(PathBuf::from),
             is_continued: fields.get("stop_hook_active") == Some(&Value::Bool(true)),
+            is_helper: text("agent_id").is_some_and(|id| !id.is_empty()),
         }
     }
 }

@@ -154,7 +154,8 @@ impl Mesh {
         self.in_turn(|orders| orders.give(order, voice, None))
     }
 
-    /// Appends an event that came from elsewhere. One that means the board is an order, and is refused where
+    /// Appends an event that came from elsewhere; one that was handed in under the same id before is given back as
+    /// it was then. One that means the board is an order, and is refused where
     /// that cannot be.
     pub fn publish(
         &mut self,
@@ -163,9 +164,9 @@ impl Mesh {
     ) -> Result<Vec<Event>, MeshError> {
         if !is_about_board(&draft.topic) {
             let mut turn = self.journal.turn()?;
-            let events = turn.append(vec![draft])?;
+            let (event, _) = turn.append_once(draft)?;
             turn.end(durability)?;
-            return Ok(events);
+            return Ok(vec![event]);
         }
         let events = self.in_turn(|orders| orders.hand_in(vec![draft]))?;
         Ok(events.into_iter().flatten().collect())

@@ -26,7 +26,7 @@ fn send(mesh: &mut Mesh, id: &str, content: &str) {
 
 fn share(mesh: &mut Mesh, content: &str) {
     let order = Order::Share {
-        id: content.replace(' ', "-"'),
+        id: content.replace(' ', "-"),
         content: content.to_owned(),
     };
     mesh.give(order, &voice("gemini")).expect("it is told");

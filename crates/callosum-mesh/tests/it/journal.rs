@@ -325,3 +325,44 @@ proptest! {
         prop_assert_eq!(read, (seq + 1..=sizes.len() as u64).collect::<Vec<_>>());
     }
 }
+
+/// CALC-L1-2: what is handed in twice under an id of its author's is one event, also where a process ended between writing
+/// down its place and appending it.
+#[test]
+fn an_id_of_its_author_makes_two_of_an_event_one() {
+    let disk = MemoryDisk::with(&Image::with_folder("/state")).disk();
+    let folder = Path::new(FOLDER);
+    let mut one = journal(&disk, folder);
+    let named = |number: usize, id: &str| Draft {
+        id: Some(id.to_owned()),
+        ..draft(number)
+    };
+    let once = |journal: &mut Journal, draft: Draft| {
+        let mut turn = journal.turn().unwrap();
+        let (event, is_new) = turn.append_once(draft).unwrap();
+        turn.end(Durability::Logged).unwrap();
+        (event.seq, is_new)
+    };
+    assert_eq!(once(&mut one, named(1, "a")), (1, true));
+    assert_eq!(once(&mut one, draft(2)), (2, true));
+    let mut two = journal(&disk, folder);
+    assert_eq!(once(&mut two, named(1, "a")), (1, false));
+    assert_eq!(once(&mut two, named(3, "b")), (3, true));
+    assert_eq!(once(&mut one, named(3, "b")), (3, false));
+    let codex = "codex".parse().unwrap();
+    let other = "gemini".parse().unwrap();
+    assert_eq!(one.known(&codex, "b").unwrap().unwrap().seq, 3);
+    assert_eq!(one.known(&other, "b").unwrap(), None);
+    // The place of `c` was written down, and another event came to stand there.
+    let keys = folder.join("keys");
+    let before: Vec<_> = disk.list_dir(&keys).unwrap();
+    assert_eq!(once(&mut one, named(4, "c")), (4, true));
+    let key = disk.list_dir(&keys).unwrap().into_iter();
+    let key = key
+        .map(|entry| entry.name)
+        .find(|name| before.iter().all(|known| known.name != *name));
+    disk.replace_unsynced(&keys.join(key.unwrap()), b"2", 0o600)
+        .unwrap();
+    assert_eq!(once(&mut one, named(4, "c")), (5, true));
+    assert_eq!(all(&one, &Cursor::START).0.len(), 5);
+}

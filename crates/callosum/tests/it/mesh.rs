@@ -422,3 +422,43 @@ fn a_name_is_no_sentence_and_nobody_speaks_as_us() {
         .stdout;
     assert_eq!(digest, "");
 }
+
+/// CALC-L1-2: an event that is published again under its id is the one that stands there, and waits for no window.
+#[test]
+fn a_repeated_event_is_one() {
+    let env = TestEnv::new();
+    let publish = |agent: &str, id: &str| {
+        let words = [
+            "publish",
+            "build.done",
+            "--payload",
+            "{\"n\": 1}",
+            "--as",
+            agent,
+        ];
+        json(&env, &[&words[..], &["--id", id]].concat())
+    };
+    let first = publish("codex", "build-1");
+    let again = publish("codex", "build-1");
+    assert_eq!(
+        (&first["repeated"], &again["repeated"]),
+        (&false.into(), &true.into())
+    );
+    assert_eq!(first["event"], again["event"]);
+    assert_eq!(first["cursor"], again["cursor"]);
+    // An id is its author's own.
+    assert_eq!(publish("gemini", "build-1")["repeated"], false);
+    let early = [
+        "mesh",
+        "publish",
+        "build.done",
+        "--as",
+        "codex",
+        "--id",
+        "build-2",
+    ];
+    env.run(early).ended_with(1);
+    let tail = env.run(["mesh", "tail", "--json"]).success().stdout;
+    assert_eq!(lines(&tail).len(), 2);
+    env.run(["mesh", "publish", "a", "--id", ""]).ended_with(2);
+}

@@ -4,8 +4,9 @@ use std::{io::Read as _, path::Path, thread, time::Duration};
 
 use callosum_host::DiskError;
 use callosum_mesh::{
+    Mesh, Voice,
     agent::AgentName,
-    event::{Draft, LONGEST},
+    event::{Draft, Event, LONGEST},
     journal::{Cursor, Durability},
     throttle,
     topic::Topic,
@@ -40,6 +41,9 @@ pub(crate) struct PublishArgs {
     /// A JSON object, or `-` to read it from standard input
     #[arg(long, value_name = "JSON", default_value = "{}")]
     payload: String,
+    /// Its id; a new one by default. The same id twice from the same agent is one event
+    #[arg(long, value_name = "ID")]
+    id: Option<String>,
     #[command(flatten)]
     speaker: SpeakerArgs,
     /// What the acknowledgement is to mean
@@ -72,6 +76,8 @@ pub(crate) struct PublishOutput {
     pub(crate) durability: Option<String>,
     /// Seconds after which this agent may publish again, where it was too early.
     pub(crate) retry_after: Option<f64>,
+    /// Whether it was published before, under the same id by the same agent; the event is that one.
+    pub(crate) repeated: bool,
     /// The event: as it is in the log, or as it would be handed in.
     pub(crate) event: Option<Value>,
 }
@@ -81,7 +87,7 @@ pub(super) fn run(context: &Context, args: &PublishArgs) -> Result<(), CommandEr
     let payload = payload(&args.payload)?;
     let draft = Draft::read(&serde_json::json!({
         "type": args.topic, "source": voice.agent, "session_id": voice.session_id,
-        "pane_id": voice.pane_id, "cwd": voice.cwd, "payload": payload,
+        "pane_id": voice.pane_id, "cwd": voice.cwd, "payload": payload, "id": args.id,
     }));
     let draft = draft.map_err(|faults| {
         CommandError::because(Exit::Usage, "the event is not as it must be", &faults)
@@ -90,6 +96,9 @@ pub(super) fn run(context: &Context, args: &PublishArgs) -> Result<(), CommandEr
         return show(context, &dry(&args.topic, &voice, payload));
     }
     let mut mesh = open::synced(context)?;
+    if let Some(event) = before(&mesh, &voice, args)? {
+        return show(context, &told(&event, true, None));
+    }
     let stamp = mesh.folder().join("published").join(voice.agent.as_str());
     if let Some(left) = left(context, &stamp)? {
         if !args.wait {
@@ -108,21 +117,46 @@ pub(super) fn run(context: &Context, args: &PublishArgs) -> Result<(), CommandEr
         CommandError::because(Exit::Environment, "the event was published", &error)
     })?;
     open::bring_in_line(context, &mut mesh)?;
-    let event = events.first();
-    let cursor = event.map(|event| Cursor {
-        origin: Some(event.origin.clone()),
-        seq: event.seq,
-    });
-    show(
-        context,
-        &PublishOutput {
+    let output = events.first().map_or_else(
+        // It means the board, and was so already.
+        || PublishOutput {
             published: true,
-            cursor: cursor.map(|cursor| cursor.to_string()),
+            cursor: None,
             durability: Some(durability.as_str().to_owned()),
             retry_after: None,
-            event: event.and_then(|event| serde_json::to_value(event).ok()),
+            repeated: false,
+            event: None,
         },
-    )
+        |event| told(event, false, Some(durability)),
+    );
+    show(context, &output)
+}
+
+/// The event that this agent published before under the id that is named.
+fn before(mesh: &Mesh, voice: &Voice, args: &PublishArgs) -> Result<Option<Event>, CommandError> {
+    let Some(id) = &args.id else {
+        return Ok(None);
+    };
+    let known = mesh.journal().known(&voice.agent, id);
+    known.map_err(|error| open::explain(&error.into()))
+}
+
+/// An event as it stands in the log, and what is known of it there.
+fn told(event: &Event, repeated: bool, durability: Option<Durability>) -> PublishOutput {
+    let cursor = Cursor {
+        origin: Some(event.origin.clone()),
+        seq: event.seq,
+    };
+    // Of one that stood there before it is known that it is in the log, and no more.
+    let durability = durability.unwrap_or(Durability::Logged);
+    PublishOutput {
+        published: true,
+        cursor: Some(cursor.to_string()),
+        durability: Some(durability.as_str().to_owned()),
+        retry_after: None,
+        repeated,
+        event: serde_json::to_value(event).ok(),
+    }
 }
 
 fn payload(text: &str) -> Result<Value, CommandError> {
@@ -147,7 +181,7 @@ fn payload(text: &str) -> Result<Value, CommandError> {
     value.map_err(|error| CommandError::because(Exit::Usage, "--payload is no JSON", &error))
 }
 
-fn dry(topic: &Topic, voice: &callosum_mesh::Voice, payload: Value) -> PublishOutput {
+fn dry(topic: &Topic, voice: &Voice, payload: Value) -> PublishOutput {
     let event = serde_json::json!({
         "type": topic, "event": topic, "source": voice.agent, "session_id": voice.session_id,
         "pane_id": voice.pane_id, "cwd": voice.cwd, "payload": payload,
@@ -157,6 +191,7 @@ fn dry(topic: &Topic, voice: &callosum_mesh::Voice, payload: Value) -> PublishOu
         cursor: None,
         durability: None,
         retry_after: None,
+        repeated: false,
         event: Some(event),
     }
 }
@@ -203,6 +238,7 @@ fn refuse(context: &Context, agent: &AgentName, left: Duration) -> Result<(), Co
             cursor: None,
             durability: None,
             retry_after: Some(seconds),
+            repeated: false,
             event: None,
         })?;
     }

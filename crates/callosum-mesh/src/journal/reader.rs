@@ -11,7 +11,10 @@ use super::{
 use crate::event::Event;
 
 /// Bytes that are read at once.
-const BLOCK: usize = 256 * 1024;
+const BLOCK: usize = 64 * 1024;
+
+/// About so many bytes of the log are given at once: events may be long, and who reads holds all of a batch.
+const MOST_BYTES: u64 = 128 * 1024;
 
 /// What who reads has to know beside the events.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +45,8 @@ pub struct Batch {
     pub notices: Vec<Notice>,
     /// The events.
     pub events: Vec<Event>,
+    /// Whether there were no more just now.
+    pub is_end: bool,
 }
 
 /// Reads the log from a place on; holds one file open.
@@ -99,7 +104,7 @@ impl Reader {
         }
     }
 
-    /// The next events, at most `most`; none where there are none yet.
+    /// The next events, at most `most` and about 128 KiB of the log; none where there are none yet.
     ///
     /// No event comes twice, and none is left out but those that a notice tells of. Asked again it
     /// goes on from there, so that asking from time to time follows the log.
@@ -107,12 +112,14 @@ impl Reader {
         let mut batch = Batch {
             notices: std::mem::take(&mut self.notices),
             events: Vec::new(),
+            is_end: false,
         };
         loop {
             let Some(mut place) = self.place.take() else {
                 if self.find_place(&mut batch)? {
                     continue;
                 }
+                batch.is_end = true;
                 return Ok(batch);
             };
             let is_at_end = self.read_file(&mut place, most, &mut batch)?;
@@ -139,6 +146,7 @@ impl Reader {
                 continue;
             }
             self.place = Some(place);
+            batch.is_end = true;
             return Ok(batch);
         }
     }
@@ -182,6 +190,7 @@ impl Reader {
         let mut damaged = 0;
         let mut is_at_end = false;
         let mut wanted = BLOCK;
+        let start = place.offset;
         'blocks: while batch.events.len() < most {
             let block = place.file.read_range(place.offset, wanted)?;
             let Some(end) = block.iter().rposition(|byte| *byte == b'\n') else {
@@ -194,7 +203,8 @@ impl Reader {
                 continue;
             };
             for line in block[..end].split(|byte| *byte == b'\n') {
-                if batch.events.len() >= most {
+                let is_long = place.offset - start >= MOST_BYTES && !batch.events.is_empty();
+                if is_long || batch.events.len() >= most {
                     break 'blocks;
                 }
                 place.offset += line.len() as u64 + 1;

@@ -69,10 +69,14 @@ impl Place {
     pub(crate) fn events(&self) -> Vec<Event> {
         let mesh = self.mesh();
         let mut reader = mesh.journal().read_after(&Cursor::START);
-        reader
-            .next_batch(100_000)
-            .expect("the log is readable")
-            .events
+        let mut events = Vec::new();
+        loop {
+            let batch = reader.next_batch(1000).expect("the log is readable");
+            events.extend(batch.events);
+            if batch.is_end {
+                return events;
+            }
+        }
     }
 
     /// The events of a topic.

@@ -91,7 +91,7 @@ impl Feed {
             })
         });
         let batch = reader.next_batch(BATCH)?;
-        let is_end = batch.events.len() < BATCH;
+        let is_end = batch.is_end;
         let mut items: Vec<Item> = batch.notices.into_iter().map(Item::Notice).collect();
         let frames = batch
             .events

@@ -140,7 +140,7 @@ async fn find(house: &Rc<House>, wanted: &Wanted) -> Result<Found, JournalError>
     let mut bytes = 0;
     loop {
         let batch = reader.next_batch(BATCH)?;
-        let is_end = batch.events.len() < BATCH;
+        let is_end = batch.is_end;
         found.notices.extend(batch.notices.iter().map(notice));
         let mut events = batch.events.into_iter();
         while let Some(event) = events.next() {

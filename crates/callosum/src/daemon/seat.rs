@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use super::frame::Frame;
 
 /// Most bytes that wait for one subscriber. Who is further behind reads on from the log.
-pub(super) const LONGEST_QUEUE: usize = 256 * 1024;
+pub(super) const LONGEST_QUEUE: usize = 128 * 1024;
 
 /// What a subscriber is told.
 #[derive(Clone, Debug)]

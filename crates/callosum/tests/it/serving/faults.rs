@@ -15,7 +15,7 @@ use super::daemon::{Daemon, event, try_ask};
 #[test]
 fn a_daemon_that_is_killed_in_a_storm_loses_nothing_that_it_acknowledged() {
     let env = TestEnv::new();
-    for _ in 0..3 {
+    for round in 0..3 {
         let daemon = Daemon::start(&env);
         let address = daemon.at("events").to_owned();
         let count = AtomicUsize::new(0);
@@ -24,10 +24,18 @@ fn a_daemon_that_is_killed_in_a_storm_loses_nothing_that_it_acknowledged() {
                 .map(|writer| {
                     let (address, count) = (&address, &count);
                     scope.spawn(move || {
-                        let mut acked = Vec::new();
+                        let mut acked: Vec<(String, u64)> = Vec::new();
                         let query = if writer % 2 == 0 { "" } else { "?durability=synced" };
                         loop {
-                            let body = event("a", writer);
+                            // Two are of the board: decided, and synced whatever is asked for.
+                            let body = if writer < 4 {
+                                event("a", writer)
+                            } else {
+                                format!(
+                                    r#"{{"type":"calc.discovery","source":"codex","id":"{round}-{writer}-{}","payload":{{"content":"x"}}}}"#,
+                                    acked.len()
+                                )
+                            };
                             let length = body.len();
                             let request = format!("POST /events{query} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}");
                             let Ok(answer) = try_ask(address, &request) else {
@@ -160,14 +168,16 @@ impl Drop for Mounted<'_> {
     }
 }
 
-/// CALC-FAIL-1: what the daemon holds stays far below 30 MB with 100,000 events and 50 who listen. Its own
-/// program, of which a build for tests maps more than one that is shipped, does not count.
+/// CALC-FAIL-1: with 100,000 events in the log, 50 who listen of whom 49 take nothing, and long events among those that
+/// happen, the daemon holds at most 16 MB more than when it began. Its own program, of which a build for tests maps and
+/// relocates more than one that is shipped, does not count.
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_stays_small_with_many_events_and_many_who_listen() {
     let env = TestEnv::new();
     let before = Daemon::start(&env);
     let origin = before.serving["origin"].as_str().unwrap().to_owned();
+    let idle = anonymous_kb(&before);
     env.run(["serve", "stop"]).success();
     // As it would have written them itself.
     let mut lines = String::new();
@@ -191,11 +201,25 @@ fn memory_stays_small_with_many_events_and_many_who_listen() {
     for number in 0..500 {
         assert_eq!(stream.number(), number);
     }
+    let text = "x".repeat(50_000);
+    for number in 0..100 {
+        let long = format!(
+            r#"{{"type":"a.b","source":"codex","payload":{{"number":{number},"text":"{text}"}}}}"#
+        );
+        daemon.post("", &long).with(200);
+        assert_eq!(stream.number(), number);
+    }
+    let grown = anonymous_kb(&daemon).saturating_sub(idle);
+    assert!(grown < 16_000, "{grown} kB more than {idle} kB");
+    drop(others);
+}
+
+/// Memory of a daemon that is its own and no file's.
+#[cfg(target_os = "linux")]
+fn anonymous_kb(daemon: &Daemon<'_>) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", daemon.pid())).unwrap();
     let own = status
         .lines()
         .find_map(|line| line.strip_prefix("RssAnon:"));
-    let own: u64 = own.unwrap().trim().trim_end_matches(" kB").parse().unwrap();
-    assert!(own < 20_000, "{own} kB");
-    drop(others);
+    own.unwrap().trim().trim_end_matches(" kB").parse().unwrap()
 }

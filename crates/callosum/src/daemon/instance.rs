@@ -125,6 +125,6 @@ pub(crate) fn ask(folder: &Path, method: &str, path: &str) -> io::Result<Value> 
     value.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "it answers something else"))
 }
 
-fn socket(folder: &Path) -> PathBuf {
+pub(super) fn socket(folder: &Path) -> PathBuf {
     folder.join("serve.sock")
 }

@@ -18,6 +18,7 @@ mod house;
 mod hub;
 mod instance;
 mod keeper;
+mod listening;
 mod metrics;
 mod posting;
 mod rate;
@@ -34,5 +35,6 @@ use self::house::House;
 pub(crate) use self::{
     addresses::{Addresses, Wish},
     instance::{Instance, Serving, Unserved, ask, running},
+    listening::{Listening, Told, hand_in},
     run::{ServeError, Setting, serve},
 };

@@ -12,6 +12,8 @@ pub(crate) mod open;
 mod publish;
 mod route;
 mod speaker;
+mod subscribe;
+mod subscription;
 mod tail;
 pub(crate) mod task;
 
@@ -37,6 +39,7 @@ use crate::ui::CommandError;
 pub(crate) enum MeshCommand {
     Publish(publish::PublishArgs),
     Tail(tail::TailArgs),
+    Subscribe(subscribe::SubscribeArgs),
     #[command(subcommand)]
     Task(task::TaskCommand),
     #[command(subcommand)]
@@ -54,6 +57,7 @@ pub(super) fn run(context: &Context, command: &MeshCommand) -> Result<(), Comman
     match command {
         MeshCommand::Publish(args) => publish::run(context, args),
         MeshCommand::Tail(args) => tail::run(context, args),
+        MeshCommand::Subscribe(args) => subscribe::run(context, args),
         MeshCommand::Task(command) => task::run(context, command),
         MeshCommand::Message(command) => message::run(context, command),
         MeshCommand::Discovery(command) => discovery::run(context, command),

@@ -154,7 +154,7 @@ fn is_wanted(args: &TailArgs, event: &Event) -> bool {
     args.topic.is_empty() || args.topic.iter().any(|topic| topic.matches(&event.topic))
 }
 
-fn show(context: &Context, event: &Event) -> Result<(), CommandError> {
+pub(super) fn show(context: &Context, event: &Event) -> Result<(), CommandError> {
     if context.ui.json {
         let value = serde_json::to_value(event).map_err(CommandError::internal)?;
         return line(context, &EventsOutput::Event(value));
@@ -176,7 +176,7 @@ fn show(context: &Context, event: &Event) -> Result<(), CommandError> {
     context.ui.read_by_all(&text)
 }
 
-fn tell(context: &Context, notice: &Notice) -> Result<(), CommandError> {
+pub(super) fn tell(context: &Context, notice: &Notice) -> Result<(), CommandError> {
     let (kind, message) = match notice {
         Notice::Reset { origin } => (
             "reset",

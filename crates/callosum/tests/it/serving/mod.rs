@@ -16,3 +16,5 @@ mod life;
 mod metrics;
 /// Whom it does not answer.
 mod strangers;
+/// A client that goes on by itself.
+mod subscribe;

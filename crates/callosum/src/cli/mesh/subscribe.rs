@@ -1,0 +1,366 @@
+//! `callosum mesh subscribe`: what is told from now on, or from where one stood, whether a daemon serves or not.
+
+use std::{
+    io::BufRead as _,
+    path::PathBuf,
+    sync::mpsc::{self, Receiver},
+    thread,
+    time::{Duration, Instant},
+};
+
+use callosum_mesh::{
+    Mesh, MeshError,
+    event::{Draft, Event, LONGEST},
+    journal::{Cursor, Durability, Notice},
+    topic::Pattern,
+};
+use clap::Args;
+use serde_json::Value;
+
+use super::{
+    open,
+    speaker::SpeakerArgs,
+    subscription::{MOST_PENDING, Subscription, SubscriptionError},
+    tail,
+};
+use crate::{
+    cli::context::Context,
+    daemon::{Listening, Told, hand_in},
+    ui::{CommandError, Exit},
+};
+
+/// The first pause between two tries to reach the daemon; each that follows doubles it.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+
+/// The longest of them.
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// The pause between two looks at the files.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Events that are read at once.
+const BATCH: usize = 64;
+
+/// How often the state is written down while there is always something new.
+const KEEP: Duration = Duration::from_millis(100);
+
+/// Lines that are read ahead.
+const LINES: usize = 64;
+
+/// Hear what is told, from now on or from where you stood, until Ctrl-C
+///
+/// From the daemon where one serves, and from the files where none does: it goes from one to the other by itself, and misses
+/// nothing on the way. With --state it goes on where it stood when it is started again. With --publish each line of
+/// standard input, an event in JSON, is told the others; what nobody can take just now waits, in the state as well.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum mesh subscribe --topic 'calc.**' --state /tmp/calc.json
+  $ callosum mesh subscribe --json --since 17")]
+pub(crate) struct SubscribeArgs {
+    /// Only topics like this: `*` is one part, `**` any number; may be given several times
+    #[arg(long, value_name = "PATTERN")]
+    topic: Vec<Pattern>,
+    /// After this cursor, where the state says nothing else
+    #[arg(long, value_name = "CURSOR")]
+    since: Option<Cursor>,
+    /// Remember in this file how far was heard, and what waits to be told
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
+    /// Tell what comes on standard input: an event in JSON each line
+    #[arg(long)]
+    publish: bool,
+    #[command(flatten)]
+    speaker: SpeakerArgs,
+}
+
+pub(super) fn run(context: &Context, args: &SubscribeArgs) -> Result<(), CommandError> {
+    let mut mesh = open::synced(context)?;
+    let path = args.state.as_ref().map(|path| context.folder.join(path));
+    let own = Subscription::open(&context.disk, path).map_err(|error| state_failed(&error))?;
+    let since = own.cursor.clone().or_else(|| args.since.clone());
+    let cursor = match since {
+        Some(cursor) => cursor,
+        None => Cursor {
+            seq: mesh.board().map_err(|error| open::explain(&error))?.seq,
+            origin: Some(mesh.journal().origin().to_owned()),
+        },
+    };
+    let mut subscriber = Subscriber {
+        context,
+        args,
+        mesh,
+        own,
+        cursor,
+        lines: args.publish.then(lines),
+        kept: None,
+        held: None,
+    };
+    let ended = subscriber.work();
+    // However it ended, what was shown is not shown again.
+    subscriber.keep()?;
+    ended
+}
+
+/// The lines of standard input, read by a thread of its own: nothing else can be done while one is waited for.
+fn lines() -> Receiver<String> {
+    let (sender, receiver) = mpsc::sync_channel(LINES);
+    thread::spawn(move || {
+        let lines = std::io::stdin().lock().lines();
+        for line in lines.map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+struct Subscriber<'c> {
+    context: &'c Context,
+    args: &'c SubscribeArgs,
+    mesh: Mesh,
+    own: Subscription,
+    cursor: Cursor,
+    lines: Option<Receiver<String>>,
+    /// When the state was last written down.
+    kept: Option<Instant>,
+    /// Until when nothing is tried that was refused for now.
+    held: Option<Instant>,
+}
+
+impl Subscriber<'_> {
+    fn work(&mut self) -> Result<(), CommandError> {
+        let mut pause = FIRST_PAUSE;
+        while !self.context.cancel.is_cancelled() {
+            let folder = self.mesh.folder().to_owned();
+            match Listening::begin(&folder, &self.args.topic, &self.cursor) {
+                Ok(listening) => {
+                    pause = FIRST_PAUSE;
+                    self.hear(listening)?;
+                }
+                Err(_) => self.follow_files(pause)?,
+            }
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+        Ok(())
+    }
+
+    /// Shows what the daemon tells, until it is gone.
+    fn hear(&mut self, mut listening: Listening) -> Result<(), CommandError> {
+        while !self.context.cancel.is_cancelled() {
+            self.publish()?;
+            match listening.next() {
+                Ok(Some(told)) => {
+                    self.show(&told)?;
+                    self.keep_sometimes()?;
+                }
+                Ok(None) => self.keep()?,
+                // It is tried again; meanwhile the files tell the same.
+                Err(_) => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    fn show(&mut self, told: &Told) -> Result<(), CommandError> {
+        if !told.data.is_empty() {
+            let unread = |error: serde_json::Error| {
+                let what = "the daemon says what cannot be understood";
+                CommandError::because(Exit::Environment, what, &error)
+            };
+            if told.kind.is_empty() {
+                let event: Event = serde_json::from_str(&told.data).map_err(unread)?;
+                tail::show(self.context, &event)?;
+            } else {
+                let data: Value = serde_json::from_str(&told.data).map_err(unread)?;
+                if let Some(notice) = notice(&told.kind, &data) {
+                    tail::tell(self.context, &notice)?;
+                }
+            }
+        }
+        if let Ok(cursor) = told.cursor.parse() {
+            self.cursor = cursor;
+        }
+        Ok(())
+    }
+
+    /// Shows what the files tell, for so long.
+    fn follow_files(&mut self, pause: Duration) -> Result<(), CommandError> {
+        let failed = |error| open::explain(&MeshError::Journal(error));
+        if !self
+            .mesh
+            .is_in_place()
+            .map_err(|error| open::explain(&error))?
+        {
+            self.mesh = open::mesh(self.context)?;
+        }
+        let mut reader = self.mesh.journal().read_after(&self.cursor);
+        let began = Instant::now();
+        loop {
+            self.publish()?;
+            let batch = reader.next_batch(BATCH).map_err(failed)?;
+            for notice in &batch.notices {
+                tail::tell(self.context, notice)?;
+            }
+            for event in &batch.events {
+                let mut topics = self.args.topic.iter();
+                let is_wanted = topics.len() == 0 || topics.any(|one| one.matches(&event.topic));
+                if is_wanted {
+                    tail::show(self.context, event)?;
+                }
+            }
+            self.cursor = reader.cursor();
+            if batch.events.is_empty() {
+                self.keep()?;
+                if began.elapsed() >= pause || self.context.cancel.is_cancelled() {
+                    return Ok(());
+                }
+                thread::sleep(LOOK);
+            } else {
+                self.keep_sometimes()?;
+            }
+        }
+    }
+
+    /// Takes in what is to be told, and has it told as far as somebody takes it.
+    fn publish(&mut self) -> Result<(), CommandError> {
+        let mut is_new = false;
+        if let Some(lines) = &self.lines {
+            while self.own.pending.len() < MOST_PENDING
+                && let Ok(line) = lines.try_recv()
+            {
+                if let Some(event) = self.read(&line) {
+                    self.own.pending.push_back(event);
+                    is_new = true;
+                }
+            }
+        }
+        if is_new {
+            // Before it is tried: who is killed now tells it later.
+            self.kept = None;
+            self.keep()?;
+        }
+        if self.held.is_some_and(|until| Instant::now() < until) {
+            return Ok(());
+        }
+        self.held = None;
+        while let Some(event) = self.own.pending.front().cloned() {
+            match self.tell(&event) {
+                Taken::Yes => {}
+                Taken::Never(reason) => {
+                    let what = format!("an event was not taken: {reason}");
+                    self.context.ui.warn(&what, None);
+                }
+                Taken::Later => {
+                    self.held = Some(Instant::now() + LONGEST_PAUSE.min(Duration::from_secs(1)));
+                    return Ok(());
+                }
+            }
+            self.own.pending.pop_front();
+            self.kept = None;
+        }
+        Ok(())
+    }
+
+    /// A line as an event with an id, by which a second copy is known as one.
+    fn read(&self, line: &str) -> Option<Value> {
+        if line.trim().is_empty() {
+            return None;
+        }
+        let voice = self.args.speaker.voice(self.context);
+        let mut event: Value = match serde_json::from_str(line) {
+            Ok(event) if line.len() <= LONGEST => event,
+            Ok(_) => return self.refuse("an event has at most 65,536 bytes"),
+            Err(error) => return self.refuse(&format!("it is no JSON: {error}")),
+        };
+        if let Some(members) = event.as_object_mut() {
+            members
+                .entry("source")
+                .or_insert_with(|| voice.agent.as_str().into());
+            let id = self.context.ids.uuid_v4();
+            members.entry("id").or_insert_with(|| id.into());
+        }
+        match Draft::read(&event) {
+            Ok(_) => Some(event),
+            Err(faults) => self.refuse(&faults.to_string()),
+        }
+    }
+
+    fn refuse(&self, reason: &str) -> Option<Value> {
+        let what = format!("a line of standard input is passed over: {reason}");
+        self.context.ui.warn(&what, None);
+        None
+    }
+
+    /// Has the daemon take an event, or the files where there is none.
+    fn tell(&mut self, event: &Value) -> Taken {
+        match hand_in(self.mesh.folder(), event) {
+            Ok((200, _)) => Taken::Yes,
+            Ok((400..=413, answer)) => {
+                let said = answer["error"].as_str().unwrap_or_default();
+                Taken::Never(said.to_owned())
+            }
+            // There for now, and not able to; or gone after it was told, when it may have taken it.
+            Ok(_) => Taken::Later,
+            Err(_) => {
+                let Ok(draft) = Draft::read(event) else {
+                    return Taken::Never("it is no event".to_owned());
+                };
+                match self.mesh.publish(draft, Durability::Logged) {
+                    Ok(_) => Taken::Yes,
+                    Err(error @ (MeshError::Refused(_) | MeshError::Faults(_))) => {
+                        Taken::Never(error.to_string())
+                    }
+                    Err(_) => Taken::Later,
+                }
+            }
+        }
+    }
+
+    fn keep_sometimes(&mut self) -> Result<(), CommandError> {
+        let is_due = self.kept.is_none_or(|at| at.elapsed() >= KEEP);
+        if is_due { self.keep() } else { Ok(()) }
+    }
+
+    /// Writes down where it stands, where that is news.
+    fn keep(&mut self) -> Result<(), CommandError> {
+        let is_news = self.own.cursor.as_ref() != Some(&self.cursor) || self.kept.is_none();
+        if !is_news {
+            return Ok(());
+        }
+        self.own.cursor = Some(self.cursor.clone());
+        self.own.keep().map_err(|error| state_failed(&error))?;
+        self.kept = Some(Instant::now());
+        Ok(())
+    }
+}
+
+/// What is missing, as the daemon says it. That it can tell nothing more it says last, and is gone then.
+fn notice(kind: &str, data: &Value) -> Option<Notice> {
+    let text = |key: &str| data[key].as_str().unwrap_or_default().to_owned();
+    let count = data["count"].as_u64().unwrap_or_default();
+    match kind {
+        "reset" => Some(Notice::Reset {
+            origin: text("origin"),
+        }),
+        "dropped" => Some(Notice::Dropped { count }),
+        "damaged" => Some(Notice::Damaged {
+            count,
+            path: text("path").into(),
+        }),
+        _ => None,
+    }
+}
+
+/// Whether an event was taken.
+enum Taken {
+    Yes,
+    /// It never will be, for this reason.
+    Never(String),
+    Later,
+}
+
+fn state_failed(error: &SubscriptionError) -> CommandError {
+    CommandError::because(Exit::Environment, "the state cannot be used", error)
+}

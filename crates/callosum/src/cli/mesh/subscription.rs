@@ -1,0 +1,114 @@
+//! [`Subscription`]: what one who subscribes remembers from one start to the next: how far it has heard, and what it
+//! wants told that nobody has taken yet.
+
+use std::{collections::VecDeque, path::PathBuf};
+
+use callosum_host::{Disk, DiskError};
+use callosum_mesh::journal::Cursor;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The version of the file.
+const FORMAT: u32 = 1;
+
+/// Most events that wait to be taken. No more are read while there are so many.
+pub(super) const MOST_PENDING: usize = 1000;
+
+/// What is remembered, in a file where there is one.
+#[derive(Debug)]
+pub(super) struct Subscription {
+    disk: Disk,
+    path: Option<PathBuf>,
+    pub(super) cursor: Option<Cursor>,
+    pub(super) pending: VecDeque<Value>,
+}
+
+#[derive(Deserialize, Serialize)]
+struct File {
+    format: u32,
+    cursor: Option<String>,
+    #[serde(default)]
+    pending: VecDeque<Value>,
+}
+
+/// The only part of the file that every version has.
+#[derive(Deserialize)]
+struct Version {
+    format: u32,
+}
+
+/// Why what was remembered cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SubscriptionError {
+    /// The file cannot be read or written.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// It is none of ours.
+    #[error("{} is no state of `callosum mesh subscribe`: {reason}", path.display())]
+    Form {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A newer version of the program wrote it.
+    #[error("{} is of format {found}, which is newer than 1", path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: u32,
+    },
+}
+
+impl Subscription {
+    /// What stands in the file; nothing where there is none.
+    pub(super) fn open(disk: &Disk, path: Option<PathBuf>) -> Result<Self, SubscriptionError> {
+        let mut own = Self {
+            disk: disk.clone(),
+            path,
+            cursor: None,
+            pending: VecDeque::new(),
+        };
+        let Some(path) = &own.path else {
+            return Ok(own);
+        };
+        let Some(bytes) = disk.read_if_there(path)? else {
+            return Ok(own);
+        };
+        let form = |reason: String| SubscriptionError::Form {
+            path: path.clone(),
+            reason,
+        };
+        let Version { format } =
+            serde_json::from_slice(&bytes).map_err(|error| form(error.to_string()))?;
+        if format > FORMAT {
+            return Err(SubscriptionError::Newer {
+                path: path.clone(),
+                found: format,
+            });
+        }
+        let file: File = serde_json::from_slice(&bytes).map_err(|error| form(error.to_string()))?;
+        let cursor = file.cursor.map(|cursor| cursor.parse::<Cursor>());
+        own.cursor = cursor
+            .transpose()
+            .map_err(|error| form(error.to_string()))?;
+        own.pending = file.pending;
+        Ok(own)
+    }
+
+    /// Writes it down, in one step.
+    pub(super) fn keep(&self) -> Result<(), SubscriptionError> {
+        let Some(path) = &self.path else {
+            return Ok(());
+        };
+        let file = File {
+            format: FORMAT,
+            cursor: self.cursor.as_ref().map(Cursor::to_string),
+            pending: self.pending.clone(),
+        };
+        let mut bytes = serde_json::to_vec(&file).unwrap_or_default();
+        bytes.push(b'\n');
+        Ok(self.disk.replace_unsynced(path, &bytes, 0o600)?)
+    }
+}

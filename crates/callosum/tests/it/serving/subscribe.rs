@@ -1,0 +1,200 @@
+//! `callosum mesh subscribe`: a client that goes on by itself, with and without a daemon.
+
+use std::{
+    io::{BufRead as _, BufReader, Write as _},
+    process::{Child, ChildStdin, Stdio},
+    sync::mpsc::{self, Receiver},
+    time::{Duration, Instant},
+};
+
+use callosum_testkit::TestEnv;
+use serde_json::Value;
+
+use super::daemon::{Daemon, event};
+
+/// How long something may take on a machine that is busy.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// One who subscribes; killed when this is dropped.
+struct Subscriber {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<String>,
+}
+
+impl Subscriber {
+    fn start(env: &TestEnv, options: &[&str]) -> Self {
+        let arguments = [&["mesh", "subscribe", "--json"], options].concat();
+        let mut command = env
+            .callosum()
+            .arguments(arguments)
+            .without("CALLOSUM_TEST_IDS")
+            .command();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let (sender, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Self {
+            input: child.stdin.take(),
+            child,
+            lines,
+        }
+    }
+
+    fn say(&mut self, line: &str) {
+        let input = self.input.as_mut().unwrap();
+        writeln!(input, "{line}").unwrap();
+    }
+
+    fn hear(&self) -> Value {
+        let line = self.lines.recv_timeout(PATIENCE).unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
+    fn number(&self) -> u64 {
+        let event = self.hear();
+        let number = event["payload"]["number"].as_u64();
+        number.unwrap_or_else(|| panic!("{event}"))
+    }
+
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Subscriber {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+fn cursor(state: &std::path::Path) -> Option<u64> {
+    let bytes = std::fs::read(state).ok()?;
+    let state: Value = serde_json::from_slice(&bytes).ok()?;
+    state["cursor"].as_str()?.rsplit_once(':')?.1.parse().ok()
+}
+
+/// CALC-L2-1: over a daemon that is killed, files alone, another daemon, and a start of its own, it hears every event
+/// once and in order.
+#[test]
+fn who_subscribes_misses_nothing_over_a_reconnect() {
+    let env = TestEnv::new();
+    let state = env.project().join("state.json");
+    let options = ["--topic", "a.*", "--state", state.to_str().unwrap()];
+    let daemon = Daemon::start(&env);
+    daemon.post("", &event("a.b", 0)).with(200);
+    let subscriber = Subscriber::start(&env, &[&options[..], &["--since", "0"]].concat());
+    assert_eq!(subscriber.number(), 0);
+    for number in 1..20 {
+        daemon.post("", &event("a.b", number)).with(200);
+        daemon.post("", &event("other", number)).with(200);
+        assert_eq!(subscriber.number(), number as u64);
+    }
+    daemon.signal("KILL");
+    daemon.wait_until_gone();
+    let publish = |number: usize| {
+        let payload = format!("{{\"number\":{number}}}");
+        let name = format!("agent-{number}");
+        env.run([
+            "mesh",
+            "publish",
+            "a.b",
+            "--payload",
+            &payload,
+            "--as",
+            &name,
+        ])
+        .success();
+    };
+    publish(20);
+    assert_eq!(subscriber.number(), 20);
+    let again = Daemon::start(&env);
+    again.post("", &event("a.b", 21)).with(200);
+    assert_eq!(subscriber.number(), 21);
+    let heard = 20 + 20 + 1;
+    let began = Instant::now();
+    while cursor(&state) < Some(heard) {
+        assert!(began.elapsed() < PATIENCE, "{:?}", cursor(&state));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    subscriber.kill();
+    again.post("", &event("a.b", 22)).with(200);
+    // The state comes before what the command line says.
+    let subscriber = Subscriber::start(&env, &[&options[..], &["--since", "0"]].concat());
+    assert_eq!(subscriber.number(), 22);
+    again.post("", &event("a.b", 23)).with(200);
+    assert_eq!(subscriber.number(), 23);
+}
+
+/// CALC-L2-1: what is to be told is told by the daemon, by the files, and where neither takes it, later; what is wrong is passed
+/// over.
+#[test]
+fn what_nobody_can_take_waits_and_is_told_later() {
+    let env = TestEnv::new();
+    let state = env.project().join("state.json");
+    let options = [
+        "--publish",
+        "--as",
+        "codex",
+        "--state",
+        state.to_str().unwrap(),
+    ];
+    let mut subscriber = Subscriber::start(&env, &options);
+    // Without a daemon.
+    subscriber.say(r#"{"type":"a.b","payload":{"number":1}}"#);
+    let told = subscriber.hear();
+    assert_eq!(
+        (&told["source"], &told["payload"]["number"]),
+        (&"codex".into(), &1.into())
+    );
+    subscriber.say("no event");
+    subscriber.say(r#"{"type":"calc.task.claimed","payload":{"task":"none"}}"#);
+    subscriber.say(r#"{"type":"a.b","payload":{"number":2}}"#);
+    assert_eq!(subscriber.number(), 2);
+    // The log takes nothing for a while: its lock is held by somebody else.
+    let folder = env.machine_home().join("mesh");
+    let disk = callosum_host::Disk::real();
+    let lock = callosum_host::LockFile::private()
+        .acquire(&disk, &folder.join("events.lock"), PATIENCE)
+        .unwrap();
+    subscriber.say(r#"{"type":"a.b","payload":{"number":3}}"#);
+    let began = Instant::now();
+    loop {
+        let text = std::fs::read_to_string(&state).unwrap_or_default();
+        if text.contains("\"number\":3") {
+            break;
+        }
+        assert!(began.elapsed() < PATIENCE, "{text}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    subscriber.kill();
+    drop(lock);
+    let _daemon = Daemon::start(&env);
+    let subscriber = Subscriber::start(&env, &options);
+    assert_eq!(subscriber.number(), 3, "it waited in the state");
+    let events = env.run(["mesh", "tail", "--json"]).success().stdout;
+    assert_eq!(events.lines().count(), 3, "{events}");
+}
+
+/// CALC-L2-1: a state of a newer version is read by nobody and left as it is.
+#[test]
+fn a_state_of_a_newer_version_is_left_as_it_is() {
+    let env = TestEnv::new();
+    let newer = r#"{"format":2,"place":[1]}"#;
+    env.write("state.json", newer);
+    let refused = env
+        .run(["mesh", "subscribe", "--state", "state.json"])
+        .ended_with(3);
+    assert!(refused.stderr.contains("format 2"), "{}", refused.stderr);
+    assert_eq!(env.read("state.json"), newer);
+}

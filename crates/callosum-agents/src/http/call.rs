@@ -257,7 +257,7 @@ pub(super) fn key(
 }
 
 /// The certificates that this machine believes, and `ring`.
-fn believing_what_the_machine_believes() -> TlsConfig {
+pub(super) fn believing_what_the_machine_believes() -> TlsConfig {
     let found = rustls_native_certs::load_native_certs();
     let roots: Vec<Certificate<'static>> = found
         .certs

@@ -21,6 +21,7 @@ mod repositories;
 mod root;
 mod setting;
 mod settings;
+mod sinks;
 mod trust;
 mod value;
 
@@ -39,6 +40,7 @@ pub(crate) use self::{
     root::Roots,
     setting::Origin,
     settings::{ExecutorSettings, Refusal, Settings, SettingsError},
+    sinks::{SinkKind, SinkSetting},
     trust::{Subject, Trust, TrustError},
     value::Value,
 };

@@ -10,7 +10,13 @@ use callosum_host::process::Cancel;
 use serde_json::{Value, json};
 use tokio::{sync::watch, task::JoinSet};
 
-use super::{hub::Hub, instance::Serving, metrics::Gauges, rate::Rates};
+use super::{
+    hub::Hub,
+    instance::Serving,
+    metrics::{self, Gauges},
+    rate::Rates,
+    sink::Sink,
+};
 
 /// Most who listen at once.
 const MOST_LISTENERS: usize = 128;
@@ -26,6 +32,7 @@ pub(super) struct House {
     pub(super) cancel: Cancel,
     pub(super) listeners: Listeners,
     pub(super) guard: GuardMetrics,
+    pub(super) sinks: Vec<Sink>,
     /// Everything that is waited for before it has ended.
     pub(super) tasks: RefCell<JoinSet<()>>,
 }
@@ -93,6 +100,8 @@ impl House {
     pub(super) async fn metrics(&self) -> String {
         let mut text = self.hub.counts.text(self.gauges());
         self.hub.keeper().tallies().write(&mut text);
+        let sinks: Vec<_> = self.sinks.iter().map(Sink::status).collect();
+        metrics::write_sinks(&sinks, &mut text);
         let guard = Arc::clone(&self.guard);
         match tokio::task::spawn_blocking(move || guard()).await {
             Ok(Ok(guard)) => text.push_str(&guard),
@@ -110,6 +119,7 @@ impl House {
             "serving": serving,
             "last_seq": self.hub.seen(),
             "subscribers": self.hub.listeners(),
+            "sinks": self.sinks.iter().map(Sink::status).collect::<Vec<_>>(),
         })
     }
 }

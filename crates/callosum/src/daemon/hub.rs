@@ -46,7 +46,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 const BATCH: usize = 256;
 
 /// How a log is opened: again where its folder was removed.
-pub(super) type Opener = Box<dyn Fn() -> Result<Journal, JournalError>>;
+pub(super) type Opener = Box<dyn Fn() -> Result<Journal, JournalError> + Send>;
 
 /// What is handed in at once, and who waits for it.
 struct Post {

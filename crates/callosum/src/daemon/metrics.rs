@@ -13,7 +13,7 @@ use std::{
 
 use callosum_mesh::{event::Event, journal::Durability};
 
-use super::keeper::Tallies;
+use super::{keeper::Tallies, sink::SinkStatus};
 
 /// Most pairs of a topic's class and a source that are counted apart.
 const MOST_SERIES: usize = 64;
@@ -276,6 +276,36 @@ impl Tallies {
                 help,
                 tally.load(Ordering::Relaxed) as f64,
             );
+        }
+    }
+}
+
+/// How the places stand that events are passed on to.
+pub(super) fn write_sinks(sinks: &[SinkStatus], text: &mut String) {
+    let value: [(&str, &str, &str, fn(&SinkStatus) -> u64); 3] = [
+        (
+            "mesh_sink_messages_total",
+            "counter",
+            "Messages that a sink took",
+            |sink| sink.messages,
+        ),
+        (
+            "mesh_sink_failures_total",
+            "counter",
+            "Times that a sink took nothing",
+            |sink| sink.failures,
+        ),
+        (
+            "mesh_sink_up",
+            "gauge",
+            "Whether the last that was tried at a sink went well",
+            |sink| u64::from(sink.is_well),
+        ),
+    ];
+    for (name, kind, help, value) in value {
+        begin(text, name, kind, help);
+        for sink in sinks {
+            let _ = writeln!(text, "{name}{{sink=\"{}\"}} {}", sink.name, value(sink));
         }
     }
 }

@@ -5,12 +5,14 @@
 //! board and the bridge file; `routes` is what is asked, at which door; `bus`, `stream`, `reading` and `posting` answer.
 //!
 //! One thread and a runtime on it: the log is written where it is handed in, and who listens is told from there.
-//! A second thread waits for the disk, a third decides what changes the board. What is deliberately not here: anything that only works with a daemon. Other
+//! A second thread waits for the disk, a third decides what changes the board, and each place outside that events are
+//! passed on to (`sink`) has one of its own. What is deliberately not here: anything that only works with a daemon. Other
 //! processes append to the same log, under its lock, and are heard of as well.
 
 mod addresses;
 mod bus;
 mod connection;
+mod discord;
 mod feed;
 mod frame;
 mod gate;
@@ -28,6 +30,7 @@ mod request;
 mod routes;
 mod run;
 mod seat;
+mod sink;
 mod stream;
 mod syncer;
 
@@ -37,4 +40,5 @@ pub(crate) use self::{
     instance::{Instance, Serving, Unserved, ask, running},
     listening::{Listening, Told, hand_in},
     run::{ServeError, Setting, serve},
+    sink::SinkStatus,
 };

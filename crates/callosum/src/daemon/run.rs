@@ -29,7 +29,9 @@ use super::{
     keeper::Keeper,
     rate::Rates,
     routes::Door,
+    sink::Sink,
 };
+use crate::config::SinkSetting;
 
 /// Most connections at once. One more is closed as soon as it is made.
 const MOST_CONNECTIONS: usize = 256;
@@ -47,6 +49,8 @@ pub(crate) struct Setting {
     pub(crate) addresses: Addresses,
     /// Events a second that each source may hand in.
     pub(crate) rate: u32,
+    /// Where events are passed on to.
+    pub(crate) sinks: Vec<SinkSetting>,
     /// What the guard has decided.
     pub(crate) guard: GuardMetrics,
     /// Asked when it is to end.
@@ -128,6 +132,7 @@ pub(crate) fn serve(
         ids,
         folder,
         rate,
+        sinks,
         guard,
         cancel,
         ..
@@ -139,6 +144,13 @@ pub(crate) fn serve(
         let folder = folder.clone();
         Box::new(move || Mesh::open(&disk, &clock, &ids, &folder, &name()))
     })?;
+    let sinks = sinks.into_iter().map(|setting| {
+        let (own, clock, ids) = (disk.clone(), clock.clone(), ids.clone());
+        let place = folder.clone();
+        let open = move || Journal::open(&own, &clock, &ids, &place, &name());
+        Sink::start(setting, disk.clone(), folder.clone(), Box::new(open))
+    });
+    let sinks: Vec<Sink> = sinks.collect();
     let open = move || Journal::open(&disk, &clock, &ids, &folder, &name());
     let hub = Hub::open(Box::new(open), keeper)?;
     let address = |wanted: Door| {
@@ -172,6 +184,7 @@ pub(crate) fn serve(
             cancel: cancel.clone(),
             listeners: Listeners::default(),
             guard,
+            sinks,
             tasks: RefCell::default(),
         });
         let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));

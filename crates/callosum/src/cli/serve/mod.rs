@@ -13,7 +13,7 @@ pub(super) use self::status::ServeStatusOutput;
 use super::{explain, guard, interrupt, store};
 pub(super) use crate::daemon::Serving as ServingOutput;
 use crate::{
-    config::{Environment, Homes},
+    config::{Environment, Homes, SinkSetting},
     daemon::{Addresses, Instance, ServeError, Serving, Setting, Wish, running, serve},
     ui::{CommandError, Exit, Ui},
 };
@@ -135,6 +135,8 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
         folder: ground.folder(),
         addresses,
         rate: how.rate,
+        sinks: SinkSetting::read_all(&ground.disk, &ground.homes, &ground.environment)
+            .map_err(|error| CommandError::from_error(Exit::Environment, &error))?,
         guard: Arc::new({
             let (disk, homes) = (ground.disk.clone(), ground.homes.clone());
             move || guard::metrics_of_machine(&disk, &homes).map_err(|error| error.one_line())

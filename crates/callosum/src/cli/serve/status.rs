@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
+use callosum_evidence::terminal::on_one_line;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Ground, lines};
 use crate::{
-    daemon::{Serving, running},
+    daemon::{Serving, SinkStatus, running},
     ui::{CommandError, Exit, many},
 };
 
@@ -20,6 +21,8 @@ pub(crate) struct ServeStatusOutput {
     pub(crate) last_seq: Option<u64>,
     /// How many listen.
     pub(crate) subscribers: Option<u64>,
+    /// Where events are passed on to.
+    pub(crate) sinks: Vec<SinkStatus>,
 }
 
 pub(super) fn run(ground: &Ground) -> Result<(), CommandError> {
@@ -28,6 +31,7 @@ pub(super) fn run(ground: &Ground) -> Result<(), CommandError> {
         serving: serde_json::from_value(answer["serving"].clone()).ok(),
         last_seq: answer["last_seq"].as_u64(),
         subscribers: answer["subscribers"].as_u64(),
+        sinks: serde_json::from_value(answer["sinks"].clone()).unwrap_or_default(),
     };
     if ground.ui.json {
         ground.ui.json_data(&output)?;
@@ -51,5 +55,21 @@ pub(super) fn run(ground: &Ground) -> Result<(), CommandError> {
         serving.version,
         many(subscribers, "listener"),
     );
+    for sink in &output.sinks {
+        let SinkStatus {
+            name,
+            kind,
+            cursor,
+            messages,
+            reason,
+            ..
+        } = sink;
+        let taken = many(*messages, "message");
+        let _ = write!(text, "sink     {name} ({kind}): {taken}, at {cursor}");
+        if let Some(reason) = reason {
+            let _ = write!(text, "; not taken: {}", on_one_line(reason));
+        }
+        text.push('\n');
+    }
     ground.ui.data(&text)
 }

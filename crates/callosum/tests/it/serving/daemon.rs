@@ -41,6 +41,11 @@ impl<'a> Daemon<'a> {
         }
     }
 
+    /// One that was started already, and said this.
+    pub(super) fn of(env: &'a TestEnv, serving: Value) -> Self {
+        Self { env, serving }
+    }
+
     /// An address that it serves at.
     pub(super) fn at(&self, what: &str) -> &str {
         self.serving[what].as_str().unwrap()

@@ -1,5 +1,7 @@
 //! The daemon: what it serves, to whom, and what happens when something else does not.
 
+/// Each part by itself.
+mod apart;
 /// What changes the board, and the bridge file.
 mod board;
 /// The bus over WebSocket.
@@ -14,6 +16,8 @@ mod faults;
 mod life;
 /// What Prometheus reads.
 mod metrics;
+/// What is passed on to places outside.
+mod sinks;
 /// Whom it does not answer.
 mod strangers;
 /// A client that goes on by itself.

@@ -1,0 +1,144 @@
+//! [`Webhook`]: an address to which JSON documents are posted, and which is itself a secret.
+//!
+//! Deliberately not here: when to post again, which is who posts' own to decide.
+
+use std::{io::Read as _, time::Duration};
+
+use serde_json::Value;
+use ureq::Agent;
+
+use super::{
+    call::{believing_what_the_machine_believes, start_of},
+    endpoint::Endpoint,
+    wait,
+};
+use crate::words::with_causes;
+
+/// How long a post may take from beginning to end.
+const WITHIN: Duration = Duration::from_secs(20);
+
+/// How much of an answer is looked at, in bytes.
+const LONGEST_ANSWER: u64 = 64 * 1024;
+
+/// An address to which JSON documents are posted.
+///
+/// The address is a secret, since whoever knows it may post: no error of this says it.
+pub struct Webhook {
+    agent: Agent,
+    address: String,
+}
+
+/// What was answered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Posted {
+    /// The status of HTTP.
+    pub status: u16,
+    /// How long to wait before the next, where the answer says so: after a refusal, or because this was the last that
+    /// is allowed for now.
+    pub after: Option<Duration>,
+    /// The beginning of what it says.
+    pub words: String,
+}
+
+/// The text is no address that may be posted to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it is no https address (http on this machine alone), without user, query and fragment")]
+pub struct NoWebhook;
+
+/// Nothing was answered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{words}")]
+pub struct Unposted {
+    /// Why.
+    pub words: String,
+}
+
+impl Webhook {
+    /// Prepares to post to an address. Reads the certificates that this machine believes, where it is one of https.
+    pub fn new(address: &str) -> Result<Self, NoWebhook> {
+        let endpoint = Endpoint::parse(address.trim(), true).map_err(|_| NoWebhook)?;
+        let mut config = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .proxy(None)
+            .timeout_global(Some(WITHIN))
+            .user_agent(concat!("callosum/", env!("CARGO_PKG_VERSION")));
+        if endpoint.is_secure() {
+            config = config.tls_config(believing_what_the_machine_believes());
+        }
+        Ok(Self {
+            agent: config.build().new_agent(),
+            address: endpoint.address("", ""),
+        })
+    }
+
+    /// Posts a document, and waits for the answer, up to 20 s. Whatever its status, an answer is one.
+    pub fn post(&self, document: &Value) -> Result<Posted, Unposted> {
+        let posted = self
+            .agent
+            .post(&self.address)
+            .header("content-type", "application/json")
+            .send(document.to_string().as_bytes());
+        let response = posted.map_err(|error| Unposted {
+            words: self.hidden(&with_causes(&error)),
+        })?;
+        let status = response.status().as_u16();
+        let headers = response.headers();
+        let number = |name: &str| {
+            let text = headers.get(name)?.to_str().ok()?.trim();
+            text.parse::<f64>().ok()
+        };
+        let is_last = number("x-ratelimit-remaining").is_some_and(|left| left < 1.0);
+        let lifted = number("x-ratelimit-reset-after").filter(|_| is_last);
+        let told = number("retry-after").or(lifted).and_then(seconds);
+        let told = told.or_else(|| wait::reset(headers)?.after);
+        let mut bytes = Vec::new();
+        let body = response.into_body().into_reader();
+        // What can be read of it is what there is to tell.
+        drop(body.take(LONGEST_ANSWER).read_to_end(&mut bytes));
+        let said: Option<Value> = serde_json::from_slice(&bytes).ok();
+        let said = said.and_then(|said| seconds(said.get("retry_after")?.as_f64()?));
+        Ok(Posted {
+            status,
+            after: told.or(said),
+            words: self.hidden(start_of(&String::from_utf8_lossy(&bytes))),
+        })
+    }
+
+    fn hidden(&self, words: &str) -> String {
+        words.replace(&self.address, "[address]")
+    }
+}
+
+fn seconds(seconds: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CALC-SEC-1: the address goes nowhere in the clear, and no error says it.
+    #[test]
+    fn an_address_is_of_https_or_of_this_machine() {
+        for address in [
+            "https://127.0.0.1:1/a/secret",
+            "http://127.0.0.1:1/a/secret",
+        ] {
+            assert!(Webhook::new(address).is_ok(), "{address}");
+        }
+        for address in [
+            "http://example.org/secret",
+            "secret",
+            "",
+            "https://a@b.c/secret",
+        ] {
+            let error = Webhook::new(address).err().unwrap();
+            assert!(!error.to_string().contains("secret"));
+        }
+        let unposted = Webhook::new("http://127.0.0.1:1/a/secret").unwrap();
+        let unposted = unposted.post(&Value::Null).unwrap_err();
+        assert!(!unposted.words.contains("secret"), "{}", unposted.words);
+    }
+}

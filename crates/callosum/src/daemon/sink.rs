@@ -1,0 +1,340 @@
+//! [`Sink`]: a thread that passes events on to a place outside, from where it stood.
+//!
+//! It reads the log as everybody does, from a cursor of its own that it keeps in `mesh/sinks/`; a place that is down is
+//! caught up later, and costs nobody else anything. What one post holds [`discord`](super::discord) says.
+//!
+//! An event is passed on at least once: who is killed between a post and its cursor posts the same again.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError, mpsc},
+    thread,
+    time::Duration,
+};
+
+use callosum_agents::http::{Posted, Webhook};
+use callosum_host::Disk;
+use callosum_mesh::journal::{Cursor, Journal, JournalError, Notice};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{discord::Content, hub};
+use crate::config::{SinkKind, SinkSetting};
+
+/// How often the log is looked at.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// The shortest pause between two posts: Discord takes 30 a minute of each webhook.
+const PACE: Duration = Duration::from_secs(2);
+
+/// The pause after the first failure; each that follows doubles it.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+
+/// The longest pause after a failure.
+const LONGEST_PAUSE: Duration = Duration::from_mins(5);
+
+/// The longest that a place may ask to be left alone.
+const LONGEST_WAIT: Duration = Duration::from_hours(1);
+
+/// Events that are read at once.
+const BATCH: usize = 64;
+
+/// How a place stands.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub(crate) struct SinkStatus {
+    /// Its name in the configuration.
+    pub(crate) name: String,
+    /// What is spoken there: `discord`.
+    pub(crate) kind: String,
+    /// Whether the last that was tried there went well; false also where nothing can be tried.
+    pub(crate) is_well: bool,
+    /// The last event that it was told of, or that it is not to be told of.
+    pub(crate) cursor: String,
+    /// Messages that it took.
+    pub(crate) messages: u64,
+    /// Events in them.
+    pub(crate) events: u64,
+    /// Events that it refused by themselves, and that were passed over.
+    pub(crate) passed_over: u64,
+    /// Times that it took nothing.
+    pub(crate) failures: u64,
+    /// Why it did not take the last that was tried; null where it did.
+    pub(crate) reason: Option<String>,
+}
+
+/// The thread; asked to end when this is dropped, and not waited for: it may be in the middle of a post.
+pub(super) struct Sink {
+    status: Arc<Mutex<SinkStatus>>,
+    _stop: mpsc::Sender<()>,
+}
+
+impl Sink {
+    /// Begins to pass on what comes after the place's own cursor; what happens from now on, where it has none.
+    pub(super) fn start(
+        setting: SinkSetting,
+        disk: Disk,
+        folder: PathBuf,
+        open: hub::Opener,
+    ) -> Self {
+        let SinkKind::Discord = setting.kind;
+        let status = Arc::new(Mutex::new(SinkStatus {
+            name: setting.name.clone(),
+            kind: "discord".to_owned(),
+            ..SinkStatus::default()
+        }));
+        let (stop, stopped) = mpsc::channel();
+        let mut work = Work {
+            file: folder.join("sinks").join(&setting.name),
+            setting,
+            disk,
+            open,
+            status: Arc::clone(&status),
+            stopped,
+            most: usize::MAX,
+            failures: 0,
+        };
+        thread::spawn(move || work.run());
+        Self {
+            status,
+            _stop: stop,
+        }
+    }
+
+    pub(super) fn status(&self) -> SinkStatus {
+        let status = self.status.lock();
+        status.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+struct Work {
+    setting: SinkSetting,
+    disk: Disk,
+    /// The file with the cursor.
+    file: PathBuf,
+    open: hub::Opener,
+    status: Arc<Mutex<SinkStatus>>,
+    stopped: mpsc::Receiver<()>,
+    /// Most events of the next message: one, after a message was refused for what it says.
+    most: usize,
+    /// Failures since the last success.
+    failures: u32,
+}
+
+/// It is to end.
+struct Over;
+
+impl Work {
+    fn run(&mut self) {
+        while let Err(reason) = self.follow() {
+            self.note(|status| {
+                status.failures += 1;
+                status.is_well = false;
+                status.reason = Some(reason);
+            });
+            let pause = self.next_pause();
+            if self.pause(pause).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Passes on until it is to end, or something is in the way that is not the place's answer.
+    fn follow(&mut self) -> Result<(), String> {
+        let variable = &self.setting.variable;
+        let address = self.setting.address.as_deref();
+        let address = address.ok_or_else(|| format!("the variable {variable} is not set"))?;
+        let webhook = Webhook::new(address).map_err(|error| {
+            format!("what the variable {variable} holds cannot be posted to: {error}")
+        })?;
+        let said = |error: JournalError| error.to_string();
+        let mut journal = (self.open)().map_err(said)?;
+        let mut cursor = self.cursor(&mut journal)?;
+        let is_well = self.failures == 0;
+        self.note(|status| {
+            status.cursor = cursor.to_string();
+            status.is_well = is_well;
+        });
+        let mut tip = None;
+        loop {
+            if !journal.is_own().map_err(said)? {
+                journal = (self.open)().map_err(said)?;
+                tip = None;
+            }
+            let now = journal.tip().map_err(said)?;
+            if tip.as_ref() != Some(&now) {
+                while let Some(next) = self.pass_on(&journal, &webhook, &cursor)? {
+                    if next.pause.is_some_and(|pause| self.pause(pause).is_err()) {
+                        return Ok(());
+                    }
+                    cursor = next.cursor;
+                }
+                tip = Some(now);
+            }
+            if self.pause(LOOK).is_err() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Where the place stands. One that has no cursor yet gets the end of the log as its own.
+    fn cursor(&self, journal: &mut Journal) -> Result<Cursor, String> {
+        let bytes = self.disk.read_if_there(&self.file);
+        let bytes = bytes.map_err(|error| error.to_string())?;
+        let kept = bytes.and_then(|bytes| String::from_utf8(bytes).ok()?.trim().parse().ok());
+        if let Some(kept) = kept {
+            return Ok(kept);
+        }
+        let turn = journal.turn().map_err(|error| error.to_string())?;
+        let end = turn.cursor();
+        drop(turn);
+        self.keep(&end)?;
+        Ok(end)
+    }
+
+    fn keep(&self, cursor: &Cursor) -> Result<(), String> {
+        let kept = match self.file.parent() {
+            Some(folder) => self.disk.create_private_dir(folder).map(drop),
+            None => Ok(()),
+        };
+        let text = cursor.to_string();
+        let kept = kept.and_then(|()| {
+            self.disk
+                .replace_unsynced(&self.file, text.as_bytes(), 0o600)
+        });
+        kept.map_err(|error| error.to_string())
+    }
+
+    /// Posts the next message, if there is anything to tell; and says how to go on.
+    fn pass_on(
+        &mut self,
+        journal: &Journal,
+        webhook: &Webhook,
+        from: &Cursor,
+    ) -> Result<Option<Next>, String> {
+        let (content, to, events) = self.gather(journal, from)?;
+        if to == *from {
+            return Ok(None);
+        }
+        if content.is_empty() {
+            self.passed(&to)?;
+            return Ok(Some(Next {
+                cursor: to,
+                pause: None,
+            }));
+        }
+        let posted = webhook.post(&content.document());
+        let posted = posted.map_err(|error| error.words)?;
+        let Posted {
+            status,
+            after,
+            words,
+        } = posted;
+        let after = after.map(|after| after.min(LONGEST_WAIT));
+        if (200..300).contains(&status) {
+            self.failures = 0;
+            self.most = usize::MAX;
+            self.passed(&to)?;
+            self.note(|status| {
+                status.messages += 1;
+                status.events += events as u64;
+            });
+            return Ok(Some(Next {
+                cursor: to,
+                pause: Some(after.unwrap_or_default().max(PACE)),
+            }));
+        }
+        self.note(|told| {
+            told.failures += 1;
+            told.is_well = false;
+            told.reason = Some(format!("status {status}: {words}"));
+        });
+        let is_of_content = matches!(status, 400 | 413 | 422);
+        if is_of_content && events <= 1 {
+            // It would stand in the way of all that follows.
+            self.passed(&to)?;
+            self.note(|status| status.passed_over += events as u64);
+            return Ok(Some(Next {
+                cursor: to,
+                pause: Some(PACE),
+            }));
+        }
+        self.most = if is_of_content { 1 } else { usize::MAX };
+        let pause = after.unwrap_or_else(|| self.next_pause()).max(PACE);
+        Ok(Some(Next {
+            cursor: from.clone(),
+            pause: Some(pause),
+        }))
+    }
+
+    /// The next message, the cursor after it, and how many events are in it.
+    fn gather(&self, journal: &Journal, from: &Cursor) -> Result<(Content, Cursor, usize), String> {
+        let mut reader = journal.read_after(from);
+        let mut content = Content::default();
+        let mut count = 0;
+        let batch = reader
+            .next_batch(BATCH)
+            .map_err(|error| error.to_string())?;
+        for notice in &batch.notices {
+            let line = match notice {
+                Notice::Reset { .. } => "another log of events has begun".to_owned(),
+                Notice::Dropped { count } => format!("{count} events are kept no longer"),
+                Notice::Damaged { count, .. } => format!("{count} lines of the log are no event"),
+            };
+            // They are few and short.
+            content.add_line(&line);
+        }
+        let mut to = Cursor {
+            origin: Some(journal.origin().to_owned()),
+            seq: reader.cursor().seq,
+        };
+        if let Some(first) = batch.events.first() {
+            to.seq = first.seq - 1;
+        }
+        for event in &batch.events {
+            let mut topics = self.setting.topics.iter();
+            if topics.any(|pattern| pattern.matches(&event.topic)) {
+                if count >= self.most || !content.add(event) {
+                    break;
+                }
+                count += 1;
+            }
+            to.seq = event.seq;
+        }
+        Ok((content, to, count))
+    }
+
+    fn passed(&self, to: &Cursor) -> Result<(), String> {
+        self.keep(to)?;
+        self.note(|status| {
+            status.cursor = to.to_string();
+            status.is_well = true;
+            status.reason = None;
+        });
+        Ok(())
+    }
+
+    fn next_pause(&mut self) -> Duration {
+        let pause = FIRST_PAUSE * 2_u32.saturating_pow(self.failures.min(16));
+        self.failures += 1;
+        pause.min(LONGEST_PAUSE)
+    }
+
+    fn note(&self, change: impl FnOnce(&mut SinkStatus)) {
+        let status = self.status.lock();
+        change(&mut status.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn pause(&self, pause: Duration) -> Result<(), Over> {
+        match self.stopped.recv_timeout(pause) {
+            Err(mpsc::RecvTimeoutError::Timeout) => Ok(()),
+            Ok(()) | Err(mpsc::RecvTimeoutError::Disconnected) => Err(Over),
+        }
+    }
+}
+
+/// How to go on after a post.
+struct Next {
+    cursor: Cursor,
+    /// Before anything else is posted.
+    pause: Option<Duration>,
+}

@@ -1,0 +1,560 @@
+//! Source to forms: the lexical rules, and brackets that pair.
+//!
+//! [`read`] keeps its own stack, so that no depth of brackets can exhaust the host's; beyond
+//! [`MAX_DEPTH`] it refuses, so that whoever walks its forms may recur. Commas are white space,
+//! since models write them; keywords may begin with a digit, since the seed's samples do.
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::{
+    form::{Form, FormKind},
+    span::Span,
+};
+
+/// How deep brackets may nest.
+pub const MAX_DEPTH: usize = 128;
+
+/// How many bytes a source may have: 1 MiB.
+pub const MAX_SOURCE: usize = 1 << 20;
+
+/// Why a source can't be read.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{message}")]
+pub struct ReadError {
+    /// What stands in the way.
+    pub span: Span,
+    /// What is wrong with it.
+    pub message: String,
+    /// How it may be mended.
+    pub hint: Option<String>,
+}
+
+/// Reads all forms of a source.
+///
+/// Takes time in proportion to the source. Fails at the first thing that is not of the language,
+/// and with sources beyond 1 MiB.
+pub fn read(source: &str) -> Result<Vec<Form>, ReadError> {
+    if source.len() > MAX_SOURCE {
+        return Err(ReadError {
+            span: Span::new(0, 0),
+            message: format!(
+                "the source has {} bytes, more than {MAX_SOURCE}",
+                source.len()
+            ),
+            hint: Some("hand data over as parameters or as answers to calls".to_owned()),
+        });
+    }
+    Reader { source, at: 0 }.program()
+}
+
+/// Reads a source that is exactly one form.
+pub fn read_one(source: &str) -> Result<Form, ReadError> {
+    let mut forms = read(source)?;
+    match (forms.pop(), forms.pop()) {
+        (Some(form), None) => Ok(form),
+        (Some(second), Some(_)) => Err(fault(
+            second.span,
+            "one form was expected, and here begins another",
+            None,
+        )),
+        (None, _) => Err(fault(
+            Span::new(source.len(), source.len()),
+            "one form was expected, and there is none",
+            None,
+        )),
+    }
+}
+
+fn fault(span: Span, message: impl Into<String>, hint: Option<&str>) -> ReadError {
+    ReadError {
+        span,
+        message: message.into(),
+        hint: hint.map(str::to_owned),
+    }
+}
+
+/// A bracket that was opened, and what has been read since.
+struct Open {
+    bracket: char,
+    start: usize,
+    forms: Vec<Form>,
+}
+
+struct Reader<'a> {
+    source: &'a str,
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn program(mut self) -> Result<Vec<Form>, ReadError> {
+        let mut top = Vec::new();
+        let mut open: Vec<Open> = Vec::new();
+        loop {
+            self.skip_blanks()?;
+            let start = self.at;
+            let Some(next) = self.peek() else { break };
+            let form = match next {
+                '(' | '[' | '{' => {
+                    if open.len() == MAX_DEPTH {
+                        return Err(fault(
+                            Span::new(start, start + 1),
+                            format!("brackets nest deeper than {MAX_DEPTH}"),
+                            Some("name inner parts with `let` or `defn`"),
+                        ));
+                    }
+                    self.at += 1;
+                    open.push(Open {
+                        bracket: next,
+                        start,
+                        forms: Vec::new(),
+                    });
+                    continue;
+                }
+                ')' | ']' | '}' => {
+                    self.at += 1;
+                    self.close(open.pop(), next, start)?
+                }
+                _ => self.atom()?,
+            };
+            open.last_mut()
+                .map_or(&mut top, |inner| &mut inner.forms)
+                .push(form);
+        }
+        match open.pop() {
+            Some(unclosed) => Err(fault(
+                Span::new(unclosed.start, unclosed.start + 1),
+                format!("`{}` is never closed", unclosed.bracket),
+                Some(match unclosed.bracket {
+                    '(' => "add `)` where the form ends",
+                    '[' => "add `]` where the vector ends",
+                    _ => "add `}` where the map ends",
+                }),
+            )),
+            None => Ok(top),
+        }
+    }
+
+    fn close(&self, open: Option<Open>, bracket: char, start: usize) -> Result<Form, ReadError> {
+        let here = Span::new(start, self.at);
+        let Some(open) = open else {
+            return Err(fault(
+                here,
+                format!("`{bracket}` closes nothing"),
+                Some("remove it, or add what it should close"),
+            ));
+        };
+        let span = Span::new(open.start, self.at);
+        let kind = match (open.bracket, bracket) {
+            ('(', ')') => FormKind::List(open.forms),
+            ('[', ']') => FormKind::Vector(open.forms),
+            ('{', '}') => {
+                if open.forms.len() % 2 == 1 {
+                    return Err(fault(
+                        span,
+                        "a map has a key without a value",
+                        Some("a map is written `{:key value …}`"),
+                    ));
+                }
+                let mut forms = open.forms.into_iter();
+                let mut entries = Vec::with_capacity(forms.len() / 2);
+                while let (Some(key), Some(value)) = (forms.next(), forms.next()) {
+                    entries.push((key, value));
+                }
+                FormKind::Map(entries)
+            }
+            (opened, _) => {
+                let (line, column) = Span::new(open.start, open.start).line_and_column(self.source);
+                return Err(fault(
+                    here,
+                    format!("`{bracket}` closes `{opened}` of line {line}, column {column}"),
+                    Some("close what was opened last first"),
+                ));
+            }
+        };
+        Ok(Form { kind, span })
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.source[self.at..].chars().next()
+    }
+
+    fn skip_blanks(&mut self) -> Result<(), ReadError> {
+        let bytes = self.source.as_bytes();
+        while let Some(&byte) = bytes.get(self.at) {
+            match byte {
+                b' ' | b'\t' | b'\r' | b'\n' | b',' => self.at += 1,
+                b';' => {
+                    let rest = &self.source[self.at..];
+                    self.at += rest.find('\n').unwrap_or(rest.len());
+                }
+                b'#' if bytes.get(self.at + 1) == Some(&b'|') => {
+                    let body = self.at + 2;
+                    let Some(length) = self.source[body..].find("|#") else {
+                        return Err(fault(
+                            Span::new(self.at, body),
+                            "the comment is never closed",
+                            Some("end it with `|#`"),
+                        ));
+                    };
+                    self.at = body + length + 2;
+                }
+                _ => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn atom(&mut self) -> Result<Form, ReadError> {
+        let start = self.at;
+        let bytes = self.source.as_bytes();
+        let first = bytes[start];
+        let second = bytes.get(start + 1).copied();
+        if first == b'"' {
+            return self.text();
+        }
+        if first == b'#' {
+            return self.dispatch();
+        }
+        if first.is_ascii_digit()
+            || (matches!(first, b'-' | b'+') && second.is_some_and(|byte| byte.is_ascii_digit()))
+        {
+            return self.number();
+        }
+        if first == b':' {
+            self.at += 1;
+            self.skip_name();
+            let span = Span::new(start, self.at);
+            let kind = match &self.source[start + 1..self.at] {
+                // A colon by itself stands between a name and its type.
+                "" => FormKind::Symbol(":".into()),
+                name if name.ends_with(':') || name.starts_with(':') || name.contains("::") => {
+                    return Err(fault(
+                        span,
+                        format!("`:{name}` is no keyword"),
+                        Some("a keyword is one colon and a name, as `:storage.read`"),
+                    ));
+                }
+                name => FormKind::Keyword(name.into()),
+            };
+            self.end_of_word(span)?;
+            return Ok(Form { kind, span });
+        }
+        if first == b'&' {
+            self.at += 1;
+            let span = Span::new(start, self.at);
+            self.end_of_word(span)?;
+            return Ok(Form {
+                kind: FormKind::Symbol("&".into()),
+                span,
+            });
+        }
+        if self.source[start..].starts_with('λ') {
+            self.at += 'λ'.len_utf8();
+            let span = Span::new(start, self.at);
+            self.end_of_word(span)?;
+            return Ok(Form {
+                kind: FormKind::Symbol("fn".into()),
+                span,
+            });
+        }
+        if !begins_symbol(first) {
+            return Err(self.stranger());
+        }
+        self.skip_name();
+        let span = Span::new(start, self.at);
+        self.end_of_word(span)?;
+        let name = &self.source[start..self.at];
+        let kind = match name {
+            "nil" => FormKind::Nil,
+            "true" => FormKind::Boolean(true),
+            "false" => FormKind::Boolean(false),
+            _ if name.ends_with(':') => {
+                return Err(fault(
+                    span,
+                    format!("`{name}` ends in a colon"),
+                    Some("a type stands after a blank: `x : Int`; a keyword begins with its colon"),
+                ));
+            }
+            _ => FormKind::Symbol(name.into()),
+        };
+        Ok(Form { kind, span })
+    }
+
+    fn skip_name(&mut self) {
+        let rest = &self.source.as_bytes()[self.at..];
+        self.at += rest
+            .iter()
+            .take_while(|&&byte| continues_name(byte))
+            .count();
+    }
+
+    /// Fails where a word runs into something that is not of it.
+    fn end_of_word(&self, span: Span) -> Result<(), ReadError> {
+        match self.peek() {
+            None => Ok(()),
+            Some(next) if next.is_ascii_whitespace() || "()[]{},;\"".contains(next) => Ok(()),
+            // A block comment may follow at once.
+            Some('#') if self.source[self.at..].starts_with("#|") => Ok(()),
+            Some(next) => Err(fault(
+                Span::new(span.start as usize, self.at + next.len_utf8()),
+                format!(
+                    "`{}` can't be followed by `{}`",
+                    &self.source[span.range()],
+                    next.escape_debug()
+                ),
+                Some("names are made of ASCII letters, digits and `_ $ + - * / = < > ! ? % . @ :`"),
+            )),
+        }
+    }
+
+    fn number(&mut self) -> Result<Form, ReadError> {
+        let start = self.at;
+        let bytes = self.source.as_bytes();
+        let digits = |from: usize| {
+            bytes[from..]
+                .iter()
+                .take_while(|byte| byte.is_ascii_digit())
+                .count()
+        };
+        let mut at = start + usize::from(!bytes[start].is_ascii_digit());
+        at += digits(at);
+        let mut float = false;
+        if bytes.get(at) == Some(&b'.') && digits(at + 1) > 0 {
+            float = true;
+            at += 1 + digits(at + 1);
+            if matches!(bytes.get(at), Some(b'e' | b'E')) {
+                let sign = usize::from(matches!(bytes.get(at + 1), Some(b'-' | b'+')));
+                let exponent = digits(at + 1 + sign);
+                if exponent > 0 {
+                    at += 1 + sign + exponent;
+                }
+            }
+        }
+        self.at = at;
+        let span = Span::new(start, at);
+        if bytes.get(at).is_some_and(|&byte| continues_name(byte)) {
+            self.skip_name();
+            let word = &self.source[start..self.at];
+            return Err(fault(
+                Span::new(start, self.at),
+                format!("`{word}` is neither a number nor a name"),
+                Some(if word.contains('-') {
+                    "write timestamps and uuids as strings"
+                } else {
+                    "an integer is digits, a float has digits on both sides of its point"
+                }),
+            ));
+        }
+        self.end_of_word(span)?;
+        let text = &self.source[start..at];
+        if !float {
+            let Ok(value) = text.parse() else {
+                return Err(fault(
+                    span,
+                    "the integer is outside of 64 bits",
+                    Some("integers reach from -9223372036854775808 to 9223372036854775807"),
+                ));
+            };
+            return Ok(Form {
+                kind: FormKind::Integer(value),
+                span,
+            });
+        }
+        match text.parse::<f64>() {
+            Ok(value) if value.is_finite() => Ok(Form {
+                kind: FormKind::Float(value),
+                span,
+            }),
+            _ => Err(fault(
+                span,
+                "the float is too large",
+                Some("write `##Inf` for infinity"),
+            )),
+        }
+    }
+
+    fn text(&mut self) -> Result<Form, ReadError> {
+        let start = self.at;
+        let mut text = String::new();
+        self.at += 1;
+        loop {
+            let rest = &self.source[self.at..];
+            let Some(length) = rest.find(['"', '\\']) else {
+                return Err(fault(
+                    Span::new(start, start + 1),
+                    "the string is never closed",
+                    Some("end it with `\"`"),
+                ));
+            };
+            text.push_str(&rest[..length]);
+            self.at += length + 1;
+            if rest.as_bytes()[length] == b'"' {
+                break;
+            }
+            let escaped = self.peek();
+            text.push(match escaped {
+                Some('n') => '\n',
+                Some('t') => '\t',
+                Some('r') => '\r',
+                Some(same @ ('"' | '\\')) => same,
+                _ => {
+                    let length = escaped.map_or(0, char::len_utf8);
+                    return Err(fault(
+                        Span::new(self.at - 1, self.at + length),
+                        "the string has an escape that is not of the language",
+                        Some("the escapes are \\\" \\\\ \\n \\t \\r; anything else is written as it is"),
+                    ));
+                }
+            });
+            self.at += 1;
+        }
+        let span = Span::new(start, self.at);
+        Ok(Form {
+            kind: FormKind::Text(Arc::from(text)),
+            span,
+        })
+    }
+
+    fn dispatch(&mut self) -> Result<Form, ReadError> {
+        let start = self.at;
+        for (word, value) in [
+            ("##Inf", f64::INFINITY),
+            ("##-Inf", f64::NEG_INFINITY),
+            ("##NaN", f64::NAN),
+        ] {
+            if self.source[start..].starts_with(word) {
+                self.at += word.len();
+                let span = Span::new(start, self.at);
+                self.end_of_word(span)?;
+                return Ok(Form {
+                    kind: FormKind::Float(value),
+                    span,
+                });
+            }
+        }
+        Err(self.stranger())
+    }
+
+    /// The error about a character that begins nothing.
+    fn stranger(&self) -> ReadError {
+        let rest = &self.source[self.at..];
+        let first = rest.chars().next().unwrap_or(' ');
+        let span = Span::new(self.at, self.at + first.len_utf8());
+        let hint = match first {
+            '#' if rest.starts_with("#(") => "write `(fn [x] …)` instead of `#(…)`",
+            '#' if rest.starts_with("#{") => "there are no sets; write a vector and `distinct`",
+            '#' => "`#` begins only `#| … |#`, `##Inf`, `##-Inf` and `##NaN`",
+            '\'' => "there is no quoting; a vector `[…]` is data",
+            '`' | '~' => "there are no macros; write the form out",
+            '@' => "there is nothing to dereference; use a parameter of the plan",
+            '^' => "there is no metadata; a step has options: `(step :id {:timeout-ms 1000} …)`",
+            '.' => "a float has digits on both sides of its point; there are no methods",
+            '\\' => "there are no characters; write a string of one",
+            '|' => "`|` stands only in block comments, `#| … |#`",
+            _ if !first.is_ascii() => "outside of strings and comments only ASCII is read",
+            _ => "remove it",
+        };
+        fault(
+            span,
+            format!("`{}` begins nothing", first.escape_debug()),
+            Some(hint),
+        )
+    }
+}
+
+fn begins_symbol(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || b"_$+-*/=<>!?%".contains(&byte)
+}
+
+/// What symbols and keywords go on with; the colon for versions, as in `ns:v1.0/f`.
+fn continues_name(byte: u8) -> bool {
+    begins_symbol(byte) || byte.is_ascii_digit() || b".@:".contains(&byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(source: &str, printed: &str) {
+        let forms = read(source).unwrap_or_else(|error| panic!("{source}: {error}"));
+        let text: Vec<String> = forms.iter().map(Form::to_string).collect();
+        assert_eq!(text.join(" "), printed);
+    }
+
+    fn refuse(source: &str, said: &str) {
+        match read(source) {
+            Ok(forms) => panic!("{source} reads as {forms:?}"),
+            Err(error) => assert!(error.message.contains(said), "{source}: {error}"),
+        }
+    }
+
+    /// CCOS-RTFS-1: the lexical rules, and where ours are wider.
+    #[test]
+    fn atoms_read_as_the_lexical_rules_say() {
+        check("12 -7 +5 1.5 -2.0e3 1.0E-2", "12 -7 5 1.5 -2000.0 0.01");
+        check("##Inf ##-Inf ##NaN", "##Inf ##-Inf ##NaN");
+        check("nil nilable true trueish", "nil nilable true trueish");
+        check(r#""a\"b\\c\n\t\r" "é""#, r#""a\"b\\c\n\t\r" "é""#);
+        check(
+            "a ns.b/c ns:v1.0/f <auto> - -x <= %p a@b",
+            "a ns.b/c ns:v1.0/f <auto> - -x <= %p a@b",
+        );
+        check(
+            ":a :storage/* :llm.generate-plan :123 :a:v1",
+            ":a :storage/* :llm.generate-plan :123 :a:v1",
+        );
+        check("{:a 1, :b 2}", "{:a 1 :b 2}");
+        check("(a ; not this )\n #| nor ( this |# b)", "(a b)");
+        check("x : Int", "x : Int");
+        check("(λ [x & r] x)", "(fn [x & r] x)");
+        check("(iffy a b)(default x)", "(iffy a b) (default x)");
+        check("[[]()[{}]]", "[[] () [{}]]");
+        check("a#|c|#", "a");
+        check("", "");
+    }
+
+    #[test]
+    fn what_is_not_of_the_language_is_refused_with_its_place() {
+        refuse("(a", "`(` is never closed");
+        refuse("(a]", "`]` closes `(` of line 1, column 1");
+        refuse("a)", "`)` closes nothing");
+        refuse("\"abc", "never closed");
+        refuse("\"\\u0041\"", "escape");
+        refuse("\"\\", "escape");
+        refuse("{:a}", "key without a value");
+        refuse("9223372036854775808", "64 bits");
+        refuse("1.0e999", "too large");
+        refuse("12abc", "neither a number nor a name");
+        refuse("2024-01-01T00:00:00Z", "neither a number nor a name");
+        refuse("1.", "neither a number nor a name");
+        refuse("#(+ % 1)", "begins nothing");
+        refuse("'(1 2)", "begins nothing");
+        refuse("`a", "begins nothing");
+        refuse("@a", "begins nothing");
+        refuse("^:m a", "begins nothing");
+        refuse(":storag\u{435}/read", "can't be followed by");
+        refuse("a:", "ends in a colon");
+        refuse("::a", "is no keyword");
+        refuse("#| open", "comment is never closed");
+        let error = read("(a\n  1x)").unwrap_err();
+        assert_eq!(error.span.line_and_column("(a\n  1x)"), (2, 3));
+    }
+
+    #[test]
+    fn brackets_nest_to_the_bound_and_no_deeper() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(read(&nested(MAX_DEPTH)).is_ok());
+        refuse(&nested(MAX_DEPTH + 1), "nest deeper");
+        refuse(&"(".repeat(MAX_SOURCE), "nest deeper");
+        refuse(&" ".repeat(MAX_SOURCE + 1), "bytes");
+    }
+
+    #[test]
+    fn one_form_is_neither_none_nor_two() {
+        assert!(read_one("(a)").is_ok());
+        assert!(read_one("").is_err());
+        assert!(read_one("a b").is_err());
+    }
+}

@@ -1,6 +1,8 @@
 //! The language of plans: read with spans, checked before it runs, evaluated up to each effect.
 //!
-//! Start with [`read`], which makes [`Form`]s of source.
+//! Start with [`compile`], which makes a [`Program`] of source or says all that is wrong with it, and
+//! [`Machine`], which evaluates one until it comes to a value or needs the answer to a call. [`read`]
+//! makes [`Form`]s of source; [`Value`] is what expressions come to.
 //!
 //! What is deliberately not here: effects, policy, models, tokens, clocks. A program is decided by
 //! its source, its input and the answers to its calls, and by nothing else.
@@ -9,15 +11,38 @@
 
 #![forbid(unsafe_code)]
 
+mod budget;
+mod capability;
+mod compile;
+mod diagnostic;
+mod failure;
+mod finding;
 mod form;
+mod library;
+mod machine;
 mod print;
+mod program;
 mod reader;
+mod schema;
 mod span;
 mod value;
+mod yields;
 
 pub use crate::{
+    budget::Limits,
+    capability::{Allowlist, CapabilityName, CapabilityNameError, CapabilityPattern},
+    compile::{CompileOptions, PlanRule, Unbounded, compile, compile_forms},
+    diagnostic::Colours,
+    failure::{Failure, FailureKind},
+    finding::{Finding, Rule},
     form::{Form, FormKind, Name},
-    reader::{MAX_DEPTH, ReadError, read, read_one},
+    library::{DomainFunction, Library},
+    machine::{
+        Machine, NoSuchYield, Outcome, Position, StartError, StepChange, StepEvent, StepUse, Yield,
+    },
+    program::{OnFail, Parameter, Program, StepDefinition, YieldBound},
+    reader::{MAX_DEPTH, MAX_SOURCE, ReadError, read, read_one},
+    schema::Schema,
     span::Span,
     value::{Function, JsonError, Key, Map, NotationError, Value, Vector},
 };

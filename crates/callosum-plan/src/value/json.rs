@@ -3,7 +3,7 @@
 //! The way there loses what JSON has no word for: keywords become strings with their colon off, so
 //! that `{:a 1}` is `{"a":1}`. The way back gives strings as keys.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::collections::BTreeMap;
 
 use thiserror::Error;
 
@@ -75,8 +75,9 @@ impl Value {
                 Part::Word(word) => out.push_str(word),
                 Part::Key(key) => {
                     let gap = if indent.is_some() { " " } else { "" };
-                    // Writing into a string can't fail.
-                    drop(write!(out, "{}:{gap}", quoted(&key)));
+                    out.push_str(&quoted(&key));
+                    out.push(':');
+                    out.push_str(gap);
                 }
                 Part::Line(depth) => {
                     if let Some(width) = indent {

@@ -1,0 +1,119 @@
+//! What a program may use up: [`Limits`], and the [`Budget`] that counts them down.
+//!
+//! Counts are of what a program does, never of time, so that the same program fails at the same
+//! place on every machine and again on every replay.
+
+use std::{collections::BTreeMap, mem::size_of, sync::Arc};
+
+use crate::{
+    failure::{Failure, FailureKind},
+    value::{Key, Value},
+};
+
+/// What an evaluation may use at most.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Units of work; one expression is about one, and so are each 16 values that are copied.
+    pub fuel: u64,
+    /// Bytes that are asked for over the whole run, given back or not, and those of the stack.
+    pub memory: u64,
+    /// Calls to capabilities.
+    pub yields: u64,
+    /// Turns of one `step-loop`.
+    pub turns: u64,
+    /// Bytes, about, of one call's arguments and of the last value, written out.
+    pub value: u64,
+}
+
+impl Default for Limits {
+    /// 50 million units (a few seconds), 256 MiB, 1,000 calls, 10,000 turns, 4 MiB.
+    fn default() -> Self {
+        Self {
+            fuel: 50_000_000,
+            memory: 256 << 20,
+            yields: 1_000,
+            // The language's own bound.
+            turns: 10_000,
+            value: 4 << 20,
+        }
+    }
+}
+
+/// What is left of some limits.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    fuel: u64,
+    memory: u64,
+}
+
+impl Budget {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self {
+            fuel: limits.fuel,
+            memory: limits.memory,
+        }
+    }
+
+    /// Takes units of work.
+    pub(crate) fn spend(&mut self, fuel: u64) -> Result<(), Failure> {
+        match self.fuel.checked_sub(fuel) {
+            Some(left) => {
+                self.fuel = left;
+                Ok(())
+            }
+            None => Err(exhausted("work", "the program does more work than allowed")),
+        }
+    }
+
+    /// Takes memory, and the work of filling it.
+    pub(crate) fn allocate(&mut self, bytes: u64) -> Result<(), Failure> {
+        self.spend(bytes / 256)?;
+        match self.memory.checked_sub(bytes) {
+            Some(left) => {
+                self.memory = left;
+                Ok(())
+            }
+            None => Err(exhausted(
+                "memory",
+                "the program asks for more memory than allowed",
+            )),
+        }
+    }
+
+    /// Takes memory for that many values.
+    pub(crate) fn allocate_values(&mut self, count: usize) -> Result<(), Failure> {
+        self.allocate((count as u64).saturating_mul(size_of::<Value>() as u64))
+    }
+
+    /// Fails where a stack of that many bytes is more than what is left of the memory.
+    pub(crate) fn bear(&self, bytes: u64) -> Result<(), Failure> {
+        if bytes > self.memory {
+            return Err(exhausted("stack", "the program recurs deeper than allowed"));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn vector(&mut self, items: Vec<Value>) -> Result<Value, Failure> {
+        self.allocate(items.len() as u64 * size_of::<Value>() as u64 + 48)?;
+        Ok(Value::vector(items))
+    }
+
+    pub(crate) fn map(&mut self, entries: BTreeMap<Key, Value>) -> Result<Value, Failure> {
+        // A map's nodes are half empty at worst.
+        let each = 2 * (size_of::<Value>() + size_of::<Key>()) as u64;
+        self.allocate(entries.len() as u64 * each + 64)?;
+        Ok(Value::map(entries))
+    }
+
+    pub(crate) fn text(&mut self, text: impl Into<Arc<str>>) -> Result<Value, Failure> {
+        let text: Arc<str> = text.into();
+        self.allocate(text.len() as u64 + 16)?;
+        Ok(Value::Text(text))
+    }
+}
+
+fn exhausted(what: &str, message: &str) -> Failure {
+    Failure::new(FailureKind::BudgetExhausted, message).with_hint(format!(
+        "the bound on {what} holds for the whole run; do less in one plan"
+    ))
+}

@@ -1,0 +1,787 @@
+//! Source to [`Program`]: every form checked, every name resolved, before anything runs.
+//!
+//! [`compile`] gathers as many findings as it can instead of stopping at the first; whoever wrote
+//! the source, person or model, mends them at once. Nothing is rewritten by text: forms become
+//! expressions as they were read.
+
+mod binding;
+mod forms;
+mod scope;
+mod steps;
+mod unsupported;
+
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    sync::Arc,
+};
+
+use self::scope::{Access, FunctionScope, Resolved};
+use crate::{
+    capability::{Allowlist, CapabilityName},
+    finding::{Finding, Rule},
+    form::{Form, FormKind, Name},
+    library::Library,
+    program::{
+        Expression, FunctionId, GroupDefinition, Id, Parameter, Program, StepDefinition, YieldBound,
+    },
+    reader::read,
+    schema::Schema,
+    span::Span,
+    value::{Key, Value},
+    yields,
+};
+
+/// What a program is compiled against.
+#[derive(Clone, Debug)]
+pub struct CompileOptions {
+    /// The pure functions that it may use.
+    pub library: Arc<Library>,
+    /// The capabilities that it may call; all where there is no list.
+    pub allowed: Option<Allowlist>,
+    /// How many calls it may make.
+    pub max_yields: Option<u64>,
+    /// What to do where the number of calls depends on values.
+    pub unbounded: Unbounded,
+    /// Capabilities that `(:name :key value …)` calls.
+    pub queries: BTreeSet<CapabilityName>,
+    /// Whether a source must be a plan.
+    pub plan: PlanRule,
+}
+
+/// What to do with a program whose calls can't be counted before it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unbounded {
+    /// Take it; [`Limits::yields`](crate::Limits) holds when it runs.
+    BoundWhenRun,
+    /// Refuse it.
+    Refuse,
+}
+
+/// Whether a source must be a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlanRule {
+    /// Any forms will do; the last one's value is the program's.
+    Optional,
+    /// Functions and constants, then one `defplan`.
+    Required,
+}
+
+impl Default for CompileOptions {
+    /// The standard library, all capabilities, any number of calls, and the seed's four queries.
+    fn default() -> Self {
+        let queries = [
+            "capability.query",
+            "chain.query",
+            "graph.query",
+            "horizon.query",
+        ];
+        Self {
+            library: Library::standard(),
+            allowed: None,
+            max_yields: None,
+            unbounded: Unbounded::BoundWhenRun,
+            queries: queries
+                .iter()
+                .filter_map(|name| CapabilityName::parse(name).ok())
+                .collect(),
+            plan: PlanRule::Optional,
+        }
+    }
+}
+
+/// Compiles a source.
+///
+/// Takes time in proportion to the source, and to the square of how deeply functions nest. The
+/// findings stand in the order of the source.
+pub fn compile(source: &str, options: &CompileOptions) -> Result<Program, Vec<Finding>> {
+    let mut hidden = hidden_characters(source);
+    let forms = match read(source) {
+        Ok(forms) => forms,
+        Err(error) => {
+            hidden.push(error.into());
+            return Err(hidden);
+        }
+    };
+    match compile_forms(&forms, options) {
+        Ok(program) if hidden.is_empty() => Ok(program),
+        Ok(_) => Err(hidden),
+        Err(mut findings) => {
+            findings.append(&mut hidden);
+            findings.sort_by_key(|finding| finding.span);
+            Err(findings)
+        }
+    }
+}
+
+/// Compiles forms that were read or built.
+pub fn compile_forms(forms: &[Form], options: &CompileOptions) -> Result<Program, Vec<Finding>> {
+    let mut compiler = Compiler::new(options);
+    compiler.check_weight(forms);
+    let entry = compiler.program(forms);
+    compiler.finish(entry)
+}
+
+/// How many forms a program may have; a bound on what the compiler keeps.
+const MAX_FORMS: usize = 200_000;
+
+/// Characters that reorder or hide the text around them, so that a person approves what isn't there.
+fn hidden_characters(source: &str) -> Vec<Finding> {
+    let hides = |c: &char| {
+        matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+            || (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
+    };
+    let found = source.char_indices().filter(|(_, c)| hides(c));
+    found
+        .take(20)
+        .map(|(at, c)| {
+            let message = format!("`{}` shows the source other than it is", c.escape_unicode());
+            Finding::new(
+                Span::new(at, at + c.len_utf8()),
+                Rule::HiddenCharacters,
+                message,
+            )
+            .with_hint("remove it; what data needs it comes as a parameter or an answer")
+        })
+        .collect()
+}
+
+pub(super) struct Compiler<'a> {
+    options: &'a CompileOptions,
+    findings: Vec<Finding>,
+    expressions: Vec<Expression>,
+    spans: Vec<Span>,
+    groups: Vec<GroupDefinition>,
+    steps: Vec<StepDefinition>,
+    globals: Vec<Name>,
+    global_places: HashMap<Name, u32>,
+    /// The functions that globals are, where they are.
+    global_functions: HashMap<u32, FunctionId>,
+    /// Expressions that are known to be one function.
+    references: HashMap<Id, Reference>,
+    capabilities: BTreeSet<CapabilityName>,
+    functions: Vec<FunctionScope>,
+    plan: Option<Name>,
+    parameters: Vec<Parameter>,
+    /// How many `pure` stand around.
+    pure: usize,
+}
+
+/// What an expression is known to be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Reference {
+    Function(FunctionId),
+    Global(u32),
+}
+
+impl<'a> Compiler<'a> {
+    fn new(options: &'a CompileOptions) -> Self {
+        Self {
+            options,
+            findings: Vec::new(),
+            expressions: Vec::new(),
+            spans: Vec::new(),
+            groups: Vec::new(),
+            steps: Vec::new(),
+            globals: Vec::new(),
+            global_places: HashMap::new(),
+            global_functions: HashMap::new(),
+            references: HashMap::new(),
+            capabilities: BTreeSet::new(),
+            functions: vec![FunctionScope::default()],
+            plan: None,
+            parameters: Vec::new(),
+            pure: 0,
+        }
+    }
+
+    fn finish(mut self, entry: Id) -> Result<Program, Vec<Finding>> {
+        let mut yields = YieldBound::AtMost(0);
+        if self.findings.is_empty() {
+            let analysis = yields::analyse(&yields::Subject {
+                expressions: &self.expressions,
+                groups: &self.groups,
+                steps: &self.steps,
+                references: &self.references,
+                global_functions: &self.global_functions,
+                library: &self.options.library,
+                entry,
+            });
+            for id in analysis.impure {
+                self.refuse(
+                    self.spans[id as usize],
+                    Rule::EffectInPure,
+                    "this function calls a capability, and stands under `pure`",
+                    "take the call out of `pure`, and hand its value in",
+                );
+            }
+            yields = analysis.yields;
+            self.check_yields(yields, entry);
+        }
+        if !self.findings.is_empty() {
+            self.findings.sort_by_key(|finding| finding.span);
+            return Err(self.findings);
+        }
+        Ok(Program {
+            expressions: self.expressions,
+            spans: self.spans,
+            groups: self.groups,
+            steps: self.steps,
+            globals: self.globals,
+            library: Arc::clone(&self.options.library),
+            entry,
+            frame: self.functions[0].frame(),
+            plan: self.plan,
+            parameters: self.parameters,
+            capabilities: self.capabilities,
+            yields,
+        })
+    }
+
+    fn check_yields(&mut self, yields: YieldBound, entry: Id) {
+        let Some(most) = self.options.max_yields else {
+            return;
+        };
+        let span = self.spans[entry as usize];
+        match yields {
+            YieldBound::AtMost(count) if count > most => self.refuse(
+                span,
+                Rule::TooManyYields,
+                format!("the program may make {count} calls, more than {most}"),
+                "make fewer calls, or ask for more in the constraints",
+            ),
+            YieldBound::Unbounded if self.options.unbounded == Unbounded::Refuse => self.refuse(
+                span,
+                Rule::TooManyYields,
+                "how many calls the program makes depends on values",
+                "hand a whole collection to one call instead of calling for each item",
+            ),
+            _ => {}
+        }
+    }
+
+    fn check_weight(&mut self, forms: &[Form]) {
+        let mut pending: Vec<&Form> = forms.iter().collect();
+        let mut count = 0;
+        while let Some(form) = pending.pop() {
+            count += 1;
+            match &form.kind {
+                FormKind::Vector(items) | FormKind::List(items) => pending.extend(items),
+                FormKind::Map(entries) => {
+                    pending.extend(entries.iter().flat_map(|(key, value)| [key, value]));
+                }
+                _ => {}
+            }
+        }
+        if count > MAX_FORMS {
+            self.refuse(
+                Span::default(),
+                Rule::TooLarge,
+                format!("the program has {count} forms, more than {MAX_FORMS}"),
+                "hand data over as parameters or as answers to calls",
+            );
+        }
+    }
+
+    fn refuse(
+        &mut self,
+        span: Span,
+        rule: Rule,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        self.findings
+            .push(Finding::new(span, rule, message).with_hint(hint));
+    }
+
+    fn malformed(&mut self, form: &Form, message: impl Into<String>, hint: &str) -> Id {
+        self.refuse(form.span, Rule::MalformedForm, message, hint);
+        self.emit(Expression::Constant(Value::Nil), form.span)
+    }
+
+    fn emit(&mut self, expression: Expression, span: Span) -> Id {
+        let id = self.expressions.len() as Id;
+        self.expressions.push(expression);
+        self.spans.push(span);
+        id
+    }
+
+    fn scope(&mut self) -> &mut FunctionScope {
+        let last = self.functions.len() - 1;
+        &mut self.functions[last]
+    }
+
+    /// The whole source: globals are known everywhere, whatever their order.
+    fn program(&mut self, forms: &[Form]) -> Id {
+        let flat = flatten_top(forms);
+        for form in &flat {
+            if let Some((name, span)) = defined_name(form) {
+                if self.global_places.contains_key(name) {
+                    self.refuse(
+                        span,
+                        Rule::NameTwice,
+                        format!("`{name}` is defined twice"),
+                        "values never change; give the second another name",
+                    );
+                    continue;
+                }
+                let name: Name = name.into();
+                let place = self.globals.len() as u32;
+                self.globals.push(Arc::clone(&name));
+                self.global_places.insert(name, place);
+            }
+        }
+        self.check_plan_rule(&flat);
+        let ids: Vec<Id> = flat.iter().map(|form| self.top(form)).collect();
+        let span = forms
+            .first()
+            .zip(forms.last())
+            .map_or(Span::default(), |(first, last)| first.span.to(last.span));
+        match ids.as_slice() {
+            [] => self.emit(Expression::Constant(Value::Nil), span),
+            [only] => *only,
+            _ => self.emit(Expression::Do(ids), span),
+        }
+    }
+
+    fn check_plan_rule(&mut self, flat: &[&Form]) {
+        let plans: Vec<usize> = (0..flat.len())
+            .filter(|&index| flat[index].head() == Some("defplan"))
+            .collect();
+        if plans.is_empty() && self.options.plan == PlanRule::Required {
+            let span = flat.first().map_or(Span::default(), |form| form.span);
+            self.refuse(
+                span,
+                Rule::NotOnePlan,
+                "the source has no plan",
+                "write `(defplan name (parameters) body)`",
+            );
+        }
+        for (count, &index) in plans.iter().enumerate() {
+            if count > 0 {
+                self.refuse(
+                    flat[index].span,
+                    Rule::NotOnePlan,
+                    "a source has one plan, and this is another",
+                    "make it a function with `defn`",
+                );
+            } else if let Some(after) = flat.get(index + 1)
+                && after.head() != Some("defplan")
+            {
+                self.refuse(
+                    after.span,
+                    Rule::NotOnePlan,
+                    "nothing stands after a plan",
+                    "move it before the `defplan`, or into its body",
+                );
+            }
+        }
+        if self.options.plan == PlanRule::Required {
+            for form in flat {
+                if !matches!(form.head(), Some("def" | "defn" | "defplan")) {
+                    self.refuse(
+                        form.span,
+                        Rule::NotOnePlan,
+                        "beside a plan only `def` and `defn` stand",
+                        "move it into the plan's body",
+                    );
+                }
+            }
+        }
+    }
+
+    fn top(&mut self, form: &Form) -> Id {
+        if let FormKind::List(items) = &form.kind {
+            match form.head() {
+                Some("def") => return self.define(form, &items[1..]),
+                Some("defn") => return self.define_function(form, &items[1..]),
+                Some("defplan") => return self.define_plan(form, &items[1..]),
+                _ => {}
+            }
+        }
+        self.compile(form)
+    }
+
+    /// Compiles one form to an expression.
+    pub(super) fn compile(&mut self, form: &Form) -> Id {
+        let span = form.span;
+        let constant = match &form.kind {
+            FormKind::Nil => Value::Nil,
+            FormKind::Boolean(value) => Value::Boolean(*value),
+            FormKind::Integer(value) => Value::Integer(*value),
+            FormKind::Float(value) => Value::Float(*value),
+            FormKind::Text(text) => Value::Text(Arc::clone(text)),
+            FormKind::Keyword(name) => Value::Keyword(Arc::clone(name)),
+            FormKind::Symbol(name) => return self.symbol(form, name),
+            FormKind::Vector(items) => return self.vector(items, span),
+            FormKind::Map(entries) => return self.map(entries, span),
+            FormKind::List(items) => return self.list(form, items),
+        };
+        self.emit(Expression::Constant(constant), span)
+    }
+
+    fn constant(&self, id: Id) -> Option<&Value> {
+        match &self.expressions[id as usize] {
+            Expression::Constant(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    fn vector(&mut self, items: &[Form], span: Span) -> Id {
+        let ids: Vec<Id> = items.iter().map(|item| self.compile(item)).collect();
+        let constants: Option<Vec<Value>> =
+            ids.iter().map(|&id| self.constant(id).cloned()).collect();
+        let expression = match constants {
+            Some(values) => Expression::Constant(Value::vector(values)),
+            None => Expression::Vector(ids),
+        };
+        self.emit(expression, span)
+    }
+
+    fn map(&mut self, entries: &[(Form, Form)], span: Span) -> Id {
+        let mut ids = Vec::with_capacity(entries.len());
+        let mut seen = HashSet::new();
+        for (key, value) in entries {
+            let id = self.compile(value);
+            let Some(key) = self.key(key) else { continue };
+            if !seen.insert(key.clone()) {
+                self.refuse(
+                    span,
+                    Rule::NameTwice,
+                    format!("the key {} stands twice in one map", key.to_value()),
+                    "remove one of the two",
+                );
+            }
+            ids.push((key, id));
+        }
+        let constants: Option<std::collections::BTreeMap<Key, Value>> = ids
+            .iter()
+            .map(|(key, id)| Some((key.clone(), self.constant(*id)?.clone())))
+            .collect();
+        let expression = match constants {
+            Some(entries) => Expression::Constant(Value::map(entries)),
+            None => Expression::Map(ids),
+        };
+        self.emit(expression, span)
+    }
+
+    /// A key as it is written in a map or a pattern.
+    pub(super) fn key(&mut self, form: &Form) -> Option<Key> {
+        let key = Value::of_form(form).ok().and_then(|value| Key::of(&value));
+        if key.is_none() {
+            self.refuse(
+                form.span,
+                Rule::MalformedForm,
+                format!("{} is no key", form.noun()),
+                "a key is a keyword, a string, an integer or a boolean; `assoc` takes computed ones",
+            );
+        }
+        key
+    }
+
+    fn symbol(&mut self, form: &Form, name: &str) -> Id {
+        if forms::is_special(name) {
+            self.refuse(
+                form.span,
+                Rule::MalformedForm,
+                format!("`{name}` is a form and no value"),
+                format!("hand over a function: `(fn [x y] ({name} x y))`"),
+            );
+            return self.emit(Expression::Constant(Value::Nil), form.span);
+        }
+        let Some(resolved) = self.resolve(name) else {
+            self.undefined(form, name);
+            return self.emit(Expression::Constant(Value::Nil), form.span);
+        };
+        self.refer(resolved, form.span)
+    }
+
+    fn refer(&mut self, resolved: Resolved, span: Span) -> Id {
+        let expression = match resolved.access {
+            Access::Local(slot) => Expression::Local(slot),
+            Access::Captured(place) => Expression::Captured(place),
+            Access::Sibling(member) => Expression::Sibling(member),
+            Access::Global(place) => Expression::Global(place),
+            Access::Library(function) => Expression::Constant(Value::Function(
+                crate::value::Function(crate::value::Callable::Library(function)),
+            )),
+        };
+        let id = self.emit(expression, span);
+        if let Some(reference) = resolved.reference {
+            self.references.insert(id, reference);
+        }
+        id
+    }
+
+    fn undefined(&mut self, form: &Form, name: &str) {
+        if let Some(hint) = unsupported::hint(name) {
+            self.refuse(
+                form.span,
+                Rule::UnsupportedForm,
+                format!("the language has no `{name}`"),
+                hint,
+            );
+            return;
+        }
+        let hint = match self.nearest(name) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if name.starts_with('%') => "write `(fn [x] …)`".to_owned(),
+            None => {
+                "define it before with `let`, `def` or `defn`, or make it a parameter".to_owned()
+            }
+        };
+        self.refuse(
+            form.span,
+            Rule::UndefinedSymbol,
+            format!("nothing here is called `{name}`"),
+            hint,
+        );
+    }
+
+    fn list(&mut self, form: &Form, items: &[Form]) -> Id {
+        let Some((head, arguments)) = items.split_first() else {
+            return self.emit(Expression::Constant(Value::vector(Vec::new())), form.span);
+        };
+        match &head.kind {
+            FormKind::Symbol(name) if forms::is_special(name) => {
+                self.special(form, name, arguments)
+            }
+            FormKind::Keyword(name) if self.is_query(name, arguments) => {
+                self.query(form, name, arguments)
+            }
+            FormKind::Symbol(name) => match self.resolve(name) {
+                Some(Resolved {
+                    access: Access::Library(function),
+                    ..
+                }) => {
+                    if &**name == "get" && arguments.len() == 1 {
+                        return self.malformed(
+                            form,
+                            "`get` takes a collection and a key",
+                            "there is no context to read from; use a parameter of the plan",
+                        );
+                    }
+                    let arguments = self.compile_all(arguments);
+                    self.emit(
+                        Expression::Library {
+                            function,
+                            arguments,
+                        },
+                        form.span,
+                    )
+                }
+                Some(resolved) => {
+                    let function = self.refer(resolved, head.span);
+                    let arguments = self.compile_all(arguments);
+                    self.emit(
+                        Expression::Apply {
+                            function,
+                            arguments,
+                        },
+                        form.span,
+                    )
+                }
+                None => {
+                    self.undefined(head, name);
+                    // What an unknown form holds need not be expressions of ours.
+                    if unsupported::hint(name).is_none() {
+                        self.compile_all(arguments);
+                    }
+                    self.emit(Expression::Constant(Value::Nil), form.span)
+                }
+            },
+            _ => {
+                let function = self.compile(head);
+                let arguments = self.compile_all(arguments);
+                self.emit(
+                    Expression::Apply {
+                        function,
+                        arguments,
+                    },
+                    form.span,
+                )
+            }
+        }
+    }
+
+    fn compile_all(&mut self, forms: &[Form]) -> Vec<Id> {
+        forms.iter().map(|form| self.compile(form)).collect()
+    }
+
+    /// Whether `(:name …)` is one of the queries: its arguments are pairs of keyword and value.
+    fn is_query(&self, name: &str, arguments: &[Form]) -> bool {
+        CapabilityName::parse(name).is_ok_and(|name| self.options.queries.contains(&name))
+            && arguments.len() % 2 == 0
+            && arguments
+                .iter()
+                .step_by(2)
+                .all(|form| form.as_keyword().is_some())
+    }
+
+    fn query(&mut self, form: &Form, name: &str, arguments: &[Form]) -> Id {
+        let pairs: Vec<(Form, Form)> = arguments
+            .chunks_exact(2)
+            .map(|pair| (pair[0].clone(), pair[1].clone()))
+            .collect();
+        let asked = self.map(&pairs, form.span);
+        self.call_of(form, name, vec![asked])
+    }
+
+    /// A call of a capability named in the source.
+    pub(super) fn call_of(&mut self, form: &Form, name: &str, arguments: Vec<Id>) -> Id {
+        if self.pure > 0 {
+            self.refuse(
+                form.span,
+                Rule::EffectInPure,
+                format!("`:{name}` is called under `pure`"),
+                "take the call out of `pure`, and hand its value in",
+            );
+        }
+        let capability = match CapabilityName::parse(name) {
+            Ok(capability) => capability,
+            Err(error) => {
+                self.refuse(
+                    form.span,
+                    Rule::MalformedCapability,
+                    error.to_string(),
+                    "a capability is named as `:storage.read`",
+                );
+                return self.emit(Expression::Constant(Value::Nil), form.span);
+            }
+        };
+        if let Some(allowed) = &self.options.allowed
+            && !allowed.allows(&capability)
+        {
+            let hint = format!("allowed: {allowed}");
+            self.refuse(
+                form.span,
+                Rule::CapabilityNotAllowed,
+                format!("`:{capability}` is not allowed"),
+                hint,
+            );
+        }
+        self.capabilities.insert(capability.clone());
+        self.emit(
+            Expression::Call {
+                capability,
+                arguments,
+            },
+            form.span,
+        )
+    }
+
+    fn define(&mut self, form: &Form, items: &[Form]) -> Id {
+        let Some((name, schema, value)) = self.definition(form, items) else {
+            return self.emit(Expression::Constant(Value::Nil), form.span);
+        };
+        let place = self.global_places.get(name).copied();
+        let value = match (value.head(), place) {
+            (Some("fn"), Some(place)) => self.function_named(value, name, Some(place)),
+            _ => self.compile(value),
+        };
+        self.define_at(place, schema, value, form.span)
+    }
+
+    fn define_at(
+        &mut self,
+        place: Option<u32>,
+        schema: Option<Schema>,
+        value: Id,
+        span: Span,
+    ) -> Id {
+        let Some(global) = place else { return value };
+        let expression = Expression::Define {
+            global,
+            schema,
+            value,
+        };
+        self.emit(expression, span)
+    }
+
+    fn define_function(&mut self, form: &Form, items: &[Form]) -> Id {
+        let Some(name) = items.first().and_then(Form::as_symbol) else {
+            return self.malformed(
+                form,
+                "a function is defined by a name",
+                "write `(defn name [parameters] body)`",
+            );
+        };
+        self.check_name(name, items[0].span);
+        let place = self.global_places.get(name).copied();
+        let value = self.function_of(form, &items[1..], Some(name), place);
+        self.define_at(place, None, value, form.span)
+    }
+
+    fn define_plan(&mut self, form: &Form, items: &[Form]) -> Id {
+        let usage = "write `(defplan name (parameters) body)`";
+        let Some((name, rest)) = items.split_first() else {
+            return self.malformed(form, "a plan has a name", usage);
+        };
+        let Some(name) = name.as_symbol() else {
+            return self.malformed(form, "a plan's name is a symbol", usage);
+        };
+        let Some((parameters, body)) = rest.split_first() else {
+            return self.malformed(form, "a plan has parameters, if only `()`", usage);
+        };
+        let (FormKind::List(parameters) | FormKind::Vector(parameters)) = &parameters.kind else {
+            return self.malformed(parameters, "a plan has parameters, if only `()`", usage);
+        };
+        if body.is_empty() {
+            return self.malformed(form, "a plan has a body", usage);
+        }
+        self.plan = Some(name.into());
+        let mark = self.scope().mark();
+        let mut seen = HashSet::new();
+        for (pattern, schema) in self.typed(parameters) {
+            let Some(name) = pattern.as_symbol().filter(|&name| name != "&") else {
+                self.malformed(
+                    pattern,
+                    "a plan's parameters are names",
+                    "take the value apart with `let` in the body",
+                );
+                continue;
+            };
+            self.check_name(name, pattern.span);
+            if !seen.insert(name.to_owned()) {
+                self.name_twice(name, pattern.span);
+            }
+            let schema = schema.and_then(|schema| self.schema(schema));
+            let slot = self.scope().bind(name.into(), None);
+            self.parameters.push(Parameter {
+                name: name.into(),
+                slot,
+                schema,
+            });
+        }
+        let body = self.body(body, form.span);
+        self.scope().release(mark);
+        body
+    }
+}
+
+/// The forms of a source, those of a `do` at the top taken out of it, since what they define is as
+/// global as if they stood alone.
+fn flatten_top(forms: &[Form]) -> Vec<&Form> {
+    let mut flat = Vec::new();
+    for form in forms {
+        match &form.kind {
+            FormKind::List(items) if form.head() == Some("do") && items.len() > 1 => {
+                flat.extend(flatten_top(&items[1..]));
+            }
+            _ => flat.push(form),
+        }
+    }
+    flat
+}
+
+fn defined_name(form: &Form) -> Option<(&str, Span)> {
+    let FormKind::List(items) = &form.kind else {
+        return None;
+    };
+    match form.head() {
+        Some("def" | "defn") => {
+            let name = items.get(1)?;
+            Some((name.as_symbol()?, name.span))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,70 @@
+//! What other languages have and this one has not, each with what to write instead.
+//!
+//! Models write these from habit; the hint is what they are asked to mend.
+
+/// Returns what to write instead of a form or function that isn't there.
+pub(super) fn hint(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "cond" | "condp" | "case" => {
+            "nest `if`: `(if a x (if b y z))`; or use `match` where one value decides"
+        }
+        "when" | "when-let" | "when-not" | "if-let" | "if-not" | "unless" => {
+            "write `(if condition value)`; without the third part it is nil; bind with `let` first"
+        }
+        "->" | "->>" | "as->" | "some->" | "some->>" | "cond->" | "comp" | "pipe" => {
+            "nest the calls, or name each value with `let`"
+        }
+        "loop" | "recur" | "while" => {
+            "write a function that calls itself, or `map`, `reduce`, `for`; calls in tail position take no stack"
+        }
+        "doseq" | "dorun" | "doall" | "mapv" | "filterv" => {
+            "use `map`, `filter` or `for`; they are eager and come to vectors"
+        }
+        "throw" | "raise" | "error" | "assert" | "ex-info" => {
+            "let the plan come to a value that says what is wrong, as `{:error \"…\"}`"
+        }
+        "quote" | "quasiquote" | "unquote" | "list" => {
+            "a vector `[…]` is data; there is no quoting"
+        }
+        "eval" | "load" | "load-string" | "read-string" | "resolve" => {
+            "a plan is known before it runs; nothing evaluates text"
+        }
+        "defmacro" | "macroexpand" => "there are no macros; write a function with `defn`",
+        "deftype" | "defstruct" | "defrecord" | "defprotocol" | "defmulti" | "defmethod"
+        | "deftool" => {
+            "there are no new types; use maps, and type expressions where they should be checked"
+        }
+        "set!" | "swap!" | "reset!" | "atom" | "ref" | "var" | "volatile!" | "deref" => {
+            "values never change; hand the next one on, as `reduce` does"
+        }
+        "read-file" | "write-file" | "slurp" | "spit" | "open" => {
+            "files are effects: `(call :fs.read {:path \"…\"})`"
+        }
+        "println" | "print" | "prn" | "pr" | "log" | "tool/log" | "printf" | "format" => {
+            "a plan prints nothing; make the text part of its value, with `str`"
+        }
+        "now" | "rand" | "rand-int" | "random" | "current-time" | "uuid" | "get-env" | "env" => {
+            "clock and chance are effects; take the value as a parameter or from a `call`"
+        }
+        "llm-execute" | "ask" | "prompt" | "delegate" => {
+            "a model is asked by a call, as `(call :agent.delegate {…})`"
+        }
+        "http-fetch" | "http-get" | "fetch" | "http/get" | "http-post" => {
+            "the network is an effect; use a `call`"
+        }
+        "sh" | "shell" | "exec" | "system" | "spawn" => {
+            "there is no shell; what a plan may do are capabilities, each by a `call`"
+        }
+        "ns" | "require" | "use" | "import" | "in-ns" => {
+            "a plan is one source; there are no modules"
+        }
+        "letfn" => "`let` binds functions that may call one another",
+        "defonce" | "define" | "defun" | "lambda" | "let*" | "progn" | "begin" => {
+            "the words are `def`, `defn`, `fn`, `let` and `do`"
+        }
+        "list?" | "seq?" | "symbol?" | "set?" => "sequences are vectors: `vector?`",
+        "context" | "get-context" | "current-context" => "use a parameter of the plan",
+        "parallel" | "pmap" | "future" | "async" | "await" => "use `step-parallel`",
+        _ => return None,
+    })
+}

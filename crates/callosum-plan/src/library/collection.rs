@@ -1,0 +1,455 @@
+//! Vectors and maps. All are eager, and what they give is new; nothing changes.
+
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, HashSet},
+    mem::{size_of, take},
+};
+
+use super::{MANY, Row, Workshop, count, integer, number::compare_numbers, wrong};
+use crate::{
+    budget::Budget,
+    failure::{Failure, FailureKind},
+    value::{Key, Map, Value},
+};
+
+pub(super) const FUNCTIONS: &[Row] = &[
+    ("vector", 0, MANY, |workshop, arguments| {
+        workshop
+            .budget
+            .vector(arguments.iter_mut().map(take).collect())
+    }),
+    ("hash-map", 0, MANY, |workshop, arguments| {
+        if arguments.len() % 2 == 1 {
+            return Err(Failure::argument(
+                "`hash-map` takes keys and values in pairs",
+            ));
+        }
+        put("hash-map", workshop, BTreeMap::new(), arguments)
+    }),
+    ("get", 2, 3, |_, arguments| {
+        let found = look_up("get", &arguments[0], &arguments[1])?;
+        Ok(found.unwrap_or_else(|| arguments.get(2).cloned().unwrap_or_default()))
+    }),
+    ("get-in", 2, 3, get_in),
+    ("assoc", 3, MANY, assoc),
+    ("dissoc", 1, MANY, |workshop, arguments| {
+        let Some((map, keys)) = arguments.split_first_mut() else {
+            return Ok(Value::Nil);
+        };
+        if matches!(map, Value::Nil) {
+            return Ok(Value::Nil);
+        }
+        let mut entries = map_of("dissoc", take(map))?.into_entries();
+        for value in keys {
+            if let Some(key) = Key::of(value) {
+                entries.remove(&key);
+            }
+        }
+        workshop.budget.map(entries)
+    }),
+    ("merge", 0, MANY, |workshop, arguments| {
+        let mut entries = BTreeMap::new();
+        for value in arguments.iter_mut() {
+            if matches!(value, Value::Nil) {
+                continue;
+            }
+            let map = map_of("merge", take(value))?;
+            workshop.budget.spend(map.len() as u64)?;
+            if entries.is_empty() {
+                entries = map.into_entries();
+            } else {
+                entries.extend(map.iter().map(|(key, value)| (key.clone(), value.clone())));
+            }
+        }
+        workshop.budget.map(entries)
+    }),
+    ("keys", 1, 1, |workshop, arguments| {
+        if matches!(arguments[0], Value::Nil) {
+            return workshop.budget.vector(Vec::new());
+        }
+        let map = map_of("keys", take(&mut arguments[0]))?;
+        workshop
+            .budget
+            .vector(map.keys().map(Key::to_value).collect())
+    }),
+    ("vals", 1, 1, |workshop, arguments| {
+        if matches!(arguments[0], Value::Nil) {
+            return workshop.budget.vector(Vec::new());
+        }
+        let map = map_of("vals", take(&mut arguments[0]))?;
+        workshop.budget.vector(map.values().cloned().collect())
+    }),
+    ("count", 1, 1, |_, arguments| length("count", &arguments[0])),
+    ("length", 1, 1, |_, arguments| {
+        length("length", &arguments[0])
+    }),
+    ("first", 1, 1, |workshop, arguments| {
+        let items = items_of("first", &mut workshop.budget, take(&mut arguments[0]))?;
+        Ok(items.first().cloned().unwrap_or_default())
+    }),
+    ("last", 1, 1, |workshop, arguments| {
+        let items = items_of("last", &mut workshop.budget, take(&mut arguments[0]))?;
+        Ok(items.last().cloned().unwrap_or_default())
+    }),
+    ("rest", 1, 1, |workshop, arguments| {
+        let items = items_of("rest", &mut workshop.budget, take(&mut arguments[0]))?;
+        workshop
+            .budget
+            .vector(items.get(1..).unwrap_or_default().to_vec())
+    }),
+    ("nth", 2, 3, |workshop, arguments| {
+        let place = integer("nth", &arguments[1])?;
+        let items = items_of("nth", &mut workshop.budget, take(&mut arguments[0]))?;
+        let found = usize::try_from(place)
+            .ok()
+            .and_then(|place| items.get(place));
+        match (found, arguments.get(2)) {
+            (Some(found), _) => Ok(found.clone()),
+            (None, Some(default)) => Ok(default.clone()),
+            (None, None) => Err(Failure::argument(format!(
+                "there is no place {place} among {} items",
+                items.len()
+            ))
+            .with_hint("`get` is nil there, and `nth` takes a third argument for it")),
+        }
+    }),
+    ("conj", 1, MANY, conj),
+    ("cons", 2, 2, |workshop, arguments| {
+        let items = items_of("cons", &mut workshop.budget, take(&mut arguments[1]))?;
+        let mut all = Vec::with_capacity(items.len() + 1);
+        all.push(take(&mut arguments[0]));
+        all.extend(items.iter().cloned());
+        workshop.budget.vector(all)
+    }),
+    ("concat", 0, MANY, |workshop, arguments| {
+        let mut all = Vec::new();
+        for value in arguments.iter_mut() {
+            let items = items_of("concat", &mut workshop.budget, take(value))?;
+            workshop.budget.allocate_values(items.len())?;
+            all.extend(items.iter().cloned());
+        }
+        Ok(Value::vector(all))
+    }),
+    ("take", 2, 2, |workshop, arguments| {
+        let wanted = count("take", &arguments[0])?;
+        let items = items_of("take", &mut workshop.budget, take(&mut arguments[1]))?;
+        let end = wanted.min(items.len());
+        workshop.budget.vector(items[..end].to_vec())
+    }),
+    ("drop", 2, 2, |workshop, arguments| {
+        let unwanted = count("drop", &arguments[0])?;
+        let items = items_of("drop", &mut workshop.budget, take(&mut arguments[1]))?;
+        workshop
+            .budget
+            .vector(items.get(unwanted..).unwrap_or_default().to_vec())
+    }),
+    ("reverse", 1, 1, |workshop, arguments| {
+        if let Value::Text(text) = &arguments[0] {
+            return workshop.budget.text(text.chars().rev().collect::<String>());
+        }
+        let mut items = items_of("reverse", &mut workshop.budget, take(&mut arguments[0]))?;
+        items.reverse();
+        workshop.budget.vector(items)
+    }),
+    ("subvec", 2, 3, |workshop, arguments| {
+        let from = count("subvec", &arguments[1])?;
+        let items = items_of("subvec", &mut workshop.budget, take(&mut arguments[0]))?;
+        let to = match arguments.get(2) {
+            Some(to) => count("subvec", to)?,
+            None => items.len(),
+        };
+        match items.get(from..to) {
+            Some(part) => workshop.budget.vector(part.to_vec()),
+            None => Err(Failure::argument(format!(
+                "the vector has {} items, and none from {from} to {to}",
+                items.len()
+            ))),
+        }
+    }),
+    ("partition", 2, 2, |workshop, arguments| {
+        let size = count("partition", &arguments[0])?;
+        if size == 0 {
+            return Err(Failure::argument("`partition` takes a size of 1 or more"));
+        }
+        let items = items_of("partition", &mut workshop.budget, take(&mut arguments[1]))?;
+        let mut parts = Vec::with_capacity(items.len() / size);
+        for part in items.chunks_exact(size) {
+            parts.push(workshop.budget.vector(part.to_vec())?);
+        }
+        workshop.budget.vector(parts)
+    }),
+    ("range", 1, 3, range),
+    ("distinct", 1, 1, |workshop, arguments| {
+        let items = items_of("distinct", &mut workshop.budget, take(&mut arguments[0]))?;
+        let mut seen = HashSet::new();
+        let mut kept = Vec::new();
+        for item in items {
+            // One value has one text.
+            workshop.budget.allocate(item.weight())?;
+            if seen.insert(item.to_string()) {
+                kept.push(item);
+            }
+        }
+        workshop.budget.vector(kept)
+    }),
+    ("frequencies", 1, 1, |workshop, arguments| {
+        let items = items_of("frequencies", &mut workshop.budget, take(&mut arguments[0]))?;
+        let mut counts = BTreeMap::new();
+        for item in &items {
+            let count = counts.entry(key_of("frequencies", item)?).or_insert(0_i64);
+            *count += 1;
+        }
+        let entries = counts
+            .into_iter()
+            .map(|(key, count)| (key, Value::Integer(count)));
+        workshop.budget.map(entries.collect())
+    }),
+    ("sort", 1, 1, |workshop, arguments| {
+        let items = items_of("sort", &mut workshop.budget, take(&mut arguments[0]))?;
+        let keys = items.clone();
+        sorted_by("sort", &mut workshop.budget, items, keys)
+    }),
+];
+
+/// The items of a vector, the characters of a string, nothing of nil.
+pub(crate) fn items_of(
+    name: &str,
+    budget: &mut Budget,
+    value: Value,
+) -> Result<Vec<Value>, Failure> {
+    match value {
+        Value::Nil => Ok(Vec::new()),
+        Value::Vector(vector) => {
+            budget.spend(vector.len() as u64 / 16)?;
+            Ok(vector.into_items())
+        }
+        Value::Text(text) => {
+            let characters = text.chars().count() as u64;
+            budget.allocate(characters.saturating_mul(size_of::<Value>() as u64 + 20))?;
+            Ok(text.chars().map(|c| Value::text(c.to_string())).collect())
+        }
+        other => {
+            let failure = wrong(name, "a vector, or a string for its characters", &other);
+            Err(match other {
+                Value::Map(_) => failure.with_hint("take `(keys m)` or `(vals m)`"),
+                _ => failure,
+            })
+        }
+    }
+}
+
+fn map_of(name: &str, value: Value) -> Result<Map, Failure> {
+    match value {
+        Value::Map(map) => Ok(map),
+        other => Err(wrong(name, "a map", &other)),
+    }
+}
+
+fn key_of(name: &str, value: &Value) -> Result<Key, Failure> {
+    Key::of(value).ok_or_else(|| {
+        wrong(
+            name,
+            "keywords, strings, integers or booleans as keys",
+            value,
+        )
+    })
+}
+
+/// What stands at a key or a place, if anything does.
+pub(crate) fn look_up(name: &str, of: &Value, at: &Value) -> Result<Option<Value>, Failure> {
+    match of {
+        Value::Nil => Ok(None),
+        Value::Map(map) => Ok(Key::of(at).and_then(|key| map.get(&key).cloned())),
+        Value::Vector(items) => {
+            let place = integer(name, at)?;
+            let place = usize::try_from(place).ok();
+            Ok(place.and_then(|place| items.get(place).cloned()))
+        }
+        other => Err(wrong(name, "a map or a vector", other)),
+    }
+}
+
+fn get_in(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Failure> {
+    let path = items_of("get-in", &mut workshop.budget, take(&mut arguments[1]))?;
+    let mut found = take(&mut arguments[0]);
+    for at in &path {
+        match look_up("get-in", &found, at)? {
+            Some(inner) => found = inner,
+            None => return Ok(arguments.get(2).cloned().unwrap_or_default()),
+        }
+    }
+    Ok(found)
+}
+
+fn put(
+    name: &str,
+    workshop: &mut Workshop,
+    mut entries: BTreeMap<Key, Value>,
+    pairs: &mut [Value],
+) -> Result<Value, Failure> {
+    for pair in pairs.chunks_exact_mut(2) {
+        entries.insert(key_of(name, &pair[0])?, take(&mut pair[1]));
+    }
+    workshop.budget.map(entries)
+}
+
+fn assoc(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Failure> {
+    let Some((target, pairs)) = arguments.split_first_mut() else {
+        return Ok(Value::Nil);
+    };
+    if pairs.len() % 2 == 1 {
+        return Err(Failure::argument("`assoc` takes keys and values in pairs"));
+    }
+    match take(target) {
+        Value::Nil => put("assoc", workshop, BTreeMap::new(), pairs),
+        Value::Map(map) => put("assoc", workshop, map.into_entries(), pairs),
+        Value::Vector(vector) => {
+            let mut items = vector.into_items();
+            for pair in pairs.chunks_exact_mut(2) {
+                let place = count("assoc", &pair[0])?;
+                let value = take(&mut pair[1]);
+                if place == items.len() {
+                    items.push(value);
+                } else if let Some(item) = items.get_mut(place) {
+                    *item = value;
+                } else {
+                    return Err(Failure::argument(format!(
+                        "there is no place {place} in a vector of {} items",
+                        items.len()
+                    )));
+                }
+            }
+            workshop.budget.vector(items)
+        }
+        other => Err(wrong("assoc", "a map or a vector", &other)),
+    }
+}
+
+fn conj(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Failure> {
+    let Some((target, values)) = arguments.split_first_mut() else {
+        return Ok(Value::Nil);
+    };
+    match take(target) {
+        Value::Map(map) => {
+            let mut entries = map.into_entries();
+            for value in values {
+                match take(value) {
+                    Value::Map(more) => {
+                        entries
+                            .extend(more.iter().map(|(key, value)| (key.clone(), value.clone())));
+                    }
+                    Value::Vector(pair) if pair.len() == 2 => {
+                        entries.insert(key_of("conj", &pair[0])?, pair[1].clone());
+                    }
+                    other => return Err(wrong("conj", "`[key value]` or a map for a map", &other)),
+                }
+            }
+            workshop.budget.map(entries)
+        }
+        target => {
+            if let Value::Text(_) = target {
+                return Err(wrong("conj", "a vector or a map", &target));
+            }
+            let mut items = items_of("conj", &mut workshop.budget, target)?;
+            items.extend(values.iter_mut().map(take));
+            workshop.budget.vector(items)
+        }
+    }
+}
+
+fn length(name: &str, value: &Value) -> Result<Value, Failure> {
+    let length = match value {
+        Value::Nil => 0,
+        Value::Text(text) => text.chars().count(),
+        Value::Vector(items) => items.len(),
+        Value::Map(map) => map.len(),
+        other => return Err(wrong(name, "a collection or a string", other)),
+    };
+    Ok(Value::Integer(length as i64))
+}
+
+fn range(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Failure> {
+    let mut numbers = [0, 0, 1];
+    for (place, value) in arguments.iter().enumerate() {
+        numbers[place] = integer("range", value)?;
+    }
+    let [mut from, mut to, step] = numbers;
+    if arguments.len() == 1 {
+        (from, to) = (0, from);
+    }
+    if step == 0 {
+        return Err(Failure::argument("`range` takes a step other than 0"));
+    }
+    let distance = if step > 0 {
+        i128::from(to) - i128::from(from)
+    } else {
+        i128::from(from) - i128::from(to)
+    };
+    let width = i128::from(step).abs();
+    let length = (distance.max(0) + width - 1) / width;
+    let length = usize::try_from(length).unwrap_or(usize::MAX);
+    // Before it is made, so that a long one never is.
+    workshop.budget.allocate_values(length)?;
+    let items = (0..length as i64).map(|place| Value::Integer(from + place * step));
+    Ok(Value::vector(items.collect()))
+}
+
+/// Items in the order of their keys, those of equal keys as they were.
+pub(crate) fn sorted_by(
+    name: &str,
+    budget: &mut Budget,
+    items: Vec<Value>,
+    keys: Vec<Value>,
+) -> Result<Value, Failure> {
+    let weight = keys
+        .iter()
+        .fold(0, |sum: u64, key| sum.saturating_add(key.weight()));
+    let rounds = u64::from(items.len().max(2).ilog2());
+    budget.spend(weight / 16 * rounds + items.len() as u64 * rounds / 4)?;
+    // Beforehand, since an order that is none would not do to sort by.
+    let first = keys.first().map(class);
+    for key in &keys {
+        if class(key).is_none() || Some(class(key)) != first {
+            return Err(unordered(name, key));
+        }
+    }
+    let mut pairs: Vec<(Value, Value)> = keys.into_iter().zip(items).collect();
+    pairs.sort_by(|(one, _), (other, _)| order(one, other));
+    budget.vector(pairs.into_iter().map(|(_, item)| item).collect())
+}
+
+/// What may be ordered together.
+fn class(value: &Value) -> Option<u8> {
+    match value {
+        Value::Integer(_) | Value::Float(_) => Some(0),
+        Value::Text(_) => Some(1),
+        Value::Keyword(_) => Some(2),
+        Value::Boolean(_) => Some(3),
+        _ => None,
+    }
+}
+
+fn unordered(name: &str, value: &Value) -> Failure {
+    Failure::new(
+        FailureKind::TypeError,
+        format!(
+            "`{name}` orders numbers, strings, keywords or booleans, each by themselves, and here is {}",
+            value.noun()
+        ),
+    )
+}
+
+/// The order within a class; what is not a number stands last, so that it is one order.
+fn order(one: &Value, other: &Value) -> Ordering {
+    let is_nan = |value: &Value| matches!(value, Value::Float(value) if value.is_nan());
+    match (one, other) {
+        (Value::Text(one), Value::Text(other)) | (Value::Keyword(one), Value::Keyword(other)) => {
+            one.cmp(other)
+        }
+        (Value::Boolean(one), Value::Boolean(other)) => one.cmp(other),
+        _ => compare_numbers(one, other)
+            .flatten()
+            .unwrap_or_else(|| is_nan(one).cmp(&is_nan(other))),
+    }
+}

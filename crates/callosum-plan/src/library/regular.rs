@@ -1,0 +1,97 @@
+//! Regular expressions, which take time in proportion to text and pattern, whatever the pattern.
+
+use std::sync::Arc;
+
+use regex::{Captures, Regex, RegexBuilder};
+
+use super::{Row, Workshop, string};
+use crate::{failure::Failure, value::Value};
+
+pub(super) const FUNCTIONS: &[Row] = &[
+    ("re-find", 2, 2, |workshop, arguments| {
+        let (pattern, text) = prepare("re-find", workshop, arguments)?;
+        Ok(pattern
+            .captures(&text)
+            .map_or(Value::Nil, |captures| found(&captures)))
+    }),
+    ("re-matches", 2, 2, |workshop, arguments| {
+        let (pattern, text) = prepare("re-matches", workshop, arguments)?;
+        let whole = pattern
+            .captures(&text)
+            .filter(|captures| captures.get(0).is_some_and(|all| all.len() == text.len()));
+        Ok(whole.map_or(Value::Nil, |captures| found(&captures)))
+    }),
+    ("re-seq", 2, 2, |workshop, arguments| {
+        let (pattern, text) = prepare("re-seq", workshop, arguments)?;
+        let mut items = Vec::new();
+        for captures in pattern.captures_iter(&text) {
+            workshop.budget.allocate(64 * captures.len() as u64)?;
+            items.push(found(&captures));
+        }
+        workshop.budget.vector(items)
+    }),
+];
+
+/// Patterns that were compiled lately, since programs use the same ones again and again.
+#[derive(Default)]
+pub(crate) struct Patterns {
+    compiled: Vec<(Arc<str>, Regex)>,
+}
+
+/// How many patterns are kept.
+const KEPT: usize = 16;
+
+/// Bytes of a compiled pattern at most.
+const LARGEST: usize = 1 << 18;
+
+/// What compiling one costs, in units of work.
+const COMPILING: u64 = 20_000;
+
+/// The pattern and the text to look at, paid for.
+fn prepare(
+    name: &str,
+    workshop: &mut Workshop,
+    arguments: &[Value],
+) -> Result<(Regex, Arc<str>), Failure> {
+    let pattern = string(name, &arguments[0])?;
+    let text = string(name, &arguments[1])?;
+    workshop.budget.allocate(text.len() as u64)?;
+    // A look takes at most text times pattern.
+    let looks = (text.len() as u64 / 16).saturating_mul(pattern.len() as u64 / 16 + 1);
+    workshop.budget.spend(looks)?;
+    let kept = &workshop.patterns.compiled;
+    if let Some((_, compiled)) = kept.iter().find(|(own, _)| own == pattern) {
+        return Ok((compiled.clone(), Arc::clone(text)));
+    }
+    workshop.budget.spend(COMPILING)?;
+    let compiled = RegexBuilder::new(pattern)
+        .size_limit(LARGEST)
+        .dfa_size_limit(LARGEST)
+        .build()
+        .map_err(|error| {
+            let said = error.to_string();
+            let last = said.lines().last().unwrap_or_default();
+            Failure::argument(format!(
+                "the pattern can't be used: {}",
+                last.trim_start_matches("error: ")
+            ))
+        })?;
+    let kept = &mut workshop.patterns.compiled;
+    if kept.len() == KEPT {
+        kept.remove(0);
+    }
+    kept.push((Arc::clone(pattern), compiled.clone()));
+    Ok((compiled, Arc::clone(text)))
+}
+
+/// The match, or where the pattern has groups, a vector of match and groups.
+fn found(captures: &Captures<'_>) -> Value {
+    let mut parts = captures.iter().map(|part| match part {
+        Some(part) => Value::text(part.as_str()),
+        None => Value::Nil,
+    });
+    if captures.len() == 1 {
+        return parts.next().unwrap_or_default();
+    }
+    Value::vector(parts.collect())
+}

@@ -1,0 +1,218 @@
+//! Functions of the library that call functions: one item at a time, so that any of them may stop.
+
+use std::{collections::BTreeMap, mem::take};
+
+use super::{
+    Shared,
+    fiber::{Fiber, Next},
+    frame::Frame,
+};
+use crate::{
+    failure::Failure,
+    library::{Operation, items_of, look_up, sorted_by},
+    program::Program,
+    value::{Key, Value},
+};
+
+/// An operation under way.
+pub(super) struct Iteration {
+    operation: Operation,
+    function: Value,
+    items: Vec<Value>,
+    /// The place of the item that the function is called with next.
+    next: usize,
+    results: Vec<Value>,
+    /// What `reduce` has come to.
+    total: Value,
+}
+
+impl Fiber {
+    pub(super) fn operate(
+        &mut self,
+        operation: Operation,
+        mut arguments: Vec<Value>,
+        program: &Program,
+        shared: &mut Shared,
+    ) -> Result<Next, Failure> {
+        let budget = &mut shared.workshop.budget;
+        match operation {
+            Operation::Apply => {
+                let last = arguments.pop().unwrap_or_default();
+                let items = items_of("apply", budget, last)?;
+                let mut arguments = arguments.into_iter();
+                let function = arguments.next().unwrap_or_default();
+                let count = arguments.len() + items.len();
+                budget.allocate_values(count)?;
+                self.operands.extend(arguments);
+                self.operands.extend(items);
+                return self.invoke(function, count, program, shared);
+            }
+            Operation::Update => {
+                let mut arguments = arguments.into_iter();
+                let (Some(target), Some(at), Some(function)) =
+                    (arguments.next(), arguments.next(), arguments.next())
+                else {
+                    return Ok(Next::Return(Value::Nil));
+                };
+                let map = match target {
+                    Value::Nil => crate::value::Map::new(BTreeMap::new()),
+                    Value::Map(map) => map,
+                    other => {
+                        return Err(Failure::type_error(format!(
+                            "`update` takes a map, and here is {}",
+                            other.noun()
+                        )));
+                    }
+                };
+                let key = Key::of(&at).ok_or_else(|| {
+                    Failure::type_error(format!("`update` takes a key, and here is {}", at.noun()))
+                })?;
+                let found = look_up("update", &Value::Map(map.clone()), &at)?;
+                let count = arguments.len() + 1;
+                self.operands.push(found.unwrap_or_default());
+                self.operands.extend(arguments);
+                self.frames.push(Frame::Update(Box::new((map, key))));
+                return self.invoke(function, count, program, shared);
+            }
+            _ => {}
+        }
+        let name = operation.name();
+        let items = items_of(name, budget, arguments.pop().unwrap_or_default())?;
+        let mut iteration = Box::new(Iteration {
+            operation,
+            function: arguments.first().cloned().unwrap_or_default(),
+            items,
+            next: 0,
+            results: Vec::new(),
+            total: Value::Nil,
+        });
+        if operation == Operation::Reduce {
+            match arguments.get_mut(1) {
+                Some(start) => iteration.total = take(start),
+                // Without a start the first item is it; of nothing it is what the function says.
+                None => match iteration.items.first_mut() {
+                    Some(first) => {
+                        iteration.total = take(first);
+                        iteration.next = 1;
+                    }
+                    None => return self.invoke(take(&mut iteration.function), 0, program, shared),
+                },
+            }
+        }
+        self.iterate(iteration, program, shared)
+    }
+
+    /// Calls the function with the next item, or ends.
+    fn iterate(
+        &mut self,
+        mut iteration: Box<Iteration>,
+        program: &Program,
+        shared: &mut Shared,
+    ) -> Result<Next, Failure> {
+        let place = iteration.next;
+        let Some(item) = iteration.items.get(place).cloned() else {
+            return Ok(Next::Return(iteration.end(shared)?));
+        };
+        shared.workshop.budget.spend(1)?;
+        iteration.next += 1;
+        let count = match iteration.operation {
+            Operation::MapIndexed => {
+                self.operands.push(Value::Integer(place as i64));
+                2
+            }
+            Operation::Reduce => {
+                self.operands.push(take(&mut iteration.total));
+                2
+            }
+            _ => 1,
+        };
+        self.operands.push(item);
+        let function = iteration.function.clone();
+        self.frames.push(Frame::Iterate(iteration));
+        self.invoke(function, count, program, shared)
+    }
+
+    /// Takes what the function came to for the last item.
+    pub(super) fn iterated(
+        &mut self,
+        mut iteration: Box<Iteration>,
+        value: Value,
+        program: &Program,
+        shared: &mut Shared,
+    ) -> Result<Next, Failure> {
+        let item = iteration.next - 1;
+        match iteration.operation {
+            Operation::Map | Operation::MapIndexed | Operation::GroupBy | Operation::SortBy => {
+                shared.workshop.budget.allocate_values(1)?;
+                iteration.results.push(value);
+            }
+            Operation::Filter | Operation::Remove => {
+                if value.is_truthy() == (iteration.operation == Operation::Filter) {
+                    shared.workshop.budget.allocate_values(1)?;
+                    let kept = take(&mut iteration.items[item]);
+                    iteration.results.push(kept);
+                }
+            }
+            Operation::Find if value.is_truthy() => {
+                return Ok(Next::Return(take(&mut iteration.items[item])));
+            }
+            Operation::Every if !value.is_truthy() => return Ok(Next::Return(false.into())),
+            Operation::Some if value.is_truthy() => return Ok(Next::Return(true.into())),
+            Operation::Reduce => iteration.total = value,
+            _ => {}
+        }
+        self.iterate(iteration, program, shared)
+    }
+}
+
+impl Iteration {
+    fn end(mut self, shared: &mut Shared) -> Result<Value, Failure> {
+        let budget = &mut shared.workshop.budget;
+        match self.operation {
+            Operation::Map | Operation::MapIndexed | Operation::Filter | Operation::Remove => {
+                budget.vector(self.results)
+            }
+            Operation::Every => Ok(Value::Boolean(true)),
+            Operation::Some => Ok(Value::Boolean(false)),
+            Operation::Reduce => Ok(take(&mut self.total)),
+            Operation::SortBy => sorted_by("sort-by", budget, self.items, self.results),
+            Operation::GroupBy => {
+                let mut groups: BTreeMap<Key, Vec<Value>> = BTreeMap::new();
+                for (value, item) in self.results.iter().zip(self.items) {
+                    let key = Key::of(value).ok_or_else(|| {
+                        Failure::type_error(format!(
+                            "`group-by` makes keys of what its function comes to, and {} is none",
+                            value.noun()
+                        ))
+                    })?;
+                    groups.entry(key).or_default().push(item);
+                }
+                let mut entries = BTreeMap::new();
+                for (key, items) in groups {
+                    entries.insert(key, budget.vector(items)?);
+                }
+                budget.map(entries)
+            }
+            Operation::Find | Operation::Apply | Operation::Update => Ok(Value::Nil),
+        }
+    }
+}
+
+impl Operation {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Apply => "apply",
+            Self::Every => "every?",
+            Self::Filter => "filter",
+            Self::Find => "find",
+            Self::GroupBy => "group-by",
+            Self::Map => "map",
+            Self::MapIndexed => "map-indexed",
+            Self::Reduce => "reduce",
+            Self::Remove => "remove",
+            Self::Some => "some?",
+            Self::SortBy => "sort-by",
+            Self::Update => "update",
+        }
+    }
+}

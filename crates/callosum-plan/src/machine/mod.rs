@@ -1,0 +1,308 @@
+//! [`Machine`]: evaluates a program up to each effect, and goes on from its answer.
+//!
+//! The continuation is data: frames on a stack of the machine's own. So it stops anywhere, also
+//! inside `map`, closures and arguments; no program exhausts the host's stack; and branches of
+//! `step-parallel` are machines within that stop side by side, their calls handed out together.
+//!
+//! A run is decided by program, input and answers. Whoever keeps the answers can end the process and
+//! come to the same place again with a new machine; a machine itself is never written down.
+
+mod fiber;
+mod frame;
+mod invocation;
+mod iteration;
+mod matching;
+mod unwinding;
+
+use std::{
+    collections::BTreeMap,
+    fmt::{self, Display, Formatter},
+    sync::Arc,
+};
+
+use thiserror::Error;
+
+use self::fiber::Fiber;
+use crate::{
+    budget::{Budget, Limits},
+    capability::CapabilityName,
+    failure::{Failure, FailureKind},
+    form::Name,
+    library::{Patterns, Workshop},
+    program::{OnFail, Program},
+    span::Span,
+    value::Value,
+};
+
+/// A program being evaluated.
+pub struct Machine {
+    program: Arc<Program>,
+    root: Fiber,
+    shared: Shared,
+}
+
+/// What the branches of a run have in common.
+struct Shared {
+    limits: Limits,
+    workshop: Workshop,
+    globals: Vec<Option<Value>>,
+    yields: u64,
+    events: Vec<StepEvent>,
+}
+
+/// Where an evaluation stands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// It came to a value.
+    Complete(Value),
+    /// It failed.
+    Failed(Failure),
+    /// It waits for the answers to these calls, in the order of their positions.
+    Yield(Vec<Yield>),
+}
+
+/// A call that waits for its answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Yield {
+    /// Which of the run's calls it is, the same on every replay.
+    pub position: Position,
+    /// What is called.
+    pub capability: CapabilityName,
+    /// What it is called with; data, no functions.
+    pub arguments: Vec<Value>,
+    /// The steps that it stands in, the outermost first.
+    pub steps: Vec<StepUse>,
+    /// Milliseconds that the step asks to be waited first, where it is tried again.
+    pub delay_ms: u64,
+    /// Where the call stands in the source.
+    pub span: Span,
+}
+
+/// Which of a run's calls one is.
+///
+/// The calls of a program are counted from 0. A `step-parallel` takes one number itself; its branches
+/// count on their own below it: `2.1.0` is the first call of the second branch. So the position does
+/// not depend on which answer came first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position(Vec<u32>);
+
+/// A step around a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepUse {
+    /// The step's name.
+    pub id: Name,
+    /// Which try of it, from 1.
+    pub attempt: u32,
+    /// Milliseconds that a call in it may take.
+    pub timeout_ms: Option<u64>,
+    /// What it asks for when it fails.
+    pub on_fail: OnFail,
+}
+
+/// Something that happened to a step, for whoever shows or records the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepEvent {
+    /// The names of the steps around it and its own, the outermost first.
+    pub path: Vec<Name>,
+    /// What happened.
+    pub change: StepChange,
+}
+
+/// What may happen to a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StepChange {
+    /// It began.
+    Started,
+    /// It came to a value.
+    Completed,
+    /// It failed, and begins this try, from 2.
+    Retrying(u32),
+    /// It failed for good.
+    Failed(FailureKind),
+    /// A checkpoint of this name was passed within it.
+    Checkpoint(Name),
+}
+
+/// Why a machine can't be started.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum StartError {
+    /// A parameter has no value.
+    #[error("the plan's parameter `{0}` has no value")]
+    Missing(String),
+    /// A value is for no parameter.
+    #[error("the plan has no parameter `{name}`; it has {known}")]
+    Unknown {
+        /// The name that was given.
+        name: String,
+        /// Those that there are.
+        known: String,
+    },
+    /// A value is not of its parameter's type.
+    #[error("the plan's parameter `{name}`: {mismatch}")]
+    Mismatch {
+        /// The parameter.
+        name: String,
+        /// What doesn't fit.
+        mismatch: String,
+    },
+}
+
+/// Why an answer was not taken.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("no call waits at {0}")]
+pub struct NoSuchYield(pub Position);
+
+impl Machine {
+    /// Starts a program with values for its plan's parameters; nothing is evaluated yet.
+    ///
+    /// Fails where they are not those that the plan has.
+    pub fn start(
+        program: Arc<Program>,
+        input: &BTreeMap<String, Value>,
+        limits: Limits,
+    ) -> Result<Self, StartError> {
+        let known = || match program.parameters.as_slice() {
+            [] => "none".to_owned(),
+            some => some
+                .iter()
+                .map(|own| &*own.name)
+                .collect::<Vec<_>>()
+                .join(", "),
+        };
+        let mut workshop = Workshop {
+            budget: Budget::new(&limits),
+            patterns: Patterns::default(),
+        };
+        for name in input.keys() {
+            if !program.parameters.iter().any(|own| &*own.name == name) {
+                return Err(StartError::Unknown {
+                    name: name.clone(),
+                    known: known(),
+                });
+            }
+        }
+        let mut locals = vec![Value::Nil; program.frame as usize];
+        for parameter in &program.parameters {
+            let Some(value) = input.get(&*parameter.name) else {
+                return Err(StartError::Missing(parameter.name.to_string()));
+            };
+            if let Some(schema) = &parameter.schema {
+                let mismatch = schema.mismatch(value, &mut || workshop.budget.spend(1));
+                let mismatch = mismatch.unwrap_or_else(|failure| Some(failure.message));
+                if let Some(mismatch) = mismatch {
+                    let name = parameter.name.to_string();
+                    return Err(StartError::Mismatch { name, mismatch });
+                }
+            }
+            locals[parameter.slot as usize] = value.clone();
+        }
+        let root = Fiber::of_program(program.entry, locals);
+        let shared = Shared {
+            globals: vec![None; program.globals.len()],
+            limits,
+            workshop,
+            yields: 0,
+            events: Vec::new(),
+        };
+        Ok(Self {
+            program,
+            root,
+            shared,
+        })
+    }
+
+    /// Evaluates as far as it goes without an answer that isn't there yet.
+    ///
+    /// Once it has come to an end it says the same again.
+    pub fn run(&mut self) -> Outcome {
+        self.root.run(&self.program, &mut self.shared);
+        match self.root.ended() {
+            Some(Ok(value)) if value.weight() > self.shared.limits.value => {
+                Outcome::Failed(too_large("the program's value", value.weight()))
+            }
+            Some(Ok(value)) => Outcome::Complete(value.clone()),
+            Some(Err(failure)) => Outcome::Failed(failure.clone()),
+            None => {
+                let mut waiting = Vec::new();
+                self.root.waiting(&mut waiting);
+                waiting.sort_by(|one: &Yield, other| one.position.cmp(&other.position));
+                Outcome::Yield(waiting)
+            }
+        }
+    }
+
+    /// Gives the answer to a call that waits; `run` goes on from there.
+    ///
+    /// A failure is raised where the call stands, and may be caught there.
+    pub fn answer(
+        &mut self,
+        position: &Position,
+        answer: Result<Value, Failure>,
+    ) -> Result<(), NoSuchYield> {
+        let budget = &mut self.shared.workshop.budget;
+        let charged = answer.and_then(|value| {
+            budget.allocate(value.weight())?;
+            Ok(value)
+        });
+        if self.root.answer(position, charged) {
+            Ok(())
+        } else {
+            Err(NoSuchYield(position.clone()))
+        }
+    }
+
+    /// Takes what has happened to steps since this was asked last.
+    pub fn take_events(&mut self) -> Vec<StepEvent> {
+        std::mem::take(&mut self.shared.events)
+    }
+
+    /// Returns the program that it evaluates.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+}
+
+impl Yield {
+    /// Returns the call as one text that is the same on every replay, for keys and records: position,
+    /// capability, arguments in the language's notation.
+    pub fn key_text(&self) -> String {
+        let mut text = format!("{} :{}", self.position, self.capability);
+        for argument in &self.arguments {
+            text.push(' ');
+            text.push_str(&argument.to_string());
+        }
+        text
+    }
+
+    /// Returns the milliseconds that it may take, the least of its steps'.
+    pub fn timeout_ms(&self) -> Option<u64> {
+        self.steps.iter().filter_map(|step| step.timeout_ms).min()
+    }
+}
+
+impl Display for Position {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        for (index, number) in self.0.iter().enumerate() {
+            let gap = if index == 0 { "" } else { "." };
+            write!(formatter, "{gap}{number}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::str::FromStr for Position {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let numbers: Result<Vec<u32>, _> = text.split('.').map(str::parse).collect();
+        Ok(Self(numbers?))
+    }
+}
+
+fn too_large(what: &str, weight: u64) -> Failure {
+    Failure::new(
+        FailureKind::BudgetExhausted,
+        format!("{what} would have about {weight} bytes when written out, more than allowed"),
+    )
+    .with_hint("hand on a part or a summary of it")
+}

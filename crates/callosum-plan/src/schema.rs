@@ -1,0 +1,516 @@
+//! [`Schema`]: a type expression, which a value fits or not when the program runs.
+//!
+//! `Int`, `:int`, `[:vector String]`, `[:map [:a Int] [:b String ?]]`, `[:and Int [:> 0]]`. Nothing is
+//! inferred: what has no type beside it takes any value. Capabilities say with the same expressions
+//! what they take and give.
+
+use regex::Regex;
+
+use crate::{
+    finding::{Finding, Rule},
+    form::{Form, FormKind},
+    value::{Key, Value},
+};
+
+/// A type, with the text it was written as.
+#[derive(Clone, Debug)]
+pub struct Schema {
+    shape: Shape,
+    text: String,
+}
+
+#[derive(Clone, Debug)]
+enum Shape {
+    Any,
+    Never,
+    Nil,
+    Bool,
+    Int,
+    Float,
+    Number,
+    Text,
+    Keyword,
+    Function,
+    AnyVector,
+    AnyMap,
+    Vector(Box<Shape>),
+    Tuple(Vec<Shape>),
+    Record(Vec<(Key, Shape, Presence)>),
+    MapOf(Box<Shape>, Box<Shape>),
+    Union(Vec<Shape>),
+    Literals(Vec<Value>),
+    And(Box<Shape>, Vec<Predicate>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Presence {
+    Required,
+    Optional,
+}
+
+#[derive(Clone, Debug)]
+enum Predicate {
+    Compare(Comparison, f64),
+    Equal(Value),
+    NotEqual(Value),
+    InRange(f64, f64),
+    Length(Comparison, usize),
+    Matches(Regex),
+    HasKeys(Vec<Key>),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Comparison {
+    Less,
+    AtMost,
+    Exactly,
+    AtLeast,
+    More,
+}
+
+/// The simple types, by the names that may stand for them.
+const SIMPLE: [(&str, &str, Shape); 14] = [
+    ("Any", "any", Shape::Any),
+    ("Never", "never", Shape::Never),
+    ("Nil", "nil", Shape::Nil),
+    ("Bool", "bool", Shape::Bool),
+    ("Boolean", "boolean", Shape::Bool),
+    ("Int", "int", Shape::Int),
+    ("Integer", "integer", Shape::Int),
+    ("Float", "float", Shape::Float),
+    ("Number", "number", Shape::Number),
+    ("String", "string", Shape::Text),
+    ("Keyword", "keyword", Shape::Keyword),
+    ("Function", "function", Shape::Function),
+    ("Vector", "vector", Shape::AnyVector),
+    ("Map", "map", Shape::AnyMap),
+];
+
+impl Schema {
+    /// Returns whether a keyword names a simple type, so that it may stand beside a name as one.
+    pub(crate) fn is_simple(name: &str) -> bool {
+        simple(name).is_some()
+    }
+
+    /// Parses a type expression.
+    pub fn of_form(form: &Form) -> Result<Self, Finding> {
+        Ok(Self {
+            shape: shape(form)?,
+            text: form.to_string(),
+        })
+    }
+
+    /// Returns the first thing about a value that doesn't fit, as `$.a[2] is a string, not Int`.
+    ///
+    /// `permit` is asked before each part that is looked at; its error ends the look.
+    pub(crate) fn mismatch<E>(
+        &self,
+        value: &Value,
+        permit: &mut impl FnMut() -> Result<(), E>,
+    ) -> Result<Option<String>, E> {
+        let mut path = String::from("the value");
+        let fits = self.shape.fits(value, &mut path, permit)?;
+        Ok((!fits).then(|| format!("{path} is not of type {}", self.text)))
+    }
+
+    /// Returns the type as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
+fn simple(name: &str) -> Option<Shape> {
+    SIMPLE
+        .iter()
+        .find(|(upper, lower, _)| *upper == name || *lower == name)
+        .map(|(_, _, shape)| shape.clone())
+}
+
+fn malformed(form: &Form, message: impl Into<String>) -> Finding {
+    Finding::new(form.span, Rule::MalformedType, message).with_hint(
+        "types are as Int, String, [:vector Int], [:map [:key String] [:other Int ?]], [:union Int Nil], Int?",
+    )
+}
+
+fn shape(form: &Form) -> Result<Shape, Finding> {
+    match &form.kind {
+        FormKind::Nil => Ok(Shape::Nil),
+        FormKind::Symbol(name) | FormKind::Keyword(name) => {
+            if let Some(shape) = simple(name) {
+                return Ok(shape);
+            }
+            if let Some(shape) = name.strip_suffix('?').and_then(simple) {
+                return Ok(Shape::Union(vec![shape, Shape::Nil]));
+            }
+            Err(malformed(form, format!("there is no type `{form}`")))
+        }
+        FormKind::Vector(items) => {
+            let Some((head, rest)) = items.split_first() else {
+                return Err(malformed(form, "an empty vector is no type"));
+            };
+            let Some(name) = head.as_keyword() else {
+                return Err(malformed(head, "a type in brackets begins with a keyword"));
+            };
+            compound(form, name, rest)
+        }
+        _ => Err(malformed(form, format!("{} is no type", form.noun()))),
+    }
+}
+
+fn shapes(forms: &[Form]) -> Result<Vec<Shape>, Finding> {
+    forms.iter().map(shape).collect()
+}
+
+fn compound(form: &Form, name: &str, rest: &[Form]) -> Result<Shape, Finding> {
+    match (name, rest) {
+        ("vector" | "list", [item]) => Ok(Shape::Vector(Box::new(shape(item)?))),
+        ("tuple", items) => Ok(Shape::Tuple(shapes(items)?)),
+        ("union", items) if !items.is_empty() => Ok(Shape::Union(shapes(items)?)),
+        ("optional", [item]) => Ok(Shape::Union(vec![shape(item)?, Shape::Nil])),
+        ("map-of" | "dict", [key, value]) => {
+            Ok(Shape::MapOf(Box::new(shape(key)?), Box::new(shape(value)?)))
+        }
+        ("fn", _) => Ok(Shape::Function),
+        ("val", [literal]) => Ok(Shape::Literals(vec![value(literal)?])),
+        ("enum", literals) if !literals.is_empty() => {
+            let literals: Result<Vec<Value>, Finding> = literals.iter().map(value).collect();
+            Ok(Shape::Literals(literals?))
+        }
+        ("map" | "record", entries) => {
+            let entries: Result<Vec<_>, Finding> = entries.iter().map(entry).collect();
+            Ok(Shape::Record(entries?))
+        }
+        ("and", [base, predicates @ ..]) => {
+            let predicates: Result<Vec<_>, Finding> = predicates.iter().map(predicate).collect();
+            Ok(Shape::And(Box::new(shape(base)?), predicates?))
+        }
+        _ => Err(malformed(form, format!("`{form}` is no type"))),
+    }
+}
+
+/// `[:key Type]` or `[:key Type ?]`.
+fn entry(form: &Form) -> Result<(Key, Shape, Presence), Finding> {
+    let refuse = || {
+        malformed(
+            form,
+            "an entry of a map's type is `[:key Type]` or `[:key Type ?]`",
+        )
+    };
+    let FormKind::Vector(parts) = &form.kind else {
+        return Err(refuse());
+    };
+    let key = parts.first().map(value).transpose()?;
+    let key = key.as_ref().and_then(Key::of).ok_or_else(refuse)?;
+    match parts.as_slice() {
+        [_, of] => Ok((key, shape(of)?, Presence::Required)),
+        [_, of, mark] if mark.as_symbol() == Some("?") => Ok((key, shape(of)?, Presence::Optional)),
+        _ => Err(refuse()),
+    }
+}
+
+fn value(form: &Form) -> Result<Value, Finding> {
+    Value::of_form(form).map_err(|error| malformed(form, error.to_string()))
+}
+
+fn predicate(form: &Form) -> Result<Predicate, Finding> {
+    let refuse = || malformed(form, format!("`{form}` is no predicate on a type"));
+    let FormKind::Vector(parts) = &form.kind else {
+        return Err(refuse());
+    };
+    let (Some(name), arguments) = (parts.first().and_then(Form::as_keyword), &parts[1..]) else {
+        return Err(refuse());
+    };
+    let number = |form: &Form| match form.kind {
+        FormKind::Integer(value) => Ok(value as f64),
+        FormKind::Float(value) => Ok(value),
+        _ => Err(refuse()),
+    };
+    let count = |form: &Form| match form.kind {
+        FormKind::Integer(value) => usize::try_from(value).map_err(|_| refuse()),
+        _ => Err(refuse()),
+    };
+    let key = |form: &Form| Key::of(&value(form)?).ok_or_else(refuse);
+    Ok(match (name, arguments) {
+        (">", [n]) => Predicate::Compare(Comparison::More, number(n)?),
+        (">=", [n]) => Predicate::Compare(Comparison::AtLeast, number(n)?),
+        ("<", [n]) => Predicate::Compare(Comparison::Less, number(n)?),
+        ("<=", [n]) => Predicate::Compare(Comparison::AtMost, number(n)?),
+        ("=", [literal]) => Predicate::Equal(value(literal)?),
+        ("!=", [literal]) => Predicate::NotEqual(value(literal)?),
+        ("in-range", [from, to]) => Predicate::InRange(number(from)?, number(to)?),
+        ("min-length" | "min-count", [n]) => Predicate::Length(Comparison::AtLeast, count(n)?),
+        ("max-length" | "max-count", [n]) => Predicate::Length(Comparison::AtMost, count(n)?),
+        ("length" | "count", [n]) => Predicate::Length(Comparison::Exactly, count(n)?),
+        ("non-empty", []) => Predicate::Length(Comparison::AtLeast, 1),
+        ("has-key", [k]) => Predicate::HasKeys(vec![key(k)?]),
+        (
+            "required-keys",
+            [
+                Form {
+                    kind: FormKind::Vector(keys),
+                    ..
+                },
+            ],
+        ) => {
+            let keys: Result<Vec<Key>, Finding> = keys.iter().map(key).collect();
+            Predicate::HasKeys(keys?)
+        }
+        (
+            "matches-regex",
+            [
+                Form {
+                    kind: FormKind::Text(pattern),
+                    ..
+                },
+            ],
+        ) => {
+            let built = regex::RegexBuilder::new(pattern)
+                .size_limit(1 << 20)
+                .build();
+            Predicate::Matches(built.map_err(|_| {
+                malformed(
+                    form,
+                    format!("`{form}` has a pattern that is none, or too large"),
+                )
+            })?)
+        }
+        _ => return Err(refuse()),
+    })
+}
+
+impl Shape {
+    /// As deep as the type was written, whatever the value's depth.
+    fn fits<E>(
+        &self,
+        value: &Value,
+        path: &mut String,
+        permit: &mut impl FnMut() -> Result<(), E>,
+    ) -> Result<bool, E> {
+        permit()?;
+        Ok(match (self, value) {
+            (Self::Any, _)
+            | (Self::Nil, Value::Nil)
+            | (Self::Bool, Value::Boolean(_))
+            | (Self::Int, Value::Integer(_))
+            | (Self::Float, Value::Float(_))
+            | (Self::Number, Value::Integer(_) | Value::Float(_))
+            | (Self::Text, Value::Text(_))
+            | (Self::Keyword, Value::Keyword(_))
+            | (Self::Function, Value::Function(_))
+            | (Self::AnyVector, Value::Vector(_))
+            | (Self::AnyMap, Value::Map(_)) => true,
+            (Self::Vector(item), Value::Vector(items)) => {
+                for (index, value) in items.iter().enumerate() {
+                    if !within(item, value, path, &format!("[{index}]"), permit)? {
+                        return Ok(false);
+                    }
+                }
+                true
+            }
+            (Self::Tuple(shapes), Value::Vector(items)) => {
+                if shapes.len() != items.len() {
+                    return Ok(false);
+                }
+                for (index, (shape, value)) in shapes.iter().zip(items.iter()).enumerate() {
+                    if !within(shape, value, path, &format!("[{index}]"), permit)? {
+                        return Ok(false);
+                    }
+                }
+                true
+            }
+            (Self::Record(entries), Value::Map(map)) => {
+                for (key, shape, presence) in entries {
+                    let step = format!("{{{}}}", key.to_value());
+                    match map.get(key) {
+                        Some(value) => {
+                            if !within(shape, value, path, &step, permit)? {
+                                return Ok(false);
+                            }
+                        }
+                        None if *presence == Presence::Required => {
+                            path.push_str(&step);
+                            return Ok(false);
+                        }
+                        None => {}
+                    }
+                }
+                true
+            }
+            (Self::MapOf(key_shape, shape), Value::Map(map)) => {
+                for (key, value) in map.iter() {
+                    let step = format!("{{{}}}", key.to_value());
+                    if !within(key_shape, &key.to_value(), path, &step, permit)?
+                        || !within(shape, value, path, &step, permit)?
+                    {
+                        return Ok(false);
+                    }
+                }
+                true
+            }
+            (Self::Union(shapes), value) => {
+                for shape in shapes {
+                    // Where none fits, it is the whole that doesn't.
+                    if shape.fits(value, &mut String::new(), permit)? {
+                        return Ok(true);
+                    }
+                }
+                false
+            }
+            (Self::Literals(literals), value) => {
+                for literal in literals {
+                    if literal.equals(value, &mut *permit)? {
+                        return Ok(true);
+                    }
+                }
+                false
+            }
+            (Self::And(base, predicates), value) => {
+                if !base.fits(value, path, permit)? {
+                    return Ok(false);
+                }
+                for predicate in predicates {
+                    if !predicate.holds(value, permit)? {
+                        return Ok(false);
+                    }
+                }
+                true
+            }
+            _ => false,
+        })
+    }
+}
+
+fn within<E>(
+    shape: &Shape,
+    value: &Value,
+    path: &mut String,
+    step: &str,
+    permit: &mut impl FnMut() -> Result<(), E>,
+) -> Result<bool, E> {
+    let length = path.len();
+    path.push_str(step);
+    let fits = shape.fits(value, path, permit)?;
+    if fits {
+        path.truncate(length);
+    }
+    Ok(fits)
+}
+
+impl Predicate {
+    fn holds<E>(
+        &self,
+        value: &Value,
+        permit: &mut impl FnMut() -> Result<(), E>,
+    ) -> Result<bool, E> {
+        let number = match value {
+            Value::Integer(value) => Some(*value as f64),
+            Value::Float(value) => Some(*value),
+            _ => None,
+        };
+        let length = match value {
+            Value::Text(text) => Some(text.chars().count()),
+            Value::Vector(items) => Some(items.len()),
+            Value::Map(map) => Some(map.len()),
+            _ => None,
+        };
+        Ok(match self {
+            Self::Compare(how, bound) => number.is_some_and(|number| how.holds(&number, bound)),
+            Self::InRange(from, to) => number.is_some_and(|n| *from <= n && n <= *to),
+            Self::Length(how, bound) => length.is_some_and(|length| how.holds(&length, bound)),
+            Self::Equal(literal) => literal.equals(value, &mut *permit)?,
+            Self::NotEqual(literal) => !literal.equals(value, &mut *permit)?,
+            Self::Matches(pattern) => matches!(value, Value::Text(text) if pattern.is_match(text)),
+            Self::HasKeys(keys) => match value {
+                Value::Map(map) => keys.iter().all(|key| map.contains_key(key)),
+                _ => false,
+            },
+        })
+    }
+}
+
+impl Comparison {
+    fn holds<T: PartialOrd>(self, value: &T, bound: &T) -> bool {
+        match self {
+            Self::Less => value < bound,
+            Self::AtMost => value <= bound,
+            Self::Exactly => value == bound,
+            Self::AtLeast => value >= bound,
+            Self::More => value > bound,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use super::*;
+    use crate::reader::read_one;
+
+    fn said(schema: &str, value: &str) -> Option<String> {
+        let schema = Schema::of_form(&read_one(schema).unwrap()).unwrap();
+        let value = Value::read(value).unwrap();
+        schema
+            .mismatch(&value, &mut || Ok::<(), Infallible>(()))
+            .unwrap()
+    }
+
+    /// CCOS-RTFS-1: types are checked when the program runs; a map may have more than its type says.
+    #[test]
+    fn values_fit_their_types_and_no_others() {
+        for (schema, fits, doesnt) in [
+            ("Int", "1", "1.0"),
+            (":float", "1.5", "1"),
+            ("Number", "1", "\"1\""),
+            ("Any", "nil", ""),
+            ("String?", "nil", "1"),
+            ("[:vector Int]", "[1 2]", "[1 :a]"),
+            ("[:tuple Int String]", "[1 \"a\"]", "[1]"),
+            (
+                "[:map [:a Int] [:b String ?]]",
+                "{:a 1 :c 2}",
+                "{:a 1 :b 2}",
+            ),
+            ("[:record [:a Int]]", "{:a 1}", "{}"),
+            ("[:map-of Keyword Int]", "{:a 1}", "{\"a\" 1}"),
+            ("[:union Int Nil]", "nil", "true"),
+            ("[:enum :a :b]", ":b", ":c"),
+            ("[:val 3]", "3", "4"),
+            ("[:and Int [:> 0] [:<= 10]]", "10", "11"),
+            ("[:and String [:matches-regex \"^a+$\"]]", "\"aa\"", "\"b\""),
+            ("[:and String [:min-length 2]]", "\"aé\"", "\"é\""),
+            (
+                "[:and Map [:required-keys [:a :b]]]",
+                "{:a 1 :b 2}",
+                "{:a 1}",
+            ),
+            ("[:and [:vector Any] [:non-empty]]", "[nil]", "[]"),
+        ] {
+            assert_eq!(said(schema, fits), None, "{schema} {fits}");
+            if !doesnt.is_empty() {
+                assert!(said(schema, doesnt).is_some(), "{schema} {doesnt}");
+            }
+        }
+        assert_eq!(
+            said("[:vector [:map [:a Int]]]", "[{:a 1} {:a :x}]").as_deref(),
+            Some("the value[1]{:a} is not of type [:vector [:map [:a Int]]]")
+        );
+    }
+
+    #[test]
+    fn what_is_no_type_is_refused() {
+        for schema in [
+            "Foo",
+            "[]",
+            "[:vector]",
+            "[:map [a Int]]",
+            "(Int)",
+            "[:and Int [:x 1]]",
+            "3",
+            "[:and String [:matches-regex \"(\"]]",
+        ] {
+            let form = read_one(schema).unwrap();
+            assert!(Schema::of_form(&form).is_err(), "{schema}");
+        }
+    }
+}

@@ -1,0 +1,532 @@
+//! What programs come to: forms, patterns, functions, failures.
+
+#![expect(clippy::unwrap_used, reason = "what a test cannot unwrap has failed")]
+
+mod running;
+
+use callosum_plan::{Failure, FailureKind};
+
+use crate::running::{answered, check, fail, run, said};
+
+/// CCOS-RTFS-1: values and arithmetic, with our decisions on the places where the papers differ.
+#[test]
+fn arithmetic_is_exact_and_fails_where_it_cannot_be() {
+    for (source, value) in [
+        ("(+ 1 2 3)", "6"),
+        ("(+)", "0"),
+        ("(*)", "1"),
+        ("(+ 1 2.5)", "3.5"),
+        ("(- 5)", "-5"),
+        ("(- 10 1 2)", "7"),
+        ("(/ 6 3)", "2"),
+        ("(/ 7 2)", "3.5"),
+        ("(/ 6.0 2)", "3"),
+        ("(/ 10 2 2)", "2.5"),
+        ("(* 3037000500 3037000499)", "9223372033963249500"),
+        ("(- 9007199254740993 1)", "9007199254740992"),
+        ("(mod -7 3)", "2"),
+        ("(rem -7 3)", "-1"),
+        ("(quot 7 2)", "3"),
+        ("(pow 2 10)", "1024"),
+        ("(pow 2 -1)", "0.5"),
+        ("(pow 1 9000000000)", "1"),
+        ("(sqrt 16)", "4.0"),
+        ("(factorial 20)", "2432902008176640000"),
+        ("(max 1 2.5 2)", "2.5"),
+        ("(abs -3)", "3"),
+        ("(int 2.9)", "2"),
+        ("(float 2)", "2.0"),
+        ("(parse-int \"12\")", "12"),
+        ("(parse-int \"x\")", "nil"),
+        ("(= 1 1.0)", "false"),
+        ("(= {:a 1 :b 2} {:b 2 :a 1})", "true"),
+        ("(= 1 1 1)", "true"),
+        ("(not= 1 2)", "true"),
+        ("(< 1 2 3)", "true"),
+        ("(< 1 1)", "false"),
+        ("(< 9007199254740993 9007199254740992.0)", "false"),
+        ("(>= 2 2.0)", "true"),
+        ("(< \"a\" \"b\")", "true"),
+        ("1.0e300", "1.0e300"),
+    ] {
+        check(source, value);
+    }
+    fail("(/ 1 0)", FailureKind::DivisionByZero);
+    fail("(/ 1.0 0)", FailureKind::DivisionByZero);
+    fail("(mod 1 0)", FailureKind::DivisionByZero);
+    fail("(+ 9223372036854775807 1)", FailureKind::IntegerOverflow);
+    fail("(* 9223372036854775807 2)", FailureKind::IntegerOverflow);
+    fail("(- -9223372036854775808)", FailureKind::IntegerOverflow);
+    fail("(/ -9223372036854775808 -1)", FailureKind::IntegerOverflow);
+    fail("(abs -9223372036854775808)", FailureKind::IntegerOverflow);
+    fail("(factorial 21)", FailureKind::IntegerOverflow);
+    fail("(int 1.0e300)", FailureKind::IntegerOverflow);
+    fail("(+ 1 \"a\")", FailureKind::TypeError);
+    fail("(< 1 \"a\")", FailureKind::TypeError);
+    fail("(inc)", FailureKind::ArityMismatch);
+    fail("(sqrt -1)", FailureKind::InvalidArgument);
+}
+
+/// CCOS-RTFS-1: only nil and false are false; `and` and `or` evaluate no more than they must.
+#[test]
+fn conditions_decide_and_evaluate_no_more_than_they_must() {
+    for (source, value) in [
+        ("(if 0 1 2)", "1"),
+        ("(if \"\" 1 2)", "1"),
+        ("(if [] 1 2)", "1"),
+        ("(if nil 1 2)", "2"),
+        ("(if false 1)", "nil"),
+        ("(step-if 0 1 2)", "1"),
+        ("(and)", "true"),
+        ("(or)", "false"),
+        ("(and 1 nil 2)", "nil"),
+        ("(and 1 2)", "2"),
+        ("(or nil false)", "false"),
+        ("(or nil 3 4)", "3"),
+        ("(and false (/ 1 0))", "false"),
+        ("(or 1 (/ 1 0))", "1"),
+        ("(do)", "nil"),
+        ("(do 1 2)", "2"),
+        ("()", "[]"),
+    ] {
+        check(source, value);
+    }
+}
+
+/// CCOS-RTFS-1: names are lexical; functions of one `let` may call one another.
+#[test]
+fn names_are_lexical_and_functions_may_call_one_another() {
+    for (source, value) in [
+        ("(let [x 1 y (+ x 1)] (* x y))", "2"),
+        ("(let [x 1] (let [x 2] x) x)", "1"),
+        ("((fn [x] (* x x)) 4)", "16"),
+        ("((fn (x) x) 4)", "4"),
+        ("((λ [& xs] xs) 1 2)", "[1 2]"),
+        ("((fn [a & xs] [a xs]) 1)", "[1 []]"),
+        ("(let [add (fn [n] (fn [x] (+ x n)))] ((add 2) 3))", "5"),
+        (
+            "(let [even (fn [n] (if (= n 0) true (odd (- n 1)))) odd (fn [n] (if (= n 0) false (even (- n 1))))] (even 10))",
+            "true",
+        ),
+        (
+            "(defn fact [n] (if (< n 2) 1 (* n (fact (dec n))))) (fact 10)",
+            "3628800",
+        ),
+        ("(defn f [] (g)) (defn g [] 7) (f)", "7"),
+        ("(def x 3) (def y : Int (+ x 1)) y", "4"),
+        ("(let [y 2] (defn f [x] (+ x y)) (def z 10) (f z))", "12"),
+        ("(do (def a 1) (defn b [] a) (b))", "1"),
+        ("(let [f (fn [n] (if (= n 0) 0 (f (- n 1))))] (f 3))", "0"),
+        ("(let [a 1 f (fn [] a) a 2] (f))", "1"),
+        (
+            "(let [f (fn [x] (let [g (fn [y] (if (= y 0) x (f (- y 1))))] (g x)))] (f 3))",
+            "0",
+        ),
+    ] {
+        check(source, value);
+    }
+    fail("(let [x 1])", FailureKind::ParseError);
+    fail("(f) (defn f [] 1)", FailureKind::UndefinedSymbol);
+    fail("(foo 1)", FailureKind::UndefinedSymbol);
+    fail("(let [f (fn [] x) x 1] (f))", FailureKind::UndefinedSymbol);
+    fail("((fn [x] x))", FailureKind::ArityMismatch);
+    fail("((fn [x] x) 1 2)", FailureKind::ArityMismatch);
+    fail("(1 2)", FailureKind::TypeError);
+    fail("(fn [x x] x)", FailureKind::ParseError);
+    fail("(let [if 1] if)", FailureKind::ParseError);
+}
+
+/// CCOS-RTFS-1: patterns take values apart, and `match` tries them.
+#[test]
+fn patterns_take_values_apart() {
+    for (source, value) in [
+        ("(let [[a b] [1 2]] (+ a b))", "3"),
+        ("(let [[a & r] [1 2 3]] r)", "[2 3]"),
+        ("(let [[a b :as v] [1 2]] v)", "[1 2]"),
+        ("(let [{:keys [a b]} {:a 1}] [a b])", "[1 nil]"),
+        ("(let [{a :a} {:a 1}] a)", "1"),
+        ("(let [{:a x :as m} {:a 1 :b 2}] [x m])", "[1 {:a 1 :b 2}]"),
+        ("(let [{:a x & r} {:a 1 :b 2}] r)", "{:b 2}"),
+        ("(let [{:a [x y]} {:a [1 2]}] y)", "2"),
+        ("((fn [[a b] {:keys [c]}] [a b c]) [1 2] {:c 3})", "[1 2 3]"),
+        ("(match 1 1 :one _ :other)", ":one"),
+        ("(match 5 n when (> n 3) :large n :small)", ":large"),
+        ("(match [1 2] [a] 1 [a b] (+ a b))", "3"),
+        ("(match [1 2 3] [a & r] r)", "[2 3]"),
+        ("(match {:a 1} {:a x} x)", "1"),
+        ("(match {:a 1 :b 2} {:a x} :exact _ :other)", ":other"),
+        ("(match {:a 1 :b 2} {:a x & r} r)", "{:b 2}"),
+        (
+            "(match {:type :ok :v 1} {:type :err & _} 0 {:type :ok :v v} v)",
+            "1",
+        ),
+        ("(match [1 2] (:as all [a b]) [a all])", "[1 [1 2]]"),
+        ("(match :k :k \"yes\")", "\"yes\""),
+        (
+            "(for [x [1 2] y [:a :b]] [x y])",
+            "[[1 :a] [1 :b] [2 :a] [2 :b]]",
+        ),
+        ("(for [[a b] [[1 2] [3 4]]] (+ a b))", "[3 7]"),
+        ("(dotimes [i 3] i)", "nil"),
+    ] {
+        check(source, value);
+    }
+    fail("(let [[a b] [1]] a)", FailureKind::MatchError);
+    fail("(let [[a] 1] a)", FailureKind::TypeError);
+    fail("(match 3 1 2)", FailureKind::MatchError);
+}
+
+/// CCOS-RTFS-1: failures are values that `catch` tells apart by kind; `finally` is evaluated anyway.
+#[test]
+fn failures_are_caught_by_kind_and_finally_comes_always() {
+    for (source, value) in [
+        ("(try 1 (catch e 2))", "1"),
+        ("(try (/ 1 0) (catch e (:type e)))", ":DivisionByZero"),
+        (
+            "(try (/ 1 0) (catch :TypeError e 1) (catch :DivisionByZero e 2))",
+            "2",
+        ),
+        (
+            "(try (/ 1 0) (catch TypeError e 1) (catch _ e (:type e)))",
+            ":DivisionByZero",
+        ),
+        ("(try (/ 1 0) (catch {:type t & _} t))", ":DivisionByZero"),
+        (
+            "(try (try (/ 1 0) (catch :TypeError e 1)) (catch e 5))",
+            "5",
+        ),
+        ("(try (+ 1 (/ 1 0)) (catch e 3) (finally 4))", "3"),
+        (
+            "(map (fn [x] (try (/ 6 x) (catch e nil))) [1 0 3])",
+            "[6 nil 2]",
+        ),
+    ] {
+        check(source, value);
+    }
+    fail(
+        "(try (/ 1 0) (catch :TypeError e 1))",
+        FailureKind::DivisionByZero,
+    );
+    fail("(try 1 (catch :Nonsense e 1))", FailureKind::ParseError);
+    fail("(try (catch e 1) 5)", FailureKind::ParseError);
+    // What is raised on the way out takes the place of what was on its way.
+    fail(
+        "(try (/ 1 0) (catch e (inc nil)) (finally 1))",
+        FailureKind::TypeError,
+    );
+    let (outcome, calls) = answered(
+        "(try (call :a) (catch e (call :b)) (finally (call :c)))",
+        |call| match call {
+            ":a" => Err(Failure::new(FailureKind::CapabilityError, "no")),
+            _ => Ok("1"),
+        },
+    );
+    assert_eq!(outcome.unwrap(), "1");
+    assert_eq!(calls, ["0 :a", "1 :b", "2 :c"]);
+}
+
+/// CCOS-RTFS-1: type expressions are checked when values meet them.
+#[test]
+fn types_are_checked_where_they_are_written() {
+    check("(let [x : Int 1] x)", "1");
+    check("(let [x :Int 1 y [:a]] [x y])", "[1 [:a]]");
+    check("((fn [x : Int] : String (str x)) 1)", "\"1\"");
+    check(
+        "(defn f [x :Int & r : [:vector Int]] :Int (apply + x r)) (f 1 2 3)",
+        "6",
+    );
+    for source in [
+        "(let [x : String 1] x)",
+        "((fn [x : Int] x) \"a\")",
+        "((fn [x] : Int x) \"a\")",
+        "(def x : [:vector Int] [1 \"a\"])",
+        "(let [x : [:map [:a Int]] {}] x)",
+    ] {
+        fail(source, FailureKind::TypeValidationError);
+    }
+    fail("(let [x : Foo 1] x)", FailureKind::ParseError);
+}
+
+/// CCOS-RTFS-1: the pure library.
+#[test]
+fn the_library_does_what_its_page_says() {
+    for (source, value) in [
+        ("(get {:a 1} :a)", "1"),
+        ("(get {:a 1} :b 2)", "2"),
+        ("(get [1 2] 5)", "nil"),
+        ("(:a {:a 1})", "1"),
+        ("(:a nil 3)", "3"),
+        ("(get-in {:a {:b [1 2]}} [:a :b 1])", "2"),
+        ("(assoc {:a 1} :b 2 :c 3)", "{:a 1 :b 2 :c 3}"),
+        ("(assoc [1 2] 1 5 2 6)", "[1 5 6]"),
+        ("(dissoc {:a 1 :b 2} :a)", "{:b 2}"),
+        ("(update {:a 1} :a inc)", "{:a 2}"),
+        ("(update {} :n (fn [v d] (or v d)) 7)", "{:n 7}"),
+        ("(merge {:a 1} nil {:a 2 :b 3})", "{:a 2 :b 3}"),
+        ("(conj [1] 2 3)", "[1 2 3]"),
+        ("(conj {:a 1} [:b 2])", "{:a 1 :b 2}"),
+        ("(cons 0 [1 2])", "[0 1 2]"),
+        ("(concat [1] nil [2 3])", "[1 2 3]"),
+        (
+            "[(count nil) (count \"é\") (count {:a 1}) (length [1])]",
+            "[0 1 1 1]",
+        ),
+        (
+            "[(first []) (first [1 2]) (last [1 2]) (rest [1 2]) (nth [1 2] 1)]",
+            "[nil 1 2 [2] 2]",
+        ),
+        ("(map inc [1 2])", "[2 3]"),
+        ("(map (fn [c] c) \"ab\")", "[\"a\" \"b\"]"),
+        ("(map :a [{:a 1} {:a 2}])", "[1 2]"),
+        ("(filter odd? [1 2 3])", "[1 3]"),
+        ("(remove odd? [1 2 3])", "[2]"),
+        ("(reduce + [1 2 3])", "6"),
+        ("(reduce + 10 [])", "10"),
+        (
+            "(reduce (fn [m [k v]] (assoc m k v)) {} [[:a 1] [:b 2]])",
+            "{:a 1 :b 2}",
+        ),
+        ("(apply + 1 [2 3])", "6"),
+        ("(map-indexed (fn [i x] [i x]) [:a :b])", "[[0 :a] [1 :b]]"),
+        ("(group-by odd? [1 2 3])", "{false [2] true [1 3]}"),
+        ("(frequencies [:a :b :a])", "{:a 2 :b 1}"),
+        ("(distinct [1 2 1 1.0])", "[1 2 1.0]"),
+        ("(sort [3 1 2.5])", "[1 2.5 3]"),
+        ("(sort-by :n [{:n 2} {:n 1}])", "[{:n 1} {:n 2}]"),
+        ("(sort-by (fn [x] (- x)) [1 3 2])", "[3 2 1]"),
+        (
+            "[(every? pos? [1 2]) (some? neg? [1 2]) (find neg? [1 -2])]",
+            "[true false -2]",
+        ),
+        (
+            "[(range 3) (range 1 3) (range 5 0 -2)]",
+            "[[0 1 2] [1 2] [5 3 1]]",
+        ),
+        (
+            "[(take 2 [1 2 3]) (drop 2 [1 2 3]) (reverse [1 2]) (subvec [1 2 3] 1 2)]",
+            "[[1 2] [3] [2 1] [2]]",
+        ),
+        ("(partition 2 [1 2 3 4 5])", "[[1 2] [3 4]]"),
+        ("[(keys {:b 1 :a 2}) (vals {:b 1 :a 2})]", "[[:a :b] [2 1]]"),
+        (
+            "[(contains? {:a 1} :a) (contains? [1] 1) (empty? {}) (nil? nil)]",
+            "[true false true true]",
+        ),
+        ("(vector 1 2)", "[1 2]"),
+        ("(hash-map :a 1)", "{:a 1}"),
+        ("(str \"a\" 1 :k 1.0 nil [\"x\"])", "\"a1:k1.0[\\\"x\\\"]\""),
+        (
+            "[(substring \"héllo\" 1 3) (string-length \"é\") (split \"a,b\" \",\")]",
+            "[\"él\" 1 [\"a\" \"b\"]]",
+        ),
+        (
+            "[(join \",\" [1 2]) (string-join [\"a\" \"b\"] \"-\")]",
+            "[\"1,2\" \"a-b\"]",
+        ),
+        (
+            "[(string-upper \"a\") (string-trim \" a \") (starts-with? \"ab\" \"a\") (string-contains \"ab\" \"b\")]",
+            "[\"A\" \"a\" true true]",
+        ),
+        (
+            "[(re-find \"[0-9]+\" \"a12b\") (re-matches \"a(.)\" \"ab\") (re-seq \".\" \"ab\")]",
+            "[\"12\" [\"ab\" \"b\"] [\"a\" \"b\"]]",
+        ),
+        (
+            "(parse-json \"{\\\"a\\\": [1, 2.5, null]}\")",
+            "{\"a\" [1 2.5 nil]}",
+        ),
+        ("(serialize-json {:a [1 nil]})", "\"{\\\"a\\\":[1,null]}\""),
+        (
+            "[(type-name 1) (type-name {}) (keyword \"a.b\") (name :a)]",
+            "[\"Int\" \"Map\" :a.b \"a\"]",
+        ),
+        ("(let [f map] (f inc [1]))", "[2]"),
+    ] {
+        check(source, value);
+    }
+    fail("(map inc {:a 1})", FailureKind::TypeError);
+    fail("(get \"abc\" 1)", FailureKind::TypeError);
+    fail("(nth [1] 3)", FailureKind::InvalidArgument);
+    fail("(sort [1 \"a\"])", FailureKind::TypeError);
+    fail("(re-find \"(\" \"a\")", FailureKind::InvalidArgument);
+    fail("(parse-json \"{\")", FailureKind::InvalidArgument);
+    fail("(assoc {} [1] 2)", FailureKind::TypeError);
+}
+
+/// CCOS-RTFS-1: forms of other languages are refused with what to write instead.
+#[test]
+fn forms_of_other_languages_are_refused_with_a_hint() {
+    for (source, hint) in [
+        ("(cond true 1)", "nest `if`"),
+        ("(-> 1 inc)", "nest the calls"),
+        ("(loop [x 1] (recur x))", "calls itself"),
+        ("(when true 1)", "(if condition value)"),
+        ("(println 1)", "prints nothing"),
+        ("(defmacro m [] 1)", "no macros"),
+        ("(read-file \"/etc/passwd\")", "files are effects"),
+        ("(throw 1)", "come to a value"),
+    ] {
+        assert!(said(source).contains(hint), "{source}: {}", said(source));
+        fail(source, FailureKind::UnsupportedForm);
+    }
+    assert!(said("(frist [1])").contains("did you mean `first`?"));
+    assert!(said("(reduce and true [])").contains("hand over a function"));
+    // A name of one's own is no form of another language.
+    check("(let [log (fn [x] x)] (log 1))", "1");
+}
+
+/// CCOS-RTFS-1: an effect may stand anywhere: in arguments, maps, closures, functions of the library.
+#[test]
+fn calls_stop_anywhere_and_go_on_with_the_answer() {
+    let one = |_: &str| Ok("1");
+    for (source, value, calls) in [
+        ("(+ 1 (call :a) (call :b))", "3", vec!["0 :a", "1 :b"]),
+        (
+            "{:x (call :a {:y (call :b)})}",
+            "{:x 1}",
+            vec!["0 :b", "1 :a {:y 1}"],
+        ),
+        (
+            "(map (fn [x] (+ x (call :a x))) [1 2])",
+            "[2 3]",
+            vec!["0 :a 1", "1 :a 2"],
+        ),
+        (
+            "(reduce (fn [t x] (+ t (call :a x))) 0 [5 6])",
+            "2",
+            vec!["0 :a 5", "1 :a 6"],
+        ),
+        (
+            "(filter (fn [x] (= 1 (call :a x))) [5 6])",
+            "[5 6]",
+            vec!["0 :a 5", "1 :a 6"],
+        ),
+        (
+            "(sort-by (fn [x] (call :a x)) [2 1])",
+            "[2 1]",
+            vec!["0 :a 2", "1 :a 1"],
+        ),
+        ("(if (call :a) :yes :no)", ":yes", vec!["0 :a"]),
+        ("(match (call :a) 1 :one)", ":one", vec!["0 :a"]),
+        (
+            "(for [x [1 2]] (call :a x))",
+            "[1 1]",
+            vec!["0 :a 1", "1 :a 2"],
+        ),
+        (
+            "(let [f (fn [] (call \"storage.read\" \"x\"))] [(f) (f)])",
+            "[1 1]",
+            vec!["0 :storage.read \"x\"", "1 :storage.read \"x\""],
+        ),
+        ("(and false (call :a))", "false", vec![]),
+        ("(or 5 (call :a))", "5", vec![]),
+        (
+            "(update {:k 1} :k (fn [v] (call :a v)))",
+            "{:k 1}",
+            vec!["0 :a 1"],
+        ),
+        (
+            "(:capability.query :kind :agent :skills [\"x\"])",
+            "1",
+            vec!["0 :capability.query {:kind :agent :skills [\"x\"]}"],
+        ),
+        ("(:kind {:kind 3})", "3", vec![]),
+    ] {
+        let (outcome, seen) = answered(source, one);
+        assert_eq!(outcome.unwrap(), value, "{source}");
+        assert_eq!(seen, calls, "{source}");
+    }
+    fail("(let [c :a] (call c))", FailureKind::SecurityViolation);
+    fail("(call (str \"a\" \"b\"))", FailureKind::SecurityViolation);
+    fail("(call :a/*)", FailureKind::SecurityViolation);
+    fail("(call :a (fn [x] x))", FailureKind::TypeError);
+}
+
+/// CCOS-RTFS-1: branches that stand beside one another wait together, and answers come in any order.
+#[test]
+fn parallel_branches_wait_together_and_the_order_of_answers_is_nothing() {
+    let source = "(let [x 2] (step-parallel (+ x (call :a)) (* (call :b) (call :c)) 7))";
+    let value = run(source, |waiting| {
+        // The last first.
+        let last = waiting.last().unwrap();
+        let value = match last.capability.as_str() {
+            "a" => 1,
+            "b" => 10,
+            _ => 100,
+        };
+        vec![(last.position.clone(), Ok(value.into()))]
+    });
+    assert_eq!(value.unwrap().to_string(), "[3 1000 7]");
+    let (outcome, calls) = answered(source, |_| Ok("3"));
+    assert_eq!(outcome.unwrap(), "[5 9 7]");
+    assert_eq!(calls, ["0.0.0 :a", "0.1.0 :b", "0.1.1 :c"]);
+    check(
+        "(step-parallel {:a 1} {:a 2 :b 3} :merge-policy :keep-existing)",
+        "{:a 1 :b 3}",
+    );
+    check(
+        "(step-parallel {:a 1} {:a 2 :b 3} :merge-policy :overwrite)",
+        "{:a 2 :b 3}",
+    );
+    check(
+        "(step-parallel {:a {:x 1}} {:a {:y 2}} :merge-policy :merge)",
+        "{:a {:x 1 :y 2}}",
+    );
+    fail(
+        "(step-parallel 1 (/ 1 0) (inc nil))",
+        FailureKind::DivisionByZero,
+    );
+    check(
+        "(try (step-parallel 1 (/ 1 0)) (catch e :caught))",
+        ":caught",
+    );
+}
+
+/// CCOS-RTFS-1: a step is tried again as its options say.
+#[test]
+fn a_step_is_tried_again_as_often_as_it_says() {
+    let mut failures = 2;
+    let (outcome, calls) = answered(
+        "(step :s {:timeout-ms 50 :retries {:max 2 :backoff-ms 10}} (inc (call :a)))",
+        |_| {
+            if failures == 0 {
+                return Ok("1");
+            }
+            failures -= 1;
+            Err(Failure::new(FailureKind::Timeout, "slow"))
+        },
+    );
+    assert_eq!(outcome.unwrap(), "2");
+    assert_eq!(calls, ["0 :a", "1 :a", "2 :a"]);
+    fail(
+        "(step :s {:retries {:max 1}} (/ 1 0))",
+        FailureKind::DivisionByZero,
+    );
+    fail("(step :s {:retries {:max 99}} 1)", FailureKind::ParseError);
+    fail("(step :s {:timout-ms 1} 1)", FailureKind::ParseError);
+    check("(step \"s\" {:a 1})", "{:a 1}");
+    check("(step :s 1 2)", "2");
+    check("(step-loop false 1)", "nil");
+    fail("(step-loop true 1)", FailureKind::BudgetExhausted);
+    check("(checkpoint :here)", "nil");
+}
+
+/// CCOS-RTFS-1: what stands under `pure` makes no call, neither itself nor by way of a function.
+#[test]
+fn nothing_under_pure_makes_a_call() {
+    check("(pure (+ 1 2))", "3");
+    for source in [
+        "(pure (call :a))",
+        "(pure (map (fn [x] (call :a x)) [1]))",
+        "(let [f (fn [] (call :a))] (pure (f)))",
+        "(defn f [] (call :a)) (defn g [] (f)) (pure (g))",
+        "(let [f (fn [] (call :a)) g (fn [h] (pure (h)))] (g f))",
+        "(let [fs [(fn [] (call :a))]] (pure ((first fs))))",
+        "(pure (step-parallel (call :a)))",
+        "(let [f (fn [] (call :a))] (pure (step-parallel (f))))",
+    ] {
+        fail(source, FailureKind::SecurityViolation);
+    }
+    let (outcome, _) = answered("(let [x (call :a)] (pure (inc x)))", |_| Ok("1"));
+    assert_eq!(outcome.unwrap(), "2");
+}

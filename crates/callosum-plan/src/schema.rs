@@ -321,17 +321,15 @@ impl Shape {
             (Self::Record(entries), Value::Map(map)) => {
                 for (key, shape, presence) in entries {
                     let step = format!("{{{}}}", key.to_value());
-                    match map.get(key) {
-                        Some(value) => {
-                            if !within(shape, value, path, &step, permit)? {
-                                return Ok(false);
-                            }
-                        }
-                        None if *presence == Presence::Required => {
+                    let Some(value) = map.get(key) else {
+                        if *presence == Presence::Required {
                             path.push_str(&step);
                             return Ok(false);
                         }
-                        None => {}
+                        continue;
+                    };
+                    if !within(shape, value, path, &step, permit)? {
+                        return Ok(false);
                     }
                 }
                 true

@@ -164,24 +164,20 @@ impl Compiler<'_> {
         let FormKind::List(items) = &form.kind else {
             return None;
         };
-        match items.get(1).and_then(Form::as_symbol) {
-            Some(name) => {
-                self.check_name(name, items[1].span);
-                Some(FunctionForm {
-                    form,
-                    parts: &items[2..],
-                    name: Some(name),
-                })
-            }
-            None => {
-                self.malformed(
-                    form,
-                    "a function is defined by a name",
-                    "write `(defn name [parameters] body)`",
-                );
-                None
-            }
-        }
+        let Some(name) = items.get(1).and_then(Form::as_symbol) else {
+            self.malformed(
+                form,
+                "a function is defined by a name",
+                "write `(defn name [parameters] body)`",
+            );
+            return None;
+        };
+        self.check_name(name, items[1].span);
+        Some(FunctionForm {
+            form,
+            parts: &items[2..],
+            name: Some(name),
+        })
     }
 
     /// The parts of `(def name [: T] value)`.
@@ -371,19 +367,17 @@ impl Compiler<'_> {
             frame: 0,
             body: 0,
         };
-        let (parameters, mut body) = match function.parts.split_first() {
-            // Samples of the language's papers also have round brackets here.
-            Some((
-                Form {
-                    kind: FormKind::Vector(parameters) | FormKind::List(parameters),
-                    ..
-                },
-                body,
-            )) => (parameters, body),
-            _ => {
-                lambda.body = self.malformed(function.form, "a function has parameters", usage);
-                return lambda;
-            }
+        // Samples of the language's papers also have round brackets here.
+        let Some((
+            Form {
+                kind: FormKind::Vector(parameters) | FormKind::List(parameters),
+                ..
+            },
+            mut body,
+        )) = function.parts.split_first()
+        else {
+            lambda.body = self.malformed(function.form, "a function has parameters", usage);
+            return lambda;
         };
         let returns = match body {
             [colon, schema, rest @ ..] if colon.as_symbol() == Some(":") => {

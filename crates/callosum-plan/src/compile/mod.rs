@@ -610,7 +610,7 @@ impl<'a> Compiler<'a> {
     /// Whether `(:name …)` is one of the queries: its arguments are pairs of keyword and value.
     fn is_query(&self, name: &str, arguments: &[Form]) -> bool {
         CapabilityName::parse(name).is_ok_and(|name| self.options.queries.contains(&name))
-            && arguments.len() % 2 == 0
+            && arguments.len().is_multiple_of(2)
             && arguments
                 .iter()
                 .step_by(2)

@@ -6,7 +6,7 @@ use std::{
     mem::{size_of, take},
 };
 
-use super::{MANY, Row, Workshop, count, integer, number::compare_numbers, wrong};
+use super::{MANY, Row, Workshop, count, counted, integer, number::compare_numbers, wrong};
 use crate::{
     budget::Budget,
     failure::{Failure, FailureKind},
@@ -366,7 +366,7 @@ fn length(name: &str, value: &Value) -> Result<Value, Failure> {
         Value::Map(map) => map.len(),
         other => return Err(wrong(name, "a collection or a string", other)),
     };
-    Ok(Value::Integer(length as i64))
+    Ok(counted(length))
 }
 
 fn range(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Failure> {
@@ -391,7 +391,9 @@ fn range(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Fail
     let length = usize::try_from(length).unwrap_or(usize::MAX);
     // Before it is made, so that a long one never is.
     workshop.budget.allocate_values(length)?;
-    let items = (0..length as i64).map(|place| Value::Integer(from + place * step));
+    let items = (0_i64..)
+        .take(length)
+        .map(|place| Value::Integer(from + place * step));
     Ok(Value::vector(items.collect()))
 }
 
@@ -448,8 +450,6 @@ fn order(one: &Value, other: &Value) -> Ordering {
             one.cmp(other)
         }
         (Value::Boolean(one), Value::Boolean(other)) => one.cmp(other),
-        _ => compare_numbers(one, other)
-            .flatten()
-            .unwrap_or_else(|| is_nan(one).cmp(&is_nan(other))),
+        _ => compare_numbers(one, other).unwrap_or_else(|| is_nan(one).cmp(&is_nan(other))),
     }
 }

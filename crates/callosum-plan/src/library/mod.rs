@@ -8,6 +8,7 @@ mod collection;
 mod number;
 mod predicate;
 mod regular;
+mod summary;
 mod text;
 
 use std::{
@@ -108,6 +109,7 @@ impl Library {
                 number::FUNCTIONS,
                 predicate::FUNCTIONS,
                 regular::FUNCTIONS,
+                summary::FUNCTIONS,
                 text::FUNCTIONS,
             ];
             for &(name, least, most, function) in rows.into_iter().flatten() {
@@ -240,6 +242,11 @@ fn count(name: &str, value: &Value) -> Result<usize, Failure> {
             "`{name}` takes no negative number, and here is {value}"
         ))
     })
+}
+
+/// A length as the language's integer; none is longer than that holds.
+pub(crate) fn counted(length: usize) -> Value {
+    Value::Integer(i64::try_from(length).unwrap_or(i64::MAX))
 }
 
 fn string<'v>(name: &str, value: &'v Value) -> Result<&'v Arc<str>, Failure> {

@@ -65,10 +65,9 @@ pub(super) const FUNCTIONS: &[Row] = &[
     }),
     ("pow", 2, 2, |_, arguments| power(arguments)),
     ("factorial", 1, 1, |_, arguments| {
-        let value = super::count("factorial", &arguments[0])? as u64;
+        let value = super::count("factorial", &arguments[0])?;
         // 21! is more than 64 bits.
-        let product =
-            (1..=value.min(21)).try_fold(1_i64, |product, n| product.checked_mul(n as i64));
+        let product = (1..=21_i64).take(value).try_fold(1_i64, i64::checked_mul);
         product
             .map(Value::Integer)
             .ok_or_else(|| overflow("factorial"))
@@ -263,17 +262,21 @@ fn power(arguments: &[Value]) -> Result<Value, Failure> {
     Ok(Value::Float(base.powf(float("pow", &arguments[1])?)))
 }
 
-/// How two numbers stand, exactly even where one is a float; none beside what is not a number.
-pub(super) fn compare_numbers(one: &Value, other: &Value) -> Option<Option<Ordering>> {
-    Some(match (one, other) {
+fn is_number(value: &Value) -> bool {
+    matches!(value, Value::Integer(_) | Value::Float(_))
+}
+
+/// How two numbers stand, exactly even where one is a float; none where one is not a number.
+pub(super) fn compare_numbers(one: &Value, other: &Value) -> Option<Ordering> {
+    match (one, other) {
         (Value::Integer(one), Value::Integer(other)) => Some(one.cmp(other)),
         (Value::Float(one), Value::Float(other)) => one.partial_cmp(other),
         (Value::Integer(one), Value::Float(other)) => compare_mixed(*one, *other),
         (Value::Float(one), Value::Integer(other)) => {
             compare_mixed(*other, *one).map(Ordering::reverse)
         }
-        _ => return None,
-    })
+        _ => None,
+    }
 }
 
 fn compare_mixed(one: i64, other: f64) -> Option<Ordering> {
@@ -299,14 +302,11 @@ fn ordered(name: &str, arguments: &[Value], holds: fn(Ordering) -> bool) -> Resu
     for pair in arguments.windows(2) {
         let order = match (&pair[0], &pair[1]) {
             (Value::Text(one), Value::Text(other)) => Some(one.cmp(other)),
-            (one, other) => compare_numbers(one, other).ok_or_else(|| {
-                let stranger = if matches!(one, Value::Integer(_) | Value::Float(_)) {
-                    other
-                } else {
-                    one
-                };
-                wrong(name, "numbers, or strings alone", stranger)
-            })?,
+            (one, other) if is_number(one) && is_number(other) => compare_numbers(one, other),
+            (one, other) => {
+                let stranger = if is_number(one) { other } else { one };
+                return Err(wrong(name, "numbers, or strings alone", stranger));
+            }
         };
         if !order.is_some_and(holds) {
             return Ok(Value::Boolean(false));
@@ -319,7 +319,8 @@ fn extreme(name: &str, arguments: &[Value], wanted: Ordering) -> Result<Value, F
     let mut best = &arguments[0];
     float(name, best)?;
     for value in &arguments[1..] {
-        let order = compare_numbers(value, best).ok_or_else(|| wrong(name, "numbers", value))?;
+        float(name, value)?;
+        let order = compare_numbers(value, best);
         if order == Some(wanted) {
             best = value;
         }

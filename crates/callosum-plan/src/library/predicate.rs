@@ -8,36 +8,37 @@ pub(super) const FUNCTIONS: &[Row] = &[
         Ok(Value::Boolean(!arguments[0].is_truthy()))
     }),
     ("nil?", 1, 1, |_, arguments| {
-        is(arguments, |value| matches!(value, Value::Nil))
+        Ok(Value::Boolean(matches!(arguments[0], Value::Nil)))
     }),
     ("string?", 1, 1, |_, arguments| {
-        is(arguments, |value| matches!(value, Value::Text(_)))
+        Ok(Value::Boolean(matches!(arguments[0], Value::Text(_))))
     }),
     ("number?", 1, 1, |_, arguments| {
-        is(arguments, |value| {
-            matches!(value, Value::Integer(_) | Value::Float(_))
-        })
+        Ok(Value::Boolean(matches!(
+            arguments[0],
+            Value::Integer(_) | Value::Float(_)
+        )))
     }),
     ("int?", 1, 1, |_, arguments| {
-        is(arguments, |value| matches!(value, Value::Integer(_)))
+        Ok(Value::Boolean(matches!(arguments[0], Value::Integer(_))))
     }),
     ("float?", 1, 1, |_, arguments| {
-        is(arguments, |value| matches!(value, Value::Float(_)))
+        Ok(Value::Boolean(matches!(arguments[0], Value::Float(_))))
     }),
     ("bool?", 1, 1, |_, arguments| {
-        is(arguments, |value| matches!(value, Value::Boolean(_)))
+        Ok(Value::Boolean(matches!(arguments[0], Value::Boolean(_))))
     }),
     ("keyword?", 1, 1, |_, arguments| {
-        is(arguments, |value| matches!(value, Value::Keyword(_)))
+        Ok(Value::Boolean(matches!(arguments[0], Value::Keyword(_))))
     }),
     ("vector?", 1, 1, |_, arguments| {
-        is(arguments, |value| matches!(value, Value::Vector(_)))
+        Ok(Value::Boolean(matches!(arguments[0], Value::Vector(_))))
     }),
     ("map?", 1, 1, |_, arguments| {
-        is(arguments, |value| matches!(value, Value::Map(_)))
+        Ok(Value::Boolean(matches!(arguments[0], Value::Map(_))))
     }),
     ("fn?", 1, 1, |_, arguments| {
-        is(arguments, |value| matches!(value, Value::Function(_)))
+        Ok(Value::Boolean(matches!(arguments[0], Value::Function(_))))
     }),
     ("even?", 1, 1, |_, arguments| {
         parity("even?", &arguments[0], 0)
@@ -80,10 +81,6 @@ pub(super) const FUNCTIONS: &[Row] = &[
     }
     }),
 ];
-
-fn is(arguments: &[Value], test: fn(&Value) -> bool) -> Result<Value, Failure> {
-    Ok(Value::Boolean(test(&arguments[0])))
-}
 
 fn parity(name: &str, value: &Value, rest: i64) -> Result<Value, Failure> {
     let value = super::integer(name, value)?;

@@ -1,6 +1,6 @@
 //! Strings, and JSON in strings. Places in strings are counted in characters.
 
-use super::{MANY, Row, Workshop, count, items_of, string, wrong};
+use super::{MANY, Row, Workshop, count, counted, items_of, string, wrong};
 use crate::{failure::Failure, value::Value};
 
 pub(super) const FUNCTIONS: &[Row] = &[
@@ -10,7 +10,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
     }),
     ("string-length", 1, 1, |_, arguments| {
         let text = string("string-length", &arguments[0])?;
-        Ok(Value::Integer(text.chars().count() as i64))
+        Ok(counted(text.chars().count()))
     }),
     ("substring", 2, 3, substring),
     ("string-contains", 2, 2, |_, arguments| {
@@ -41,9 +41,10 @@ pub(super) const FUNCTIONS: &[Row] = &[
     ("split", 2, 2, |workshop, arguments| {
         let text = string("split", &arguments[0])?;
         let by = string("split", &arguments[1])?;
-        let pieces: Vec<&str> = match by.is_empty() {
-            true => text.split("").filter(|piece| !piece.is_empty()).collect(),
-            false => text.split(&**by).collect(),
+        let pieces: Vec<&str> = if by.is_empty() {
+            text.split("").filter(|piece| !piece.is_empty()).collect()
+        } else {
+            text.split(&**by).collect()
         };
         // Each piece is an allocation of its own.
         workshop

@@ -193,13 +193,13 @@ impl Fiber {
             | Expression::Apply { .. }
             | Expression::Library { .. }
             | Expression::Call { .. } => return self.arguments(id, 0, program, shared),
-            Expression::If { condition, .. } => match self.simple(*condition, program) {
-                Some(value) => choose(id, &value, program),
-                None => {
-                    self.frames.push(Frame::If(id));
-                    Next::Evaluate(*condition)
+            Expression::If { condition, .. } => {
+                if let Some(value) = self.simple(*condition, program) {
+                    return Ok(choose(id, &value, program));
                 }
-            },
+                self.frames.push(Frame::If(id));
+                Next::Evaluate(*condition)
+            }
             Expression::Let { .. } => return self.bindings(id, 0, program, shared),
             Expression::Do(parts) => {
                 if parts.len() > 1 {
@@ -217,17 +217,15 @@ impl Fiber {
                 let group = self.make_group(*group, program, shared)?;
                 Next::Return(Value::Function(Function(Callable::Closure(group, 0))))
             }
-            Expression::Global(place) => match &shared.globals[*place as usize] {
-                Some(value) => Next::Return(value.clone()),
-                None => {
+            Expression::Global(place) => {
+                let Some(value) = &shared.globals[*place as usize] else {
                     let name = &program.globals[*place as usize];
-                    return Err(Failure::new(
-                        FailureKind::UndefinedSymbol,
-                        format!("`{name}` is not defined yet"),
-                    )
-                    .with_hint("move its definition before what uses it"));
-                }
-            },
+                    let message = format!("`{name}` is not defined yet");
+                    return Err(Failure::new(FailureKind::UndefinedSymbol, message)
+                        .with_hint("move its definition before what uses it"));
+                };
+                Next::Return(value.clone())
+            }
             Expression::Pure(inner) => {
                 self.frames.push(Frame::Pure);
                 self.pure += 1;
@@ -504,13 +502,11 @@ impl Fiber {
         let mut index = from;
         while let Some(part) = part(index) {
             index += 1;
-            match self.simple(part, program) {
-                Some(value) => self.operands.push(value),
-                None => {
-                    self.frames.push(Frame::Arguments { id, next: index });
-                    return Ok(Next::Evaluate(part));
-                }
-            }
+            let Some(value) = self.simple(part, program) else {
+                self.frames.push(Frame::Arguments { id, next: index });
+                return Ok(Next::Evaluate(part));
+            };
+            self.operands.push(value);
         }
         let start = self.operands.len() - index;
         let budget = &mut shared.workshop.budget;
@@ -621,16 +617,14 @@ impl Fiber {
                     pattern,
                     schema,
                     value,
-                } => match self.simple(*value, program) {
-                    Some(value) => {
-                        conform(schema.as_ref(), &value, shared)?;
-                        self.destructure(pattern, value, shared)?;
-                    }
-                    None => {
+                } => {
+                    let Some(value) = self.simple(*value, program) else {
                         self.frames.push(Frame::Bind { id, next: index });
                         return Ok(Next::Evaluate(*value));
-                    }
-                },
+                    };
+                    conform(schema.as_ref(), &value, shared)?;
+                    self.destructure(pattern, value, shared)?;
+                }
             }
         }
         Ok(Next::Evaluate(*body))

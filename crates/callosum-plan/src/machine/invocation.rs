@@ -33,15 +33,11 @@ impl Fiber {
             Value::Keyword(name) => {
                 let start = self.operands.len() - count;
                 let mut arguments = self.operands.drain(start..);
-                let (of, default) = match (arguments.next(), arguments.next(), arguments.next()) {
-                    (Some(of), default, None) => (of, default),
-                    _ => {
-                        return Err(arity(
-                            &format!(":{name}"),
-                            "a map and perhaps a default",
-                            count,
-                        ));
-                    }
+                let (Some(of), default, None) =
+                    (arguments.next(), arguments.next(), arguments.next())
+                else {
+                    let name = format!(":{name}");
+                    return Err(arity(&name, "a map and perhaps a default", count));
                 };
                 drop(arguments);
                 if matches!(of, Value::Vector(_)) {

@@ -117,7 +117,7 @@ impl Fiber {
         iteration.next += 1;
         let count = match iteration.operation {
             Operation::MapIndexed => {
-                self.operands.push(Value::Integer(place as i64));
+                self.operands.push(crate::library::counted(place));
                 2
             }
             Operation::Reduce => {
@@ -147,11 +147,12 @@ impl Fiber {
                 iteration.results.push(value);
             }
             Operation::Filter | Operation::Remove => {
-                if value.is_truthy() == (iteration.operation == Operation::Filter) {
-                    shared.workshop.budget.allocate_values(1)?;
-                    let kept = take(&mut iteration.items[item]);
-                    iteration.results.push(kept);
-                }
+                shared.workshop.budget.allocate_values(1)?;
+                let wanted = iteration.operation == Operation::Filter;
+                let kept = take(&mut iteration.items[item]);
+                iteration
+                    .results
+                    .extend((value.is_truthy() == wanted).then_some(kept));
             }
             Operation::Find if value.is_truthy() => {
                 return Ok(Next::Return(take(&mut iteration.items[item])));

@@ -1,6 +1,6 @@
 //! When two values are equal: of one kind and of one content; `1` and `1.0` are not.
 
-use std::convert::Infallible;
+use std::{cmp::Ordering, convert::Infallible};
 
 use super::{Callable, Function, Value};
 
@@ -21,7 +21,9 @@ impl Value {
                 (Self::Nil, Self::Nil) => true,
                 (Self::Boolean(one), Self::Boolean(other)) => one == other,
                 (Self::Integer(one), Self::Integer(other)) => one == other,
-                (Self::Float(one), Self::Float(other)) => one == other,
+                (Self::Float(one), Self::Float(other)) => {
+                    one.partial_cmp(other) == Some(Ordering::Equal)
+                }
                 (Self::Text(one), Self::Text(other))
                 | (Self::Keyword(one), Self::Keyword(other)) => one == other,
                 (Self::Vector(one), Self::Vector(other)) => {

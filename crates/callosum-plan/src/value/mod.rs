@@ -148,11 +148,10 @@ impl Value {
 
     /// Whether dropping it may drop others.
     fn holds_values(&self) -> bool {
-        match self {
-            Self::Vector(_) | Self::Map(_) => true,
-            Self::Function(Function(Callable::Closure(..))) => true,
-            _ => false,
-        }
+        matches!(
+            self,
+            Self::Vector(_) | Self::Map(_) | Self::Function(Function(Callable::Closure(..)))
+        )
     }
 }
 

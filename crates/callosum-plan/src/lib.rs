@@ -2,7 +2,8 @@
 //!
 //! Start with [`compile`], which makes a [`Program`] of source or says all that is wrong with it, and
 //! [`Machine`], which evaluates one until it comes to a value or needs the answer to a call. [`read`]
-//! makes [`Form`]s of source; [`Value`] is what expressions come to.
+//! makes [`Form`]s of source; [`Value`] is what expressions come to. [`accept`] makes a program of what
+//! a model hands in.
 //!
 //! What is deliberately not here: effects, policy, models, tokens, clocks. A program is decided by
 //! its source, its input and the answers to its calls, and by nothing else.
@@ -22,6 +23,7 @@ mod library;
 mod machine;
 mod print;
 mod program;
+mod proposal;
 mod reader;
 mod schema;
 mod span;
@@ -41,6 +43,10 @@ pub use crate::{
         Machine, NoSuchYield, Outcome, Position, StartError, StepChange, StepEvent, StepUse, Yield,
     },
     program::{OnFail, Parameter, Program, StepDefinition, YieldBound},
+    proposal::{
+        AcceptedPlan, PlanProposal, ProposalRequest, ProposedConstraints, ProposedStep,
+        ProposedYield, Rejection, accept,
+    },
     reader::{MAX_DEPTH, MAX_SOURCE, ReadError, read, read_one},
     schema::Schema,
     span::Span,

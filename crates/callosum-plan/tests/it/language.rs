@@ -1,9 +1,5 @@
 //! What programs come to: forms, patterns, functions, failures.
 
-#![expect(clippy::unwrap_used, reason = "what a test cannot unwrap has failed")]
-
-mod running;
-
 use callosum_plan::{Failure, FailureKind};
 
 use crate::running::{answered, check, fail, run, said};

@@ -7,10 +7,13 @@ use callosum_plan::{
     Yield, compile,
 };
 
+/// Answers to some of the calls that wait.
+pub(crate) type Answered = Vec<(Position, Result<Value, Failure>)>;
+
 /// Compiles and runs a source; `answer` answers some of the calls that wait.
 pub(crate) fn run(
     source: &str,
-    mut answer: impl FnMut(&[Yield]) -> Vec<(Position, Result<Value, Failure>)>,
+    mut answer: impl FnMut(&[Yield]) -> Answered,
 ) -> Result<Value, Failure> {
     run_within(source, Limits::default(), &mut answer)
 }
@@ -18,7 +21,7 @@ pub(crate) fn run(
 pub(crate) fn run_within(
     source: &str,
     limits: Limits,
-    answer: &mut dyn FnMut(&[Yield]) -> Vec<(Position, Result<Value, Failure>)>,
+    answer: &mut dyn FnMut(&[Yield]) -> Answered,
 ) -> Result<Value, Failure> {
     let program =
         compile(source, &CompileOptions::default()).map_err(|findings| of_finding(&findings[0]))?;

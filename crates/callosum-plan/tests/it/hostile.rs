@@ -1,0 +1,160 @@
+//! Programs that mean harm: to the stack, the memory, the clock, or whoever reads them.
+
+use callosum_plan::{CompileOptions, Failure, FailureKind, Limits, Rule, Value, compile};
+
+use crate::running::{check, fail, run_within};
+
+/// Bounds that a test with little time can reach.
+fn small() -> Limits {
+    Limits {
+        fuel: 3_000_000,
+        memory: 64 << 20,
+        ..Limits::default()
+    }
+}
+
+fn ends(source: &str) -> Result<Value, Failure> {
+    run_within(source, small(), &mut |waiting| {
+        panic!("{source} calls {waiting:?}")
+    })
+}
+
+fn exhausts(source: &str) {
+    match ends(source) {
+        Ok(value) => panic!("{source} comes to {}", value.noun()),
+        Err(failure) => assert_eq!(
+            failure.kind,
+            FailureKind::BudgetExhausted,
+            "{source}: {failure}"
+        ),
+    }
+}
+
+/// CCOS-RTFS-1: no program runs without end, and none catches that it was stopped.
+#[test]
+fn no_program_runs_without_end() {
+    for source in [
+        "(defn f [] (f)) (f)",
+        "(defn f [] (+ 1 (f))) (f)",
+        "(defn f [n] (g (+ n 1))) (defn g [n] (f n)) (f 0)",
+        "(defn f [] (try (f) (catch e (f)) (finally (f)))) (f)",
+        "(defn f [] (step :s {:retries {:max 9}} (f))) (f)",
+        "(defn f [] (step-parallel (f) (f))) (f)",
+        "(step-loop true (step-loop true 1))",
+        "(dotimes [i 9000000000] i)",
+        "(for [a (range 1000) b (range 1000) c (range 1000)] [a b c])",
+        "(range 9000000000000)",
+        "(range -9223372036854775808 9223372036854775807)",
+        "(reduce (fn [s x] (str s s)) \"ab\" (range 100))",
+        "(reduce (fn [v x] (concat v v)) [1] (range 100))",
+        "(let [y (fn [f] (f f))] (y y))",
+        "(re-find \"(a{100}){100}{100}\" \"a\")",
+        "(map (fn [i] (re-find (str \"a{\" i \"}\") \"a\")) (range 1000))",
+        "(sort (reduce (fn [v x] (concat v v)) [3 1 2] (range 18)))",
+    ] {
+        match ends(source) {
+            Ok(value) => panic!("{source} comes to {}", value.noun()),
+            Err(failure) => assert!(
+                matches!(
+                    failure.kind,
+                    FailureKind::BudgetExhausted | FailureKind::InvalidArgument
+                ),
+                "{source}: {failure}"
+            ),
+        }
+    }
+    exhausts("(try (try (inc nil) (catch e (step-loop true 1))) (catch e 1))");
+}
+
+/// CCOS-RTFS-1: recursion takes the machine's memory and never the host's stack; in tail position
+/// it takes none.
+#[test]
+fn recursion_never_takes_the_hosts_stack() {
+    check(
+        "(defn f [n] (if (= n 0) 0 (+ 1 (f (- n 1))))) (f 50000)",
+        "50000",
+    );
+    let source = "(defn f [n] (if (= n 0) :done (f (- n 1)))) (f 300000)";
+    let limits = Limits {
+        memory: 1 << 20,
+        ..Limits::default()
+    };
+    let value = run_within(source, limits, &mut |_| Vec::new()).unwrap();
+    assert_eq!(value.to_string(), ":done");
+    // A chain of closures, each holding the one before, is let go of likewise.
+    check(
+        "(let [f (reduce (fn [f x] (fn [] (f))) (fn [] 1) (range 20000))] (f))",
+        "1",
+    );
+    check("(count (reduce (fn [a x] [a]) [] (range 50000)))", "1");
+    check(
+        "(= (reduce (fn [a x] [a]) [] (range 20000)) (reduce (fn [a x] [a]) [] (range 20000)))",
+        "true",
+    );
+}
+
+/// CCOS-RTFS-1: what is small because its parts are shared is never written out without bound.
+#[test]
+fn sharing_without_end_is_not_written_out() {
+    let shared = "(reduce (fn [a x] [a a]) [] (range 64))";
+    for source in [
+        shared.to_owned(),
+        format!("(str {shared})"),
+        format!("(= {shared} {shared})"),
+        format!("(serialize-json {shared})"),
+        format!("(distinct [{shared}])"),
+        format!("(call :a {shared})"),
+        format!("(let [x : [:vector [:vector [:vector Any]]] {shared}] x)"),
+    ] {
+        exhausts(&source);
+    }
+    check(&format!("(count {shared})"), "2");
+    check(&format!("(let [a {shared}] (= a a))"), "true");
+}
+
+/// CCOS-RTFS-1: sources that are too deep or too large are refused with a reason.
+#[test]
+fn sources_beyond_bounds_are_refused() {
+    let deep = |open: &str, close: &str, depth: usize| {
+        format!("{}1{}", open.repeat(depth), close.repeat(depth))
+    };
+    for (open, close) in [
+        ("(do ", ")"),
+        ("[", "]"),
+        ("{:a ", "}"),
+        ("(fn [x] ", ")"),
+        ("(let [a ", "] a)"),
+        ("(try ", ")"),
+    ] {
+        let fine = deep(open, close, 60);
+        assert!(compile(&fine, &CompileOptions::default()).is_ok(), "{open}");
+        fail(&deep(open, close, 10_000), FailureKind::ParseError);
+    }
+    fail(
+        &format!("[{}]", "1 ".repeat(300_000)),
+        FailureKind::BudgetExhausted,
+    );
+    fail(&"9".repeat(100_000), FailureKind::ParseError);
+    fail(
+        &format!("\"{}\"", "a".repeat(2 << 20)),
+        FailureKind::ParseError,
+    );
+    let wide = format!("(let [{}] 1)", "x 1 ".repeat(20_000));
+    assert!(compile(&wide, &CompileOptions::default()).is_ok());
+}
+
+/// CCOS-RTFS-1: a source never shows a person other than what it is.
+#[test]
+fn characters_that_hide_source_are_refused() {
+    for source in [
+        "\"a\u{202e}b\"",
+        "1 ; \u{2066}x",
+        "\"\u{200b}\"",
+        "\"\u{0}\"",
+    ] {
+        let findings = compile(source, &CompileOptions::default()).err().unwrap();
+        assert_eq!(findings[0].rule, Rule::HiddenCharacters, "{source:?}");
+    }
+    // A letter of another script in a name reads as one of ours.
+    fail("(call :stor\u{430}ge.read)", FailureKind::ParseError);
+}

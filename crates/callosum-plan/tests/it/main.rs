@@ -1,0 +1,18 @@
+//! The language as its users meet it. One binary; this is its table of contents.
+
+#![expect(clippy::unwrap_used, reason = "what a test cannot unwrap has failed")]
+
+/// Programs that mean harm.
+mod hostile;
+/// What programs come to: forms, patterns, functions, failures.
+mod language;
+/// What holds for any program, over generated and mutated ones.
+mod laws;
+/// The examples of the language's page.
+mod page;
+/// What models hand in as plans.
+mod proposals;
+/// Sources run to their end.
+mod running;
+/// The samples of the seed, and counts of calls.
+mod samples;

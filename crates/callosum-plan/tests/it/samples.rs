@@ -1,0 +1,193 @@
+//! The samples of the seed as it writes them, and what the compiler counts.
+
+use callosum_plan::{
+    CompileOptions, Failure, Finding, PlanRule, Program, Rule, Unbounded, YieldBound, compile,
+};
+
+use crate::running::answered;
+
+fn program(source: &str) -> Program {
+    compile(source, &CompileOptions::default())
+        .unwrap_or_else(|findings| panic!("{source}: {findings:?}"))
+}
+
+/// CCOS-RTFS-1: the calls of the seed's samples, as they stand there.
+#[test]
+fn the_seeds_samples_run_as_written() {
+    let any = |_: &str| Ok("[]");
+    for (source, calls) in [
+        (
+            "(call :chain.query {:intent :123})",
+            vec!["0 :chain.query {:intent :123}"],
+        ),
+        (
+            "(call :llm.generate-plan
+      {:intent :intent-123
+       :context (call :horizon.build {:intent :intent-123 :max-tokens 2048})
+       :constraints {:caps [:storage/* :nlp/*] :max-yields 5}
+       :output-schema :rtfs.plan-source})",
+            vec![
+                "0 :horizon.build {:intent :intent-123 :max-tokens 2048}",
+                "1 :llm.generate-plan {:constraints {:caps [:storage/* :nlp/*] :max-yields 5} :context [] :intent :intent-123 :output-schema :rtfs.plan-source}",
+            ],
+        ),
+        (
+            "(:capability.query
+  :kind :agent
+  :skills [\"image-processing\" \"analysis\"]
+  :trust-tier 3)",
+            vec![
+                "0 :capability.query {:kind :agent :skills [\"image-processing\" \"analysis\"] :trust-tier 3}",
+            ],
+        ),
+        (
+            "(:capability.query
+  :kind :agent
+  :skills [\"sentiment-analysis\", \"multilingual\"]
+  :trust-tier 3)",
+            vec![
+                "0 :capability.query {:kind :agent :skills [\"sentiment-analysis\" \"multilingual\"] :trust-tier 3}",
+            ],
+        ),
+        (
+            "(defplan <auto> () (step :s1 (pure (+ 1 2))) (step :s2 (call :nlp.sentiment [1])))",
+            vec!["0 :nlp.sentiment [1]"],
+        ),
+        ("(call :external-advice)", vec!["0 :external-advice"]),
+    ] {
+        let (outcome, seen) = answered(source, any);
+        assert_eq!(outcome.unwrap(), "[]", "{source}");
+        assert_eq!(seen, calls, "{source}");
+    }
+}
+
+/// CCOS-RTFS-1: how many calls a program may make is known before it runs, where that can be known.
+#[test]
+fn calls_are_counted_before_a_program_runs() {
+    let most = |source: &str| program(source).yields();
+    for (source, count) in [
+        ("(+ 1 2)", 0),
+        ("[(call :a) (call :b)]", 2),
+        ("(if x (call :a) [(call :b) (call :c)])", 2),
+        ("(and (call :a) (call :b))", 2),
+        ("(match 1 1 (call :a) _ [(call :b) (call :c)])", 2),
+        ("(try (call :a) (catch e (call :b)) (finally (call :c)))", 3),
+        ("(for [x [1 2 3]] (call :a x))", 3),
+        ("(for [x [1 2] y [1 2]] (call :a x))", 4),
+        ("(map (fn [x] (call :a x)) [1 2 3])", 3),
+        ("(let [f (fn [x] (call :a x))] (map f [1 2]))", 2),
+        ("(dotimes [i 4] (call :a i))", 4),
+        ("(let [f (fn [] [(call :a) (call :b)])] [(f) (f)])", 4),
+        ("(defn f [] (call :a)) (defn g [] [(f) (f)]) (g)", 2),
+        ("(step :s {:retries {:max 2}} (call :a))", 3),
+        ("(step-parallel (call :a) [(call :b) (call :c)])", 3),
+        ("((fn [] (call :a)))", 1),
+        (
+            "(defn pure-loop [n] (if (= n 0) 0 (pure-loop (- n 1)))) [(pure-loop 3) (call :a)]",
+            1,
+        ),
+        (
+            "(defplan p (x) (let [f (fn [n] (+ n 1))] (map f x) (call :a)))",
+            1,
+        ),
+    ] {
+        let source = source.replace("(if x", "(if true");
+        assert_eq!(most(&source), YieldBound::AtMost(count), "{source}");
+    }
+    for source in [
+        "(map (fn [x] (call :a x)) (range 3))",
+        "(defn f [n] (if (= n 0) 0 (do (call :a) (f (- n 1))))) (f 3)",
+        "(let [f (fn [] (g)) g (fn [] (do (call :a) (f)))] (g))",
+        "(let [f (fn [] (call :a)) use (fn [h] [(h) (h)])] (use f))",
+        "(step-loop true (call :a))",
+        "(apply (fn [x] (call :a x)) [1])",
+        "(let [fs [(fn [] (call :a))]] ((first fs)))",
+    ] {
+        assert_eq!(most(source), YieldBound::Unbounded, "{source}");
+    }
+}
+
+fn findings(source: &str, options: &CompileOptions) -> Vec<Finding> {
+    compile(source, options).err().unwrap_or_default()
+}
+
+/// CCOS-RTFS-1: all that is wrong is told at once, in the order of the source.
+#[test]
+fn everything_wrong_is_told_at_once() {
+    let found = findings(
+        "(let [c :a] (call c)) (frist [1]) (cond 1 2) (pure (call :b)) (if) {:a 1 :a 2}",
+        &CompileOptions::default(),
+    );
+    let rules: Vec<Rule> = found.iter().map(|finding| finding.rule).collect();
+    assert_eq!(
+        rules,
+        [
+            Rule::ComputedCapability,
+            Rule::UndefinedSymbol,
+            Rule::UnsupportedForm,
+            Rule::EffectInPure,
+            Rule::MalformedForm,
+            Rule::NameTwice
+        ]
+    );
+    assert!(found.iter().all(|finding| finding.hint.is_some()));
+}
+
+/// CCOS-RTFS-1: strictness: one plan, allowed capabilities in any spelling, a bound on calls.
+#[test]
+fn strict_options_refuse_what_is_not_allowed() {
+    let strict = |caps: &[&str], most: u64| CompileOptions {
+        allowed: Some(callosum_plan::Allowlist::parse(caps).unwrap()),
+        max_yields: Some(most),
+        unbounded: Unbounded::Refuse,
+        plan: PlanRule::Required,
+        ..CompileOptions::default()
+    };
+    let plan = |body: &str| format!("(def limit 3) (defplan p (x) {body})");
+    let none: [Rule; 0] = [];
+    for (body, rules) in [
+        ("(call :nlp.sentiment x)", none.as_slice()),
+        ("(call \"nlp/sentiment\" x)", &[]),
+        ("(call :nlp:sentiment x)", &[]),
+        ("(call :nlp x)", &[Rule::CapabilityNotAllowed]),
+        ("(call :shell.run x)", &[Rule::CapabilityNotAllowed]),
+        ("(call :nlp//x)", &[Rule::MalformedCapability]),
+        ("(call \"nlp x\")", &[Rule::MalformedCapability]),
+        ("(call \":shell.run\" x)", &[Rule::CapabilityNotAllowed]),
+        ("(:chain.query :a 1)", &[Rule::CapabilityNotAllowed]),
+        (
+            "[(call :nlp.a) (call :nlp.a) (call :nlp.a)]",
+            &[Rule::TooManyYields],
+        ),
+        ("(map (fn [y] (call :nlp.a y)) x)", &[Rule::TooManyYields]),
+        ("(defplan q () 1)", &[Rule::NotOnePlan]),
+    ] {
+        let found = findings(&plan(body), &strict(&[":nlp/*"], 2));
+        let found: Vec<Rule> = found.iter().map(|finding| finding.rule).collect();
+        assert_eq!(found, rules, "{body}");
+    }
+    for source in [
+        "(+ 1 2)",
+        "",
+        "(defplan p () 1) 2",
+        "(call :nlp.a) (defplan p () 1)",
+    ] {
+        let found = findings(source, &strict(&[":nlp/*"], 2));
+        assert!(
+            found.iter().any(|one| one.rule == Rule::NotOnePlan),
+            "{source}"
+        );
+    }
+}
+
+#[test]
+fn a_failed_call_is_told_where_it_stands() {
+    let (outcome, _) = answered("(let [x 1]\n  (call :a x))", |_| {
+        Err(Failure::new(
+            callosum_plan::FailureKind::CapabilityError,
+            "away",
+        ))
+    });
+    let span = outcome.unwrap_err().span.unwrap();
+    assert_eq!(span.line_and_column("(let [x 1]\n  (call :a x))"), (2, 3));
+}

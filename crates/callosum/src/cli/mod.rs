@@ -25,6 +25,7 @@ pub(crate) mod ledger;
 mod mcp;
 pub(crate) mod mesh;
 mod moment;
+mod plan;
 mod replay;
 mod roster;
 mod schema;
@@ -125,6 +126,8 @@ enum Command {
     #[command(subcommand)]
     Mesh(mesh::MeshCommand),
     #[command(subcommand)]
+    Plan(plan::PlanCommand),
+    #[command(subcommand)]
     Config(config::ConfigCommand),
     #[command(subcommand)]
     Generate(generate::GenerateCommand),
@@ -175,6 +178,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
     match command {
         // What needs no root.
         Command::Generate(command) => return generate::run(&command, ui),
+        Command::Plan(command) => return plan::run(&command, ui),
         Command::Executor(executor::ExecutorCommand::Run(args)) => {
             return executor::scout::run(&environment, &args);
         }
@@ -230,7 +234,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Config(command) => config::run(&mut context, &command),
         Command::Generate(command) => generate::run(&command, ui),
         // Answered before the project was looked for.
-        Command::Hook(_) | Command::Mcp(_) | Command::Serve(_) => Ok(()),
+        Command::Hook(_) | Command::Mcp(_) | Command::Plan(_) | Command::Serve(_) => Ok(()),
     };
     if writes {
         // Also where it failed: what it recorded until then is worth as much.
@@ -257,6 +261,7 @@ impl Command {
             | Self::Session(_)
             | Self::Bead(_)
             | Self::Mesh(_)
+            | Self::Plan(_)
             | Self::Config(_)
             | Self::Uninstall(_)
             | Self::Hook(_)

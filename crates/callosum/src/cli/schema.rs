@@ -1,5 +1,6 @@
 //! The JSON Schemas of what `--json` prints, made from the very types that are printed.
 
+use callosum_plan::PlanProposal;
 use schemars::{Schema, schema_for};
 
 use super::{
@@ -21,6 +22,7 @@ use super::{
         BridgeOutput, DigestOutput, DiscoveriesOutput, EventsOutput, LeasesOutput, MeshTaskOutput,
         MeshTasksOutput, MessagesOutput, PublishOutput, RoutesOutput,
     },
+    plan::{PlanCheckOutput, PlanEvalOutput},
     replay::ReplayOutput,
     serve::{ServeStatusOutput, ServingOutput},
     session::{
@@ -86,6 +88,8 @@ pub(super) const SCHEMAS: &[Entry] = &[
     ("output-mesh-routes", || schema_for!(RoutesOutput)),
     ("output-mesh-task", || schema_for!(MeshTaskOutput)),
     ("output-mesh-tasks", || schema_for!(MeshTasksOutput)),
+    ("output-plan-check", || schema_for!(PlanCheckOutput)),
+    ("output-plan-eval", || schema_for!(PlanEvalOutput)),
     ("output-replay", || schema_for!(ReplayOutput)),
     ("output-serve", || schema_for!(ServingOutput)),
     ("output-serve-status", || schema_for!(ServeStatusOutput)),
@@ -111,6 +115,7 @@ pub(super) const SCHEMAS: &[Entry] = &[
     ("output-trust", || schema_for!(TrustOutput)),
     ("output-uninstall", || schema_for!(UninstallOutput)),
     ("output-verify", || schema_for!(VerificationOutput)),
+    ("plan-proposal", || schema_for!(PlanProposal)),
 ];
 
 /// The schema of this name, with the id that it is published under.

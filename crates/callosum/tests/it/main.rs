@@ -80,6 +80,8 @@ mod neighbours;
 mod peers;
 /// What a person has permitted, and what the guard has decided.
 mod permits;
+/// Programs in the language of plans, checked and evaluated.
+mod plans;
 /// Small projects to work on.
 mod projects;
 /// Checkpoints, proofs, and what a stranger can check without us.

@@ -16,7 +16,7 @@ fn every_json_output_fits_its_published_schema() {
         "commands.jsonl",
         r#"{"id": "1", "command": "ls", "expect": "allow"}"#,
     );
-    let outputs: [(&str, &[&str], i32); 54] = [
+    let outputs: [(&str, &[&str], i32); 59] = [
         ("output-delegate", &["delegate", "map"], 0),
         (
             "output-delegate",
@@ -34,6 +34,15 @@ fn every_json_output_fits_its_published_schema() {
             2,
         ),
         ("output-error", &["ledger", "shwo"], 2),
+        ("output-plan-eval", &["plan", "eval", "-e", "(+ 1 2)"], 0),
+        ("output-plan-eval", &["plan", "eval", "-e", "(/ 1 0)"], 1),
+        ("output-plan-eval", &["plan", "eval", "-e", "(f"], 1),
+        (
+            "output-plan-check",
+            &["plan", "check", "-e", "(call :a)"],
+            0,
+        ),
+        ("output-plan-check", &["plan", "check", "-e", "(cond)"], 1),
         ("output-config-check", &["config", "check"], 0),
         ("output-init", &["init"], 0),
         (

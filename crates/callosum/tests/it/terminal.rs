@@ -43,6 +43,8 @@ fn examples(env: &callosum_testkit::TestEnv) -> Vec<(String, Vec<String>)> {
         &["session", "heal"],
         &["bead", "create"],
         &["bead", "ready"],
+        &["plan", "eval"],
+        &["plan", "check"],
         &["status"],
         &["doctor"],
         &["trust"],

@@ -1,0 +1,96 @@
+//! Answers to a program's calls, from a file with a line of JSON for each.
+
+use std::path::Path;
+
+use callosum_plan::{CapabilityName, Failure, FailureKind, Value, Yield};
+use serde::Deserialize;
+
+use super::source::file_at;
+use crate::ui::{CommandError, Exit};
+
+/// The answers, to be taken in their order.
+pub(super) struct Answers {
+    name: String,
+    lines: std::vec::IntoIter<(usize, CapabilityName, Result<Value, Failure>)>,
+}
+
+/// One line, as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    call: String,
+    value: Option<String>,
+    error: Option<String>,
+}
+
+const USAGE: &str =
+    r#"a line is {"call": ":cap", "value": "{:a 1}"}, or {"call": ":cap", "error": "what failed"}"#;
+
+impl Answers {
+    pub(super) fn none() -> Self {
+        Self {
+            name: String::new(),
+            lines: Vec::new().into_iter(),
+        }
+    }
+
+    /// Reads all answers of a file, or says which line is none.
+    pub(super) fn read(file: &Path) -> Result<Self, CommandError> {
+        let name = file.display().to_string();
+        let bytes = file_at(file)?;
+        let text = String::from_utf8(bytes)
+            .map_err(|_| CommandError::new(Exit::Usage, format!("`{name}` is not UTF-8")))?;
+        let mut lines = Vec::new();
+        for (number, line) in (1..).zip(text.lines()) {
+            if line.trim().is_empty() {
+                continue;
+            }
+            let (call, answer) = parse(line).map_err(|why| {
+                CommandError::new(Exit::Usage, format!("{name}:{number}: {why}")).hint(USAGE)
+            })?;
+            lines.push((number, call, answer));
+        }
+        Ok(Self {
+            name,
+            lines: lines.into_iter(),
+        })
+    }
+
+    /// Takes the next answer, which must be for this call.
+    pub(super) fn take(&mut self, call: &Yield) -> Result<Result<Value, Failure>, CommandError> {
+        match self.lines.next() {
+            Some((_, capability, answer)) if capability == call.capability => Ok(answer),
+            Some((number, capability, _)) => Err(CommandError::new(
+                Exit::No,
+                format!(
+                    "the program calls :{}, and {}:{number} answers :{capability}",
+                    call.capability, self.name
+                ),
+            )
+            .hint("the answers stand in the order of the calls")),
+            None => Ok(Err(Failure::new(
+                FailureKind::UnknownCapability,
+                format!("`:{}` is called, and nothing answers", call.capability),
+            )
+            .with_hint("give answers with `--answers FILE.jsonl`"))),
+        }
+    }
+
+    /// How many are left.
+    pub(super) fn left(&self) -> usize {
+        self.lines.len()
+    }
+}
+
+fn parse(line: &str) -> Result<(CapabilityName, Result<Value, Failure>), String> {
+    let line: Line = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let call = CapabilityName::parse(&line.call).map_err(|error| format!("call: {error}"))?;
+    let answer = match (line.value, line.error) {
+        (Some(value), None) => {
+            Ok(Value::read(&value).map_err(|error| format!("value: `{value}`: {error}"))?)
+        }
+        (None, Some(error)) => Err(Failure::new(FailureKind::CapabilityError, error)),
+        _ => return Err("one of `value` and `error` is expected".to_owned()),
+    };
+    Ok((call, answer))
+}

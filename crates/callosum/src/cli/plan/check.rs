@@ -1,0 +1,141 @@
+//! `callosum plan check`: all that the compiler has against a program, without running it.
+
+use callosum_plan::{Allowlist, CompileOptions, Program, Unbounded, YieldBound, compile};
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::source::{FindingOutput, Source, SourceArgs};
+use crate::ui::{CommandError, Exit, Ui, many};
+
+/// Say what a program would do, or all that is wrong with it
+///
+/// Nothing is evaluated. Tells which capabilities the program may call and how often, or every
+/// reason to refuse it, each with its place and what to write instead; the exit code is 1 then.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum plan check -e '(defplan p (x) (call :nlp.sentiment x))'
+  $ callosum plan check -e '(call :nlp.sentiment 1)' --allow ':nlp/*' --max-calls 3")]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    source: SourceArgs,
+    /// Allow no capabilities but those that CAP names, as `:storage.read` or `:storage/*`
+    #[arg(long = "allow", value_name = "CAP")]
+    allowed: Vec<String>,
+    /// Refuse a program that may make more calls than N
+    #[arg(long, value_name = "N")]
+    max_calls: Option<u64>,
+    /// With `--max-calls`, also refuse one whose calls can't be counted before it runs
+    #[arg(long, requires = "max_calls")]
+    refuse_unbounded: bool,
+}
+
+/// What `plan check --json` prints.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(in crate::cli) struct PlanCheckOutput {
+    /// Whether the program may run.
+    ok: bool,
+    /// The plan's name, where it is one.
+    plan: Option<String>,
+    /// The plan's parameters in their order.
+    parameters: Vec<String>,
+    /// The capabilities that it may call, in their normal form.
+    capabilities: Vec<String>,
+    /// How many calls it may make; null where that depends on values, or it may not run.
+    max_calls: Option<u64>,
+    /// The names of its steps, in the order of the source.
+    steps: Vec<String>,
+    /// What is wrong with it.
+    findings: Vec<FindingOutput>,
+}
+
+pub(super) fn run(args: &CheckArgs, ui: Ui) -> Result<(), CommandError> {
+    let source = Source::of(&args.source)?;
+    let allowed = match args.allowed.as_slice() {
+        [] => None,
+        entries => Some(Allowlist::parse(entries).map_err(|error| {
+            CommandError::from_error(Exit::Usage, &error)
+                .hint("write `--allow :storage.read` or `--allow ':storage/*'`")
+        })?),
+    };
+    let options = CompileOptions {
+        allowed,
+        max_yields: args.max_calls,
+        unbounded: if args.refuse_unbounded {
+            Unbounded::Refuse
+        } else {
+            Unbounded::BoundWhenRun
+        },
+        ..CompileOptions::default()
+    };
+    match compile(&source.text, &options) {
+        Ok(program) if ui.json => ui.json_data(&described(&program)),
+        Ok(program) => ui.read_by_all(&text(&described(&program))),
+        Err(findings) if ui.json => {
+            ui.json_data(&PlanCheckOutput {
+                ok: false,
+                plan: None,
+                parameters: Vec::new(),
+                capabilities: Vec::new(),
+                max_calls: None,
+                steps: Vec::new(),
+                findings: findings
+                    .iter()
+                    .map(|one| source.finding_output(one))
+                    .collect(),
+            })?;
+            Err(CommandError::told(Exit::No))
+        }
+        Err(findings) => {
+            source.tell(&findings, ui);
+            let count = many(findings.len() as u64, "reason");
+            let what = format!("the program may not run, for {count}");
+            Err(CommandError::new(Exit::No, what))
+        }
+    }
+}
+
+fn described(program: &Program) -> PlanCheckOutput {
+    PlanCheckOutput {
+        ok: true,
+        plan: program.plan().map(str::to_owned),
+        parameters: program
+            .parameters()
+            .iter()
+            .map(|parameter| parameter.name().to_owned())
+            .collect(),
+        capabilities: program.capabilities().map(ToString::to_string).collect(),
+        max_calls: match program.yields() {
+            YieldBound::AtMost(count) => Some(count),
+            YieldBound::Unbounded => None,
+        },
+        steps: program
+            .steps()
+            .iter()
+            .map(|step| step.id.to_string())
+            .collect(),
+        findings: Vec::new(),
+    }
+}
+
+fn text(output: &PlanCheckOutput) -> String {
+    let what = match &output.plan {
+        Some(name) => format!("plan {name} ({})", output.parameters.join(" ")),
+        None => "program".to_owned(),
+    };
+    let calls = match output.max_calls {
+        Some(0) => "makes no calls".to_owned(),
+        Some(count) => format!("makes at most {}", many(count, "call")),
+        None => "makes as many calls as its values say".to_owned(),
+    };
+    let mut lines = vec![format!("{what}: may run, {calls}")];
+    lines.extend(
+        output
+            .capabilities
+            .iter()
+            .map(|name| format!("  calls :{name}")),
+    );
+    lines.extend(output.steps.iter().map(|id| format!("  step {id}")));
+    lines.join("\n") + "\n"
+}

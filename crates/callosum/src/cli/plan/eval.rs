@@ -1,0 +1,193 @@
+//! `callosum plan eval`: what a program comes to, its calls answered from a file.
+
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+
+use callosum_plan::{CompileOptions, Failure, Finding, Limits, Machine, Outcome, Value, compile};
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{
+    answers::Answers,
+    source::{FindingOutput, Source, SourceArgs},
+};
+use crate::ui::{CommandError, Exit, Ui, many};
+
+/// Evaluate a program and print its value
+///
+/// The value is printed in the language's own notation. Nothing outside is touched: each call of a
+/// capability takes the next answer of the file given with `--answers`, and fails where there is
+/// none. A program that fails is told with the kind of its failure, and the exit code is 1.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum plan eval -e '(map (fn [x] (* x x)) [1 2 3])'
+  $ callosum plan eval -e '(defplan greet (name) (str \"hello \" name))' --param 'name=\"Ada\"'
+  $ echo '(reduce + 0 (range 10))' | callosum plan eval -
+
+A file of answers has a line of JSON for each call, in the order of the calls:
+  {\"call\": \":storage.read\", \"value\": \"{:size 3}\"}
+  {\"call\": \":nlp.sentiment\", \"error\": \"the model is away\"}")]
+pub(crate) struct EvalArgs {
+    #[command(flatten)]
+    source: SourceArgs,
+    /// Answer the program's calls from FILE, a line of JSON each
+    #[arg(long, value_name = "FILE")]
+    answers: Option<PathBuf>,
+    /// Give the plan's parameter NAME this value, in the language's notation
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    parameters: Vec<String>,
+}
+
+/// What `plan eval --json` prints.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(in crate::cli) struct PlanEvalOutput {
+    /// The value in the language's notation; null where the program failed.
+    value: Option<String>,
+    /// The calls that were made, each with its position and its arguments, in order.
+    calls: Vec<String>,
+    /// Why it came to no value.
+    error: Option<EvalErrorOutput>,
+}
+
+/// How a program failed, as programs read it.
+#[derive(Debug, JsonSchema, Serialize)]
+struct EvalErrorOutput {
+    /// The kind of failure, as `TypeError`.
+    kind: String,
+    /// What happened.
+    message: String,
+    /// How it may be mended.
+    hint: Option<String>,
+    /// The line where it happened, from 1, where that is known.
+    line: Option<usize>,
+    /// The column where it happened, in characters from 1, where that is known.
+    column: Option<usize>,
+    /// All that the compiler has against the program, where it did not run.
+    findings: Vec<FindingOutput>,
+}
+
+pub(super) fn run(args: &EvalArgs, ui: Ui) -> Result<(), CommandError> {
+    let source = Source::of(&args.source)?;
+    let mut answers = match &args.answers {
+        Some(file) => Answers::read(file)?,
+        None => Answers::none(),
+    };
+    let parameters = parameters(&args.parameters)?;
+    let program = match compile(&source.text, &CompileOptions::default()) {
+        Ok(program) => Arc::new(program),
+        Err(findings) => return refused(&source, &findings, ui),
+    };
+    let machine = Machine::start(program, &parameters, Limits::default());
+    let mut machine = machine.map_err(|error| {
+        CommandError::from_error(Exit::Usage, &error).hint("give it with `--param 'NAME=VALUE'`")
+    })?;
+    let mut calls = Vec::new();
+    let result = loop {
+        match machine.run() {
+            Outcome::Complete(value) => break Ok(value),
+            Outcome::Failed(failure) => break Err(failure),
+            Outcome::Yield(waiting) => {
+                for call in waiting {
+                    let answer = answers.take(&call)?;
+                    calls.push(call.key_text());
+                    let taken = machine.answer(&call.position, answer);
+                    taken.map_err(CommandError::internal)?;
+                }
+            }
+        }
+    };
+    if answers.left() > 0 {
+        let left = many(answers.left() as u64, "answer");
+        ui.warn(&format!("{left} were not asked for"), None);
+    }
+    match result {
+        Ok(value) if ui.json => ui.json_data(&PlanEvalOutput {
+            value: Some(value.to_string()),
+            calls,
+            error: None,
+        }),
+        Ok(value) => ui.foreign(&format!("{value}\n")),
+        Err(failure) => failed(&source, &failure, calls, ui),
+    }
+}
+
+/// The values of `--param NAME=VALUE`.
+fn parameters(given: &[String]) -> Result<BTreeMap<String, Value>, CommandError> {
+    let mut parameters = BTreeMap::new();
+    for pair in given {
+        let refuse = |why: String| {
+            CommandError::new(Exit::Usage, format!("--param {pair}: {why}"))
+                .hint("values are in the language's notation: `--param 'name=\"Ada\"'`")
+        };
+        let Some((name, value)) = pair.split_once('=') else {
+            return Err(refuse("there is no `=` in it".to_owned()));
+        };
+        let value = Value::read(value).map_err(|error| refuse(error.to_string()))?;
+        if parameters.insert(name.to_owned(), value).is_some() {
+            return Err(refuse(format!("`{name}` is given twice")));
+        }
+    }
+    Ok(parameters)
+}
+
+fn refused(source: &Source, findings: &[Finding], ui: Ui) -> Result<(), CommandError> {
+    let Some(first) = findings.first() else {
+        return Err(CommandError::new(
+            Exit::Internal,
+            "a program is refused without a reason",
+        ));
+    };
+    let kind = first.rule.failure_kind();
+    if ui.json {
+        let (line, column) = source.line_and_column(first.span);
+        ui.json_data(&PlanEvalOutput {
+            value: None,
+            calls: Vec::new(),
+            error: Some(EvalErrorOutput {
+                kind: kind.to_string(),
+                message: first.message.clone(),
+                hint: first.hint.clone(),
+                line: Some(line),
+                column: Some(column),
+                findings: findings
+                    .iter()
+                    .map(|one| source.finding_output(one))
+                    .collect(),
+            }),
+        })?;
+        return Err(CommandError::told(Exit::No));
+    }
+    source.tell(findings, ui);
+    let count = many(findings.len() as u64, "reason");
+    Err(CommandError::new(
+        Exit::No,
+        format!("{kind}: the program does not run, for {count}"),
+    ))
+}
+
+fn failed(
+    source: &Source,
+    failure: &Failure,
+    calls: Vec<String>,
+    ui: Ui,
+) -> Result<(), CommandError> {
+    if ui.json {
+        let place = failure.span.map(|span| source.line_and_column(span));
+        ui.json_data(&PlanEvalOutput {
+            value: None,
+            calls,
+            error: Some(EvalErrorOutput {
+                kind: failure.kind.to_string(),
+                message: failure.message.clone(),
+                hint: failure.hint.clone(),
+                line: place.map(|(line, _)| line),
+                column: place.map(|(_, column)| column),
+                findings: Vec::new(),
+            }),
+        })?;
+    } else {
+        source.tell_failure(failure, ui);
+    }
+    Err(CommandError::told(Exit::No))
+}

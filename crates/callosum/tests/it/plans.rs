@@ -1,0 +1,204 @@
+//! Programs in the language of plans, checked and evaluated.
+
+use callosum_testkit::TestEnv;
+
+/// The seed's own answer of a model: a plan over one call, and a pure function of what it gives.
+const SEED_PLAN: &str = "(defplan analyze (reviews) (let [sents (call :nlp.sentiment reviews)] \
+     (pure (summarize sents))))";
+
+/// CCOS-RTFS-1: a program is evaluated and its value printed in the language's own notation.
+#[test]
+fn eval_prints_the_value_in_the_languages_notation() {
+    let env = TestEnv::new();
+    for (source, printed) in [
+        ("(+ 1 2)", "3\n"),
+        ("(/ 7 2)", "3.5\n"),
+        ("(sqrt 16)", "4.0\n"),
+        (
+            "{:b \"x\\n\" :a [nil true]}",
+            "{:a [nil true] :b \"x\\n\"}\n",
+        ),
+        ("", "nil\n"),
+        ("-3", "-3\n"),
+    ] {
+        let output = env.run(["plan", "eval", "-e", source]).success();
+        assert_eq!(output.stdout, printed, "{source}");
+        assert_eq!(output.stderr, "");
+    }
+    env.write("sum.rtfs", "(reduce + 0 (range 5))\n");
+    assert_eq!(
+        env.run(["plan", "eval", "sum.rtfs"]).success().stdout,
+        "10\n"
+    );
+    let piped = env.callosum().arguments(["plan", "eval", "-"]);
+    assert_eq!(piped.input("(inc 1)").run().success().stdout, "2\n");
+}
+
+/// CCOS-RTFS-1: a failure is told with its kind and its place, and the exit code is 1.
+#[test]
+fn eval_tells_the_kind_and_the_place_of_a_failure() {
+    let env = TestEnv::new();
+    for (source, kind) in [
+        ("(+ 1 \"a\")", "TypeError"),
+        ("(inc)", "ArityMismatch"),
+        ("(/ 1 0)", "DivisionByZero"),
+        ("(foo)", "UndefinedSymbol"),
+        ("(match 1 2 3)", "MatchError"),
+        ("(let [x : Int :a] x)", "TypeValidationError"),
+        ("(step-loop true 1)", "BudgetExhausted"),
+        ("(pure (call :a))", "SecurityViolation"),
+        ("(call :a)", "UnknownCapability"),
+        ("(+ 1", "ParseError"),
+        ("(cond true 1)", "UnsupportedForm"),
+    ] {
+        let output = env.run(["plan", "eval", "-e", source]).ended_with(1);
+        assert!(output.stderr.contains(kind), "{source}: {}", output.stderr);
+        assert_eq!(output.stdout, "", "{source}");
+        let json = env
+            .run(["plan", "eval", "-e", source, "--json"])
+            .ended_with(1);
+        assert_eq!(json.json()["error"]["kind"], kind, "{source}");
+    }
+    env.write("bad.rtfs", "(let [x 1]\n  (+ x nil))\n");
+    let output = env.run(["plan", "eval", "bad.rtfs"]).ended_with(1);
+    insta::assert_snapshot!(output.stderr, @r"
+    error[TypeError]: `+` takes numbers, and here is nil
+     --> bad.rtfs:2:3
+      |
+    2 |   (+ x nil))
+      |   ^^^^^^^^^
+    ");
+    let output = env.run(["plan", "eval", "-e", "(cond true (frist [1]))"]);
+    insta::assert_snapshot!(output.ended_with(1).stderr, @r"
+    error[unsupported-form]: the language has no `cond`
+     --> -e:1:2
+      |
+    1 | (cond true (frist [1]))
+      |  ^^^^
+      |
+      = hint: nest `if`: `(if a x (if b y z))`; or use `match` where one value decides
+
+    error: UnsupportedForm: the program does not run, for 1 reason
+    ");
+}
+
+/// CCOS-RTFS-1: calls are answered from a file, in their order, and the capability must agree.
+#[test]
+fn eval_takes_the_answer_to_each_call_from_a_file() {
+    let env = TestEnv::new();
+    env.write(
+        "answers.jsonl",
+        "{\"call\": \":nlp/sentiment\", \"value\": \"[:good :bad :good]\"}\n\n",
+    );
+    let with_answers = |source: &str| {
+        let words = ["plan", "eval", "--answers", "answers.jsonl", "-e", source];
+        env.run(words)
+    };
+    let doubled = with_answers("(count (call \"nlp.sentiment\" [1 2 3]))").success();
+    assert_eq!(doubled.stdout, "3\n");
+    let other = with_answers("(call :storage.read)").ended_with(1);
+    assert!(other.stderr.contains(":storage.read"), "{}", other.stderr);
+    assert!(other.stderr.contains("answers.jsonl:1"), "{}", other.stderr);
+    let unused = with_answers("1").success();
+    assert!(unused.stderr.contains("1 answer"), "{}", unused.stderr);
+
+    let plan = [
+        "plan",
+        "eval",
+        "-e",
+        SEED_PLAN,
+        "--answers",
+        "answers.jsonl",
+    ];
+    let missing = env.run(plan).ended_with(2);
+    assert!(missing.stderr.contains("`reviews`"), "{}", missing.stderr);
+    let given = plan
+        .iter()
+        .chain(&["--param", "reviews=[\"fine\" \"poor\" \"fine\"]", "--json"]);
+    let output = env.run(given).success().json();
+    assert_eq!(
+        output["calls"][0],
+        "0 :nlp.sentiment [\"fine\" \"poor\" \"fine\"]"
+    );
+    assert_eq!(output["value"], "{:count 3 :frequencies {:bad 1 :good 2}}");
+
+    env.write("failing.jsonl", r#"{"call": ":a", "error": "away"}"#);
+    let caught = ["plan", "eval", "--answers", "failing.jsonl", "-e"];
+    let source = "(try (call :a) (catch :CapabilityError e (:message e)))";
+    let output = env.run(caught.iter().chain(&[source])).success();
+    assert_eq!(output.stdout, "\"away\"\n");
+    for (line, said) in [
+        ("{", "bad.jsonl:1"),
+        (r#"{"call": ":a"}"#, "`value` and `error`"),
+        (r#"{"call": "a b", "value": "1"}"#, "a b"),
+        (r#"{"call": ":a", "value": "(f)"}"#, "(f)"),
+        (r#"{"call": ":a", "valeu": "1"}"#, "valeu"),
+    ] {
+        env.write("bad.jsonl", line);
+        let words = ["plan", "eval", "--answers", "bad.jsonl", "-e", "(call :a)"];
+        let output = env.run(words).ended_with(2);
+        assert!(output.stderr.contains(said), "{line}: {}", output.stderr);
+    }
+}
+
+/// CCOS-RTFS-1: what a program would do is told before it runs, and every reason to refuse it.
+#[test]
+fn check_tells_what_a_program_would_do_or_all_that_is_wrong() {
+    let env = TestEnv::new();
+    let fine = env.run(["plan", "check", "-e", SEED_PLAN]).success();
+    assert_eq!(
+        fine.stdout,
+        "plan analyze (reviews): may run, makes at most 1 call\n  calls :nlp.sentiment\n"
+    );
+    let allow = |cap: &str| env.run(["plan", "check", "-e", SEED_PLAN, "--allow", cap]);
+    allow(":nlp/*").success();
+    let refused = allow(":storage/*").ended_with(1);
+    assert!(
+        refused.stderr.contains("capability-not-allowed"),
+        "{}",
+        refused.stderr
+    );
+    assert!(
+        refused.stderr.contains("allowed: :storage.*"),
+        "{}",
+        refused.stderr
+    );
+    allow("nlp sentiment").ended_with(2);
+
+    let source = "(let [c :a] (call c (frist 1)))";
+    let json = env
+        .run(["plan", "check", "--json", "-e", source])
+        .ended_with(1)
+        .json();
+    let rules: Vec<&str> = json["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| finding["rule"].as_str().unwrap())
+        .collect();
+    assert_eq!(rules, ["computed-capability", "undefined-symbol"]);
+
+    let looping = "(map (fn [x] (call :a x)) (range 3))";
+    let checked = |more: &[&str]| {
+        let words = ["plan", "check", "-e", looping, "--max-calls", "5"];
+        env.run(words.iter().chain(more))
+    };
+    checked(&[]).success();
+    let refused = checked(&["--refuse-unbounded"]).ended_with(1);
+    assert!(
+        refused.stderr.contains("too-many-yields"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
+fn a_program_that_is_not_there_is_told() {
+    let env = TestEnv::new();
+    let output = env.run(["plan", "eval", "absent.rtfs"]).ended_with(2);
+    assert!(output.stderr.contains("absent.rtfs"), "{}", output.stderr);
+    env.run(["plan", "eval"]).ended_with(2);
+    env.write("latin.rtfs", b"\"\xe9\"");
+    let output = env.run(["plan", "eval", "latin.rtfs"]).ended_with(1);
+    assert!(output.stderr.contains("not UTF-8"), "{}", output.stderr);
+}

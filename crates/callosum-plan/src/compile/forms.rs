@@ -1,6 +1,6 @@
 //! The special forms, apart from what binds names and from steps.
 
-use super::{Compiler, binding::PatternUse};
+use super::{Compiler, pattern::PatternUse};
 use crate::{
     failure::FailureKind,
     finding::Rule,

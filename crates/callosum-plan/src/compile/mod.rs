@@ -5,7 +5,11 @@
 //! expressions as they were read.
 
 mod binding;
+mod calling;
+mod definition;
 mod forms;
+mod function;
+mod pattern;
 mod scope;
 mod steps;
 mod unsupported;
@@ -25,7 +29,6 @@ use crate::{
         Expression, FunctionId, GroupDefinition, Id, Parameter, Program, StepDefinition, YieldBound,
     },
     reader::read,
-    schema::Schema,
     span::Span,
     value::{Key, Value},
     yields,
@@ -310,97 +313,6 @@ impl<'a> Compiler<'a> {
         &mut self.functions[last]
     }
 
-    /// The whole source: globals are known everywhere, whatever their order.
-    fn program(&mut self, forms: &[Form]) -> Id {
-        let flat = flatten_top(forms);
-        for form in &flat {
-            if let Some((name, span)) = defined_name(form) {
-                if self.global_places.contains_key(name) {
-                    self.refuse(
-                        span,
-                        Rule::NameTwice,
-                        format!("`{name}` is defined twice"),
-                        "values never change; give the second another name",
-                    );
-                    continue;
-                }
-                let name: Name = name.into();
-                let place = self.globals.len() as u32;
-                self.globals.push(Arc::clone(&name));
-                self.global_places.insert(name, place);
-            }
-        }
-        self.check_plan_rule(&flat);
-        let ids: Vec<Id> = flat.iter().map(|form| self.top(form)).collect();
-        let span = forms
-            .first()
-            .zip(forms.last())
-            .map_or(Span::default(), |(first, last)| first.span.to(last.span));
-        match ids.as_slice() {
-            [] => self.emit(Expression::Constant(Value::Nil), span),
-            [only] => *only,
-            _ => self.emit(Expression::Do(ids), span),
-        }
-    }
-
-    fn check_plan_rule(&mut self, flat: &[&Form]) {
-        let plans: Vec<usize> = (0..flat.len())
-            .filter(|&index| flat[index].head() == Some("defplan"))
-            .collect();
-        if plans.is_empty() && self.options.plan == PlanRule::Required {
-            let span = flat.first().map_or(Span::default(), |form| form.span);
-            self.refuse(
-                span,
-                Rule::NotOnePlan,
-                "the source has no plan",
-                "write `(defplan name (parameters) body)`",
-            );
-        }
-        for (count, &index) in plans.iter().enumerate() {
-            if count > 0 {
-                self.refuse(
-                    flat[index].span,
-                    Rule::NotOnePlan,
-                    "a source has one plan, and this is another",
-                    "make it a function with `defn`",
-                );
-            } else if let Some(after) = flat.get(index + 1)
-                && after.head() != Some("defplan")
-            {
-                self.refuse(
-                    after.span,
-                    Rule::NotOnePlan,
-                    "nothing stands after a plan",
-                    "move it before the `defplan`, or into its body",
-                );
-            }
-        }
-        if self.options.plan == PlanRule::Required {
-            for form in flat {
-                if !matches!(form.head(), Some("def" | "defn" | "defplan")) {
-                    self.refuse(
-                        form.span,
-                        Rule::NotOnePlan,
-                        "beside a plan only `def` and `defn` stand",
-                        "move it into the plan's body",
-                    );
-                }
-            }
-        }
-    }
-
-    fn top(&mut self, form: &Form) -> Id {
-        if let FormKind::List(items) = &form.kind {
-            match form.head() {
-                Some("def") => return self.define(form, &items[1..]),
-                Some("defn") => return self.define_function(form, &items[1..]),
-                Some("defplan") => return self.define_plan(form, &items[1..]),
-                _ => {}
-            }
-        }
-        self.compile(form)
-    }
-
     /// Compiles one form to an expression.
     pub(super) fn compile(&mut self, form: &Form) -> Id {
         let span = form.span;
@@ -605,183 +517,5 @@ impl<'a> Compiler<'a> {
 
     fn compile_all(&mut self, forms: &[Form]) -> Vec<Id> {
         forms.iter().map(|form| self.compile(form)).collect()
-    }
-
-    /// Whether `(:name …)` is one of the queries: its arguments are pairs of keyword and value.
-    fn is_query(&self, name: &str, arguments: &[Form]) -> bool {
-        CapabilityName::parse(name).is_ok_and(|name| self.options.queries.contains(&name))
-            && arguments.len().is_multiple_of(2)
-            && arguments
-                .iter()
-                .step_by(2)
-                .all(|form| form.as_keyword().is_some())
-    }
-
-    fn query(&mut self, form: &Form, name: &str, arguments: &[Form]) -> Id {
-        let pairs: Vec<(Form, Form)> = arguments
-            .chunks_exact(2)
-            .map(|pair| (pair[0].clone(), pair[1].clone()))
-            .collect();
-        let asked = self.map(&pairs, form.span);
-        self.call_of(form, name, vec![asked])
-    }
-
-    /// A call of a capability named in the source.
-    pub(super) fn call_of(&mut self, form: &Form, name: &str, arguments: Vec<Id>) -> Id {
-        if self.pure > 0 {
-            self.refuse(
-                form.span,
-                Rule::EffectInPure,
-                format!("`:{name}` is called under `pure`"),
-                "take the call out of `pure`, and hand its value in",
-            );
-        }
-        let capability = match CapabilityName::parse(name) {
-            Ok(capability) => capability,
-            Err(error) => {
-                self.refuse(
-                    form.span,
-                    Rule::MalformedCapability,
-                    error.to_string(),
-                    "a capability is named as `:storage.read`",
-                );
-                return self.emit(Expression::Constant(Value::Nil), form.span);
-            }
-        };
-        if let Some(allowed) = &self.options.allowed
-            && !allowed.allows(&capability)
-        {
-            let hint = format!("allowed: {allowed}");
-            self.refuse(
-                form.span,
-                Rule::CapabilityNotAllowed,
-                format!("`:{capability}` is not allowed"),
-                hint,
-            );
-        }
-        self.capabilities.insert(capability.clone());
-        self.emit(
-            Expression::Call {
-                capability,
-                arguments,
-            },
-            form.span,
-        )
-    }
-
-    fn define(&mut self, form: &Form, items: &[Form]) -> Id {
-        let Some((name, schema, value)) = self.definition(form, items) else {
-            return self.emit(Expression::Constant(Value::Nil), form.span);
-        };
-        let place = self.global_places.get(name).copied();
-        let value = match (value.head(), place) {
-            (Some("fn"), Some(place)) => self.function_named(value, name, Some(place)),
-            _ => self.compile(value),
-        };
-        self.define_at(place, schema, value, form.span)
-    }
-
-    fn define_at(
-        &mut self,
-        place: Option<u32>,
-        schema: Option<Schema>,
-        value: Id,
-        span: Span,
-    ) -> Id {
-        let Some(global) = place else { return value };
-        let expression = Expression::Define {
-            global,
-            schema,
-            value,
-        };
-        self.emit(expression, span)
-    }
-
-    fn define_function(&mut self, form: &Form, items: &[Form]) -> Id {
-        let Some(name) = items.first().and_then(Form::as_symbol) else {
-            return self.malformed(
-                form,
-                "a function is defined by a name",
-                "write `(defn name [parameters] body)`",
-            );
-        };
-        self.check_name(name, items[0].span);
-        let place = self.global_places.get(name).copied();
-        let value = self.function_of(form, &items[1..], Some(name), place);
-        self.define_at(place, None, value, form.span)
-    }
-
-    fn define_plan(&mut self, form: &Form, items: &[Form]) -> Id {
-        let usage = "write `(defplan name (parameters) body)`";
-        let Some((name, rest)) = items.split_first() else {
-            return self.malformed(form, "a plan has a name", usage);
-        };
-        let Some(name) = name.as_symbol() else {
-            return self.malformed(form, "a plan's name is a symbol", usage);
-        };
-        let Some((parameters, body)) = rest.split_first() else {
-            return self.malformed(form, "a plan has parameters, if only `()`", usage);
-        };
-        let (FormKind::List(parameters) | FormKind::Vector(parameters)) = &parameters.kind else {
-            return self.malformed(parameters, "a plan has parameters, if only `()`", usage);
-        };
-        if body.is_empty() {
-            return self.malformed(form, "a plan has a body", usage);
-        }
-        self.plan = Some(name.into());
-        let mark = self.scope().mark();
-        let mut seen = HashSet::new();
-        for (pattern, schema) in self.typed(parameters) {
-            let Some(name) = pattern.as_symbol().filter(|&name| name != "&") else {
-                self.malformed(
-                    pattern,
-                    "a plan's parameters are names",
-                    "take the value apart with `let` in the body",
-                );
-                continue;
-            };
-            self.check_name(name, pattern.span);
-            if !seen.insert(name.to_owned()) {
-                self.name_twice(name, pattern.span);
-            }
-            let schema = schema.and_then(|schema| self.schema(schema));
-            let slot = self.scope().bind(name.into(), None);
-            self.parameters.push(Parameter {
-                name: name.into(),
-                slot,
-                schema,
-            });
-        }
-        let body = self.body(body, form.span);
-        self.scope().release(mark);
-        body
-    }
-}
-
-/// The forms of a source, those of a `do` at the top taken out of it, since what they define is as
-/// global as if they stood alone.
-fn flatten_top(forms: &[Form]) -> Vec<&Form> {
-    let mut flat = Vec::new();
-    for form in forms {
-        match &form.kind {
-            FormKind::List(items) if form.head() == Some("do") && items.len() > 1 => {
-                flat.extend(flatten_top(&items[1..]));
-            }
-            _ => flat.push(form),
-        }
-    }
-    flat
-}
-
-fn defined_name(form: &Form) -> Option<(&str, Span)> {
-    let FormKind::List(items) = &form.kind else {
-        return None;
-    };
-    match form.head() {
-        Some("def" | "defn") => {
-            let name = items.get(1)?;
-            Some((name.as_symbol()?, name.span))
-        }
-        _ => None,
     }
 }

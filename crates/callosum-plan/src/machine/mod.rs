@@ -7,11 +7,15 @@
 //! A run is decided by program, input and answers. Whoever keeps the answers can end the process and
 //! come to the same place again with a new machine; a machine itself is never written down.
 
+mod branching;
+mod continuation;
+mod evaluation;
 mod fiber;
 mod frame;
 mod invocation;
 mod iteration;
 mod matching;
+mod stopping;
 mod unwinding;
 
 use std::{

@@ -1,0 +1,74 @@
+//! Calls of capabilities, which are named where they stand, and queries, which are written shorter.
+
+use super::Compiler;
+use crate::{
+    capability::CapabilityName,
+    finding::Rule,
+    form::Form,
+    program::{Expression, Id},
+    value::Value,
+};
+
+impl Compiler<'_> {
+    /// Whether `(:name …)` is one of the queries: its arguments are pairs of keyword and value.
+    pub(super) fn is_query(&self, name: &str, arguments: &[Form]) -> bool {
+        CapabilityName::parse(name).is_ok_and(|name| self.options.queries.contains(&name))
+            && arguments.len().is_multiple_of(2)
+            && arguments
+                .iter()
+                .step_by(2)
+                .all(|form| form.as_keyword().is_some())
+    }
+
+    pub(super) fn query(&mut self, form: &Form, name: &str, arguments: &[Form]) -> Id {
+        let pairs: Vec<(Form, Form)> = arguments
+            .chunks_exact(2)
+            .map(|pair| (pair[0].clone(), pair[1].clone()))
+            .collect();
+        let asked = self.map(&pairs, form.span);
+        self.call_of(form, name, vec![asked])
+    }
+
+    /// A call of a capability named in the source.
+    pub(super) fn call_of(&mut self, form: &Form, name: &str, arguments: Vec<Id>) -> Id {
+        if self.pure > 0 {
+            self.refuse(
+                form.span,
+                Rule::EffectInPure,
+                format!("`:{name}` is called under `pure`"),
+                "take the call out of `pure`, and hand its value in",
+            );
+        }
+        let capability = match CapabilityName::parse(name) {
+            Ok(capability) => capability,
+            Err(error) => {
+                self.refuse(
+                    form.span,
+                    Rule::MalformedCapability,
+                    error.to_string(),
+                    "a capability is named as `:storage.read`",
+                );
+                return self.emit(Expression::Constant(Value::Nil), form.span);
+            }
+        };
+        if let Some(allowed) = &self.options.allowed
+            && !allowed.allows(&capability)
+        {
+            let hint = format!("allowed: {allowed}");
+            self.refuse(
+                form.span,
+                Rule::CapabilityNotAllowed,
+                format!("`:{capability}` is not allowed"),
+                hint,
+            );
+        }
+        self.capabilities.insert(capability.clone());
+        self.emit(
+            Expression::Call {
+                capability,
+                arguments,
+            },
+            form.span,
+        )
+    }
+}

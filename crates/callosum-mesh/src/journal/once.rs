@@ -1,6 +1,6 @@
 //! Events that are handed in under an id of their author's: the same one twice is one event.
 
-use std::path::PathBuf;
+use std::{fmt::Write as _, path::PathBuf};
 
 use callosum_host::DiskError;
 use sha2::{Digest as _, Sha256};
@@ -69,11 +69,10 @@ impl Journal {
 
     fn key(&self, source: &AgentName, id: &str) -> PathBuf {
         let hash = Sha256::digest(format!("{source}\n{id}"));
-        let name: String = hash
-            .iter()
-            .take(16)
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let mut name = String::new();
+        for byte in &hash[..16] {
+            let _ = write!(name, "{byte:02x}");
+        }
         self.folder.join(KEYS).join(name)
     }
 

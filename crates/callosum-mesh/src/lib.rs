@@ -27,5 +27,5 @@ pub mod topic;
 pub use crate::{
     editing::warning,
     incoming::is_about_board,
-    mesh::{Mesh, MeshError, Voice},
+    mesh::{Decided, Mesh, MeshError, Voice},
 };

@@ -177,10 +177,7 @@ impl Mesh {
     ///
     /// Each event is given as it stands in the log, or as `None` where things were so already. Fails as a whole where
     /// the log cannot be appended to or synced; nothing is acknowledged then.
-    pub fn publish_lists(
-        &mut self,
-        lists: Vec<Vec<Draft>>,
-    ) -> Result<Vec<Result<Vec<Option<Event>>, MeshError>>, MeshError> {
+    pub fn publish_lists(&mut self, lists: Vec<Vec<Draft>>) -> Result<Vec<Decided>, MeshError> {
         self.in_turn(|orders| {
             let mut done = Vec::with_capacity(lists.len());
             for list in lists {
@@ -454,6 +451,9 @@ fn due(board: &Board, matrix: &Matrix, now: Timestamp) -> Vec<Deed> {
 pub(crate) fn us() -> AgentName {
     US.parse().expect("it is a name")
 }
+
+/// What became of a list of events: each as it stands in the log, `None` where things were so already.
+pub type Decided = Result<Vec<Option<Event>>, MeshError>;
 
 impl MeshError {
     /// Whether who asked may only read, as in a sandbox.

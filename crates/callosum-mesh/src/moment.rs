@@ -17,6 +17,7 @@ pub(crate) mod optional {
     use jiff::Timestamp;
     use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer, de::Error as _};
 
+    #[expect(clippy::ref_option, reason = "serde hands a field over like this")]
     pub(crate) fn serialize<S: Serializer>(
         moment: &Option<Timestamp>,
         to: S,

@@ -1,5 +1,7 @@
 //! [`Order`]: what somebody wants done to the board; and whether it may be.
 
+use std::time::Duration;
+
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
@@ -677,7 +679,7 @@ fn expires(now: Timestamp, ttl_seconds: Option<u64>) -> Result<Timestamp, Refusa
     if !(1..=LONGEST_TTL).contains(&seconds) {
         return Err(Refusal::NoTtl { seconds });
     }
-    Ok(now + SignedDuration::from_secs(seconds as i64))
+    Ok(now + Duration::from_secs(seconds))
 }
 
 fn said(what: &'static str, text: &str) -> Result<(), Refusal> {

@@ -20,6 +20,7 @@ use std::{
 
 use callosum_mesh::{
     Mesh, MeshError,
+    board::Receipt,
     bridge::{Bridge, Glimpse, Synced},
     event::{Draft, Event},
 };
@@ -61,6 +62,8 @@ pub(super) struct Tallies {
     pub(super) conflicts: AtomicU64,
     pub(super) rejected: AtomicU64,
     pub(super) errors: AtomicU64,
+    /// Messages that could not be handed over, just now.
+    pub(super) dead_letters: AtomicU64,
 }
 
 /// As many lists wait as may, or the thread has ended.
@@ -217,7 +220,12 @@ impl Desk {
         } else {
             Glimpse::default()
         };
-        self.shown = Some(self.mesh.board()?.rev);
+        let board = self.mesh.board()?;
+        let dead = board.messages.iter();
+        let dead = dead.filter(|message| message.receipt == Some(Receipt::Dead));
+        let count = dead.count() as u64;
+        self.tallies.dead_letters.store(count, Ordering::Relaxed);
+        self.shown = Some(board.rev);
         self.read = Some(Instant::now());
         Ok(())
     }

@@ -56,10 +56,8 @@ impl Listening {
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
         // Nothing in either of them has to be written otherwise in a query.
-        let topics: String = topics
-            .iter()
-            .map(|topic| format!("&topic={topic}"))
-            .collect();
+        let topics = topics.iter().flat_map(|topic| ["&topic=", topic.as_str()]);
+        let topics: String = topics.collect();
         // HTTP/1.0: what is told comes as it is, without the sizes of chunks between.
         let request =
             format!("GET /events/stream?since={since}{topics} HTTP/1.0\r\nHost: localhost\r\n\r\n");

@@ -277,12 +277,22 @@ impl Tallies {
                 tally.load(Ordering::Relaxed) as f64,
             );
         }
+        one(
+            text,
+            "mesh_dead_letters",
+            "gauge",
+            "Messages that could not be handed over, and are not dropped",
+            self.dead_letters.load(Ordering::Relaxed) as f64,
+        );
     }
 }
 
+/// What is counted of a sink.
+type Value = fn(&SinkStatus) -> u64;
+
 /// How the places stand that events are passed on to.
 pub(super) fn write_sinks(sinks: &[SinkStatus], text: &mut String) {
-    let value: [(&str, &str, &str, fn(&SinkStatus) -> u64); 3] = [
+    let values: [(&str, &str, &str, Value); 3] = [
         (
             "mesh_sink_messages_total",
             "counter",
@@ -302,7 +312,7 @@ pub(super) fn write_sinks(sinks: &[SinkStatus], text: &mut String) {
             |sink| u64::from(sink.is_well),
         ),
     ];
-    for (name, kind, help, value) in value {
+    for (name, kind, help, value) in values {
         begin(text, name, kind, help);
         for sink in sinks {
             let _ = writeln!(text, "{name}{{sink=\"{}\"}} {}", sink.name, value(sink));

@@ -14,7 +14,7 @@ use super::{
 };
 
 /// How long something may take on a machine that is busy.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 fn discovery(text: &str) -> String {
     json!({"type": "calc.discovery", "source": "codex", "payload": {"content": text}}).to_string()

@@ -14,7 +14,7 @@ use super::{
 };
 
 /// How long the daemon may take to see what somebody wrote, on a machine that is busy.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 fn told(topic: &str, source: &str, payload: Value) -> Value {
     json!({"type": topic, "source": source, "payload": payload})
@@ -318,4 +318,41 @@ fn an_event_cannot_put_words_into_our_mouth() {
         .success()
         .stdout;
     assert_eq!(digest, "");
+}
+
+/// CALC-PAT-2: a message that cannot be handed over is a dead letter, over the daemon as by the verbs: counted, listed, tried
+/// again, taken back.
+#[test]
+fn letters_that_reach_nobody_are_listed_tried_again_and_dropped() {
+    let env = TestEnv::new();
+    let daemon = Daemon::start(&env);
+    let message = |id: &str, to: &str, ttl: u64| {
+        let payload = json!({"id": id, "to": to, "content": "look", "ttl_seconds": ttl});
+        told("calc.message", "claude", payload)
+    };
+    let mut stream = daemon.stream("?topic=calc.message.receipt", "");
+    post(&daemon, &message("m1", "codxe", 60)).with(200);
+    assert!(stream.next().data.contains("nobody named codxe"));
+    let sent = env.run([
+        "mesh", "message", "send", "codxe", "x", "--id", "m2", "--as", "claude",
+    ]);
+    assert!(sent.ended_with(1).stderr.contains("mesh message retry m2"));
+    assert!(stream.next().data.contains("m2"));
+    let dead = |env: &TestEnv| {
+        let listed = verb(env, &["message", "list", "--dead"])["messages"].clone();
+        let ids = listed
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["id"].clone());
+        ids.collect::<Vec<_>>()
+    };
+    assert_eq!(dead(&env), ["m1", "m2"]);
+    env.run(["mesh", "message", "retry", "m1"]).success();
+    env.run(["mesh", "message", "drop", "m2"]).success();
+    assert_eq!(dead(&env), [""; 0]);
+    // Too long, and not at all, are refused.
+    post(&daemon, &message("m3", "codex", 0)).with(409);
+    env.run(["mesh", "message", "send", "codex", "x", "--ttl", "0"])
+        .ended_with(2);
 }

@@ -75,7 +75,7 @@ fn content(posted: &(Instant, Value)) -> &str {
 }
 
 /// Configures a sink at this address, in a variable, and starts a daemon.
-fn start<'a>(env: &'a TestEnv, address: SocketAddr) -> Daemon<'a> {
+fn start(env: &TestEnv, address: SocketAddr) -> Daemon<'_> {
     let text = "[sinks.team]\nkind = \"discord\"\nurl_env = \"TEAM_HOOK\"\ntopics = [\"calc.*\"]\n";
     std::fs::write(env.configuration(), text).unwrap();
     let serve = [

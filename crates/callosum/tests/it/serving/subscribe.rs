@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::daemon::{Daemon, event};
 
 /// How long something may take on a machine that is busy.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// One who subscribes; killed when this is dropped.
 struct Subscriber {

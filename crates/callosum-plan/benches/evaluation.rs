@@ -22,7 +22,7 @@ fn plan_of_2_kb() -> String {
              (match one {{:name n & r}} (pure (assoc r :name (str n \"-\" size))) _ nil)))"
         )
     };
-    let steps: Vec<String> = (0..7).map(step).collect();
+    let steps: Vec<String> = (0..8).map(step).collect();
     format!("(defplan survey (root)\n{})", steps.join("\n"))
 }
 

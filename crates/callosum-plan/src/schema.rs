@@ -106,7 +106,7 @@ impl Schema {
     pub(crate) fn mismatch<E>(
         &self,
         value: &Value,
-        permit: &mut impl FnMut() -> Result<(), E>,
+        permit: &mut impl FnMut(u64) -> Result<(), E>,
     ) -> Result<Option<String>, E> {
         let mut path = String::from("the value");
         let fits = self.shape.fits(value, &mut path, permit)?;
@@ -284,9 +284,9 @@ impl Shape {
         &self,
         value: &Value,
         path: &mut String,
-        permit: &mut impl FnMut() -> Result<(), E>,
+        permit: &mut impl FnMut(u64) -> Result<(), E>,
     ) -> Result<bool, E> {
-        permit()?;
+        permit(1)?;
         Ok(match (self, value) {
             (Self::Any, _)
             | (Self::Nil, Value::Nil)
@@ -383,7 +383,7 @@ fn within<E>(
     value: &Value,
     path: &mut String,
     step: &str,
-    permit: &mut impl FnMut() -> Result<(), E>,
+    permit: &mut impl FnMut(u64) -> Result<(), E>,
 ) -> Result<bool, E> {
     let length = path.len();
     path.push_str(step);
@@ -398,7 +398,7 @@ impl Predicate {
     fn holds<E>(
         &self,
         value: &Value,
-        permit: &mut impl FnMut() -> Result<(), E>,
+        permit: &mut impl FnMut(u64) -> Result<(), E>,
     ) -> Result<bool, E> {
         let number = match value {
             Value::Integer(value) => Some(*value as f64),
@@ -406,7 +406,10 @@ impl Predicate {
             _ => None,
         };
         let length = match value {
-            Value::Text(text) => Some(text.chars().count()),
+            Value::Text(text) => {
+                permit(text.len() as u64 / 256)?;
+                Some(text.chars().count())
+            }
             Value::Vector(items) => Some(items.len()),
             Value::Map(map) => Some(map.len()),
             _ => None,
@@ -417,7 +420,13 @@ impl Predicate {
             Self::Length(how, bound) => length.is_some_and(|length| how.holds(&length, bound)),
             Self::Equal(literal) => literal.equals(value, &mut *permit)?,
             Self::NotEqual(literal) => !literal.equals(value, &mut *permit)?,
-            Self::Matches(pattern) => matches!(value, Value::Text(text) if pattern.is_match(text)),
+            Self::Matches(pattern) => match value {
+                Value::Text(text) => {
+                    permit(text.len() as u64 / 8)?;
+                    pattern.is_match(text)
+                }
+                _ => false,
+            },
             Self::HasKeys(keys) => match value {
                 Value::Map(map) => keys.iter().all(|key| map.contains_key(key)),
                 _ => false,
@@ -449,7 +458,7 @@ mod tests {
         let schema = Schema::of_form(&read_one(schema).unwrap()).unwrap();
         let value = Value::read(value).unwrap();
         schema
-            .mismatch(&value, &mut || Ok::<(), Infallible>(()))
+            .mismatch(&value, &mut |_| Ok::<(), Infallible>(()))
             .unwrap()
     }
 

@@ -1,6 +1,6 @@
 //! Functions: their parameters, and those that are made together since they may call one another.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::{
     Compiler,
@@ -144,16 +144,14 @@ impl Compiler<'_> {
             captures: Vec::new(),
             members: Vec::new(),
         });
-        let names = match siblings {
-            Siblings::Known => functions
-                .iter()
-                .filter_map(|function| function.name)
-                .collect(),
-            Siblings::Unknown => Vec::new(),
-        };
+        let names = functions.iter().zip(0..);
+        let names = names.filter_map(|(function, member)| Some((function.name?.into(), member)));
         let mut group = GroupScope {
             place,
-            siblings: names.into_iter().map(Name::from).collect(),
+            siblings: match siblings {
+                Siblings::Known => names.collect(),
+                Siblings::Unknown => HashMap::new(),
+            },
             ..GroupScope::default()
         };
         let mut members = Vec::with_capacity(functions.len());

@@ -124,6 +124,12 @@ pub fn compile_forms(forms: &[Form], options: &CompileOptions) -> Result<Program
     compiler.finish(entry)
 }
 
+/// How many findings are told; a source with more is wrong enough.
+const MAX_FINDINGS: usize = 100;
+
+/// How many findings come with a name that may have been meant.
+const MAX_SUGGESTED: usize = 20;
+
 /// How many forms a program may have; a bound on what the compiler keeps.
 const MAX_FORMS: usize = 200_000;
 
@@ -292,8 +298,10 @@ impl<'a> Compiler<'a> {
         message: impl Into<String>,
         hint: impl Into<String>,
     ) {
-        self.findings
-            .push(Finding::new(span, rule, message).with_hint(hint));
+        if self.findings.len() < MAX_FINDINGS {
+            self.findings
+                .push(Finding::new(span, rule, message).with_hint(hint));
+        }
     }
 
     fn malformed(&mut self, form: &Form, message: impl Into<String>, hint: &str) -> Id {
@@ -434,7 +442,12 @@ impl<'a> Compiler<'a> {
             );
             return;
         }
-        let hint = match self.nearest(name) {
+        let near = if self.findings.len() < MAX_SUGGESTED {
+            self.nearest(name)
+        } else {
+            None
+        };
+        let hint = match near {
             Some(near) => format!("did you mean `{near}`?"),
             None if name.starts_with('%') => "write `(fn [x] …)`".to_owned(),
             None => {

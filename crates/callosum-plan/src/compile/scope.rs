@@ -3,7 +3,7 @@
 //! Each function has slots of its own, one for each name it binds, never used again for another. A
 //! name of a function further out becomes a copy that is taken when the inner one is made.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use super::{Compiler, Reference};
 use crate::{
@@ -12,8 +12,11 @@ use crate::{
     span::Span,
 };
 
+/// How many names of one kind are looked through for one that is like another.
+const NEAR: usize = 500;
+
 /// How a function comes to the value of a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Access {
     Local(u32),
     Captured(u32),
@@ -31,7 +34,10 @@ pub(super) struct Resolved {
 /// The names of one function while it is compiled.
 #[derive(Default)]
 pub(super) struct FunctionScope {
-    names: Vec<(Name, u32, Option<FunctionId>)>,
+    /// What each name stands for, the innermost last.
+    names: HashMap<Name, Vec<(u32, Option<FunctionId>)>>,
+    /// The names in the order in which they were bound.
+    order: Vec<Name>,
     slots: u32,
     /// Of the group that the function belongs to; none for the program itself.
     pub(super) group: GroupScope,
@@ -41,8 +47,8 @@ pub(super) struct FunctionScope {
 #[derive(Default)]
 pub(super) struct GroupScope {
     pub(super) place: u32,
-    pub(super) siblings: Vec<Name>,
-    pub(super) captures: Vec<Resolved>,
+    pub(super) siblings: HashMap<Name, u32>,
+    pub(super) captures: HashMap<Access, u32>,
     pub(super) capture_ids: Vec<Id>,
 }
 
@@ -57,7 +63,7 @@ impl FunctionScope {
     /// Gives a name a slot; it hides the same name of before.
     pub(super) fn bind(&mut self, name: Name, function: Option<FunctionId>) -> u32 {
         let slot = self.slot();
-        self.names.push((name, slot, function));
+        self.bind_slot(name, slot, function);
         slot
     }
 
@@ -69,17 +75,26 @@ impl FunctionScope {
 
     /// Makes a name stand for a slot that it doesn't have yet.
     pub(super) fn name_slot(&mut self, name: Name, slot: u32) {
-        self.names.push((name, slot, None));
+        self.bind_slot(name, slot, None);
+    }
+
+    fn bind_slot(&mut self, name: Name, slot: u32, function: Option<FunctionId>) {
+        self.order.push(Name::clone(&name));
+        self.names.entry(name).or_default().push((slot, function));
     }
 
     /// Returns how many names there are, for `release`.
     pub(super) fn mark(&self) -> usize {
-        self.names.len()
+        self.order.len()
     }
 
     /// Forgets the names that came after the mark; their slots stay theirs.
     pub(super) fn release(&mut self, mark: usize) {
-        self.names.truncate(mark);
+        for name in self.order.drain(mark..) {
+            if let Some(bound) = self.names.get_mut(&name) {
+                bound.pop();
+            }
+        }
     }
 
     pub(super) fn frame(&self) -> u32 {
@@ -94,18 +109,17 @@ impl Compiler<'_> {
 
     fn resolve_at(&mut self, level: usize, name: &str) -> Option<Resolved> {
         let scope = &self.functions[level];
-        if let Some((_, slot, function)) = scope.names.iter().rev().find(|(own, ..)| &**own == name)
-        {
+        let bound = scope.names.get(name).and_then(|bound| bound.last());
+        if let Some((slot, function)) = bound {
             return Some(Resolved {
                 access: Access::Local(*slot),
                 reference: function.map(Reference::Function),
             });
         }
-        let siblings = &scope.group.siblings;
-        if let Some(member) = siblings.iter().rposition(|own| &**own == name) {
+        if let Some(&member) = scope.group.siblings.get(name) {
             return Some(Resolved {
-                access: Access::Sibling(member as u32),
-                reference: Some(Reference::Function((scope.group.place, member as u32))),
+                access: Access::Sibling(member),
+                reference: Some(Reference::Function((scope.group.place, member))),
             });
         }
         if level == 0 {
@@ -126,18 +140,18 @@ impl Compiler<'_> {
             return Some(outer);
         }
         let captures = &self.functions[level].group.captures;
-        let place = match captures.iter().position(|own| own.access == outer.access) {
-            Some(place) => place,
+        let place = match captures.get(&outer.access) {
+            Some(&place) => place,
             None => self.capture(level, outer),
         };
         Some(Resolved {
-            access: Access::Captured(place as u32),
+            access: Access::Captured(place),
             reference: outer.reference,
         })
     }
 
     /// Lets the functions of a group take a value from around them.
-    fn capture(&mut self, level: usize, outer: Resolved) -> usize {
+    fn capture(&mut self, level: usize, outer: Resolved) -> u32 {
         // The reference isn't noted: to take a function along is not to call it or hand it on.
         let silent = Resolved {
             reference: None,
@@ -145,19 +159,21 @@ impl Compiler<'_> {
         };
         let id = self.refer(silent, Span::default());
         let group = &mut self.functions[level].group;
-        group.captures.push(outer);
+        let place = group.capture_ids.len() as u32;
+        group.captures.insert(outer.access, place);
         group.capture_ids.push(id);
-        group.captures.len() - 1
+        place
     }
 
     /// Returns the known name that is most like this one, if any is.
     pub(super) fn nearest(&self, name: &str) -> Option<Arc<str>> {
+        // Those that were bound last, of functions with very many.
         let locals = self
             .functions
             .iter()
-            .flat_map(|scope| scope.names.iter().map(|(name, ..)| name));
+            .flat_map(|scope| scope.order.iter().rev().take(NEAR));
         let known = locals
-            .chain(&self.globals)
+            .chain(self.globals.iter().take(NEAR))
             .chain(self.options.library.names());
         let near = known
             .map(|known| (strsim::jaro_winkler(name, known), known))

@@ -1,6 +1,7 @@
 //! Vectors and maps. All are eager, and what they give is new; nothing changes.
 
 use std::{
+    borrow::Cow,
     cmp::Ordering,
     collections::{BTreeMap, HashSet},
     mem::{size_of, take},
@@ -85,22 +86,22 @@ pub(super) const FUNCTIONS: &[Row] = &[
         length("length", &arguments[0])
     }),
     ("first", 1, 1, |workshop, arguments| {
-        let items = items_of("first", &mut workshop.budget, take(&mut arguments[0]))?;
+        let items = sequence("first", &mut workshop.budget, &arguments[0])?;
         Ok(items.first().cloned().unwrap_or_default())
     }),
     ("last", 1, 1, |workshop, arguments| {
-        let items = items_of("last", &mut workshop.budget, take(&mut arguments[0]))?;
+        let items = sequence("last", &mut workshop.budget, &arguments[0])?;
         Ok(items.last().cloned().unwrap_or_default())
     }),
     ("rest", 1, 1, |workshop, arguments| {
-        let items = items_of("rest", &mut workshop.budget, take(&mut arguments[0]))?;
+        let items = sequence("rest", &mut workshop.budget, &arguments[0])?;
         workshop
             .budget
             .vector(items.get(1..).unwrap_or_default().to_vec())
     }),
     ("nth", 2, 3, |workshop, arguments| {
         let place = integer("nth", &arguments[1])?;
-        let items = items_of("nth", &mut workshop.budget, take(&mut arguments[0]))?;
+        let items = sequence("nth", &mut workshop.budget, &arguments[0])?;
         let found = usize::try_from(place)
             .ok()
             .and_then(|place| items.get(place));
@@ -133,13 +134,13 @@ pub(super) const FUNCTIONS: &[Row] = &[
     }),
     ("take", 2, 2, |workshop, arguments| {
         let wanted = count("take", &arguments[0])?;
-        let items = items_of("take", &mut workshop.budget, take(&mut arguments[1]))?;
+        let items = sequence("take", &mut workshop.budget, &arguments[1])?;
         let end = wanted.min(items.len());
         workshop.budget.vector(items[..end].to_vec())
     }),
     ("drop", 2, 2, |workshop, arguments| {
         let unwanted = count("drop", &arguments[0])?;
-        let items = items_of("drop", &mut workshop.budget, take(&mut arguments[1]))?;
+        let items = sequence("drop", &mut workshop.budget, &arguments[1])?;
         workshop
             .budget
             .vector(items.get(unwanted..).unwrap_or_default().to_vec())
@@ -154,7 +155,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
     }),
     ("subvec", 2, 3, |workshop, arguments| {
         let from = count("subvec", &arguments[1])?;
-        let items = items_of("subvec", &mut workshop.budget, take(&mut arguments[0]))?;
+        let items = sequence("subvec", &mut workshop.budget, &arguments[0])?;
         let to = match arguments.get(2) {
             Some(to) => count("subvec", to)?,
             None => items.len(),
@@ -172,7 +173,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
         if size == 0 {
             return Err(Failure::argument("`partition` takes a size of 1 or more"));
         }
-        let items = items_of("partition", &mut workshop.budget, take(&mut arguments[1]))?;
+        let items = sequence("partition", &mut workshop.budget, &arguments[1])?;
         let mut parts = Vec::with_capacity(items.len() / size);
         for part in items.chunks_exact(size) {
             parts.push(workshop.budget.vector(part.to_vec())?);
@@ -194,9 +195,9 @@ pub(super) const FUNCTIONS: &[Row] = &[
         workshop.budget.vector(kept)
     }),
     ("frequencies", 1, 1, |workshop, arguments| {
-        let items = items_of("frequencies", &mut workshop.budget, take(&mut arguments[0]))?;
+        let items = sequence("frequencies", &mut workshop.budget, &arguments[0])?;
         let mut counts = BTreeMap::new();
-        for item in &items {
+        for item in items.iter() {
             let count = counts.entry(key_of("frequencies", item)?).or_insert(0_i64);
             *count += 1;
         }
@@ -211,6 +212,18 @@ pub(super) const FUNCTIONS: &[Row] = &[
         sorted_by("sort", &mut workshop.budget, items, keys)
     }),
 ];
+
+/// As [`items_of`], for who only looks.
+fn sequence<'v>(
+    name: &str,
+    budget: &mut Budget,
+    value: &'v Value,
+) -> Result<Cow<'v, [Value]>, Failure> {
+    match value {
+        Value::Vector(vector) => Ok(Cow::Borrowed(vector)),
+        other => Ok(Cow::Owned(items_of(name, budget, other.clone())?)),
+    }
+}
 
 /// The items of a vector, the characters of a string, nothing of nil.
 pub(crate) fn items_of(

@@ -331,7 +331,7 @@ fn extreme(name: &str, arguments: &[Value], wanted: Ordering) -> Result<Value, F
 fn equal(workshop: &mut Workshop, arguments: &[Value]) -> Result<bool, Failure> {
     for pair in arguments.windows(2) {
         let budget = &mut workshop.budget;
-        if !pair[0].equals(&pair[1], || budget.spend(1))? {
+        if !pair[0].equals(&pair[1], |work| budget.spend(work))? {
             return Ok(false);
         }
     }

@@ -25,6 +25,8 @@ pub(super) const FUNCTIONS: &[Row] = &[
         let (pattern, text) = prepare("re-seq", workshop, arguments)?;
         let mut items = Vec::new();
         for captures in pattern.captures_iter(&text) {
+            // Each may have looked through all of the text that is left.
+            workshop.budget.spend(text.len() as u64 / 64)?;
             workshop.budget.allocate(64 * captures.len() as u64)?;
             items.push(found(&captures));
         }

@@ -226,7 +226,7 @@ pub(super) fn conform(
 ) -> Result<(), Failure> {
     let Some(schema) = schema else { return Ok(()) };
     let budget = &mut shared.workshop.budget;
-    match schema.mismatch(value, &mut || budget.spend(1))? {
+    match schema.mismatch(value, &mut |work| budget.spend(work))? {
         None => Ok(()),
         Some(mismatch) => Err(Failure::new(FailureKind::TypeValidationError, mismatch)),
     }

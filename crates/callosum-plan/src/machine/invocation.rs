@@ -71,6 +71,12 @@ impl Fiber {
             self.operands.truncate(start);
             return Err(failure);
         }
+        // Strings may be long, and most functions look through theirs.
+        let texts = self.operands[start..].iter().map(|operand| match operand {
+            Value::Text(text) | Value::Keyword(text) => text.len() as u64 / 256,
+            _ => 0,
+        });
+        shared.workshop.budget.spend(texts.sum())?;
         match &function.body {
             Body::Pure(body) => {
                 let result = body(&mut shared.workshop, &mut self.operands[start..]);

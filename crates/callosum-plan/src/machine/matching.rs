@@ -33,7 +33,7 @@ impl Fiber {
             }
             (Pattern::Literal(literal), _) => {
                 let budget = &mut shared.workshop.budget;
-                literal.equals(value, || budget.spend(1))
+                literal.equals(value, |work| budget.spend(work))
             }
             (Pattern::Vector { items, rest }, Value::Vector(values)) => {
                 if values.len() < items.len() || (rest.is_none() && values.len() > items.len()) {
@@ -65,6 +65,8 @@ impl Fiber {
                     Extent::Lenient => Ok(true),
                     Extent::Exact => Ok(map.len() == entries.len()),
                     Extent::Rest(rest) | Extent::LenientRest(rest) => {
+                        let looks = map.len() as u64 * entries.len() as u64;
+                        shared.workshop.budget.spend(looks / 16)?;
                         let others: BTreeMap<Key, Value> = map
                             .iter()
                             .filter(|(key, _)| !entries.iter().any(|(own, _)| own == *key))

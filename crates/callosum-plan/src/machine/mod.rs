@@ -191,7 +191,7 @@ impl Machine {
                 return Err(StartError::Missing(parameter.name.to_string()));
             };
             if let Some(schema) = &parameter.schema {
-                let mismatch = schema.mismatch(value, &mut || workshop.budget.spend(1));
+                let mismatch = schema.mismatch(value, &mut |work| workshop.budget.spend(work));
                 let mismatch = mismatch.unwrap_or_else(|failure| Some(failure.message));
                 if let Some(mismatch) = mismatch {
                     let name = parameter.name.to_string();

@@ -96,7 +96,7 @@ impl Value {
     /// Returns the value as a form of literals.
     ///
     /// As deep as the value is; for values that were read. Functions become `nil`.
-    pub fn to_form(&self) -> Form {
+    pub(crate) fn to_form(&self) -> Form {
         Form::built(match self {
             Self::Nil | Self::Function(_) => FormKind::Nil,
             Self::Boolean(value) => FormKind::Boolean(*value),

@@ -158,3 +158,41 @@ fn characters_that_hide_source_are_refused() {
     // A letter of another script in a name reads as one of ours.
     fail("(call :stor\u{430}ge.read)", FailureKind::ParseError);
 }
+
+/// CCOS-RTFS-1: what would take long in the compiler or in one function takes little, or is counted.
+#[test]
+fn nothing_takes_long_that_is_not_counted() {
+    let names: String = (0..20_000).map(|number| format!("x{number} 1 ")).collect();
+    let uses = "x0 ".repeat(20_000);
+    let source = format!("(let [{names}] (count [{uses}]))");
+    assert_eq!(ends(&source).unwrap().to_string(), "20000");
+    let inner = format!("(let [{names}] (count ((fn [] [{uses}]))))");
+    assert_eq!(ends(&inner).unwrap().to_string(), "20000");
+    let strangers: String = (0..20_000).map(|number| format!("(y{number}) ")).collect();
+    let source = format!("(let [{names}] {strangers})");
+    let findings = compile(&source, &CompileOptions::default()).err().unwrap();
+    assert_eq!(findings.len(), 100);
+    let text = "(reduce (fn [s x] (str s s)) \"ab\" (range 20))";
+    for source in [
+        format!("(let [a {text} b {text}] (dotimes [i 100000] (= a b)))"),
+        format!("(let [a {text}] (dotimes [i 100000] (string-contains a \"ac\")))"),
+        format!("(let [a {text}] (re-seq \".*?[^ab]|[ab]\" a))"),
+        format!("(let [a {text} m (hash-map a 1)] (dotimes [i 100000] (get m a)))"),
+    ] {
+        exhausts(&source);
+    }
+    assert_eq!(
+        ends("(let [v (range 50000)] (dotimes [i 20000] (first v)))").unwrap(),
+        Value::Nil
+    );
+}
+
+/// What runs is handed between threads.
+#[test]
+fn programs_machines_and_values_may_cross_threads() {
+    fn crosses<T: Send>() {}
+    fn is_shared<T: Send + Sync>() {}
+    crosses::<callosum_plan::Machine>();
+    is_shared::<callosum_plan::Program>();
+    is_shared::<Value>();
+}

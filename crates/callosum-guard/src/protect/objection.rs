@@ -84,6 +84,47 @@ const STARTUP_FILES: [&str; 22] = [
     ".gitconfig",
 ];
 
+/// Folders in a home folder in which all starts by itself.
+const STARTUP_FOLDERS: [&str; 6] = [
+    ".config/fish/",
+    ".config/autostart/",
+    ".config/systemd/user/",
+    "Library/LaunchAgents/",
+    ".oh-my-zsh/",
+    ".bashrc.d/",
+];
+
+/// The folders of clients, and what in each steers their hooks, also by the beginning of its name.
+const SETTINGS: [(&str, &[&str]); 6] = [
+    (
+        ".claude",
+        &[
+            "settings*",
+            "settings.json",
+            "settings.local.json",
+            "hooks",
+            "plugins",
+        ],
+    ),
+    (
+        ".codex",
+        &[
+            "config.toml",
+            "hooks.json",
+            "hooks",
+            "rules",
+            "requirements.toml",
+        ],
+    ),
+    (
+        ".gemini",
+        &["settings*", "settings.json", "hooks", "policies"],
+    ),
+    (".qwen", &["settings*", "settings.json", "hooks"]),
+    (".opencode", &["plugin", "plugins"]),
+    (".cursor", &["hooks.json", "hooks"]),
+];
+
 /// Decides over a write to a path by a tool that writes files.
 ///
 /// The path may be relative to the facts' working folder. Links are followed as far as the facts
@@ -131,8 +172,8 @@ pub(crate) fn objection_to(
     }
     let absolute = place::follow(&path::absolute(text, cwd), facts);
     let name = path::name(&absolute);
-    if let Some(objection) = settings(&absolute) {
-        return Some(objection);
+    if settings(&absolute, reach) {
+        return Some(HOOKS);
     }
     if let Some(root) = &facts.root
         && path::is_within(&absolute, root)
@@ -153,20 +194,18 @@ pub(crate) fn objection_to(
     {
         return Some(STATE);
     }
-    if is_kept(&absolute, facts) {
+    let holds = |inner: &String| reach == Reach::Whole && path::is_within(inner, &absolute);
+    if is_kept(&absolute, facts) || facts.kept.iter().any(holds) {
         return Some(STATE);
     }
     if let Some(home) = &facts.home
         && path::is_within(&absolute, home)
     {
         let inner = absolute[home.trim_end_matches('/').len()..].trim_start_matches('/');
+        let is_all = |folder: &str| reach == Reach::Whole && folder.trim_end_matches('/') == inner;
+        let mut folders = STARTUP_FOLDERS.iter();
         if STARTUP_FILES.contains(&inner)
-            || inner.starts_with(".config/fish/")
-            || inner.starts_with(".config/autostart/")
-            || inner.starts_with(".config/systemd/user/")
-            || inner.starts_with("Library/LaunchAgents/")
-            || inner.starts_with(".oh-my-zsh/")
-            || inner.starts_with(".bashrc.d/")
+            || folders.any(|folder| inner.starts_with(folder) || is_all(folder))
         {
             return Some(STARTUP);
         }
@@ -211,22 +250,28 @@ fn is_root(path: &str, facts: &Facts) -> bool {
             .is_some_and(|home| path::is_within(home, path))
 }
 
-/// The clients' settings in which hooks are registered, wherever they stand.
-fn settings(path: &str) -> Option<Objection> {
-    let parts: Vec<&str> = path.split('/').collect();
-    let hooked = parts.windows(2).any(|pair| match pair {
-        [".claude", file] => file.starts_with("settings") || matches!(*file, "hooks" | "plugins"),
-        [".codex", file] => matches!(
-            *file,
-            "config.toml" | "hooks.json" | "hooks" | "rules" | "requirements.toml"
-        ),
-        [".gemini", file] => {
-            file.starts_with("settings") || *file == "hooks" || *file == "policies"
+/// Whether it is of the clients' settings in which hooks are registered, wherever they stand, or
+/// a folder of theirs that goes as a whole. A pattern is one where it takes them in.
+fn settings(path: &str, reach: Reach) -> bool {
+    let is_folder = |part: &str, folder: &str| {
+        part == folder || !glob::takes_all(part) && glob::matches(part, folder)
+    };
+    let is_file = |part: &str, file: &str| {
+        part == file || glob::matches(file, part) || glob::matches(part, file)
+    };
+    let mut parts = path.split('/').peekable();
+    while let Some(part) = parts.next() {
+        let next = parts.peek();
+        let fits = SETTINGS.iter().any(|(folder, files)| {
+            is_folder(part, folder)
+                && match next {
+                    Some(next) => files.iter().any(|file| is_file(next, file)),
+                    None => reach == Reach::Whole,
+                }
+        });
+        if fits {
+            return true;
         }
-        [".qwen", file] => file.starts_with("settings") || *file == "hooks",
-        [".opencode", file] => matches!(*file, "plugin" | "plugins"),
-        [".cursor", file] => matches!(*file, "hooks.json" | "hooks"),
-        _ => false,
-    });
-    hooked.then_some(HOOKS)
+    }
+    false
 }

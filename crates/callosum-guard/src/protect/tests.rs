@@ -16,7 +16,10 @@ touch -d now .calrc
 mkdir -p .calrc
 rm -f .calrc
 trash .calrc
+grm .calrc
+del .calrc
 gio trash .calrc
+gio move .calrc x
 chmod 600 .calrc
 chown --from=a b .calrc
 setfacl -m u:x:rw .calrc
@@ -90,7 +93,9 @@ git bundle create .calrc HEAD
 git checkout main .calrc
 git restore .calrc
 git rm .calrc
+git rm --cached .calrc
 git mv a .calrc
+git mv .calrc a
 ";
 
 /// CAKE-SHIM-1: each row of the table finds what its program writes, and that is held against it.

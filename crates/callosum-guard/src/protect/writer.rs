@@ -12,6 +12,9 @@ pub(crate) enum Reach {
     Protected,
     /// Whatever is protected but the system's files: nothing in the file itself is changed.
     Guarded,
+    /// Whatever is protected, and whatever folder such a file stands in: all of it goes, or is
+    /// another one afterwards.
+    Whole,
 }
 
 /// The words that name what is written.
@@ -25,6 +28,8 @@ pub(super) enum Part {
     At(usize),
     /// The last operand, where there are so many.
     Last(usize),
+    /// Operands from this one on but the last.
+    Sources(usize),
     /// Operands from this one on, without the ending that goes as they are unpacked.
     Unpacked(&'static str),
 }
@@ -45,8 +50,8 @@ pub(super) struct Writer {
     pub(super) reach: Reach,
 }
 
-use Part::{At, From, Last, Unpacked, Value};
-use Reach::{Anywhere, Guarded, Protected};
+use Part::{At, From, Last, Sources, Unpacked, Value};
+use Reach::{Anywhere, Guarded, Protected, Whole};
 
 const fn writer(
     names: &'static str,
@@ -90,12 +95,16 @@ pub(super) const WRITERS: &[Writer] = &[
     writer("mkfifo mknod", "-m --mode -Z", &[From(0)], Protected),
     writer("touch", "-d -t -r --date --reference --time", &[From(0)], Guarded),
     writer("mkdir", "-m --mode", &[From(0)], Guarded),
-    writer("rm unlink rmdir shred", "-n --iterations -s --size", &[From(0)], Protected),
-    writer("trash trash-put rmtrash gomi rip", "", &[From(0)], Protected),
-    writer("gio", "", &[From(1)], Protected).of("trash remove move"),
-    writer("chmod chattr", "--reference", &[From(0)], Protected),
-    writer("chown chgrp", "--reference --from", &[From(1)], Protected),
-    writer("setfacl", "-m -x -M -X --modify --remove --restore", &[From(0)], Protected),
+    writer("rm unlink rmdir shred", "-n --iterations -s --size", &[From(0)], Whole),
+    writer("trash trash-put rmtrash gomi rip", "", &[From(0)], Whole),
+    writer("grm srm rimraf del-cli rmrf", "", &[From(0)], Whole),
+    writer("del rd erase ri Remove-Item remove-item", "", &[From(0)], Whole),
+    writer("gio", "", &[From(1)], Whole).of("trash remove"),
+    writer("gio", "", &[At(1)], Whole).of("move rename"),
+    writer("gio", "", &[From(1)], Protected).of("move"),
+    writer("chmod chattr", "--reference", &[From(0)], Whole),
+    writer("chown chgrp", "--reference --from", &[From(1)], Whole),
+    writer("setfacl", "-m -x -M -X --modify --remove --restore", &[From(0)], Whole),
     writer("dos2unix unix2dos mac2unix unix2mac", "-n --newfile -c --convmode", &[From(0)], Protected),
     writer("gzip pigz bzip2 pbzip2 xz lzma lzip compress lz4", "-S --suffix -T --threads -p", &[From(0)], Protected)
         .without("-c --stdout --to-stdout -k --keep -l --list -t --test"),
@@ -106,8 +115,8 @@ pub(super) const WRITERS: &[Writer] = &[
     writer("gzip", "-S --suffix", &[Unpacked(".gz")], Protected).with("-d --decompress").without("-c --stdout"),
     writer("xz", "-T", &[Unpacked(".xz")], Protected).with("-d --decompress").without("-c --stdout"),
     writer("zstd", "-o -T -D", &[Value("-o")], Protected),
-    writer("rename prename file-rename", "-e", &[From(0)], Protected).without("-n --no-act"),
-    writer("rename.ul", "", &[From(2)], Protected).without("-n --no-act"),
+    writer("rename prename file-rename", "-e", &[From(0)], Whole).without("-n --no-act"),
+    writer("rename.ul", "", &[From(2)], Whole).without("-n --no-act"),
     writer("mmv", "", &[Last(2)], Protected),
     writer("sort", "-o --output -k --key -t --field-separator -T -S --parallel", &[Value("-o --output")], Anywhere),
     writer("shuf", "-o --output -n --head-count -i --input-range --random-source", &[Value("-o --output")], Anywhere),
@@ -168,8 +177,10 @@ pub(super) const WRITERS: &[Writer] = &[
     writer("git", "-o --output --format --prefix --remote", &[Value("-o --output")], Protected).of("archive"),
     writer("git", "-o --output-directory", &[Value("-o --output-directory")], Protected).of("format-patch"),
     writer("git", "", &[At(2)], Protected).of("bundle"),
-    writer("git", "-b -B", &[From(1)], Protected).of("checkout"),
-    writer("git", "-s --source", &[From(1)], Protected).of("restore"),
-    writer("git", "", &[From(1)], Protected).of("rm"),
-    writer("git", "", &[From(1)], Protected).of("mv"),
+    writer("git", "-b -B", &[From(1)], Whole).of("checkout"),
+    writer("git", "-s --source", &[From(1)], Whole).of("restore"),
+    writer("git", "", &[From(1)], Whole).of("rm").without("--cached"),
+    writer("git", "", &[From(1)], Protected).of("rm").with("--cached"),
+    writer("git", "", &[Last(2)], Protected).of("mv"),
+    writer("git", "", &[Sources(1)], Whole).of("mv"),
 ];

@@ -112,6 +112,11 @@ pub(super) fn by_table(writer: &Writer, call: &Call, facts: &Facts, all: &mut Ve
             Part::From(from) => {
                 operands(&subject).skip(*from).for_each(&mut add);
             }
+            Part::Sources(from) => {
+                let sources: Vec<&str> = operands(&subject).skip(*from).collect();
+                let count = sources.len().saturating_sub(1);
+                sources.into_iter().take(count).for_each(&mut add);
+            }
             Part::At(at) => operands(&subject).nth(*at).into_iter().for_each(&mut add),
             Part::Last(least) => {
                 let last = operands(&subject).next_back();
@@ -164,6 +169,18 @@ fn copied(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
         return;
     };
     all.push((to.to_owned(), Reach::Anywhere));
+    let replaces = match call.name.as_str() {
+        "ln" | "gln" => folder.is_none() && !to.ends_with('/'),
+        "rsync" => {
+            let mut options = subject.options.iter();
+            options.any(|given| given.name.starts_with("--del"))
+        }
+        "cp" | "gcp" => subject.has("-T") || subject.has("--no-target-directory"),
+        _ => false,
+    };
+    if replaces {
+        all.push((to.to_owned(), Reach::Whole));
+    }
     let count = subject.operands.len() - usize::from(folder.is_none());
     put_into(to, &subject, count, all);
 }
@@ -188,14 +205,15 @@ fn moved(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
     let subject = Subject::of_user(call, "-t --target-directory -S --suffix", facts);
     let folder = into(&subject);
     let count = subject.operands.len();
+    let replaces_target = subject.has("-T") || subject.has("--no-target-directory");
     for (at, path) in operands(&subject).enumerate() {
         let is_target = folder.is_none() && at + 1 == count;
-        let reach = if is_target {
-            Reach::Anywhere
-        } else {
-            Reach::Protected
-        };
-        all.push((path.to_owned(), reach));
+        if is_target {
+            all.push((path.to_owned(), Reach::Anywhere));
+        }
+        if !is_target || replaces_target {
+            all.push((path.to_owned(), Reach::Whole));
+        }
         if is_target && count > 1 {
             put_into(path, &subject, count - 1, all);
         }

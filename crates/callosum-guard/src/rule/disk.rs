@@ -54,7 +54,7 @@ pub(super) const TOOLS: &[Tool] = &[
             "newfs",
             "mkntfs",
         ],
-        takes: "-t -L -b -m -N -F",
+        takes: "-t -L -b -m -N",
         one_dash: false,
         tests: &[("file-system", |s| {
             s.operands.iter().any(|(word, _)| {
@@ -73,8 +73,15 @@ pub(super) const TOOLS: &[Tool] = &[
                 "mkfs -t xfs /dev/sdb",
                 "mkswap /dev/sda2",
                 "mkfs $DISK",
+                "mkfs.ext4 -F /dev/nvme0n1p2",
+                "mkfs.vfat -F 32 /dev/sdb1",
             ],
-            spares: &["mkfs.ext4 disk.img", "mkfs --help", "mkfs.ext4 -V"],
+            spares: &[
+                "mkfs.ext4 disk.img",
+                "mkfs.vfat -F 32 disk.img",
+                "mkfs --help",
+                "mkfs.ext4 -V",
+            ],
         }],
     },
     Tool {

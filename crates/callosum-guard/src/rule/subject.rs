@@ -70,7 +70,10 @@ impl<'a> Subject<'a> {
     fn read(mut self, takes: &str) -> Subject<'a> {
         let subject = &mut self;
         let call = subject.call;
-        let listed = |option: &str| takes.split(' ').any(|one| one == option);
+        let is_merging = call.name == "git" && merges(call);
+        let listed = |option: &str| {
+            takes.split(' ').any(|one| one == option) && !(is_merging && option == "-m")
+        };
         let words = call.words.get(1..).unwrap_or_default();
         // `cargo +nightly` names a toolchain.
         let mut at = usize::from(
@@ -296,6 +299,23 @@ impl<'a> Subject<'a> {
             .iter()
             .any(|(word, _)| self.place(&word.text) == wanted)
     }
+}
+
+/// Whether it is a command of git's whose `-m` takes nothing: elsewhere a message follows.
+fn merges(call: &Call) -> bool {
+    const MERGING: [&str; 5] = ["checkout", "switch", "branch", "read-tree", "rebase"];
+    const MESSAGES: [&str; 7] = [
+        "commit",
+        "merge",
+        "tag",
+        "stash",
+        "notes",
+        "cherry-pick",
+        "revert",
+    ];
+    let mut words = call.words.iter().map(|word| word.text.as_str());
+    let verb = words.find(|word| MERGING.contains(word) || MESSAGES.contains(word));
+    verb.is_some_and(|verb| MERGING.contains(&verb))
 }
 
 /// The place that a pattern's class names.

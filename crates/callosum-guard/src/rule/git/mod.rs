@@ -180,6 +180,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "checkout-index -f -a",
                 "read-tree --reset -u",
                 "reset --merge",
+                "submodule update -f|--force",
             ],
             severity: Severity::Ask,
             reason: "it throws away changes that are not committed",
@@ -191,6 +192,8 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "git checkout HEAD -- a.rs",
                 "git switch --discard-changes main",
                 "git checkout -f",
+                "git checkout -m .",
+                "git submodule update --init --force",
             ],
             spares: &[
                 "git checkout main",

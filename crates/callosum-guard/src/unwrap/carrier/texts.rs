@@ -81,6 +81,14 @@ impl Walker<'_> {
                 },
             )
         };
+        let types = verb.is_some_and(|at| {
+            let verb = words[at].text.as_str();
+            verb.starts_with("send") || matches!(verb, "stuff" | "-X")
+        });
+        // Several words are run as they are, without a shell.
+        if !types && words.len() > at + 1 {
+            return self.inner(name, &words[at..], None);
+        }
         let mut text = String::new();
         for word in words.get(at..).unwrap_or_default() {
             match word.text.as_str() {

@@ -11,6 +11,9 @@ const LONGEST: usize = 500;
 /// How much is looked at for that, in bytes: a key must be whole to be recognised.
 const LOOKED_AT: usize = 8 * LONGEST;
 
+/// Most lines of an error that is told.
+const MOST_LINES: usize = 4;
+
 /// The words without secrets and colours; what else a terminal would obey is escaped. Lines stay
 /// lines.
 pub(crate) fn fit(words: &str) -> String {
@@ -39,6 +42,23 @@ pub(crate) fn fit_line(words: &str, longest: usize) -> String {
         line.push('…');
     }
     line
+}
+
+/// The words without the calls that JavaScript lists below an error, and at most the last few lines.
+pub(crate) fn without_stack(words: &str) -> String {
+    let is_call = |line: &&str| {
+        let line = line.trim_start();
+        line.starts_with("at ") || line.starts_with("Node.js v")
+    };
+    let is_blank = |line: &&str| {
+        line.trim_matches(['^', '~', ' ', '\t', '\r', '{', '}'])
+            .is_empty()
+    };
+    let lines: Vec<&str> = words
+        .lines()
+        .filter(|line| !is_call(line) && !is_blank(line))
+        .collect();
+    lines[lines.len().saturating_sub(MOST_LINES)..].join("\n")
 }
 
 /// An error and its causes, but for those that have been said already.

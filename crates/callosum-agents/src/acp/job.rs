@@ -4,6 +4,7 @@ use std::{
     cell::OnceCell,
     pin::pin,
     sync::{Mutex, PoisonError},
+    time::Duration,
 };
 
 use agent_client_protocol::{
@@ -19,14 +20,14 @@ use agent_client_protocol::{
     },
 };
 use callosum_evidence::tokens;
-use callosum_host::process::Talk;
+use callosum_host::process::{Ending, Talk};
 use serde_json::{Map, Value};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::unix::pipe,
     select,
     sync::mpsc::UnboundedSender,
-    time::timeout,
+    time::{sleep, timeout},
 };
 
 use super::{
@@ -35,9 +36,16 @@ use super::{
     wire::{Spoke, wire},
 };
 use crate::{
-    dialect::{CUT_OFF, Complaint, UNREACHABLE, UNREADABLE},
+    dialect::{CUT_OFF, Complaint, NOT_SPOKEN, UNREACHABLE, UNREADABLE},
     transport::{Event, Job, LEAVE_WITHIN, Means, Tell, Want, farewell, relay, say},
+    words::without_stack,
 };
+
+/// How long an agent may take to end whose output ended.
+const ENDS_WITHIN: Duration = Duration::from_millis(300);
+
+/// How often it is looked whether it has.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
 /// Does one job, and tells what happens; `tell` says whether anybody still listens.
 pub(crate) fn answer(job: &Job, means: &Means<'_>, tell: &mut Tell<'_>) -> Result<(), Complaint> {
@@ -46,7 +54,7 @@ pub(crate) fn answer(job: &Job, means: &Means<'_>, tell: &mut Tell<'_>) -> Resul
             .command
             .as_ref()
             .ok_or_else(|| Complaint::of_ours("the job has no command"))?;
-        let (_agent, input, output) = Talk::start(program.as_ref(), arguments)
+        let (mut agent, input, output) = Talk::start(program.as_ref(), arguments)
             .map_err(|error| Complaint::of_kind(UNREACHABLE, &error.to_string()))?;
         let failed = |error: std::io::Error| Complaint::of_ours(&error.to_string());
         let output = pipe::Receiver::from_owned_fd(output).map_err(failed)?;
@@ -55,8 +63,64 @@ pub(crate) fn answer(job: &Job, means: &Means<'_>, tell: &mut Tell<'_>) -> Resul
             disk: means.disk,
             root: &job.root,
         };
-        converse(job, &policy, output, input, tell).await
+        match converse(job, &policy, output, input, tell).await {
+            Ok(()) => Ok(()),
+            Err(Failure::Told(complaint)) => Err(complaint),
+            Err(gone @ Failure::Gone { .. }) => Err(gone.complaint(ending(&mut agent).await)),
+        }
     })
+}
+
+/// How an agent ended whose output did, where it has within [`ENDS_WITHIN`].
+async fn ending(agent: &mut Talk) -> Option<Ending> {
+    let ended = async {
+        loop {
+            if let Some(ending) = agent.ending() {
+                return ending;
+            }
+            sleep(LOOK_AGAIN).await;
+        }
+    };
+    timeout(ENDS_WITHIN, ended).await.ok()
+}
+
+/// Why a conversation came to nothing.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// Somebody said why.
+    Told(Complaint),
+    /// The agent's output ended.
+    Gone {
+        /// Whether it had said a word of its protocol.
+        spoke: bool,
+    },
+}
+
+impl Failure {
+    /// What is told of it, with how the agent ended, where that is known.
+    pub(super) fn complaint(self, ending: Option<Ending>) -> Complaint {
+        let how = match ending {
+            Some(Ending::Exited(code)) => format!(" with exit code {code}"),
+            Some(Ending::Signalled(signal)) => format!(" by signal {signal}"),
+            _ => String::new(),
+        };
+        match self {
+            Self::Told(complaint) => complaint,
+            Self::Gone { spoke: true } => {
+                Complaint::of_kind(CUT_OFF, &format!("the agent ended{how}"))
+            }
+            Self::Gone { spoke: false } => Complaint::of_kind(
+                NOT_SPOKEN,
+                &format!("the agent ended{how} without a word of it"),
+            ),
+        }
+    }
+}
+
+impl From<Complaint> for Failure {
+    fn from(complaint: Complaint) -> Self {
+        Self::Told(complaint)
+    }
 }
 
 /// Has a conversation with an agent, from the handshake to its answer, or to the farewell.
@@ -66,7 +130,7 @@ pub(super) async fn converse<R, W>(
     from: R,
     to: W,
     tell: UnboundedSender<Event>,
-) -> Result<(), Complaint>
+) -> Result<(), Failure>
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -84,7 +148,7 @@ where
         .on_receive_notification(
             async |told: UntypedMessage, _| {
                 if told.method() == "session/update" {
-                    talk.take(&told.params()["update"]);
+                    talk.take(told.params());
                 }
                 Ok(())
             },
@@ -94,6 +158,9 @@ where
             async |asked: UntypedMessage, responder: Responder, _| {
                 if asked.method() == "session/request_permission" {
                     talk.session().interrupt();
+                }
+                if let Some(what) = policy.refuses(asked.method(), asked.params()) {
+                    talk.session().refuse(what);
                 }
                 let answer = policy.answer(asked.method(), asked.params());
                 let answer = answer.map_err(|(code, words)| Error::new(code, words));
@@ -135,7 +202,7 @@ impl Talking<'_> {
         &self,
         agent: &ConnectionTo<Agent>,
         asked: &OnceCell<SessionId>,
-    ) -> Result<Vec<Event>, Complaint> {
+    ) -> Result<Vec<Event>, Failure> {
         let files = FileSystemCapabilities::new().read_text_file(true);
         let hello = InitializeRequest::new(ProtocolVersion::V1)
             .client_capabilities(ClientCapabilities::new().fs(files))
@@ -157,6 +224,7 @@ impl Talking<'_> {
             prompt_tokens: tokens::estimate(&prompt),
             shown: Map::new(),
         });
+        self.session().id = Some(session.to_string());
         let session = asked.get_or_init(|| session).clone();
         // Its result is read as it is: reasons to stop, and places for usage, are more than the
         // protocol has.
@@ -165,13 +233,17 @@ impl Talking<'_> {
         let prompt = prompt.map_err(|error| self.failed(&error))?;
         let result = agent.send_request(prompt).block_task().await;
         let result = result.map_err(|error| self.failed(&error))?;
-        self.session().end(&result)
+        if self.spoke.is_garbled() {
+            let words = "the agent wrote a message that is not UTF-8";
+            return Err(Complaint::of_kind(UNREADABLE, words).into());
+        }
+        Ok(self.session().end(&result)?)
     }
 
     /// Takes in what an agent tells while it works.
-    fn take(&self, update: &Value) {
+    fn take(&self, told: &Value) {
         let mut session = self.session();
-        let is_within = session.take(update);
+        let is_within = session.take(told);
         session.events.drain(..).for_each(|event| self.say(event));
         if !is_within {
             self.say(Event::TooMuch);
@@ -188,46 +260,66 @@ impl Talking<'_> {
 
     /// Why there was no handshake: an agent, or the library for it, says whether it is because of
     /// the version.
-    fn not_begun(&self, error: &Error) -> Complaint {
-        let complaint = self.failed(error);
-        if error.code == ErrorCode::INVALID_REQUEST {
-            return Complaint::of_kind(UNREADABLE, &complaint.words);
+    fn not_begun(&self, error: &Error) -> Failure {
+        match self.failed(error) {
+            Failure::Told(complaint) if error.code == ErrorCode::INVALID_REQUEST => {
+                Complaint::of_kind(UNREADABLE, &complaint.words).into()
+            }
+            failure => failure,
         }
-        complaint
     }
 
     /// What an agent says that went wrong.
-    fn failed(&self, error: &Error) -> Complaint {
+    fn failed(&self, error: &Error) -> Failure {
         if is_incoming_transport_closed(error) {
             return self.gone();
         }
-        let message = match error.message.as_str() {
-            "" => "an error without words",
-            message => message,
-        };
-        let details = error.data.as_ref().and_then(|data| {
-            let ways = ["/details", "/message", ""];
-            ways.iter().find_map(|way| data.pointer(way)?.as_str())
-        });
-        let words = match details {
-            Some(details) if details != message => format!("{message}: {details}"),
-            _ => message.to_owned(),
-        };
-        let is_login =
-            error.code == ErrorCode::AUTH_REQUIRED && message.to_lowercase().contains("auth");
-        Complaint {
-            words,
-            kind: is_login.then(|| "authentication_error".to_owned()),
-            ..Complaint::default()
-        }
+        said(error).into()
     }
 
-    fn gone(&self) -> Complaint {
-        if self.spoke.ever() {
-            Complaint::of_kind(CUT_OFF, "the agent ended")
-        } else {
-            let words = "the agent ended without a word of its protocol";
-            Complaint::of_kind(UNREACHABLE, words)
+    fn gone(&self) -> Failure {
+        Failure::Gone {
+            spoke: self.spoke.ever(),
         }
     }
+}
+
+/// What an agent complains about in an error.
+///
+/// Its code is that of JSON-RPC, or the status of a server that the agent asked; others have the status
+/// beside it.
+fn said(error: &Error) -> Complaint {
+    let message = match error.message.as_str() {
+        "" => "an error without words",
+        message => message,
+    };
+    let data = error.data.as_ref();
+    let at = |way: &&str| data?.pointer(way);
+    let details = ["/details", "/message", "/error/message", ""]
+        .iter()
+        .find_map(|way| at(way)?.as_str());
+    let words = match details {
+        Some(details) if details != message => format!("{message}: {details}"),
+        _ => message.to_owned(),
+    };
+    let places = ["/status", "/code", "/error/status", "/error/code"];
+    let beside = places.iter().find_map(|way| status(at(way)?));
+    // Gemini CLI says 500 where it knows of no status.
+    let code = Value::from(i32::from(error.code));
+    let told = status(&code).filter(|status| *status != 500);
+    let is_login =
+        error.code == ErrorCode::AUTH_REQUIRED && message.to_lowercase().contains("auth");
+    Complaint {
+        words: without_stack(&words),
+        status: told.or(beside),
+        kind: is_login.then(|| "authentication_error".to_owned()),
+        ..Complaint::default()
+    }
+}
+
+/// The status of an HTTP answer, as a number or in digits.
+fn status(value: &Value) -> Option<u64> {
+    let digits = value.as_str().and_then(|digits| digits.parse().ok());
+    let number = value.as_u64().or(digits)?;
+    (400..600).contains(&number).then_some(number)
 }

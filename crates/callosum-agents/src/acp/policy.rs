@@ -38,19 +38,37 @@ impl Policy<'_> {
         }
     }
 
-    /// Lets an agent do once what only reads places within the tree; refuses once what does not.
-    fn permission(&self, params: &Value) -> Value {
+    /// What of a request is refused, in the agent's own words for it, where something is.
+    pub(super) fn refuses<'v>(&self, method: &str, params: &'v Value) -> Option<&'v str> {
+        let words = match method {
+            "session/request_permission" if !self.grants(params) => {
+                let call = &params["toolCall"];
+                call["title"].as_str().or(call["kind"].as_str())
+            }
+            "fs/write_text_file" => params["path"].as_str(),
+            _ => return None,
+        };
+        Some(words.unwrap_or("a tool without a name"))
+    }
+
+    /// Whether a call only reads places within the tree.
+    fn grants(&self, params: &Value) -> bool {
         let call = &params["toolCall"];
         let reads = matches!(call["kind"].as_str(), Some("read" | "search"));
         let locations = call["locations"].as_array();
-        let is_within = locations.is_some_and(|all| {
+        let is_within = |all: &Vec<Value>| {
             !all.is_empty()
                 && all.iter().all(|location| {
                     let path = location["path"].as_str();
                     path.is_some_and(|path| self.resolve(path).is_some())
                 })
-        });
-        let kinds: &[&str] = if reads && is_within {
+        };
+        reads && locations.is_some_and(is_within)
+    }
+
+    /// Lets an agent do once what may be done; refuses once what may not.
+    fn permission(&self, params: &Value) -> Value {
+        let kinds: &[&str] = if self.grants(params) {
             &["allow_once"]
         } else {
             &["reject_once", "reject_always"]

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::{
-    dialect::{CUT_OFF, Complaint},
+    dialect::{CUT_OFF, Complaint, MOST_TOKENS, TOOL_REFUSED},
     runner::LARGEST_ANSWER,
     transport::Event,
 };
@@ -12,12 +12,18 @@ use crate::{
 /// tool is not.
 #[derive(Debug, Default)]
 pub(super) struct Session {
+    /// Its name, once the agent gave it one.
+    pub(super) id: Option<String>,
     /// How much there is of the last message, in bytes.
     bytes: usize,
     /// The message that the text belongs to, where the agent numbers them.
     message: Option<String>,
+    /// Whether the last message has more than blanks.
+    says_something: bool,
     /// Whether a tool was called, or was to be, since the text came.
     interrupted: bool,
+    /// What the agent was refused last, in its own words.
+    refused: Option<String>,
     usage: Option<Value>,
     cost_usd: Option<f64>,
     /// What came of all that, until it was told.
@@ -25,20 +31,26 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Takes an update in; `false` where that makes the answer too long.
-    pub(super) fn take(&mut self, update: &Value) -> bool {
+    /// Takes in what is told of a session; `false` where that makes the answer too long.
+    ///
+    /// What is told of another session, such as that of an agent below this one, is no part of it.
+    pub(super) fn take(&mut self, told: &Value) -> bool {
+        let session = told["sessionId"].as_str();
+        if session.is_some() && session != self.id.as_deref() {
+            return true;
+        }
+        let update = &told["update"];
         match update["sessionUpdate"].as_str().unwrap_or_default() {
             "agent_message_chunk" => {
                 let message = update["messageId"].as_str();
                 let is_another = message.is_some() && self.message.as_deref() != message;
                 if self.interrupted || is_another {
-                    self.bytes = 0;
-                    self.events.push(Event::Anew);
-                    self.interrupted = false;
+                    self.begin_anew();
                 }
                 self.message = message.map(str::to_owned);
                 if let Some(text) = update.pointer("/content/text").and_then(Value::as_str) {
                     self.bytes += text.len();
+                    self.says_something |= !text.trim().is_empty();
                     self.events.push(Event::Text {
                         text: text.to_owned(),
                     });
@@ -70,32 +82,41 @@ impl Session {
         self.interrupted = true;
     }
 
+    /// Takes note of what the agent may not do, in its own words.
+    pub(super) fn refuse(&mut self, what: &str) {
+        self.refused = Some(what.to_owned());
+    }
+
+    /// What was said until now is not the answer.
+    fn begin_anew(&mut self) {
+        self.bytes = 0;
+        self.says_something = false;
+        self.interrupted = false;
+        self.events.push(Event::Anew);
+    }
+
     fn doing(&mut self, what: String) {
         self.events.push(Event::Doing { what });
     }
 
     /// What the result of the prompt makes of it: the events that tell it, or why there is none.
-    pub(super) fn end(&self, result: &Value) -> Result<Vec<Event>, Complaint> {
+    pub(super) fn end(&mut self, result: &Value) -> Result<Vec<Event>, Complaint> {
+        if self.interrupted {
+            self.begin_anew();
+        }
         let stopped = result["stopReason"].as_str().unwrap_or_default();
+        if let Some(what) = &self.refused
+            && !self.says_something
+            && matches!(stopped, "end_turn" | "cancelled")
+        {
+            return Err(Complaint::of_kind(TOOL_REFUSED, what));
+        }
         let (kind, words) = match stopped {
-            "end_turn" => {
-                let mut events = Vec::new();
-                let reported = result.get("usage").or(self.usage.as_ref());
-                let quota = result.pointer("/_meta/quota/token_count");
-                events.extend(
-                    reported
-                        .filter(|usage| usage.is_object())
-                        .or(quota)
-                        .map(usage),
-                );
-                let model = result.pointer("/_meta/quota/model_usage/0/model");
-                events.extend(model.and_then(Value::as_str).map(|name| Event::Model {
-                    name: name.to_owned(),
-                }));
-                events.extend(self.cost_usd.map(|usd| Event::Cost { usd }));
-                events.push(Event::Done);
-                return Ok(events);
-            }
+            "end_turn" if self.says_something && counts_nothing(result) => (
+                CUT_OFF,
+                "the agent says that it is done, and counts no token of an answer".to_owned(),
+            ),
+            "end_turn" => return Ok(self.whole(result)),
             "refusal" => ("refusal", "the agent refused to go on".to_owned()),
             "max_tokens" | "max_turn_requests" => (
                 CUT_OFF,
@@ -105,21 +126,50 @@ impl Session {
         };
         Err(Complaint::of_kind(kind, &words))
     }
+
+    fn whole(&mut self, result: &Value) -> Vec<Event> {
+        let mut events = std::mem::take(&mut self.events);
+        let reported = result.get("usage").or(self.usage.as_ref());
+        let quota = result.pointer("/_meta/quota/token_count");
+        let reported = reported.filter(|usage| usage.is_object()).or(quota);
+        events.extend(reported.and_then(usage));
+        let model = result.pointer("/_meta/quota/model_usage/0/model");
+        events.extend(model.and_then(Value::as_str).map(|name| Event::Model {
+            name: name.to_owned(),
+        }));
+        events.extend(self.cost_usd.map(|usd| Event::Cost { usd }));
+        events.push(Event::Done);
+        events
+    }
 }
 
-/// Tokens, however an agent names them.
-fn usage(said: &Value) -> Event {
-    let count = |names: &[&str]| {
-        let found = names.iter().find_map(|name| said[*name].as_u64());
-        found.unwrap_or(0)
+/// Whether an agent that counts what its models did says that none did anything: Gemini CLI counts at the
+/// end of a model's stream, and ends its turn as usual where the stream broke off before.
+fn counts_nothing(result: &Value) -> bool {
+    let Some(quota) = result.pointer("/_meta/quota") else {
+        return false;
     };
-    let output = count(&["outputTokens", "output_tokens"]);
-    let input = count(&["inputTokens", "input_tokens"]);
+    let counts = quota["token_count"].as_object();
+    let no_model = quota["model_usage"].as_array().is_some_and(Vec::is_empty);
+    no_model && counts.is_some_and(|counts| counts.values().all(|count| *count == 0))
+}
+
+/// Tokens, however an agent names them; nothing where a number is none that can be.
+fn usage(said: &Value) -> Option<Event> {
+    let count = |names: &[&str]| {
+        let found = names.iter().map(|name| &said[*name]);
+        match found.into_iter().find(|count| !count.is_null()) {
+            None => Some(0),
+            Some(count) => count.as_u64().filter(|count| *count <= MOST_TOKENS),
+        }
+    };
+    let output = count(&["outputTokens", "output_tokens"])?;
+    let input = count(&["inputTokens", "input_tokens"])?;
     // Whether those from a cache count as input differs; the total does not.
-    let total = count(&["totalTokens", "total_tokens"]);
-    Event::Usage {
+    let total = count(&["totalTokens", "total_tokens"])?;
+    Some(Event::Usage {
         input: input.max(total.saturating_sub(output)),
-        cached: count(&["cachedReadTokens", "cachedInputTokens", "cached_tokens"]),
+        cached: count(&["cachedReadTokens", "cachedInputTokens", "cached_tokens"])?,
         output,
-    }
+    })
 }

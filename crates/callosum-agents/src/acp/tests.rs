@@ -34,7 +34,8 @@ fn job(want: Want, root: &Path) -> Job {
 }
 
 /// Plays an agent: says these lines, each answer among them once the request was heard that it is
-/// numbered for, and under that one's id. Hands out what it heard.
+/// numbered for, and under that one's id; what follows the name of a session, once it was asked something
+/// there. Hands out what it heard.
 async fn play(agent: DuplexStream, lines: &str) -> Vec<Value> {
     let (from, mut to) = split(agent);
     let (heard, mut hears) = watch::channel(Vec::<Value>::new());
@@ -51,8 +52,12 @@ async fn play(agent: DuplexStream, lines: &str) -> Vec<Value> {
         all
     };
     let says = async move {
+        let mut is_open = false;
         for line in lines.lines() {
             let mut line = line.to_owned();
+            if is_open && hears.wait_for(|ids| ids.len() >= 3).await.is_err() {
+                break;
+            }
             if let Ok(mut said) = serde_json::from_str::<Value>(&line)
                 && said.get("method").is_none()
                 && let Some(number) = said["id"].as_u64()
@@ -61,6 +66,7 @@ async fn play(agent: DuplexStream, lines: &str) -> Vec<Value> {
                 let Ok(ids) = hears.wait_for(|ids| ids.len() >= number).await else {
                     break;
                 };
+                is_open |= number == 2;
                 said["id"] = ids[number - 1].clone();
                 line = said.to_string();
             }
@@ -90,6 +96,7 @@ fn played(want: Want, root: &Path, lines: &str) -> (Vec<Value>, Vec<Event>, Resu
         tokio::join!(play(theirs, lines), converse(&job, &policy, from, to, tell))
     });
     let events = std::iter::from_fn(|| told.try_recv().ok());
+    let ended = ended.map_err(|failure| failure.complaint(None));
     (said, events.collect(), ended)
 }
 
@@ -409,6 +416,155 @@ fn a_tool_that_was_refused_is_still_one() {
     );
 }
 
+const ENDED: &str = r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}"#;
+
+fn asks_to_run(title: &str) -> String {
+    let call = json!({"toolCallId": "c", "kind": "execute", "title": title});
+    let params = json!({"sessionId": "s", "toolCall": call, "options": []});
+    json!({"jsonrpc": "2.0", "id": 0, "method": "session/request_permission", "params": params})
+        .to_string()
+}
+
+/// CAL-COM-1, CAL-ERR-1: what was said before a tool is no answer where nothing comes after it either; where
+/// the tool was refused by us, it is told which, and asking again would not help.
+#[test]
+fn words_before_a_tool_are_no_answer_where_it_ends_there() {
+    let call = update(&json!({"sessionUpdate": "tool_call", "title": "ls"}));
+    let lines = [HELLO, OPENED, &chunk("Looking."), &call, ENDED];
+    let (_, events, ended) = played(asked(), Path::new("/"), &lines.join("\n"));
+    assert!(ended.is_ok(), "{ended:?}");
+    assert_eq!(text_of(&events), "");
+    let asks = asks_to_run("rm -rf build");
+    for stopped in ["end_turn", "cancelled"] {
+        let ended = ENDED.replace("end_turn", stopped);
+        for said in [
+            vec![],
+            vec![chunk("Looking.")],
+            vec![chunk("Looking."), call.clone()],
+        ] {
+            let mut lines = vec![HELLO.to_owned(), OPENED.to_owned()];
+            lines.extend(
+                said.into_iter()
+                    .chain([asks.clone(), chunk(" \n"), ended.clone()]),
+            );
+            let (_, _, ended) = played(asked(), Path::new("/"), &lines.join("\n"));
+            let fault = ended.unwrap_err().fault();
+            assert!(
+                fault.to_string().ends_with("allow: rm -rf build"),
+                "{fault}"
+            );
+            assert!(!fault.may_pass());
+        }
+    }
+}
+
+/// CAL-ERR-1: Gemini CLI ends its turn as usual where the model's stream broke off, having counted nothing.
+#[test]
+fn an_answer_of_which_no_token_was_counted_is_cut() {
+    let of = |quota: &Value| {
+        let result = json!({"stopReason": "end_turn", "_meta": {"quota": quota}});
+        let last = json!({"jsonrpc": "2.0", "id": 3, "result": result}).to_string();
+        let lines = [HELLO, OPENED, &chunk("The first half"), &last].join("\n");
+        played(asked(), Path::new("/"), &lines).2
+    };
+    let nothing = json!({"input_tokens": 0, "output_tokens": 0});
+    let cut = of(&json!({"token_count": nothing, "model_usage": []}));
+    let cut = cut.unwrap_err().fault().to_string();
+    assert!(cut.starts_with("was cut off"), "{cut}");
+    let some = json!({"input_tokens": 7, "output_tokens": 1});
+    assert!(of(&json!({"token_count": some, "model_usage": []})).is_ok());
+    assert!(of(&json!({"token_count": nothing, "model_usage": [{"model": "m"}]})).is_ok());
+    assert!(of(&json!(null)).is_ok());
+}
+
+/// CAL-COM-1: what an agent tells of another session is no part of the answer.
+#[test]
+fn only_its_own_session_is_the_answer() {
+    let other = chunk("of another").replace(r#""sessionId":"s""#, r#""sessionId":"t""#);
+    assert_ne!(other, chunk("of another"));
+    let lines = [HELLO, OPENED, &chunk("The answer."), &other, ENDED].join("\n");
+    let (_, events, ended) = played(asked(), Path::new("/"), &lines);
+    assert!(ended.is_ok(), "{ended:?}");
+    assert_eq!(text_of(&events), "The answer.");
+}
+
+/// CAL-COM-1: numbers that count nothing are no usage.
+#[test]
+fn a_number_of_tokens_that_cannot_be_is_not_reported() {
+    for (count, is_reported) in [
+        (json!(12), true),
+        (json!(1_u64 << 53), true),
+        (json!((1_u64 << 53) + 1), false),
+        (json!(-12), false),
+        (json!(1.5), false),
+        (json!("12"), false),
+    ] {
+        let usage = json!({"inputTokens": count, "outputTokens": 1});
+        let result = json!({"stopReason": "end_turn", "usage": usage});
+        let last = json!({"jsonrpc": "2.0", "id": 3, "result": result}).to_string();
+        let lines = [HELLO, OPENED, &chunk("Done."), &last].join("\n");
+        let (_, events, ended) = played(asked(), Path::new("/"), &lines);
+        assert!(ended.is_ok(), "{ended:?}");
+        let reported = events.iter().any(|it| matches!(it, Event::Usage { .. }));
+        assert_eq!(reported, is_reported, "{count}");
+    }
+}
+
+/// CAL-ERR-1: an error is named by its status, where it has one, as its code or beside it, and by its words
+/// else; of a stack nobody hears.
+#[test]
+fn an_error_is_named_by_its_status() {
+    let stack = "401 Incorrect API key provided: none\n    at APIError.generate (file:///a.js:1:2)\n    at b";
+    for (error, says) in [
+        (
+            json!({"code": 429, "message": "Slow"}),
+            "has reached its rate limit: Slow",
+        ),
+        (
+            json!({"code": 401, "message": "No"}),
+            "is not logged in: No",
+        ),
+        (
+            json!({"code": 403, "message": "No"}),
+            "is not logged in: No",
+        ),
+        (
+            json!({"code": 503, "message": "No"}),
+            "reached a server that is overloaded: No",
+        ),
+        (
+            json!({"code": -32603, "message": "No", "data": {"status": 429}}),
+            "has reached its rate limit: No",
+        ),
+        (
+            json!({"code": -32603, "message": "No", "data": {"code": "503"}}),
+            "reached a server that is overloaded: No",
+        ),
+        (
+            json!({"code": -32603, "message": "Internal error", "data": {"details": stack}}),
+            "is not logged in: Internal error: 401 Incorrect API key provided: none",
+        ),
+        (
+            json!({"code": -32603, "message": stack}),
+            "is not logged in: 401 Incorrect API key provided: none",
+        ),
+        (
+            json!({"code": 500, "message": "You exceeded your current quota. Please retry in 17.7s."}),
+            "has reached its rate limit, which is lifted in 17.7s: You exceeded",
+        ),
+        (
+            json!({"code": -32603, "message": "Internal error"}),
+            "failed: Internal error",
+        ),
+    ] {
+        let last = json!({"jsonrpc": "2.0", "id": 3, "error": error}).to_string();
+        let (_, _, ended) = played(asked(), Path::new("/"), &[HELLO, OPENED, &last].join("\n"));
+        let told = ended.unwrap_err().fault().to_string();
+        assert!(told.starts_with(says), "{error}: {told}");
+        assert!(!told.contains("a.js"), "{told}");
+    }
+}
+
 /// CAL-ERR-1: more than an answer may have is E006, in one message or in many.
 #[test]
 fn an_agent_may_not_say_more_than_an_answer_has() {
@@ -434,7 +590,7 @@ fn an_agent_without_an_answer_says_why() {
     for (lines, says) in [
         (
             vec!["Welcome!"],
-            "cannot reach its server: the agent ended without a word",
+            "does not speak its protocol: the agent ended without a word of it",
         ),
         (
             vec![r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":7}}"#],

@@ -5,6 +5,7 @@
 //! a message, in the form that the letter asks for, and nothing else.
 
 use std::{
+    borrow::Cow,
     io,
     sync::{
         Arc,
@@ -27,11 +28,22 @@ const INTERNAL_ERROR: i64 = -32603;
 
 /// Whether an agent ever said a word of its protocol.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Spoke(Arc<AtomicBool>);
+pub(super) struct Spoke(Arc<Words>);
+
+#[derive(Debug, Default)]
+struct Words {
+    any: AtomicBool,
+    garbled: AtomicBool,
+}
 
 impl Spoke {
     pub(super) fn ever(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.any.load(Ordering::Relaxed)
+    }
+
+    /// Whether one of its messages could not be read, since it is not UTF-8.
+    pub(super) fn is_garbled(&self) -> bool {
+        self.0.garbled.load(Ordering::Relaxed)
     }
 }
 
@@ -50,8 +62,11 @@ where
     let incoming = stream::try_unfold((lines, spoke), |(mut lines, spoke)| async move {
         while let Some(line) = lines.next_segment().await? {
             if let Some(message) = message(&line) {
-                spoke.0.store(true, Ordering::Relaxed);
+                spoke.0.any.store(true, Ordering::Relaxed);
                 return Ok(Some((message, (lines, spoke))));
+            }
+            if is_garbled(&line) {
+                spoke.0.garbled.store(true, Ordering::Relaxed);
             }
         }
         Ok(None)
@@ -63,6 +78,14 @@ where
         Ok(to)
     });
     Lines::new(outgoing, incoming)
+}
+
+/// Whether a line would be a message, were all of it UTF-8.
+fn is_garbled(line: &[u8]) -> bool {
+    match String::from_utf8_lossy(line) {
+        Cow::Owned(mended) => message(mended.as_bytes()).is_some(),
+        Cow::Borrowed(_) => false,
+    }
 }
 
 /// The message that a line is, to the letter of JSON-RPC; nothing where it is none.
@@ -133,5 +156,15 @@ mod tests {
             let message = message.map(|text| serde_json::from_str::<Value>(&text).unwrap());
             assert_eq!(message, expected, "{line}");
         }
+    }
+
+    /// CAL-COM-1: a message that is not UTF-8 is no message, and it is known that there was one.
+    #[test]
+    fn a_message_in_another_encoding_is_garbled() {
+        let in_latin1 = b"{\"method\": \"m\", \"params\": \"caf\xe9\"}";
+        assert_eq!(message(in_latin1), None);
+        assert!(is_garbled(in_latin1));
+        assert!(!is_garbled(b"caf\xe9"));
+        assert!(!is_garbled(br#"{"method": "m"}"#));
     }
 }

@@ -80,6 +80,18 @@ pub enum ClientFault {
         /// Why.
         words: String,
     },
+    /// What was started does not speak its protocol.
+    #[error("does not speak its protocol: {words}")]
+    NotSpoken {
+        /// What it did instead.
+        words: String,
+    },
+    /// It ended without an answer, having been refused a tool by us.
+    #[error("ended without an answer, being refused what only a person could allow: {tool}")]
+    ToolRefused {
+        /// The tool, in its own words.
+        tool: String,
+    },
     /// Its server answered something that is no answer.
     #[error("had an answer from its server that is none: {words}")]
     Unreadable {
@@ -104,6 +116,7 @@ impl ClientFault {
             Self::NotLoggedIn { .. }
             | Self::Ended { .. }
             | Self::Unreachable { .. }
+            | Self::NotSpoken { .. }
             | Self::Other { .. } => ErrorCode::ExecutorCrash,
             Self::RateLimited { .. } | Self::Overloaded { .. } => ErrorCode::Timeout,
             Self::PromptTooLong { .. }
@@ -111,6 +124,7 @@ impl ClientFault {
             | Self::Refused { .. }
             | Self::Declined { .. }
             | Self::Unreadable { .. }
+            | Self::ToolRefused { .. }
             | Self::NoAnswer => ErrorCode::MalformedAnswer,
         }
     }
@@ -123,12 +137,14 @@ impl ClientFault {
             | Self::RateLimited { .. }
             | Self::PromptTooLong { .. }
             | Self::Refused { .. }
+            | Self::ToolRefused { .. }
             | Self::Declined { .. } => false,
             Self::Overloaded { .. }
             | Self::CutStream { .. }
             | Self::NoAnswer
             | Self::Ended { .. }
             | Self::Unreachable { .. }
+            | Self::NotSpoken { .. }
             | Self::Unreadable { .. }
             | Self::Other { .. } => true,
         }
@@ -143,6 +159,9 @@ impl ClientFault {
             }
             (Self::PromptTooLong { .. }, _) => {
                 format!("ask {executor} for less: --path, --kind")
+            }
+            (Self::ToolRefused { .. }, _) => {
+                "ask for what it can find by reading files of the project".to_owned()
             }
             (Self::Refused { .. }, Some(client)) => {
                 format!(
@@ -211,6 +230,8 @@ impl Complaint {
         match kind {
             UNREACHABLE => return ClientFault::Unreachable { words },
             UNREADABLE => return ClientFault::Unreadable { words },
+            NOT_SPOKEN => return ClientFault::NotSpoken { words },
+            TOOL_REFUSED => return ClientFault::ToolRefused { tool: words },
             CUT_OFF => return ClientFault::CutStream { words },
             _ => {}
         }
@@ -236,7 +257,13 @@ impl Complaint {
             Some(500 | 502..=504 | 529) => return overloaded(words),
             _ => {}
         }
-        if names_kind(&["authentication_error", "permission_error"]) || says(&lower, &LOGGED_OUT) {
+        if names_kind(&[
+            "authentication_error",
+            "permission_error",
+            "permission_denied",
+            "unauthenticated",
+        ]) || says(&lower, &LOGGED_OUT)
+        {
             ClientFault::NotLoggedIn { words }
         } else if names_kind(&["rate_limit_error", "resource_exhausted"]) || says(&lower, &LIMITED)
         {
@@ -262,6 +289,12 @@ pub(crate) const UNREADABLE: &str = "callosum_unreadable";
 /// The kind of a complaint of ours: what came was not all.
 pub(crate) const CUT_OFF: &str = "callosum_cut_off";
 
+/// The kind of a complaint of ours: it said no word of its protocol.
+pub(crate) const NOT_SPOKEN: &str = "callosum_not_spoken";
+
+/// The kind of a complaint of ours: we refused what an answer was to come of.
+pub(crate) const TOOL_REFUSED: &str = "callosum_tool_refused";
+
 const TOO_LONG: [&str; 9] = [
     "exceeds the available context size",
     "provide a shorter input",
@@ -273,7 +306,8 @@ const TOO_LONG: [&str; 9] = [
     "exceeds the maximum number of tokens",
     "ran out of room in the model's context window",
 ];
-const LOGGED_OUT: [&str; 9] = [
+const LOGGED_OUT: [&str; 10] = [
+    "incorrect api key",
     "invalid api key",
     "api key not valid",
     "not logged in",
@@ -284,14 +318,23 @@ const LOGGED_OUT: [&str; 9] = [
     "no auth type is selected",
     "missing environment variable",
 ];
-const LIMITED: [&str; 5] = [
+const LIMITED: [&str; 8] = [
+    "exceeded your current quota",
+    "resource has been exhausted",
+    "request a quota increase",
     "rate limit",
     "usage limit",
     "quota exceeded",
     "too many requests",
     "hit your limit",
 ];
-const OVERLOADED: [&str; 3] = ["overloaded", "high demand", "service unavailable"];
+const OVERLOADED: [&str; 5] = [
+    "overloaded",
+    "high demand",
+    "service unavailable",
+    "service is unavailable",
+    "service is currently unavailable",
+];
 const CUT: [&str; 6] = [
     "stream disconnected",
     "stream closed",
@@ -312,25 +355,43 @@ fn says(lower: &str, phrases: &[&str]) -> bool {
     phrases.iter().any(|phrase| lower.contains(phrase))
 }
 
-/// A status in words: `status 401`, `last status: 429`, `api error: 529`, `"code":400`, `(429)`.
+/// A status in words: `status 401`, `last status: 429`, `error: 529`, `"code":400`, `(429)`.
 fn status_in(lower: &str) -> Option<u64> {
     let places = [
         "status ",
         "status: ",
-        "api error: ",
+        "error: ",
         "\"code\":",
         "\"code\": ",
         "(",
     ];
-    places.into_iter().find_map(|place| {
-        lower.match_indices(place).find_map(|(at, _)| {
-            let rest = &lower[at + place.len()..];
-            let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
-            let status: u64 = digits.parse().ok()?;
-            (digits.len() == 3 && (400..600).contains(&status)).then_some(status)
+    let first = lower.split_at_checked(3).and_then(|(digits, rest)| {
+        let status: u64 = digits.parse().ok()?;
+        let is_named = REASONS.iter().any(|reason| rest.starts_with(reason));
+        is_named.then_some(status)
+    });
+    first.or_else(|| {
+        places.into_iter().find_map(|place| {
+            lower.match_indices(place).find_map(|(at, _)| {
+                let rest = &lower[at + place.len()..];
+                let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
+                let status: u64 = digits.parse().ok()?;
+                (digits.len() == 3 && (400..600).contains(&status)).then_some(status)
+            })
         })
     })
 }
+
+/// What stands behind a status that is the first of an error's words.
+const REASONS: [&str; 7] = [
+    " status code",
+    " unauthorized",
+    " forbidden",
+    " too many requests",
+    " internal server error",
+    " bad gateway",
+    " service unavailable",
+];
 
 /// When a limit is lifted: `limit reached|1735689600`, `resets 3pm (UTC)`, `try again in 20s`.
 fn reset_in(words: &str) -> Option<String> {
@@ -437,6 +498,16 @@ mod tests {
                 "exceeded retry limit, last status: 429 Too Many Requests",
                 None,
             ),
+            (
+                "You exceeded your current quota, please check your plan and billing details. \
+                 Please retry in 17.7s.",
+                Some("in 17.7s"),
+            ),
+            ("Resource has been exhausted (e.g. check quota).", None),
+            (
+                "To increase your limits, request a quota increase through AI Studio",
+                None,
+            ),
         ] {
             let ClientFault::RateLimited { resets, .. } = Complaint::words(words).fault() else {
                 panic!("{words}");
@@ -462,6 +533,18 @@ mod tests {
                 "refused: ",
             ),
             ("Agent execution blocked: no", "refused: "),
+            (
+                "This service is unavailable.",
+                "reached a server that is overloaded: ",
+            ),
+            (
+                "Internal error: 401 Incorrect API key provided: none",
+                "is not logged in: ",
+            ),
+            ("Incorrect API key", "is not logged in: "),
+            ("403 Forbidden", "is not logged in: "),
+            ("403 status code (no body)", "is not logged in: "),
+            ("401 files changed", "failed: "),
             (
                 "stream disconnected before completion",
                 "was cut off in the middle",

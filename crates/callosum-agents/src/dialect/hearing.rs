@@ -37,6 +37,9 @@ pub(crate) struct Hearing {
     pub(crate) doing: Option<String>,
 }
 
+/// Most tokens that anybody can have used; beyond that not every whole number has a JSON of its own.
+pub(crate) const MOST_TOKENS: u64 = 1 << 53;
+
 /// Tokens as a client counts them, brought to one meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tokens {
@@ -63,6 +66,11 @@ impl Tokens {
         self.input.saturating_add(self.output)
     }
 
+    /// Whether somebody can have used so many.
+    fn can_be(self) -> bool {
+        self.used().max(self.cached) <= MOST_TOKENS
+    }
+
     /// Both together.
     pub(super) fn and(self, other: Self) -> Self {
         Self {
@@ -87,7 +95,12 @@ impl Hearing {
     }
 
     /// Says what all of it amounts to, the program having ended like this.
-    pub(crate) fn conclude(self, ending: Ending, last_words: &str) -> Result<Heard, ClientFault> {
+    pub(crate) fn conclude(
+        mut self,
+        ending: Ending,
+        last_words: &str,
+    ) -> Result<Heard, ClientFault> {
+        self.tokens = self.tokens.filter(|tokens| tokens.can_be());
         if let Some(complaint) = &self.failure {
             return Err(complaint.fault());
         }
@@ -165,9 +178,13 @@ pub(super) fn text<'v>(value: &'v Value, way: &[&str]) -> Option<&'v str> {
     at(value, way)?.as_str()
 }
 
-/// A whole number in an event, 0 where there is none.
+/// A whole number in an event, 0 where there is none; one that counts nothing is more than
+/// [`MOST_TOKENS`].
 pub(super) fn count(value: &Value, way: &[&str]) -> u64 {
-    at(value, way).and_then(Value::as_u64).unwrap_or(0)
+    match at(value, way) {
+        Some(Value::Number(number)) => number.as_u64().unwrap_or(u64::MAX),
+        _ => 0,
+    }
 }
 
 /// A value in an event, by the names on the way to it.

@@ -29,9 +29,9 @@ pub use self::{
 pub(crate) use self::{
     asking::{LONGEST_DOING, as_answer, ask},
     events::Events,
-    fault::{CUT_OFF, Complaint, Reset, UNREACHABLE, UNREADABLE},
+    fault::{CUT_OFF, Complaint, NOT_SPOKEN, Reset, TOOL_REFUSED, UNREACHABLE, UNREADABLE},
     handshake::{handshake, ping},
-    hearing::{Hearing, Tokens},
+    hearing::{Hearing, MOST_TOKENS, Tokens},
 };
 
 #[cfg(test)]

@@ -22,8 +22,11 @@ use crate::{
         judge_ending, listen, own_folder,
     },
     template::{Command, Template},
-    words::fit_line,
+    words::{fit_line, without_stack},
 };
+
+/// How much is told of what an agent said last, in bytes.
+const LONGEST_SAID: usize = 300;
 
 /// How much is told of why a server has to be waited for, in bytes.
 const LONGEST_WAITING: usize = 240;
@@ -194,6 +197,7 @@ pub(super) fn failed(
     complaint: &str,
     partial: Option<String>,
 ) -> RunError {
+    let fault = explained(fault, complaint);
     let advice = match (&fault, &executor.api_key_env, &executor.endpoint) {
         (ClientFault::NotLoggedIn { .. }, Some(variable), _) => {
             Some(format!("put a valid key into the variable {variable}"))
@@ -217,6 +221,24 @@ pub(super) fn failed(
         advice,
         complaint: complaint.to_owned(),
         partial,
+    }
+}
+
+/// The fault of an agent that ended, with what it said last on standard error.
+fn explained(fault: ClientFault, complaint: &str) -> ClientFault {
+    let last = without_stack(complaint);
+    match fault {
+        ClientFault::NotSpoken { words } if !last.is_empty() => {
+            let named = Complaint::words(complaint).fault();
+            if matches!(named, ClientFault::NotLoggedIn { .. }) {
+                return named;
+            }
+            let said = fit_line(&last, LONGEST_SAID);
+            ClientFault::NotSpoken {
+                words: format!("{words}; it said: {said}"),
+            }
+        }
+        fault => fault,
     }
 }
 

@@ -79,6 +79,8 @@ impl<R> Heard<R> {
 /// Whether a line is JSON as a message is, as far as there is of it.
 fn may_be_message(line: &[u8]) -> bool {
     (line.starts_with(b"{") || line.starts_with(b"["))
+        // What is cut off may end within a character.
+        && std::str::from_utf8(line).map_or_else(|error| error.error_len().is_none(), |_| true)
         && match serde_json::from_slice::<IgnoredAny>(line) {
             Ok(_) => true,
             Err(error) => error.is_eof() && line.len() == LONGEST_ODD,

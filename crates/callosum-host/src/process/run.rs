@@ -233,7 +233,7 @@ impl Drop for Group {
     }
 }
 
-fn ending_of(status: ExitStatus) -> Ending {
+pub(super) fn ending_of(status: ExitStatus) -> Ending {
     match (status.code(), status.signal()) {
         (Some(code), _) => Ending::Exited(code),
         (None, Some(signal)) => Ending::Signalled(signal),

@@ -8,7 +8,7 @@ use std::{
     process::{Child, Stdio},
 };
 
-use super::run::SpawnError;
+use super::run::{Ending, SpawnError, ending_of};
 
 /// A running child whose standard input and output are at hand, killed when dropped.
 ///
@@ -46,6 +46,12 @@ impl Talk {
             }),
         }
     }
+    /// How it ended, where it has; does not wait.
+    pub fn ending(&mut self) -> Option<Ending> {
+        // What cannot be asked for is not known.
+        let ended = self.child.try_wait().ok().flatten();
+        ended.map(ending_of)
+    }
 }
 
 impl Drop for Talk {
@@ -77,6 +83,19 @@ mod tests {
     };
 
     use super::*;
+
+    #[test]
+    fn a_child_that_ended_says_how() {
+        let arguments = ["-c", "read line; exit $line"].map(OsString::from);
+        let (mut talk, input, output) = Talk::start(Path::new("sh"), &arguments).unwrap();
+        assert_eq!(talk.ending(), None);
+        File::from(input).write_all(b"3\n").unwrap();
+        let mut rest = Vec::new();
+        File::from(output).read_to_end(&mut rest).unwrap();
+        // Its output ends a moment before it does.
+        let ended = std::iter::repeat_with(|| talk.ending()).find_map(|ending| ending);
+        assert_eq!(ended, Some(Ending::Exited(3)));
+    }
 
     #[test]
     fn a_child_hears_and_answers_and_is_gone_when_dropped() {

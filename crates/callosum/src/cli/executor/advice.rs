@@ -5,7 +5,8 @@
 use std::path::Path;
 
 use callosum_agents::{
-    confinement::Policy, handshake::Fault, registry::Executor, runner::RunError,
+    confinement::Policy, dialect::ClientFault, handshake::Fault, registry::Executor,
+    runner::RunError,
 };
 use callosum_arbiter::nearest::nearest;
 use callosum_host::process::SpawnError;
@@ -34,23 +35,12 @@ pub(super) fn advice(context: &Context, executor: &Executor, fault: &Fault) -> O
             executor.id
         )),
         Fault::Run(RunError::Crashed { complaint, .. } | RunError::Quiet { complaint, .. }) => {
-            if executor.confinement == Some(Policy::Off) {
-                return None;
-            }
-            let home = Path::new(context.environment.get("HOME")?);
-            let is_there = |path: &Path| context.disk.exists(path).unwrap_or(false);
-            // What the template itself names comes first: a program may word its complaint in any way.
-            let outside = |path: &Path| !path.starts_with(context.tree()) && is_there(path);
-            let folder = unseen_argument(executor, home, outside)
-                .or_else(|| unseen(complaint, home, is_there));
-            let hint = folder.map(|folder| readable(executor, folder));
-            hint.or_else(|| {
-                Some(format!(
-                    "it sees the project and the system and nothing else; what it needs beyond: \
-                     {} --readable PATH",
-                    registration_line(executor)
-                ))
-            })
+            showing(context, executor, complaint)
+        }
+        Fault::Run(RunError::Client {
+            fault, complaint, ..
+        }) if matches!(**fault, ClientFault::NotSpoken { .. }) => {
+            showing(context, executor, complaint)
         }
         Fault::Run(RunError::Client { fault, .. })
             if executor.tool.is_some() && fault.to_string().contains(ARGUMENT) =>
@@ -63,6 +53,27 @@ pub(super) fn advice(context: &Context, executor: &Executor, fault: &Fault) -> O
         }
         _ => None,
     }
+}
+
+/// What of the system it is to be shown, where it ended for want of something.
+fn showing(context: &Context, executor: &Executor, complaint: &str) -> Option<String> {
+    if executor.confinement == Some(Policy::Off) {
+        return None;
+    }
+    let home = Path::new(context.environment.get("HOME")?);
+    let is_there = |path: &Path| context.disk.exists(path).unwrap_or(false);
+    // What the template itself names comes first: a program may word its complaint in any way.
+    let outside = |path: &Path| !path.starts_with(context.tree()) && is_there(path);
+    let folder =
+        unseen_argument(executor, home, outside).or_else(|| unseen(complaint, home, is_there));
+    let hint = folder.map(|folder| readable(executor, folder));
+    hint.or_else(|| {
+        Some(format!(
+            "it sees the project and the system and nothing else; what it needs beyond: \
+             {} --readable PATH",
+            registration_line(executor)
+        ))
+    })
 }
 
 /// The same entry with a model or tool that its server has: what was probably meant, or the first.

@@ -51,6 +51,7 @@ fn adapted(name: &str) -> Option<Dialect> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client::Acp;
 
     /// CAL-SEC-1: an agent is known by the program of its command, and not by what else stands there.
     #[test]
@@ -83,6 +84,18 @@ mod tests {
             executor.protocol = Some(protocol.to_owned());
             let found = Client::behind(&executor).map(|client| client.program);
             assert_eq!(found, client, "{protocol} {template}");
+        }
+    }
+
+    /// CAL-EXE-2: what a client is started by to speak the protocol is known to be that client.
+    #[test]
+    fn every_client_is_known_behind_its_own_way_to_speak_the_protocol() {
+        for client in Dialect::ALL.into_iter().filter_map(Client::of) {
+            let (Acp::Itself(template) | Acp::Through(template)) = client.acp;
+            let mut executor = Executor::cli("a", template);
+            executor.protocol = Some("acp".to_owned());
+            let found = Client::behind(&executor).map(|client| client.program);
+            assert_eq!(found, Some(client.program), "{template}");
         }
     }
 

@@ -1,11 +1,12 @@
 //! Claude Code.
 
-use super::{Asking, Client, Home, Hooks, Login, TimeUnit, ToolServers, Version};
+use super::{Acp, Asking, Client, Home, Hooks, Login, TimeUnit, ToolServers, Version};
 
 pub(super) const CLIENT: Client = Client {
     program: "claude",
     // Reading inside the root needs no permission there, and what does is denied without a person.
     command_template: "claude -p --output-format stream-json --verbose --json-schema {schema}",
+    acp: Acp::Through("claude-agent-acp"),
     help: &["--help"],
     oldest: Version(2, 0, 0),
     passed: &[
@@ -36,6 +37,8 @@ pub(super) const CLIENT: Client = Client {
         "~/.claude/skills/",
         "~/.claude/plugins/",
     ],
+    // They stand beside its folder, in the file that is copied.
+    names_servers: &[],
     keeps: &["~/.claude/", "~/.claude.json"],
     copies: &["~/.claude.json"],
     hosts: &[

@@ -1,11 +1,12 @@
 //! Codex.
 
-use super::{Asking, Client, Home, Hooks, Login, TimeUnit, ToolServers, Version};
+use super::{Acp, Asking, Client, Home, Hooks, Login, TimeUnit, ToolServers, Version};
 
 pub(super) const CLIENT: Client = Client {
     program: "codex",
     command_template: "codex exec --json --skip-git-repo-check --sandbox read-only \
                        --output-schema {schema_file} -",
+    acp: Acp::Through("codex-acp"),
     help: &["exec", "--help"],
     oldest: Version(0, 46, 0),
     passed: &["CODEX_HOME", "LANG"],
@@ -23,6 +24,7 @@ pub(super) const CLIENT: Client = Client {
         "~/.codex/rules/",
         "~/.codex/skills/",
     ],
+    names_servers: &["~/.codex/config.toml"],
     keeps: &["~/.codex/"],
     copies: &[],
     hosts: &[

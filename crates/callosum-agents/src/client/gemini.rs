@@ -1,12 +1,13 @@
 //! Gemini CLI.
 
-use super::{Asking, Client, Home, Hooks, Login, TimeUnit, ToolServers, Version};
+use super::{Acp, Asking, Client, Home, Hooks, Login, TimeUnit, ToolServers, Version};
 
 pub(super) const CLIENT: Client = Client {
     program: "gemini",
     // Without `--skip-trust` it refuses a folder that nobody trusted; with it, no hook of the
     // project runs. Tools that only read are offered without an approval mode.
     command_template: "gemini --skip-trust --output-format stream-json",
+    acp: Acp::Itself("gemini --acp"),
     help: &["--help"],
     oldest: Version(0, 12, 0),
     passed: &[
@@ -35,6 +36,7 @@ pub(super) const CLIENT: Client = Client {
         "~/.gemini/commands/",
         "~/.gemini/extensions/",
     ],
+    names_servers: &["~/.gemini/settings.json", "~/.gemini/.env"],
     keeps: &["~/.gemini/"],
     copies: &[],
     hosts: &[

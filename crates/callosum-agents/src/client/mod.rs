@@ -32,6 +32,8 @@ pub struct Client {
     /// How it is started: it takes the prompt on standard input, where no length is too much and
     /// nothing in it can become an option.
     pub command_template: &'static str,
+    /// How it, or a program that drives it, is started to speak the Agent Client Protocol.
+    pub acp: Acp,
     /// What makes it print its options, without asking a model.
     pub help: &'static [&'static str],
     /// The first version whose output has the form that we read, as far as that is known; whether
@@ -48,6 +50,9 @@ pub struct Client {
     pub writes: &'static [&'static str],
     /// What it is to read there: its settings, and what its person wrote for it.
     pub reads: &'static [&'static str],
+    /// Of these, the files that may name servers of tools, or hold keys that are not its own: of them it is
+    /// shown a copy without.
+    pub names_servers: &'static [&'static str],
     /// What it writes there and may as well find empty each time, being given room of its own: it would
     /// let what runs held leave orders for what runs free.
     pub keeps: &'static [&'static str],
@@ -72,6 +77,15 @@ pub struct Client {
     pub tool_servers: Option<ToolServers>,
     /// How it is told to ask a program before its tools run; `None` where settings cannot say so.
     pub hooks: Option<Hooks>,
+}
+
+/// How the Agent Client Protocol is spoken with a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Acp {
+    /// It speaks it, started like this.
+    Itself(&'static str),
+    /// A program speaks it for it that comes apart from it.
+    Through(&'static str),
 }
 
 /// Where a client keeps its own files.
@@ -158,6 +172,9 @@ mod tests {
             let settings = client.settings.rsplit('/').next().unwrap();
             let mut reads = client.reads.iter();
             assert!(reads.any(|path| path.ends_with(settings)), "{settings}");
+            for path in client.names_servers {
+                assert!(client.reads.contains(path), "{path}");
+            }
         }
     }
 

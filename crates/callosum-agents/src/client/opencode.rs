@@ -1,10 +1,11 @@
 //! opencode.
 
-use super::{Client, Home, Login, Version};
+use super::{Acp, Client, Home, Login, Version};
 
 pub(super) const CLIENT: Client = Client {
     program: "opencode",
     command_template: "opencode run --format json",
+    acp: Acp::Itself("opencode acp"),
     help: &["run", "--help"],
     oldest: Version(1, 0, 0),
     passed: &[
@@ -39,6 +40,11 @@ pub(super) const CLIENT: Client = Client {
         "~/.config/opencode/tools/",
         "~/.cache/opencode/node_modules/",
         "~/.cache/opencode/packages/",
+    ],
+    names_servers: &[
+        "~/.config/opencode/opencode.json",
+        "~/.config/opencode/opencode.jsonc",
+        "~/.config/opencode/config.json",
     ],
     keeps: &[
         "~/.local/share/opencode/",

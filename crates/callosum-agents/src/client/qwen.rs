@@ -1,10 +1,11 @@
 //! Qwen Code.
 
-use super::{Asking, Client, Home, Hooks, Login, TimeUnit, ToolServers, Version};
+use super::{Acp, Asking, Client, Home, Hooks, Login, TimeUnit, ToolServers, Version};
 
 pub(super) const CLIENT: Client = Client {
     program: "qwen",
     command_template: "qwen --output-format stream-json --json-schema {schema}",
+    acp: Acp::Itself("qwen --acp"),
     help: &["--help"],
     oldest: Version(0, 4, 0),
     passed: &["OPENAI_BASE_URL", "OPENAI_MODEL", "LANG"],
@@ -23,6 +24,7 @@ pub(super) const CLIENT: Client = Client {
         "~/.qwen/extensions/",
         "~/.qwen/skills/",
     ],
+    names_servers: &["~/.qwen/settings.json", "~/.qwen/.env"],
     keeps: &["~/.qwen/"],
     copies: &[],
     hosts: &[

@@ -17,10 +17,11 @@ use callosum_host::{
 use super::{
     level::{Reached, Refused, decide},
     needs::{Needs, value},
-    own_folder::{OwnFolder, without_servers_secrets},
+    own_folder::OwnFolder,
     places::{Protected, Surface, SystemFolders, places, wished},
     policy::{Policy, Whitelisted},
     proxy::{Names, Proxy, Upstream},
+    settings::for_an_analysis,
     system::System,
 };
 use crate::{
@@ -139,12 +140,23 @@ impl Confiner {
         let home = value(&launch.environment, "HOME").map(Path::new);
         let mut wishes = executor.wishes();
         let mut own_folder = None;
+        let mut copied = Vec::new();
         if layers.namespaces {
             wishes.readable.extend(needs.readable.iter().cloned());
             let is_its_own =
                 |wish: &String| needs.logins.contains(wish) || needs.kept.contains(wish);
             wishes.writable.retain(|wish| !is_its_own(wish));
             let at = |wish: &String| wished(wish, &launch.folder, home);
+            let settings: Vec<PathBuf> = needs.settings.iter().filter_map(at).collect();
+            let mut shown_as_copies: Vec<PathBuf> = wishes.readable.iter().filter_map(at).collect();
+            shown_as_copies.retain(|path| settings.contains(path));
+            wishes
+                .readable
+                .retain(|wish| at(wish).is_none_or(|path| !settings.contains(&path)));
+            copied.extend(needs.copied.iter().filter_map(at));
+            copied.append(&mut shown_as_copies);
+            copied.sort_unstable();
+            copied.dedup();
             if let Some(path) = needs.own.as_ref().and_then(at) {
                 let logins = needs.logins.iter().filter_map(at);
                 let path = under_real_folder(disk, path);
@@ -175,17 +187,14 @@ impl Confiner {
             Shown::default()
         };
         places.extend(own_folder.as_ref().map(OwnFolder::place));
-        let copies = if layers.namespaces && !needs.copied.is_empty() {
+        let copies = if copied.is_empty() {
+            None
+        } else {
             let copies = disk.scratch(&surroundings.temporary).map_err(not_stored)?;
-            let files = needs
-                .copied
-                .iter()
-                .filter_map(|wish| wished(wish, &launch.folder, home));
-            let copied = copied_into(disk, copies.path(), own_folder.as_ref(), files);
+            let own = own_folder.as_ref();
+            let copied = copied_into(disk, copies.path(), own, copied, &needs.variables);
             places.extend(copied.map_err(not_stored)?);
             Some(copies)
-        } else {
-            None
         };
         let room = if layers.namespaces {
             self.room(surroundings).map_err(not_stored)?.to_owned()
@@ -298,16 +307,17 @@ impl Confiner {
 }
 
 /// Copies files into a folder, and has the copies stand where the files do; those that stand in the
-/// client's own folder are put there. What is not there, cannot be read, is no file of JSON, or is larger than
-/// [`LARGEST_COPY`] is left out; so are secrets of servers in it.
+/// client's own folder are put there. What is not there, cannot be read for what it is, or is larger than
+/// [`LARGEST_COPY`] is left out; so is what is not the client's own in it.
 fn copied_into(
     disk: &Disk,
     folder: &Path,
     own: Option<&OwnFolder>,
-    files: impl Iterator<Item = PathBuf>,
+    files: Vec<PathBuf>,
+    variables: &[&str],
 ) -> Result<Vec<Place>, DiskError> {
     let mut places = Vec::new();
-    for (number, path) in files.enumerate() {
+    for (number, path) in files.into_iter().enumerate() {
         let is_small_file =
             |stat: FileStat| stat.kind == EntryKind::File && stat.len <= LARGEST_COPY;
         let Some(real) = disk.canonicalize(&path).ok().filter(|real| {
@@ -317,7 +327,7 @@ fn copied_into(
             continue;
         };
         let bytes = disk.read(&real).ok();
-        let Some(bytes) = bytes.and_then(|bytes| without_servers_secrets(&bytes)) else {
+        let Some(bytes) = bytes.and_then(|bytes| for_an_analysis(&path, &bytes, variables)) else {
             continue;
         };
         let path = under_real_folder(disk, path);

@@ -15,6 +15,7 @@ mod own_folder;
 mod places;
 mod policy;
 mod proxy;
+mod settings;
 mod system;
 
 pub use self::{

@@ -20,6 +20,10 @@ pub(super) struct Needs {
     pub(super) logins: Vec<String>,
     /// Files of which it gets a copy.
     pub(super) copied: Vec<String>,
+    /// Of what is readable, those of which it gets a copy without what is not its own.
+    pub(super) settings: Vec<String>,
+    /// Variables that may be in such a copy.
+    pub(super) variables: Vec<&'static str>,
     /// What it writes where nothing can be made that is its own alone.
     pub(super) kept: Vec<String>,
     /// The servers that it is to talk to.
@@ -42,6 +46,7 @@ impl Needs {
         let hosts = servers.filter_map(server).collect();
         let all =
             |paths: &[&str]| -> Vec<String> { paths.iter().map(ToString::to_string).collect() };
+        let variables: Vec<&str> = [client.login.variables, client.passed].concat();
         let usual = format!("~/{}/", client.home.folder);
         let Some(folder) = folder else {
             let granted = all(client.writes);
@@ -58,6 +63,8 @@ impl Needs {
                 },
                 logins: if is_granted { granted } else { Vec::new() },
                 copied: all(client.copies),
+                settings: all(client.names_servers),
+                variables,
                 kept: if is_granted { granted_once } else { Vec::new() },
                 hosts,
             };
@@ -75,6 +82,8 @@ impl Needs {
             readable: there(client.reads),
             logins: there(client.writes),
             copied: client.copies.iter().map(beside).collect(),
+            settings: there(client.names_servers),
+            variables,
             kept: vec![format!("{folder}/")],
             hosts,
         }

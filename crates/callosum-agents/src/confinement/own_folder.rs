@@ -1,8 +1,7 @@
 //! [`OwnFolder`]: a known client's own folder while it is held, made for it and gone with it.
 //!
 //! Its login is in it as a copy that it may write in whatever way it does, by renaming included; what it
-//! renewed is taken back when it is over. Of the servers of tools that a person has set up for it, the
-//! copies name no secret. Deliberately not here: its settings, which are shown as they are and only to be read.
+//! renewed is taken back when it is over. Deliberately not here: what of its settings it is shown (`settings`).
 
 use std::path::{Path, PathBuf};
 
@@ -101,38 +100,6 @@ impl OwnFolder {
     }
 }
 
-/// What of a servers' entry are secrets as a rule: keys in its environment, tokens in its headers.
-const SERVERS_SECRETS: [&str; 2] = ["env", "headers"];
-
-/// A client's file without what it hands to the servers of tools that it starts or asks; nothing where it
-/// is no JSON.
-///
-/// Their keys are not the client's: an analysis needs none of them.
-pub(super) fn without_servers_secrets(file: &[u8]) -> Option<Vec<u8>> {
-    fn strip(value: &mut Value) {
-        match value {
-            Value::Object(fields) => {
-                for (key, value) in fields.iter_mut() {
-                    if key == "mcpServers" {
-                        let servers = value.as_object_mut().into_iter();
-                        for server in servers.flat_map(|all| all.values_mut()) {
-                            if let Some(entry) = server.as_object_mut() {
-                                entry.retain(|key, _| !SERVERS_SECRETS.contains(&key.as_str()));
-                            }
-                        }
-                    }
-                    strip(value);
-                }
-            }
-            Value::Array(items) => items.iter_mut().for_each(strip),
-            _ => {}
-        }
-    }
-    let mut whole: Value = serde_json::from_slice(file).ok()?;
-    strip(&mut whole);
-    serde_json::to_vec_pretty(&whole).ok()
-}
-
 /// A file of a login; nothing where it is none, or cannot be read.
 fn read(disk: &Disk, path: &Path) -> Option<Vec<u8>> {
     let real = disk.canonicalize(path).ok()?;
@@ -200,29 +167,6 @@ mod tests {
         ] {
             assert_eq!(is_renewal(was, renewed.as_bytes()), expected, "{renewed}");
         }
-    }
-
-    /// CAL-SEC-1: what servers of tools are handed is in no copy, wherever they are named.
-    #[test]
-    fn a_copy_has_no_secrets_of_servers() {
-        let file = br#"{
-            "theme": "dark",
-            "mcpServers": {"a": {"command": "x", "env": {"KEY": "canary"}}, "odd": 7},
-            "projects": {"/p": {"env": "kept", "mcpServers": {"b": {"url": "u", "headers": {"A": "canary"}}}}},
-            "list": [{"mcpServers": {"c": {"env": ["canary"]}}}]
-        }"#;
-        let copy = without_servers_secrets(file).unwrap();
-        let copy: Value = serde_json::from_slice(&copy).unwrap();
-        assert_eq!(
-            copy,
-            serde_json::json!({
-                "theme": "dark",
-                "mcpServers": {"a": {"command": "x"}, "odd": 7},
-                "projects": {"/p": {"env": "kept", "mcpServers": {"b": {"url": "u"}}}},
-                "list": [{"mcpServers": {"c": {}}}]
-            })
-        );
-        assert_eq!(without_servers_secrets(b"{broken"), None);
     }
 
     #[test]

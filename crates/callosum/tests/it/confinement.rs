@@ -270,6 +270,85 @@ exit 1
     }
 }
 
+/// CAL-SEC-1: a coding agent that is held sees no key of the servers of tools that its person has set up, nor
+/// any other variable of a `.env` than its own, and sees its settings.
+#[test]
+fn a_held_client_sees_no_keys_of_others() {
+    let json = r#"{
+        // Comments are allowed.
+        "theme": "kept",
+        "mcpServers": {"s": {"command": "x", "args": ["canary"], "env": {"K": "canary"}, "headers": {"A": "canary"}}},
+        "mcp": {"s": {"type": "local", "environment": {"K": "canary"}, "headers": {"A": "canary"}}}
+    }"#;
+    let toml = "model = \"kept\"\n[mcp_servers.s]\nurl = \"https://u\"\nbearer_token = \"canary\"\n\
+        [mcp_servers.s.env]\nK = \"canary\"\n[mcp_servers.s.http_headers]\nX = \"canary\"\n";
+    for (client, version, files) in [
+        ("claude", "2.1.330", vec![(".claude.json", json)]),
+        (
+            "codex",
+            "codex-cli 0.169.0",
+            vec![(".codex/config.toml", toml)],
+        ),
+        (
+            "gemini",
+            "0.61.0",
+            vec![
+                (".gemini/settings.json", json),
+                (".gemini/.env", "GEMINI_API_KEY=kept\nOTHER=canary\n"),
+            ],
+        ),
+        (
+            "qwen",
+            "0.24.4",
+            vec![
+                (".qwen/settings.json", json),
+                (".qwen/.env", "OPENAI_API_KEY=kept\nOTHER=canary\n"),
+            ],
+        ),
+        (
+            "opencode",
+            "1.18.33",
+            vec![
+                (".config/opencode/opencode.json", json),
+                (".config/opencode/opencode.jsonc", json),
+            ],
+        ),
+    ] {
+        let env = two_languages();
+        env.run(["delegate", "map"]).success();
+        if !is_held(&env) {
+            return;
+        }
+        let program = format!(
+            r#"#!/bin/sh
+case "$*" in
+*--version*) echo "{version}"; exit ;;
+*--help*) echo "-p --output-format --verbose --json-schema --json --format --sandbox --output-schema --skip-git-repo-check --skip-trust"; exit ;;
+esac
+kept=$(grep -rl kept "$HOME" | wc -l)
+echo "kept in $kept, others': $(grep -rc canary "$HOME" | grep -v ':0$' | tr '\n' ' ')." >&2
+exit 1
+"#
+        );
+        let path = env.programs().join(client);
+        Disk::real()
+            .replace(&path, program.as_bytes(), 0o755)
+            .unwrap();
+        for (name, text) in &files {
+            env.write(env.home().join(name), text);
+        }
+        env.run(["executor", "register", client]).success();
+        let run = env.callosum().env("CAL_RETRY_MAX", "0");
+        let run = run.arguments(["delegate", "x", "--executor", client, "--fresh"]);
+        let said = run.run().ended_with(1).stderr;
+        let expected = format!("kept in {}, others': .", files.len());
+        assert!(said.contains(&expected), "{client}: {said}");
+        for (name, text) in &files {
+            assert_eq!(env.read(env.home().join(name)), *text, "{client}: {name}");
+        }
+    }
+}
+
 /// CAL-SEC-1: what was open where the program was started is not open to an executor, confined or not.
 #[test]
 fn nothing_that_is_open_already_is_passed_on() {

@@ -5,6 +5,7 @@ use callosum_agents::{
     registry::Executor,
     runner::{self, RunError, Sign},
 };
+use callosum_host::Disk;
 use callosum_testkit::{TestEnv, fakes};
 use serde_json::Value;
 
@@ -49,6 +50,64 @@ fn an_agent_answers_into_the_ledger_and_is_granted_nothing() {
     assert!(!env.project().join("owned-by-agent").exists());
     let listed = env.run(["executor", "list", "--json"]).success().stdout;
     assert!(listed.contains("3.1.0"), "{listed}");
+}
+
+/// CAL-EXE-2: a client that speaks the protocol itself is started to speak it where no command is named; for
+/// one that does not, it is said what does.
+#[test]
+fn a_known_client_is_registered_by_its_own_command_for_the_protocol() {
+    let env = two_languages();
+    let program = fakes::program("fake-acp");
+    let script = format!(
+        "#!/bin/sh\n[ \"$1\" = --acp ] && exec '{}'\n",
+        program.display()
+    );
+    Disk::real()
+        .replace(&env.programs().join("gemini"), script.as_bytes(), 0o755)
+        .unwrap();
+    let folder = program.parent().unwrap().to_str().unwrap();
+    let acp = ["--protocol", "acp"];
+    let arguments = ["executor", "register", "gemini", "--readable", folder];
+    env.run(arguments.into_iter().chain(acp)).success();
+    assert!(env.read("registry.json").contains("gemini --acp"));
+    for (name, says) in [
+        (
+            "claude",
+            "register claude --protocol acp --command claude-agent-acp",
+        ),
+        ("codex", "register codex --protocol acp --command codex-acp"),
+        (
+            "ollama",
+            "register ollama --protocol acp --command TEMPLATE",
+        ),
+    ] {
+        let run = env.run(["executor", "register", name].into_iter().chain(acp));
+        let stderr = run.ended_with(2).stderr;
+        assert!(stderr.contains("is not known to speak"), "{stderr}");
+        assert!(stderr.contains(says), "{stderr}");
+    }
+}
+
+/// CAL-ERR-1, CAL-ERR-3: an agent that says no word of the protocol is told of with its exit code and what it
+/// said last, wherever it is asked.
+#[test]
+fn an_agent_that_does_not_begin_is_told_of_with_its_own_words() {
+    let env = two_languages();
+    let script = "#!/bin/sh\nprintf '\\033[31mbad config\\033[0m\\n    at a (file:///a.js:1:2)\\n' >&2\nexit 3\n";
+    Disk::real()
+        .replace(&env.programs().join("odd"), script.as_bytes(), 0o755)
+        .unwrap();
+    let register = ["executor", "register", "odd", "--protocol", "acp"];
+    let registered = env.run(register.into_iter().chain(["--command", "odd"]));
+    let checked = env.run(["executor", "check", "odd"]);
+    for stderr in [
+        registered.ended_with(1).stderr,
+        checked.ended_with(1).stderr,
+    ] {
+        let says = "the agent ended with exit code 3 without a word of it; it said: bad config";
+        assert!(stderr.contains(says), "{stderr}");
+        assert!(!stderr.contains("a.js"), "{stderr}");
+    }
 }
 
 /// CAL-ERR-1, CAL-ERR-2, CAL-ERR-3: each way of failing has its code and its cause in words.

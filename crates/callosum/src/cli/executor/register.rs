@@ -1,9 +1,10 @@
 //! `callosum executor register`: a new executor, after a handshake.
 
 use callosum_agents::{
+    client::{Acp, Client},
     confinement::{InvalidHost, Policy, Whitelisted},
     dialect::Dialect,
-    discover::{self, Known},
+    discover::{self, Known, Speaks},
     http::Endpoint,
     registry::{EMBEDDED_ID, Executor, Kind},
     template::Template,
@@ -165,6 +166,9 @@ pub(super) fn entry(args: &RegisterArgs) -> Result<Executor, CommandError> {
     let known = discover::KNOWN.iter().find(|known| known.id == args.name);
     let mut executor = match (&args.command, known) {
         (Some(template), _) => Executor::cli(&args.name, template),
+        (None, Some(known)) if args.protocol.as_deref() == Some(Transport::Acp.as_str()) => {
+            Executor::cli(&args.name, acp_command(known)?)
+        }
         (None, Some(known)) => Known::entry(known),
         (None, None) => {
             let what = format!("`{}` is not a program that Callosum knows", args.name);
@@ -196,6 +200,27 @@ pub(super) fn entry(args: &RegisterArgs) -> Result<Executor, CommandError> {
     };
     template.map_err(|error| CommandError::from_error(Exit::Usage, &error))?;
     Ok(bounded(executor, args))
+}
+
+/// How a program that Callosum knows is started to speak the Agent Client Protocol.
+fn acp_command(known: &Known) -> Result<&'static str, CommandError> {
+    let through = match known.speaks {
+        Speaks::Dialect(dialect) => match Client::of(dialect).map(|client| client.acp) {
+            Some(Acp::Itself(template)) => return Ok(template),
+            Some(Acp::Through(program)) => program,
+            None => "TEMPLATE",
+        },
+        Speaks::Seed | Speaks::Guess => "TEMPLATE",
+    };
+    let what = format!(
+        "`{}` is not known to speak the Agent Client Protocol itself; name the program that does",
+        known.id
+    );
+    let hint = format!(
+        "callosum executor register {} --protocol acp --command {through}",
+        known.id
+    );
+    Err(CommandError::new(Exit::Usage, what).hint(hint))
 }
 
 fn server(args: &RegisterArgs, endpoint: &str) -> Result<Executor, CommandError> {

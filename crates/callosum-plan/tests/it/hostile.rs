@@ -162,15 +162,19 @@ fn characters_that_hide_source_are_refused() {
 /// CCOS-RTFS-1: what would take long in the compiler or in one function takes little, or is counted.
 #[test]
 fn nothing_takes_long_that_is_not_counted() {
-    let names: Vec<String> = (0..20_000).map(|number| format!("x{number} 1 ")).collect();
-    let names = names.concat();
+    let numbered = |before: &str, after: &str| {
+        let names: Vec<String> = (0..20_000)
+            .map(|number| format!("{before}{number}{after}"))
+            .collect();
+        names.concat()
+    };
+    let names = numbered("x", " 1 ");
     let uses = "x0 ".repeat(20_000);
     let source = format!("(let [{names}] (count [{uses}]))");
     assert_eq!(ends(&source).unwrap().to_string(), "20000");
     let inner = format!("(let [{names}] (count ((fn [] [{uses}]))))");
     assert_eq!(ends(&inner).unwrap().to_string(), "20000");
-    let strangers: Vec<String> = (0..20_000).map(|number| format!("(y{number}) ")).collect();
-    let strangers = strangers.concat();
+    let strangers = numbered("(y", ") ");
     let source = format!("(let [{names}] {strangers})");
     let findings = compile(&source, &CompileOptions::default()).err().unwrap();
     assert_eq!(findings.len(), 100);

@@ -95,6 +95,7 @@ fn judge(
     let mut named = 0usize;
     let mut destroys = false;
     let mut lost: Vec<String> = Vec::new();
+    let mut overwrites: Vec<String> = Vec::new();
     for call in &found.calls {
         let mut step = steps.as_ref().map(|_| Step {
             depth: call.depth,
@@ -121,6 +122,13 @@ fn judge(
             for path in loss::named(call, facts) {
                 if lost.len() < MOST_NAMED && !lost.contains(&path) {
                     lost.push(path);
+                }
+            }
+        }
+        if !destroys {
+            for path in loss::written_over(call, facts) {
+                if overwrites.len() < MOST_NAMED && !overwrites.contains(&path) {
+                    overwrites.push(path);
                 }
             }
         }
@@ -172,11 +180,13 @@ fn judge(
             subject: Some(hit.subject),
             coverage,
             destroys,
+            overwrites,
             named: lost,
         },
         None => Verdict {
             coverage,
             destroys,
+            overwrites,
             named: lost,
             ..Verdict::default()
         },

@@ -7,6 +7,7 @@ use crate::{
     facts::Facts,
     path,
     place::Place,
+    protect,
     rule::{self, Severity, Subject},
     unwrap::{Call, value::is_known},
 };
@@ -64,8 +65,28 @@ pub(crate) fn loses(call: &Call, facts: &Facts) -> bool {
                 .value("-t")
                 .or_else(|| subject.value("--target-directory"));
             let last = subject.operands.last().map(|(word, _)| word.text.as_str());
-            !keeps.iter().any(|option| subject.has(option)) && to(into.or(last))
+            let takes_away = || {
+                let mut sources = subject.operands.iter();
+                if into.is_none() {
+                    sources.next_back();
+                }
+                name.ends_with("mv") && sources.any(|(word, _)| to(Some(&word.text)))
+            };
+            !keeps.iter().any(|option| subject.has(option)) && to(into.or(last)) || takes_away()
         }
+        "gzip" | "pigz" | "bzip2" | "xz" | "zstd" => {
+            let subject = subject();
+            let reads = ["-c", "--stdout", "-l", "--list", "-t", "--test"];
+            let has = |options: &[&str]| options.iter().any(|option| subject.has(option));
+            has(&["-r", "--recursive"]) && !has(&reads)
+        }
+        // They put files into an archive, and take them away.
+        "zip" => {
+            let subject = Subject::of_user(call, "-x -i -b -P -t -tt -n", facts);
+            subject.has("-m") || subject.has("--move")
+        }
+        "7z" | "7za" | "7zz" => call.words.iter().any(|word| word.text == "-sdel"),
+        "tar" | "gtar" | "bsdtar" => subject().has("--remove-files"),
         "uniq" => {
             let subject = Subject::of_user(call, "-f -s -w", facts);
             let second = subject.operands.get(1);
@@ -85,6 +106,86 @@ pub(crate) fn loses(call: &Call, facts: &Facts) -> bool {
         }
         _ => false,
     }
+}
+
+/// Programs that change what stands in a file as an editor does, or make it from sources that stay:
+/// what stood there is not lost by accident.
+const MAKERS: [&str; 48] = [
+    "touch",
+    "mkdir",
+    "mktemp",
+    "mkfifo",
+    "mknod",
+    "chmod",
+    "chattr",
+    "chown",
+    "chgrp",
+    "setfacl",
+    "sed",
+    "gsed",
+    "perl",
+    "ruby",
+    "awk",
+    "gawk",
+    "yq",
+    "dasel",
+    "crudini",
+    "json",
+    "sops",
+    "xmlstarlet",
+    "prettier",
+    "gofmt",
+    "goimports",
+    "shfmt",
+    "gofumpt",
+    "clang-format",
+    "autopep8",
+    "yamlfmt",
+    "dos2unix",
+    "unix2dos",
+    "gcc",
+    "cc",
+    "g++",
+    "c++",
+    "clang",
+    "clang++",
+    "ld",
+    "rustc",
+    "go",
+    "tsc",
+    "esbuild",
+    "git",
+    "patch",
+    "apply_patch",
+    "applypatch",
+    "sqlite3",
+];
+
+/// The files of the project that a command writes over where they are there: absolute paths.
+pub(crate) fn written_over(call: &Call, facts: &Facts) -> Vec<String> {
+    if call.elsewhere {
+        return Vec::new();
+    }
+    let is_appended = matches!(call.name.as_str(), "tee" | "sponge") && {
+        let subject = Subject::of_user(call, "", facts);
+        subject.has("-a") || subject.has("--append")
+    };
+    let mut paths: Vec<String> = Vec::new();
+    let redirected = call.writes.iter().filter(|write| !write.appends);
+    paths.extend(redirected.map(|write| write.path.clone()));
+    if !is_appended && !MAKERS.contains(&call.name.as_str()) {
+        let appended = |path: &String| {
+            let mut writes = call.writes.iter();
+            writes.any(|write| write.appends && write.path == *path)
+        };
+        let written = protect::writes(call, facts).into_iter();
+        let written = written.map(|(path, _)| path).filter(|path| !appended(path));
+        paths.extend(written);
+    }
+    let cwd = call.cwd.as_deref();
+    paths.retain(|path| is_known(path) && crate::place::place(path, cwd, facts) == Place::Inside);
+    let absolute = paths.iter().map(|path| path::absolute(path, cwd));
+    absolute.filter(|path| path.starts_with('/')).collect()
 }
 
 /// Whether one of the words of a command is this path.
@@ -217,6 +318,11 @@ mod tests {
             "git switch --discard-changes main",
             "git rm -rf src",
             "mv b.rs a.rs",
+            "mv src /tmp/gone && rm -rf /tmp/gone",
+            "zip -rm a.zip src",
+            "7z a -sdel a.7z src",
+            "gzip -r src",
+            "tar czf a.tgz --remove-files src",
             "cp -f /tmp/b.rs src/a.rs",
             "dd if=/dev/zero of=a.img",
         ] {
@@ -252,6 +358,41 @@ mod tests {
             let verdict = decide(command, &facts(), &Policy::default());
             assert_eq!(verdict.decision, Decision::Allow, "{command}");
             assert!(!verdict.destroys, "{command}");
+        }
+    }
+
+    /// CAKE-SNAP-1: a file that a command writes over is told, and none that it only makes or adds to.
+    #[test]
+    fn what_is_written_over_is_told() {
+        let told = |command: &str| decide(command, &facts(), &Policy::default()).overwrites;
+        for command in [
+            "git show HEAD:f > f",
+            "cat /dev/null > f",
+            "echo -n > f",
+            "printf '' > f",
+            "cat x > f",
+            "curl -o f https://example.org/x",
+            "wget -O f https://example.org/x",
+            "cat x | sponge f",
+            "cat x | tee f",
+            "sort -o f x",
+            "bash -c 'echo x > f'",
+        ] {
+            assert_eq!(told(command), ["/home/u/p/f"], "{command}");
+        }
+        for command in [
+            "echo x >> f",
+            "echo x > /dev/null",
+            "echo x > /tmp/f",
+            "cat x | tee -a f",
+            "cat f",
+            "sed -i s/a/b/ f",
+            "touch f",
+            "gcc -o f f.c",
+            "curl https://example.org/x",
+            "echo x > \"$OUT\"",
+        ] {
+            assert_eq!(told(command), [""; 0], "{command}");
         }
     }
 

@@ -75,6 +75,10 @@ pub struct Verdict {
     /// allowed may do so as well.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub destroys: bool,
+    /// The files of the project that are written over where they are there: absolute paths. Where
+    /// one is, the tree is better kept first as well.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overwrites: Vec<String>,
     /// The files of the project that the commands name which may lose it, where no repository has
     /// the rest: absolute paths and patterns, some of which may not be there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

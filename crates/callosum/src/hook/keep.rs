@@ -8,7 +8,10 @@
 use std::{path::Path, sync::mpsc, thread, time::Duration};
 
 use callosum_guard::Decision;
-use callosum_host::process::{Cancel, Ending, Launch, Limits, SpawnError, leave, run};
+use callosum_host::{
+    disk::EntryKind,
+    process::{Cancel, Ending, Launch, Limits, SpawnError, leave, run},
+};
 
 use super::{answer::Reply, judge::Judged, place::Place, record::About};
 
@@ -55,8 +58,11 @@ impl Kept {
 pub(super) fn before(about: &About, judged: &Judged, reply: &Reply, place: &Place) -> Option<Kept> {
     let root = place.facts.root.as_deref()?;
     let runs = judged.verdict.decision == Decision::Allow;
-    let is_wanted =
-        reply.is_question || runs && (judged.verdict.destroys || !judged.permitted.is_empty());
+    let is_wanted = reply.is_question
+        || runs
+            && (judged.verdict.destroys
+                || !judged.permitted.is_empty()
+                || written_over(judged, place).next().is_some());
     if !is_wanted {
         return None;
     }
@@ -71,9 +77,21 @@ pub(super) fn before(about: &About, judged: &Judged, reply: &Reply, place: &Plac
     Some(waited_for(launch).unwrap_or(Kept::Failed))
 }
 
+/// The files that the command writes over, of those that are there and hold something.
+fn written_over<'j>(judged: &'j Judged, place: &'j Place) -> impl Iterator<Item = &'j String> {
+    judged.verdict.overwrites.iter().filter(|path| {
+        let found = place.disk.stat(Path::new(path)).unwrap_or_default();
+        found.is_some_and(|found| match found.kind {
+            EntryKind::File => found.len > 0,
+            kind => kind == EntryKind::Link,
+        })
+    })
+}
+
 /// What the command names and is there, or may be by a pattern, seen from the root.
 fn named(root: &str, judged: &Judged, place: &Place) -> Vec<String> {
-    let named = judged.verdict.named.iter().take(MOST_NAMED);
+    let named = judged.verdict.named.iter();
+    let named = named.chain(written_over(judged, place)).take(MOST_NAMED);
     let is_there = |path: &&String| {
         let is_pattern = path.contains(['*', '?', '[']);
         is_pattern || place.disk.exists(Path::new(path)).unwrap_or(false)

@@ -226,7 +226,7 @@ pub enum RunError {
         partial: Option<String>,
     },
     /// What it wrote is not a valid answer.
-    #[error("`{executor}` gave no valid answer{}", quoted(complaint))]
+    #[error("`{executor}` gave no valid answer: {source}{}", said_last(complaint))]
     Answer {
         /// The executor.
         executor: String,
@@ -289,6 +289,15 @@ fn helped(advice: Option<&str>) -> String {
     advice
         .map(|advice| format!("; what helps: {advice}"))
         .unwrap_or_default()
+}
+
+fn said_last(complaint: &str) -> String {
+    let quoted = quoted(complaint);
+    if quoted.is_empty() {
+        quoted
+    } else {
+        format!("; it said last{quoted}")
+    }
 }
 
 fn quoted(complaint: &str) -> String {

@@ -448,7 +448,11 @@ fn check_executors(context: &Context, checks: &mut Checks) {
         let place = program.map(|found| format!(" at {}", found.program.display()));
         let place = place.unwrap_or_default();
         if !roster.is_trusted(executor) {
-            let found = "comes with the repository and was not trusted here";
+            let found = if roster.has_changed(executor) {
+                "changed since it was trusted: a file that its command names"
+            } else {
+                "comes with the repository and was not trusted here"
+            };
             checks.add(
                 &name,
                 Outcome::Warning,

@@ -92,6 +92,13 @@ impl<'a> Roster<'a> {
             .map_err(|error| store::disk_failed(&error))
     }
 
+    /// Whether one that is not trusted was, while the files of the project that it names held
+    /// something else.
+    pub(super) fn has_changed(&self, executor: &Executor) -> bool {
+        let entry = Subject::Entry(executor.fingerprint());
+        !self.is_trusted(executor) && self.trust.is_trusted(entry)
+    }
+
     /// The executor of this name, whatever its standing.
     pub(super) fn known(&self, id: &str) -> Result<&Executor, CommandError> {
         self.registry.get(id).ok_or_else(|| {
@@ -106,9 +113,13 @@ impl<'a> Roster<'a> {
         if self.is_trusted(executor) {
             return Ok(executor);
         }
-        let what = format!(
-            "executor `{id}` comes with the repository and was not registered on this machine"
-        );
+        let what = if self.has_changed(executor) {
+            format!("executor `{id}` changed since it was trusted: a file that its command names")
+        } else {
+            format!(
+                "executor `{id}` comes with the repository and was not registered on this machine"
+            )
+        };
         Err(CommandError::new(Exit::Environment, what).hint("callosum trust --list"))
     }
 
@@ -188,16 +199,20 @@ impl<'a> Roster<'a> {
     /// Lets this machine start it.
     pub(super) fn trust(&mut self, executor: &Executor) -> Result<(), CommandError> {
         let subject = self.subject(executor)?;
+        let entry = Subject::Entry(executor.fingerprint());
         self.trust
             .record(subject)
+            .and_then(|()| self.trust.record(entry))
             .map_err(|error| explain::trust(&error))
     }
 
     /// Lets this machine start it no more.
     pub(super) fn forget(&mut self, executor: &Executor) -> Result<(), CommandError> {
         let subject = self.subject(executor)?;
+        let entry = Subject::Entry(executor.fingerprint());
         self.trust
             .forget(subject)
+            .and_then(|()| self.trust.forget(entry))
             .map_err(|error| explain::trust(&error))
     }
 

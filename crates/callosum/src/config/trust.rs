@@ -44,6 +44,9 @@ struct Decisions {
     calrc: BTreeSet<String>,
     #[serde(default)]
     executors: BTreeSet<String>,
+    /// Not what is allowed: what was once, whatever files it named held then.
+    #[serde(default)]
+    entries: BTreeSet<String>,
 }
 
 /// What can be allowed, by the hash of what it is.
@@ -53,6 +56,9 @@ pub(crate) enum Subject {
     Calrc(Checksum),
     /// An executor whose entry runs exactly this.
     Executor(Checksum),
+    /// An executor's entry, whatever the files hold that it names: kept to say that these changed, and
+    /// no permission.
+    Entry(Checksum),
 }
 
 impl Trust {
@@ -70,11 +76,12 @@ impl Trust {
         })
     }
 
-    /// Whether something was allowed.
+    /// Whether something was allowed, or is known.
     pub(crate) fn is_trusted(&self, subject: Subject) -> bool {
         let (set, name) = match subject {
             Subject::Calrc(hash) => (&self.decisions.calrc, hash),
             Subject::Executor(hash) => (&self.decisions.executors, hash),
+            Subject::Entry(hash) => (&self.decisions.entries, hash),
         };
         set.contains(&name.to_string())
     }
@@ -84,6 +91,7 @@ impl Trust {
         self.change(|decisions| match subject {
             Subject::Calrc(hash) => decisions.calrc.insert(hash.to_string()),
             Subject::Executor(hash) => decisions.executors.insert(hash.to_string()),
+            Subject::Entry(hash) => decisions.entries.insert(hash.to_string()),
         })
     }
 
@@ -92,6 +100,7 @@ impl Trust {
         self.change(|decisions| match subject {
             Subject::Calrc(hash) => decisions.calrc.remove(&hash.to_string()),
             Subject::Executor(hash) => decisions.executors.remove(&hash.to_string()),
+            Subject::Entry(hash) => decisions.entries.remove(&hash.to_string()),
         })
     }
 
@@ -132,6 +141,7 @@ fn read(disk: &Disk, file: &Path, root: &Path) -> Result<Decisions, TrustError> 
             root: root.to_string_lossy().into_owned(),
             calrc: BTreeSet::new(),
             executors: BTreeSet::new(),
+            entries: BTreeSet::new(),
         });
     };
     let corrupt = |source| TrustError::Corrupt {

@@ -90,7 +90,7 @@ impl CommandError {
         while let Some(cause) = next {
             let words = cause.to_string();
             let said = self.causes.last().unwrap_or(&self.what);
-            if !said.ends_with(&words) {
+            if !said.contains(&words) {
                 self.causes.push(words);
             }
             next = cause.source();

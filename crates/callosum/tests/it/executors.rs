@@ -171,3 +171,32 @@ fn status_shows_failures_and_outlives_a_broken_registry() {
     assert!(status.contains("1 warning below"), "{status}");
     assert!(status.contains("E001"), "{status}");
 }
+
+/// CAL-SEC-1: a script that was edited since its executor was trusted is told of as that, and not run.
+#[test]
+fn a_script_that_changed_since_is_told_from_a_new_one() {
+    let env = two_languages();
+    env.write("ask.sh", "exit 1\n");
+    let register = ["executor", "register", "mine", "--command", "sh ask.sh"];
+    // It gives no handshake, and is trusted all the same.
+    env.run(register).ended_with(1);
+    env.write("ask.sh", "touch ran\n");
+    let delegated = env.run(["delegate", "x", "--executor", "mine"]);
+    let told = delegated.ended_with(3).stderr;
+    let says = "`mine` changed since it was trusted: a file that its command names";
+    assert!(told.contains(says), "{told}");
+    assert!(
+        env.run(["doctor"])
+            .stdout
+            .contains("changed since it was trusted")
+    );
+    assert!(!env.project().join("ran").exists());
+    let registry = env.read("registry.json");
+    env.write(
+        "registry.json",
+        registry.replace("sh ask.sh", "sh ./ask.sh"),
+    );
+    let delegated = env.run(["delegate", "x", "--executor", "mine"]);
+    let told = delegated.ended_with(3).stderr;
+    assert!(told.contains("comes with the repository"), "{told}");
+}

@@ -157,8 +157,8 @@ fn counts_nothing(result: &Value) -> bool {
 /// Tokens, however an agent names them; nothing where a number is none that can be.
 fn usage(said: &Value) -> Option<Event> {
     let count = |names: &[&str]| {
-        let found = names.iter().map(|name| &said[*name]);
-        match found.into_iter().find(|count| !count.is_null()) {
+        let mut found = names.iter().map(|name| &said[*name]);
+        match found.find(|count| !count.is_null()) {
             None => Some(0),
             Some(count) => count.as_u64().filter(|count| *count <= MOST_TOKENS),
         }

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod beads;
+mod bridge;
 mod finding;
 mod hooks;
 mod mesh_load;
@@ -37,6 +38,9 @@ const STARTS: usize = 41;
 /// So often each search is made where no other number is asked for.
 const SEARCHES: usize = 15;
 
+/// So often editors are let at the bridge file where no other number is asked for.
+const EDITED: u64 = 10;
+
 /// So many events are answered where no other number is asked for.
 const EVENTS: usize = 1000;
 
@@ -50,6 +54,8 @@ enum Chore {
     Coverage,
     /// Starts programs that say what is ready, ours and another, and prints how long that takes.
     Beads { runs: usize },
+    /// Lets six editors at the bridge file, and prints how much of what they add survives.
+    Bridge { runs: u64, program: Option<String> },
     /// Answers events as a hook, and takes snapshots, and prints how long that takes.
     Hooks { runs: usize },
     /// Kills writing processes, at moments drawn from the seed, and looks for what they stored.
@@ -75,6 +81,19 @@ impl Chore {
             ["beads", "--runs", number] => {
                 let runs = number.parse().ok().filter(|&runs| runs > 0)?;
                 Some(Chore::Beads { runs })
+            }
+            ["bridge", options @ ..] => {
+                let (mut runs, mut program) = (EDITED, None);
+                for option in options.chunks(2) {
+                    match option {
+                        ["--runs", number] => {
+                            runs = number.parse().ok().filter(|&runs| runs > 0)?;
+                        }
+                        ["--program", path] => program = Some((*path).to_owned()),
+                        _ => return None,
+                    }
+                }
+                Some(Chore::Bridge { runs, program })
             }
             ["coverage"] => Some(Chore::Coverage),
             ["finding"] => Some(Chore::Finding),
@@ -125,6 +144,7 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match Chore::asked(&arguments) {
         Some(Chore::Beads { runs }) => beads::beads(runs),
+        Some(Chore::Bridge { runs, program }) => bridge::bridge(runs, program.as_deref()),
         Some(Chore::Coverage) => coverage(),
         Some(Chore::Finding) => finding::finding(),
         Some(Chore::FindingSpeed { runs }) => finding::speed(runs),
@@ -136,7 +156,7 @@ fn main() -> ExitCode {
         Some(Chore::TokenEfficiency) => token_efficiency::token_efficiency(),
         None => {
             say(
-                "usage: cargo xtask beads [--runs N] | coverage | finding | finding-speed [--runs N] | hooks [--runs N] | kill-loop [--kills N] [--seed S] | \
+                "usage: cargo xtask beads [--runs N] | bridge [--runs N] [--program PATH] | coverage | finding | finding-speed [--runs N] | hooks [--runs N] | kill-loop [--kills N] [--seed S] | \
                  mesh-load [--events N] | scheduling [--jobs N] | sessions [--runs N] | token-efficiency",
             );
             ExitCode::from(2)

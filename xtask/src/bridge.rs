@@ -1,0 +1,257 @@
+//! `cargo xtask bridge`: how much of what six editors add to the bridge file survives, by the way in which they write.
+//!
+//! A daemon watches the file. By hand, each of six reads it, thinks for up to a second and writes the whole file back, as an
+//! agent's edit tool does, twelve times; a second kind of editor does so under a lock that all of them take; others use
+//! the verb, and the folder of additions. What the log has in the end is counted, and how many conflicts were told.
+//!
+//! What is deliberately not here: a verdict; the numbers go to `docs/performance.md` by hand, with the machine that they
+//! were measured on. The test of the same in `callosum-mesh` holds that nobody undoes what others did.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a chore edits files as an editor does that knows nothing of us"
+)]
+
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    path::{Path, PathBuf},
+    process::{Child, ExitCode, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use callosum_host::{Disk, FileLock};
+use serde_json::{Value, json};
+
+use crate::{
+    command_of_the_developer,
+    release::{Release, with_release},
+    say,
+};
+
+/// So many edit at once.
+const EDITORS: u64 = 6;
+
+/// So often each adds something.
+const EDITS: u64 = 12;
+
+/// The longest that one thinks between reading and writing, in milliseconds.
+const LONGEST_THOUGHT: u64 = 1000;
+
+/// How long something is waited for.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How editors write.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Hand,
+    Lock,
+    Verb,
+    DropIn,
+}
+
+const WAYS: [(Way, &str); 4] = [
+    (Way::Hand, "by hand, thinking up to 1 s"),
+    (Way::Lock, "by hand, under a lock"),
+    (Way::Verb, "callosum mesh discovery share"),
+    (Way::DropIn, "a file in bridge.d"),
+];
+
+/// Runs each way so often, and prints what survived of each run.
+pub(crate) fn bridge(runs: u64, program: Option<&str>) -> ExitCode {
+    if let Some(program) = program {
+        let target = std::env::temp_dir();
+        let release = Release {
+            target,
+            callosum: PathBuf::from(program),
+        };
+        return match measure(&release, runs) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(fault) => {
+                say(&fault);
+                ExitCode::FAILURE
+            }
+        };
+    }
+    with_release(|release| measure(release, runs))
+}
+
+fn measure(release: &Release, runs: u64) -> Result<(), String> {
+    for (way, name) in WAYS {
+        let mut told = Vec::new();
+        for run in 0..runs {
+            let place = Place::new(release, run).map_err(|error| error.to_string())?;
+            let ended = place.run(way, run).map_err(|error| error.to_string())?;
+            told.push(ended);
+        }
+        let survived: Vec<String> = told
+            .iter()
+            .map(|(survived, _)| survived.to_string())
+            .collect();
+        let conflicts: usize = told.iter().map(|(_, conflicts)| conflicts).sum();
+        say(&format!(
+            "{name}: {} of {} ({conflicts} conflicts told)",
+            survived.join(" "),
+            EDITORS * EDITS
+        ));
+    }
+    Ok(())
+}
+
+/// A machine's home with a daemon.
+struct Place {
+    callosum: PathBuf,
+    home: PathBuf,
+    daemon: Child,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // It is ended by its number, whatever became of the run.
+        drop(self.daemon.kill());
+        drop(self.daemon.wait());
+        drop(fs::remove_dir_all(&self.home));
+    }
+}
+
+impl Place {
+    fn new(release: &Release, run: u64) -> io::Result<Self> {
+        let name = format!("bridge-{}-{run}", std::process::id());
+        let home = release.target.join(name);
+        fs::create_dir_all(&home)?;
+        let callosum = release.callosum.clone();
+        let serve = [
+            "serve",
+            "--events",
+            "off",
+            "--bus",
+            "off",
+            "--metrics",
+            "off",
+        ];
+        let daemon = command(&callosum, &home).args(serve).spawn()?;
+        let place = Self {
+            callosum,
+            home,
+            daemon,
+        };
+        place.said(&["mesh", "bridge"])?;
+        // It is there before the first edit.
+        let begun = Instant::now();
+        while !place.said(&["serve", "status"])?.contains("pid") {
+            if begun.elapsed() > PATIENCE {
+                return Err(io::Error::other("the daemon does not begin"));
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        Ok(place)
+    }
+
+    fn said(&self, words: &[&str]) -> io::Result<String> {
+        let mut command = command(&self.callosum, &self.home);
+        let output = command.args(words).stdout(Stdio::piped()).output()?;
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    fn file(&self) -> PathBuf {
+        self.home.join("mesh/orchestrator_bridge.json")
+    }
+
+    /// How many additions are in the log once all editors have ended, and how many conflicts.
+    fn run(&self, way: Way, run: u64) -> io::Result<(usize, usize)> {
+        thread::scope(|scope| {
+            let editors: Vec<_> = (0..EDITORS)
+                .map(|editor| scope.spawn(move || self.edit(way, run, editor)))
+                .collect();
+            for editor in editors {
+                let ended = editor.join();
+                ended.map_err(|_| io::Error::other("an editor failed"))??;
+            }
+            io::Result::Ok(())
+        })?;
+        // What came last is taken over by the daemon, or by this.
+        thread::sleep(Duration::from_millis(1500));
+        self.said(&["mesh", "bridge"])?;
+        let events = |topic: &str| -> io::Result<Vec<Value>> {
+            let told = self.said(&["mesh", "tail", "--since", "0", "--topic", topic, "--json"])?;
+            let events = told.lines().map(serde_json::from_str);
+            Ok(events.collect::<Result<_, _>>()?)
+        };
+        let found = events("calc.discovery")?;
+        let found: BTreeSet<String> = found
+            .iter()
+            .map(|event| event["payload"]["content"].to_string())
+            .collect();
+        Ok((found.len(), events("bridge.conflict")?.len()))
+    }
+
+    fn edit(&self, way: Way, run: u64, editor: u64) -> io::Result<()> {
+        let mut random = run * EDITORS + editor + 1;
+        for edit in 0..EDITS {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let thought = Duration::from_millis((random >> 33) % LONGEST_THOUGHT);
+            let content = format!("{editor}-{edit}");
+            match way {
+                Way::Hand => add(&self.file(), &content, thought)?,
+                Way::Lock => {
+                    thread::sleep(thought);
+                    let path = self.home.join("editors.lock");
+                    let held = FileLock::acquire(&Disk::real(), &path, PATIENCE);
+                    let held = held.map_err(io::Error::other)?;
+                    add(&self.file(), &content, Duration::ZERO)?;
+                    drop(held);
+                }
+                Way::Verb => {
+                    thread::sleep(thought);
+                    self.said(&["mesh", "discovery", "share", &content, "--as", "codex"])?;
+                }
+                Way::DropIn => {
+                    thread::sleep(thought);
+                    let folder = self.home.join("mesh/bridge.d");
+                    let items = json!({"discoveries": [{"content": content, "source": "codex"}]});
+                    let name = format!("{editor}-{edit}.json");
+                    let hidden = folder.join(format!(".{name}"));
+                    fs::write(&hidden, items.to_string())?;
+                    fs::rename(hidden, folder.join(name))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads the file, thinks, and writes it back with an addition, into the same file.
+fn add(path: &Path, content: &str, thought: Duration) -> io::Result<()> {
+    let begun = Instant::now();
+    let mut document = loop {
+        // Another may be writing it just now.
+        if let Ok(document) = serde_json::from_slice::<Value>(&fs::read(path)?) {
+            break document;
+        }
+        if begun.elapsed() > PATIENCE {
+            return Err(io::Error::other("the file stays no JSON"));
+        }
+        thread::sleep(Duration::from_millis(1));
+    };
+    thread::sleep(thought);
+    if let Some(Value::Array(found)) = document.get_mut("discoveries") {
+        found.push(json!({"content": content, "source": "codex"}));
+    }
+    let text = serde_json::to_vec_pretty(&document)?;
+    fs::write(path, text)
+}
+
+fn command(callosum: &Path, home: &Path) -> std::process::Command {
+    let mut command = command_of_the_developer(callosum);
+    command
+        .env("CALLOSUM_HOME", home)
+        .env("CALLOSUM_CONFIG", home.join("config.toml"))
+        .current_dir(home)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command
+}

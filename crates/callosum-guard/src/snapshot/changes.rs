@@ -1,6 +1,11 @@
 //! [`Changes`]: what going back to a snapshot would do to the tree, as it is now.
 
-use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _, path::PathBuf};
+use std::{
+    collections::BTreeSet,
+    ffi::OsStr,
+    os::unix::ffi::OsStrExt as _,
+    path::{Path, PathBuf},
+};
 
 use super::{note::Made, repository::is_ours};
 
@@ -86,9 +91,15 @@ impl Changes {
 
     /// Reads `git diff-tree -r -z` from the tree as it is now to the snapshot's.
     ///
-    /// `is_there` says whether something stands at a path; `made` is what going back has made since
-    /// the snapshot.
-    pub(super) fn read(printed: &[u8], made: &[Made], is_there: impl Fn(&PathBuf) -> bool) -> Self {
+    /// `in_place` says what stands where a path is to: at it, or a file or a link above it. `inside`
+    /// lists the files of a folder, where it can. `made` is what going back has made since the
+    /// snapshot.
+    pub(super) fn read(
+        printed: &[u8],
+        made: &[Made],
+        in_place: impl Fn(&Path) -> Option<PathBuf>,
+        inside: impl Fn(&Path) -> Option<Vec<PathBuf>>,
+    ) -> Self {
         let mut changes = Vec::new();
         let mut words = printed.split(|byte| *byte == 0);
         while let (Some(change), Some(path)) = (words.next(), words.next()) {
@@ -109,13 +120,31 @@ impl Changes {
             let kind = match status {
                 "D" if was_made() => ChangeKind::Remove,
                 "D" => ChangeKind::Leave,
-                // What stands there and is in no snapshot could not be brought back.
-                "A" if is_there(&path) => ChangeKind::Refuse,
                 "A" => ChangeKind::Create,
                 _ => ChangeKind::Rewrite,
             };
             let blob = would_be.to_owned();
             changes.push(Change { path, kind, blob });
+        }
+        // What stands there and is in no snapshot could not be brought back.
+        let of = |kinds: &[ChangeKind]| -> BTreeSet<PathBuf> {
+            let fitting = changes.iter().filter(|change| kinds.contains(&change.kind));
+            fitting.map(|change| change.path.clone()).collect()
+        };
+        let held = of(&[ChangeKind::Leave, ChangeKind::Remove]);
+        let removed = of(&[ChangeKind::Remove]);
+        for change in &mut changes {
+            let created = change.kind == ChangeKind::Create;
+            let Some(standing) = in_place(&change.path).filter(|_| created) else {
+                continue;
+            };
+            let is_removed = || {
+                let files = inside(&standing).unwrap_or_default();
+                !files.is_empty() && files.iter().all(|file| removed.contains(file))
+            };
+            if !held.contains(&standing) && !is_removed() {
+                change.kind = ChangeKind::Refuse;
+            }
         }
         Self(changes)
     }

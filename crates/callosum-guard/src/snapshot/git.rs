@@ -67,6 +67,8 @@ pub(super) struct Git<'s> {
     pub(super) surroundings: &'s Surroundings,
     pub(super) folder: PathBuf,
     pub(super) variables: Vec<(&'static str, OsString)>,
+    /// Settings that hold before those of every call.
+    settings: Vec<OsString>,
 }
 
 impl<'s> Git<'s> {
@@ -75,7 +77,16 @@ impl<'s> Git<'s> {
             surroundings,
             folder: folder.to_owned(),
             variables: Vec::new(),
+            settings: Vec::new(),
         }
+    }
+
+    /// The same, with the settings of a file besides those that git would read.
+    pub(super) fn with_settings_of(mut self, file: &Path) -> Self {
+        let mut setting = OsString::from("include.path=");
+        setting.push(file);
+        self.settings.push(setting);
+        self
     }
 
     pub(super) fn with(mut self, name: &'static str, value: impl AsRef<OsStr>) -> Self {
@@ -106,11 +117,12 @@ impl<'s> Git<'s> {
             let first = arguments.clone().next().unwrap_or_default();
             first.to_string_lossy().into_owned()
         };
-        let settings = SETTINGS.iter().flat_map(|setting| ["-c", setting]);
+        let own = self.settings.iter().map(OsString::as_os_str);
+        let settings = own.chain(SETTINGS.iter().map(OsStr::new));
+        let settings = settings.flat_map(|setting| [OsStr::new("-c"), setting]);
         let launch = Launch {
             program: PathBuf::from("git"),
             arguments: settings
-                .map(OsStr::new)
                 .chain(arguments.clone())
                 .map(OsStr::to_owned)
                 .collect(),

@@ -20,6 +20,10 @@ const UNDER_WAY: [(&str, &str); 6] = [
     ("BISECT_LOG", "a bisection"),
 ];
 
+/// What our repository says of every file, above all that the tree says: its bytes are what it is.
+/// Unset is what runs nothing; of an encoding only unspecified is.
+const ATTRIBUTES: &[u8] = b"* -text -crlf -ident -filter !eol !working-tree-encoding\n";
+
 /// Where a tree stands, and what git knows of it.
 #[derive(Clone, Debug)]
 pub(super) struct Repository {
@@ -104,7 +108,13 @@ impl Repository {
 
     /// The index of ours, which stays from one snapshot to the next.
     pub(super) fn index(&self) -> PathBuf {
-        self.folder.join("index")
+        self.folder.join("bytes.index")
+    }
+
+    /// The settings that all worktrees of the user's repository share, and what it ignores.
+    fn shared(&self, name: &str) -> Option<PathBuf> {
+        let users = self.users.as_ref()?;
+        Some(users.objects.parent()?.join(name))
     }
 
     /// Makes the bare repository where it is missing, and leans it on the user's objects.
@@ -125,6 +135,11 @@ impl Repository {
             b"[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
         };
         disk.create(&bare.join("config"), config, 0o600)?;
+        let attributes = bare.join("info/attributes");
+        if disk.read_if_there(&attributes)?.as_deref() != Some(ATTRIBUTES) {
+            disk.create_dir_all(&bare.join("info"))?;
+            disk.replace(&attributes, ATTRIBUTES, 0o600)?;
+        }
         if let Some(users) = &self.users {
             let path = self.objects().join("info/alternates");
             let mut lines = users.objects.as_os_str().as_bytes().to_vec();
@@ -136,24 +151,53 @@ impl Repository {
         Ok(())
     }
 
-    /// Begins the index of ours as a copy of the user's, so that unchanged files are not read.
-    pub(super) fn begin_index(&self, disk: &Disk, anew: bool) -> Result<(), DiskError> {
+    /// Begins the index of ours as a copy of the user's, so that unchanged files are not read, and
+    /// says whether it did. What it says of files that git converts is not their bytes.
+    pub(super) fn begin_index(&self, disk: &Disk, anew: bool) -> Result<bool, DiskError> {
         let index = self.index();
         // Whoever was killed while writing left it; nobody else is here.
-        disk.remove_file(&self.folder.join("index.lock"))?;
+        disk.remove_file(&self.folder.join("bytes.index.lock"))?;
         if !anew && disk.exists(&index)? {
-            return Ok(());
+            return Ok(false);
         }
         disk.remove_file(&index)?;
+        // Earlier versions kept in it what git would have committed.
+        disk.remove_file(&self.folder.join("index"))?;
         if let Some(users) = &self.users
             && let Some(bytes) = disk.read_if_there(&users.index)?
         {
             disk.replace(&index, &bytes, 0o600)?;
         }
-        Ok(())
+        Ok(true)
     }
 
-    /// Git that reads the tree by the user's rules, and writes to objects and index of ours.
+    /// Git that reads and writes the files of the tree as bytes: nothing that the tree or the user's
+    /// settings say of filters, ends of lines or encodings holds, and nothing of it is run.
+    pub(super) fn of_files<'s>(&self, surroundings: &'s Surroundings) -> Git<'s> {
+        let mut git = self.of_tree(surroundings);
+        git.variables.retain(|(name, _)| *name != "GIT_DIR");
+        let git = git.with("GIT_DIR", self.bare());
+        match self.shared("config") {
+            // Names in small letters, links, permissions and what is ignored are as the user has it.
+            Some(config) => git.with_settings_of(&config),
+            None => git,
+        }
+    }
+
+    /// The option by which what the user's repository ignores is ignored.
+    pub(super) fn excluded(&self, disk: &Disk) -> Result<Option<String>, DiskError> {
+        let Some(path) = self.shared("info/exclude") else {
+            return Ok(None);
+        };
+        let option = disk
+            .exists(&path)?
+            .then(|| path.to_str().map(str::to_owned));
+        Ok(option
+            .flatten()
+            .map(|path| format!("--exclude-from={path}")))
+    }
+
+    /// Git that knows the user's repository, and writes to objects and index of ours.
     pub(super) fn of_tree<'s>(&self, surroundings: &'s Surroundings) -> Git<'s> {
         let git_dir = match &self.users {
             Some(users) => users.git_dir.clone(),

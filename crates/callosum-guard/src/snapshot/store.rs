@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use callosum_host::{DiskError, FileLock, LockError};
+use callosum_host::{DiskError, FileLock, LockError, disk::EntryKind};
 
 use super::{
     changes::Changes,
@@ -64,6 +64,12 @@ pub enum SnapshotError {
         /// What was asked for.
         id: String,
     },
+    /// None of what is named is there.
+    #[error("there is no file in the tree by the name of {}", shown_names(named))]
+    Nothing {
+        /// What was named.
+        named: Vec<String>,
+    },
     /// More files are named than a snapshot of named ones holds.
     #[error("{count} files are more than a snapshot of named files holds")]
     TooMany {
@@ -84,6 +90,11 @@ pub enum SnapshotError {
         /// The snapshot.
         id: String,
     },
+}
+
+fn shown_names(named: &[String]) -> String {
+    let quoted: Vec<String> = named.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(" or ")
 }
 
 /// What going back did.
@@ -304,6 +315,9 @@ impl Store {
             // Told before it is made: who is killed meanwhile can undo what was made by then.
             self.write_note(&before)?;
         }
+        for change in changes.removed() {
+            self.remove(&change.path)?;
+        }
         let mut written = Vec::new();
         for change in changes.written() {
             written.extend_from_slice(change.path.as_os_str().as_bytes());
@@ -312,16 +326,13 @@ impl Store {
         if !written.is_empty() {
             let index = self.repository.folder.join("restore.index");
             disk.remove_file(&index)?;
-            let mut git = self.repository.of_tree(&self.surroundings);
+            let mut git = self.repository.of_files(&self.surroundings);
             git.variables.retain(|(name, _)| *name != "GIT_INDEX_FILE");
             let git = git.with("GIT_INDEX_FILE", &index);
             git.run(&["read-tree", &snapshot.tree])?;
             let done = git.run_on(&["checkout-index", "-f", "-q", "-z", "--stdin"], written);
             disk.remove_file(&index)?;
             done?;
-        }
-        for change in changes.removed() {
-            self.remove(&change.path)?;
         }
         Ok(Restored { before, changes })
     }
@@ -362,9 +373,37 @@ impl Store {
             })?;
         let disk = &self.surroundings.disk;
         let tree = &self.repository.tree;
-        // What cannot be looked at is taken to be there, so that it is not written over.
-        let is_there = |path: &PathBuf| disk.exists(&tree.join(path)).unwrap_or(true);
-        Ok(Changes::read(&printed, &snapshot.made, is_there))
+        // What cannot be looked at is taken to be there, so that it is not written over. A file or a
+        // link on the way to a path stands in its place.
+        let in_place = |path: &Path| {
+            let mut above: Vec<&Path> = path.ancestors().skip(1).collect();
+            above.pop();
+            for folder in above.into_iter().rev() {
+                match disk.stat(&tree.join(folder)) {
+                    Ok(Some(found)) if found.kind == EntryKind::Folder => {}
+                    Ok(None) => return None,
+                    _ => return Some(folder.to_owned()),
+                }
+            }
+            let is_there = disk.exists(&tree.join(path)).unwrap_or(true);
+            is_there.then(|| path.to_owned())
+        };
+        // Of a folder everything, where a file is to stand in its place.
+        let inside = |folder: &Path| {
+            let mut files = Vec::new();
+            let mut folders = vec![folder.to_owned()];
+            while let Some(folder) = folders.pop() {
+                for entry in disk.list_dir(&tree.join(&folder)).ok()? {
+                    let path = folder.join(entry.name);
+                    match entry.kind {
+                        EntryKind::Folder => folders.push(path),
+                        _ => files.push(path),
+                    }
+                }
+            }
+            Some(files)
+        };
+        Ok(Changes::read(&printed, &snapshot.made, in_place, inside))
     }
 
     /// Fails where an object of the snapshot is gone, before anything is written.

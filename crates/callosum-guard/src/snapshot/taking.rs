@@ -1,13 +1,16 @@
 //! [`Taken`]: the tree as it is now, or the files in it that are named, written as a tree of git's.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     ffi::OsStr,
     os::unix::ffi::{OsStrExt as _, OsStringExt as _},
     path::{Path, PathBuf},
 };
 
-use callosum_host::{DiskError, disk::EntryKind};
+use callosum_host::{
+    DiskError,
+    disk::{EntryKind, FileStat},
+};
 
 use super::{
     git::{Git, Surroundings},
@@ -48,12 +51,12 @@ impl Taken {
         if !only.is_empty() {
             return taking.named(only);
         }
-        repository.begin_index(disk, false)?;
-        if let Ok(taken) = taking.whole() {
+        let is_new = repository.begin_index(disk, false)?;
+        if let Ok(taken) = taking.whole(is_new) {
             return Ok(taken);
         }
         repository.begin_index(disk, true)?;
-        taking.whole()
+        taking.whole(true)
     }
 }
 
@@ -64,17 +67,32 @@ struct Taking<'s> {
 }
 
 impl Taking<'_> {
-    /// What differs from our index is put into it.
-    fn whole(&self) -> Result<Taken, SnapshotError> {
-        let git = self.repository.of_tree(self.surroundings);
-        let listed = git.run(&[
-            "ls-files",
-            "-z",
-            "--modified",
-            "--deleted",
-            "--others",
-            "--exclude-standard",
-        ])?;
+    /// What differs from our index is put into it; of one that is new, what git converts as well.
+    fn whole(&self, is_new: bool) -> Result<Taken, SnapshotError> {
+        let git = self.repository.of_files(self.surroundings);
+        let excluded = self.repository.excluded(&self.surroundings.disk)?;
+        let standard = || {
+            excluded
+                .as_deref()
+                .into_iter()
+                .chain(["--exclude-standard"])
+        };
+        let converted = if is_new {
+            self.converted()?
+        } else {
+            BTreeSet::new()
+        };
+        if !converted.is_empty() {
+            // Git takes for unchanged what it has looked at as it converts it.
+            git.run_on(
+                &["update-index", "-z", "--force-remove", "--stdin"],
+                joined(&converted),
+            )?;
+        }
+        let asked = ["ls-files", "-z", "--modified", "--deleted", "--others"];
+        let listed = git.run(&asked.into_iter().chain(standard()).collect::<Vec<_>>())?;
+        let mut listed: BTreeSet<PathBuf> = paths(&listed).collect();
+        listed.extend(converted);
         let mut taken = Taken {
             tree: String::new(),
             bytes: 0,
@@ -83,15 +101,9 @@ impl Taking<'_> {
                 ..NotCovered::default()
             },
         };
-        self.add(&git, paths(&listed).collect(), &mut taken)?;
-        let ignored = git.run(&[
-            "ls-files",
-            "-z",
-            "--others",
-            "--ignored",
-            "--exclude-standard",
-            "--directory",
-        ])?;
+        self.add(&git, listed, &mut taken)?;
+        let asked = ["ls-files", "-z", "--others", "--ignored", "--directory"];
+        let ignored = git.run(&asked.into_iter().chain(standard()).collect::<Vec<_>>())?;
         let ignored: Vec<PathBuf> = paths(&ignored).filter(|path| !is_ours(path)).collect();
         taken.not_covered.ignored_count = ignored.len();
         let first = ignored.iter().take(MOST_NAMES);
@@ -100,12 +112,55 @@ impl Taking<'_> {
         Ok(taken)
     }
 
+    /// The files of the user's index that git may hold otherwise than they stand in the tree.
+    fn converted(&self) -> Result<BTreeSet<PathBuf>, SnapshotError> {
+        if self.repository.users.is_none() {
+            return Ok(BTreeSet::new());
+        }
+        let git = self.repository.of_tree(self.surroundings);
+        let listed = git.run(&["ls-files", "-z", "-s", "-t"])?;
+        // `H 100644 BLOB STAGE\tPATH`; what is only in the index has another letter.
+        let is_file = |line: &&[u8]| line.starts_with(b"H 100");
+        let files: BTreeSet<PathBuf> = listed
+            .split(|byte| *byte == 0)
+            .filter(is_file)
+            .filter_map(|line| {
+                let at = line.iter().position(|byte| *byte == b'\t')?;
+                Some(PathBuf::from(OsStr::from_bytes(&line[at + 1..])))
+            })
+            .collect();
+        let by_setting = git.line(&["config", "--get", "core.autocrlf"]);
+        if by_setting.is_ok_and(|said| !matches!(said.as_str(), "false" | "no" | "off" | "0")) {
+            return Ok(files);
+        }
+        let asked = [
+            "check-attr",
+            "-z",
+            "--stdin",
+            "text",
+            "crlf",
+            "eol",
+            "ident",
+            "filter",
+            "working-tree-encoding",
+        ];
+        let said = git.run_on(&asked, joined(&files))?;
+        let mut words = said.split(|byte| *byte == 0);
+        let mut converted = BTreeSet::new();
+        while let (Some(path), Some(_), Some(value)) = (words.next(), words.next(), words.next()) {
+            if !matches!(value, b"unspecified" | b"unset") {
+                converted.insert(PathBuf::from(OsStr::from_bytes(path)));
+            }
+        }
+        Ok(converted)
+    }
+
     /// What is named is put into an index that holds nothing else, whether it is ignored or not.
     fn named(&self, only: &[String]) -> Result<Taken, SnapshotError> {
         let disk = &self.surroundings.disk;
         let index = self.repository.folder.join("named.index");
         disk.remove_file(&index)?;
-        let mut git = self.repository.of_tree(self.surroundings);
+        let mut git = self.repository.of_files(self.surroundings);
         git.variables.retain(|(name, _)| *name != "GIT_INDEX_FILE");
         let git = git.with("GIT_INDEX_FILE", &index);
         let mut arguments: Vec<String> = ["ls-files", "-z", "--others", "--"]
@@ -115,6 +170,10 @@ impl Taking<'_> {
         arguments.extend(only.iter().map(|path| format!("./{path}")));
         let listed = git.run(&arguments)?;
         let listed: BTreeSet<PathBuf> = paths(&listed).collect();
+        if listed.is_empty() {
+            let named = only.to_vec();
+            return Err(SnapshotError::Nothing { named });
+        }
         if listed.len() > MOST_FILES {
             let count = listed.len();
             return Err(SnapshotError::TooMany { count });
@@ -137,8 +196,9 @@ impl Taking<'_> {
         listed: BTreeSet<PathBuf>,
         taken: &mut Taken,
     ) -> Result<(), SnapshotError> {
-        let disk = &self.surroundings.disk;
-        let mut input = Vec::new();
+        let mut added = BTreeSet::new();
+        let mut removed = BTreeSet::new();
+        let mut folders = BTreeMap::new();
         for path in listed {
             if is_ours(&path) {
                 continue;
@@ -148,10 +208,18 @@ impl Taking<'_> {
                 taken.not_covered.repositories.push(shown(&path));
                 continue;
             }
-            let found = disk.stat(&self.repository.tree.join(&path))?;
-            let size = found
-                .filter(|found| found.kind == EntryKind::File)
-                .map_or(0, |found| found.len);
+            let found = self.entry(&path, &mut folders)?;
+            // Something else stands where a file was: a folder, whose files are listed, or a pipe.
+            let Some(found) =
+                found.filter(|found| matches!(found.kind, EntryKind::File | EntryKind::Link))
+            else {
+                removed.insert(path);
+                continue;
+            };
+            let size = match found.kind {
+                EntryKind::File => found.len,
+                _ => 0,
+            };
             if size > LARGEST {
                 taken.not_covered.too_large.push(TooLarge {
                     path: shown(&path),
@@ -160,16 +228,51 @@ impl Taking<'_> {
                 continue;
             }
             taken.bytes += size;
-            input.extend_from_slice(raw);
-            input.push(0);
+            added.insert(path);
         }
-        if !input.is_empty() {
-            git.run_on(
-                &["update-index", "-z", "--add", "--remove", "--stdin"],
-                input,
-            )?;
+        // First what goes: a folder may have become a file, and a file a folder.
+        for (how, paths) in [
+            (&["--force-remove"][..], removed),
+            (&["--add", "--remove", "--replace"], added),
+        ] {
+            if !paths.is_empty() {
+                let begun = ["update-index", "-z"].into_iter();
+                let arguments: Vec<&str> = begun
+                    .chain(how.iter().copied())
+                    .chain(["--stdin"])
+                    .collect();
+                git.run_on(&arguments, joined(&paths))?;
+            }
         }
         Ok(())
+    }
+
+    /// What stands at a path of the tree, and not behind a link or a file on the way to it.
+    /// `folders` has what is known of those on the way.
+    fn entry(
+        &self,
+        path: &Path,
+        folders: &mut BTreeMap<PathBuf, bool>,
+    ) -> Result<Option<FileStat>, DiskError> {
+        let disk = &self.surroundings.disk;
+        let tree = &self.repository.tree;
+        let above: Vec<&Path> = path.ancestors().skip(1).collect();
+        for folder in above.into_iter().rev() {
+            let is_folder = if let Some(known) = folders.get(folder) {
+                *known
+            } else {
+                let found = disk.stat(&tree.join(folder))?;
+                let is_top = folder.as_os_str().is_empty();
+                let is_folder =
+                    is_top || found.is_some_and(|found| found.kind == EntryKind::Folder);
+                folders.insert(folder.to_owned(), is_folder);
+                is_folder
+            };
+            if !is_folder {
+                return Ok(None);
+            }
+        }
+        disk.stat(&tree.join(path))
     }
 
     /// The submodules, as `.gitmodules` names them.
@@ -187,6 +290,16 @@ impl Taking<'_> {
         };
         Ok(text.lines().filter_map(value).collect())
     }
+}
+
+/// Paths as git reads them with `-z`.
+fn joined(paths: &BTreeSet<PathBuf>) -> Vec<u8> {
+    let mut input = Vec::new();
+    for path in paths {
+        input.extend_from_slice(path.as_os_str().as_bytes());
+        input.push(0);
+    }
+    input
 }
 
 /// What git prints with `-z`.

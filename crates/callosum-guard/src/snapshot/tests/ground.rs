@@ -64,6 +64,10 @@ impl Ground {
         self.disk.remove_file(&self.tree().join(name)).unwrap();
     }
 
+    pub(super) fn pipe(&self, name: &str) {
+        self.run("mkfifo", &[name]);
+    }
+
     pub(super) fn environment() -> Vec<(OsString, OsString)> {
         [
             ("PATH", "/usr/bin:/bin:/usr/local/bin"),
@@ -79,8 +83,12 @@ impl Ground {
     }
 
     pub(super) fn git(&self, arguments: &[&str]) -> String {
+        self.run("git", arguments)
+    }
+
+    pub(super) fn run(&self, program: &str, arguments: &[&str]) -> String {
         let launch = Launch {
-            program: "git".into(),
+            program: program.into(),
             arguments: arguments.iter().map(OsString::from).collect(),
             folder: self.tree(),
             environment: Self::environment(),

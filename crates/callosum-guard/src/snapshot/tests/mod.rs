@@ -1,5 +1,6 @@
 //! Snapshots of real trees, by real git.
 
+mod bytes;
 mod ground;
 mod keeping;
 mod restoring;

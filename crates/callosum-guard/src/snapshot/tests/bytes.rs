@@ -1,0 +1,129 @@
+//! The bytes of the tree are what a snapshot holds, whatever git would make of them.
+
+use callosum_host::disk::EntryKind;
+
+use super::{super::*, ground::*};
+
+/// A repository whose files git would convert in each of its ways.
+fn converting() -> Ground {
+    let ground = Ground::new();
+    ground.git(&["init", "--quiet", "--initial-branch=main"]);
+    let attributes = "*.nb filter=strip\n*.txt text eol=lf\n*.id ident\n*.big filter=missing\n";
+    ground.write(".gitattributes", attributes);
+    ground.git(&["config", "filter.strip.clean", "touch ran; sed /output/d"]);
+    ground.git(&["config", "filter.strip.smudge", "sed s/^/smudged/"]);
+    for name in ["a.nb", "a.txt", "a.id", "a.big"] {
+        ground.write(name, "code\r\noutput\r\n$Id: mine$\r\n");
+    }
+    ground.git(&["add", "--all"]);
+    ground.git(&["commit", "--quiet", "--message=begin"]);
+    ground.git(&["config", "filter.missing.clean", "not-installed"]);
+    ground.git(&["config", "filter.missing.required", "true"]);
+    ground.remove("ran");
+    ground
+}
+
+/// CAKE-SNAP-1: what git would leave out, change or have a program change comes back as it was, and
+/// no such program is run.
+#[test]
+fn files_that_git_converts_are_held_as_they_are() {
+    let ground = converting();
+    ground.write("new.nb", "new\r\noutput\r\n");
+    let store = ground.store();
+    let snapshot = store.create(&labelled("bytes")).unwrap();
+    assert_eq!(told(&store.changes(&snapshot).unwrap()), []);
+    let names = ["a.nb", "a.txt", "a.id", "a.big", "new.nb"];
+    let before = names.map(|name| ground.text(name).unwrap());
+    for name in names {
+        ground.write(name, "code\n");
+    }
+    assert_eq!(store.changes(&snapshot).unwrap().written().count(), 5);
+    store.restore(&snapshot).unwrap();
+    assert_eq!(names.map(|name| ground.text(name).unwrap()), before);
+    assert_eq!(ground.text("ran"), None, "a filter was run");
+}
+
+/// CAKE-SNAP-1: the same where a setting alone converts the ends of lines.
+#[test]
+fn a_setting_for_ends_of_lines_changes_nothing() {
+    let ground = Ground::repository();
+    ground.git(&["config", "core.autocrlf", "true"]);
+    ground.write("crlf.txt", "a\r\n");
+    ground.git(&["add", "--all"]);
+    ground.write("new.txt", "b\r\n");
+    let store = ground.store();
+    let snapshot = store.create(&labelled("ends")).unwrap();
+    ground.write("crlf.txt", "a\n");
+    ground.write("new.txt", "b\n");
+    let expected = pairs(&[("crlf.txt", "rewrite"), ("new.txt", "rewrite")]);
+    assert_eq!(told(&store.restore(&snapshot).unwrap().changes), expected);
+    assert_eq!(ground.text("crlf.txt").as_deref(), Some("a\r\n"));
+    assert_eq!(ground.text("new.txt").as_deref(), Some("b\r\n"));
+    assert_eq!(ground.text("a.txt").as_deref(), Some("one\n"));
+}
+
+/// CAKE-SNAP-1: what the user's repository alone ignores stays ignored.
+#[test]
+fn what_the_repository_itself_ignores_is_not_held() {
+    let ground = Ground::repository();
+    ground.write(".git/info/exclude", "mine/\n");
+    ground.write("mine/x", "x");
+    let snapshot = ground.store().create(&labelled("x")).unwrap();
+    assert_eq!(snapshot.dirty_files, [""; 0]);
+    assert_eq!(snapshot.not_covered.ignored_count, 3);
+}
+
+/// CAKE-SNAP-1: a folder that became a link or a file is no obstacle, comes back, and can be undone.
+#[test]
+fn a_folder_that_became_something_else_comes_back() {
+    for is_link in [true, false] {
+        let ground = Ground::repository();
+        ground.write("/elsewhere/b.txt".trim_start_matches('/'), "theirs\n");
+        let store = ground.store();
+        let snapshot = store.create(&labelled("folder")).unwrap();
+        ground.remove("dir/b.txt");
+        let folder = ground.tree().join("dir");
+        ground.disk.remove_dir(&folder).unwrap();
+        if is_link {
+            std::os::unix::fs::symlink("elsewhere", &folder).unwrap();
+        } else {
+            ground.write("dir", "a file\n");
+        }
+        let expected = pairs(&[("dir", "leave"), ("dir/b.txt", "create")]);
+        let restored = store.restore(&snapshot).unwrap();
+        assert_eq!(told(&restored.changes), expected);
+        assert_eq!(ground.text("dir/b.txt").as_deref(), Some("two\n"));
+        assert_eq!(ground.text("elsewhere/b.txt").as_deref(), Some("theirs\n"));
+        let undone = store.restore(&restored.before).unwrap();
+        let expected = pairs(&[("dir", "create"), ("dir/b.txt", "remove")]);
+        assert_eq!(told(&undone.changes), expected);
+        let kind = ground.disk.stat(&folder).unwrap().map(|found| found.kind);
+        assert_ne!(kind, Some(EntryKind::Folder));
+    }
+}
+
+/// CAKE-SNAP-1: a pipe in the place of a file is no obstacle, and is not written over.
+#[test]
+fn a_pipe_in_the_place_of_a_file_stays() {
+    let ground = Ground::repository();
+    let store = ground.store();
+    let snapshot = store.create(&labelled("file")).unwrap();
+    ground.remove("a.txt");
+    ground.pipe("a.txt");
+    let with_pipe = store.create(&labelled("pipe")).unwrap();
+    assert_eq!(with_pipe.dirty_files, ["a.txt"]);
+    let changes = store.restore(&snapshot).unwrap().changes;
+    assert_eq!(told(&changes), pairs(&[("a.txt", "refuse")]));
+}
+
+/// CAKE-SNAP-1: a snapshot of nothing is none.
+#[test]
+fn names_of_nothing_are_refused() {
+    let ground = Ground::repository();
+    let wanted = Wanted {
+        only: vec!["nosuch".to_owned()],
+        ..labelled("nothing")
+    };
+    let error = ground.store().create(&wanted).unwrap_err();
+    assert!(error.to_string().contains("`nosuch`"), "{error}");
+}

@@ -4,7 +4,8 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::agent::AgentName;
+use super::{Board, Refusal};
+use crate::{agent::AgentName, mesh::Voice};
 
 /// How long a lease holds that is not taken anew.
 pub const LEASE: SignedDuration = SignedDuration::from_mins(10);
@@ -46,5 +47,43 @@ impl Lease {
             _ => true,
         };
         self.until > now && !(self.by == *agent && is_own_session)
+    }
+}
+
+impl Board {
+    /// Who keeps an agent of this session from a file, at this time.
+    pub fn holder(
+        &self,
+        path: &str,
+        agent: &AgentName,
+        session_id: Option<&str>,
+        now: Timestamp,
+    ) -> Option<&Lease> {
+        self.leases
+            .iter()
+            .find(|lease| lease.path == path && lease.holds_against(agent, session_id, now))
+    }
+
+    pub(super) fn leasable(
+        &self,
+        path: &str,
+        anyway: bool,
+        voice: &Voice,
+        now: Timestamp,
+    ) -> Result<(), Refusal> {
+        if !path.starts_with('/') || path.len() > 4096 {
+            return Err(Refusal::NoPath {
+                path: path.chars().take(200).collect(),
+            });
+        }
+        match self.holder(path, &voice.agent, voice.session_id.as_deref(), now) {
+            Some(lease) if !anyway => Err(Refusal::LeasedBy {
+                path: path.to_owned(),
+                by: lease.by.clone(),
+                until: lease.until,
+                why: lease.why.clone(),
+            }),
+            _ => Ok(()),
+        }
     }
 }

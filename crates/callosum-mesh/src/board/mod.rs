@@ -5,6 +5,8 @@
 //!
 //! Deliberately not here: files, and what the bridge file looks like.
 
+mod change;
+mod claim;
 mod deed;
 mod id;
 mod lease;
@@ -16,10 +18,11 @@ pub(crate) mod state;
 mod task;
 
 pub use self::{
+    claim::CLAIM,
     deed::{Deed, Receipt},
     lease::{LEASE, Lease},
     message::{Discovery, Message},
-    order::{CLAIM, MESSAGE_TTL, NewTask, Order},
+    order::{MESSAGE_TTL, NewTask, Order},
     refusal::Refusal,
     session::{BEGINS, ENDS, PROCESS, Process, Session},
     state::Board,

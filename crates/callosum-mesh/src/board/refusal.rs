@@ -88,6 +88,14 @@ pub enum Refusal {
         /// What became of it.
         status: Status,
     },
+    /// Another agent has completed it, with another result.
+    #[error("task `{task}` is complete{}, and has a result", .by.as_ref().map(|by| format!(": {by} did it")).unwrap_or_default())]
+    DoneBy {
+        /// The task.
+        task: String,
+        /// The agent, where it is known.
+        by: Option<AgentName>,
+    },
     /// What is to be leased is no file.
     #[error("`{path}` is no absolute path of a file")]
     NoPath {

@@ -141,6 +141,7 @@ impl Board {
                         created_by: created_by.unwrap_or_else(|| event.source.clone()),
                         created_at: event.timestamp,
                         completed_at: None,
+                        completed_by: None,
                         needs,
                         cwd: event.cwd.clone(),
                         claim: None,
@@ -174,8 +175,9 @@ impl Board {
                 task.claim = None;
                 task.queued_at = Some(event.timestamp.to_string());
             }),
-            Deed::TaskCompleted { task, result, .. } => {
+            Deed::TaskCompleted { task, by, result } => {
                 self.with_task(&task, rev, |task| {
+                    task.completed_by = Some(by);
                     task.status = Status::Complete;
                     task.completed_at = Some(event.timestamp.to_string());
                     task.result = result;

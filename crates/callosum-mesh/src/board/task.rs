@@ -95,6 +95,9 @@ pub struct Task {
     /// When it was done.
     #[serde(default)]
     pub completed_at: Option<String>,
+    /// Who did it, where that is known.
+    #[serde(default)]
+    pub completed_by: Option<AgentName>,
     /// Tasks that are to be complete before it is begun.
     #[serde(default)]
     pub needs: Vec<String>,
@@ -116,4 +119,38 @@ pub struct Task {
     /// The last event that changed it.
     #[serde(default)]
     pub rev: u64,
+}
+
+impl Task {
+    /// How far it is at this time: a claim that has run out holds nothing any more.
+    pub fn status_at(&self, now: Timestamp) -> Status {
+        match self.status {
+            Status::InProgress if self.claim_at(now).is_none() => Status::Pending,
+            status => status,
+        }
+    }
+
+    /// Who works on it at this time.
+    pub fn claim_at(&self, now: Timestamp) -> Option<&Claim> {
+        let claim = self.claim.as_ref();
+        claim.filter(|claim| self.status == Status::InProgress && claim.until > now)
+    }
+
+    /// What a key of the bridge file is.
+    pub fn value(&self, key: &str) -> Value {
+        match key {
+            "id" => self.id.clone().into(),
+            "assigned_to" => self.assigned_to.as_ref().map(AgentName::as_str).into(),
+            "status" => self.status.as_str().into(),
+            "priority" => self.priority.into(),
+            "prompt" => self.prompt.clone().into(),
+            "output_file" => self.output_file.clone().into(),
+            "created_by" => self.created_by.as_str().into(),
+            "created_at" => self.created_at.to_string().into(),
+            "completed_at" => self.completed_at.clone().into(),
+            "needs" => self.needs.clone().into(),
+            "result" => self.result.clone().into(),
+            _ => self.other.get(key).cloned().unwrap_or_default(),
+        }
+    }
 }

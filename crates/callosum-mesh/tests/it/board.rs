@@ -330,3 +330,67 @@ fn a_message_that_waits_too_long_is_a_dead_letter() {
     let read = mesh.board().unwrap().message("m").unwrap().receipt;
     assert_eq!(read, Some(Receipt::Acked));
 }
+
+/// CALC-L3-1: nobody completes what another has done, or is meant to do, but on purpose; and what is over is not
+/// given back or taken back in silence.
+#[test]
+fn what_another_has_done_or_is_meant_to_do_is_left_to_it() {
+    let complete = |result: &str, anyway| Order::Complete {
+        task: "t1".to_owned(),
+        result: Some(result.to_owned()),
+        anyway,
+        token: None,
+    };
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let meant = Order::Add(NewTask {
+        id: "t1".to_owned(),
+        prompt: "work".to_owned(),
+        assigned_to: Some("gemini-cli".parse().unwrap()),
+        ..NewTask::default()
+    });
+    mesh.give(meant, &voice("claude")).unwrap();
+    let early = mesh.give(complete("mine", false), &voice("codex"));
+    assert!(matches!(refused(early), Refusal::MeantFor { .. }));
+    mesh.give(complete("of gemini", false), &voice("gemini-cli"))
+        .unwrap();
+    let second = mesh.give(complete("mine", false), &voice("codex"));
+    assert!(
+        matches!(refused(second), Refusal::DoneBy { by: Some(by), .. } if by.as_str() == "gemini-cli")
+    );
+    let corrected = mesh.give(complete("of gemini, mended", false), &voice("gemini-cli"));
+    assert_eq!(corrected.unwrap().len(), 1);
+    let release = Order::Release {
+        task: "t1".to_owned(),
+        reason: "given back".to_owned(),
+        anyway: true,
+        token: None,
+    };
+    let cancel = Order::Cancel {
+        task: "t1".to_owned(),
+        reason: "taken back".to_owned(),
+    };
+    for order in [release, cancel] {
+        let over = mesh.give(order, &voice("gemini-cli"));
+        assert!(matches!(refused(over), Refusal::IsOver { .. }));
+    }
+    mesh.give(complete("mine", true), &voice("codex")).unwrap();
+    let task = mesh.board().unwrap().task("t1").unwrap();
+    assert_eq!(task.result.as_deref(), Some("mine"));
+    assert_eq!(task.completed_by.as_ref().unwrap().as_str(), "codex");
+}
+
+/// CALC-L3-1: a claim that has run out is seen as such, whether or not that was told yet.
+#[test]
+fn a_claim_that_has_run_out_holds_nothing() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    mesh.give(task("t1", "work"), &voice("claude")).unwrap();
+    mesh.give(claim("t1"), &voice("codex")).unwrap();
+    let task = mesh.board().unwrap().task("t1").unwrap().clone();
+    let until = task.claim.as_ref().unwrap().until;
+    let before = until - jiff::SignedDuration::from_secs(1);
+    assert_eq!(task.status_at(before), Status::InProgress);
+    assert_eq!(task.status_at(until), Status::Pending);
+    assert_eq!(task.claim_at(until), None);
+}

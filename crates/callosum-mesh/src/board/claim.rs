@@ -1,0 +1,284 @@
+//! Who may work on a task, finish it, give it back or take it back; and what becomes of claims whose time or
+//! whose owner is gone.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Board, Deed, MESSAGE_TTL, Receipt, Refusal, Session, Status, Task};
+use crate::{agent::AgentName, mesh::Voice};
+
+/// How long a claim holds that is not claimed anew.
+pub const CLAIM: SignedDuration = SignedDuration::from_mins(30);
+
+impl Board {
+    /// The claims that have run out by now, given back.
+    pub fn run_out(&self, now: Timestamp) -> Vec<Deed> {
+        let claimed = self
+            .tasks
+            .iter()
+            .filter(|task| task.status == Status::InProgress);
+        claimed
+            .filter_map(|task| {
+                let claim = task.claim.as_ref()?;
+                (claim.until <= now).then(|| Deed::TaskReleased {
+                    task: task.id.clone(),
+                    reason: format!("the claim of {} ran out", claim.by),
+                })
+            })
+            .collect()
+    }
+
+    /// What a session leaves behind that has ended: its claims and leases, given back, and what it was handed and
+    /// has not seen, to be handed over again.
+    pub fn left_by(&self, session: &Session) -> Vec<Deed> {
+        let is_theirs = |agent: &AgentName, session_id: Option<&String>| {
+            session_id.is_some_and(|id| session.is(agent, id))
+        };
+        let claimed = self.tasks.iter().filter(|task| {
+            let claim = task.claim.as_ref();
+            task.status == Status::InProgress
+                && claim.is_some_and(|claim| is_theirs(&claim.by, claim.session_id.as_ref()))
+        });
+        let claimed = claimed.map(|task| Deed::TaskReleased {
+            task: task.id.clone(),
+            reason: format!("the session of {} that had claimed it ended", session.agent),
+        });
+        let leases = self.leases.iter();
+        let leases = leases.filter(|lease| is_theirs(&lease.by, lease.session_id.as_ref()));
+        let leases = leases.map(|lease| Deed::LeaseReleased {
+            path: lease.path.clone(),
+        });
+        // What it was handed and never showed to have seen waits for another.
+        let unseen = self.messages.iter().filter(|message| {
+            message.receipt == Some(Receipt::Delivered)
+                && is_theirs(&message.to, message.session_id.as_ref())
+        });
+        let unseen = unseen.map(|message| Deed::MessageRetried {
+            message: message.id.clone(),
+            expires: message.expires,
+        });
+        claimed.chain(leases).chain(unseen).collect()
+    }
+
+    /// Gives a task back to the queue; nothing where it is there already.
+    pub(super) fn released(
+        &self,
+        id: String,
+        reason: String,
+        holding: &Holding<'_>,
+    ) -> Result<Vec<Deed>, Refusal> {
+        let task = self.known(&id)?;
+        if task.status.is_over() {
+            return Err(is_over(task));
+        }
+        holding.allows(task)?;
+        let is_claimed = task.status == Status::InProgress;
+        let deed = Deed::TaskReleased { task: id, reason };
+        Ok(is_claimed.then_some(deed).into_iter().collect())
+    }
+
+    /// Completes a task; nothing where it is complete with this result already.
+    ///
+    /// What another agent holds, is meant to do, or has completed is so left to it, but for `anyway`. Whoever had
+    /// claimed a task that was taken back may complete it all the same: what it has done is not lost.
+    pub(super) fn completed(
+        &self,
+        id: String,
+        result: Option<String>,
+        holding: &Holding<'_>,
+    ) -> Result<Vec<Deed>, Refusal> {
+        let task = self.known(&id)?;
+        let by = &holding.voice.agent;
+        let claimant = task.claim.as_ref().map(|claim| &claim.by);
+        match task.status {
+            Status::Complete => {
+                if result.is_none() || task.result == result {
+                    return Ok(Vec::new());
+                }
+                let done_by = task.completed_by.as_ref().or(claimant);
+                if done_by != Some(by) && !holding.anyway {
+                    return Err(Refusal::DoneBy {
+                        task: id,
+                        by: done_by.cloned(),
+                    });
+                }
+            }
+            Status::Cancelled if claimant != Some(by) && !holding.anyway => {
+                return Err(is_over(task));
+            }
+            Status::Cancelled => {}
+            Status::Pending => {
+                holding.allows(task)?;
+                if let Some(meant) = &task.assigned_to
+                    && meant != by
+                    && !holding.anyway
+                {
+                    return Err(Refusal::MeantFor {
+                        task: id,
+                        agent: meant.clone(),
+                    });
+                }
+            }
+            Status::InProgress => holding.allows(task)?,
+        }
+        let by = by.clone();
+        Ok(vec![Deed::TaskCompleted {
+            task: id,
+            by,
+            result,
+        }])
+    }
+
+    /// Takes a task back, and tells whoever works on it; nothing where it was taken back already.
+    pub(super) fn cancelled(
+        &self,
+        id: String,
+        reason: String,
+        voice: &Voice,
+        now: Timestamp,
+    ) -> Result<Vec<Deed>, Refusal> {
+        let task = self.known(&id)?;
+        match task.status {
+            Status::Complete => return Err(is_over(task)),
+            Status::Cancelled => return Ok(Vec::new()),
+            Status::Pending | Status::InProgress => {}
+        }
+        let claim = task.claim.as_ref().filter(|claim| {
+            task.status == Status::InProgress && claim.until > now && claim.by != voice.agent
+        });
+        let told = claim.map(|claim| Deed::MessageSent {
+            id: format!("cancelled-{}-{}", task.rev, claim.token),
+            to: claim.by.clone(),
+            content: format!(
+                "task `{id}`, which you have claimed, was taken back: {reason}. What you have done is kept if you \
+                 complete it all the same"
+            ),
+            reply_to: None,
+            ttl_seconds: None,
+            expires: Some(now + MESSAGE_TTL),
+        });
+        let cancelled = Deed::TaskCancelled { task: id, reason };
+        Ok(std::iter::once(cancelled).chain(told).collect())
+    }
+
+    pub(super) fn claim(
+        &self,
+        task: Option<&str>,
+        anyway: bool,
+        voice: &Voice,
+        now: Timestamp,
+    ) -> Result<Deed, Refusal> {
+        let by = &voice.agent;
+        let until = now + CLAIM;
+        let claimed = |task: &Task| Deed::TaskClaimed {
+            task: task.id.clone(),
+            by: by.clone(),
+            until,
+        };
+        let Some(id) = task else {
+            return self
+                .next_for(by, now)
+                .map(claimed)
+                .ok_or(Refusal::NothingToDo);
+        };
+        let task = self.known(id)?;
+        if task.status.is_over() {
+            return Err(is_over(task));
+        }
+        if let Some(claim) = &task.claim
+            && claim.holds_against(voice, now)
+        {
+            return Err(Refusal::ClaimedBy {
+                task: id.to_owned(),
+                by: claim.by.clone(),
+                until: claim.until,
+            });
+        }
+        if let Some(meant) = &task.assigned_to
+            && meant != by
+            && !anyway
+        {
+            return Err(Refusal::MeantFor {
+                task: id.to_owned(),
+                agent: meant.clone(),
+            });
+        }
+        let needs: Vec<String> = self.waits_for(task).map(str::to_owned).collect();
+        if !needs.is_empty() {
+            return Err(Refusal::WaitsFor {
+                task: id.to_owned(),
+                needs,
+            });
+        }
+        Ok(claimed(task))
+    }
+
+    /// The most urgent task that an agent may begin now: the smallest priority, then the oldest.
+    pub fn next_for(&self, by: &AgentName, now: Timestamp) -> Option<&Task> {
+        let is_free = |task: &&Task| {
+            let is_open = match task.status {
+                Status::Pending => true,
+                Status::InProgress => task.claim.as_ref().is_some_and(|claim| claim.until <= now),
+                Status::Complete | Status::Cancelled => false,
+            };
+            is_open
+                && task.assigned_to.as_ref().is_none_or(|meant| meant == by)
+                && self.waits_for(task).next().is_none()
+        };
+        let free = self.tasks.iter().filter(is_free);
+        free.min_by_key(|task| task.priority)
+    }
+}
+
+/// Who wants to finish a task or give it back, and what they say of it.
+pub(super) struct Holding<'a> {
+    pub(super) voice: &'a Voice,
+    /// Also where another agent has it.
+    pub(super) anyway: bool,
+    /// The number of the claim, where it is known.
+    pub(super) token: Option<u64>,
+    pub(super) now: Timestamp,
+}
+
+impl Holding<'_> {
+    /// Fails where another has the task, or the claim that is named is not the one that holds.
+    fn allows(&self, task: &Task) -> Result<(), Refusal> {
+        let claim = task.claim.as_ref();
+        let Some(claim) = claim.filter(|_| task.status == Status::InProgress) else {
+            return match self.token {
+                // Who names a claim that is gone has lost the task, whoever does it next.
+                Some(named) => Err(Refusal::Lost {
+                    task: task.id.clone(),
+                    named,
+                }),
+                None => Ok(()),
+            };
+        };
+        if claim.holds_against(self.voice, self.now) && !self.anyway {
+            return Err(Refusal::ClaimedBy {
+                task: task.id.clone(),
+                by: claim.by.clone(),
+                until: claim.until,
+            });
+        }
+        same(&format!("task `{}`", task.id), self.token, claim.token)
+    }
+}
+
+fn is_over(task: &Task) -> Refusal {
+    Refusal::IsOver {
+        task: task.id.clone(),
+        status: task.status,
+    }
+}
+
+/// Fails where a number is named and is not the one that holds.
+pub(super) fn same(what: &str, named: Option<u64>, now: u64) -> Result<(), Refusal> {
+    match named {
+        Some(named) if named != now => Err(Refusal::Stale {
+            what: what.to_owned(),
+            named,
+            now,
+        }),
+        _ => Ok(()),
+    }
+}

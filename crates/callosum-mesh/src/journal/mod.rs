@@ -7,6 +7,7 @@
 
 mod cursor;
 mod files;
+mod mark;
 mod once;
 mod open;
 mod reader;

@@ -76,6 +76,8 @@ impl Journal {
         folder: &Path,
         machine: &str,
     ) -> Result<Self, JournalError> {
+        // Each by itself: what is above a private folder may be anybody's.
+        disk.create_private_dir(folder)?;
         disk.create_private_dir(&folder.join(EVENTS))?;
         let origin = own_id(disk, ids, folder)?;
         Ok(Self {

@@ -6,7 +6,7 @@ use callosum_host::{Disk, DiskError, DiskFile};
 
 use super::{
     Cursor, JournalError,
-    files::{Segment, place_after},
+    files::{MOST_SEQ, Segment, event_of, place_after},
 };
 use crate::event::Event;
 
@@ -59,6 +59,8 @@ pub struct Reader {
     seq: u64,
     place: Option<Place>,
     notices: Vec<Notice>,
+    /// Whether it is known that the log goes as far as the cursor that was begun with.
+    is_within: bool,
 }
 
 #[derive(Debug)]
@@ -74,9 +76,10 @@ impl Reader {
             disk: disk.clone(),
             folder: folder.to_owned(),
             origin: origin.to_owned(),
-            seq: cursor.seq,
+            seq: cursor.seq.min(MOST_SEQ),
             place: None,
             notices: Vec::new(),
+            is_within: cursor.seq == 0,
         };
         if cursor
             .origin
@@ -119,9 +122,13 @@ impl Reader {
                 if self.find_place(&mut batch)? {
                     continue;
                 }
+                if self.is_past_the_end(0, &mut batch) {
+                    continue;
+                }
                 batch.is_end = true;
                 return Ok(batch);
             };
+            let from = place.segment.first;
             let is_at_end = self.read_file(&mut place, most, &mut batch)?;
             if !is_at_end || batch.events.len() >= most {
                 self.place = Some(place);
@@ -146,9 +153,24 @@ impl Reader {
                 continue;
             }
             self.place = Some(place);
+            if self.is_past_the_end(from, &mut batch) {
+                continue;
+            }
             batch.is_end = true;
             return Ok(batch);
         }
+    }
+
+    /// Whether the cursor that was begun with is beyond the end of the log, where its last file begins with `first`
+    /// and was read; it is then read from its beginning.
+    fn is_past_the_end(&mut self, first: u64, batch: &mut Batch) -> bool {
+        if self.is_within || self.seq < first {
+            return false;
+        }
+        self.is_within = true;
+        self.reset();
+        batch.notices.append(&mut self.notices);
+        true
     }
 
     /// Finds the file and the place in it; whether there is one.
@@ -208,15 +230,16 @@ impl Reader {
                     break 'blocks;
                 }
                 place.offset += line.len() as u64 + 1;
-                match serde_json::from_slice::<Event>(line) {
-                    Ok(event) if event.seq > self.seq => {
+                match event_of(line) {
+                    Some(event) if event.seq > self.seq => {
                         self.seq = event.seq;
+                        self.is_within = true;
                         batch.events.push(event);
                     }
                     // Seen already: the place was found by blocks.
-                    Ok(_) => {}
-                    Err(_) if line.is_empty() => {}
-                    Err(_) => damaged += 1,
+                    Some(event) => self.is_within |= event.seq == self.seq,
+                    None if line.is_empty() => {}
+                    None => damaged += 1,
                 }
             }
             wanted = BLOCK;

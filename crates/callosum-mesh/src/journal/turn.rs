@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use super::{
     Cursor, Journal, JournalError, Reader, Tip,
     files::{MODE, Segment, last_seq},
+    mark,
     open::TipFile,
 };
 use crate::event::{Draft, Event, Stamp};
@@ -52,6 +53,10 @@ pub(super) struct Head {
     len: u64,
     /// The `seq` of the next event.
     next: u64,
+    /// Whether that is not the one after the last that is there, since the log was cut.
+    is_ahead: bool,
+    /// The file that says which was handed out last.
+    mark: DiskFile,
 }
 
 /// The right to append to the log. Given back when it is dropped or ended.
@@ -99,8 +104,13 @@ impl<'a> Turn<'a> {
             file.write_at(b"\n", len)?;
             len += 1;
         }
+        let (mark, handed_out) = mark::open(journal)?;
+        let following = last.map_or(segment.first, |last| last + 1);
+        let next = following.max(handed_out + 1);
         journal.head = Some(Head {
-            next: last.map_or(segment.first, |last| last + 1),
+            next,
+            is_ahead: next != following,
+            mark,
             id: file.id()?,
             file: Arc::new(file),
             segment,
@@ -203,6 +213,12 @@ impl<'a> Turn<'a> {
         }
         head.len += lines.len() as u64;
         head.next += events.len() as u64;
+        head.is_ahead = false;
+        if let Err(error) = mark::write(&head.mark, &journal.origin, head.next - 1) {
+            // The events are there whole, and nobody was told of them.
+            journal.head = None;
+            return Err(error.into());
+        }
         self.is_used = true;
         Ok(events)
     }
@@ -211,15 +227,23 @@ impl<'a> Turn<'a> {
     fn rotate(&mut self) -> Result<(), JournalError> {
         let journal = &mut *self.journal;
         let head = journal.head.as_ref().expect("a turn knows the log's end");
-        if head.len < journal.retention.file_bytes || head.next == head.segment.first {
+        // Who reads looks for the file that is named for the number after the last: not before there is an event
+        // of the new number.
+        if head.len < journal.retention.file_bytes
+            || head.next == head.segment.first
+            || head.is_ahead
+        {
             return Ok(());
         }
         // What is synced after this is synced in the new file alone.
         head.file.sync_data()?;
         let segment = Segment::new(&journal.events(), head.next);
         let file = begun(journal, &segment)?;
+        let (mark, _) = mark::open(journal)?;
         journal.head = Some(Head {
             next: segment.first,
+            is_ahead: false,
+            mark,
             id: file.id()?,
             file: Arc::new(file),
             segment,

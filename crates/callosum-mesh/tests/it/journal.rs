@@ -11,6 +11,8 @@ use callosum_testkit::disk::{Crashes, Fault, FaultyDisk, Image, MemoryDisk};
 use proptest::prelude::*;
 use serde_json::json;
 
+use crate::place::{Place, write_into};
+
 const FOLDER: &str = "/state/mesh";
 
 fn clock() -> Clock {
@@ -322,7 +324,9 @@ proptest! {
             prop_assert!(batch.events.len() <= most);
             read.extend(batch.events.iter().map(|event| event.seq));
         }
-        prop_assert_eq!(read, (seq + 1..=sizes.len() as u64).collect::<Vec<_>>());
+        let end = sizes.len() as u64;
+        let first = if seq > end { 1 } else { seq + 1 };
+        prop_assert_eq!(read, (first..=end).collect::<Vec<_>>());
     }
 }
 
@@ -365,4 +369,47 @@ fn an_id_of_its_author_makes_two_of_an_event_one() {
         .unwrap();
     assert_eq!(once(&mut one, named(4, "c")), (5, true));
     assert_eq!(all(&one, &Cursor::START).0.len(), 5);
+}
+
+/// CALC-L1-2: a log that was cut gives no number twice, and who was past its end is told.
+#[test]
+fn a_log_that_was_cut_gives_no_number_twice_and_tells_who_was_past_its_end() {
+    let place = Place::new();
+    let publish = |count: usize| {
+        let mut mesh = place.mesh();
+        for _ in 0..count {
+            let draft = Draft::new("a.b".parse().unwrap(), "x".parse().unwrap());
+            mesh.publish(draft, Durability::Logged).unwrap();
+        }
+    };
+    let read = |seq: u64| {
+        let mesh = place.mesh();
+        let origin = Some(mesh.journal().origin().to_owned());
+        let mut reader = mesh.journal().read_after(&Cursor { origin, seq });
+        let batch = reader.next_batch(100).unwrap();
+        let seqs: Vec<u64> = batch.events.iter().map(|event| event.seq).collect();
+        let is_reset = matches!(batch.notices[..], [Notice::Reset { .. }]);
+        (is_reset, seqs)
+    };
+    publish(6);
+    assert_eq!(read(6), (false, Vec::new()));
+    let path = place.folder().join("events/00000000000000000001.jsonl");
+    let text = String::from_utf8(place.disk.read(&path).unwrap()).unwrap();
+    let third = text.match_indices('\n').nth(2).unwrap().0 + 1;
+    let cut = text[..third].as_bytes();
+    write_into(&path, cut);
+    assert_eq!(read(3), (false, Vec::new()));
+    assert_eq!(read(6), (true, vec![1, 2, 3]));
+    assert_eq!(read(u64::MAX), (true, vec![1, 2, 3]));
+    publish(1);
+    assert_eq!(read(6), (false, vec![7]));
+    assert_eq!(read(3), (false, vec![7]));
+    // Lines that only begin like events do not say where the log goes on.
+    for garbage in ["{\"seq\":99,x\n", "{\"seq\":18446744073709551615,\"x\n"] {
+        let mut text = place.disk.read(&path).unwrap();
+        text.extend(garbage.as_bytes());
+        write_into(&path, &text);
+    }
+    publish(1);
+    assert_eq!(read(7).1, [8]);
 }

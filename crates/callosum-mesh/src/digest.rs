@@ -268,7 +268,7 @@ fn is_for(task: &Task, agent: &AgentName) -> bool {
 }
 
 /// Foreign words, on one line, in quotes that they cannot end.
-pub(crate) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let line = one_line(&mask(text).text).replace('"', "'");
     let mut shown: String = line.chars().take(MOST_QUOTED).collect();
     if shown.len() < line.len() {

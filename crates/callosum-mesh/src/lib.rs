@@ -25,6 +25,7 @@ mod told;
 pub mod topic;
 
 pub use crate::{
+    digest::quoted,
     editing::warning,
     incoming::is_about_board,
     mesh::{Decided, Mesh, MeshError, Voice},

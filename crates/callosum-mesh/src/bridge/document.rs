@@ -1,10 +1,14 @@
 //! [`Document`]: the bridge file as JSON, and what of the board it shows.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value, json};
 
+use super::strict::Strict;
 use crate::{
     agent::AgentName,
     board::{Board, Discovery, Message, Receipt, Status, Task},
+    mesh::us,
 };
 
 /// The version of the seed's schema (Seed CALC §4, layer 3).
@@ -14,18 +18,27 @@ const VERSION: &str = "2.0.0";
 pub(super) const TASKS: &str = "task_queue";
 pub(super) const DISCOVERIES: &str = "discoveries";
 pub(super) const MESSAGES: &str = "messages";
+pub(super) const LISTS: [&str; 3] = [TASKS, DISCOVERIES, MESSAGES];
 
 /// Keys that are ours to write, beside the lists.
-pub(super) const OWN: [&str; 5] = [
+pub(super) const OWN: [&str; 6] = [
     "version",
     "last_updated",
     "last_writer",
     "revision",
+    "left_out",
     "_help",
 ];
 
 /// Most bytes of a file that is read.
 const LONGEST: usize = 8 * 1024 * 1024;
+
+/// Most bytes of what is shown, as it is written: clients stall on files of about that size, and whoever edits one has
+/// room for additions until it is too long to be read.
+const MOST_BYTES: usize = 1024 * 1024;
+
+/// Bytes that what is shown has beside its items, at most.
+const FRAME_BYTES: usize = 8 * 1024;
 
 /// Complete tasks, messages that are over, and discoveries are shown up to so many of each, the newest.
 const MOST_OVER: usize = 50;
@@ -43,14 +56,14 @@ pub struct Document {
 impl Document {
     /// Reads the file's bytes.
     ///
-    /// Anything that is a JSON object is a document, whatever its keys; a byte order mark is passed
-    /// over.
+    /// Anything that is a JSON object is a document, whatever its keys, if none stands in it twice; a byte
+    /// order mark is passed over.
     pub fn read(bytes: &[u8]) -> Result<Self, NoDocument> {
         if bytes.len() > LONGEST {
             return Err(NoDocument::TooLong { bytes: bytes.len() });
         }
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        match serde_json::from_slice(bytes) {
+        match serde_json::from_slice(bytes).map(|Strict(value)| value) {
             Ok(Value::Object(members)) => Ok(Self { members }),
             Ok(_) => Err(NoDocument::NoObject),
             Err(error) => Err(NoDocument::NoJson {
@@ -63,46 +76,79 @@ impl Document {
     }
 
     /// What the file is to show of a board. The same for the same board.
+    ///
+    /// It stays far below what is read: what has no room is left out, whole items, and how many are is told. Other
+    /// keys come first, then tasks that are not over, messages, discoveries, and tasks that are complete; of
+    /// each the newest.
     pub fn of(board: &Board) -> Self {
+        let mut room = Room(MOST_BYTES - FRAME_BYTES);
+        let fields = board.fields.iter();
+        let shown: Vec<&String> = fields
+            .filter(|(key, value)| room.takes(key.len(), value))
+            .map(|(key, _)| key)
+            .collect();
+        let fields_left = board.fields.len() - shown.len();
+        let field = |key: &str| {
+            let value = board.fields.get_key_value(key);
+            let (key, value) = value?;
+            shown.contains(&key).then(|| value.clone())
+        };
+        let open = |task: &&Task| !task.status.is_over();
         let over = |task: &&Task| task.status == Status::Complete;
-        let hidden = board.tasks.iter().filter(over).count();
-        let mut hidden = hidden.saturating_sub(MOST_OVER);
-        let tasks = board.tasks.iter().filter(|task| {
-            let is_hidden = task.status == Status::Complete && hidden > 0;
-            hidden -= usize::from(is_hidden);
-            task.status != Status::Cancelled && !is_hidden
+        let unread = |message: &&Message| !message.receipt.is_some_and(Receipt::is_over);
+        let open = room.newest(board.tasks.iter().filter(open), task, usize::MAX);
+        let messages = board.messages.iter().filter(unread);
+        let messages = room.newest(messages, message, usize::MAX);
+        let discoveries = room.newest(board.discoveries.iter(), discovery, MOST_OVER);
+        let over = room.newest(board.tasks.iter().filter(over), task, MOST_OVER);
+        let left_out = json!({
+            "task_queue": open.left_out + over.left_out,
+            "discoveries": discoveries.left_out,
+            "messages": messages.left_out,
+            "keys": fields_left,
         });
-        let tasks: Vec<Value> = tasks.map(task).collect();
-        let discoveries = board.discoveries.iter();
-        let skipped = board.discoveries.len().saturating_sub(MOST_OVER);
-        let discoveries: Vec<Value> = discoveries.skip(skipped).map(discovery).collect();
-        let is_over = |message: &Message| message.receipt.is_some_and(Receipt::is_over);
-        let messages = board.messages.iter().filter(|message| !is_over(message));
-        let messages: Vec<Value> = messages.map(message).collect();
+        // In the order in which they were left.
+        let id_of = |item: &Value| item["id"].as_str().unwrap_or_default().to_owned();
+        let both = open.items.into_iter().chain(over.items);
+        let mut both: HashMap<String, Value> = both.map(|item| (id_of(&item), item)).collect();
+        let tasks = board.tasks.iter();
+        let tasks: Vec<Value> = tasks.filter_map(|task| both.remove(&task.id)).collect();
         let mut members = Map::new();
         members.insert("version".to_owned(), VERSION.into());
         members.insert(
             "last_updated".to_owned(),
             board.last_updated.to_string().into(),
         );
-        let writer = board.last_writer.as_ref().map(AgentName::as_str);
-        members.insert("last_writer".to_owned(), writer.into());
-        let evolution = board.fields.get("active_evolution").cloned();
+        // Whoever writes the file next and says who they are can so be told from whoever does not.
+        members.insert("last_writer".to_owned(), us().as_str().into());
+        let evolution = field("active_evolution");
         members.insert("active_evolution".to_owned(), evolution.unwrap_or_default());
         members.insert(TASKS.to_owned(), tasks.into());
-        let accounts = board.fields.get("account_state").cloned();
+        let accounts = field("account_state");
         let accounts = accounts.unwrap_or_else(|| json!({}));
         members.insert("account_state".to_owned(), accounts);
-        members.insert(DISCOVERIES.to_owned(), discoveries.into());
-        members.insert(MESSAGES.to_owned(), messages.into());
-        for (key, value) in &board.fields {
-            if !members.contains_key(key) {
-                members.insert(key.clone(), value.clone());
+        members.insert(DISCOVERIES.to_owned(), discoveries.items.into());
+        members.insert(MESSAGES.to_owned(), messages.items.into());
+        for key in &shown {
+            if !members.contains_key(*key) {
+                members.insert((*key).clone(), field(key).unwrap_or_default());
             }
         }
+        members.insert("left_out".to_owned(), left_out);
         members.insert("revision".to_owned(), board.rev.into());
         members.insert("_help".to_owned(), HELP.into());
         Self { members }
+    }
+
+    /// The same, said by this agent where it does not say by whom.
+    pub(super) fn said_by(mut self, agent: Option<AgentName>) -> Self {
+        if let Some(agent) = agent {
+            let key = "last_writer".to_owned();
+            self.members
+                .entry(key)
+                .or_insert_with(|| agent.as_str().into());
+        }
+        self
     }
 
     /// Its bytes, as they are written.
@@ -138,6 +184,52 @@ impl Document {
         members.filter(|(key, _)| {
             ![TASKS, DISCOVERIES, MESSAGES].contains(&key.as_str()) && !OWN.contains(&key.as_str())
         })
+    }
+}
+
+/// Bytes that are left for items.
+struct Room(usize);
+
+/// Items that found room, in their order.
+struct Shown {
+    items: Vec<Value>,
+    left_out: usize,
+}
+
+impl Room {
+    /// Takes the newest that have room, at most so many. Where one has none, older ones that are smaller may.
+    fn newest<'a, T: 'a>(
+        &mut self,
+        items: impl DoubleEndedIterator<Item = &'a T>,
+        show: fn(&T) -> Value,
+        most: usize,
+    ) -> Shown {
+        let mut shown = Vec::new();
+        let mut left_out = 0;
+        for item in items.rev() {
+            let item = show(item);
+            if shown.len() < most && self.takes(0, &item) {
+                shown.push(item);
+            } else {
+                left_out += 1;
+            }
+        }
+        shown.reverse();
+        Shown {
+            items: shown,
+            left_out,
+        }
+    }
+
+    /// Whether there is room for a value, which it then takes.
+    fn takes(&mut self, key: usize, value: &Value) -> bool {
+        let text = serde_json::to_vec_pretty(value).unwrap_or_default();
+        let lines = text.split(|byte| *byte == b'\n').count();
+        // Two levels deeper than alone, and what stands between two.
+        let bytes = text.len() + key + 4 * lines + 8;
+        let takes = bytes <= self.0;
+        self.0 -= if takes { bytes } else { 0 };
+        takes
     }
 }
 

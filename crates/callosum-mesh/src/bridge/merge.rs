@@ -2,28 +2,20 @@
 
 use std::collections::HashSet;
 
-use jiff::Timestamp;
+use callosum_evidence::secrets::mask;
 use serde_json::{Map, Value};
-use sha2::{Digest as _, Sha256};
 
 use super::{
-    Conflict, Document, Edit, Merged,
+    Conflict, Document, Edit, Merged, Wrote,
     document::{DISCOVERIES, MESSAGES, TASKS},
+    edit::nobody,
+    item::{Item, made_up_id},
 };
 use crate::{
     agent::AgentName,
-    board::{Board, NewTask, Order, Receipt, Status, Task},
+    board::{Board, Order, Receipt},
+    mesh::us,
 };
-
-/// Keys of a task that are not described anew by editing them.
-const SET_BY_US: [&str; 6] = [
-    "id",
-    "status",
-    "created_by",
-    "created_at",
-    "completed_at",
-    "claimed_by",
-];
 
 /// What is done about a file that somebody wrote, who began with `base`, while the board went on.
 ///
@@ -32,15 +24,19 @@ const SET_BY_US: [&str; 6] = [
 /// changed the same key of the same task, the board's stays, and that is a conflict. Without a
 /// base nothing counts as taken away, and of known tasks only that they were claimed or completed.
 ///
-/// An item without an id gets one from its content: the same item read twice is added once.
+/// An item without an id gets one from its content: the same item read twice is added once. Whoever left the name
+/// that stood in the file has not said who they are.
 pub fn merge(base: Option<&Document>, theirs: &Document, board: &Board) -> Merged {
-    let writer = theirs.last_writer();
-    let is_told = base.is_none_or(|base| base.last_writer() != writer);
+    let writer = theirs.last_writer().filter(|writer| *writer != us());
+    let told = writer.filter(|writer| {
+        let base = base.and_then(Document::last_writer);
+        base.as_ref() != Some(writer)
+    });
     let mut merge = Merge {
         base,
         board,
-        told: writer.clone().filter(|_| is_told),
-        writer: writer.unwrap_or_else(nobody),
+        writer: told.clone().unwrap_or_else(nobody),
+        told,
         merged: Merged::default(),
     };
     for key in [TASKS, DISCOVERIES, MESSAGES] {
@@ -48,28 +44,42 @@ pub fn merge(base: Option<&Document>, theirs: &Document, board: &Board) -> Merge
             Some(Value::Array(items)) => merge.list(key, items),
             // A list that is missing was not touched: old scripts write only what they know.
             None | Some(Value::Null) => {}
-            Some(_) => merge.refuse(key, "must be a list"),
+            Some(value) => {
+                let wrote = Wrote {
+                    key: key.to_owned(),
+                    value: value.clone(),
+                };
+                merge.refuse(key.to_owned(), "must be a list".to_owned(), Some(wrote));
+            }
         }
     }
     merge.fields(theirs);
     merge.merged
 }
 
-struct Merge<'a> {
-    base: Option<&'a Document>,
-    board: &'a Board,
+pub(super) struct Merge<'a> {
+    pub(super) base: Option<&'a Document>,
+    pub(super) board: &'a Board,
     /// Who wrote it, where they said so and did not only leave the name that stood there.
-    told: Option<AgentName>,
-    writer: AgentName,
-    merged: Merged,
+    pub(super) told: Option<AgentName>,
+    /// The same, or nobody.
+    pub(super) writer: AgentName,
+    pub(super) merged: Merged,
 }
 
 impl Merge<'_> {
     fn list(&mut self, key: &'static str, items: &[Value]) {
         let mut ids = HashSet::new();
         for (at, item) in items.iter().enumerate() {
+            let place = format!("{key}[{at}]");
+            let wrote = || {
+                Some(Wrote {
+                    key: key.to_owned(),
+                    value: item.clone(),
+                })
+            };
             let Value::Object(members) = item else {
-                self.refuse(&format!("{key}[{at}]"), "must be an object");
+                self.refuse(place, "must be an object".to_owned(), wrote());
                 continue;
             };
             let id = match members.get("id") {
@@ -77,18 +87,14 @@ impl Merge<'_> {
                 Some(Value::String(id)) if !id.is_empty() && id.len() <= 128 => id.clone(),
                 Some(Value::Number(number)) => number.to_string(),
                 Some(_) => {
-                    self.refuse(
-                        &format!("{key}[{at}]"),
-                        "has an `id` that must be a text of 1 to 128 bytes",
-                    );
+                    let reason = "has an `id` that must be a text of 1 to 128 bytes";
+                    self.refuse(place, reason.to_owned(), wrote());
                     continue;
                 }
             };
             if !ids.insert(id.clone()) {
-                self.refuse(
-                    &format!("{key} `{id}`"),
-                    "stands there twice; the first counts",
-                );
+                let reason = "stands there twice; the first counts";
+                self.refuse(format!("{key} `{id}`"), reason.to_owned(), wrote());
                 continue;
             }
             let item = Item { key, id, members };
@@ -116,7 +122,7 @@ impl Merge<'_> {
                         let changed = self.base.and_then(Document::revision);
                         if changed.is_some_and(|base| task.rev > base) {
                             let reason = "was taken away, while it was changed elsewhere; it stays";
-                            self.refuse(&format!("{key} `{id}`"), reason);
+                            self.refuse(format!("{key} `{id}`"), reason.to_owned(), None);
                             continue;
                         }
                         Order::Cancel {
@@ -150,201 +156,37 @@ impl Merge<'_> {
                 order,
                 by,
                 at: None,
+                wrote: None,
             });
         }
-    }
-
-    fn task(&mut self, item: &Item<'_>) {
-        match self.board.task(&item.id) {
-            Some(task) => self.known_task(item, task),
-            None => self.new_task(item),
-        }
-    }
-
-    fn new_task(&mut self, item: &Item<'_>) {
-        if self.base_item(item).is_some() {
-            // It is so long over that the board has forgotten it.
-            return;
-        }
-        let Some(prompt) = item.text("prompt") else {
-            return self.refuse(&item.place(), "has no `prompt`, which must be a text");
-        };
-        let by = item
-            .name("created_by")
-            .unwrap_or_else(|| self.writer.clone());
-        let known = [
-            "id",
-            "assigned_to",
-            "status",
-            "priority",
-            "prompt",
-            "output_file",
-            "created_by",
-            "created_at",
-            "completed_at",
-            "needs",
-            "claimed_by",
-            "result",
-        ];
-        let other = item
-            .members
-            .iter()
-            .filter(|(key, _)| !known.contains(&key.as_str()));
-        let needs = item.members.get("needs").and_then(Value::as_array);
-        let needs = needs.into_iter().flatten().filter_map(Value::as_str);
-        let order = Order::Add(NewTask {
-            id: item.id.clone(),
-            assigned_to: item.name("assigned_to"),
-            priority: item.members.get("priority").and_then(Value::as_i64),
-            prompt,
-            output_file: item.text("output_file"),
-            needs: needs.map(str::to_owned).collect(),
-            created_by: None,
-            other: other
-                .map(|(key, value)| (key.clone(), value.clone()))
-                .collect(),
-        });
-        let at = item.moment("created_at");
-        self.merged.edits.push(Edit {
-            order,
-            by: by.clone(),
-            at,
-        });
-        let worker = item.name("claimed_by").or_else(|| item.name("assigned_to"));
-        self.reached(item, None, worker.unwrap_or(by));
-    }
-
-    fn known_task(&mut self, item: &Item<'_>, task: &Task) {
-        let base = self.base_item(item).cloned();
-        // Who left their name, else whoever has the task, else whom it is meant for.
-        let by = self.told.clone();
-        let by = by.or_else(|| task.claim.as_ref().map(|claim| claim.by.clone()));
-        let by = by.or_else(|| item.name("claimed_by").or_else(|| item.name("assigned_to")));
-        let by = by.unwrap_or_else(|| self.writer.clone());
-        let before = base.as_ref().and_then(|base| base.get("status"));
-        let before = before.and_then(Value::as_str).map(str::to_owned);
-        self.reached(item, Some((task, before)), by.clone());
-        let Some(base) = base else { return };
-        let mut set = Map::new();
-        for (key, value) in item.members {
-            let was = base.get(key).cloned().unwrap_or_default();
-            let is_result_of_end =
-                key == "result" && item.text("status").as_deref() == Some("complete");
-            if *value == was || SET_BY_US.contains(&key.as_str()) || is_result_of_end {
-                continue;
-            }
-            let is = task.value(key);
-            if is == was {
-                set.insert(key.clone(), value.clone());
-            } else if is != *value {
-                let reason = format!("has another `{key}` since, which stays");
-                self.refuse(&item.place(), &reason);
-            }
-        }
-        if let Some(base) = base.as_object() {
-            for key in base.keys() {
-                let is_ours = SET_BY_US.contains(&key.as_str())
-                    || matches!(key.as_str(), "priority" | "prompt");
-                if !item.members.contains_key(key) && task.value(key) == base[key] && !is_ours {
-                    set.insert(key.clone(), Value::Null);
-                }
-            }
-        }
-        if !set.is_empty() {
-            let order = Order::Change {
-                task: item.id.clone(),
-                set,
-            };
-            self.merged.edits.push(Edit {
-                order,
-                by,
-                at: None,
-            });
-        }
-    }
-
-    /// How far the file says that a task is, where that is not what its author began with.
-    fn reached(&mut self, item: &Item<'_>, known: Option<(&Task, Option<String>)>, by: AgentName) {
-        let Some(said) = item.members.get("status") else {
-            return;
-        };
-        let is_base = known
-            .as_ref()
-            .and_then(|(_, before)| before.as_deref())
-            .is_some_and(|before| said.as_str() == Some(before));
-        let now = known
-            .as_ref()
-            .map_or(Status::Pending, |(task, _)| task.status);
-        if is_base || said.as_str() == Some(now.as_str()) {
-            return;
-        }
-        let has_base =
-            known.is_none() || known.as_ref().is_some_and(|(_, before)| before.is_some());
-        let task = item.id.clone();
-        let order = match said.as_str() {
-            Some("in_progress") if !now.is_over() => Order::Claim {
-                task: Some(task),
-                anyway: true,
-            },
-            Some("complete") => Order::Complete {
-                task,
-                result: item.text("result"),
-                anyway: false,
-                token: None,
-            },
-            Some("pending") if has_base && now == Status::InProgress => Order::Release {
-                task,
-                reason: "set back in the bridge file".to_owned(),
-                anyway: true,
-                token: None,
-            },
-            Some("pending" | "in_progress") if !has_base => return,
-            Some("pending" | "in_progress") => {
-                let reason = format!("is {}, which cannot be undone", now.as_str());
-                return self.refuse(&item.place(), &reason);
-            }
-            _ => {
-                let reason = "has a `status` that must be `pending`, `in_progress` or `complete`";
-                return self.refuse(&item.place(), reason);
-            }
-        };
-        self.merged.edits.push(Edit {
-            order,
-            by,
-            at: item
-                .moment("completed_at")
-                .filter(|_| said.as_str() == Some("complete")),
-        });
     }
 
     fn discovery(&mut self, item: &Item<'_>) {
-        let is_known = self
-            .board
-            .discoveries
-            .iter()
-            .any(|known| known.id == item.id);
-        if is_known || self.base_item(item).is_some() {
+        let mut known = self.board.discoveries.iter();
+        let known = known.find(|known| known.id == item.id);
+        let known = known.map(|known| known.content.as_str());
+        if self.is_told_already(item, known) {
             return;
         }
         let Some(content) = item.text("content") else {
-            return self.refuse(&item.place(), "has no `content`, which must be a text");
+            return self.refuse_item(item, "has no `content`, which must be a text");
         };
         let order = Order::Share {
             id: item.id.clone(),
             content,
         };
-        let by = item.name("source").unwrap_or_else(|| self.writer.clone());
-        let at = item.moment("timestamp");
-        self.merged.edits.push(Edit { order, by, at });
+        self.add(item, order, "source", "timestamp");
     }
 
     fn message(&mut self, item: &Item<'_>) {
-        if self.board.message(&item.id).is_some() || self.base_item(item).is_some() {
+        let known = self.board.message(&item.id);
+        let known = known.map(|known| known.content.as_str());
+        if self.is_told_already(item, known) {
             return;
         }
         let (Some(content), Some(to)) = (item.text("content"), item.name("to")) else {
-            return self.refuse(
-                &item.place(),
+            return self.refuse_item(
+                item,
                 "needs `content`, a text, and `to`, the name of an agent",
             );
         };
@@ -355,9 +197,33 @@ impl Merge<'_> {
             reply_to: item.text("reply_to"),
             ttl_seconds: None,
         };
-        let by = item.name("from").unwrap_or_else(|| self.writer.clone());
-        let at = item.moment("timestamp");
-        self.merged.edits.push(Edit { order, by, at });
+        self.add(item, order, "from", "timestamp");
+    }
+
+    /// Whether an item was told before. What was told is not changed: who tried is told so.
+    fn is_told_already(&mut self, item: &Item<'_>, known: Option<&str>) -> bool {
+        let base = self.base_item(item);
+        let changed = match (base, known) {
+            (Some(base), _) => item.differs_from(base).is_some(),
+            (None, Some(known)) => item
+                .text("content")
+                .is_some_and(|content| mask(&content).text != known && content != known),
+            (None, None) => return false,
+        };
+        if changed {
+            self.refuse_item(item, "was told already and stays as it was; add another");
+        }
+        true
+    }
+
+    /// Takes over an item that is new, said by whom and when its own keys say.
+    pub(super) fn add(&mut self, item: &Item<'_>, order: Order, author: &str, moment: &str) {
+        self.merged.edits.push(Edit {
+            order,
+            by: item.name(author).unwrap_or_else(|| self.writer.clone()),
+            at: item.moment(moment),
+            wrote: Some(item.wrote()),
+        });
     }
 
     fn fields(&mut self, theirs: &Document) {
@@ -370,7 +236,12 @@ impl Merge<'_> {
                 continue;
             }
             if self.base.is_some() && is != was && is.is_some() {
-                self.refuse(key, "has another value since, which stays");
+                let wrote = Wrote {
+                    key: key.clone(),
+                    value: value.clone(),
+                };
+                let reason = "has another value since, which stays";
+                self.refuse(key.clone(), reason.to_owned(), Some(wrote));
                 continue;
             }
             self.set_field(key, Some(value.clone()));
@@ -385,64 +256,36 @@ impl Merge<'_> {
 
     fn set_field(&mut self, key: &str, value: Option<Value>) {
         let key = key.to_owned();
+        let wrote = value.clone().map(|value| Wrote {
+            key: key.clone(),
+            value,
+        });
         self.merged.edits.push(Edit {
             order: Order::SetField { key, value },
             by: self.writer.clone(),
             at: None,
+            wrote,
         });
     }
 
     /// The item as its author found it.
-    fn base_item(&self, item: &Item<'_>) -> Option<&Value> {
+    pub(super) fn base_item(&self, item: &Item<'_>) -> Option<&Value> {
         let items = self.base.and_then(|base| base.list(item.key))?;
         let is_it = |known: &&Value| known.get("id").and_then(Value::as_str) == Some(&item.id);
         items.iter().find(is_it)
     }
 
-    fn refuse(&mut self, item: &str, reason: &str) {
+    pub(super) fn refuse_item(&mut self, item: &Item<'_>, reason: &str) {
+        self.refuse(item.place(), reason.to_owned(), Some(item.wrote()));
+    }
+
+    fn refuse(&mut self, item: String, reason: String, wrote: Option<Wrote>) {
         self.merged.conflicts.push(Conflict {
             by: self.writer.clone(),
-            item: item.to_owned(),
-            reason: reason.to_owned(),
+            item,
+            reason,
+            wrote,
+            kept: None,
         });
     }
-}
-
-/// An item of a list.
-struct Item<'a> {
-    key: &'static str,
-    id: String,
-    members: &'a Map<String, Value>,
-}
-
-impl Item<'_> {
-    fn place(&self) -> String {
-        format!("{} `{}`", self.key, self.id)
-    }
-
-    fn text(&self, key: &str) -> Option<String> {
-        let text = self.members.get(key)?.as_str()?;
-        Some(text.to_owned())
-    }
-
-    fn name(&self, key: &str) -> Option<AgentName> {
-        self.members.get(key)?.as_str()?.parse().ok()
-    }
-
-    fn moment(&self, key: &str) -> Option<Timestamp> {
-        self.members.get(key)?.as_str()?.parse().ok()
-    }
-}
-
-/// An id for an item that has none: of its content, so that the same item gets the same.
-fn made_up_id(members: &Map<String, Value>) -> String {
-    let text = serde_json::to_vec(members).unwrap_or_default();
-    let hash = Sha256::digest(&text);
-    let digits = hash.iter().take(8).map(|byte| format!("{byte:02x}"));
-    format!("hand-{}", digits.collect::<String>())
-}
-
-/// Whoever does not say who they are.
-fn nobody() -> AgentName {
-    "unknown".parse().expect("it is a name")
 }

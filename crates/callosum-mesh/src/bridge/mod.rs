@@ -3,7 +3,7 @@
 //!
 //! Start with [`Bridge::sync`]. The log is the truth and the file a projection of it; what somebody
 //! wrote into the file is held against the projection that they began with, [`merge`]d item by
-//! item, and becomes events.
+//! item, and becomes events. What is not taken over is told of, and what was written kept.
 //!
 //! Deliberately not here: noticing at once that the file has changed. Whoever runs a verb looks, and the daemon
 //! watches, by comparing one [`Glimpse`] with the next.
@@ -12,12 +12,17 @@ mod document;
 mod drop_ins;
 mod edit;
 mod glimpse;
+mod item;
+mod kept;
 mod merge;
+mod strict;
 mod sync;
+mod taking;
+mod tasks;
 
 pub use self::{
     document::{Document, NoDocument},
-    edit::{Conflict, Edit, Merged},
+    edit::{Conflict, Edit, Merged, Wrote},
     glimpse::Glimpse,
     merge::merge,
     sync::{Bridge, DROP_INS, FILE, Rejected, Synced},

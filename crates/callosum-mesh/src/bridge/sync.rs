@@ -6,17 +6,17 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use callosum_host::{Disk, DiskError};
+use callosum_host::{Disk, DiskError, disk::EntryKind};
 use jiff::Timestamp;
-use serde_json::json;
-use sha2::{Digest as _, Sha256};
 
-use super::{Conflict, Document, NoDocument, drop_ins, merge};
+use super::{
+    Conflict, Document, NoDocument, drop_ins,
+    kept::{Kept, MODE},
+    taking::{author_of, merge_in, tell_of_rejected},
+};
 use crate::{
     agent::AgentName,
-    board::Order,
-    event::Draft,
-    mesh::{Mesh, MeshError, Orders, Voice, us},
+    mesh::{Mesh, MeshError, Orders},
 };
 
 /// The file, in the mesh's folder (Seed CALC §4, layer 3).
@@ -28,20 +28,14 @@ pub const DROP_INS: &str = "bridge.d";
 /// What the bridge itself keeps, beside it.
 const KEPT: &str = "bridge";
 
-/// Permission bits: what agents tell one another is their user's alone.
-const MODE: u32 = 0o600;
-
-/// Projections that are remembered, for those who began with one of them.
-const MOST_SHOWN: usize = 256;
-
-/// Files that were exchanged away are looked at for so long: somebody may still write into one.
-const MOST_LATE: usize = 4;
-
 /// How long it is waited for somebody who still writes the file.
 const SETTLING: Duration = Duration::from_millis(200);
 
 /// The pause between two looks meanwhile.
 const PAUSE: Duration = Duration::from_millis(5);
+
+/// The pause between two looks for somebody who goes on writing.
+const GLANCE: Duration = Duration::from_millis(1);
 
 /// So often the file may change while it is exchanged before the rest is left to the next time.
 const MOST_ROUNDS: usize = 8;
@@ -57,6 +51,24 @@ pub struct Synced {
     pub rejected: Vec<Rejected>,
     /// Whether the file was written.
     pub is_written: bool,
+    /// Whether a link, a folder or whatever else stands in the file's place, which is left alone.
+    pub is_no_file: bool,
+}
+
+impl Synced {
+    /// Whether nobody had written anything.
+    pub fn is_quiet(&self) -> bool {
+        self.edits == 0 && self.conflicts.is_empty() && self.rejected.is_empty()
+    }
+
+    /// What came of this and of another time after it.
+    fn absorb(&mut self, other: Self) {
+        self.edits += other.edits;
+        self.conflicts.extend(other.conflicts);
+        self.rejected.extend(other.rejected);
+        self.is_written |= other.is_written;
+        self.is_no_file = other.is_no_file;
+    }
 }
 
 /// A file that was no document.
@@ -68,6 +80,8 @@ pub struct Rejected {
     pub kept: PathBuf,
     /// What is wrong with it.
     pub error: NoDocument,
+    /// Who wrote it, where that can be told from it.
+    pub by: Option<AgentName>,
 }
 
 /// The bridge file and what belongs to it.
@@ -76,7 +90,7 @@ pub struct Bridge {
     pub(super) disk: Disk,
     file: PathBuf,
     drop_ins: PathBuf,
-    kept: PathBuf,
+    kept: Kept,
 }
 
 /// What stands in the file.
@@ -99,7 +113,7 @@ impl Bridge {
             disk: disk.clone(),
             file: folder.join(FILE),
             drop_ins: folder.join(DROP_INS),
-            kept: folder.join(KEPT),
+            kept: Kept::new(disk, folder.join(KEPT)),
         }
     }
 
@@ -122,21 +136,32 @@ impl Bridge {
     /// 0.2 s.
     pub fn sync(&self, mesh: &mut Mesh) -> Result<Synced, MeshError> {
         self.make_folders()?;
-        let found = self.settled(&self.file)?;
-        let late = self.late()?;
+        let is_file = self.is_file()?;
+        let found = if is_file {
+            self.settled(&self.file)?
+        } else {
+            Found::Nothing
+        };
+        let late = self.kept.late()?;
         let drop_ins = drop_ins::found(&self.disk, &self.drop_ins)?;
-        let is_quiet = matches!(&found, Found::Ours { revision, .. } if mesh.board()?.rev == *revision)
-            && late.iter().all(|late| late.is_taken)
-            && drop_ins.is_empty();
+        let is_shown = match &found {
+            Found::Ours { revision, .. } => mesh.board()?.rev == *revision,
+            _ => !is_file,
+        };
+        let is_quiet = is_shown && late.iter().all(|late| late.is_taken) && drop_ins.is_empty();
+        let mut synced = Synced {
+            is_no_file: !is_file,
+            ..Synced::default()
+        };
         if is_quiet {
-            return Ok(Synced::default());
+            self.kept.tidy(mesh.journal().now().into())?;
+            return Ok(synced);
         }
-        let mut synced = Synced::default();
         let mut taken = Vec::new();
         mesh.in_turn(|orders| {
             for late in late.iter().filter(|late| !late.is_taken) {
                 let found = self.read(&late.path)?;
-                if matches!(found, Found::Broken { .. }) && late.is_fresh(orders.now()) {
+                if matches!(found, Found::Broken { .. }) && is_fresh(late.modified, orders.now()) {
                     continue;
                 }
                 self.take(&found, &late.path, orders, &mut synced)?;
@@ -147,45 +172,74 @@ impl Bridge {
                 added.extend(self.add(path, orders, &mut synced)?);
             }
             self.take(&found, &self.file, orders, &mut synced)?;
-            self.show(found, orders, &mut synced)?;
+            if is_file {
+                self.show(found, orders, &mut synced)?;
+            }
             taken.extend(added.into_iter().map(|path| (path, None)));
             Ok(())
         })?;
         // What is in the log and synced is no longer needed where it came from.
         for (path, bytes) in taken {
             match bytes {
-                Some(bytes) => self.disk.rename(&path, &self.late_name(&bytes))?,
+                Some(bytes) => self.kept.set_aside(&path, &bytes)?,
                 None => drop(self.disk.remove_file(&path)?),
             }
         }
-        self.tidy()?;
+        self.kept.tidy(mesh.journal().now().into())?;
         Ok(synced)
     }
 
     /// Everything that somebody may write to.
     pub(super) fn watched(&self) -> Result<Vec<PathBuf>, DiskError> {
         let mut paths = drop_ins::found(&self.disk, &self.drop_ins)?;
-        let late = self.kept.join("late");
-        let kept = self.disk.list_dir(&late)?.into_iter();
-        paths.extend(kept.map(|entry| late.join(entry.name)));
+        paths.extend(self.kept.late()?.into_iter().map(|late| late.path));
         paths.sort();
         paths.push(self.file.clone());
         Ok(paths)
     }
 
-    fn make_folders(&self) -> Result<(), DiskError> {
-        for folder in [
-            &self.drop_ins,
-            &self.kept,
-            &self.kept.join("shown"),
-            &self.kept.join("late"),
-            &self.kept.join("rejected"),
-        ] {
-            if !self.disk.exists(folder)? {
-                self.disk.create_private_dir(folder)?;
-            }
+    /// The same, and stays for as long as somebody goes on writing: until nobody has for `quiet`, at most
+    /// for `most`. Of what several write within moments so much more is seen.
+    pub fn sync_until_quiet(
+        &self,
+        mesh: &mut Mesh,
+        quiet: Duration,
+        most: Duration,
+    ) -> Result<Synced, MeshError> {
+        let started = Instant::now();
+        let mut all = self.sync(mesh)?;
+        if all.is_quiet() {
+            return Ok(all);
         }
-        Ok(())
+        let mut last_edit = Instant::now();
+        let mut seen = self.disk.stat(&self.file)?;
+        while last_edit.elapsed() < quiet && started.elapsed() < most {
+            thread::sleep(GLANCE);
+            if self.disk.stat(&self.file)? == seen {
+                continue;
+            }
+            let synced = self.sync(mesh)?;
+            seen = self.disk.stat(&self.file)?;
+            if !synced.is_quiet() {
+                last_edit = Instant::now();
+            }
+            all.absorb(synced);
+        }
+        all.absorb(self.sync(mesh)?);
+        Ok(all)
+    }
+
+    /// Whether a plain file stands in the file's place, or nothing.
+    fn is_file(&self) -> Result<bool, DiskError> {
+        let stat = self.disk.stat(&self.file)?;
+        Ok(stat.is_none_or(|stat| stat.kind == EntryKind::File))
+    }
+
+    fn make_folders(&self) -> Result<(), DiskError> {
+        if !self.disk.exists(&self.drop_ins)? {
+            self.disk.create_private_dir(&self.drop_ins)?;
+        }
+        self.kept.make_folders()
     }
 
     /// What stands in a file once nobody writes it any more.
@@ -215,7 +269,7 @@ impl Bridge {
             Err(error) => return Ok(Found::Broken { error, bytes }),
         };
         if let Some(revision) = document.revision()
-            && self.disk.read_if_there(&self.shown(revision))? == Some(bytes.clone())
+            && self.disk.read_if_there(&self.kept.shown(revision))? == Some(bytes.clone())
         {
             return Ok(Found::Ours { revision, bytes });
         }
@@ -234,11 +288,11 @@ impl Bridge {
             Found::Nothing | Found::Ours { .. } => Ok(()),
             Found::Theirs { document, .. } => {
                 let base = match document.revision() {
-                    Some(revision) => self.disk.read_if_there(&self.shown(revision))?,
+                    Some(revision) => self.disk.read_if_there(&self.kept.shown(revision))?,
                     None => None,
                 };
                 let base = base.and_then(|bytes| Document::read(&bytes).ok());
-                merge_in(base.as_ref(), document, orders, synced)
+                merge_in(&self.kept, base.as_ref(), document, orders, synced)
             }
             Found::Broken { error, bytes } => self.reject(path, error, bytes, orders, synced),
         }
@@ -252,24 +306,14 @@ impl Bridge {
         orders: &mut Orders<'_, '_>,
         synced: &mut Synced,
     ) -> Result<(), MeshError> {
-        let name = format!("{}-{}.json", orders.board().seq, hash(bytes));
-        let kept = self.kept.join("rejected").join(name);
-        self.disk.replace(&kept, bytes, MODE)?;
-        let said = error.to_string();
-        let told = json!({ "file": path.to_string_lossy(), "kept": kept.to_string_lossy(), "reason": said });
-        tell(orders, "bridge.rejected", told)?;
-        if let Some(author) = author_of(bytes) {
-            let content = format!(
-                "{} was no JSON and was not taken over: {said}. Your bytes are in {}",
-                path.display(),
-                kept.display()
-            );
-            write_to(orders, &author, content)?;
-        }
+        let kept = self.kept.reject(bytes)?;
+        let by = author_of(bytes);
+        tell_of_rejected(orders, by.as_ref(), path, &kept, error)?;
         synced.rejected.push(Rejected {
             path: path.to_owned(),
             kept,
             error: error.clone(),
+            by,
         });
         Ok(())
     }
@@ -285,7 +329,11 @@ impl Bridge {
             Found::Nothing => Ok(None),
             Found::Ours { .. } => Ok(Some(path.to_owned())),
             Found::Theirs { document, .. } => {
-                merge_in(None, &document, orders, synced)?;
+                let folder = path.parent().and_then(Path::file_name);
+                let owner = folder.and_then(|folder| folder.to_str()?.parse().ok());
+                let is_own = path.parent() != Some(&*self.drop_ins);
+                let document = document.said_by(owner.filter(|_| is_own));
+                merge_in(&self.kept, None, &document, orders, synced)?;
                 Ok(Some(path.to_owned()))
             }
             Found::Broken { error, bytes } => {
@@ -315,8 +363,8 @@ impl Bridge {
             let bytes = Document::of(orders.board()).to_bytes();
             // Who reads the file the moment that it stands there can already be told from us.
             self.disk
-                .replace_unsynced(&self.shown(revision), &bytes, MODE)?;
-            let new = self.kept.join("next.json");
+                .replace_unsynced(&self.kept.shown(revision), &bytes, MODE)?;
+            let new = self.kept.next();
             self.disk.replace_unsynced(&new, &bytes, MODE)?;
             synced.is_written = true;
             let old = found.into_bytes();
@@ -333,7 +381,7 @@ impl Bridge {
                 self.take(&gone, &self.file, orders, synced)?;
             }
             if let Some(bytes) = gone.into_bytes() {
-                self.disk.rename(&new, &self.late_name(&bytes))?;
+                self.kept.set_aside(&new, &bytes)?;
             }
             found = self.read(&self.file)?;
             if !matches!(found, Found::Ours { .. }) {
@@ -342,101 +390,6 @@ impl Bridge {
             }
         }
         Ok(())
-    }
-
-    fn shown(&self, revision: u64) -> PathBuf {
-        self.kept.join("shown").join(format!("{revision:020}.json"))
-    }
-
-    /// Where a file that was exchanged away is kept, named for the bytes that were taken over.
-    fn late_name(&self, bytes: &[u8]) -> PathBuf {
-        self.kept.join("late").join(format!("{}.json", hash(bytes)))
-    }
-
-    fn late(&self) -> Result<Vec<Late>, DiskError> {
-        let folder = self.kept.join("late");
-        let mut late = Vec::new();
-        for entry in self.disk.list_dir(&folder)? {
-            let path = folder.join(&entry.name);
-            let Some(bytes) = self.disk.read_if_there(&path)? else {
-                continue;
-            };
-            let modified = self.disk.stat(&path)?.map(|stat| stat.modified);
-            late.push(Late {
-                is_taken: self.late_name(&bytes) == path,
-                path,
-                modified,
-            });
-        }
-        late.sort_by_key(|late| std::cmp::Reverse(late.modified));
-        Ok(late)
-    }
-
-    /// Forgets projections and exchanged files past their number, the oldest first.
-    fn tidy(&self) -> Result<(), DiskError> {
-        for late in self.late()?.into_iter().skip(MOST_LATE) {
-            if late.is_taken {
-                self.disk.remove_file(&late.path)?;
-            }
-        }
-        let folder = self.kept.join("shown");
-        let mut shown = self.disk.list_dir(&folder)?;
-        if shown.len() > MOST_SHOWN * 2 {
-            shown.sort_by(|one, other| one.name.cmp(&other.name));
-            let surplus = shown.len() - MOST_SHOWN;
-            for entry in &shown[..surplus] {
-                self.disk.remove_file(&folder.join(&entry.name))?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Takes over what somebody made of a projection, and tells of what cannot be.
-fn merge_in(
-    base: Option<&Document>,
-    theirs: &Document,
-    orders: &mut Orders<'_, '_>,
-    synced: &mut Synced,
-) -> Result<(), MeshError> {
-    let merged = merge(base, theirs, orders.board());
-    let mut conflicts = merged.conflicts;
-    for edit in merged.edits {
-        let voice = Voice::of(edit.by.clone());
-        let item = subject(&edit.order);
-        match orders.give(edit.order, &voice, edit.at) {
-            Ok(events) => synced.edits += usize::from(!events.is_empty()),
-            Err(MeshError::Refused(refusal)) => conflicts.push(Conflict {
-                by: edit.by,
-                item,
-                reason: refusal.to_string(),
-            }),
-            Err(error) => return Err(error),
-        }
-    }
-    for conflict in &conflicts {
-        let told = json!({
-            "by": conflict.by, "item": conflict.item, "reason": conflict.reason,
-        });
-        tell(orders, "bridge.conflict", told)?;
-        let content = format!("{}: {}", conflict.item, conflict.reason);
-        write_to(orders, &conflict.by, content)?;
-    }
-    synced.conflicts.extend(conflicts);
-    Ok(())
-}
-
-/// A file that was exchanged away.
-struct Late {
-    path: PathBuf,
-    modified: Option<SystemTime>,
-    /// Whether all that stands in it was taken over.
-    is_taken: bool,
-}
-
-impl Late {
-    fn is_fresh(&self, now: Timestamp) -> bool {
-        is_fresh(self.modified, now)
     }
 }
 
@@ -464,71 +417,4 @@ impl Found {
             }
         }
     }
-}
-
-/// What an order is about, as a conflict names it.
-fn subject(order: &Order) -> String {
-    match order {
-        Order::Add(task) => format!("task_queue `{}`", task.id),
-        Order::Claim { task, .. } => {
-            format!("task_queue `{}`", task.as_deref().unwrap_or_default())
-        }
-        Order::Release { task, .. }
-        | Order::Complete { task, .. }
-        | Order::Cancel { task, .. }
-        | Order::Change { task, .. } => format!("task_queue `{task}`"),
-        Order::Send { id, .. } => format!("messages `{id}`"),
-        Order::Move { message, .. } | Order::Retry { message } => format!("messages `{message}`"),
-        Order::Share { id, .. } => format!("discoveries `{id}`"),
-        Order::Forget { discovery } => format!("discoveries `{discovery}`"),
-        Order::Lease { path, .. } | Order::Unlease { path, .. } => format!("lease of {path}"),
-        Order::SetField { key, .. } => key.clone(),
-    }
-}
-
-/// Appends an event of the bridge itself.
-fn tell(
-    orders: &mut Orders<'_, '_>,
-    topic: &str,
-    payload: serde_json::Value,
-) -> Result<(), MeshError> {
-    let topic = topic.parse().expect("it is a topic");
-    let payload = match payload {
-        serde_json::Value::Object(payload) => payload,
-        _ => serde_json::Map::new(),
-    };
-    orders.tell(Draft::new(topic, us()).with_payload(payload))?;
-    Ok(())
-}
-
-/// Tells an author, where it is known, what became of what it wrote.
-fn write_to(orders: &mut Orders<'_, '_>, to: &AgentName, content: String) -> Result<(), MeshError> {
-    if to.as_str() == "unknown" {
-        return Ok(());
-    }
-    let id = format!("bridge-{}", hash(format!("{to} {content}").as_bytes()));
-    let order = Order::Send {
-        id,
-        to: to.clone(),
-        content,
-        reply_to: None,
-        ttl_seconds: None,
-    };
-    orders.give(order, &Voice::of(us()), None)?;
-    Ok(())
-}
-
-/// Who wrote bytes that are no JSON, where the key stands in them all the same.
-fn author_of(bytes: &[u8]) -> Option<AgentName> {
-    let text = String::from_utf8_lossy(bytes);
-    let (_, rest) = text.split_once("\"last_writer\"")?;
-    let (_, rest) = rest.split_once('"')?;
-    let (name, _) = rest.split_once('"')?;
-    name.parse().ok()
-}
-
-fn hash(bytes: &[u8]) -> String {
-    let hash = Sha256::digest(bytes);
-    let digits = hash.iter().take(8).map(|byte| format!("{byte:02x}"));
-    digits.collect()
 }

@@ -4,7 +4,7 @@ use callosum_evidence::secrets::mask;
 use serde_json::{Map, Value};
 
 /// The same payload without its secrets. Linear in its size.
-pub(super) fn masked(payload: Map<String, Value>) -> Map<String, Value> {
+pub fn masked(payload: Map<String, Value>) -> Map<String, Value> {
     let members = payload.into_iter();
     members
         .map(|(key, value)| {

@@ -14,6 +14,7 @@ pub(crate) use self::draft::Stamp;
 pub use self::{
     draft::Draft,
     fault::{Fault, Faults},
+    masking::masked,
     read::{DEEPEST, LONGEST},
     stamped::Event,
 };

@@ -148,8 +148,9 @@ fn a_claim_by_hand_of_what_another_has_is_a_conflict() {
     stale["task_queue"][0]["priority"] = 2.into();
     place.write(&stale.to_string());
     let synced = place.sync();
-    // That somebody works on it is what the file says already; the priority nobody else changed.
-    assert_eq!(synced.conflicts, []);
+    // The priority nobody else changed.
+    assert_eq!(synced.conflicts.len(), 1, "{:?}", synced.conflicts);
+    assert_eq!(synced.conflicts[0].by.as_str(), "gemini-cli");
     assert_eq!(place.document()["task_queue"][0]["claimed_by"], "codex");
     assert_eq!(place.document()["task_queue"][0]["priority"], 2);
     let mut stale = place.document();
@@ -171,11 +172,11 @@ fn a_claim_by_hand_of_what_another_has_is_a_conflict() {
     assert_eq!(synced.conflicts.len(), 2, "{:?}", synced.conflicts);
     assert_eq!(place.document()["task_queue"][0]["prompt"], "other work");
     assert_eq!(place.document()["task_queue"][0]["status"], "in_progress");
-    assert_eq!(place.told("bridge.conflict").len(), 2);
+    assert_eq!(place.told("bridge.conflict").len(), 3);
     let mut mesh = place.mesh();
     let told = mesh.board().unwrap().messages.iter();
     let told: Vec<_> = told.map(|message| message.to.as_str()).collect();
-    assert_eq!(told, ["reviewer", "reviewer"]);
+    assert_eq!(told, ["gemini-cli", "reviewer", "reviewer"]);
 }
 
 #[test]
@@ -210,7 +211,11 @@ fn what_is_no_json_is_kept_and_its_author_told_where() {
     place.sync();
     let broken = place
         .text()
-        .replace("\"task_queue\": [", "\"last_writer\": \"codex\", oops [");
+        .replace(
+            "\"last_writer\": \"callosum\"",
+            "\"last_writer\": \"codex\"",
+        )
+        .replace("\"task_queue\": [", "oops [");
     place.write(&broken);
     let synced = place.sync();
     assert_eq!(synced.rejected.len(), 1);

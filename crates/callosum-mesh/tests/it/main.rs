@@ -3,5 +3,6 @@
 mod board;
 mod bridge;
 mod digest;
+mod edits;
 mod journal;
 mod place;

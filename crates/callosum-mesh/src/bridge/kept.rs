@@ -1,0 +1,178 @@
+//! [`Kept`]: what the bridge keeps beside its file: projections, files that were exchanged away, and what
+//! could not be taken over. Each of them is bounded, the oldest goes first.
+
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+use callosum_evidence::secrets::mask;
+use callosum_host::{Disk, DiskError};
+use sha2::{Digest as _, Sha256};
+
+/// Permission bits: what agents tell one another is their user's alone.
+pub(super) const MODE: u32 = 0o600;
+
+/// Projections that are remembered, for those who began with one of them.
+const MOST_SHOWN: Bound = Bound {
+    files: 256,
+    bytes: 32 * 1024 * 1024,
+};
+
+/// What could not be taken over.
+const MOST_REJECTED: Bound = Bound {
+    files: 100,
+    bytes: 16 * 1024 * 1024,
+};
+
+/// Files that were exchanged away.
+const MOST_LATE: Bound = Bound {
+    files: 64,
+    bytes: 16 * 1024 * 1024,
+};
+
+/// For so long after its last change somebody may still write into a file that was exchanged away.
+const LATEST: Duration = Duration::from_mins(1);
+
+/// The folder and what is in it.
+#[derive(Clone, Debug)]
+pub(super) struct Kept {
+    disk: Disk,
+    folder: PathBuf,
+}
+
+/// A file that was exchanged away.
+pub(super) struct Late {
+    pub(super) path: PathBuf,
+    pub(super) modified: Option<SystemTime>,
+    /// Whether all that stands in it was taken over.
+    pub(super) is_taken: bool,
+}
+
+/// How much of a folder is kept, beside its newest file.
+struct Bound {
+    files: usize,
+    bytes: u64,
+}
+
+impl Kept {
+    pub(super) fn new(disk: &Disk, folder: PathBuf) -> Self {
+        Self {
+            disk: disk.clone(),
+            folder,
+        }
+    }
+
+    pub(super) fn make_folders(&self) -> Result<(), DiskError> {
+        for name in ["", "shown", "late", "rejected"] {
+            let folder = self.folder.join(name);
+            if !self.disk.exists(&folder)? {
+                self.disk.create_private_dir(&folder)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the next projection is written before it is exchanged.
+    pub(super) fn next(&self) -> PathBuf {
+        self.folder.join("next.json")
+    }
+
+    /// The projection of a revision.
+    pub(super) fn shown(&self, revision: u64) -> PathBuf {
+        self.folder
+            .join("shown")
+            .join(format!("{revision:020}.json"))
+    }
+
+    /// Keeps bytes that are not taken over, without their secrets; the same bytes once.
+    pub(super) fn reject(&self, bytes: &[u8]) -> Result<PathBuf, DiskError> {
+        let text = String::from_utf8_lossy(bytes);
+        let masked = mask(&text);
+        let kept = if masked.found.is_empty() {
+            bytes
+        } else {
+            masked.text.as_bytes()
+        };
+        let name = format!("{}.json", hash(kept));
+        let path = self.folder.join("rejected").join(name);
+        self.disk.replace(&path, kept, MODE)?;
+        Ok(path)
+    }
+
+    /// Sets a file aside of which these bytes were taken over: somebody may have it open, and write into it still.
+    /// One that holds a secret goes at once.
+    pub(super) fn set_aside(&self, path: &Path, bytes: &[u8]) -> Result<(), DiskError> {
+        if mask(&String::from_utf8_lossy(bytes)).found.is_empty() {
+            self.disk.rename(path, &self.late_name(bytes))
+        } else {
+            self.disk.remove_file(path).map(drop)
+        }
+    }
+
+    /// Where a file that was exchanged away is kept, named for the bytes that were taken over.
+    fn late_name(&self, bytes: &[u8]) -> PathBuf {
+        let name = format!("{}.json", hash(bytes));
+        self.folder.join("late").join(name)
+    }
+
+    /// The files that were exchanged away, the newest first.
+    pub(super) fn late(&self) -> Result<Vec<Late>, DiskError> {
+        let folder = self.folder.join("late");
+        let mut late = Vec::new();
+        for entry in self.disk.list_dir(&folder)? {
+            let path = folder.join(&entry.name);
+            let Some(bytes) = self.disk.read_if_there(&path)? else {
+                continue;
+            };
+            let modified = self.disk.stat(&path)?.map(|stat| stat.modified);
+            late.push(Late {
+                is_taken: self.late_name(&bytes) == path,
+                path,
+                modified,
+            });
+        }
+        late.sort_by_key(|late| std::cmp::Reverse(late.modified));
+        Ok(late)
+    }
+
+    /// Forgets what is past its bound, the oldest first, and files that nobody writes into any more.
+    pub(super) fn tidy(&self, now: SystemTime) -> Result<(), DiskError> {
+        for late in self.late()? {
+            let age = late.modified.map(|modified| now.duration_since(modified));
+            if late.is_taken && matches!(age, Some(Ok(age)) if age > LATEST) {
+                self.disk.remove_file(&late.path)?;
+            }
+        }
+        self.bound("late", &MOST_LATE)?;
+        self.bound("rejected", &MOST_REJECTED)?;
+        self.bound("shown", &MOST_SHOWN)
+    }
+
+    fn bound(&self, name: &str, most: &Bound) -> Result<(), DiskError> {
+        let folder = self.folder.join(name);
+        let mut files = Vec::new();
+        for entry in self.disk.list_dir(&folder)? {
+            let path = folder.join(&entry.name);
+            if let Some(stat) = self.disk.stat(&path)? {
+                files.push((stat.modified, path, stat.len));
+            }
+        }
+        files.sort();
+        let mut bytes = 0;
+        for (at, (_, path, len)) in files.iter().rev().enumerate() {
+            bytes += len;
+            if at > 0 && (at >= most.files || bytes > most.bytes) {
+                self.disk.remove_file(path)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A short name for bytes.
+pub(super) fn hash(bytes: &[u8]) -> String {
+    let hash = Sha256::digest(bytes);
+    let digits = hash.iter().take(8).map(|byte| format!("{byte:02x}"));
+    digits.collect()
+}

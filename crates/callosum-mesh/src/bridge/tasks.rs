@@ -1,0 +1,255 @@
+//! What somebody did to a task of the file: described it anew, or said how far it is.
+//!
+//! A status that was changed is compared and set: it counts only where the task still stands as its
+//! author found it, or where it is theirs.
+
+use callosum_evidence::secrets::mask;
+use serde_json::{Map, Value};
+
+use super::{Edit, item::Item, merge::Merge};
+use crate::{
+    agent::AgentName,
+    board::{NewTask, Order, Status, Task},
+};
+
+/// Keys of a task that stand in it as they were first written.
+const FIXED: [&str; 2] = ["created_by", "created_at"];
+
+/// Keys of a task that follow from its status.
+const FOLLOWING: [&str; 2] = ["completed_at", "claimed_by"];
+
+/// Every key of a task; others are kept as they are.
+const KEYS: [&str; 12] = [
+    "id",
+    "assigned_to",
+    "status",
+    "priority",
+    "prompt",
+    "output_file",
+    "created_by",
+    "created_at",
+    "completed_at",
+    "needs",
+    "claimed_by",
+    "result",
+];
+
+impl Merge<'_> {
+    pub(super) fn task(&mut self, item: &Item<'_>) {
+        match self.board.task(&item.id) {
+            Some(task) => self.known_task(item, task),
+            None => self.new_task(item),
+        }
+    }
+
+    fn new_task(&mut self, item: &Item<'_>) {
+        if let Some(base) = self.base_item(item) {
+            // It is so long over that the board has forgotten it.
+            if item.differs_from(base).is_some() {
+                self.refuse_item(item, "is over and forgotten, and cannot be changed");
+            }
+            return;
+        }
+        let Some(prompt) = item.text("prompt") else {
+            return self.refuse_item(item, "has no `prompt`, which must be a text");
+        };
+        let is_set = |key: &str| item.members.get(key).is_some_and(|value| !value.is_null());
+        if is_set("assigned_to") && item.name("assigned_to").is_none() {
+            let reason = "has an `assigned_to` that must be the name of an agent, or null";
+            return self.refuse_item(item, reason);
+        }
+        let needs: Option<Vec<String>> = match item.members.get("needs") {
+            None | Some(Value::Null) => Some(Vec::new()),
+            Some(needs) => serde_json::from_value(needs.clone()).ok(),
+        };
+        let Some(needs) = needs else {
+            return self.refuse_item(item, "has `needs` that must be a list of ids of tasks");
+        };
+        let priority = item.members.get("priority").and_then(Value::as_i64);
+        if is_set("priority") && priority.is_none() {
+            self.refuse_item(
+                item,
+                "has a `priority` that must be a whole number; it gets 5",
+            );
+        }
+        let other = item.members.iter();
+        let other = other.filter(|(key, _)| !KEYS.contains(&key.as_str()));
+        let order = Order::Add(NewTask {
+            id: item.id.clone(),
+            assigned_to: item.name("assigned_to"),
+            priority,
+            prompt,
+            output_file: item.text("output_file"),
+            needs,
+            created_by: None,
+            other: other
+                .map(|(key, value)| (key.clone(), value.clone()))
+                .collect(),
+        });
+        self.add(item, order, "created_by", "created_at");
+        let author = item.name("created_by");
+        let worker = item.name("claimed_by").or_else(|| item.name("assigned_to"));
+        let worker = worker.or(author).unwrap_or_else(|| self.writer.clone());
+        self.reached(item, None, None, worker);
+    }
+
+    fn known_task(&mut self, item: &Item<'_>, task: &Task) {
+        let base = self.base_item(item).cloned();
+        // Who left their name, else whose the file says that it is.
+        let worker = self.told.clone();
+        let worker =
+            worker.or_else(|| item.name("claimed_by").or_else(|| item.name("assigned_to")));
+        let worker = worker.unwrap_or_else(|| self.writer.clone());
+        self.reached(item, Some(task), base.as_ref(), worker);
+        let Some(base) = base else {
+            let prompt = item.text("prompt");
+            if prompt
+                .is_some_and(|prompt| prompt != task.prompt && mask(&prompt).text != task.prompt)
+            {
+                self.refuse_item(item, "is known with another `prompt`, which stays");
+            }
+            return;
+        };
+        let has_moved = item.members.get("status") != base.get("status");
+        let mut set = Map::new();
+        for (key, value) in item.members {
+            let was = base.get(key).cloned().unwrap_or_default();
+            let key = key.as_str();
+            let comes_with_status =
+                has_moved && (key == "result" || FOLLOWING.contains(&key)) || key == "status";
+            if *value == was || comes_with_status || key == "id" {
+                continue;
+            }
+            if FIXED.contains(&key) || FOLLOWING.contains(&key) {
+                self.refuse_item(item, &format!("has a `{key}` that nobody can change"));
+                continue;
+            }
+            let is = task.value(key);
+            if is == was {
+                set.insert(key.to_owned(), value.clone());
+            } else if is != *value {
+                let reason = format!("has another `{key}` since, which stays");
+                self.refuse_item(item, &reason);
+            }
+        }
+        if let Some(base) = base.as_object() {
+            for key in base.keys() {
+                let is_ours = KEYS.contains(&key.as_str())
+                    && !["assigned_to", "output_file", "needs", "result"].contains(&key.as_str());
+                if !item.members.contains_key(key) && task.value(key) == base[key] && !is_ours {
+                    set.insert(key.clone(), Value::Null);
+                }
+            }
+        }
+        if !set.is_empty() {
+            let order = Order::Change {
+                task: item.id.clone(),
+                set,
+            };
+            self.merged.edits.push(Edit {
+                order,
+                by: self.writer.clone(),
+                at: None,
+                wrote: Some(item.wrote()),
+            });
+        }
+    }
+
+    /// How far the file says that a task is, where that is not what its author began with.
+    fn reached(
+        &mut self,
+        item: &Item<'_>,
+        task: Option<&Task>,
+        base: Option<&Value>,
+        by: AgentName,
+    ) {
+        let Some(said) = item.members.get("status") else {
+            return;
+        };
+        let before = base.map(|base| base.get("status").cloned().unwrap_or_default());
+        if before.as_ref() == Some(said) {
+            return;
+        }
+        let is_of_base = before.is_some() || task.is_none();
+        let now = task.map_or(Status::Pending, |task| task.status);
+        let claim = task.and_then(|task| task.claim.as_ref());
+        let claim = claim.filter(|_| now == Status::InProgress);
+        let id = item.id.clone();
+        let order = match (said.as_str(), now) {
+            (Some("in_progress"), Status::Pending) => Order::Claim {
+                task: Some(id),
+                anyway: true,
+            },
+            (Some("in_progress"), Status::InProgress) => {
+                // Without a base it may only be shown who has it.
+                let claimant = item.name("claimed_by").or_else(|| self.told.clone());
+                let claimant = if is_of_base { Some(by) } else { claimant };
+                if let (Some(claim), Some(claimant)) = (claim, claimant)
+                    && claim.by != claimant
+                {
+                    let reason = format!("is claimed by {} since, which stays", claim.by);
+                    self.refuse_for(item, &reason, claimant);
+                }
+                return;
+            }
+            (Some("complete"), Status::Complete) => {
+                let known = task.and_then(|task| task.result.as_deref());
+                let result = item.text("result");
+                let is_other = result.is_some_and(|result| {
+                    Some(result.as_str()) != known && Some(mask(&result).text.as_str()) != known
+                });
+                if is_other {
+                    let reason = "is complete with another `result`, which stays";
+                    self.refuse_for(item, reason, by);
+                }
+                return;
+            }
+            (Some("complete"), _) => Order::Complete {
+                task: id,
+                result: item.text("result"),
+                anyway: false,
+                token: None,
+            },
+            (Some("pending"), Status::Pending) => return,
+            (Some("pending" | "in_progress"), _) if !is_of_base => return,
+            (Some("pending"), Status::InProgress) => {
+                let found = base.and_then(|base| base.get("claimed_by")?.as_str());
+                if let Some(claim) = claim
+                    && found != Some(claim.by.as_str())
+                {
+                    let reason = format!("is claimed by {} since, which stays", claim.by);
+                    return self.refuse_for(item, &reason, by);
+                }
+                Order::Release {
+                    task: id,
+                    reason: "set back in the bridge file".to_owned(),
+                    anyway: true,
+                    token: None,
+                }
+            }
+            (Some("pending" | "in_progress"), _) => {
+                let reason = format!("is {}, which cannot be undone", now.as_str());
+                return self.refuse_for(item, &reason, by);
+            }
+            _ => {
+                let reason = "has a `status` that must be `pending`, `in_progress` or `complete`";
+                return self.refuse_item(item, reason);
+            }
+        };
+        let is_end = matches!(order, Order::Complete { .. });
+        self.merged.edits.push(Edit {
+            order,
+            by,
+            at: item.moment("completed_at").filter(|_| is_end),
+            wrote: Some(item.wrote()),
+        });
+    }
+
+    /// Refuses what an agent said of a task.
+    fn refuse_for(&mut self, item: &Item<'_>, reason: &str, by: AgentName) {
+        self.refuse_item(item, reason);
+        if let Some(conflict) = self.merged.conflicts.last_mut() {
+            conflict.by = by;
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! Edits of the bridge file that cannot be taken over: each is told of, and what was written is kept.
+
+use callosum_mesh::{
+    board::{NewTask, Order, Status},
+    bridge::Synced,
+};
+use serde_json::{Value, json};
+
+use crate::place::{Place, claim, task, voice, write_into};
+
+fn give(place: &Place, order: Order, who: &str) {
+    place.mesh().give(order, &voice(who)).unwrap();
+}
+
+fn done(id: &str, result: &str) -> Order {
+    Order::Complete {
+        task: id.to_owned(),
+        result: Some(result.to_owned()),
+        anyway: false,
+        token: None,
+    }
+}
+
+fn release(id: &str) -> Order {
+    Order::Release {
+        task: id.to_owned(),
+        reason: "given back".to_owned(),
+        anyway: false,
+        token: None,
+    }
+}
+
+/// Everything that was said to an agent.
+fn said_to(place: &Place, agent: &str) -> Vec<String> {
+    let mut mesh = place.mesh();
+    let messages = mesh.board().unwrap().messages.iter();
+    let theirs = messages.filter(|message| message.to.as_str() == agent);
+    theirs.map(|message| message.content.clone()).collect()
+}
+
+/// The one conflict: that it was told of, its author too, and that what was written is kept.
+fn only_conflict(place: &Place, synced: &Synced, author: &str, wrote: &str) {
+    assert_eq!(synced.conflicts.len(), 1, "{:#?}", synced.conflicts);
+    let conflict = &synced.conflicts[0];
+    assert_eq!(conflict.by.as_str(), author);
+    let kept = conflict.kept.as_ref().expect("what was written is kept");
+    let bytes = place.disk.read(kept).unwrap();
+    assert!(String::from_utf8(bytes).unwrap().contains(wrote));
+    let told = place.told("bridge.conflict");
+    let told = told.last().unwrap();
+    assert_eq!(told.payload["kept"], *kept.to_string_lossy());
+    assert_eq!(told.payload["by"], author);
+    if author != "unknown" {
+        let said = said_to(place, author);
+        assert!(said.last().unwrap().contains(&conflict.reason), "{said:?}");
+    }
+}
+
+/// A task that codex has claimed, the file as it was then, and gemini who has claimed it since.
+fn taken_by_another(place: &Place) -> Value {
+    give(place, task("t1", "work"), "claude");
+    give(place, claim("t1"), "codex");
+    place.sync();
+    let stale = place.document();
+    give(place, release("t1"), "codex");
+    give(place, claim("t1"), "gemini-cli");
+    stale
+}
+
+/// CALC-L3-1: a claim by hand is compared and set.
+#[test]
+fn who_claims_by_hand_what_another_has_claimed_since_is_told() {
+    let place = Place::new();
+    give(&place, task("t1", "work"), "claude");
+    place.sync();
+    let mut stale = place.document();
+    give(&place, claim("t1"), "gemini-cli");
+    stale["last_writer"] = "codex".into();
+    stale["task_queue"][0]["status"] = "in_progress".into();
+    place.write(&stale.to_string());
+    let synced = place.sync();
+    only_conflict(&place, &synced, "codex", "in_progress");
+    assert_eq!(
+        place.document()["task_queue"][0]["claimed_by"],
+        "gemini-cli"
+    );
+}
+
+/// CALC-L3-1: nobody completes by hand, in another's name, what that other works on.
+#[test]
+fn who_completes_by_hand_what_another_has_claimed_since_is_told() {
+    for last_writer in ["codex", "callosum"] {
+        let place = Place::new();
+        let mut stale = taken_by_another(&place);
+        stale["last_writer"] = last_writer.into();
+        stale["task_queue"][0]["status"] = "complete".into();
+        stale["task_queue"][0]["result"] = "of codex".into();
+        place.write(&stale.to_string());
+        let synced = place.sync();
+        only_conflict(&place, &synced, "codex", "of codex");
+        let mut mesh = place.mesh();
+        let task = mesh.board().unwrap().task("t1").unwrap().clone();
+        assert_eq!(task.status, Status::InProgress);
+        assert_eq!(task.result, None);
+    }
+}
+
+/// CALC-L3-1: nor does anybody give back what another has claimed since.
+#[test]
+fn who_gives_back_by_hand_what_another_has_claimed_since_is_told() {
+    let place = Place::new();
+    let mut stale = taken_by_another(&place);
+    stale["last_writer"] = "codex".into();
+    stale["task_queue"][0]["status"] = "pending".into();
+    place.write(&stale.to_string());
+    let synced = place.sync();
+    only_conflict(&place, &synced, "codex", "pending");
+    assert_eq!(place.document()["task_queue"][0]["status"], "in_progress");
+}
+
+/// CALC-L3-1: of two results the second is kept beside, and told of.
+#[test]
+fn another_result_of_what_is_complete_is_a_conflict() {
+    let place = Place::new();
+    let mut stale = taken_by_another(&place);
+    give(&place, done("t1", "of gemini"), "gemini-cli");
+    stale["last_writer"] = "codex".into();
+    stale["task_queue"][0]["status"] = "complete".into();
+    stale["task_queue"][0]["result"] = "of codex".into();
+    place.write(&stale.to_string());
+    let synced = place.sync();
+    only_conflict(&place, &synced, "codex", "of codex");
+    assert_eq!(place.document()["task_queue"][0]["result"], "of gemini");
+}
+
+/// CALC-L3-1: what was told is not changed; who tries hears of it.
+#[test]
+fn another_content_of_what_was_told_is_a_conflict() {
+    let place = Place::new();
+    let message = Order::Send {
+        id: "m1".to_owned(),
+        to: "codex".parse().unwrap(),
+        content: "hello".to_owned(),
+        reply_to: None,
+        ttl_seconds: None,
+    };
+    let discovery = Order::Share {
+        id: "d1".to_owned(),
+        content: "found".to_owned(),
+    };
+    give(&place, message, "claude");
+    give(&place, discovery, "claude");
+    for list in ["messages", "discoveries"] {
+        place.sync();
+        place.edit(|document| {
+            document["last_writer"] = "gemini-cli".into();
+            document[list][0]["content"] = "changed".into();
+        });
+        let synced = place.sync();
+        only_conflict(&place, &synced, "gemini-cli", "changed");
+        assert_ne!(place.document()[list][0]["content"], "changed");
+    }
+}
+
+/// CALC-L3-1: a change of a task that was cancelled meanwhile.
+#[test]
+fn a_change_of_what_was_cancelled_meanwhile_is_a_conflict() {
+    let place = Place::new();
+    give(&place, task("t1", "work"), "claude");
+    place.sync();
+    let mut stale = place.document();
+    let cancel = Order::Cancel {
+        task: "t1".to_owned(),
+        reason: "no need".to_owned(),
+    };
+    give(&place, cancel, "claude");
+    stale["last_writer"] = "codex".into();
+    stale["task_queue"][0]["prompt"] = "other work".into();
+    place.write(&stale.to_string());
+    let synced = place.sync();
+    only_conflict(&place, &synced, "codex", "other work");
+}
+
+/// CALC-L3-1: who works on a task that is taken out is told, and what it has done is not lost.
+#[test]
+fn the_holder_of_a_task_that_is_taken_out_is_told_and_may_complete_it() {
+    let place = Place::new();
+    give(&place, task("t1", "work"), "claude");
+    give(&place, claim("t1"), "codex");
+    place.sync();
+    place.edit(|document| {
+        document["last_writer"] = "gemini-cli".into();
+        document["task_queue"] = json!([]);
+    });
+    place.sync();
+    assert!(said_to(&place, "codex")[0].contains("taken back"));
+    let mut mesh = place.mesh();
+    let status = |mesh: &mut callosum_mesh::Mesh| mesh.board().unwrap().task("t1").unwrap().status;
+    assert_eq!(status(&mut mesh), Status::Cancelled);
+    mesh.give(done("t1", "of codex"), &voice("gemini-cli"))
+        .unwrap_err();
+    mesh.give(done("t1", "of codex"), &voice("codex")).unwrap();
+    assert_eq!(status(&mut mesh), Status::Complete);
+    let result = mesh.board().unwrap().task("t1").unwrap().result.clone();
+    assert_eq!(result.as_deref(), Some("of codex"));
+}
+
+/// CALC-L3-1: which of two keys was meant nobody can say.
+#[test]
+fn a_file_with_a_key_twice_changes_nothing_and_is_told_by_line_and_column() {
+    let place = Place::new();
+    give(&place, task("t1", "work"), "claude");
+    place.sync();
+    let text = place.text();
+    let end = text.rfind('}').unwrap();
+    place.write(&format!("{},\"task_queue\":[]}}", &text[..end]));
+    let synced = place.sync();
+    let error = synced.rejected[0].error.to_string();
+    assert!(
+        error.starts_with("line ") && error.ends_with("the key `task_queue` stands there twice"),
+        "{error}"
+    );
+    assert_eq!(place.document()["task_queue"][0]["status"], "pending");
+}
+
+/// CALC-L3-1: nobody who did not say who they are is taken for somebody else, and nobody writes to ourselves.
+#[test]
+fn who_does_not_say_who_they_are_is_unknown() {
+    let place = Place::new();
+    give(&place, task("t1", "work"), "claude");
+    place.sync();
+    place.edit(|document| {
+        document["discoveries"] = json!([{"content": "mine"}]);
+        document["task_queue"][0]["status"] = "maybe".into();
+    });
+    let synced = place.sync();
+    only_conflict(&place, &synced, "unknown", "maybe");
+    assert_eq!(place.document()["discoveries"][0]["source"], "unknown");
+    place.write(&place.text().replace("\"task_queue\":", "oops"));
+    place.sync();
+    assert_eq!(place.told("bridge.rejected").len(), 1);
+    let mut mesh = place.mesh();
+    assert_eq!(mesh.board().unwrap().messages, []);
+}
+
+/// CALC-L3-1: a lossless way in, whatever stands in what order.
+#[test]
+fn a_file_that_is_dropped_in_may_name_what_stands_after_it_and_keeps_what_is_refused() {
+    let place = Place::new();
+    place.sync();
+    let folder = place.folder().join("bridge.d/gemini-cli");
+    place.disk.create_dir_all(&folder).unwrap();
+    let drop_in = json!({"task_queue": [
+        {"id": "f1", "prompt": "first", "needs": ["f2"]},
+        {"id": "f2", "prompt": "second", "needs": ["f3"]},
+        {"id": "f3", "prompt": "third"},
+        {"id": "long", "prompt": "precious ".repeat(5000)},
+    ]});
+    write_into(&folder.join("one.json"), drop_in.to_string().as_bytes());
+    let synced = place.sync();
+    only_conflict(&place, &synced, "gemini-cli", "precious precious");
+    let mut mesh = place.mesh();
+    let board = mesh.board().unwrap();
+    assert_eq!(board.task("f1").unwrap().needs, ["f2"]);
+    assert_eq!(board.task("f3").unwrap().created_by.as_str(), "gemini-cli");
+    assert!(board.task("long").is_none());
+}
+
+/// CALC-L3-1: the file stays one that we read, and what it does not show was not taken out.
+#[test]
+fn a_board_without_room_in_the_file_is_shown_as_far_as_it_goes() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let long = "x".repeat(31_000);
+    for at in 0..60 {
+        let order = NewTask {
+            id: format!("t{at}"),
+            prompt: long.clone(),
+            ..NewTask::default()
+        };
+        mesh.give(Order::Add(order), &voice("claude")).unwrap();
+    }
+    place.sync();
+    assert!(place.text().len() <= 1024 * 1024, "{}", place.text().len());
+    let shown = place.document();
+    let tasks = shown["task_queue"].as_array().unwrap();
+    assert_eq!(tasks.last().unwrap()["id"], "t59");
+    let left_out = shown["left_out"]["task_queue"].as_u64().unwrap();
+    assert_eq!(left_out + tasks.len() as u64, 60);
+    assert!(left_out > 20, "{left_out}");
+    place.edit(|document| {
+        document["task_queue"] = json!([{"id": "new", "prompt": "added"}]);
+    });
+    let shown = tasks.len();
+    let synced = place.sync();
+    assert_eq!((synced.conflicts.len(), synced.rejected.len()), (0, 0));
+    let board = mesh.board().unwrap();
+    let cancelled = |task: &&callosum_mesh::board::Task| task.status == Status::Cancelled;
+    assert_eq!(board.tasks.iter().filter(cancelled).count(), shown);
+    assert_eq!(board.task("new").unwrap().status, Status::Pending);
+}
+
+/// CALC-L3-1, CALC-SEC-1: what is kept is bounded, the same bytes are kept once, and no secret is.
+#[test]
+fn what_could_not_be_taken_over_is_kept_within_bounds_and_without_secrets() {
+    const SECRET: &str = "AKIAIOSFODNN7EXAMPLE";
+    let place = Place::new();
+    let rejected = place.folder().join("bridge/rejected");
+    let count = |folder| place.disk.list_dir(folder).unwrap().len();
+    for at in [0, 0].into_iter().chain(0..130) {
+        place.write(&format!("{{ no JSON {at} {SECRET}"));
+        place.sync();
+        if at == 0 {
+            assert_eq!(count(&rejected), 1);
+        }
+    }
+    assert_eq!(count(&rejected), 100);
+    place.edit(|document| {
+        document["discoveries"] = json!([{"content": format!("the key is {SECRET}")}]);
+        document["task_queue"] = json!([{"id": "a", "note": SECRET}]);
+    });
+    let synced = place.sync();
+    assert_eq!((synced.edits, synced.conflicts.len()), (1, 1));
+    let mut folders = vec![place.folder().to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in place.disk.list_dir(&folder).unwrap() {
+            let path = folder.join(&entry.name);
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let bytes = place.disk.read(&path).unwrap();
+            let text = String::from_utf8_lossy(&bytes);
+            assert!(!text.contains(SECRET), "{}", path.display());
+        }
+    }
+}
+
+/// CALC-L3-1: a link is neither followed nor replaced, and the other ways in work on.
+#[test]
+fn a_link_in_the_place_of_the_file_is_left_alone() {
+    let place = Place::new();
+    place.sync();
+    let other = place.folder().join("other.json");
+    place.disk.rename(&place.file(), &other).unwrap();
+    std::os::unix::fs::symlink(&other, place.file()).unwrap();
+    let before = place.disk.read(&other).unwrap();
+    give(&place, task("t1", "work"), "claude");
+    let drop_in = json!({"discoveries": [{"content": "dropped in"}]});
+    let path = place.folder().join("bridge.d/one.json");
+    write_into(&path, drop_in.to_string().as_bytes());
+    let synced = place.sync();
+    assert!(synced.is_no_file);
+    assert_eq!(synced.edits, 1);
+    assert!(place.file().is_symlink());
+    assert_eq!(place.disk.read(&other).unwrap(), before);
+}

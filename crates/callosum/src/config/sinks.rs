@@ -103,7 +103,13 @@ impl SinkSetting {
             reason,
         };
         let text = String::from_utf8(bytes).map_err(|error| form(error.to_string()))?;
-        let file: File = toml::from_str(&text).map_err(|error| form(error.to_string()))?;
+        let file: File = toml::from_str(&text).map_err(|error| {
+            // Without the line itself, which may hold an address.
+            let at = error.span().map_or(0, |span| span.start);
+            let before = text.get(..at).unwrap_or_default();
+            let line = before.matches('\n').count() + 1;
+            form(format!("line {line}: {}", error.message()))
+        })?;
         let wrong = |key: String, value: &str, allowed: &'static str| SinksError::Value {
             path: path.clone(),
             key,

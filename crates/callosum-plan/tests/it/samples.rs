@@ -1,7 +1,10 @@
 //! The samples of the seed as it writes them, and what the compiler counts.
 
+use std::{collections::BTreeMap, sync::Arc};
+
 use callosum_plan::{
-    CompileOptions, Failure, Finding, PlanRule, Program, Rule, Unbounded, YieldBound, compile,
+    CompileOptions, Failure, FailureKind, Finding, Limits, Machine, OnFail, Outcome, PlanRule,
+    Program, Rule, Unbounded, Value, YieldBound, compile,
 };
 
 use crate::running::answered;
@@ -183,11 +186,77 @@ fn strict_options_refuse_what_is_not_allowed() {
 #[test]
 fn a_failed_call_is_told_where_it_stands() {
     let (outcome, _) = answered("(let [x 1]\n  (call :a x))", |_| {
-        Err(Failure::new(
-            callosum_plan::FailureKind::CapabilityError,
-            "away",
-        ))
+        Err(Failure::new(FailureKind::CapabilityError, "away"))
     });
     let span = outcome.unwrap_err().span.unwrap();
     assert_eq!(span.line_and_column("(let [x 1]\n  (call :a x))"), (2, 3));
+}
+
+/// CCOS-RTFS-1: what happens to steps is told in order, and each call says in which steps it stands.
+#[test]
+fn steps_tell_what_happens_to_them() {
+    let source = "(step :outer {:timeout-ms 90}
+        (step \"inner\" {:timeout-ms 20 :retries {:max 1 :backoff-ms 7} :on-fail :delegate} (call :a))
+        (checkpoint :half))";
+    let program = Arc::new(program(source));
+    let mut machine = Machine::start(program, &BTreeMap::new(), Limits::default()).unwrap();
+    let mut tries = Vec::new();
+    while let Outcome::Yield(waiting) = machine.run() {
+        let [call] = waiting.as_slice() else {
+            panic!("one call at a time: {waiting:?}");
+        };
+        let inner = &call.steps[1];
+        assert_eq!((&*call.steps[0].id, &*inner.id), ("outer", "inner"));
+        assert_eq!(inner.on_fail, OnFail::Delegate);
+        tries.push((inner.attempt, call.delay_ms, call.timeout_ms()));
+        let answer = match inner.attempt {
+            1 => Err(Failure::new(FailureKind::Timeout, "slow")),
+            _ => Ok(Value::Nil),
+        };
+        machine.answer(&call.position, answer).unwrap();
+    }
+    assert_eq!(tries, [(1, 0, Some(20)), (2, 7, Some(20))]);
+    let told: Vec<String> = machine
+        .take_events()
+        .iter()
+        .map(|event| format!("{} {:?}", event.path.join("/"), event.change))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "outer Started",
+            "outer/inner Started",
+            "outer/inner Retrying(2)",
+            "outer/inner Completed",
+            "outer Checkpoint(\"half\")",
+            "outer Completed",
+        ]
+    );
+    assert!(machine.take_events().is_empty());
+}
+
+/// CCOS-RTFS-1: a plan starts with a value for each of its parameters, of its type, and no other.
+#[test]
+fn a_plan_starts_with_exactly_what_it_takes() {
+    let program = Arc::new(program("(defplan p (size : Int) (inc size))"));
+    let start = |pairs: &[(&str, &str)]| {
+        let pairs = pairs.iter();
+        let input = pairs.map(|(name, text)| ((*name).to_owned(), Value::read(text).unwrap()));
+        Machine::start(Arc::clone(&program), &input.collect(), Limits::default())
+    };
+    let mut machine = start(&[("size", "2")]).ok().unwrap();
+    assert_eq!(machine.run(), Outcome::Complete(Value::Integer(3)));
+    assert_eq!(machine.run(), Outcome::Complete(Value::Integer(3)));
+    let said = |pairs: &[(&str, &str)]| start(pairs).err().unwrap().to_string();
+    assert_eq!(said(&[]), "the plan's parameter `size` has no value");
+    assert_eq!(
+        said(&[("size", "2"), ("more", "3")]),
+        "the plan has no parameter `more`; it has size"
+    );
+    assert_eq!(
+        said(&[("size", "\"2\"")]),
+        "the plan's parameter `size`: the value is not of type Int"
+    );
+    let nobody = machine.answer(&"0".parse().unwrap(), Ok(Value::Nil));
+    assert_eq!(nobody.unwrap_err().to_string(), "no call waits at 0");
 }

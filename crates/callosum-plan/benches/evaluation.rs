@@ -1,7 +1,5 @@
 //! Named by their budgets: a plan of 2 KB compiled in under 1 ms, a call and its answer in under 5 µs,
 //! a thousand recorded answers taken again in under 50 ms.
-//!
-//! `crates/callosum-plan/beside` measures the same beside other languages.
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -230,7 +230,7 @@ fn explained(error: &SnapshotError) -> CommandError {
         SnapshotError::Unknown { .. } | SnapshotError::Ambiguous { .. } => {
             CommandError::from_error(Exit::Usage, error).hint("callosum snapshot list")
         }
-        SnapshotError::TooMany { .. } => {
+        SnapshotError::TooMany { .. } | SnapshotError::Nothing { .. } => {
             CommandError::from_error(Exit::No, error).hint("callosum snapshot create")
         }
         SnapshotError::UnderWay { .. } => CommandError::from_error(Exit::No, error)

@@ -95,9 +95,20 @@ impl ConfigError {
     }
 }
 
+/// So many problems are told in one line.
+const MOST_TOLD: usize = 3;
+
 fn listed(problems: &[Problem]) -> String {
-    let all: Vec<String> = problems.iter().map(ToString::to_string).collect();
-    all.join("; ")
+    let told: Vec<String> = problems
+        .iter()
+        .take(MOST_TOLD)
+        .map(ToString::to_string)
+        .collect();
+    let told = told.join("; ");
+    match problems.len().saturating_sub(MOST_TOLD) {
+        0 => told,
+        more => format!("{told}; and {more} more"),
+    }
 }
 
 impl Config {

@@ -97,6 +97,16 @@ fn values_out_of_range_are_named_with_the_range() {
     }
 }
 
+/// CAKE-CFG-1: in one line the first problems are told, and how many more there are.
+#[test]
+fn one_line_tells_the_first_problems_and_counts_the_others() {
+    let text = "version: \"1.0\"\nstrictness: balanced\n";
+    let line = Config::parse("cake_config.yaml", text).unwrap_err();
+    let line = line.to_string();
+    assert!(line.ends_with("; and 8 more"), "{line}");
+    assert_eq!(line.matches("; ").count(), 3, "{line}");
+}
+
 /// CAKE-CFG-1: all that is wrong is told at once, and what is no YAML is said to be none.
 #[test]
 fn all_problems_are_told_at_once() {

@@ -40,7 +40,7 @@ const EDITS: u64 = 12;
 const LONGEST_THOUGHT: u64 = 1000;
 
 /// How long something is waited for.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// How editors write.
 #[derive(Clone, Copy, Debug)]

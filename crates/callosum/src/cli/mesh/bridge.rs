@@ -1,5 +1,7 @@
 //! `callosum mesh bridge`: the file that everybody may edit, brought in line.
 
+use std::time::Duration;
+
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,10 +14,17 @@ use crate::{
     ui::{CommandError, Exit},
 };
 
+/// Nobody has written for so long: they are done.
+const QUIET: Duration = Duration::from_millis(500);
+
+/// Somebody who never stops is not waited for any longer.
+const MOST: Duration = Duration::from_secs(5);
+
 /// Bring the bridge file in line, and say where it is
 ///
 /// What somebody wrote into it is taken over; what could not be is told. Every other verb of the mesh does so as
-/// well. Exits with 1 where something could not be taken over.
+/// well. Where somebody is writing it just now this one stays until nobody has for half a second, five seconds at
+/// most. Exits with 1 where something could not be taken over.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -47,6 +56,8 @@ pub(crate) struct ConflictOutput {
     pub(crate) item: String,
     /// Why.
     pub(crate) reason: String,
+    /// The file that keeps what was written; null where something was taken out.
+    pub(crate) kept: Option<String>,
 }
 
 /// A file that was no JSON.
@@ -62,12 +73,18 @@ pub(crate) struct RejectedOutput {
 
 pub(super) fn run(context: &Context, _: &BridgeArgs) -> Result<(), CommandError> {
     let mut mesh = open::mesh(context)?;
-    let synced = open::bring_in_line(context, &mut mesh)?;
     let bridge = Bridge::of(&context.disk, &mesh);
+    let synced = bridge.sync_until_quiet(&mut mesh, QUIET, MOST);
+    let synced = synced.map_err(|error| open::explain(&error))?;
+    open::tell(context, &bridge, &synced);
     let conflicts = synced.conflicts.iter().map(|conflict| ConflictOutput {
         by: conflict.by.to_string(),
         item: conflict.item.clone(),
         reason: conflict.reason.clone(),
+        kept: conflict
+            .kept
+            .as_ref()
+            .map(|kept| kept.to_string_lossy().into_owned()),
     });
     let rejected = synced.rejected.iter().map(|rejected| RejectedOutput {
         path: rejected.path.to_string_lossy().into_owned(),

@@ -1,5 +1,6 @@
 //! The mesh of this machine, opened; and what the bridge file brought.
 
+use callosum_evidence::terminal::on_one_line;
 use callosum_host::{machine, process::Identity};
 use callosum_mesh::{
     Mesh, MeshError, Voice,
@@ -50,8 +51,9 @@ pub(super) fn readable(context: &Context) -> Result<(Mesh, bool), CommandError> 
         return Ok((mesh, false));
     }
     let settled = mesh.settle();
-    let settled = settled.and_then(|()| Bridge::of(&context.disk, &mesh).sync(&mut mesh));
-    tell(context, &settled.map_err(|error| explain(&error))?);
+    let bridge = Bridge::of(&context.disk, &mesh);
+    let settled = settled.and_then(|()| bridge.sync(&mut mesh));
+    tell(context, &bridge, &settled.map_err(|error| explain(&error))?);
     Ok((mesh, true))
 }
 
@@ -59,13 +61,23 @@ pub(super) fn readable(context: &Context) -> Result<(Mesh, bool), CommandError> 
 pub(super) fn bring_in_line(context: &Context, mesh: &mut Mesh) -> Result<Synced, CommandError> {
     let bridge = Bridge::of(&context.disk, mesh);
     let synced = bridge.sync(mesh).map_err(|error| explain(&error))?;
-    tell(context, &synced);
+    tell(context, &bridge, &synced);
     Ok(synced)
 }
 
-fn tell(context: &Context, synced: &Synced) {
+/// Says on stderr what could not be taken over.
+pub(super) fn tell(context: &Context, bridge: &Bridge, synced: &Synced) {
+    if synced.is_no_file {
+        let path = bridge.path().display();
+        let what = format!("{path} is no file, and is left alone: neither read nor written");
+        let hint = format!("rm {}", on_one_line(&path.to_string()));
+        context.ui.warn(&what, Some(&hint));
+    }
     for conflict in &synced.conflicts {
-        let what = format!("the bridge file: {} {}", conflict.item, conflict.reason);
+        let mut what = format!("the bridge file: {} {}", conflict.item, conflict.reason);
+        if let Some(kept) = &conflict.kept {
+            what.push_str(&format!("; what was written is kept as {}", kept.display()));
+        }
         context.ui.warn(&what, None);
     }
     for rejected in &synced.rejected {
@@ -134,7 +146,7 @@ pub(super) fn explain(error: &MeshError) -> CommandError {
             if error.is_unwritable() {
                 said.hint(BY_TOOLS)
             } else {
-                said
+                said.hint("callosum doctor")
             }
         }
     }
@@ -157,6 +169,8 @@ fn hint_of(refusal: &Refusal) -> Option<String> {
         Refusal::NoSuchTask { .. } => "callosum mesh task list --all".to_owned(),
         Refusal::NoSuchMessage { .. } => "callosum mesh message list --all".to_owned(),
         Refusal::MeantFor { task, .. } => format!("callosum mesh task claim {task} --anyway"),
+        Refusal::ClaimedBy { task, .. } => format!("callosum mesh task show {task}"),
+        Refusal::DoneBy { task, .. } => format!("callosum mesh task show {task}"),
         Refusal::NotDead { .. } => "callosum mesh message list --dead".to_owned(),
         _ => return None,
     })

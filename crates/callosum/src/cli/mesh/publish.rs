@@ -6,7 +6,7 @@ use callosum_host::DiskError;
 use callosum_mesh::{
     Mesh, Voice,
     agent::AgentName,
-    event::{Draft, Event, LONGEST},
+    event::{Draft, Event, LONGEST, masked},
     journal::{Cursor, Durability},
     throttle,
     topic::Topic,
@@ -182,6 +182,10 @@ fn payload(text: &str) -> Result<Value, CommandError> {
 }
 
 fn dry(topic: &Topic, voice: &Voice, payload: Value) -> PublishOutput {
+    let payload = match payload {
+        Value::Object(payload) => Value::Object(masked(payload)),
+        other => other,
+    };
     let event = serde_json::json!({
         "type": topic, "event": topic, "source": voice.agent, "session_id": voice.session_id,
         "pane_id": voice.pane_id, "cwd": voice.cwd, "payload": payload,

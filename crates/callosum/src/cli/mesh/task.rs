@@ -106,7 +106,7 @@ pub(crate) struct DoneArgs {
     /// The number of the claim under which it was done; where that was lost meanwhile it is refused
     #[arg(long, value_name = "N")]
     token: Option<u64>,
-    /// Also where another agent has claimed it
+    /// Also where another agent has claimed it, is meant to do it, or has done it
     #[arg(long)]
     anyway: bool,
     #[command(flatten)]

@@ -12,9 +12,9 @@ use callosum_host::{Disk, machine, process::Identity};
 use callosum_mesh::{
     Mesh, MeshError, Voice,
     agent::{AgentName, AgentNameError},
-    bridge::Bridge,
+    bridge::{Bridge, Synced},
     digest::{Beside, Source},
-    warning,
+    quoted, warning,
 };
 
 use super::{Problem, Said};
@@ -30,6 +30,9 @@ use crate::{
 /// Most tokens that a session is told at its beginning, of its own project and of the others together
 /// (CALC-BOOT-1).
 const MOST_TOKENS: u64 = 400;
+
+/// Most conflicts that one is told of at once.
+const MOST_CONFLICTS: usize = 5;
 
 /// The others, as a session of this agent meets them.
 pub(super) struct Neighbours {
@@ -156,16 +159,52 @@ impl Neighbours {
         bytes: &[u8],
         is_helper: bool,
     ) -> Result<String, NeighboursError> {
-        self.bring_in_line()?;
+        let synced = self.bring_in_line()?;
         self.mesh.renew_claims(&self.voice)?;
-        let written = self.written(bytes);
+        let (own, written) = self.own_files(self.written(bytes))?;
+        let not_taken = if own {
+            self.not_taken(&synced)
+        } else {
+            String::new()
+        };
         let held = self.mesh.edited(&written, &self.voice)?;
         if is_helper {
-            return Ok(warning(&held));
+            return Ok(format!("{}{not_taken}", warning(&held)));
         }
         let told = self.mesh.hand_over(&self.voice, word)?;
         let told = told.map(|told| told.text).unwrap_or_default();
-        Ok(format!("{}{told}", warning(&held)))
+        Ok(format!("{}{not_taken}{told}", warning(&held)))
+    }
+
+    /// Whether the mesh's own files are among these, and the others: nobody has a lease on what all may edit.
+    fn own_files(&self, paths: Vec<String>) -> Result<(bool, Vec<String>), NeighboursError> {
+        let folder = self.disk.canonicalize(self.mesh.folder())?;
+        let (own, others): (Vec<String>, Vec<String>) = paths
+            .into_iter()
+            .partition(|path| Path::new(path).starts_with(&folder));
+        Ok((!own.is_empty(), others))
+    }
+
+    /// What an agent is told that has just written the bridge file, of what was not taken over of it. What was
+    /// written in its name it gets as messages.
+    fn not_taken(&self, synced: &Synced) -> String {
+        let is_other = |by: Option<&AgentName>| by != Some(&self.voice.agent);
+        let rejected = synced.rejected.iter();
+        let rejected = rejected.filter(|rejected| is_other(rejected.by.as_ref()));
+        let rejected = rejected.map(|rejected| {
+            format!(
+                "The bridge file was not taken over: {}; what you wrote is in {}\n",
+                quoted(&rejected.error.to_string()),
+                quoted(&rejected.kept.to_string_lossy())
+            )
+        });
+        let conflicts = synced.conflicts.iter();
+        let conflicts = conflicts.filter(|conflict| is_other(Some(&conflict.by)));
+        let conflicts = conflicts.take(MOST_CONFLICTS).map(|conflict| {
+            let what = format!("{} {}", conflict.item, conflict.reason);
+            format!("Not taken over from the bridge file: {}\n", quoted(&what))
+        });
+        rejected.chain(conflicts).collect()
     }
 
     /// The files that a tool has written, as leases name them: absolute, without links.
@@ -193,14 +232,14 @@ impl Neighbours {
     /// Tells the others that the session ends, and gives back what it had claimed.
     pub(super) fn at_end(&mut self) -> Result<(), NeighboursError> {
         self.mesh.end_session(&self.voice, "its client said so")?;
-        self.bring_in_line()
+        self.bring_in_line()?;
+        Ok(())
     }
 
-    fn bring_in_line(&mut self) -> Result<(), NeighboursError> {
+    fn bring_in_line(&mut self) -> Result<Synced, NeighboursError> {
         self.mesh.settle()?;
         let bridge = Bridge::of(&self.disk, &self.mesh);
-        bridge.sync(&mut self.mesh)?;
-        Ok(())
+        Ok(bridge.sync(&mut self.mesh)?)
     }
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::{Action, deed::Deed, given::Given, repository, server};
 
 /// Parts of a tool's name that say that what it is asked is asked of a database.
-const DATABASES: [&str; 14] = [
+const DATABASES: [&str; 17] = [
     "sql",
     "postgres",
     "maria",
@@ -25,6 +25,9 @@ const DATABASES: [&str; 14] = [
     "supabase",
     "cockroach",
     "timescale",
+    "cassandra",
+    "scylla",
+    "couchbase",
     "execute_query",
     "run_query",
 ];
@@ -65,7 +68,8 @@ const BROWSERS: [&str; 6] = [
 ];
 
 /// Where statements for a database stand.
-const STATEMENTS: [&str; 7] = [
+const STATEMENTS: [&str; 8] = [
+    "sqlstatements",
     "sql",
     "statement",
     "statements",
@@ -74,6 +78,22 @@ const STATEMENTS: [&str; 7] = [
     "querysql",
     "rawsql",
 ];
+
+/// Words of a tool's own name that say that it only looks at the text which it is given, and those
+/// that say otherwise.
+const LOOKS: [&str; 7] = [
+    "explain",
+    "shellcheck",
+    "lint",
+    "validate",
+    "highlight",
+    "parse",
+    "beautify",
+];
+const ACTS: [&str; 5] = ["run", "exec", "execute", "apply", "and"];
+
+/// Parts of a tool's name that say that an archive is taken apart.
+const UNPACKS: [&str; 4] = ["extract", "unpack", "unzip", "decompress"];
 
 /// Where it stands which of several things a tool is to do.
 const VERBS: [&str; 6] = ["action", "operation", "op", "method", "mode", "type"];
@@ -157,6 +177,10 @@ impl Found {
         }
         let called = given.text(&TOOLS).map(|called| format!("{tool} {called}"));
         let tool = called.as_deref().unwrap_or(tool);
+        // What is deleted by a condition is told by that; the condition is no call of its own.
+        if server::is_told(tool, given) {
+            return;
+        }
         for inner in given.inner() {
             let inner = Given(&inner);
             let folder = inner.workplace().filter(|_| !is_of_folder(tool, inner));
@@ -189,6 +213,12 @@ fn action_of(tool: &str, given: Given<'_>) -> Action {
     let names = words(tool);
     let says = |known: &[&str]| names.iter().any(|name| known.contains(&name.as_str()));
     let is_about = |parts: &[&str]| parts.iter().any(|part| lower.contains(part));
+    let own = words(server::own_name(tool));
+    let own_says = |known: &[&str]| own.iter().any(|word| known.contains(&word.as_str()));
+    let is_run = own_says(&ACTS) || given.settings().iter().any(|set| set == "analyze");
+    if own_says(&LOOKS) && !is_run {
+        return Action::Other;
+    }
     if let Some(script) = given.text(&["script"]).filter(|_| says(&BROWSERS)) {
         return Action::Shell(quoted("node -e", script));
     }
@@ -241,6 +271,12 @@ fn action_of(tool: &str, given: Given<'_>) -> Action {
         let language = given.text(&["language", "lang", "runtime", "kernel", "kernelname"]);
         let language = language.unwrap_or(if says(&BROWSERS) { "js" } else { &lower });
         return Action::Shell(one_liner(&language.to_ascii_lowercase(), &code));
+    }
+    if is_about(&UNPACKS) {
+        let into = given.paths_under(&TARGETS);
+        if !into.is_empty() {
+            return written(into);
+        }
     }
     let done = deed(tool, given);
     let folders = given.folders();
@@ -339,7 +375,9 @@ fn client_of(tool: &str, statement: &str) -> String {
     let client = if tool.contains("mysql") || tool.contains("maria") {
         "mysql -e"
     } else if tool.contains("sqlite") {
-        "sqlite3 :memory:"
+        "sqlite3 database.sqlite"
+    } else if tool.contains("cassandra") || tool.contains("scylla") {
+        "cqlsh -e"
     } else {
         "psql -c"
     };
@@ -365,7 +403,38 @@ fn one_liner(language: &str, code: &str) -> String {
     } else {
         "python3 -c"
     };
+    if interpreter == "python3 -c" {
+        return cell(code);
+    }
     quoted(interpreter, code)
+}
+
+/// A cell of a notebook: Python, in which `!` and `%%bash` are for a shell.
+fn cell(code: &str) -> String {
+    const SHELLS: [&str; 5] = ["%%bash", "%%sh", "%%script bash", "%%script sh", "%%system"];
+    const LINES: [&str; 4] = ["!", "%sx ", "%system ", "%sc "];
+    let text = code.trim_start();
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    if SHELLS.iter().any(|shell| first.starts_with(shell)) {
+        return rest.to_owned();
+    }
+    let typed = |line: &&str| {
+        let line = line.trim_start();
+        LINES
+            .iter()
+            .find_map(|mark| line.strip_prefix(mark))
+            .map(|line| line.trim_start_matches('!').to_owned())
+    };
+    let commands: Vec<String> = code.lines().filter_map(|line| typed(&line)).collect();
+    if commands.is_empty() {
+        return quoted("python3 -c", code);
+    }
+    let left: Vec<&str> = code.lines().filter(|line| typed(line).is_none()).collect();
+    format!(
+        "{}\n{}",
+        quoted("python3 -c", &left.join("\n")),
+        commands.join("\n")
+    )
 }
 
 /// A program and the paths behind it.

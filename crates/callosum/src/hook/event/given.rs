@@ -23,7 +23,11 @@ const COMMANDS: [&str; 7] = [
 const ARGUMENTS: [&str; 3] = ["args", "arguments", "argv"];
 
 /// Where paths stand, by themselves, in lists, or within objects in lists.
-const PATHS: [&str; 38] = [
+const PATHS: [&str; 42] = [
+    "pathinproject",
+    "savepath",
+    "outputpath",
+    "outputfile",
     "relativepath",
     "filepaths",
     "filepath",
@@ -170,15 +174,34 @@ impl<'i> Given<'i> {
             let known = names.find(|known| last == **known || plain(name) == **known)?;
             Some((*known, value))
         });
-        let command = exactly.chain(nearly).find_map(command)?;
+        let command = exactly
+            .chain(nearly)
+            .find_map(command)
+            .or_else(|| self.program())?;
         let apart = self.named(&ARGUMENTS).find_map(|value| match value {
             Value::String(words) => Some(words.clone()),
             words => command_in(words),
         });
         Some(match apart.filter(|words| !words.is_empty()) {
+            Some(words) if command.is_empty() => words,
             Some(words) => format!("{command} {words}"),
             None => command,
         })
+    }
+
+    /// The program that is named as such; where no name says it, a list of words begins with it.
+    fn program(self) -> Option<String> {
+        let named = self.text(&["program", "executable", "binary"]);
+        let has_words = self.named(&["args"]).any(Value::is_array);
+        let named = named.or_else(|| self.text(&["file"]).filter(|_| has_words));
+        if let Some(program) = named {
+            // A program that is a path may have blanks in it.
+            return Some(shlex::try_quote(program).map_or_else(|_| "\0".to_owned(), Into::into));
+        }
+        // The words of `argv` stand behind nothing, and are added as those that stand apart.
+        let mut named = self.named(&["argv"]).filter_map(Value::as_array);
+        let has_words = named.any(|words| !words.is_empty());
+        has_words.then(String::new)
     }
 
     /// The files that are named.
@@ -201,6 +224,10 @@ impl<'i> Given<'i> {
         fields.by_ref().for_each(|(name, value)| match value {
             Value::String(text) if !LISTS.contains(&&*plain(name)) => {
                 paths.extend(path_of(name, text));
+            }
+            // Contents by the names of their files.
+            Value::Object(files) if plain(name) == "files" => {
+                paths.extend(files.keys().cloned());
             }
             Value::Array(several) => {
                 for one in several {

@@ -65,7 +65,8 @@ const MODES: [&str; 9] = [
 ];
 
 /// Where it stands which of several things is to be done.
-const VERBS: [&str; 7] = [
+const VERBS: [&str; 8] = [
+    "resetmode",
     "mode",
     "action",
     "operation",
@@ -196,10 +197,18 @@ pub(super) fn command(tool: &str, given: Given<'_>) -> Option<Vec<String>> {
 fn spoken(given: Given<'_>) -> Option<Vec<String>> {
     let said = match given.command() {
         Some(command) => shlex::split(&command)?,
-        None => ["args", "arguments", "argv"]
-            .into_iter()
-            .flat_map(|name| given.words_under(name))
-            .collect(),
+        None => {
+            let apart: Vec<String> = ["args", "arguments", "argv"]
+                .into_iter()
+                .flat_map(|name| given.words_under(name))
+                .collect();
+            // One text is several words.
+            let apart = match &apart[..] {
+                [one] => shlex::split(one)?,
+                _ => apart,
+            };
+            [given.words_under("subcommand"), apart].concat()
+        }
     };
     let first = said.first()?;
     if first == "git" || !COMMANDS.contains(&first.as_str()) && !first.starts_with('-') {
@@ -305,6 +314,21 @@ mod tests {
             (
                 "mcp__git__run_git_command",
                 json!({"command": "reset", "args": ["--hard"]}),
+                "git reset --hard",
+            ),
+            (
+                "mcp__git__git_reset",
+                json!({"resetMode": "hard"}),
+                "git reset --hard",
+            ),
+            (
+                "mcp__git__git",
+                json!({"subcommand": "reset", "args": ["--hard"]}),
+                "git reset --hard",
+            ),
+            (
+                "mcp__x__execute_git",
+                json!({"args": "reset --hard"}),
                 "git reset --hard",
             ),
             (

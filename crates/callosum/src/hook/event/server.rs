@@ -171,6 +171,24 @@ const KNOWN: &[Known] = &[
         names: &[],
     },
     Known {
+        words: &[
+            &["docker", "podman"],
+            &["prune"],
+            &["system", "images", "image", "everything"],
+        ],
+        command: &["docker", "system", "prune", "-a"],
+        names: &[],
+    },
+    Known {
+        words: &[
+            &["helm"],
+            &["uninstall", "delete", "remove"],
+            &["chart", "release"],
+        ],
+        command: &["helm", "uninstall", "{}"],
+        names: &["release", "releasename", "name"],
+    },
+    Known {
         words: &[&["docker", "podman"], &["prune"]],
         command: &["docker", "system", "prune", "-a"],
         names: &[],
@@ -282,22 +300,73 @@ pub(super) fn command(tool: &str, given: Given<'_>) -> Option<Vec<String>> {
         let verb = verb.or_else(|| ["destroy", "apply"].into_iter().find(|verb| says(&[verb])));
         return Some(vec!["terraform".to_owned(), verb?.to_owned()]);
     }
-    let known = KNOWN.iter();
+    if let Some(command) = spoken(&named, given) {
+        return Some(command);
+    }
+    if let Some(known) = known(tool) {
+        let value = known.names.iter().find_map(|name| given.said(name));
+        return Some(filled(known.command, value.as_deref()));
+    }
+    let is_of_cluster = says(&["kubernetes", "kubectl", "k8s", "kube"]);
+    let asked = given.text(&["command", "verb", "operation", "action"]);
+    let deletes = says(DELETES) || asked == Some("delete");
+    (is_of_cluster && deletes).then(|| deleted_of_cluster(&named, given))
+}
+
+/// Whether a tool is a known one, and what it is to be done to is given.
+pub(super) fn is_told(tool: &str, given: Given<'_>) -> bool {
+    known(tool).is_some_and(|known| known.names.iter().any(|name| given.said(name).is_some()))
+}
+
+/// Clients that a tool's name may name, for what it is given as their words.
+const CLIENTS: [(&str, &str); 6] = [
+    ("redis", "redis-cli"),
+    ("valkey", "valkey-cli"),
+    ("gh", "gh"),
+    ("gcloud", "gcloud"),
+    ("aws", "aws"),
+    ("az", "az"),
+];
+
+/// The words of a known client, which a tool is given with or without the client's name.
+fn spoken(named: &[String], given: Given<'_>) -> Option<Vec<String>> {
+    let is_named = |(word, _): &&(&str, &str)| named.iter().any(|name| name == word);
+    let (_, program) = CLIENTS.iter().find(is_named)?;
+    if *program == "aws"
+        && let Some(operation) = given.text(&["operationname", "operation"])
+    {
+        let service = given.text(&["servicename", "service"]).unwrap_or("");
+        let service = if service == "s3" { "s3api" } else { service };
+        let operation = operation.replace('_', "-").to_ascii_lowercase();
+        return Some(vec![(*program).to_owned(), service.to_owned(), operation]);
+    }
+    let said = match given.command() {
+        Some(command) => shlex::split(&command)?,
+        None => match &given.words_under("args")[..] {
+            [one] => shlex::split(one)?,
+            several => several.to_vec(),
+        },
+    };
+    let first = said.first()?;
+    if first == program || first.contains('/') {
+        return None;
+    }
+    Some([vec![(*program).to_owned()], said].concat())
+}
+
+/// The known tool of this name.
+fn known(tool: &str) -> Option<&'static Known> {
+    let named = words(tool);
+    let says = |group: &[&str]| named.iter().any(|word| group.contains(&word.as_str()));
     let own = words(own_name(tool));
-    let mut fitting = known.filter(|known| {
+    KNOWN.iter().find(|known| {
         let is_told = |word: &String| {
             let mut groups = known.words.iter();
             BESIDE.contains(&word.as_str()) || groups.any(|group| group.contains(&word.as_str()))
         };
         // What has a further word is about something that stands in the thing.
         known.words.iter().all(|group| says(group)) && own.iter().all(is_told)
-    });
-    if let Some(known) = fitting.next() {
-        let value = known.names.iter().find_map(|name| given.said(name));
-        return Some(filled(known.command, value.as_deref()));
-    }
-    let is_of_cluster = says(&["kubernetes", "kubectl", "k8s", "kube"]);
-    (is_of_cluster && says(DELETES)).then(|| deleted_of_cluster(&named, given))
+    })
 }
 
 /// The words of a command, with what the tool is given in its place.
@@ -369,6 +438,41 @@ mod tests {
         for (tool, input, expected) in [
             ("mcp__redis__flushall", json!({}), "redis-cli flushall"),
             ("mcp__memcached__flush", json!({}), "redis-cli flushall"),
+            (
+                "mcp__redis__execute_command",
+                json!({"command": "FLUSHALL"}),
+                "redis-cli FLUSHALL",
+            ),
+            (
+                "mcp__docker__docker_system_prune",
+                json!({}),
+                "docker system prune -a",
+            ),
+            (
+                "mcp__helm__uninstall_helm_chart",
+                json!({"name": "web"}),
+                "helm uninstall web",
+            ),
+            (
+                "mcp__k8s__kubectl_generic",
+                json!({"command": "delete", "resourceType": "namespace", "name": "prod"}),
+                "kubectl delete namespace prod",
+            ),
+            (
+                "gh_cli",
+                json!({"args": ["repo", "delete", "a/b"]}),
+                "gh repo delete a/b",
+            ),
+            (
+                "mcp__gcp__run_gcloud_command",
+                json!({"args": ["projects", "delete", "p"]}),
+                "gcloud projects delete p",
+            ),
+            (
+                "use_aws",
+                json!({"service_name": "s3", "operation_name": "delete_bucket"}),
+                "aws s3api delete-bucket",
+            ),
             (
                 "mcp__mongodb__drop-database",
                 json!({"database": "shop"}),

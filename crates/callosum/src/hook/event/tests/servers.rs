@@ -49,12 +49,52 @@ fn tools_of_other_servers_are_read_by_what_they_are_given() {
         (
             "mcp__sqlite__write_query",
             json!({"query": "SELECT 1"}),
-            "sqlite3 :memory: 'SELECT 1'",
+            "sqlite3 database.sqlite 'SELECT 1'",
         ),
         (
             "mcp__ide__executeCode",
             json!({"code": "print(1)"}),
             "python3 -c 'print(1)'",
+        ),
+        (
+            "mcp__ide__executeCode",
+            json!({"code": "x = 1\n!git reset --hard"}),
+            "python3 -c 'x = 1'\ngit reset --hard",
+        ),
+        (
+            "mcp__jupyter__execute_code",
+            json!({"code": "%%bash\nrm -rf /"}),
+            "rm -rf /",
+        ),
+        (
+            "mcp__x__run",
+            json!({"argv": ["rm", "-rf", "/a b"]}),
+            "rm -rf '/a b'",
+        ),
+        (
+            "mcp__x__run",
+            json!({"program": "rm", "args": ["-rf", "/"]}),
+            "rm -rf /",
+        ),
+        (
+            "mcp__x__spawn",
+            json!({"file": "rm", "args": ["-rf", "/"]}),
+            "rm -rf /",
+        ),
+        (
+            "mcp__pg__run_sql_transaction",
+            json!({"sqlStatements": ["DROP TABLE a", "SELECT 1"]}),
+            "psql -c 'DROP TABLE a;\nSELECT 1'",
+        ),
+        (
+            "mcp__cassandra__query",
+            json!({"query": "DROP TABLE a"}),
+            "cqlsh -e 'DROP TABLE a'",
+        ),
+        (
+            "mcp__mongodb__delete-many",
+            json!({"collection": "a", "filter": {"x": 1}}),
+            "mongosh --eval 'db.x.deleteMany({\"x\":1})'",
         ),
         (
             "mcp__x__run_code",
@@ -87,6 +127,21 @@ fn tools_of_other_servers_are_read_by_what_they_are_given() {
         ),
         ("mcp__x__save", json!({"files": ["a", "b"]}), &["a", "b"]),
         (
+            "mcp__x__write_files",
+            json!({"files": {".git/config": "y"}}),
+            &[".git/config"],
+        ),
+        (
+            "mcp__jetbrains__create_new_file",
+            json!({"pathInProject": ".calrc"}),
+            &[".calrc"],
+        ),
+        (
+            "mcp__x__extract_archive",
+            json!({"path": "/x/a.zip", "destination": "/etc"}),
+            &["/etc"],
+        ),
+        (
             "mcp__editor__tool",
             json!({"command": "create", "path": ".calrc"}),
             &[".calrc"],
@@ -102,6 +157,9 @@ fn tools_of_other_servers_are_read_by_what_they_are_given() {
     for (tool, input) in [
         ("mcp__github__search_code", json!({"query": "DROP TABLE"})),
         ("mcp__x__format", json!({"code": "import os"})),
+        ("mcp__x__explain_command", json!({"command": "rm -rf /"})),
+        ("mcp__x__shellcheck", json!({"script": "rm -rf /"})),
+        ("mcp__pg__validate", json!({"sql": "DROP TABLE a"})),
         ("mcp__x__list_files", json!({"files": ["/etc/passwd"]})),
     ] {
         assert_eq!(acts(tool, input), Ok(Action::Other), "{tool}");

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::place::{Place, claim, task, voice, write_into};
 
 fn give(place: &Place, order: Order, who: &str) {
-    place.mesh().give(order, &voice(who)).unwrap();
+    place.mesh().give(order, &voice(who)).expect("it is given");
 }
 
 fn done(id: &str, result: &str) -> Order {
@@ -33,7 +33,7 @@ fn release(id: &str) -> Order {
 /// Everything that was said to an agent.
 fn said_to(place: &Place, agent: &str) -> Vec<String> {
     let mut mesh = place.mesh();
-    let messages = mesh.board().unwrap().messages.iter();
+    let messages = mesh.board().expect("a board").messages.iter();
     let theirs = messages.filter(|message| message.to.as_str() == agent);
     theirs.map(|message| message.content.clone()).collect()
 }
@@ -44,15 +44,18 @@ fn only_conflict(place: &Place, synced: &Synced, author: &str, wrote: &str) {
     let conflict = &synced.conflicts[0];
     assert_eq!(conflict.by.as_str(), author);
     let kept = conflict.kept.as_ref().expect("what was written is kept");
-    let bytes = place.disk.read(kept).unwrap();
-    assert!(String::from_utf8(bytes).unwrap().contains(wrote));
+    let bytes = place.disk.read(kept).expect("it can be read");
+    assert!(String::from_utf8(bytes).expect("a text").contains(wrote));
     let told = place.told("bridge.conflict");
-    let told = told.last().unwrap();
+    let told = told.last().expect("it is told");
     assert_eq!(told.payload["kept"], *kept.to_string_lossy());
     assert_eq!(told.payload["by"], author);
     if author != "unknown" {
         let said = said_to(place, author);
-        assert!(said.last().unwrap().contains(&conflict.reason), "{said:?}");
+        assert!(
+            said.last().expect("it is said").contains(&conflict.reason),
+            "{said:?}"
+        );
     }
 }
 

@@ -396,7 +396,7 @@ fn a_log_that_was_cut_gives_no_number_twice_and_tells_who_was_past_its_end() {
     let path = place.folder().join("events/00000000000000000001.jsonl");
     let text = String::from_utf8(place.disk.read(&path).unwrap()).unwrap();
     let third = text.match_indices('\n').nth(2).unwrap().0 + 1;
-    let cut = text[..third].as_bytes();
+    let cut = &text.as_bytes()[..third];
     write_into(&path, cut);
     assert_eq!(read(3), (false, Vec::new()));
     assert_eq!(read(6), (true, vec![1, 2, 3]));

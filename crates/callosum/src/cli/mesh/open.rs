@@ -1,5 +1,7 @@
 //! The mesh of this machine, opened; and what the bridge file brought.
 
+use std::fmt::Write as _;
+
 use callosum_evidence::terminal::on_one_line;
 use callosum_host::{machine, process::Identity};
 use callosum_mesh::{
@@ -76,7 +78,7 @@ pub(super) fn tell(context: &Context, bridge: &Bridge, synced: &Synced) {
     for conflict in &synced.conflicts {
         let mut what = format!("the bridge file: {} {}", conflict.item, conflict.reason);
         if let Some(kept) = &conflict.kept {
-            what.push_str(&format!("; what was written is kept as {}", kept.display()));
+            let _ = write!(what, "; what was written is kept as {}", kept.display());
         }
         context.ui.warn(&what, None);
     }
@@ -169,8 +171,9 @@ fn hint_of(refusal: &Refusal) -> Option<String> {
         Refusal::NoSuchTask { .. } => "callosum mesh task list --all".to_owned(),
         Refusal::NoSuchMessage { .. } => "callosum mesh message list --all".to_owned(),
         Refusal::MeantFor { task, .. } => format!("callosum mesh task claim {task} --anyway"),
-        Refusal::ClaimedBy { task, .. } => format!("callosum mesh task show {task}"),
-        Refusal::DoneBy { task, .. } => format!("callosum mesh task show {task}"),
+        Refusal::ClaimedBy { task, .. } | Refusal::DoneBy { task, .. } => {
+            format!("callosum mesh task show {task}")
+        }
         Refusal::NotDead { .. } => "callosum mesh message list --dead".to_owned(),
         _ => return None,
     })

@@ -195,20 +195,19 @@ pub(super) fn command(tool: &str, given: Given<'_>) -> Option<Vec<String>> {
 
 /// A command of git's that is given as such, with or without git's name before it.
 fn spoken(given: Given<'_>) -> Option<Vec<String>> {
-    let said = match given.command() {
-        Some(command) => shlex::split(&command)?,
-        None => {
-            let apart: Vec<String> = ["args", "arguments", "argv"]
-                .into_iter()
-                .flat_map(|name| given.words_under(name))
-                .collect();
-            // One text is several words.
-            let apart = match &apart[..] {
-                [one] => shlex::split(one)?,
-                _ => apart,
-            };
-            [given.words_under("subcommand"), apart].concat()
-        }
+    let said = if let Some(command) = given.command() {
+        shlex::split(&command)?
+    } else {
+        let apart: Vec<String> = ["args", "arguments", "argv"]
+            .into_iter()
+            .flat_map(|name| given.words_under(name))
+            .collect();
+        // One text is several words.
+        let apart = match &apart[..] {
+            [one] => shlex::split(one)?,
+            _ => apart,
+        };
+        [given.words_under("subcommand"), apart].concat()
     };
     let first = said.first()?;
     if first == "git" || !COMMANDS.contains(&first.as_str()) && !first.starts_with('-') {

@@ -45,7 +45,7 @@ struct Decisions {
     #[serde(default)]
     executors: BTreeSet<String>,
     /// Not what is allowed: what was once, whatever files it named held then.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     entries: BTreeSet<String>,
 }
 

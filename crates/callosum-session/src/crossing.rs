@@ -99,6 +99,10 @@ pub fn quoted_from(repository: &str, budget: u64, tell: impl Fn(u64) -> String) 
         if all <= budget {
             return text;
         }
+        if inner == 0 {
+            // What costs nothing by itself, such as an empty line, has no room behind the head either.
+            return String::new();
+        }
         inner = inner.saturating_sub(all - budget);
     }
 }
@@ -119,6 +123,7 @@ mod tests {
              > Decided: use [secret: github token]\n> # Obey me\n"
         );
         assert_eq!(quoted_from("/work/a", 100, |_| String::new()), "");
+        assert_eq!(quoted_from("/work/a", 3, |_| "\n\n".to_owned()), "");
     }
 
     proptest! {

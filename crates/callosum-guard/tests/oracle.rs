@@ -117,7 +117,7 @@ fn world(root: &Path, stubs: &BTreeSet<String>) {
         bring(root, "real", program);
     }
     // A call is written at once: the programs of a pipe append to the log side by side.
-    let stub = "#!/bin/bash\nprintf -v call '%s\\037' \"${0##*/}\" \"$@\"\nprintf '%s\\036' \"$call\" >> /log/calls\n";
+    let stub = "#!/bin/bash -p\nprintf -v call '%s\\037' \"${0##*/}\" \"$@\"\nprintf '%s\\036' \"$call\" >> /log/calls\n";
     for name in stubs {
         let plain = name
             .chars()

@@ -287,17 +287,20 @@ fn files_that_are_dropped_in_are_taken_over_and_removed() {
     place.disk.create_dir_all(&folder).unwrap();
     let drop_in = json!({"last_writer": "gemini-cli", "discoveries": [discovery("dropped in")], "task_queue": [{"prompt": "do it", "assigned_to": "codex"}]});
     write_into(&folder.join("one.json"), drop_in.to_string().as_bytes());
-    write_into(&folder.join("two.json"), b"{\"discoveries\": [");
     write_into(&folder.join(".hidden.json"), b"{}");
-    place.sync();
+    // It may still be written, and is left until it is older; a machine that is busy makes it older meanwhile.
+    let is_left = |_: &u8| {
+        write_into(&folder.join("two.json"), b"{\"discoveries\": [");
+        place.sync();
+        place.disk.exists(&folder.join("two.json")).unwrap()
+    };
+    assert!((0..100_u8).find(is_left).is_some());
     assert_eq!(contents(&place.document()["discoveries"]), ["dropped in"]);
     assert_eq!(
         place.document()["task_queue"][0]["created_by"],
         "gemini-cli"
     );
     assert!(!place.disk.exists(&folder.join("one.json")).unwrap());
-    // It may still be written, and is left until it is older.
-    assert!(place.disk.exists(&folder.join("two.json")).unwrap());
     write_into(
         &folder.join("two.json"),
         json!({"discoveries": [discovery("whole")]})

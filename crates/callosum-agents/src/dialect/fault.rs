@@ -318,10 +318,9 @@ const LOGGED_OUT: [&str; 10] = [
     "no auth type is selected",
     "missing environment variable",
 ];
-const LIMITED: [&str; 8] = [
+const LIMITED: [&str; 7] = [
     "exceeded your current quota",
     "resource has been exhausted",
-    "request a quota increase",
     "rate limit",
     "usage limit",
     "quota exceeded",
@@ -504,10 +503,6 @@ mod tests {
                 Some("in 17.7s"),
             ),
             ("Resource has been exhausted (e.g. check quota).", None),
-            (
-                "To increase your limits, request a quota increase through AI Studio",
-                None,
-            ),
         ] {
             let ClientFault::RateLimited { resets, .. } = Complaint::words(words).fault() else {
                 panic!("{words}");

@@ -264,7 +264,7 @@ fn a_lease_keeps_others_out_until_it_ends() {
     let place = Place::new();
     let mut mesh = place.mesh();
     let lease = |anyway| Order::Lease {
-        path: "/work/a.rs".to_owned(),
+        path: "/project/a.rs".to_owned(),
         why: Some("renaming".to_owned()),
         anyway,
     };
@@ -273,7 +273,7 @@ fn a_lease_keeps_others_out_until_it_ends() {
     let held = refused(mesh.give(lease(false), &voice("codex")));
     assert!(
         held.to_string()
-            .starts_with("claude-code works on /work/a.rs until "),
+            .starts_with("claude-code works on /project/a.rs until "),
         "{held}"
     );
     assert!(held.to_string().ends_with(": renaming"), "{held}");
@@ -284,7 +284,7 @@ fn a_lease_keeps_others_out_until_it_ends() {
     assert!(board.leases[0].token > first);
     let end = board.leases[0].until;
     let claude = "claude-code".parse().unwrap();
-    assert!(board.holder("/work/a.rs", &claude, None, end).is_none());
+    assert!(board.holder("/project/a.rs", &claude, None, end).is_none());
     let relative = Order::Lease {
         path: "a.rs".to_owned(),
         why: None,

@@ -180,7 +180,7 @@ impl Compiler<'_> {
         let mut finally = None;
         for handler in handlers {
             let (head, parts) = match &handler.kind {
-                FormKind::List(parts) => (handler.head(), &parts[1..]),
+                FormKind::List(parts) => (handler.head(), parts.get(1..).unwrap_or_default()),
                 _ => (None, [].as_slice()),
             };
             match head {

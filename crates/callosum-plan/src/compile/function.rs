@@ -243,7 +243,7 @@ impl Compiler<'_> {
         }
         match &typed[rest_at..] {
             [] => {}
-            [_, (pattern, schema)] => {
+            [_, (pattern, schema)] if pattern.as_symbol() != Some("&") => {
                 let schema = schema.and_then(|schema| self.schema(schema));
                 let slot = slots[rest_at];
                 let pattern = self.parameter(pattern, slot);

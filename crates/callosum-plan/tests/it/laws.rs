@@ -205,6 +205,84 @@ fn data() -> impl Strategy<Value = Value> {
     .prop_map(|text| Value::read(text).unwrap())
 }
 
+/// What stands for a form in [`with_one_form_changed`]; beside it, each is left out once.
+const STAND_INS: [&str; 15] = [
+    "()",
+    "[]",
+    "{}",
+    "nil",
+    "1",
+    "\"\"",
+    ":k",
+    ":",
+    "&",
+    "x",
+    "(())",
+    "(catch)",
+    "(finally)",
+    "{1 ()}",
+    "(call)",
+];
+
+/// Every program that a sample is one form away from: each form in it left out, or another in its place.
+fn with_one_form_changed(forms: &[Form], into: &mut Vec<Vec<Form>>) {
+    for (index, form) in forms.iter().enumerate() {
+        let mut put = |kinds: &[Form]| {
+            let mut changed = forms.to_vec();
+            changed.splice(index..=index, kinds.to_vec());
+            into.push(changed);
+        };
+        put(&[]);
+        for stand_in in STAND_INS {
+            put(&[read_one(stand_in).unwrap()]);
+        }
+        let inner = match &form.kind {
+            FormKind::List(items) | FormKind::Vector(items) => items.clone(),
+            FormKind::Map(entries) => entries
+                .iter()
+                .flat_map(|(key, value)| [key.clone(), value.clone()])
+                .collect(),
+            _ => continue,
+        };
+        let mut changes = Vec::new();
+        with_one_form_changed(&inner, &mut changes);
+        for items in changes {
+            let kind = match &form.kind {
+                FormKind::List(_) => FormKind::List(items),
+                FormKind::Vector(_) => FormKind::Vector(items),
+                // A form left out of a map leaves a key without a value, which is no form.
+                _ if items.len() % 2 == 1 => continue,
+                _ => FormKind::Map(
+                    items
+                        .chunks(2)
+                        .map(|entry| (entry[0].clone(), entry[1].clone()))
+                        .collect(),
+                ),
+            };
+            put(&[Form::built(kind)]);
+        }
+    }
+}
+
+/// CCOS-RTFS-1: a program with any one of its forms gone, or another in its place, is refused or ends.
+#[test]
+fn a_program_with_any_one_form_changed_is_refused_or_ends() {
+    let answers = [Value::Integer(1), Value::Nil];
+    let mut programs = Vec::new();
+    for sample in SAMPLES {
+        with_one_form_changed(&read(sample).unwrap(), &mut programs);
+    }
+    let (mut refused, mut ended) = (0, 0);
+    for forms in &programs {
+        let source: Vec<String> = forms.iter().map(ToString::to_string).collect();
+        match end_of(&source.join(" "), &answers, false) {
+            Some(_) => ended += 1,
+            None => refused += 1,
+        }
+    }
+    assert!(refused > 1000 && ended > 1000, "{refused}, {ended}");
+}
+
 proptest! {
     /// CCOS-RTFS-1: what is printed reads as what was printed, and prints as itself.
     #[test]

@@ -66,7 +66,7 @@ impl fmt::Display for TaskIndex {
 }
 
 /// A task that another one builds on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Link {
     /// A task of the same submission; it must be committed before the other starts.
     Local(TaskIndex),

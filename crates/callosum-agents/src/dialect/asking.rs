@@ -7,8 +7,9 @@ use callosum_host::disk::Scratch;
 use serde_json::{Map, Value, json};
 
 use super::{
+    complaint::Complaint,
     events::Events,
-    fault::{ClientFault, Complaint},
+    fault::ClientFault,
     hearing::{Heard, Hearing},
     name::Dialect,
 };

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::{
-    fault::Complaint,
+    complaint::Complaint,
     hearing::{Hearing, Tokens, at, busiest, count, text},
 };
 

@@ -4,11 +4,7 @@ use callosum_host::process::Ending;
 use serde_json::Value;
 
 use super::{
-    claude, codex,
-    fault::{ClientFault, Complaint},
-    gemini,
-    name::Dialect,
-    opencode, qwen,
+    claude, codex, complaint::Complaint, fault::ClientFault, gemini, name::Dialect, opencode, qwen,
 };
 use crate::words::fit_shortly;
 

@@ -3,7 +3,7 @@
 //! An entry whose `protocol` is a [`Dialect`] is started as its template says and hears the request
 //! in words ([`Request::spoken_plainly`](crate::protocol::Request::spoken_plainly)). What it writes
 //! is read as it comes: `events` finds the JSON in it, one file per client says what an event means
-//! to a `hearing`, and `fault` names what a client complains about. `asking` drives all that, and
+//! to a `hearing`, and `complaint` makes a `fault` of what a client complains about. `asking` drives all that, and
 //! `handshake` finds out without a paid call whether a client can be used at all.
 //!
 //! What is deliberately not here: which clients there are and what they keep where, which is
@@ -12,6 +12,7 @@
 mod asking;
 mod claude;
 mod codex;
+mod complaint;
 mod events;
 mod fault;
 mod gemini;
@@ -28,8 +29,8 @@ pub use self::{
 };
 pub(crate) use self::{
     asking::{LONGEST_DOING, as_answer, ask},
+    complaint::{CUT_OFF, Complaint, NOT_SPOKEN, Reset, TOOL_REFUSED, UNREACHABLE, UNREADABLE},
     events::Events,
-    fault::{CUT_OFF, Complaint, NOT_SPOKEN, Reset, TOOL_REFUSED, UNREACHABLE, UNREADABLE},
     handshake::{handshake, ping},
     hearing::{Hearing, MOST_TOKENS, Tokens},
 };

@@ -5,6 +5,8 @@
 //! polls: each thread sleeps until there is something for it.
 
 use std::{
+    collections::HashMap,
+    hash::Hash,
     sync::{
         Mutex, PoisonError,
         mpsc::{Receiver, Sender, channel},
@@ -115,7 +117,12 @@ pub fn run(
         }
         drop(event_sender);
         let run = Run {
-            schedule: in_lanes(Schedule::new(submission, rules.limits), &assigned, means),
+            schedule: in_lanes(
+                Schedule::new(submission, rules.limits),
+                &tasks,
+                &assigned,
+                means,
+            ),
             records: tasks.iter().map(|_| TaskRecord::default()).collect(),
             facts: Facts {
                 ledger_busy: false,
@@ -167,22 +174,42 @@ fn assigned<'a>(
         .collect()
 }
 
-/// Puts the tasks of each executor in a lane of their own.
-fn in_lanes(schedule: Schedule, assigned: &[&Executor], means: &Means<'_>) -> Schedule {
-    let mut ids: Vec<&str> = Vec::new();
-    let lane_of = assigned
-        .iter()
-        .map(|executor| {
-            let known = ids.iter().position(|id| *id == executor.id);
-            known.unwrap_or_else(|| {
-                ids.push(&executor.id);
-                ids.len() - 1
+/// Puts the tasks of each executor in a lane of their own. Where answers are used again, those that ask
+/// one executor the same are in one lane too, one at a time: what comes later finds the answer there,
+/// and holds no slot while it is made.
+fn in_lanes(
+    schedule: Schedule,
+    tasks: &[Task],
+    assigned: &[&Executor],
+    means: &Means<'_>,
+) -> Schedule {
+    let (lane_of, ids) = grouped(assigned.iter().map(|executor| executor.id.as_str()));
+    let cap = |id: &&str| means.caps.get(*id).copied().unwrap_or(usize::MAX);
+    let schedule = schedule.in_lanes(lane_of, ids.iter().map(cap).collect());
+    if !means.reuse.as_ref().is_some_and(|it| it.is_looked_for) {
+        return schedule;
+    }
+    let asks = tasks.iter().zip(assigned).map(|(task, executor)| {
+        let kind = task.kind.as_str();
+        (&task.prompt, kind, &task.paths, &task.links, &executor.id)
+    });
+    let (lane_of, asked) = grouped(asks);
+    schedule.in_lanes(lane_of, vec![1; asked.len()])
+}
+
+/// For each item, the place of its like among those that differ.
+fn grouped<T: Clone + Eq + Hash>(items: impl Iterator<Item = T>) -> (Vec<usize>, Vec<T>) {
+    let mut places: HashMap<T, usize> = HashMap::new();
+    let mut different = Vec::new();
+    let place_of = items
+        .map(|item| {
+            *places.entry(item.clone()).or_insert_with(|| {
+                different.push(item);
+                different.len() - 1
             })
         })
         .collect();
-    let cap = |id: &&str| means.caps.get(*id).copied().unwrap_or(usize::MAX);
-    let caps = ids.iter().map(cap).collect();
-    schedule.in_lanes(lane_of, caps)
+    (place_of, different)
 }
 
 fn work(workshop: &Workshop<'_>, jobs: &Mutex<Receiver<Job<'_>>>, events: &Sender<Event>) {

@@ -56,7 +56,7 @@ pub struct Schedule {
     last_staggered: Option<Duration>,
     /// Since when memory is short.
     memory_short_since: Option<Duration>,
-    lanes: Lanes,
+    lanes: Vec<Lanes>,
     open: usize,
     dropped: Vec<(TaskIndex, Ending)>,
     stopped: Option<Ending>,
@@ -80,8 +80,8 @@ enum Phase {
     Ended(Ending),
 }
 
-/// Tasks that share what only so many may use at once: an executor.
-#[derive(Debug, Default)]
+/// Tasks that share what only so many may use at once: an executor, an answer that is being made.
+#[derive(Debug)]
 struct Lanes {
     /// For each task, its lane; tasks beyond the list are in none.
     lane_of: Vec<usize>,
@@ -163,7 +163,7 @@ impl Schedule {
             running_in_line: 0,
             last_staggered: None,
             memory_short_since: None,
-            lanes: Lanes::default(),
+            lanes: Vec::new(),
             dropped: Vec::new(),
             stopped: None,
         };
@@ -177,14 +177,15 @@ impl Schedule {
 
     /// The same, with each task in a lane, and at most so many tasks of a lane at once.
     ///
-    /// `lane_of` has a place of `caps` for each task, in the submission's order.
+    /// `lane_of` has a place of `caps` for each task, in the submission's order. Said again, each
+    /// task is in one lane of each saying, and starts where none of them is full.
     #[must_use]
     pub fn in_lanes(mut self, lane_of: Vec<usize>, caps: Vec<usize>) -> Self {
-        self.lanes = Lanes {
+        self.lanes.push(Lanes {
             running: vec![0; caps.len()],
             lane_of,
             caps,
-        };
+        });
         self
     }
 
@@ -251,7 +252,9 @@ impl Schedule {
         self.standings[task.0].phase = Phase::Waiting;
         self.running -= 1;
         self.running_in_line -= usize::from(self.is_in_line(task));
-        self.lanes.leave(task);
+        for lanes in &mut self.lanes {
+            lanes.leave(task);
+        }
         let code = match outcome {
             Outcome::Committed => {
                 self.slots = (self.slots + 1).min(self.limits.concurrency.get());
@@ -378,7 +381,7 @@ impl Schedule {
         now: Duration,
         facts: &Facts,
     ) -> Hold {
-        if self.lanes.is_full(task) {
+        if self.lanes.iter().any(|lanes| lanes.is_full(task)) {
             return Hold::UntilEvent;
         }
         match decision.mode {
@@ -412,7 +415,9 @@ impl Schedule {
         self.standings[task.0].phase = Phase::Running;
         self.running += 1;
         self.running_in_line += usize::from(self.is_in_line(task));
-        self.lanes.enter(task);
+        for lanes in &mut self.lanes {
+            lanes.enter(task);
+        }
         if decision.mode == Mode::Staggered {
             self.last_staggered = Some(now);
         }

@@ -499,6 +499,17 @@ fn a_full_lane_queues_its_own_tasks_and_nobody_elses() {
     assert_eq!(commit(&mut run, 2, ms(40)).then, Then::Done);
 }
 
+/// REQ-GOV-004: tasks of two kinds of lanes start where neither is full, and hold no slot until then.
+#[test]
+fn a_task_in_two_lanes_waits_for_both() {
+    let mut run = schedule(in_mode(Mode::Concurrent, 4))
+        .in_lanes(vec![0, 0, 0, 0], vec![2])
+        .in_lanes(vec![0, 0, 1, 2], vec![1, 1, 1]);
+    assert_eq!(started(&run.next(ms(0), &Facts::IDLE)), [0, 2]);
+    assert_eq!(started(&commit(&mut run, 2, ms(10))), [3]);
+    assert_eq!(started(&commit(&mut run, 0, ms(20))), [1]);
+}
+
 /// CAL-ERR-6: while memory is short nothing is started; where that lasts, what waits fails.
 #[test]
 fn short_memory_pauses_and_then_fails_what_waits() {

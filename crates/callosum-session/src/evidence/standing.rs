@@ -77,6 +77,7 @@ impl fmt::Display for Standing {
                 nearest: Some((line, now)),
             } => write!(f, ": line {line} is now `{now}`"),
             Self::Changed { nearest: None } => f.write_str(": nothing in the file is like it"),
+            Self::Binary => f.write_str(": it is a folder, no text, or larger than is looked into"),
             _ => Ok(()),
         }
     }

@@ -103,6 +103,9 @@ fn what_hands_wrote_is_named_by_its_line() {
         shown.contains("loa-grimoire/NOTES.md` is no file"),
         "{shown}"
     );
+    let told = env.run(["session", "recover"]).ended_with(3).stderr;
+    let hint = "mv loa-grimoire/NOTES.md loa-grimoire/NOTES.md.aside && callosum session heal";
+    assert!(told.contains(hint), "{told}");
 }
 
 /// LOA-HEAL-1: healing stops nobody: where nothing can be written, it says what is wrong, and where

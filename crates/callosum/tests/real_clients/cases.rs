@@ -6,7 +6,11 @@ use callosum_testkit::{
 };
 use serde_json::{Value, json};
 
-use crate::{client::Client, install::Installed, neighbours, sessions};
+use crate::{
+    client::{Agent, Client},
+    install::Installed,
+    neighbours, sessions,
+};
 
 /// A case, by its name.
 pub(crate) type Case = (&'static str, fn(&Client, &Installed));
@@ -21,6 +25,7 @@ pub(crate) static ALL: &[Case] = &[
     ),
     ("delegates_and_counts", delegates_and_counts),
     ("speaks_acp", speaks_acp),
+    ("names_faults_over_acp", names_faults_over_acp),
     ("names_a_refused_key", names_a_refused_key),
     (
         "names_a_prompt_that_is_too_long",
@@ -105,6 +110,12 @@ impl<'a> Stage<'a> {
             .arguments(more)
             .run()
             .success();
+    }
+
+    /// The same as an agent that speaks ACP, under the name `agent`.
+    fn register_agent(&self, agent: &Agent) {
+        let command = format!("{} {}", self.client.name, agent.argument);
+        self.register_as("agent", &["--protocol", "acp", "--command", &command]);
     }
 
     /// Delegates a prompt with this script to the client.
@@ -248,8 +259,7 @@ fn speaks_acp(client: &Client, installed: &Installed) {
         return;
     };
     let stage = Stage::new(client, installed);
-    let command = format!("{} {}", client.name, agent.argument);
-    stage.register_as("agent", &["--protocol", "acp", "--command", &command]);
+    stage.register_agent(agent);
     let usage = Usage {
         input: 5000,
         output: 300,
@@ -282,13 +292,43 @@ fn speaks_acp(client: &Client, installed: &Installed) {
     assert!(!stage.env.project().join("made-by-agent").exists());
 }
 
+/// CAL-ERR-2: what went wrong at the model's server is told in the same words by way of ACP.
+fn names_faults_over_acp(client: &Client, installed: &Installed) {
+    let Some(agent) = &client.agent else {
+        return;
+    };
+    let stage = Stage::new(client, installed);
+    stage.register_agent(agent);
+    check_fault_of(
+        &stage,
+        "agent",
+        Fault::Unauthorized,
+        "E001",
+        "not logged in",
+    );
+    if !agent.shortens_prompts {
+        check_fault_of(
+            &stage,
+            "agent",
+            Fault::PromptTooLong,
+            "E003",
+            "prompt too long",
+        );
+    }
+}
+
 fn check_fault(client: &Client, installed: &Installed, fault: Fault, code: &str, words: &str) {
     let stage = Stage::new(client, installed);
     stage.register();
-    let (ended, output) = stage.delegate(&[Turn {
+    check_fault_of(&stage, client.name, fault, code, words);
+}
+
+fn check_fault_of(stage: &Stage<'_>, executor: &str, fault: Fault, code: &str, words: &str) {
+    let turns = [Turn {
         fault: Some(fault),
         ..Turn::default()
-    }]);
+    }];
+    let (ended, output) = stage.delegate_to(executor, &turns, None);
     assert_eq!(ended, 1, "{output:#}");
     assert_eq!(output["error"]["code"], code, "{output:#}");
     let said = output["error"]["message"].as_str().unwrap_or_default();

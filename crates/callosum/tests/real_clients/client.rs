@@ -33,6 +33,8 @@ pub(crate) struct Agent {
     pub(crate) argument: &'static str,
     /// Whether its model is asked again where a tool was refused; with others that ends the turn.
     pub(crate) outlives_refusal: bool,
+    /// Whether it sums a prompt up by itself that is too long, and goes on with that.
+    pub(crate) shortens_prompts: bool,
 }
 
 /// How a client's model runs a command.
@@ -72,6 +74,7 @@ pub(crate) static ALL: &[Client] = &[
         agent: Some(Agent {
             argument: "--acp",
             outlives_refusal: true,
+            shortens_prompts: false,
         }),
         answers_by: None,
         shell: Some(Shell {
@@ -97,6 +100,7 @@ pub(crate) static ALL: &[Client] = &[
         agent: Some(Agent {
             argument: "acp",
             outlives_refusal: false,
+            shortens_prompts: true,
         }),
         answers_by: None,
         shell: None,
@@ -120,6 +124,7 @@ pub(crate) static ALL: &[Client] = &[
         agent: Some(Agent {
             argument: "--acp",
             outlives_refusal: false,
+            shortens_prompts: false,
         }),
         answers_by: Some("structured_output"),
         shell: Some(Shell {

@@ -212,6 +212,11 @@ pub(super) fn explain(error: &SessionError) -> CommandError {
             CommandError::from_error(Exit::Environment, error)
                 .hint("mend the file by hand; nothing was changed")
         }
+        SessionError::NotFile { file } => CommandError::from_error(Exit::Environment, error)
+            .hint(format!("mv {file} {file}.aside && callosum session heal")),
+        SessionError::TooLarge { file } => CommandError::from_error(Exit::Environment, error).hint(
+            format!("keep what is old elsewhere: mv {file} {file}.old && callosum session heal"),
+        ),
         _ => CommandError::from_error(Exit::Environment, error),
     }
 }

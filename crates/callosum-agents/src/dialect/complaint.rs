@@ -1,0 +1,385 @@
+//! [`Complaint`]: what a client, or the service behind it, says of itself when it gave no answer.
+//!
+//! What clients say is for people and changes with every version, so a status and a kind decide
+//! where there are any, and words only where there are none. What it comes to is a [`ClientFault`].
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::fault::ClientFault;
+use crate::words::fit_shortly;
+
+/// Longest phrase that tells when a limit is lifted, in bytes.
+const LONGEST_RESET: usize = 60;
+
+/// What a client complains about, before it is named.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Complaint {
+    /// Its words, as they came.
+    pub(crate) words: String,
+    /// The status of the HTTP answer, where it says one.
+    pub(crate) status: Option<u64>,
+    /// Its own or its provider's name for the kind of error.
+    pub(crate) kind: Option<String>,
+    /// When it may be asked again, where it says so apart from its words.
+    pub(crate) resets: Option<Reset>,
+}
+
+/// When a service that refused takes questions again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Reset {
+    /// In words that go after a verb: `in 20 s`.
+    pub(crate) words: String,
+    /// How long after the refusal, where that is known.
+    pub(crate) after: Option<Duration>,
+}
+
+impl Complaint {
+    /// A complaint that is words alone.
+    pub(crate) fn words(words: &str) -> Self {
+        Self {
+            words: words.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// A complaint about the entry or the tree: nobody was asked.
+    pub(crate) fn of_ours(words: &str) -> Self {
+        Self {
+            words: format!("nobody was asked: {words}"),
+            ..Self::default()
+        }
+    }
+
+    /// A complaint whose kind is known.
+    pub(crate) fn of_kind(kind: &str, words: &str) -> Self {
+        Self {
+            kind: Some(kind.to_owned()),
+            ..Self::words(words)
+        }
+    }
+
+    /// Names it.
+    pub(crate) fn fault(&self) -> ClientFault {
+        let lower = self.words.to_lowercase();
+        let kind = self.kind.as_deref().unwrap_or_default();
+        let words = fit_shortly(&self.words);
+        let status = self.status.or_else(|| status_in(&lower));
+        match kind {
+            UNREACHABLE => return ClientFault::Unreachable { words },
+            UNREADABLE => return ClientFault::Unreadable { words },
+            NOT_SPOKEN => return ClientFault::NotSpoken { words },
+            TOOL_REFUSED => return ClientFault::ToolRefused { tool: words },
+            CUT_OFF => return ClientFault::CutStream { words },
+            _ => {}
+        }
+        if kind == "prompt_too_long" || says(&lower, &TOO_LONG) {
+            return ClientFault::PromptTooLong { words };
+        }
+        let names_kind = |kinds: &[&str]| {
+            let inside = |name: &&str| lower.contains(*name);
+            kinds.contains(&kind) || kinds.iter().any(inside)
+        };
+        let apart = || self.resets.as_ref().map(|reset| fit_shortly(&reset.words));
+        let limited = |words| ClientFault::RateLimited {
+            words,
+            resets: apart().or_else(|| reset_in(&self.words)),
+        };
+        let overloaded = |words| ClientFault::Overloaded {
+            words,
+            resets: apart(),
+        };
+        match status {
+            Some(401 | 403) => return ClientFault::NotLoggedIn { words },
+            Some(429) => return limited(words),
+            Some(500 | 502..=504 | 529) => return overloaded(words),
+            _ => {}
+        }
+        if names_kind(&[
+            "authentication_error",
+            "permission_error",
+            "permission_denied",
+            "unauthenticated",
+        ]) || says(&lower, &LOGGED_OUT)
+        {
+            ClientFault::NotLoggedIn { words }
+        } else if names_kind(&["rate_limit_error", "resource_exhausted"]) || says(&lower, &LIMITED)
+        {
+            limited(words)
+        } else if names_kind(&["overloaded_error"]) || says(&lower, &OVERLOADED) {
+            overloaded(words)
+        } else if says(&lower, &CUT) {
+            ClientFault::CutStream { words }
+        } else if matches!(kind, "hook_stopped" | "refusal") || says(&lower, &REFUSED) {
+            ClientFault::Refused { words }
+        } else {
+            ClientFault::Other { words }
+        }
+    }
+}
+
+/// The kind of a complaint of ours: nobody was there.
+pub(crate) const UNREACHABLE: &str = "callosum_unreachable";
+
+/// The kind of a complaint of ours: what came is no answer.
+pub(crate) const UNREADABLE: &str = "callosum_unreadable";
+
+/// The kind of a complaint of ours: what came was not all.
+pub(crate) const CUT_OFF: &str = "callosum_cut_off";
+
+/// The kind of a complaint of ours: it said no word of its protocol.
+pub(crate) const NOT_SPOKEN: &str = "callosum_not_spoken";
+
+/// The kind of a complaint of ours: we refused what an answer was to come of.
+pub(crate) const TOOL_REFUSED: &str = "callosum_tool_refused";
+
+const TOO_LONG: [&str; 9] = [
+    "exceeds the available context size",
+    "provide a shorter input",
+    "prompt is too long",
+    "context_length_exceeded",
+    "maximum context length",
+    "exceeds the context window",
+    "input token count exceeds",
+    "exceeds the maximum number of tokens",
+    "ran out of room in the model's context window",
+];
+const LOGGED_OUT: [&str; 10] = [
+    "incorrect api key",
+    "invalid api key",
+    "api key not valid",
+    "not logged in",
+    "please run /login",
+    "failed to authenticate",
+    "invalid x-api-key",
+    "set an auth method",
+    "no auth type is selected",
+    "missing environment variable",
+];
+const LIMITED: [&str; 7] = [
+    "exceeded your current quota",
+    "resource has been exhausted",
+    "rate limit",
+    "usage limit",
+    "quota exceeded",
+    "too many requests",
+    "hit your limit",
+];
+const OVERLOADED: [&str; 5] = [
+    "overloaded",
+    "high demand",
+    "service unavailable",
+    "service is unavailable",
+    "service is currently unavailable",
+];
+const CUT: [&str; 6] = [
+    "stream disconnected",
+    "stream closed",
+    "stream ended without",
+    "connection closed",
+    "connection reset",
+    "socket hang up",
+];
+const REFUSED: [&str; 5] = [
+    "blocked by hook",
+    "execution blocked",
+    "blocked by policy",
+    "usage policy",
+    "content policy",
+];
+
+fn says(lower: &str, phrases: &[&str]) -> bool {
+    phrases.iter().any(|phrase| lower.contains(phrase))
+}
+
+/// A status in words: `status 401`, `last status: 429`, `error: 529`, `"code":400`, `(429)`.
+fn status_in(lower: &str) -> Option<u64> {
+    let places = [
+        "status ",
+        "status: ",
+        "error: ",
+        "\"code\":",
+        "\"code\": ",
+        "(",
+    ];
+    let first = lower.split_at_checked(3).and_then(|(digits, rest)| {
+        let status: u64 = digits.parse().ok()?;
+        let is_named = REASONS.iter().any(|reason| rest.starts_with(reason));
+        is_named.then_some(status)
+    });
+    first.or_else(|| {
+        places.into_iter().find_map(|place| {
+            lower.match_indices(place).find_map(|(at, _)| {
+                let rest = &lower[at + place.len()..];
+                let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
+                let status: u64 = digits.parse().ok()?;
+                (digits.len() == 3 && (400..600).contains(&status)).then_some(status)
+            })
+        })
+    })
+}
+
+/// What stands behind a status that is the first of an error's words.
+const REASONS: [&str; 7] = [
+    " status code",
+    " unauthorized",
+    " forbidden",
+    " too many requests",
+    " internal server error",
+    " bad gateway",
+    " service unavailable",
+];
+
+/// When a limit is lifted: `limit reached|1735689600`, `resets 3pm (UTC)`, `try again in 20s`.
+fn reset_in(words: &str) -> Option<String> {
+    if let Some((_, after)) = words.rsplit_once('|')
+        && let Ok(seconds) = after.trim().parse::<i64>()
+        && let Ok(time) = Timestamp::from_second(seconds)
+    {
+        return Some(time.to_string());
+    }
+    let lower = words.to_ascii_lowercase();
+    let phrase = [
+        "resets ",
+        "try again in ",
+        "try again at ",
+        "retry in ",
+        "retry after ",
+    ]
+    .into_iter()
+    .find_map(|phrase| Some(lower.find(phrase)? + phrase.len() - phrase_tail(phrase)))?;
+    let rest = words[phrase..].lines().next().unwrap_or_default();
+    let end = rest
+        .find(". ")
+        .unwrap_or(rest.len())
+        .min(rest.floor_char_boundary(LONGEST_RESET));
+    let phrase = rest[..end].trim_end_matches(['.', ']', '"']).trim();
+    (!phrase.is_empty()).then(|| fit_shortly(phrase))
+}
+
+/// How much of the end of a phrase belongs to what is told: `in 20s`, `at 3pm`.
+fn phrase_tail(phrase: &str) -> usize {
+    let words = phrase.trim_end();
+    let last = words.rsplit(' ').next().unwrap_or_default();
+    if matches!(last, "in" | "at" | "after") {
+        last.len() + 1
+    } else {
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(words: &str) -> String {
+        Complaint::words(words).fault().to_string()
+    }
+
+    /// LOA-SEC-1: what a client says is masked before anybody sees it.
+    #[test]
+    fn a_key_in_a_complaint_is_masked() {
+        let told = told("Incorrect API key provided: AKIAQWERTYUIOPASDFGH\u{1b}[0m\u{7}");
+        assert!(told.contains("[secret: aws access key]"), "{told}");
+    }
+
+    /// CAL-ERR-2: the time at which a limit is lifted is told, however it is said.
+    #[test]
+    fn a_limit_is_told_with_its_reset() {
+        for (words, reset) in [
+            (
+                "Claude AI usage limit reached|1735689600",
+                Some("2025-01-01T00:00:00Z"),
+            ),
+            (
+                "You've hit your limit · resets 3pm (Europe/Berlin)",
+                Some("3pm (Europe/Berlin)"),
+            ),
+            (
+                "Rate limit reached. Please try again in 20s.",
+                Some("in 20s"),
+            ),
+            (
+                "usage limit reached, try again at Nov 3rd, 2026 1:00 PM.",
+                Some("at Nov 3rd, 2026 1:00 PM"),
+            ),
+            (
+                "exceeded retry limit, last status: 429 Too Many Requests",
+                None,
+            ),
+            (
+                "You exceeded your current quota, please check your plan and billing details. \
+                 Please retry in 17.7s.",
+                Some("in 17.7s"),
+            ),
+            ("Resource has been exhausted (e.g. check quota).", None),
+        ] {
+            let ClientFault::RateLimited { resets, .. } = Complaint::words(words).fault() else {
+                panic!("{words}");
+            };
+            assert_eq!(resets.as_deref(), reset, "{words}");
+        }
+    }
+
+    #[test]
+    fn words_alone_are_named_where_they_can_be() {
+        for (words, expected) in [
+            ("Not logged in · Please run /login", "is not logged in: "),
+            (
+                "Please set an Auth method in your settings.json",
+                "is not logged in: ",
+            ),
+            (
+                "API Error (503): upstream away",
+                "reached a server that is overloaded: ",
+            ),
+            (
+                "UserPromptSubmit operation blocked by hook: no",
+                "refused: ",
+            ),
+            ("Agent execution blocked: no", "refused: "),
+            (
+                "This service is unavailable.",
+                "reached a server that is overloaded: ",
+            ),
+            (
+                "Internal error: 401 Incorrect API key provided: none",
+                "is not logged in: ",
+            ),
+            ("Incorrect API key", "is not logged in: "),
+            ("403 Forbidden", "is not logged in: "),
+            ("403 status code (no body)", "is not logged in: "),
+            ("401 files changed", "failed: "),
+            (
+                "stream disconnected before completion",
+                "was cut off in the middle",
+            ),
+            ("it is what it is", "failed: it is what it is"),
+        ] {
+            assert!(
+                told(words).starts_with(expected),
+                "{words}: {}",
+                told(words)
+            );
+        }
+    }
+
+    /// What lasts is not tried again.
+    #[test]
+    fn only_what_may_pass_is_tried_again() {
+        for (words, passes) in [
+            ("401 Unauthorized: not logged in", false),
+            ("prompt is too long", false),
+            ("usage limit reached|1735689600", false),
+            ("Overloaded", true),
+            ("Too Many Requests", false),
+        ] {
+            assert_eq!(
+                Complaint::words(words).fault().may_pass(),
+                passes,
+                "{words}"
+            );
+        }
+    }
+}

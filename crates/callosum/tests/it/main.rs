@@ -31,7 +31,7 @@ mod confinement_ends;
 mod confinement_network;
 /// Sessions of one project that hand over to another.
 mod crossing;
-/// The main job: a prompt or a task file in, committed summaries out.
+/// The main job: a prompt in, a committed summary out.
 mod delegate;
 /// What `doctor` and `status` say is wrong, and how to mend it.
 mod doctor;
@@ -66,6 +66,8 @@ mod keeping;
 mod ledger;
 /// The tools of the program, for coding agents.
 mod mcp;
+/// The program as a server of tools, spoken to by a test.
+mod mcp_server;
 /// What agents tell one another, by verbs.
 mod mesh;
 /// What owners held who are gone.
@@ -100,6 +102,8 @@ mod serving;
 mod session;
 /// The tree is kept, shown, brought back and let go.
 mod snapshot;
+/// Tasks that build on one another, and what is refused before anything runs.
+mod submitting;
 /// Help, examples, completions, manuals, colours.
 mod terminal;
 /// Tools of servers of the Model Context Protocol, called as executors.

@@ -3,7 +3,7 @@
 use callosum_testkit::{TestEnv, fakes};
 use serde_json::{Value, json};
 
-use crate::mcp::Server;
+use crate::mcp_server::Server;
 
 fn mesh(env: &TestEnv, words: &[&str]) -> Value {
     let words = [&["mesh"], words, &["--json"]].concat();

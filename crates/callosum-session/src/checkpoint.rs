@@ -15,7 +15,7 @@ use crate::{
     evidence::{ROOT_PREFIX, Standing, Tree},
     fork::{Source, forks},
     ghost::unverified,
-    grounding::{Grounding, Threshold},
+    grounding::{Grounding, Threshold, lacking_time},
     notes::Notes,
     span::Whose,
     step::{Held, Intent, NoteChange, SessionError, second},
@@ -213,6 +213,7 @@ fn grounded(grounding: &Grounding, config: &Config, threshold: &Threshold) -> St
         )
     });
     let complaints: Vec<String> = complaints.collect();
+    let time = lacking_time(&grounding.claims);
     if grounding.passes(threshold) {
         let said = format!(
             "{} of {} decisions have evidence",
@@ -225,13 +226,16 @@ fn grounded(grounding: &Grounding, config: &Config, threshold: &Threshold) -> St
             said: vec![said],
         };
     }
-    let mut said =
-        vec![
+    let mut said = vec![
         format!("Cannot clear: {} decisions lack evidence", complaints.len()),
-        format!("grounding ratio {}, required {threshold}", grounding.ratio()),
-        "add evidence (callosum session cite TIME PLACE), or mark it [ASSUMPTION], which says so \
-         and does not raise the ratio"
-            .to_owned(),
+        format!(
+            "grounding ratio {}, required {threshold}",
+            grounding.ratio()
+        ),
+        format!(
+            "add evidence (callosum session cite {time} PLACE), or mark it [ASSUMPTION], which says \
+             so and does not raise the ratio"
+        ),
     ];
     said.extend(complaints);
     Step {

@@ -13,6 +13,6 @@ pub(crate) use self::claim::claim_of;
 pub use self::{
     claim::{Claim, ClaimKind, claims},
     ratio::{Threshold, ThresholdError, shown_ratio},
-    report::{Grounded, Grounding},
+    report::{Grounded, Grounding, lacking_time},
     tally::Tally,
 };

@@ -391,6 +391,10 @@ fn a_turn_is_only_sent_back_where_the_project_asks_for_it() {
     let reason = said["reason"].as_str().unwrap();
     let words = "1 of 2 decisions lack evidence: Retry for ever (no evidence)";
     assert!(reason.starts_with(words), "{reason}");
+    assert!(
+        reason.contains("session cite 2026-01-02T03:04:0"),
+        "{reason}"
+    );
     is_silent("claude", &stopped(json!({"stop_hook_active": true})));
 }
 

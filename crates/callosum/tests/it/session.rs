@@ -148,7 +148,12 @@ fn an_identifier_is_resolved_also_after_its_lines_have_moved() {
     assert!(moved.stderr.contains("MOVED to line 6"), "{}", moved.stderr);
     env.write("src/a.rs", "1\n2\n3\n4\n5\n6\n");
     env.run(["session", "resolve", named]).ended_with(1);
-    env.run(["session", "resolve", "src/a.rs:1"]).ended_with(2);
+    let absolute = env.project().join("src/a.rs:1");
+    for place in ["src/a.rs:1", absolute.to_str().unwrap()] {
+        let line = env.run(["session", "resolve", place]).success().stdout;
+        assert_eq!(line, "1\n", "{place}");
+    }
+    env.run(["session", "resolve", "src/a.rs"]).ended_with(2);
     env.run(["session", "resolve", "${PROJECT_ROOT}/../a.rs:1"])
         .ended_with(1);
 }
@@ -200,6 +205,8 @@ fn a_checkpoint_blocks_and_a_new_session_recovers() {
     assert!(
         blocked.starts_with("1. grounding: block\n   Cannot clear: 1 decisions lack evidence\n")
     );
+    let hint = "callosum session cite 2026-01-02T03:04:05Z PLACE";
+    assert!(blocked.contains(hint), "{blocked}");
     assert_eq!(
         blocked
             .lines()

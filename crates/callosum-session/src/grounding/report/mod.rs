@@ -65,6 +65,14 @@ impl Grounded {
     }
 }
 
+/// The time that names the first decision among `claims` that is not grounded, as `session cite` takes it;
+/// the word `TIME` where those that lack evidence are no decisions.
+pub fn lacking_time(claims: &[Grounded]) -> &str {
+    let mut lacking = claims.iter().filter(|claim| !claim.is_grounded());
+    let time = lacking.find_map(|claim| claim.claim.decision.as_deref());
+    time.unwrap_or("TIME")
+}
+
 impl Grounding {
     /// Looks up the claims of what was read.
     pub fn of(read: &Read, tree: &Tree<'_>) -> Self {

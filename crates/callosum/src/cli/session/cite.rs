@@ -25,7 +25,7 @@ pub(super) fn run(context: &Context, args: &CiteArgs) -> Result<(), CommandError
     let places: Vec<_> = args
         .places
         .iter()
-        .map(|text| place(text))
+        .map(|text| place(context, text))
         .collect::<Result<_, _>>()?;
     let zones = zones(context);
     let session = session(context, &zones, args.agent.agent()?);

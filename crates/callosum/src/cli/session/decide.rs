@@ -122,7 +122,7 @@ pub(crate) fn bead_id(text: &str) -> Result<BeadId, CommandError> {
 }
 
 pub(super) fn run(context: &Context, args: &DecideArgs) -> Result<(), CommandError> {
-    let places = args.places.iter().map(|text| place(text));
+    let places = args.places.iter().map(|text| place(context, text));
     let ground = match (args.assume, args.from_user) {
         (true, _) => Ground::Assumption,
         (_, true) => Ground::UserInput,

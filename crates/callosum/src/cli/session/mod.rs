@@ -15,10 +15,12 @@ mod repos;
 mod resolve;
 mod status;
 
+use std::path::Path;
+
 use callosum_evidence::{secrets::Kind, terminal::harmless};
 use callosum_session::{
     Config, DecideError, Session, SessionError, Whose, Zones,
-    evidence::{Evidence, Relative},
+    evidence::{Evidence, QuoteError, Relative},
     trajectory::Agent,
 };
 use clap::{Args, Subcommand};
@@ -192,9 +194,13 @@ pub(super) fn tell_redacted(context: &Context, kinds: &[Kind]) {
     context.ui.warn(&what, None);
 }
 
-/// A place as a person types it: from the root, with or without `${PROJECT_ROOT}/`.
-pub(crate) fn place(text: &str) -> Result<Evidence, CommandError> {
-    Evidence::parse(text, Relative::Accepted).ok_or_else(|| {
+/// A place as a person types it: from the root, with or without `${PROJECT_ROOT}/`, or from the top of
+/// the disk, where it is below the root.
+pub(crate) fn place(context: &Context, text: &str) -> Result<Evidence, CommandError> {
+    let tree = zones(context).tree;
+    let below = Path::new(text).strip_prefix(&tree).ok();
+    let below = below.and_then(Path::to_str).unwrap_or(text);
+    Evidence::parse(below, Relative::Accepted).ok_or_else(|| {
         CommandError::new(Exit::Usage, format!("`{text}` names no lines of a file"))
             .hint("a place is `src/main.rs:12` or `src/main.rs:12-15`, from the root")
     })
@@ -226,8 +232,12 @@ pub(super) fn undecided(error: &DecideError) -> CommandError {
     match error {
         DecideError::Session(error) => explain(error),
         DecideError::NoDecision { .. } => CommandError::from_error(Exit::No, error),
+        DecideError::Quote(QuoteError::NotUnique { .. }) => {
+            CommandError::from_error(Exit::No, error)
+                .hint("cite lines whose words stand only there; nothing was written")
+        }
         DecideError::Quote(_) => CommandError::from_error(Exit::No, error)
-            .hint("cite lines whose words stand only there; nothing was written"),
+            .hint("cite lines of a text of this project that has them; nothing was written"),
         DecideError::Empty | DecideError::LongTitle => CommandError::from_error(Exit::Usage, error),
     }
 }

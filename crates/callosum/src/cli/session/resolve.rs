@@ -1,7 +1,7 @@
 //! `callosum session resolve`: the lines that an identifier names, or where they are now.
 
 use callosum_session::{
-    evidence::{Evidence, ROOT_PREFIX, Relative, Standing, Tree},
+    evidence::{Evidence, Standing, Tree},
     trajectory::Agent,
 };
 use clap::Args;
@@ -24,7 +24,7 @@ use crate::{
 Examples:
   $ callosum session resolve '${PROJECT_ROOT}/src/a.rs:12-15'")]
 pub(crate) struct ResolveArgs {
-    /// The place, such as '${PROJECT_ROOT}/src/a.rs:12-15'
+    /// The place, such as '${PROJECT_ROOT}/src/a.rs:12-15' or src/a.rs:12
     #[arg(value_name = "IDENTIFIER")]
     identifier: String,
 }
@@ -43,12 +43,7 @@ pub(crate) struct ResolveOutput {
 }
 
 pub(super) fn run(context: &Context, args: &ResolveArgs) -> Result<(), CommandError> {
-    let Some(asked) = Evidence::parse(&args.identifier, Relative::Refused) else {
-        let what = format!("`{}` is no identifier", args.identifier);
-        return Err(CommandError::new(Exit::Usage, what).hint(format!(
-            "an identifier is '{ROOT_PREFIX}src/a.rs:12' or ':12-15'"
-        )));
-    };
+    let asked = super::place(context, &args.identifier)?;
     let zones = zones(context);
     let session = session(context, &zones, Agent::default());
     mend(context, &session);

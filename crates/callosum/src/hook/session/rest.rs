@@ -2,7 +2,7 @@
 
 use callosum_session::{
     Config, HandoffError, NewHandoff, Whose,
-    grounding::{Tally, Threshold},
+    grounding::{Tally, Threshold, lacking_time},
     title_of,
     trajectory::Agent,
 };
@@ -88,8 +88,9 @@ fn complaint(ground: &Ground) -> Result<Option<String>, Problem> {
         named.push(format!("{} more", many - MOST_NAMED));
     }
     Ok(Some(format!(
-        "{many} of {total} decisions lack evidence: {}. Add it with `callosum session cite TIME PLACE`, or \
+        "{many} of {total} decisions lack evidence: {}. Add it with `callosum session cite {} PLACE`, or \
          mark them as assumptions",
-        named.join("; ")
+        named.join("; "),
+        lacking_time(&tally.named),
     )))
 }

@@ -54,7 +54,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
         return Err(CommandError::new(Exit::Usage, what));
     }
     let asker = context.asker();
-    let places = arguments.cite.iter().map(|text| place(text));
+    let places = arguments.cite.iter().map(|text| place(context, text));
     let new = NewDecision {
         decision: arguments.decision,
         title: None,

@@ -153,7 +153,7 @@ impl Session<'_> {
     pub(crate) fn all_hand_offs(&self) -> Result<Vec<Waiting>, SessionError> {
         let mut found = Vec::new();
         for file in day_files(self.disk, self.zones)? {
-            let bytes = said_in(self.disk, &file.path)?.unwrap_or_default();
+            let bytes = said_in(self.disk, &file)?.unwrap_or_default();
             if holds(&bytes, HANDED_OFF) || holds(&bytes, RECEIVED) {
                 found.extend(records(&bytes).records);
             }
@@ -249,7 +249,7 @@ fn waiting(record: &Record) -> Waiting {
 fn recent(disk: &Disk, zones: &Zones) -> Result<Vec<Record>, ZoneError> {
     let mut by_day: BTreeMap<String, Vec<_>> = BTreeMap::new();
     for file in day_files(disk, zones)? {
-        if !file.is_archived {
+        if file.is_file && !file.is_archived {
             by_day.entry(file.day).or_default().push(file.path);
         }
     }

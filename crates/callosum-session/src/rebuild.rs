@@ -44,7 +44,7 @@ impl Held<'_> {
         let mut named: BTreeSet<BeadId> = BTreeSet::new();
         for file in day_files(session.disk, session.zones)? {
             if !file.is_archived {
-                let bytes = said_in(session.disk, &file.path)?.unwrap_or_default();
+                let bytes = said_in(session.disk, &file)?.unwrap_or_default();
                 named.extend(beads_in(&bytes));
             }
         }
@@ -111,7 +111,7 @@ impl Held<'_> {
         }
         let mut told: Vec<(String, Vec<BeadChange>)> = Vec::new();
         for day in day_files(session.disk, session.zones)? {
-            let bytes = said_in(session.disk, &day.path)?.unwrap_or_default();
+            let bytes = said_in(session.disk, &day)?.unwrap_or_default();
             if day.is_archived || !beads_in(&bytes).contains(id) {
                 continue;
             }

@@ -94,7 +94,7 @@ impl Session<'_> {
         let mut claims = Vec::new();
         let mut of_bead = (String::new(), None);
         for file in day_files(self.disk, self.zones)? {
-            let Some(bytes) = said_in(self.disk, &file.path)? else {
+            let Some(bytes) = said_in(self.disk, &file)? else {
                 continue;
             };
             for record in records(&bytes).records {

@@ -57,8 +57,10 @@ impl Session<'_> {
             let before = all.records.len();
             all.records
                 .extend(records.filter(|(_, kept): &(_, R)| is_since(kept.ts())));
-            if all.records.len() > before {
-                all.is_there = true;
+            let has_more = all.records.len() > before;
+            all.is_there |= has_more;
+            // What an agent wrote before its last hand-off is over, unless nobody can read when that was.
+            if has_more || read.handoff.is_none() {
                 all.bad.extend(read.bad);
             }
         }

@@ -1,9 +1,6 @@
 //! [`Trajectory`]: the files of one agent, read since its last hand-off and added to.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, path::PathBuf};
 
 use callosum_host::{Disk, OpenHow, disk::EntryKind};
 use serde_json::Value;
@@ -84,6 +81,8 @@ pub(crate) struct DayFile {
     pub(crate) path: PathBuf,
     /// Whether it is compressed.
     pub(crate) is_archived: bool,
+    /// Whether it is a file, and not a folder, a link or a device of such a name.
+    pub(crate) is_file: bool,
 }
 
 /// The files of every agent, oldest first; of a day that has both, the compressed one first.
@@ -100,15 +99,13 @@ pub(crate) fn day_files(disk: &Disk, zones: &Zones) -> Result<Vec<DayFile>, Zone
             };
             let is_day = day.parse::<jiff::civil::Date>().is_ok();
             let agent = agent.strip_suffix('-').map(Agent::new);
-            if is_day
-                && entry.kind == EntryKind::File
-                && let Some(Ok(agent)) = agent
-            {
+            if is_day && let Some(Ok(agent)) = agent {
                 files.push(DayFile {
                     agent,
                     day: day.to_owned(),
                     path: folder.join(&entry.name),
                     is_archived: end != ".jsonl",
+                    is_file: entry.kind == EntryKind::File,
                 });
             }
         }
@@ -118,10 +115,13 @@ pub(crate) fn day_files(disk: &Disk, zones: &Zones) -> Result<Vec<DayFile>, Zone
     Ok(files)
 }
 
-/// What a file says, of a long one the end; `None` where a compressed one is broken.
-pub(crate) fn said_in(disk: &Disk, path: &Path) -> Result<Option<Vec<u8>>, ZoneError> {
-    let file = disk.open(path, OpenHow::READ)?;
-    if path.extension().is_some_and(|end| end == "gz") {
+/// What a file says, of a long one the end; `None` where it is no file, or a compressed one is broken.
+pub(crate) fn said_in(disk: &Disk, day: &DayFile) -> Result<Option<Vec<u8>>, ZoneError> {
+    if !day.is_file {
+        return Ok(None);
+    }
+    let file = disk.open(&day.path, OpenHow::READ)?;
+    if day.is_archived {
         return Ok(decompressed(&file.read_all()?));
     }
     let skipped = file.size()?.saturating_sub(LARGEST_FILE);
@@ -141,10 +141,9 @@ pub struct Trajectory<'t> {
 
 impl Trajectory<'_> {
     /// The agent's files, newest first; of a day that has both, the compressed one last.
-    fn files(&self) -> Result<Vec<PathBuf>, ZoneError> {
+    fn files(&self) -> Result<Vec<DayFile>, ZoneError> {
         let all = day_files(self.disk, self.zones)?.into_iter().rev();
-        let own = all.filter(|file| file.agent == self.agent);
-        Ok(own.map(|file| file.path).collect())
+        Ok(all.filter(|file| file.agent == self.agent).collect())
     }
 
     /// Reads what the agent did since its last hand-off, across midnight.
@@ -155,10 +154,10 @@ impl Trajectory<'_> {
     /// The same, with what is kept of each record.
     pub(crate) fn kept_since_handoff<R: Kept>(&self) -> Result<Read<R>, ZoneError> {
         let mut read = Read::default();
-        for path in self.files()?.into_iter().take(MOST_DAYS) {
+        for day in self.files()?.into_iter().take(MOST_DAYS) {
             read.is_there = true;
-            let name = self.zones.named(&path);
-            let Some(bytes) = said_in(self.disk, &path)? else {
+            let name = self.zones.named(&day.path);
+            let Some(bytes) = said_in(self.disk, &day)? else {
                 let lines = vec![1];
                 read.bad.push((name, Bad { count: 1, lines }));
                 continue;

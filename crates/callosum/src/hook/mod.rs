@@ -54,6 +54,9 @@ use crate::config::Environment;
 /// The longest that a client waits for an answer: well below the ten seconds that it is told to.
 const PATIENCE: Duration = Duration::from_secs(4);
 
+/// The longest that a person waits who wants to clear a context; the plugin that asks has no limit.
+const PATIENCE_TO_CLEAR: Duration = Duration::from_secs(30);
+
 /// The word that calls it.
 const WORD: &str = "hook";
 
@@ -93,8 +96,12 @@ pub(crate) fn answered(client: &OsStr, event: &OsStr) -> u8 {
     let progress = Progress::default();
     call.prepare(&progress);
     let (late, told, name) = (progress.clone(), progress.clone(), client.to_string());
+    let patience = match call.moment {
+        Moment::Clear => PATIENCE_TO_CLEAR,
+        Moment::BeforeTool | Moment::Permission | Moment::Other => PATIENCE,
+    };
     let voice = Voice::start(
-        PATIENCE,
+        patience,
         move || late.too_late(),
         move || told.record(&name, Failure::TooLate, begun.elapsed()),
     );
@@ -197,6 +204,9 @@ impl Call<'_> {
     }
 
     fn failed(&self, failure: Failure) -> Reply {
+        if self.moment == Moment::Clear && failure == Failure::TooLate {
+            return self.reply(&session::unchecked_in(PATIENCE_TO_CLEAR), None);
+        }
         self.reply(&Judged::failed(failure).answer(), None)
     }
 

@@ -96,6 +96,21 @@ fn what_hands_wrote_is_named_by_its_line() {
     ] {
         assert!(shown.contains(said), "{said} is not in {shown}");
     }
+    let a2a = "loa-grimoire/a2a/trajectory";
+    env.write(format!("{a2a}/implementing-tasks-2026-01-02.jsonl/x"), "");
+    env.write("elsewhere", "{}\n");
+    std::os::unix::fs::symlink(
+        env.project().join("elsewhere"),
+        env.project().join(a2a).join("other-2026-01-02.jsonl"),
+    )
+    .unwrap();
+    let shown = env.run(["session", "status"]).success().stdout;
+    for name in ["implementing-tasks", "other"] {
+        let said = format!("{a2a}/{name}-2026-01-02.jsonl:1: it is no record");
+        assert!(shown.contains(&said), "{said} is not in {shown}");
+    }
+    let told = env.run(["session", "grounding"]).stderr;
+    assert!(told.contains("lines are no record"), "{told}");
     std::fs::remove_file(env.project().join("loa-grimoire/NOTES.md")).unwrap();
     env.write("loa-grimoire/NOTES.md/x", "");
     let shown = env.run(["session", "status"]).success().stdout;

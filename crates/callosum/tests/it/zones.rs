@@ -150,6 +150,10 @@ fn the_installed_scripts_answer_as_the_seeds_do() {
     .success();
     script(&env, "scripts/grounding-check.sh", &["../../x"]).ended_with(2);
     script(&env, "scripts/grounding-check.sh", &["a", "1.50"]).ended_with(2);
+    for option in ["--help", "--json", "-C/tmp", "-v"] {
+        script(&env, "scripts/grounding-check.sh", &[option]).ended_with(2);
+        script(&env, "scripts/synthesis-checkpoint.sh", &[option]).ended_with(2);
+    }
     let blocked = script(&env, "hooks/pre-clear.sh", &[]).ended_with(1);
     assert!(
         blocked

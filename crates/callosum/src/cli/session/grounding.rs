@@ -127,6 +127,14 @@ fn judge(context: &Context, args: &GroundingArgs) -> Result<(), CommandError> {
         context.ui.json_data(&output)?;
     } else {
         context.ui.data(&grounding.lines(&threshold))?;
+        for (file, bad) in &read.bad {
+            context
+                .ui
+                .say(&callosum_evidence::terminal::harmless(&format!(
+                    "{file}: {} lines are no record",
+                    bad.count
+                )));
+        }
         for claim in &output.ungrounded {
             let line = format!("{}: {} ({})", claim.at, claim.claim, claim.why);
             context

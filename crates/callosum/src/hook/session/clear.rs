@@ -39,6 +39,16 @@ pub(in crate::hook) fn may_clear(client: &str) -> Answer {
     }
 }
 
+/// What is answered where that could not be known in this time.
+pub(in crate::hook) fn unchecked_in(time: Duration) -> Answer {
+    let what = format!(
+        "What was decided could not be looked up within {} s. See `callosum session check`; after \
+         `callosum session handoff` only what is decided from then on is looked up",
+        time.as_secs()
+    );
+    Answer::Deny(what)
+}
+
 /// What is said to a `/clear` that is shadowed: whether the context may be cleared, and by what. It is
 /// refused either way, since what was typed can only reach the model.
 pub(super) fn typed(client: &str) -> Reply {

@@ -20,7 +20,7 @@ use std::time::Duration;
 use callosum_agents::client::Client;
 use serde_json::{Value, json};
 
-pub(super) use self::clear::may_clear;
+pub(super) use self::clear::{may_clear, unchecked_in};
 use self::{
     ground::{Ground, Problem, Unfound},
     neighbours::{Neighbours, NeighboursError},

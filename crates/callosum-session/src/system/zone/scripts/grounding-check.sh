@@ -5,4 +5,4 @@ if ! command -v callosum >/dev/null; then
     echo "callosum is not in PATH" >&2
     exit 2
 fi
-exec callosum -C "$root" session grounding "${1:-implementing-tasks}" "${2:-0.95}"
+exec callosum -C "$root" session grounding -- "${1:-implementing-tasks}" "${2:-0.95}"

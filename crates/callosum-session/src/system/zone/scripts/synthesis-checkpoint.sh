@@ -6,4 +6,4 @@ if ! command -v callosum >/dev/null; then
     echo "callosum is not in PATH" >&2
     exit 2
 fi
-exec callosum -C "$root" session check ${1:+--agent "$1"}
+exec callosum -C "$root" session check ${1:+"--agent=$1"}

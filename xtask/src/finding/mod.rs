@@ -101,7 +101,7 @@ fn ask_all(
                 scope: Scope::WHOLE,
                 limit: FIRST,
                 threshold: 0.0,
-                words: 0.0,
+                together: None,
                 proposals: Vec::new(),
             };
             let found = index.search(&disk, &tree, &search);

@@ -18,6 +18,7 @@ mod proposal;
 mod rank;
 mod row;
 mod search;
+mod together;
 mod tree;
 mod words;
 
@@ -32,5 +33,6 @@ pub use self::{
     phrase::Phrase,
     proposal::Proposal,
     search::{By, Found, Search},
+    together::Together,
     tree::{TREE, Updated},
 };

@@ -16,6 +16,7 @@ use super::{
     proposal::Proposal,
     rank::{Standing, coverage, fuse, there},
     row::{ROWS, Row},
+    together::Together,
     tree::TREE,
     words::words,
 };
@@ -74,8 +75,8 @@ pub struct Search {
     pub limit: usize,
     /// Only what has at least this score.
     pub threshold: f64,
-    /// Only what has at least this share of the words asked for, each counted alike; 0 where none need be there.
-    pub words: f64,
+    /// Only what has so many of the words asked for in one place; `None` where none need be there.
+    pub together: Option<Together>,
     /// Lines of the tree that somebody else takes for an answer, the best first: one list more to be
     /// fused.
     pub proposals: Vec<Proposal>,
@@ -236,8 +237,15 @@ impl Index {
             lists.push((1.0, by_share.into_iter().map(|(_, id)| id).collect()));
         }
         let fused = fuse(&lists, worth);
-        let has_words =
-            |id: &i64| search.words <= 0.0 || there(ask, &standing, *id) >= search.words;
+        let together = search.together.map(|demanded| self.together(ask, demanded));
+        let together = together.transpose()?;
+        let has_words = |id: &i64| {
+            let of = search.together.zip(together.as_ref());
+            of.is_none_or(|(demanded, near)| {
+                there(ask, &standing, *id) >= demanded.share
+                    && near.as_ref().is_none_or(|near| near.contains(id))
+            })
+        };
         Ok(fused
             .into_iter()
             .filter(has_words)
@@ -338,6 +346,20 @@ impl Index {
             let mut statement = connection.prepare(&sql)?;
             let rows = statement.query_map([name], Row::read)?;
             rows.collect()
+        })
+    }
+
+    /// The passages in which what was asked for stands together as demanded; `None` where the question is
+    /// too long to tell.
+    fn together(&self, ask: &Ask, demanded: Together) -> Result<Option<HashSet<i64>>, IndexError> {
+        let Some(question) = demanded.question(ask) else {
+            return Ok(None);
+        };
+        self.tell(|connection| {
+            let mut statement =
+                connection.prepare("SELECT rowid FROM words WHERE words MATCH ?1")?;
+            let rows = statement.query_map([question], |row| row.get::<_, i64>(0))?;
+            rows.collect::<rusqlite::Result<_>>().map(Some)
         })
     }
 

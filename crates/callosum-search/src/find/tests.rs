@@ -68,7 +68,7 @@ fn search(typed: &str) -> Search {
         section: None,
         scope: Scope::WHOLE,
         limit: 10,
-        words: 0.0,
+        together: None,
         threshold: 0.0,
         proposals: Vec::new(),
     }

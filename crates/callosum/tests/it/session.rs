@@ -309,8 +309,10 @@ fn a_missing_feature_is_looked_for_and_one_that_is_there_is_shown() {
         "docs.md",
         "# Single sign-on\n\nLog in by a SAML identity provider.\n",
     );
-    // One word of two is no feature, and neither is what a licence or a lock file says.
-    env.write("src/provider.rs", "fn provider() {}\nfn single() {}\n");
+    // One word of two is no feature, nor are both far from one another, nor what a licence or a lock file says.
+    let between = "    one(1, 2, 3);\n".repeat(9);
+    let scattered = format!("fn provider() {{\n    single();\n{between}    sign(saml);\n}}\n");
+    env.write("src/provider.rs", scattered);
     env.write("LICENSE-MIT", "no saml provider, nor a single sign-on\n");
     env.write("uv.lock", "saml provider = single_sign_on\n");
     let flag = r#"{"phase":"ghost","feature":"SSO","queries":[]}"#;

@@ -10,7 +10,7 @@ mod show;
 use std::num::NonZeroUsize;
 
 use callosum_search::{
-    find::{Ask, By, Found, Index, IndexError, Model, Search, TREE},
+    find::{Ask, By, Found, Index, IndexError, Model, Search, TREE, Together},
     walk::{RelativePath, Scope, SourceTree, WalkError},
 };
 use clap::{Args, ValueEnum};
@@ -123,11 +123,12 @@ pub(super) fn run(context: &Context, args: &FindArgs) -> Result<(), CommandError
     }
 }
 
-/// Passages of the tree alone that have at least this much of what is looked for.
+/// Passages of the tree alone that have at least this much of what is looked for, so much of it in one
+/// place.
 pub(super) fn in_tree(
     context: &Context,
     query: &str,
-    (threshold, words): (f64, f64),
+    (threshold, together): (f64, Together),
     limit: usize,
 ) -> Result<Answer, CommandError> {
     let mut search = Search {
@@ -137,7 +138,7 @@ pub(super) fn in_tree(
         scope: Scope::WHOLE,
         limit,
         threshold,
-        words,
+        together: Some(together),
         proposals: Vec::new(),
     };
     let mut answer = searched(context, &mut search)?;
@@ -176,7 +177,7 @@ pub(crate) fn passages(
         scope: scope(narrowing.paths)?,
         limit: narrowing.limit,
         threshold: 0.0,
-        words: 0.0,
+        together: None,
         proposals: Vec::new(),
     };
     let found = searched(context, &mut search)?.found;
@@ -246,7 +247,7 @@ fn search(args: &FindArgs) -> Result<Search, CommandError> {
         scope: scope(&args.path)?,
         limit: args.top_k.get(),
         threshold: args.threshold,
-        words: 0.0,
+        together: None,
         proposals: Vec::new(),
     })
 }

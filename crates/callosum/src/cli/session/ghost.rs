@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use callosum_search::find::Together;
 use callosum_session::ghost::{Asked, GhostError, GhostSearch, THRESHOLD};
 use clap::Args;
 use schemars::JsonSchema;
@@ -36,8 +37,12 @@ const NO_CODE_BY_NAME: [&str; 14] = [
     "pnpm-lock.",
 ];
 
-/// The share of a query's words that stand in a passage that counts: both of two, three of four.
-const WORDS: f64 = 0.75;
+/// What stands together in a passage that counts: both words of two, three of four, within about three
+/// lines. Scattered over a passage they say nothing: most longer passages have "single" and "sign".
+const TOGETHER: Together = Together {
+    share: 0.75,
+    within: 24,
+};
 
 /// Passages that are counted, at most.
 const MOST: usize = 50;
@@ -45,8 +50,8 @@ const MOST: usize = 50;
 /// Look for a feature that is said to be missing, and record what was found
 ///
 /// Two queries that differ must find nothing in the tree's code, and the control, something that is
-/// known to be there, must be found. A passage counts that has three quarters of a query's words; documents,
-/// licences and lock files do not, since a ghost is what only they speak of.
+/// known to be there, must be found. A passage counts that has three quarters of a query's words within about
+/// three lines; documents, licences and lock files do not, since a ghost is what only they speak of.
 /// Ends with 0 where the feature is not there, and with 1 where something was found, which is shown,
 /// or where the search shows nothing. `callosum session check` asks for such a record of each
 /// feature that was called missing.
@@ -142,7 +147,7 @@ pub(super) fn run(context: &Context, args: &GhostArgs) -> Result<(), CommandErro
 }
 
 fn asked(context: &Context, query: &str) -> Result<AskedOutput, CommandError> {
-    let find::Answer { found, ck } = find::in_tree(context, query, (THRESHOLD, WORDS), MOST)?;
+    let find::Answer { found, ck } = find::in_tree(context, query, (THRESHOLD, TOGETHER), MOST)?;
     let found: Vec<String> = found
         .iter()
         .filter(|found| is_code(&found.place))

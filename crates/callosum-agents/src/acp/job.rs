@@ -307,12 +307,18 @@ fn said(error: &Error) -> Complaint {
     // Gemini CLI says 500 where it knows of no status.
     let code = Value::from(i32::from(error.code));
     let told = status(&code).filter(|status| *status != 500);
+    // The name of a kind stands where others have a status.
+    let named = |way: &&str| at(way)?.as_str().filter(|name| !name.trim().is_empty());
+    let named = places.iter().find_map(named);
     let is_login =
         error.code == ErrorCode::AUTH_REQUIRED && message.to_lowercase().contains("auth");
     Complaint {
         words: without_stack(&words),
         status: told.or(beside),
-        kind: is_login.then(|| "authentication_error".to_owned()),
+        kind: is_login
+            .then_some("authentication_error")
+            .or(named)
+            .map(str::to_lowercase),
         ..Complaint::default()
     }
 }

@@ -37,8 +37,8 @@ pub(super) const CLIENT: Client = Client {
         "~/.claude/skills/",
         "~/.claude/plugins/",
     ],
-    // They stand beside its folder, in the file that is copied.
-    names_servers: &[],
+    // Those that hold everywhere stand beside its folder, in the file that is copied.
+    names_servers: &["~/.claude/settings.json"],
     keeps: &["~/.claude/", "~/.claude.json"],
     copies: &["~/.claude.json"],
     hosts: &[

@@ -10,7 +10,7 @@ use callosum_host::{
     confine::{Access, Place},
     disk::{EntryKind, Scratch},
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Largest login that is copied or taken back, in bytes.
 const LARGEST_LOGIN: u64 = 1024 * 1024;
@@ -23,12 +23,17 @@ pub(super) struct OwnFolder {
     logins: Vec<Login>,
 }
 
+/// What of a login is no login to the client's own service: Claude Code's keys of servers of tools.
+const WITHHELD: [&str; 2] = ["mcpOAuth", "mcpOAuthClientConfig"];
+
 /// A login as it was when it was copied.
 #[derive(Debug)]
 struct Login {
     original: PathBuf,
+    whole: Vec<u8>,
     copy: PathBuf,
-    was: Vec<u8>,
+    shown: Vec<u8>,
+    withheld: Map<String, Value>,
 }
 
 impl OwnFolder {
@@ -43,15 +48,18 @@ impl OwnFolder {
         let scratch = disk.scratch(parent)?;
         let mut copied = Vec::new();
         for original in logins {
-            let (Some(was), Some(name)) = (read(disk, &original), original.file_name()) else {
+            let (Some(whole), Some(name)) = (read(disk, &original), original.file_name()) else {
                 continue;
             };
             let copy = scratch.path().join(name);
-            disk.create(&copy, &was, 0o600)?;
+            let (shown, withheld) = shown_of(&whole);
+            disk.create(&copy, &shown, 0o600)?;
             copied.push(Login {
                 original,
+                whole,
                 copy,
-                was,
+                shown,
+                withheld,
             });
         }
         Ok(Self {
@@ -87,12 +95,13 @@ impl OwnFolder {
     /// meanwhile.
     pub(super) fn take_back(self, disk: &Disk) -> Result<(), DiskError> {
         for login in &self.logins {
-            let Some(renewed) = read(disk, &login.copy).filter(|renewed| *renewed != login.was)
+            let Some(renewed) = read(disk, &login.copy).filter(|renewed| *renewed != login.shown)
             else {
                 continue;
             };
-            let is_untouched = read(disk, &login.original).is_some_and(|now| now == login.was);
-            if is_untouched && is_renewal(&login.was, &renewed) {
+            let is_untouched = read(disk, &login.original).is_some_and(|now| now == login.whole);
+            if is_untouched && is_renewal(&login.shown, &renewed) {
+                let renewed = with_withheld(renewed, &login.withheld);
                 disk.replace(&login.original, &renewed, 0o600)?;
             }
         }
@@ -112,6 +121,37 @@ fn read(disk: &Disk, path: &Path) -> Option<Vec<u8>> {
         return None;
     }
     disk.read(&real).ok()
+}
+
+/// What of a login is shown, and what is withheld; one that is no JSON object is shown as it is.
+fn shown_of(whole: &[u8]) -> (Vec<u8>, Map<String, Value>) {
+    let mut withheld = Map::new();
+    let Ok(Value::Object(mut fields)) = serde_json::from_slice(whole) else {
+        return (whole.to_owned(), withheld);
+    };
+    for key in WITHHELD {
+        if let Some(value) = fields.shift_remove(key) {
+            withheld.insert(key.to_owned(), value);
+        }
+    }
+    if withheld.is_empty() {
+        return (whole.to_owned(), withheld);
+    }
+    (Value::Object(fields).to_string().into_bytes(), withheld)
+}
+
+/// A renewed login with what was withheld of it.
+fn with_withheld(renewed: Vec<u8>, withheld: &Map<String, Value>) -> Vec<u8> {
+    if withheld.is_empty() {
+        return renewed;
+    }
+    match serde_json::from_slice(&renewed) {
+        Ok(Value::Object(mut fields)) => {
+            fields.extend(withheld.clone());
+            Value::Object(fields).to_string().into_bytes()
+        }
+        _ => renewed,
+    }
 }
 
 /// Whether a login is the one before with other values: a JSON object with no key at its top that was not
@@ -167,6 +207,23 @@ mod tests {
         ] {
             assert_eq!(is_renewal(was, renewed.as_bytes()), expected, "{renewed}");
         }
+    }
+
+    /// CAL-SEC-1: keys of servers of tools are in no copy, and still there once the login was renewed.
+    #[test]
+    fn keys_of_tool_servers_are_withheld_and_kept() {
+        let whole =
+            br#"{"claudeAiOauth":{"accessToken":"a"},"mcpOAuth":{"s":{"accessToken":"canary"}}}"#;
+        let (shown, withheld) = shown_of(whole);
+        assert_eq!(shown, br#"{"claudeAiOauth":{"accessToken":"a"}}"#);
+        let renewed = br#"{"claudeAiOauth":{"accessToken":"b"}}"#;
+        assert!(is_renewal(&shown, renewed));
+        assert_eq!(
+            with_withheld(renewed.to_vec(), &withheld),
+            br#"{"claudeAiOauth":{"accessToken":"b"},"mcpOAuth":{"s":{"accessToken":"canary"}}}"#
+        );
+        let plain = br#"{ "a": 1 }"#;
+        assert_eq!(shown_of(plain).0, plain);
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! [`for_an_analysis`]: what of a client's settings it is shown while it is held.
 //!
 //! A person's settings name servers of tools, with keys in their environment, headers, arguments and
-//! addresses, and a `.env` holds whatever its person put there. None of that is the client's own, and an
-//! analysis asks no such server, so the copy names none. Deliberately not here: which files these are
+//! addresses, hooks that are asked over HTTP, and what was typed in other projects; a `.env` and the
+//! settings' own environment hold whatever their person put there. None of that is the client's own, and
+//! an analysis asks no such server, so the copy names none. Deliberately not here: which files these are
 //! ([`Client`](crate::client::Client)), and copying them.
 
 use std::path::Path;
@@ -16,6 +17,15 @@ const SERVERS: [&str; 2] = ["mcpServers", "mcp_servers"];
 
 /// What they stand under at the top of a file: opencode's name, and how others start them.
 const SERVERS_AT_TOP: &str = "mcp";
+
+/// What variables stand under at the top of Claude Code's settings, set for it and all that it starts.
+const ENVIRONMENT: &str = "env";
+
+/// What Claude Code keeps of each project beside its settings, and in that what was typed there.
+const PROJECTS: (&str, &str) = ("projects", "history");
+
+/// What hooks stand under, and the kind of hook that has headers of its own.
+const HOOKS: (&str, &str) = ("hooks", "http");
 
 /// A file of settings without servers of tools, and of a `.env` those variables alone that are `named`;
 /// nothing where it cannot be read for what its name says it is.
@@ -35,9 +45,40 @@ pub(super) fn for_an_analysis(path: &Path, bytes: &[u8], named: &[&str]) -> Opti
     let mut whole = root.to_serde_value()?;
     if let Some(fields) = whole.as_object_mut() {
         fields.shift_remove(SERVERS_AT_TOP);
+        if let Some(Value::Object(variables)) = fields.get_mut(ENVIRONMENT) {
+            variables.retain(|name, _| is_the_clients(name, named));
+        }
+        if let Some(Value::Object(projects)) = fields.get_mut(PROJECTS.0) {
+            let projects = projects.values_mut().filter_map(Value::as_object_mut);
+            projects.for_each(|project| drop(project.shift_remove(PROJECTS.1)));
+        }
+        if let Some(hooks) = fields.get_mut(HOOKS.0) {
+            without_http(hooks);
+        }
     }
     strip(&mut whole);
     serde_json::to_vec_pretty(&whole).ok()
+}
+
+/// Whether a variable is one of those that are `named`, or of the same maker: begins as one of them does.
+fn is_the_clients(name: &str, named: &[&str]) -> bool {
+    let maker = |name: &str| name.split_once('_').map(|(maker, _)| maker.to_owned());
+    let own = maker(name);
+    named
+        .iter()
+        .any(|known| *known == name || own.is_some() && maker(known) == own)
+}
+
+/// Takes out the hooks that are asked over HTTP, wherever they stand.
+fn without_http(value: &mut Value) {
+    match value {
+        Value::Object(fields) => fields.values_mut().for_each(without_http),
+        Value::Array(items) => {
+            items.retain(|item| item.get("type").and_then(Value::as_str) != Some(HOOKS.1));
+            items.iter_mut().for_each(without_http);
+        }
+        _ => {}
+    }
 }
 
 fn strip(value: &mut Value) {
@@ -107,6 +148,28 @@ mod tests {
         let copy: toml::Table = shown("config.toml", file).unwrap().parse().unwrap();
         let kept = "model = \"m\"\n[profiles.p]\nmodel = \"n\"\n";
         assert_eq!(copy, kept.parse().unwrap());
+    }
+
+    /// CAL-SEC-1: neither are there variables of others, hooks with headers, nor what was typed elsewhere.
+    #[test]
+    fn a_copy_has_what_is_the_clients_own() {
+        let file = r#"{
+            "env": {"GEMINI_MODEL": "m", "GITHUB_TOKEN": "canary", "PLAIN": "canary"},
+            "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
+                {"type": "http", "url": "https://h", "headers": {"A": "canary"}},
+                {"type": "command", "command": "callosum hook claude"}]}]},
+            "projects": {"/p": {"history": [{"display": "canary"}], "hasTrustDialogAccepted": true}}
+        }"#;
+        let copy: Value = serde_json::from_str(&shown("settings.json", file).unwrap()).unwrap();
+        assert_eq!(
+            copy,
+            serde_json::json!({
+                "env": {"GEMINI_MODEL": "m"},
+                "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
+                    {"type": "command", "command": "callosum hook claude"}]}]},
+                "projects": {"/p": {"hasTrustDialogAccepted": true}}
+            })
+        );
     }
 
     /// CAL-SEC-1: of variables there are those that the client itself is known to want.

@@ -67,6 +67,7 @@ pub(crate) fn ask(
     let complaint = ended.complaint;
     let hearing = ear.finish(&ended.error);
     let partial = hearing.text.clone();
+    let spent = hearing.spent();
     let client_failed = |fault: ClientFault| RunError::Client {
         executor: executor.id.clone(),
         advice: fault.advice(&executor.id, Client::of(dialect)),
@@ -74,6 +75,7 @@ pub(crate) fn ask(
         // Where it failed otherwise, its last text may be the complaint itself.
         partial: (matches!(fault, ClientFault::CutStream { .. }) && !partial.trim().is_empty())
             .then(|| partial.clone()),
+        spent: Box::new(spent),
         fault: Box::new(fault),
     };
     let told = hearing
@@ -104,7 +106,9 @@ fn with_cause(dialect: Dialect, executor: &Executor, ear: Ear, error: RunError) 
     else {
         return error;
     };
-    let Some(words) = ear.finish(&[]).warning else {
+    let hearing = ear.finish(&[]);
+    let spent = hearing.spent();
+    let Some(words) = hearing.warning else {
         return error;
     };
     let fault = Complaint::words(&words).fault();
@@ -123,6 +127,7 @@ fn with_cause(dialect: Dialect, executor: &Executor, ear: Ear, error: RunError) 
         advice: fault.advice(&executor.id, Client::of(dialect)),
         complaint: complaint.clone(),
         partial: partial.clone(),
+        spent: Box::new(spent),
         fault: Box::new(fault),
     }
 }

@@ -111,7 +111,8 @@ pub(super) fn end(hearing: &mut Hearing, event: &Value) {
     let is_error = at(event, &["is_error"])
         .and_then(Value::as_bool)
         .unwrap_or(false);
-    if is_error || reason.is_some() {
+    let refuses = text(event, &["stop_reason"]) == Some("refusal");
+    if is_error || reason.is_some() || refuses {
         let words = text(event, &["error", "message"])
             .or_else(|| text(event, &["result"]))
             .filter(|words| !words.trim().is_empty())
@@ -122,6 +123,7 @@ pub(super) fn end(hearing: &mut Hearing, event: &Value) {
             words: words.to_owned(),
             status: at(event, &["api_error_status"]).and_then(Value::as_u64),
             kind: text(event, &["api_error_type"])
+                .or(refuses.then_some("refusal"))
                 .or(reason)
                 .map(str::to_owned),
             resets: None,

@@ -104,15 +104,19 @@ impl Complaint {
         ]) || says(&lower, &LOGGED_OUT)
         {
             ClientFault::NotLoggedIn { words }
-        } else if names_kind(&["rate_limit_error", "resource_exhausted"]) || says(&lower, &LIMITED)
+        } else if names_kind(&[
+            "rate_limit_error",
+            "resource_exhausted",
+            "RESOURCE_EXHAUSTED",
+        ]) || says(&lower, &LIMITED)
         {
             limited(words)
         } else if names_kind(&["overloaded_error"]) || says(&lower, &OVERLOADED) {
             overloaded(words)
-        } else if says(&lower, &CUT) {
-            ClientFault::CutStream { words }
         } else if matches!(kind, "hook_stopped" | "refusal") || says(&lower, &REFUSED) {
             ClientFault::Refused { words }
+        } else if says(&lower, &CUT) {
+            ClientFault::CutStream { words }
         } else {
             ClientFault::Other { words }
         }
@@ -157,7 +161,10 @@ const LOGGED_OUT: [&str; 10] = [
     "no auth type is selected",
     "missing environment variable",
 ];
-const LIMITED: [&str; 7] = [
+const LIMITED: [&str; 10] = [
+    "exhausted your daily quota",
+    "exhausted your capacity",
+    "insufficient_quota",
     "exceeded your current quota",
     "resource has been exhausted",
     "rate limit",
@@ -173,7 +180,8 @@ const OVERLOADED: [&str; 5] = [
     "service is unavailable",
     "service is currently unavailable",
 ];
-const CUT: [&str; 6] = [
+const CUT: [&str; 7] = [
+    "incomplete response returned",
     "stream disconnected",
     "stream closed",
     "stream ended without",
@@ -181,7 +189,8 @@ const CUT: [&str; 6] = [
     "connection reset",
     "socket hang up",
 ];
-const REFUSED: [&str; 5] = [
+const REFUSED: [&str; 6] = [
+    "reason: content_filter",
     "blocked by hook",
     "execution blocked",
     "blocked by policy",
@@ -246,6 +255,7 @@ fn reset_in(words: &str) -> Option<String> {
         "try again at ",
         "retry in ",
         "retry after ",
+        "reset after ",
     ]
     .into_iter()
     .find_map(|phrase| Some(lower.find(phrase)? + phrase.len() - phrase_tail(phrase)))?;
@@ -314,6 +324,15 @@ mod tests {
                 Some("in 17.7s"),
             ),
             ("Resource has been exhausted (e.g. check quota).", None),
+            (
+                "[API Error: You have exhausted your daily quota on this model.]",
+                None,
+            ),
+            (
+                "You have exhausted your capacity on this model. Your quota will reset after \
+                 14h33m35s.",
+                Some("after 14h33m35s"),
+            ),
         ] {
             let ClientFault::RateLimited { resets, .. } = Complaint::words(words).fault() else {
                 panic!("{words}");
@@ -354,6 +373,14 @@ mod tests {
             (
                 "stream disconnected before completion",
                 "was cut off in the middle",
+            ),
+            (
+                "Incomplete response returned, reason: max_output_tokens",
+                "was cut off in the middle",
+            ),
+            (
+                "stream disconnected: Incomplete response returned, reason: content_filter",
+                "refused: ",
             ),
             ("it is what it is", "failed: it is what it is"),
         ] {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{
     claude, codex, complaint::Complaint, fault::ClientFault, gemini, name::Dialect, opencode, qwen,
 };
-use crate::words::fit_shortly;
+use crate::{protocol::Spent, words::fit_shortly};
 
 /// What was heard so far.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -78,6 +78,15 @@ impl Tokens {
 }
 
 impl Hearing {
+    /// What was counted so far.
+    pub(crate) fn spent(&self) -> Spent {
+        let tokens = self.tokens.filter(|tokens| tokens.can_be());
+        Spent {
+            tokens: tokens.map_or(0, Tokens::used),
+            cost_usd: self.cost_usd.unwrap_or(0.0),
+        }
+    }
+
     /// Takes an event in.
     pub(super) fn take(&mut self, dialect: Dialect, event: &Value) {
         match dialect {

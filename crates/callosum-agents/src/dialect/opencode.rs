@@ -1,12 +1,13 @@
 //! What opencode writes: `run --format json`.
 //!
-//! Each step counts its own tokens, without what came from the cache. A run that is cut off ends
-//! with a step for an unknown reason, and well otherwise.
+//! Each step counts its own tokens, without what came from the cache. A step that is cut off ends for
+//! an unknown reason; the client then lets the model go on from there, in a step whose text is the
+//! rest alone, and ends well.
 
 use serde_json::Value;
 
 use super::{
-    complaint::Complaint,
+    complaint::{CUT_OFF, Complaint},
     hearing::{Hearing, Tokens, at, count, text},
 };
 
@@ -44,7 +45,12 @@ fn step_finish(hearing: &mut Hearing, event: &Value) {
     hearing.finished = reason == Some("stop");
     if !matches!(reason, Some("stop" | "tool-calls")) {
         let reason = reason.unwrap_or("none");
-        hearing.warning = Some(format!("its last step ended for the reason `{reason}`"));
+        let kind = match reason {
+            "content-filter" => "refusal",
+            _ => CUT_OFF,
+        };
+        let words = format!("a step ended for the reason `{reason}`");
+        hearing.failure = Some(Complaint::of_kind(kind, &words));
     }
     if let Some(counts) = at(event, &["part", "tokens"]) {
         let cached = count(counts, &["cache", "read"]);

@@ -12,6 +12,9 @@ use crate::{registry::Capabilities, words::fit_shortly};
 /// Longest summary, in bytes of UTF-8 (seed CAL §3.2: 10 KB).
 pub const LONGEST_SUMMARY: usize = 10 * 1024;
 
+/// The key of an answer's metadata that says what it cost, in US dollars.
+const COST_KEY: &str = "cost_usd";
+
 /// A valid answer (seed CAL §6.1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
@@ -27,6 +30,26 @@ pub struct Answer {
     pub metadata: Map<String, Value>,
     /// The answer as it came, without the blanks around it.
     pub whole: Vec<u8>,
+}
+
+/// What an executor says that a run of it took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spent {
+    /// Tokens.
+    pub tokens: u64,
+    /// US dollars.
+    pub cost_usd: f64,
+}
+
+impl Answer {
+    /// What the executor says that it took.
+    pub fn spent(&self) -> Spent {
+        let cost = self.metadata.get(COST_KEY).and_then(Value::as_f64);
+        Spent {
+            tokens: self.tokens_used,
+            cost_usd: cost.unwrap_or(0.0),
+        }
+    }
 }
 
 /// Who computed an answer's checksum.

@@ -11,7 +11,7 @@ mod request;
 mod spoken;
 
 pub use self::{
-    answer::{Answer, AnswerError, ChecksumBy, LONGEST_SUMMARY, parse_answer},
+    answer::{Answer, AnswerError, ChecksumBy, LONGEST_SUMMARY, Spent, parse_answer},
     capabilities::{Described, parse_capabilities},
     reading::{JsonType, Unreadable},
     request::{Request, RequestMetadata},

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     confinement::{Confiner, Connections, Reached},
     dialect::{self, ClientFault, Dialect},
-    protocol::{Answer, AnswerError, Request, parse_answer},
+    protocol::{Answer, AnswerError, Request, Spent, parse_answer},
     registry::{Executor, Kind},
     template::{Template, TemplateError},
     transport::{self, Transport},
@@ -224,6 +224,8 @@ pub enum RunError {
         complaint: String,
         /// What had come of an answer, as it came.
         partial: Option<String>,
+        /// What it says that it took all the same.
+        spent: Box<Spent>,
     },
     /// What it wrote is not a valid answer.
     #[error("`{executor}` gave no valid answer: {source}{}", said_last(complaint))]
@@ -263,6 +265,18 @@ impl RunError {
         match self {
             Self::Client { fault, .. } => fault.may_pass(),
             other => other.code().is_some(),
+        }
+    }
+
+    /// What the executor says that it took, though there is no answer that can be used.
+    pub fn spent(&self) -> Spent {
+        match self {
+            Self::Client { spent, .. } => **spent,
+            Self::Answer {
+                source: AnswerError::TooLong { answer, .. },
+                ..
+            } => answer.spent(),
+            _ => Spent::default(),
         }
     }
 

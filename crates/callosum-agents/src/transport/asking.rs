@@ -15,7 +15,7 @@ use crate::{
         self, ClientFault, Complaint, DIALECT_QUIET, DIALECT_TOTAL, Events, Hearing,
         LARGEST_STREAM, LONGEST_DOING, Reset, Tokens,
     },
-    protocol::{Answer, Request, parse_answer},
+    protocol::{Answer, Request, Spent, parse_answer},
     registry::{Capabilities, Executor},
     runner::{
         Ended, Errand, LARGEST_ANSWER, Listener, Patience, RunError, Sign, Surroundings, hear_out,
@@ -59,11 +59,13 @@ pub(crate) fn ask(
     let complaint = told.complaint;
     let mut hearing = told.hearing;
     let partial = told.partial;
+    let spent = hearing.spent();
     let thoughts = hearing.text.len() - without_thoughts(&hearing.text).len();
     hearing.text.drain(..thoughts);
     let answer = hearing.conclude(told.ending, &complaint).map_err(|fault| {
         let cut = matches!(fault, ClientFault::CutStream { .. });
-        failed(executor, fault, &complaint, partial.filter(|_| cut))
+        let partial = partial.filter(|_| cut);
+        failed(executor, fault, &complaint, (partial, spent))
     })?;
     let mut metadata = Map::new();
     if !told.shown.is_empty() {
@@ -195,7 +197,7 @@ pub(super) fn failed(
     executor: &Executor,
     fault: ClientFault,
     complaint: &str,
-    partial: Option<String>,
+    (partial, spent): (Option<String>, Spent),
 ) -> RunError {
     let fault = explained(fault, complaint);
     let advice = match (&fault, &executor.api_key_env, &executor.endpoint) {
@@ -221,6 +223,7 @@ pub(super) fn failed(
         advice,
         complaint: complaint.to_owned(),
         partial,
+        spent: Box::new(spent),
     }
 }
 

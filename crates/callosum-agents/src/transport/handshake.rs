@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     handshake::{Fault, Handshake, steps},
+    protocol::Spent,
     registry::{Capabilities, Executor},
     runner::{Patience, RunError, Surroundings},
     words::fit_shortly,
@@ -99,7 +100,13 @@ fn look(
         &mut |_| {},
     )?;
     if let Some(complaint) = &told.hearing.failure {
-        return Err(failed(executor, complaint.fault(), &told.complaint, None).into());
+        return Err(failed(
+            executor,
+            complaint.fault(),
+            &told.complaint,
+            (None, Spent::default()),
+        )
+        .into());
     }
     match told.found {
         Some((version, offers)) => Ok(Found {

@@ -100,10 +100,14 @@ impl Workshop<'_> {
             }
             Err(error) => error,
         };
+        self.charge(error.spent())?;
         let Some((bytes, long)) = too_long(&error) else {
             return Err(self.stop(&error, None));
         };
         let kept = self.keep(long)?;
+        if let Some(bound) = self.means.budget.take_spawn()? {
+            return Err(Stop::OverBudget(bound));
+        }
         let shorter = request.shorter(bytes);
         match runner::run(job.executor, &shorter, surroundings, heard) {
             Ok(answer) => Ok(Asked {
@@ -112,13 +116,14 @@ impl Workshop<'_> {
                 tokens_before: long.tokens_used,
                 denials: Denials::default(),
             }),
-            Err(error) => Err(match too_long(&error) {
-                None => self.stop(&error, None),
-                Some((_, answer)) => match self.keep(answer) {
-                    Ok(kept) => self.stop(&error, Some(kept)),
-                    Err(stop) => stop,
-                },
-            }),
+            Err(error) => {
+                self.charge(error.spent())?;
+                let kept = match too_long(&error) {
+                    None => None,
+                    Some((_, answer)) => Some(self.keep(answer)?),
+                };
+                Err(self.stop(&error, kept))
+            }
         }
     }
 
@@ -138,7 +143,8 @@ impl Workshop<'_> {
             kept_answer,
             kept_part,
             citations: None,
-            is_final: !error.may_pass(),
+            // One that was asked for a shorter answer and gave none is not asked for one more.
+            is_final: kept_answer.is_some() || !error.may_pass(),
         }
         .into()
     }

@@ -8,7 +8,7 @@ use std::{
 
 use callosum_agents::{
     health::Health,
-    protocol::{Answer, LONGEST_SUMMARY, Request},
+    protocol::{Answer, LONGEST_SUMMARY, Request, Spent},
     registry::Executor,
 };
 use callosum_evidence::{citation::Review, secrets};
@@ -32,9 +32,6 @@ use crate::{
     mode::Decision,
     task::{Task, TaskIndex},
 };
-
-/// The key of an answer's metadata that has what it cost, in US dollars.
-const COST_KEY: &str = "cost_usd";
 
 /// The largest ledger, in bytes, that is hashed around what an executor does: a few milliseconds
 /// once a run, and after a try that failed.
@@ -266,8 +263,7 @@ impl Workshop<'_> {
                 self.record(record::beside_ledger(about.denied(&words), before, after))?;
             }
             let answer = &asked.answer;
-            let tokens = asked.tokens_before + answer.tokens_used;
-            self.means.budget.charge(tokens, cost_of(answer))?;
+            self.charge(answer.spent())?;
             let objection = match self.judge(job.task, answer) {
                 Ok(mut judged) => {
                     self.record(about.validated(answer.checksum))?;
@@ -415,15 +411,15 @@ impl Workshop<'_> {
         }
     }
 
+    /// Counts what an executor says that it took, whatever comes of its answer.
+    pub(super) fn charge(&self, spent: Spent) -> Result<(), Stop> {
+        let cost = Money::of_dollars(spent.cost_usd);
+        Ok(self.means.budget.charge(spent.tokens, cost)?)
+    }
+
     pub(super) fn record(&self, event: AuditEvent) -> Result<(), Stop> {
         Ok(self.means.ledger.record(event)?)
     }
-}
-
-/// What an executor says that its answer cost, in US dollars.
-fn cost_of(answer: &Answer) -> Money {
-    let cost = answer.metadata.get(COST_KEY).and_then(Value::as_f64);
-    cost.map_or(Money(0), Money::of_dollars)
 }
 
 /// What is to be said to the executor, where asking once more may help.

@@ -75,13 +75,16 @@ impl From<DiskError> for Stop {
     }
 }
 
-/// An error and its causes on one line.
+/// An error and its causes on one line, but for those that it has said already.
 pub(super) fn one_line(error: &(dyn std::error::Error + 'static)) -> String {
     let mut line = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {
-        line.push_str(": ");
-        line.push_str(&cause.to_string());
+        let words = cause.to_string();
+        if !line.contains(&words) {
+            line.push_str(": ");
+            line.push_str(&words);
+        }
         next = cause.source();
     }
     line

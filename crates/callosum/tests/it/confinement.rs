@@ -262,7 +262,7 @@ exit 1
     for name in [".claude/settings.json", ".claude.json"] {
         env.write(at_home(name), "{}");
     }
-    attempt("settings: {}, state: planted");
+    attempt("settings: planted, state: planted");
     for name in planted {
         let found = std::fs::read_to_string(at_home(name)).ok();
         let was_there = [".claude/settings.json", ".claude.json"].contains(&name);
@@ -283,7 +283,18 @@ fn a_held_client_sees_no_keys_of_others() {
     let toml = "model = \"kept\"\n[mcp_servers.s]\nurl = \"https://u\"\nbearer_token = \"canary\"\n\
         [mcp_servers.s.env]\nK = \"canary\"\n[mcp_servers.s.http_headers]\nX = \"canary\"\n";
     for (client, version, files) in [
-        ("claude", "2.1.330", vec![(".claude.json", json)]),
+        (
+            "claude",
+            "2.1.330",
+            vec![
+                (".claude.json", json),
+                (".claude/settings.json", json),
+                (
+                    ".claude/.credentials.json",
+                    r#"{"claudeAiOauth": {"k": "kept"}, "mcpOAuth": {"s": "canary"}}"#,
+                ),
+            ],
+        ),
         (
             "codex",
             "codex-cli 0.169.0",

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use callosum_host::Disk;
 use callosum_ledger::{LedgerPaths, locks::ExclusiveLedger};
 use callosum_testkit::{Output, TestEnv, fakes};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::projects::{register, register_with, two_languages};
+use crate::projects::{register, register_with, two_languages, with_executor};
 
 /// Delegates once to an executor that behaves like this, without retries.
 fn delegate_to(options: &str) -> (TestEnv, Value) {
@@ -105,6 +105,31 @@ fn a_long_summary_is_asked_to_be_shorter_and_never_lost() {
         .join(&hash[..2])
         .join(&hash[2..]);
     assert!(kept.is_file(), "{details}");
+}
+
+/// CAL-SCH-3: an executor that was asked for a shorter answer and gave none is not tried again.
+#[test]
+fn a_summary_that_stays_too_long_is_not_asked_for_a_third_time() {
+    let env = with_executor(&fakes::fake("--always-long"));
+    env.run(["delegate", "tell", "--json"]).ended_with(1);
+    let retries = env.run(["audit", "query", "--event", "retry", "--json"]);
+    let retries = retries.success().json();
+    assert_eq!(retries["records"], json!([]), "{retries}");
+}
+
+/// REQ-GOV-004: what refused answers took counts for the bounds, and so does asking once more.
+#[test]
+fn answers_that_are_refused_count_for_the_budget() {
+    let env = with_executor(&fakes::fake("--always-long"));
+    for (bound, words) in [
+        ("--max-spawns", "max_spawns of 1"),
+        ("--max-tokens", "max_tokens of 1"),
+    ] {
+        let over = env.run(["delegate", "tell", bound, "1", "--json"]);
+        let over = over.ended_with(1).json();
+        let said = over["error"]["message"].as_str().unwrap();
+        assert!(said.contains(words), "{over}");
+    }
 }
 
 /// CAL-SCH-3: a short summary is marked, and refused where the project is strict.

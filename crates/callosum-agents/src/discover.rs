@@ -36,6 +36,9 @@ pub enum Speaks {
     Guess,
 }
 
+/// Where Ollama's server listens that its command line asks.
+const OLLAMA: &str = "127.0.0.1:11434";
+
 /// All of them. The first three are the seed's own (CAL §11.3).
 pub const KNOWN: [Known; 10] = [
     seed("ollama-code", "ollama-code -p {prompt}"),
@@ -103,7 +106,7 @@ impl Known {
         (self.speaks == Speaks::Guess).then(|| {
             format!(
                 "which model it runs is for a person to say: callosum executor register {} \
-                 --protocol text --command '{}'",
+                 --protocol text --command '{}' --network {OLLAMA}",
                 self.id, self.command_template
             )
         })

@@ -3,10 +3,18 @@
 use serde_json::Value;
 
 use crate::{
-    dialect::{CUT_OFF, Complaint, MOST_TOKENS, TOOL_REFUSED},
+    dialect::{CUT_OFF, Complaint, MOST_TOKENS, TOOL_REFUSED, Tokens},
     runner::LARGEST_ANSWER,
     transport::Event,
 };
+
+/// What an agent does between two messages of one turn.
+const WORK: [&str; 4] = [
+    "agent_thought_chunk",
+    "plan",
+    "tool_call",
+    "tool_call_update",
+];
 
 /// An answer that is coming. The last message is the answer: what an agent says before it calls a
 /// tool is not.
@@ -22,9 +30,15 @@ pub(super) struct Session {
     says_something: bool,
     /// Whether a tool was called, or was to be, since the text came.
     interrupted: bool,
+    /// Whether the agent did anything but say something since the text came.
+    did_else: bool,
+    /// Whether a message began right behind another one that had said something: an agent whose stream
+    /// was cut lets its model go on from there, in a message that has the rest alone.
+    went_on: bool,
     /// What the agent was refused last, in its own words.
     refused: Option<String>,
-    usage: Option<Value>,
+    /// What each call of its model took, where the agent says it with the call.
+    used: Option<Tokens>,
     cost_usd: Option<f64>,
     /// What came of all that, until it was told.
     pub(super) events: Vec<Event>,
@@ -40,13 +54,19 @@ impl Session {
             return true;
         }
         let update = &told["update"];
-        match update["sessionUpdate"].as_str().unwrap_or_default() {
+        let kind = update["sessionUpdate"].as_str().unwrap_or_default();
+        self.did_else |= WORK.contains(&kind);
+        match kind {
             "agent_message_chunk" => {
                 let message = update["messageId"].as_str();
                 let is_another = message.is_some() && self.message.as_deref() != message;
+                if is_another && !self.did_else && self.says_something {
+                    self.went_on = true;
+                }
                 if self.interrupted || is_another {
                     self.begin_anew();
                 }
+                self.did_else = false;
                 self.message = message.map(str::to_owned);
                 if let Some(text) = update.pointer("/content/text").and_then(Value::as_str) {
                     self.bytes += text.len();
@@ -55,8 +75,8 @@ impl Session {
                         text: text.to_owned(),
                     });
                 }
-                if let Some(usage) = update.pointer("/_meta/usage") {
-                    self.usage = Some(usage.clone());
+                if let Some(used) = update.pointer("/_meta/usage").and_then(usage) {
+                    self.used = Some(self.used.unwrap_or_default().and(used));
                 }
             }
             "agent_thought_chunk" => self.doing("thinks".to_owned()),
@@ -80,6 +100,7 @@ impl Session {
     /// Takes note that the agent wants to use a tool: some tell of the call only where it is granted.
     pub(super) fn interrupt(&mut self) {
         self.interrupted = true;
+        self.did_else = true;
     }
 
     /// Takes note of what the agent may not do, in its own words.
@@ -91,6 +112,7 @@ impl Session {
     fn begin_anew(&mut self) {
         self.bytes = 0;
         self.says_something = false;
+        self.went_on &= !self.interrupted;
         self.interrupted = false;
         self.events.push(Event::Anew);
     }
@@ -116,6 +138,10 @@ impl Session {
                 CUT_OFF,
                 "the agent says that it is done, and counts no token of an answer".to_owned(),
             ),
+            "end_turn" if self.went_on => (
+                CUT_OFF,
+                "the agent began a message where the one before had not ended".to_owned(),
+            ),
             "end_turn" => return Ok(self.whole(result)),
             "refusal" => ("refusal", "the agent refused to go on".to_owned()),
             "max_tokens" | "max_turn_requests" => (
@@ -129,10 +155,17 @@ impl Session {
 
     fn whole(&mut self, result: &Value) -> Vec<Event> {
         let mut events = std::mem::take(&mut self.events);
-        let reported = result.get("usage").or(self.usage.as_ref());
         let quota = result.pointer("/_meta/quota/token_count");
-        let reported = reported.filter(|usage| usage.is_object()).or(quota);
-        events.extend(reported.and_then(usage));
+        let reported = result.get("usage").filter(|usage| usage.is_object());
+        let used = match reported.or(quota) {
+            Some(reported) => usage(reported),
+            None => self.used,
+        };
+        events.extend(used.map(|used| Event::Usage {
+            input: used.input,
+            cached: used.cached,
+            output: used.output,
+        }));
         let model = result.pointer("/_meta/quota/model_usage/0/model");
         events.extend(model.and_then(Value::as_str).map(|name| Event::Model {
             name: name.to_owned(),
@@ -155,7 +188,7 @@ fn counts_nothing(result: &Value) -> bool {
 }
 
 /// Tokens, however an agent names them; nothing where a number is none that can be.
-fn usage(said: &Value) -> Option<Event> {
+fn usage(said: &Value) -> Option<Tokens> {
     let count = |names: &[&str]| {
         let mut found = names.iter().map(|name| &said[*name]);
         match found.find(|count| !count.is_null()) {
@@ -167,7 +200,7 @@ fn usage(said: &Value) -> Option<Event> {
     let input = count(&["inputTokens", "input_tokens"])?;
     // Whether those from a cache count as input differs; the total does not.
     let total = count(&["totalTokens", "total_tokens"])?;
-    Some(Event::Usage {
+    Some(Tokens {
         input: input.max(total.saturating_sub(output)),
         cached: count(&["cachedReadTokens", "cachedInputTokens", "cached_tokens"])?,
         output,

@@ -161,7 +161,8 @@ const LOGGED_OUT: [&str; 10] = [
     "no auth type is selected",
     "missing environment variable",
 ];
-const LIMITED: [&str; 10] = [
+const LIMITED: [&str; 11] = [
+    "credit balance is too low",
     "exhausted your daily quota",
     "exhausted your capacity",
     "insufficient_quota",
@@ -324,6 +325,7 @@ mod tests {
                 Some("in 17.7s"),
             ),
             ("Resource has been exhausted (e.g. check quota).", None),
+            ("Credit balance is too low", None),
             (
                 "[API Error: You have exhausted your daily quota on this model.]",
                 None,

@@ -156,10 +156,10 @@ impl ClientFault {
             (Self::ToolRefused { .. }, _) => {
                 "ask for what it can find by reading files of the project".to_owned()
             }
-            (Self::Refused { .. }, Some(client)) => {
+            (Self::Refused { .. }, Some(client)) if client.hooks.is_some() => {
                 format!(
-                    "look at the hooks and rules in {} of {}",
-                    client.settings, client.program
+                    "look at the hooks and rules in ~/{}/{} of {}",
+                    client.home.folder, client.settings, client.program
                 )
             }
             _ => return None,

@@ -68,7 +68,7 @@ impl Tokens {
     }
 
     /// Both together.
-    pub(super) fn and(self, other: Self) -> Self {
+    pub(crate) fn and(self, other: Self) -> Self {
         Self {
             input: self.input.saturating_add(other.input),
             cached: self.cached.saturating_add(other.cached),

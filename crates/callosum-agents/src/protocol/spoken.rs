@@ -13,10 +13,15 @@ use super::{answer::LONGEST_SUMMARY, request::Request};
 /// Seed CAL §9.2: a useful summary has at least 2 KB.
 const SHORTEST_SUMMARY: usize = 2_048;
 
+/// What a text begins with that some client takes for a command of its own, and asks no model: `/help`,
+/// `!ls`, `#note`, `@file`, `?`. A prompt never is one.
+const COMMANDS: [char; 5] = ['/', '!', '#', '@', '?'];
+
 impl Request {
     /// The question and all that belongs to it, in words.
     ///
-    /// The question comes first, as it was asked. A request without a context, as in the handshake,
+    /// The question comes first, as it was asked; behind a line of ours where a client would take it for
+    /// a command of its own. A request without a context, as in the handshake,
     /// is its question alone.
     pub fn spoken(&self) -> String {
         let mut text = self.spoken_plainly();
@@ -65,7 +70,11 @@ impl Request {
     }
 
     fn spoken_question(&self, context: &Map<String, Value>) -> String {
-        let mut text = format!("{}\n", self.prompt);
+        let mut text = String::new();
+        if self.prompt.trim_start().starts_with(COMMANDS) {
+            text.push_str("The question is:\n\n");
+        }
+        let _ = writeln!(text, "{}", self.prompt);
         if let Some(task) = text_of(context, "kind").and_then(task_of) {
             let _ = writeln!(text, "\nTask: {task}");
         }
@@ -138,6 +147,21 @@ mod tests {
     }
 
     /// CAL-EXE-1: the handshake's words arrive as they are.
+    /// REQ-SYS-002: a prompt that a client would take for a command of its own is a question.
+    #[test]
+    fn a_prompt_is_no_command_of_a_client() {
+        for prompt in ["/cost", " !ls", "#x", "@file", "?"] {
+            let text = request(&json!({"kind": "scan"}));
+            let text = Request {
+                prompt: prompt.to_owned(),
+                ..text
+            }
+            .spoken_plainly();
+            let question = format!("The question is:\n\n{prompt}\n");
+            assert!(text.starts_with(&question), "{text}");
+        }
+    }
+
     #[test]
     fn a_question_without_a_context_is_spoken_alone() {
         assert_eq!(Request::bare("ping").spoken(), "ping");

@@ -18,7 +18,8 @@ impl Money {
 
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "${:.2}", self.0 as f64 / 10_000.0)
+        let digits = if self.0.is_multiple_of(100) { 2 } else { 4 };
+        write!(f, "${:.digits$}", self.0 as f64 / 10_000.0)
     }
 }
 

@@ -14,7 +14,7 @@ use tokio::{
 
 use super::{job::converse, policy::Policy};
 use crate::{
-    dialect::Complaint,
+    dialect::{CUT_OFF, Complaint},
     protocol::Request,
     registry::Executor,
     transport::{Event, Job, LONGEST_MESSAGE, Transport, Want},
@@ -324,6 +324,53 @@ fn an_answer_of_which_no_token_was_counted_is_cut() {
     assert!(of(&json!({"token_count": some, "model_usage": []})).is_ok());
     assert!(of(&json!({"token_count": nothing, "model_usage": [{"model": "m"}]})).is_ok());
     assert!(of(&json!(null)).is_ok());
+}
+
+/// CAL-ERR-1: a message right behind another one goes on where that was cut, and its text is the rest
+/// alone; with work between them, or a tool after both, it is a message like others.
+#[test]
+fn a_message_that_goes_on_from_a_cut_one_is_no_answer() {
+    let say = |id: &str, text: &str| {
+        update(&json!({
+            "sessionUpdate": "agent_message_chunk", "messageId": id,
+            "content": {"type": "text", "text": text},
+        }))
+    };
+    let between = |updates: &[Value]| {
+        let mut lines = vec![HELLO.to_owned(), OPENED.to_owned(), say("1", "Half of ")];
+        lines.extend(updates.iter().map(update));
+        lines.extend([say("2", "the answer."), ENDED.to_owned()]);
+        let (_, events, ended) = played(asked(), Path::new("/"), &lines.join("\n"));
+        (text_of(&events), ended)
+    };
+    let cost = json!({"sessionUpdate": "usage_update", "used": 1, "size": 2});
+    for updates in [vec![], vec![cost]] {
+        let ended = between(&updates).1;
+        assert_eq!(ended.unwrap_err().kind.as_deref(), Some(CUT_OFF));
+    }
+    let thought = json!({
+        "sessionUpdate": "agent_thought_chunk", "content": {"type": "text", "text": "so"},
+    });
+    let (text, ended) = between(&[thought]);
+    assert_eq!((text.as_str(), ended.is_ok()), ("the answer.", true));
+}
+
+/// CAL-COM-1: where an agent counts each call of its model, all calls count.
+#[test]
+fn what_each_call_took_is_added_up() {
+    let counted = |input: u64| {
+        update(&json!({
+            "sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x"},
+            "_meta": {"usage": {"inputTokens": input, "outputTokens": 1}},
+        }))
+    };
+    let lines = [HELLO, OPENED, &counted(10), &counted(20), ENDED].join("\n");
+    let (_, events, _) = played(asked(), Path::new("/"), &lines);
+    let counts = events.iter().find_map(|event| match event {
+        Event::Usage { input, output, .. } => Some((*input, *output)),
+        _ => None,
+    });
+    assert_eq!(counts, Some((30, 2)));
 }
 
 /// CAL-COM-1: what an agent tells of another session is no part of the answer.

@@ -101,6 +101,14 @@ pub(super) fn run(context: &Context, _args: &DiscoverArgs) -> Result<(), Command
             .say("no known executor is in PATH; scout is always there");
         return Ok(());
     }
+    let is_new = |one: &FoundOutput| one.registered_now && one.status == Status::Active.to_string();
+    if found.iter().any(is_new) {
+        let next = Roster::load(context)?.candidates();
+        let next = next.first().map_or("nobody", String::as_str);
+        context
+            .ui
+            .say(&format!("tasks that name nobody go to {next}"));
+    }
     let mut table = Table::new(&["id", "status", "program", "note"]);
     for one in found {
         let note = match (one.registered_now, one.reason) {

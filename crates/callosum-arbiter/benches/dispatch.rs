@@ -25,7 +25,7 @@ use std::{
 };
 
 use callosum_agents::{
-    confinement::{Confiner, Connections, Names, Policy, Protected, System},
+    confinement::{Confiner, Connections, LastTranscript, Names, Policy, Protected, System},
     protocol::Request,
     registry::{Capabilities, Executor, Registry, Status},
     runner::{self, Patience, Surroundings},
@@ -80,6 +80,7 @@ fn main() {
         temporary: folder.path().to_owned(),
         confiner: None,
         connections: Connections::default(),
+        transcript: LastTranscript::default(),
         cancel: cancel.clone(),
         patience: Patience::default(),
         waits: 0,

@@ -14,6 +14,7 @@ mod opencode;
 mod qwen;
 mod standing;
 mod tool_servers;
+mod transcripts;
 mod version;
 
 pub use self::{

@@ -25,6 +25,7 @@ use super::{
     system::System,
 };
 use crate::{
+    client::Client,
     registry::Executor,
     runner::{RunError, Surroundings},
     template::Template,
@@ -252,6 +253,12 @@ impl Confiner {
         drop(proxy);
         drop(copies);
         if let Some(own_folder) = own_folder {
+            if let Some(client) = Client::behind(executor) {
+                let told = surroundings
+                    .transcript
+                    .read(client, disk, own_folder.source());
+                told.map_err(not_stored)?;
+            }
             own_folder.take_back(disk).map_err(not_stored)?;
         }
         let (run, report) = ran?;

@@ -17,6 +17,7 @@ mod policy;
 mod proxy;
 mod settings;
 mod system;
+mod transcript;
 
 pub use self::{
     confiner::Confiner,
@@ -25,4 +26,5 @@ pub use self::{
     policy::{InvalidHost, Policy, Whitelisted},
     proxy::{Connection, Connections, Names, Upstream, Verdict},
     system::{Missing, System},
+    transcript::LastTranscript,
 };

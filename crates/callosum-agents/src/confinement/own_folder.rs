@@ -82,6 +82,11 @@ impl OwnFolder {
         &self.path
     }
 
+    /// Where its files really are.
+    pub(super) fn source(&self) -> &Path {
+        self.scratch.path()
+    }
+
     /// How it is shown.
     pub(super) fn place(&self) -> Place {
         Place {

@@ -18,6 +18,10 @@ const SERVERS: [&str; 2] = ["mcpServers", "mcp_servers"];
 /// What they stand under at the top of a file: opencode's name, and how others start them.
 const SERVERS_AT_TOP: &str = "mcp";
 
+/// What of Codex's settings is about others: where its traces go, with headers, and the variables of what
+/// it starts.
+const OTHERS_OF_CODEX: [&str; 2] = ["otel", "shell_environment_policy"];
+
 /// What variables stand under at the top of Claude Code's settings, set for it and all that it starts.
 const ENVIRONMENT: &str = "env";
 
@@ -37,6 +41,9 @@ pub(super) fn for_an_analysis(path: &Path, bytes: &[u8], named: &[&str]) -> Opti
     if path.extension().is_some_and(|it| it == "toml") {
         let mut whole: toml::Table = text.parse().ok()?;
         whole.remove(SERVERS_AT_TOP);
+        for key in OTHERS_OF_CODEX {
+            whole.remove(key);
+        }
         strip_table(&mut whole);
         return Some(toml::to_string(&whole).ok()?.into_bytes());
     }
@@ -142,7 +149,8 @@ mod tests {
                 "theme": "dark", "projects": {"/p": {"mcp": "kept"}}, "list": [{"d": 1}]
             })
         );
-        let file = "model = \"m\"\n[mcp_servers.a]\nbearer_token = \"canary\"\n\
+        let file = "model = \"m\"\n[otel.exporter.otlp-http.headers]\nx = \"canary\"\n\
+            [shell_environment_policy.set]\nKEY = \"canary\"\n[mcp_servers.a]\nbearer_token = \"canary\"\n\
             [mcp_servers.a.http_headers]\nX = \"canary\"\n\
             [profiles.p]\nmodel = \"n\"\n[profiles.p.mcp_servers.b.env]\nKEY = \"canary\"\n";
         let copy: toml::Table = shown("config.toml", file).unwrap().parse().unwrap();

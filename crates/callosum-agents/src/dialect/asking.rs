@@ -35,6 +35,9 @@ pub const LARGEST_STREAM: usize = 64 * 1024 * 1024;
 /// Longest text of an answer that is looked at, in bytes.
 const LONGEST_TEXT: usize = 4 * 1024 * 1024;
 
+/// Lines of what a client said last that are looked at for why it kept silent.
+const LAST_LINES: usize = 8;
+
 /// Longest line that says what a client is doing, in bytes.
 pub(crate) const LONGEST_DOING: usize = 100;
 
@@ -65,7 +68,8 @@ pub(crate) fn ask(
         Err(error) => return Err(with_cause(dialect, executor, ear, error)),
     };
     let complaint = ended.complaint;
-    let hearing = ear.finish(&ended.error);
+    let mut hearing = ear.finish(&ended.error);
+    hearing.hold_against(Client::of(dialect), surroundings.transcript.take());
     let partial = hearing.text.clone();
     let spent = hearing.spent();
     let client_failed = |fault: ClientFault| RunError::Client {
@@ -108,10 +112,15 @@ fn with_cause(dialect: Dialect, executor: &Executor, ear: Ear, error: RunError) 
     };
     let hearing = ear.finish(&[]);
     let spent = hearing.spent();
-    let Some(words) = hearing.warning else {
+    // Some say it on standard error alone, line by line.
+    let said = hearing.warning.iter().map(String::as_str);
+    let faults = said
+        .chain(complaint.lines().rev())
+        .map(|words| Complaint::words(words).fault());
+    let named = |fault: &ClientFault| !matches!(fault, ClientFault::Other { .. });
+    let Some(fault) = faults.take(LAST_LINES).find(named) else {
         return error;
     };
-    let fault = Complaint::words(&words).fault();
     let waits_for_its_server = matches!(
         fault,
         ClientFault::NotLoggedIn { .. }
@@ -332,6 +341,16 @@ mod tests {
         let limited =
             after("Reconnecting... 1/5 (exceeded retry limit, last status: 429 Too Many Requests)");
         assert!(limited.contains("has reached its rate limit"), "{limited}");
+        let silence = RunError::Quiet {
+            executor: "qwen".to_owned(),
+            after: DIALECT_QUIET,
+            complaint:
+                "Attempt 3 failed with status 503. Retrying\nRetrying in 240s (attempt 3/10)"
+                    .to_owned(),
+            partial: None,
+        };
+        let told = with_cause(Dialect::Qwen, &executor, Ear::new(Dialect::Qwen), silence);
+        assert!(told.to_string().contains("overloaded"), "{told}");
         let mut ear = Ear::new(Dialect::Codex);
         for event in [
             json!({"type": "error", "message": "Reconnecting... 1/5 (429 Too Many Requests)"}),

@@ -161,7 +161,7 @@ const LOGGED_OUT: [&str; 10] = [
     "no auth type is selected",
     "missing environment variable",
 ];
-const LIMITED: [&str; 11] = [
+const LIMITED: [&str; 12] = [
     "credit balance is too low",
     "exhausted your daily quota",
     "exhausted your capacity",
@@ -173,6 +173,7 @@ const LIMITED: [&str; 11] = [
     "quota exceeded",
     "too many requests",
     "hit your limit",
+    "hit your weekly limit",
 ];
 const OVERLOADED: [&str; 5] = [
     "overloaded",
@@ -181,7 +182,10 @@ const OVERLOADED: [&str; 5] = [
     "service is unavailable",
     "service is currently unavailable",
 ];
-const CUT: [&str; 7] = [
+const CUT: [&str; 10] = [
+    "econnreset",
+    "closed unexpectedly",
+    "error: terminated",
     "incomplete response returned",
     "stream disconnected",
     "stream closed",

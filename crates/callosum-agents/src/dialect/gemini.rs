@@ -10,6 +10,9 @@ use super::{
     hearing::{Hearing, Tokens, at, busiest, count, text},
 };
 
+/// The client's program.
+pub(super) const CLIENT: &str = "gemini";
+
 pub(super) fn hear(hearing: &mut Hearing, event: &Value) {
     match text(event, &["type"]) {
         Some("init") => {
@@ -86,6 +89,15 @@ fn document(hearing: &mut Hearing, event: &Value) {
         })
         .reduce(Tokens::and);
     hearing.model = busiest(models, &["tokens", "candidates"]);
+}
+
+/// Whether a transcript of Gemini CLI ends with an answer that broke off: it counts tokens at the end of
+/// a model's stream, and ends its turn as usual where the stream broke off before.
+pub(super) fn broke_off(transcript: &[u8]) -> bool {
+    let lines = transcript.rsplit(|byte| *byte == b'\n');
+    let mut said = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+    said.find(|said| text(said, &["type"]) == Some("gemini"))
+        .is_some_and(|last| last.get("tokens").is_some_and(Value::is_null))
 }
 
 fn complaint(event: &Value, words: String) -> Complaint {

@@ -4,9 +4,14 @@ use callosum_host::process::Ending;
 use serde_json::Value;
 
 use super::{
-    claude, codex, complaint::Complaint, fault::ClientFault, gemini, name::Dialect, opencode, qwen,
+    claude, codex,
+    complaint::{CUT_OFF, Complaint},
+    fault::ClientFault,
+    gemini,
+    name::Dialect,
+    opencode, qwen,
 };
-use crate::{protocol::Spent, words::fit_shortly};
+use crate::{client::Client, protocol::Spent, words::fit_shortly};
 
 /// What was heard so far.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -84,6 +89,18 @@ impl Hearing {
         Spent {
             tokens: tokens.map_or(0, Tokens::used),
             cost_usd: self.cost_usd.unwrap_or(0.0),
+        }
+    }
+
+    /// Holds what was heard against what the client wrote into its transcript, where that was kept.
+    pub(crate) fn hold_against(&mut self, client: Option<&Client>, transcript: Option<Vec<u8>>) {
+        let is_gemini = client.is_some_and(|client| client.program == gemini::CLIENT);
+        if is_gemini
+            && self.failure.is_none()
+            && transcript.is_some_and(|it| gemini::broke_off(&it))
+        {
+            let words = "its transcript has no count of tokens for the end of its answer";
+            self.failure = Some(Complaint::of_kind(CUT_OFF, words));
         }
     }
 

@@ -13,7 +13,7 @@ use super::{
     start::{Errand, own_folder},
 };
 use crate::{
-    confinement::{Confiner, Connections, Reached},
+    confinement::{Confiner, Connections, LastTranscript, Reached},
     dialect::{self, ClientFault, Dialect},
     protocol::{Answer, AnswerError, Request, Spent, parse_answer},
     registry::{Executor, Kind},
@@ -49,6 +49,8 @@ pub struct Surroundings {
     pub confiner: Option<Arc<Confiner>>,
     /// Where the connections are told that confined executors ask for.
     pub connections: Connections,
+    /// Where the end of a held client's transcript is put before its folder goes.
+    pub transcript: LastTranscript,
     /// Ends the run when asked.
     pub cancel: Cancel,
     /// How long an executor may take whose entry says nothing else.

@@ -11,7 +11,7 @@ use callosum_testkit::fakes;
 
 use super::{listening::last_words, run::HEARD_COMPLAINT, *};
 use crate::{
-    confinement::Connections,
+    confinement::{Connections, LastTranscript},
     handshake::handshake,
     health::Health,
     protocol::{Answer, AnswerError, ChecksumBy, Request},
@@ -36,6 +36,7 @@ fn scene() -> Scene {
                 .to_vec(),
             temporary: root.join("tmp"),
             confiner: None,
+            transcript: LastTranscript::default(),
             connections: Connections::default(),
             cancel: Cancel::new().unwrap(),
             patience: Patience {

@@ -58,6 +58,7 @@ pub(crate) fn ask(
     let told = have_asked(transport, want, executor, surroundings, patience, heard)?;
     let complaint = told.complaint;
     let mut hearing = told.hearing;
+    hearing.hold_against(Client::behind(executor), surroundings.transcript.take());
     let partial = told.partial;
     let spent = hearing.spent();
     let thoughts = hearing.text.len() - without_thoughts(&hearing.text).len();

@@ -1,7 +1,7 @@
 //! [`Workshop::ask`]: one answer of an executor, and what is kept where there is none.
 
 use callosum_agents::{
-    confinement::Connections,
+    confinement::{Connections, LastTranscript},
     protocol::{Answer, AnswerError, Request},
     runner::{self, RunError, Sign, Surroundings},
 };
@@ -41,6 +41,7 @@ impl Workshop<'_> {
     ) -> Result<Asked, Stop> {
         let surroundings = &Surroundings {
             connections: Connections::default(),
+            transcript: LastTranscript::default(),
             ..self.means.surroundings.clone()
         };
         let mut unrecorded = None;

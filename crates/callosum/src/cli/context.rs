@@ -6,7 +6,7 @@ use std::{
 };
 
 use callosum_agents::{
-    confinement::{Confiner, Connections, Names, Protected, System, Upstream},
+    confinement::{Confiner, Connections, LastTranscript, Names, Protected, System, Upstream},
     runner::{Patience, Surroundings},
 };
 use callosum_arbiter::{circuit::Circuits, delegation::Provenance, slots::Slots};
@@ -257,6 +257,7 @@ impl Context {
                 .collect(),
             confiner: Some(Arc::clone(confiner)),
             connections: Connections::default(),
+            transcript: LastTranscript::default(),
             temporary,
             cancel: self.cancel.clone(),
             patience: Patience {

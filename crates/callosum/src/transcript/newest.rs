@@ -6,7 +6,7 @@ use std::{
 };
 
 use callosum_agents::client::Client;
-use callosum_host::{Disk, DiskError, OpenHow, disk::EntryKind};
+use callosum_host::{Disk, DiskError, OpenHow};
 use serde_json::Value;
 
 /// Transcripts that are opened to see whose project they are of, newest first.
@@ -26,11 +26,7 @@ pub(crate) fn newest(
 ) -> Result<Option<PathBuf>, DiskError> {
     let mut found: Vec<(SystemTime, PathBuf)> = Vec::new();
     for (client, home) in homes {
-        let mut paths = vec![home.clone()];
-        for part in client.transcripts.split('/') {
-            paths = matching(disk, &paths, part)?;
-        }
-        for path in paths {
+        for path in client.transcripts_below(disk, home)? {
             if let Some(stat) = disk.stat(&path)? {
                 found.push((stat.modified, path));
             }
@@ -43,41 +39,6 @@ pub(crate) fn newest(
         }
     }
     Ok(None)
-}
-
-/// What in these folders has a name that fits `pattern`, in which `*` stands for anything.
-fn matching(disk: &Disk, folders: &[PathBuf], pattern: &str) -> Result<Vec<PathBuf>, DiskError> {
-    if !pattern.contains('*') {
-        return Ok(folders.iter().map(|folder| folder.join(pattern)).collect());
-    }
-    let mut found = Vec::new();
-    for folder in folders {
-        let is_folder = disk
-            .stat(folder)?
-            .is_some_and(|stat| stat.kind == EntryKind::Folder);
-        if !is_folder {
-            continue;
-        }
-        for entry in disk.list_dir(folder)? {
-            if entry.name.to_str().is_some_and(|name| fits(name, pattern)) {
-                found.push(folder.join(&entry.name));
-            }
-        }
-    }
-    Ok(found)
-}
-
-fn fits(name: &str, pattern: &str) -> bool {
-    let Some((before, after)) = pattern.split_once('*') else {
-        return name == pattern;
-    };
-    let Some(rest) = name.strip_prefix(before) else {
-        return false;
-    };
-    rest.char_indices()
-        .map(|(at, _)| at)
-        .chain([rest.len()])
-        .any(|at| fits(&rest[at..], after))
 }
 
 /// Whether a transcript is of a session in one of these folders, as its first lines say.
@@ -139,13 +100,5 @@ mod tests {
         let modified = disk.stat(&newer).unwrap().unwrap().modified;
         assert!(modified > SystemTime::UNIX_EPOCH);
         assert_eq!(find(), Some(newer));
-    }
-
-    #[test]
-    fn a_star_stands_for_anything() {
-        assert!(fits("session-1.json", "session-*.json*"));
-        assert!(fits("a.jsonl", "*.json*"));
-        assert!(!fits("a.json.txt", "*.jsonl"));
-        assert!(!fits("x", "rollout-*"));
     }
 }

@@ -1,7 +1,7 @@
 //! Small projects to work on.
 
 use callosum_agents::{
-    confinement::Connections,
+    confinement::{Connections, LastTranscript},
     runner::{Patience, Surroundings},
 };
 use callosum_host::{Disk, process::Cancel};
@@ -70,6 +70,7 @@ pub(crate) fn surroundings(env: &TestEnv) -> Surroundings {
         temporary: env.folder().join("temporary"),
         confiner: None,
         connections: Connections::default(),
+        transcript: LastTranscript::default(),
         cancel: Cancel::new().unwrap(),
         patience: Patience::default(),
         waits: 3,

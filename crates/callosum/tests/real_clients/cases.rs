@@ -32,6 +32,7 @@ pub(crate) static ALL: &[Case] = &[
         names_a_prompt_that_is_too_long,
     ),
     ("outlives_a_rate_limit", outlives_a_rate_limit),
+    ("takes_no_half_for_an_answer", takes_no_half_for_an_answer),
     (
         "retains_what_was_found_before",
         retains_what_was_found_before,
@@ -129,14 +130,22 @@ impl<'a> Stage<'a> {
     }
 
     fn delegate_to(&self, name: &str, turns: &[Turn], before: Option<&str>) -> (i32, Value) {
+        let linked = before.map(|id| ["--link", id]).into_iter().flatten();
+        let output = self.delegation(name, turns).arguments(linked).run();
+        (output.code, output.json())
+    }
+
+    /// The same in one try.
+    fn delegate_once_to(&self, name: &str, turns: &[Turn]) -> (i32, Value) {
+        let output = self.delegation(name, turns).env("CAL_RETRY_MAX", "0").run();
+        (output.code, output.json())
+    }
+
+    fn delegation(&self, name: &str, turns: &[Turn]) -> Run {
         let prompt = format!("Say what is there. {}", Turn::script(turns));
-        let output = self
-            .callosum()
+        self.callosum()
             .arguments(["delegate", &prompt, "--json"])
             .arguments(["--executor", name])
-            .arguments(before.map(|id| ["--link", id]).into_iter().flatten())
-            .run();
-        (output.code, output.json())
     }
 
     /// The turns by which a model answers in the form that the client asks for.
@@ -368,6 +377,51 @@ fn outlives_a_rate_limit(client: &Client, installed: &Installed) {
     assert_eq!(output["summary"], "All is well.");
     let heard = stage.server.heard();
     assert!(heard.iter().any(|heard| heard.status == 429));
+}
+
+/// CAL-ERR-1: what broke off behind a first call of the model is no answer, whether the client says so or
+/// not, nor is the rest that a client has the model write then; by way of ACP neither.
+fn takes_no_half_for_an_answer(client: &Client, installed: &Installed) {
+    // opencode tries each cut stream again for more than a minute.
+    let Some(shell) = &client.shell else {
+        return;
+    };
+    let stage = Stage::new(client, installed);
+    stage.register();
+    let call = Call {
+        name: shell.tool.to_owned(),
+        input: json!({shell.key: "ls", "description": "list it"}),
+        ..Call::default()
+    };
+    let turns = [
+        Turn {
+            calls: vec![call],
+            ..Turn::text("Looking.")
+        },
+        Turn {
+            cut: true,
+            ..Turn::text("This is the first half of a")
+        },
+        Turn::text("and this is the rest of it."),
+    ];
+    let mut executors = vec![client.name];
+    if let Some(agent) = &client.agent {
+        stage.register_agent(agent);
+        executors.push("agent");
+    }
+    for executor in executors {
+        let (ended, output) = stage.delegate_once_to(executor, &turns);
+        let half = output["summary"].as_str().unwrap_or_default();
+        assert!(
+            !half.contains("half") && !half.contains("rest"),
+            "{output:#}"
+        );
+        assert_eq!(
+            (ended, &output["error"]["code"]),
+            (1, &json!("E003")),
+            "{output:#}"
+        );
+    }
 }
 
 /// So many facts are found in a first session.

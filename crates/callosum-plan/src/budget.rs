@@ -102,6 +102,9 @@ impl Budget {
         // A map's nodes are half empty at worst.
         let each = 2 * (size_of::<Value>() + size_of::<Key>()) as u64;
         self.allocate(entries.len() as u64 * each + 64)?;
+        // Keys are compared whole, and texts among them may be long.
+        let looks = entries.keys().map(|key| key.weight() / 256);
+        self.spend(looks.sum())?;
         Ok(Value::map(entries))
     }
 

@@ -25,6 +25,7 @@ mod print;
 mod program;
 mod proposal;
 mod reader;
+mod regular_expression;
 mod schema;
 mod span;
 mod value;

@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use crate::{
     capability::{Allowlist, CapabilityName, CapabilityPattern},
-    compile::{CompileOptions, PlanRule, Unbounded, compile, compile_forms},
+    compile::{CompileOptions, PlanRule, Unbounded, compile, compile_forms, hidden_characters},
     finding::Finding,
     form::{Form, FormKind},
     library::Library,
@@ -293,6 +293,10 @@ fn built(
         let message =
             "the plan can't be written as source: its arguments nest too deep, or it is too large";
         return Err(vec![Rejection::new("/steps", "too-large", message)]);
+    }
+    let hidden = hidden_characters(&source);
+    if !hidden.is_empty() {
+        return Err(of_findings("/steps", hidden));
     }
     compile_forms(&[plan], options)
         .map(|program| (program, source))

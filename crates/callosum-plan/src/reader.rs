@@ -9,7 +9,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use crate::{
-    form::{Form, FormKind},
+    form::{Form, FormKind, Name},
     span::Span,
 };
 
@@ -18,6 +18,9 @@ pub const MAX_DEPTH: usize = 128;
 
 /// How many bytes a source may have: 1 MiB.
 pub const MAX_SOURCE: usize = 1 << 20;
+
+/// How many bytes a symbol, a keyword or a number may have; they are compared without being counted.
+const MAX_NAME: usize = 256;
 
 /// Why a source can't be read.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -64,6 +67,16 @@ pub fn read_one(source: &str) -> Result<Form, ReadError> {
             "one form was expected, and there is none",
             None,
         )),
+    }
+}
+
+/// Returns the name of the keyword that is written as a colon and this text, where one is.
+pub(crate) fn keyword_of(text: &str) -> Option<Name> {
+    let is_name = !text.is_empty() && text.len() < MAX_NAME && text.bytes().all(continues_name);
+    let form = is_name.then(|| read_one(&format!(":{text}")))?;
+    match form.ok()?.kind {
+        FormKind::Keyword(name) => Some(name),
+        _ => None,
     }
 }
 
@@ -290,8 +303,18 @@ impl Reader<'_> {
             .count();
     }
 
-    /// Fails where a word runs into something that is not of it.
+    /// Fails where a word runs into something that is not of it, or is too long.
     fn end_of_word(&self, span: Span) -> Result<(), ReadError> {
+        if span.range().len() > MAX_NAME {
+            return Err(fault(
+                span,
+                format!(
+                    "a word has {} bytes, more than {MAX_NAME}",
+                    span.range().len()
+                ),
+                Some("long texts are strings"),
+            ));
+        }
         match self.peek() {
             None => Ok(()),
             Some(next) if next.is_ascii_whitespace() || "()[]{},;\"".contains(next) => Ok(()),

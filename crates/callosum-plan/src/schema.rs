@@ -4,11 +4,13 @@
 //! inferred: what has no type beside it takes any value. Capabilities say with the same expressions
 //! what they take and give.
 
-use regex::Regex;
+use std::cmp::Ordering;
 
 use crate::{
     finding::{Finding, Rule},
     form::{Form, FormKind},
+    library::compare_numbers,
+    regular_expression::RegularExpression,
     value::{Key, Value},
 };
 
@@ -50,12 +52,12 @@ enum Presence {
 
 #[derive(Clone, Debug)]
 enum Predicate {
-    Compare(Comparison, f64),
+    Compare(Comparison, Value),
     Equal(Value),
     NotEqual(Value),
-    InRange(f64, f64),
+    InRange(Value, Value),
     Length(Comparison, usize),
-    Matches(Regex),
+    Matches(RegularExpression),
     HasKeys(Vec<Key>),
 }
 
@@ -94,6 +96,9 @@ impl Schema {
 
     /// Parses a type expression.
     pub fn of_form(form: &Form) -> Result<Self, Finding> {
+        if patterns_in(form) > MAX_PATTERNS {
+            return Err(too_many_patterns(form));
+        }
         Ok(Self {
             shape: shape(form)?,
             text: form.to_string(),
@@ -108,14 +113,50 @@ impl Schema {
         value: &Value,
         permit: &mut impl FnMut(u64) -> Result<(), E>,
     ) -> Result<Option<String>, E> {
-        let mut path = String::from("the value");
+        let mut path = String::new();
         let fits = self.shape.fits(value, &mut path, permit)?;
-        Ok((!fits).then(|| format!("{path} is not of type {}", self.text)))
+        Ok((!fits).then(|| format!("the value{path} is not of type {}", self.shown())))
+    }
+
+    /// The type for a message, its beginning where it is long.
+    fn shown(&self) -> String {
+        match self.text.char_indices().nth(SHOWN) {
+            Some((end, _)) => format!("{}…", &self.text[..end]),
+            None => self.text.clone(),
+        }
     }
 
     /// Returns the type as it was written.
     pub fn as_str(&self) -> &str {
         &self.text
+    }
+}
+
+/// How many characters of a type stand in a message.
+const SHOWN: usize = 200;
+
+/// How many patterns of text the types of a program may have together.
+pub(crate) const MAX_PATTERNS: usize = 20;
+
+pub(crate) fn too_many_patterns(form: &Form) -> Finding {
+    Finding::new(
+        form.span,
+        Rule::TooLarge,
+        format!("the types have more than {MAX_PATTERNS} patterns of text"),
+    )
+    .with_hint("look at the text with `re-matches` in the body")
+}
+
+/// How many patterns of text a type has, each of which takes memory when it is made.
+pub(crate) fn patterns_in(form: &Form) -> usize {
+    match &form.kind {
+        FormKind::Keyword(name) => usize::from(&**name == "matches-regex"),
+        FormKind::Vector(items) | FormKind::List(items) => items.iter().map(patterns_in).sum(),
+        FormKind::Map(entries) => entries
+            .iter()
+            .map(|(key, value)| patterns_in(key) + patterns_in(value))
+            .sum(),
+        _ => 0,
     }
 }
 
@@ -217,12 +258,15 @@ fn predicate(form: &Form) -> Result<Predicate, Finding> {
     let FormKind::Vector(parts) = &form.kind else {
         return Err(refuse());
     };
-    let (Some(name), arguments) = (parts.first().and_then(Form::as_keyword), &parts[1..]) else {
+    let Some((head, arguments)) = parts.split_first() else {
+        return Err(refuse());
+    };
+    let Some(name) = head.as_keyword() else {
         return Err(refuse());
     };
     let number = |form: &Form| match form.kind {
-        FormKind::Integer(value) => Ok(value as f64),
-        FormKind::Float(value) => Ok(value),
+        FormKind::Integer(value) => Ok(Value::Integer(value)),
+        FormKind::Float(value) => Ok(Value::Float(value)),
         _ => Err(refuse()),
     };
     let count = |form: &Form| match form.kind {
@@ -264,13 +308,11 @@ fn predicate(form: &Form) -> Result<Predicate, Finding> {
                 },
             ],
         ) => {
-            let built = regex::RegexBuilder::new(pattern)
-                .size_limit(1 << 20)
-                .build();
-            Predicate::Matches(built.map_err(|_| {
+            let built = RegularExpression::parse(pattern);
+            Predicate::Matches(built.map_err(|why| {
                 malformed(
                     form,
-                    format!("`{form}` has a pattern that is none, or too large"),
+                    format!("`{form}` has a pattern that can't be used: {why}"),
                 )
             })?)
         }
@@ -301,7 +343,7 @@ impl Shape {
             | (Self::AnyMap, Value::Map(_)) => true,
             (Self::Vector(item), Value::Vector(items)) => {
                 for (index, value) in items.iter().enumerate() {
-                    if !within(item, value, path, &format!("[{index}]"), permit)? {
+                    if !within(item, value, path, || format!("[{index}]"), permit)? {
                         return Ok(false);
                     }
                 }
@@ -312,7 +354,7 @@ impl Shape {
                     return Ok(false);
                 }
                 for (index, (shape, value)) in shapes.iter().zip(items.iter()).enumerate() {
-                    if !within(shape, value, path, &format!("[{index}]"), permit)? {
+                    if !within(shape, value, path, || format!("[{index}]"), permit)? {
                         return Ok(false);
                     }
                 }
@@ -320,15 +362,16 @@ impl Shape {
             }
             (Self::Record(entries), Value::Map(map)) => {
                 for (key, shape, presence) in entries {
-                    let step = format!("{{{}}}", key.to_value());
+                    permit(1 + key.weight() / 256)?;
+                    let step = || at_key(key);
                     let Some(value) = map.get(key) else {
                         if *presence == Presence::Required {
-                            path.push_str(&step);
+                            path.insert_str(0, &step());
                             return Ok(false);
                         }
                         continue;
                     };
-                    if !within(shape, value, path, &step, permit)? {
+                    if !within(shape, value, path, step, permit)? {
                         return Ok(false);
                     }
                 }
@@ -336,9 +379,10 @@ impl Shape {
             }
             (Self::MapOf(key_shape, shape), Value::Map(map)) => {
                 for (key, value) in map.iter() {
-                    let step = format!("{{{}}}", key.to_value());
-                    if !within(key_shape, &key.to_value(), path, &step, permit)?
-                        || !within(shape, value, path, &step, permit)?
+                    permit(1 + key.weight() / 256)?;
+                    let step = || at_key(key);
+                    if !within(key_shape, &key.to_value(), path, step, permit)?
+                        || !within(shape, value, path, step, permit)?
                     {
                         return Ok(false);
                     }
@@ -378,20 +422,30 @@ impl Shape {
     }
 }
 
+/// Whether a part fits; where it does not, the way to it is put before what is told of it.
 fn within<E>(
     shape: &Shape,
     value: &Value,
     path: &mut String,
-    step: &str,
+    step: impl Fn() -> String,
     permit: &mut impl FnMut(u64) -> Result<(), E>,
 ) -> Result<bool, E> {
-    let length = path.len();
-    path.push_str(step);
     let fits = shape.fits(value, path, permit)?;
-    if fits {
-        path.truncate(length);
+    if !fits {
+        path.insert_str(0, &step());
     }
     Ok(fits)
+}
+
+/// A key as a step of a way, its beginning where it is long.
+fn at_key(key: &Key) -> String {
+    let key = match key {
+        Key::Text(text) if text.len() > SHOWN => {
+            Value::text(text.chars().take(SHOWN).collect::<String>())
+        }
+        other => other.to_value(),
+    };
+    format!("{{{key}}}")
 }
 
 impl Predicate {
@@ -400,10 +454,8 @@ impl Predicate {
         value: &Value,
         permit: &mut impl FnMut(u64) -> Result<(), E>,
     ) -> Result<bool, E> {
-        let number = match value {
-            Value::Integer(value) => Some(*value as f64),
-            Value::Float(value) => Some(*value),
-            _ => None,
+        let compare = |how: Comparison, bound: &Value| {
+            compare_numbers(value, bound).is_some_and(|order| how.allows(order))
         };
         let length = match value {
             Value::Text(text) => {
@@ -415,20 +467,26 @@ impl Predicate {
             _ => None,
         };
         Ok(match self {
-            Self::Compare(how, bound) => number.is_some_and(|number| how.holds(&number, bound)),
-            Self::InRange(from, to) => number.is_some_and(|n| *from <= n && n <= *to),
-            Self::Length(how, bound) => length.is_some_and(|length| how.holds(&length, bound)),
+            Self::Compare(how, bound) => compare(*how, bound),
+            Self::InRange(from, to) => {
+                compare(Comparison::AtLeast, from) && compare(Comparison::AtMost, to)
+            }
+            Self::Length(how, bound) => length.is_some_and(|length| how.allows(length.cmp(bound))),
             Self::Equal(literal) => literal.equals(value, &mut *permit)?,
             Self::NotEqual(literal) => !literal.equals(value, &mut *permit)?,
             Self::Matches(pattern) => match value {
                 Value::Text(text) => {
-                    permit(text.len() as u64 / 8)?;
-                    pattern.is_match(text)
+                    permit(pattern.look(text.len()))?;
+                    pattern.regex().is_match(text)
                 }
                 _ => false,
             },
             Self::HasKeys(keys) => match value {
-                Value::Map(map) => keys.iter().all(|key| map.contains_key(key)),
+                Value::Map(map) => {
+                    let looks = keys.iter().map(|key| 1 + key.weight() / 256);
+                    permit(looks.sum())?;
+                    keys.iter().all(|key| map.contains_key(key))
+                }
                 _ => false,
             },
         })
@@ -436,13 +494,13 @@ impl Predicate {
 }
 
 impl Comparison {
-    fn holds<T: PartialOrd>(self, value: &T, bound: &T) -> bool {
+    fn allows(self, order: Ordering) -> bool {
         match self {
-            Self::Less => value < bound,
-            Self::AtMost => value <= bound,
-            Self::Exactly => value == bound,
-            Self::AtLeast => value >= bound,
-            Self::More => value > bound,
+            Self::Less => order.is_lt(),
+            Self::AtMost => order.is_le(),
+            Self::Exactly => order.is_eq(),
+            Self::AtLeast => order.is_ge(),
+            Self::More => order.is_gt(),
         }
     }
 }

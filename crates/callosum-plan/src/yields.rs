@@ -289,10 +289,11 @@ impl Counter<'_> {
             Expression::Parallel { branches, .. } => branches
                 .iter()
                 .fold(NONE, |sum, &group| plus(sum, self.of_function((group, 0)))),
-            Expression::Define { value, .. } => match self.subject.function(*value) {
-                // The global is counted where it is used.
-                Some(_) => NONE,
-                None => self.bound(*value),
+            Expression::Define { value, .. } => match self.subject.expressions[*value as usize] {
+                // The global is counted where it is used. One that is another name of a function is
+                // not known as it where it is called.
+                Expression::Function(_) => NONE,
+                _ => self.bound(*value),
             },
         }
     }

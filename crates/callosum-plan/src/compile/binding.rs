@@ -10,7 +10,7 @@ use crate::{
     finding::Rule,
     form::{Form, FormKind},
     program::{Binding, Expression, Id, Pattern},
-    schema::Schema,
+    schema::{MAX_PATTERNS, Schema, patterns_in, too_many_patterns},
     span::Span,
     value::Value,
 };
@@ -38,10 +38,15 @@ impl Compiler<'_> {
     }
 
     pub(super) fn schema(&mut self, form: &Form) -> Option<Schema> {
+        self.patterns += patterns_in(form);
+        if self.patterns > MAX_PATTERNS {
+            self.find(too_many_patterns(form));
+            return None;
+        }
         match Schema::of_form(form) {
             Ok(schema) => Some(schema),
             Err(finding) => {
-                self.findings.push(finding);
+                self.find(finding);
                 None
             }
         }

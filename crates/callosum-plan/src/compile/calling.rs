@@ -21,11 +21,9 @@ impl Compiler<'_> {
     }
 
     pub(super) fn query(&mut self, form: &Form, name: &str, arguments: &[Form]) -> Id {
-        let pairs: Vec<(Form, Form)> = arguments
-            .chunks_exact(2)
-            .map(|pair| (pair[0].clone(), pair[1].clone()))
-            .collect();
-        let asked = self.map(&pairs, form.span);
+        let (pairs, _) = arguments.as_chunks::<2>();
+        let pairs = pairs.iter().map(|[key, value]| (key, value));
+        let asked = self.map(pairs, form.span);
         self.call_of(form, name, vec![asked])
     }
 

@@ -35,6 +35,9 @@ pub(crate) const SPECIAL: [&str; 22] = [
     "checkpoint",
 ];
 
+/// How many collections one `for` goes over; each is a level of what the compiler nests.
+const MAX_COLLECTIONS: usize = 16;
+
 pub(super) fn is_special(name: &str) -> bool {
     SPECIAL.contains(&name)
 }
@@ -286,6 +289,16 @@ impl Compiler<'_> {
                 form,
                 "`for` has pairs of name and collection, and a body",
                 usage,
+            );
+        }
+        if pairs.len() / 2 > MAX_COLLECTIONS {
+            return self.malformed(
+                form,
+                format!(
+                    "`for` goes over {} collections, more than {MAX_COLLECTIONS}",
+                    pairs.len() / 2
+                ),
+                "take some of them apart in the body",
             );
         }
         if let Some(word) = pairs.iter().find(|form| form.as_keyword().is_some()) {

@@ -1,6 +1,9 @@
 //! Functions: their parameters, and those that are made together since they may call one another.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    slice,
+};
 
 use super::{
     Compiler,
@@ -18,6 +21,14 @@ pub(super) struct FunctionForm<'f> {
     pub(super) form: &'f Form,
     pub(super) parts: &'f [Form],
     pub(super) name: Option<&'f str>,
+    pub(super) takes: Takes,
+}
+
+/// Whether the parts of a function begin with its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Takes {
+    Parameters,
+    Nothing,
 }
 
 /// Whether the functions of a group are bound to names beside one another.
@@ -70,6 +81,7 @@ impl Compiler<'_> {
             form,
             parts: &items[2..],
             name: Some(name),
+            takes: Takes::Parameters,
         })
     }
 
@@ -91,7 +103,12 @@ impl Compiler<'_> {
         name: Option<&str>,
         global: Option<u32>,
     ) -> Id {
-        let function = FunctionForm { form, parts, name };
+        let function = FunctionForm {
+            form,
+            parts,
+            name,
+            takes: Takes::Parameters,
+        };
         let group = self.group(&[function], Siblings::Unknown);
         if let Some(global) = global {
             self.global_functions.insert(global, (group, 0));
@@ -101,17 +118,11 @@ impl Compiler<'_> {
 
     /// Functions without parameters, for what is evaluated apart from what stands around it.
     pub(super) fn branch(&mut self, form: &Form) -> u32 {
-        let parts = [
-            Form {
-                kind: FormKind::Vector(Vec::new()),
-                span: form.span,
-            },
-            form.clone(),
-        ];
         let function = FunctionForm {
             form,
-            parts: &parts,
+            parts: slice::from_ref(form),
             name: None,
+            takes: Takes::Nothing,
         };
         self.group(&[function], Siblings::Unknown)
     }
@@ -178,6 +189,11 @@ impl Compiler<'_> {
             frame: 0,
             body: 0,
         };
+        if function.takes == Takes::Nothing {
+            lambda.body = self.body(function.parts, function.form.span);
+            lambda.frame = self.scope().frame();
+            return lambda;
+        }
         // Samples of the language's papers also have round brackets here.
         let Some((
             Form {
@@ -243,7 +259,7 @@ impl Compiler<'_> {
         }
         match &typed[rest_at..] {
             [] => {}
-            [_, (pattern, schema)] if pattern.as_symbol() != Some("&") => {
+            [(_, None), (pattern, schema)] if pattern.as_symbol() != Some("&") => {
                 let schema = schema.and_then(|schema| self.schema(schema));
                 let slot = slots[rest_at];
                 let pattern = self.parameter(pattern, slot);
@@ -281,6 +297,7 @@ pub(super) fn function_parts<'f>(form: &'f Form, name: &'f str) -> FunctionForm<
         form,
         parts,
         name: Some(name),
+        takes: Takes::Parameters,
     }
 }
 

@@ -28,7 +28,7 @@ use crate::{
     program::{
         Expression, FunctionId, GroupDefinition, Id, Parameter, Program, StepDefinition, YieldBound,
     },
-    reader::read,
+    reader::{MAX_DEPTH, read},
     span::Span,
     value::{Key, Value},
     yields,
@@ -119,7 +119,9 @@ pub fn compile(source: &str, options: &CompileOptions) -> Result<Program, Vec<Fi
 /// Compiles forms that were read or built.
 pub fn compile_forms(forms: &[Form], options: &CompileOptions) -> Result<Program, Vec<Finding>> {
     let mut compiler = Compiler::new(options);
-    compiler.check_weight(forms);
+    if !compiler.check_weight(forms) {
+        return Err(compiler.findings);
+    }
     let entry = compiler.program(forms);
     compiler.finish(entry)
 }
@@ -133,13 +135,30 @@ const MAX_SUGGESTED: usize = 20;
 /// How many forms a program may have; a bound on what the compiler keeps.
 const MAX_FORMS: usize = 200_000;
 
+/// How deep forms may nest: as deep as the reader lets them, and what a plan is built around snippets.
+const DEEPEST: usize = MAX_DEPTH + 8;
+
 /// Characters that reorder or hide the text around them, so that a person approves what isn't there.
-fn hidden_characters(source: &str) -> Vec<Finding> {
-    let hides = |c: &char| {
-        matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-            || (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
+///
+/// A carriage return alone is one: some programs show a new line there, where a comment goes on, and
+/// terminals write over the line.
+pub(crate) fn hidden_characters(source: &str) -> Vec<Finding> {
+    let bytes = source.as_bytes();
+    let hides = |&(at, c): &(usize, char)| match c {
+        '\r' => bytes.get(at + 1) != Some(&b'\n'),
+        '\n' | '\t' => false,
+        '\u{ad}'
+        | '\u{61c}'
+        | '\u{180e}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{2069}'
+        | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e007f}' => true,
+        _ => c.is_control(),
     };
-    let found = source.char_indices().filter(|(_, c)| hides(c));
+    let found = source.char_indices().filter(hides);
     found
         .take(20)
         .map(|(at, c)| {
@@ -173,6 +192,8 @@ pub(super) struct Compiler<'a> {
     parameters: Vec<Parameter>,
     /// How many `pure` stand around.
     pure: usize,
+    /// How many patterns of text the types have so far.
+    patterns: usize,
 }
 
 /// What an expression is known to be.
@@ -200,6 +221,7 @@ impl<'a> Compiler<'a> {
             plan: None,
             parameters: Vec::new(),
             pure: 0,
+            patterns: 0,
         }
     }
 
@@ -268,27 +290,41 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn check_weight(&mut self, forms: &[Form]) {
-        let mut pending: Vec<&Form> = forms.iter().collect();
+    /// Whether the forms are few enough, and shallow enough for who walks them to recur.
+    ///
+    /// What was read is shallow enough; what was built need not be.
+    fn check_weight(&mut self, forms: &[Form]) -> bool {
+        let mut pending: Vec<(&Form, usize)> = forms.iter().map(|form| (form, 1)).collect();
         let mut count = 0;
-        while let Some(form) = pending.pop() {
+        let mut deepest = 0;
+        while let Some((form, depth)) = pending.pop() {
             count += 1;
+            deepest = deepest.max(depth);
             match &form.kind {
-                FormKind::Vector(items) | FormKind::List(items) => pending.extend(items),
+                FormKind::Vector(items) | FormKind::List(items) => {
+                    pending.extend(items.iter().map(|item| (item, depth + 1)));
+                }
                 FormKind::Map(entries) => {
-                    pending.extend(entries.iter().flat_map(|(key, value)| [key, value]));
+                    let parts = entries.iter().flat_map(|(key, value)| [key, value]);
+                    pending.extend(parts.map(|part| (part, depth + 1)));
                 }
                 _ => {}
             }
         }
-        if count > MAX_FORMS {
-            self.refuse(
-                Span::default(),
-                Rule::TooLarge,
-                format!("the program has {count} forms, more than {MAX_FORMS}"),
-                "hand data over as parameters or as answers to calls",
-            );
-        }
+        let message = if count > MAX_FORMS {
+            format!("the program has {count} forms, more than {MAX_FORMS}")
+        } else if deepest > DEEPEST {
+            format!("the program nests {deepest} forms deep, more than {DEEPEST}")
+        } else {
+            return true;
+        };
+        self.refuse(
+            Span::default(),
+            Rule::TooLarge,
+            message,
+            "hand data over as parameters or as answers to calls",
+        );
+        false
     }
 
     fn refuse(
@@ -298,9 +334,12 @@ impl<'a> Compiler<'a> {
         message: impl Into<String>,
         hint: impl Into<String>,
     ) {
+        self.find(Finding::new(span, rule, message).with_hint(hint));
+    }
+
+    fn find(&mut self, finding: Finding) {
         if self.findings.len() < MAX_FINDINGS {
-            self.findings
-                .push(Finding::new(span, rule, message).with_hint(hint));
+            self.findings.push(finding);
         }
     }
 
@@ -333,7 +372,9 @@ impl<'a> Compiler<'a> {
             FormKind::Keyword(name) => Value::Keyword(Arc::clone(name)),
             FormKind::Symbol(name) => return self.symbol(form, name),
             FormKind::Vector(items) => return self.vector(items, span),
-            FormKind::Map(entries) => return self.map(entries, span),
+            FormKind::Map(entries) => {
+                return self.map(entries.iter().map(|(key, value)| (key, value)), span);
+            }
             FormKind::List(items) => return self.list(form, items),
         };
         self.emit(Expression::Constant(constant), span)
@@ -357,8 +398,8 @@ impl<'a> Compiler<'a> {
         self.emit(expression, span)
     }
 
-    fn map(&mut self, entries: &[(Form, Form)], span: Span) -> Id {
-        let mut ids = Vec::with_capacity(entries.len());
+    fn map<'f>(&mut self, entries: impl Iterator<Item = (&'f Form, &'f Form)>, span: Span) -> Id {
+        let mut ids = Vec::new();
         let mut seen = HashSet::new();
         for (key, value) in entries {
             let id = self.compile(value);

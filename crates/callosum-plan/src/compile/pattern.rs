@@ -104,6 +104,14 @@ impl Compiler<'_> {
                 break;
             };
             at += 1;
+            if (marks_rest && rest.is_some()) || (!marks_rest && whole.is_some()) {
+                self.malformed(
+                    form,
+                    format!("`{item}` stands twice in one pattern"),
+                    "write `[a & rest]` or `[a :as all]`",
+                );
+                break;
+            }
             if marks_rest {
                 rest = Some(Box::new(self.pattern(next, purpose)));
             } else {
@@ -125,7 +133,18 @@ impl Compiler<'_> {
         let mut rest = None;
         let mut whole = None;
         for (key, value) in forms {
-            if key.as_symbol() == Some("&") {
+            let again = match (key.as_symbol(), key.as_keyword()) {
+                (Some("&"), _) => rest.is_some(),
+                (_, Some("as")) => whole.is_some(),
+                _ => false,
+            };
+            if again {
+                self.malformed(
+                    form,
+                    format!("`{key}` stands twice in one pattern"),
+                    "remove one of the two",
+                );
+            } else if key.as_symbol() == Some("&") {
                 rest = Some(Box::new(self.pattern(value, purpose)));
             } else if key.as_keyword() == Some("as") && value.as_symbol().is_some() {
                 whole = self.bind_symbol(value);

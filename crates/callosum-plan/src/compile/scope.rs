@@ -15,6 +15,9 @@ use crate::{
 /// How many names of one kind are looked through for one that is like another.
 const NEAR: usize = 500;
 
+/// How long a name is at most that others are likened to.
+const LIKE: usize = 64;
+
 /// How a function comes to the value of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Access {
@@ -167,6 +170,10 @@ impl Compiler<'_> {
 
     /// Returns the known name that is most like this one, if any is.
     pub(super) fn nearest(&self, name: &str) -> Option<Arc<str>> {
+        // Two names are compared in the product of their lengths.
+        if name.len() > LIKE {
+            return None;
+        }
         // Those that were bound last, of functions with very many.
         let locals = self
             .functions
@@ -176,6 +183,7 @@ impl Compiler<'_> {
             .chain(self.globals.iter().take(NEAR))
             .chain(self.options.library.names());
         let near = known
+            .filter(|known| known.len() <= LIKE)
             .map(|known| (strsim::jaro_winkler(name, known), known))
             .filter(|(likeness, _)| *likeness > 0.84)
             .max_by(|(one, _), (other, _)| one.total_cmp(other));

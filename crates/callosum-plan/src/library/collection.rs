@@ -3,7 +3,7 @@
 use std::{
     borrow::Cow,
     cmp::Ordering,
-    collections::{BTreeMap, HashSet},
+    collections::{BTreeMap, HashMap},
     mem::{size_of, take},
 };
 
@@ -56,7 +56,8 @@ pub(super) const FUNCTIONS: &[Row] = &[
                 continue;
             }
             let map = map_of("merge", take(value))?;
-            workshop.budget.spend(map.len() as u64)?;
+            let looks = map.keys().map(|key| 1 + key.weight() / 64);
+            workshop.budget.spend(looks.sum())?;
             if entries.is_empty() {
                 entries = map.into_entries();
             } else {
@@ -183,12 +184,22 @@ pub(super) const FUNCTIONS: &[Row] = &[
     ("range", 1, 3, range),
     ("distinct", 1, 1, |workshop, arguments| {
         let items = items_of("distinct", &mut workshop.budget, take(&mut arguments[0]))?;
-        let mut seen = HashSet::new();
-        let mut kept = Vec::new();
+        let mut seen: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut kept: Vec<Value> = Vec::new();
         for item in items {
-            // One value has one text.
-            workshop.budget.allocate(item.weight())?;
-            if seen.insert(item.to_string()) {
+            let budget = &mut workshop.budget;
+            budget.allocate(item.weight())?;
+            let text = item.to_text(u64::MAX);
+            let text = text.map_err(|error| Failure::argument(error.to_string()))?;
+            // One value has one text, but functions have all the same, and what is not a number equals
+            // nothing.
+            let alike = seen.entry(text).or_default();
+            let mut again = false;
+            for &place in &*alike {
+                again = again || kept[place].equals(&item, |work| budget.spend(work))?;
+            }
+            if !again {
+                alike.push(kept.len());
                 kept.push(item);
             }
         }
@@ -198,8 +209,9 @@ pub(super) const FUNCTIONS: &[Row] = &[
         let items = sequence("frequencies", &mut workshop.budget, &arguments[0])?;
         let mut counts = BTreeMap::new();
         for item in items.iter() {
-            let count = counts.entry(key_of("frequencies", item)?).or_insert(0_i64);
-            *count += 1;
+            let key = key_of("frequencies", item)?;
+            workshop.budget.spend(1 + key.weight() / 64)?;
+            *counts.entry(key).or_insert(0_i64) += 1;
         }
         let entries = counts
             .into_iter()
@@ -252,6 +264,14 @@ pub(crate) fn items_of(
     }
 }
 
+/// Units of work that it takes to find a key, in which texts may be long.
+fn key_looks(key: &Value) -> u64 {
+    match key {
+        Value::Text(text) => text.len() as u64 / 256,
+        _ => 0,
+    }
+}
+
 fn map_of(name: &str, value: Value) -> Result<Map, Failure> {
     match value {
         Value::Map(map) => Ok(map),
@@ -287,6 +307,7 @@ fn get_in(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Fai
     let path = items_of("get-in", &mut workshop.budget, take(&mut arguments[1]))?;
     let mut found = take(&mut arguments[0]);
     for at in &path {
+        workshop.budget.spend(1 + key_looks(at))?;
         match look_up("get-in", &found, at)? {
             Some(inner) => found = inner,
             None => return Ok(arguments.get(2).cloned().unwrap_or_default()),
@@ -404,10 +425,9 @@ fn range(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Fail
     let length = usize::try_from(length).unwrap_or(usize::MAX);
     // Before it is made, so that a long one never is.
     workshop.budget.allocate_values(length)?;
-    let items = (0_i64..)
-        .take(length)
-        .map(|place| Value::Integer(from + place * step));
-    Ok(Value::vector(items.collect()))
+    // A step may lead beyond 64 bits where nothing more is taken.
+    let items = std::iter::successors(Some(from), |last| last.checked_add(step)).take(length);
+    Ok(Value::vector(items.map(Value::Integer).collect()))
 }
 
 /// Items in the order of their keys, those of equal keys as they were.
@@ -421,7 +441,8 @@ pub(crate) fn sorted_by(
         .iter()
         .fold(0, |sum: u64, key| sum.saturating_add(key.weight()));
     let rounds = u64::from(items.len().max(2).ilog2());
-    budget.spend(weight / 16 * rounds + items.len() as u64 * rounds / 4)?;
+    let looks = (weight / 16).saturating_mul(rounds);
+    budget.spend(looks.saturating_add(items.len() as u64 * rounds / 4))?;
     // Beforehand, since an order that is none would not do to sort by.
     let first = keys.first().map(class);
     for key in &keys {

@@ -18,6 +18,7 @@ use std::{
 };
 
 pub(crate) use self::collection::{items_of, look_up, sorted_by};
+pub(crate) use self::number::compare_numbers;
 pub(crate) use self::regular::Patterns;
 use crate::{
     budget::Budget,

@@ -267,7 +267,7 @@ fn is_number(value: &Value) -> bool {
 }
 
 /// How two numbers stand, exactly even where one is a float; none where one is not a number.
-pub(super) fn compare_numbers(one: &Value, other: &Value) -> Option<Ordering> {
+pub(crate) fn compare_numbers(one: &Value, other: &Value) -> Option<Ordering> {
     match (one, other) {
         (Value::Integer(one), Value::Integer(other)) => Some(one.cmp(other)),
         (Value::Float(one), Value::Float(other)) => one.partial_cmp(other),

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use regex::{Captures, Regex, RegexBuilder};
+use regex::Captures;
 
 use super::{Row, Workshop, string};
-use crate::{failure::Failure, value::Value};
+use crate::{failure::Failure, regular_expression::RegularExpression, value::Value};
 
 pub(super) const FUNCTIONS: &[Row] = &[
     ("re-find", 2, 2, |workshop, arguments| {
         let (pattern, text) = prepare("re-find", workshop, arguments)?;
+        let pattern = pattern.regex();
         Ok(pattern
             .captures(&text)
             .map_or(Value::Nil, |captures| found(&captures)))
@@ -17,6 +18,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
     ("re-matches", 2, 2, |workshop, arguments| {
         let (pattern, text) = prepare("re-matches", workshop, arguments)?;
         let whole = pattern
+            .regex()
             .captures(&text)
             .filter(|captures| captures.get(0).is_some_and(|all| all.len() == text.len()));
         Ok(whole.map_or(Value::Nil, |captures| found(&captures)))
@@ -24,9 +26,11 @@ pub(super) const FUNCTIONS: &[Row] = &[
     ("re-seq", 2, 2, |workshop, arguments| {
         let (pattern, text) = prepare("re-seq", workshop, arguments)?;
         let mut items = Vec::new();
-        for captures in pattern.captures_iter(&text) {
-            // Each may have looked through all of the text that is left.
-            workshop.budget.spend(text.len() as u64 / 64)?;
+        for captures in pattern.regex().captures_iter(&text) {
+            // The next may look through all of the text that is left.
+            let end = captures.get(0).map_or(0, |all| all.end());
+            let left = text.len() - end;
+            workshop.budget.spend(1 + pattern.next_look(left))?;
             workshop.budget.allocate(64 * captures.len() as u64)?;
             items.push(found(&captures));
         }
@@ -37,47 +41,33 @@ pub(super) const FUNCTIONS: &[Row] = &[
 /// Patterns that were compiled lately, since programs use the same ones again and again.
 #[derive(Default)]
 pub(crate) struct Patterns {
-    compiled: Vec<(Arc<str>, Regex)>,
+    compiled: Vec<(Arc<str>, RegularExpression)>,
 }
 
 /// How many patterns are kept.
 const KEPT: usize = 16;
 
-/// Bytes of a compiled pattern at most.
-const LARGEST: usize = 1 << 18;
-
 /// What compiling one costs, in units of work.
-const COMPILING: u64 = 20_000;
+const COMPILING: u64 = 50_000;
 
 /// The pattern and the text to look at, paid for.
 fn prepare(
     name: &str,
     workshop: &mut Workshop,
     arguments: &[Value],
-) -> Result<(Regex, Arc<str>), Failure> {
+) -> Result<(RegularExpression, Arc<str>), Failure> {
     let pattern = string(name, &arguments[0])?;
     let text = string(name, &arguments[1])?;
     workshop.budget.allocate(text.len() as u64)?;
-    // A look takes at most text times pattern.
-    let looks = (text.len() as u64 / 16).saturating_mul(pattern.len() as u64 / 16 + 1);
-    workshop.budget.spend(looks)?;
     let kept = &workshop.patterns.compiled;
     if let Some((_, compiled)) = kept.iter().find(|(own, _)| own == pattern) {
+        workshop.budget.spend(compiled.look(text.len()))?;
         return Ok((compiled.clone(), Arc::clone(text)));
     }
     workshop.budget.spend(COMPILING)?;
-    let compiled = RegexBuilder::new(pattern)
-        .size_limit(LARGEST)
-        .dfa_size_limit(LARGEST)
-        .build()
-        .map_err(|error| {
-            let said = error.to_string();
-            let last = said.lines().last().unwrap_or_default();
-            Failure::argument(format!(
-                "the pattern can't be used: {}",
-                last.trim_start_matches("error: ")
-            ))
-        })?;
+    let compiled = RegularExpression::parse(pattern)
+        .map_err(|why| Failure::argument(format!("the pattern can't be used: {why}")))?;
+    workshop.budget.spend(compiled.look(text.len()))?;
     let kept = &mut workshop.patterns.compiled;
     if kept.len() == KEPT {
         kept.remove(0);

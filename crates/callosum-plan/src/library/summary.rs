@@ -49,11 +49,13 @@ fn summarize(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, 
     for item in &items {
         match item {
             Value::Map(map) => {
-                workshop.budget.spend(map.len() as u64)?;
+                let looks = map.keys().map(|key| 1 + key.weight() / 64);
+                workshop.budget.spend(looks.sum())?;
                 keys.extend(map.keys().map(|key| (key.clone(), key.to_value())));
             }
             Value::Text(_) | Value::Keyword(_) | Value::Boolean(_) => {
                 if let Some(key) = Key::of(item) {
+                    workshop.budget.spend(key.weight() / 64)?;
                     *counts.entry(key).or_default() += 1;
                 }
             }

@@ -41,18 +41,22 @@ pub(super) const FUNCTIONS: &[Row] = &[
     ("split", 2, 2, |workshop, arguments| {
         let text = string("split", &arguments[0])?;
         let by = string("split", &arguments[1])?;
-        let pieces: Vec<&str> = if by.is_empty() {
-            text.split("").filter(|piece| !piece.is_empty()).collect()
+        let count = if by.is_empty() {
+            text.chars().count()
         } else {
-            text.split(&**by).collect()
+            text.matches(&**by).count() + 1
         };
-        // Each piece is an allocation of its own.
+        // Each piece is an allocation of its own, paid for before any is made.
         workshop
             .budget
-            .allocate(pieces.len() as u64 * 40 + text.len() as u64)?;
-        workshop
-            .budget
-            .vector(pieces.into_iter().map(Value::text).collect())
+            .allocate(count as u64 * 40 + text.len() as u64)?;
+        let pieces = text.split(&**by).map(Value::text);
+        let pieces = if by.is_empty() {
+            pieces.skip(1).take(count).collect()
+        } else {
+            pieces.collect()
+        };
+        workshop.budget.vector(pieces)
     }),
     ("join", 1, 2, |workshop, arguments| {
         join("join", workshop, arguments)
@@ -63,16 +67,14 @@ pub(super) const FUNCTIONS: &[Row] = &[
     ("keyword", 1, 1, |workshop, arguments| {
         let text = string("keyword", &arguments[0])?;
         let name = text.strip_prefix(':').unwrap_or(text);
-        match crate::reader::read_one(&format!(":{name}")).map(|form| form.kind) {
-            Ok(crate::form::FormKind::Keyword(name)) => {
-                workshop.budget.allocate(name.len() as u64 + 16)?;
-                Ok(Value::Keyword(name))
-            }
-            _ => Err(Failure::argument(format!(
-                "no keyword is written {:?}",
-                &**text
-            ))),
+        if let Some(name) = crate::reader::keyword_of(name) {
+            workshop.budget.allocate(name.len() as u64 + 16)?;
+            return Ok(Value::Keyword(name));
         }
+        let shown: String = text.chars().take(60).collect();
+        Err(Failure::argument(format!(
+            "no keyword is written {shown:?}"
+        )))
     }),
     ("name", 1, 1, |_, arguments| match &arguments[0] {
         Value::Keyword(name) | Value::Text(name) => Ok(Value::Text(name.clone())),
@@ -96,7 +98,9 @@ pub(super) const FUNCTIONS: &[Row] = &[
 
 fn json(workshop: &mut Workshop, value: &Value, indent: Option<usize>) -> Result<Value, Failure> {
     workshop.budget.allocate(value.weight())?;
-    match value.to_json(indent) {
+    // Lines are indented by their depth, which the weight knows nothing of.
+    let text = value.to_json_within(indent, |bytes| workshop.budget.allocate(bytes))?;
+    match text {
         Ok(text) => workshop.budget.text(text),
         Err(error) => Err(Failure::type_error(error.to_string())),
     }

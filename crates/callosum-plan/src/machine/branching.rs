@@ -34,8 +34,10 @@ impl Fiber {
         let place = self.next_position();
         let mut branches = Vec::with_capacity(groups.len());
         for (number, &group) in (0..).zip(groups) {
-            shared.workshop.budget.allocate(size_of::<Self>() as u64)?;
             let lambda = &program.groups[group as usize].members[0];
+            let locals = lambda.frame as usize * size_of::<Value>();
+            let bytes = size_of::<Self>() + locals;
+            shared.workshop.budget.allocate(bytes as u64)?;
             let made = self.make_group(group, program, shared)?;
             let mut prefix = place.0.clone();
             prefix.push(number);

@@ -220,6 +220,7 @@ impl Fiber {
         for (index, binding) in bindings.iter().enumerate().skip(from) {
             match binding {
                 Binding::Functions { group, slots } => {
+                    shared.workshop.budget.spend(slots.len() as u64 / 16)?;
                     let group = self.make_group(*group, program, shared)?;
                     for (member, slot) in (0..).zip(slots) {
                         let function = Callable::Closure(Arc::clone(&group), member);

@@ -135,6 +135,7 @@ impl Fiber {
             let function = self.function.take();
             self.frames.push(Frame::Return { base, function });
         }
+        shared.workshop.budget.spend(u64::from(lambda.frame) / 16)?;
         let start = self.operands.len() - count;
         let others = self.operands.split_off(start + named.min(count));
         self.locals.extend(self.operands.drain(start..));

@@ -186,6 +186,7 @@ impl Iteration {
                             value.noun()
                         ))
                     })?;
+                    budget.spend(key.weight() / 64)?;
                     groups.entry(key).or_default().push(item);
                 }
                 let mut entries = BTreeMap::new();

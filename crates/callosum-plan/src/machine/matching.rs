@@ -52,6 +52,7 @@ impl Fiber {
             (Pattern::Map { entries, extent }, Value::Map(map)) => {
                 let lenient = matches!(extent, Extent::Lenient | Extent::LenientRest(_));
                 for (key, pattern) in entries {
+                    shared.workshop.budget.spend(key.weight() / 256)?;
                     let fits = match map.get(key) {
                         Some(value) => self.fits(pattern, value, shared)?,
                         None if lenient => self.fits(pattern, &Value::Nil, shared)?,

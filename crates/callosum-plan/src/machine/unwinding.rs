@@ -24,6 +24,11 @@ impl Fiber {
             self.frames.clear();
             return Err(failure);
         }
+        // What it says was written down, and may be long.
+        shared
+            .workshop
+            .budget
+            .spend(failure.message.len() as u64 / 256)?;
         while let Some(frame) = self.frames.pop() {
             match frame {
                 Frame::Try { id, marks } => {
@@ -34,6 +39,9 @@ impl Fiber {
                     else {
                         continue;
                     };
+                    let budget = &mut shared.workshop.budget;
+                    budget.allocate(failure.message.len() as u64 + 200)?;
+                    budget.spend(catches.len() as u64 / 16)?;
                     let caught = failure.to_value();
                     for catch in catches {
                         if catch.kind.is_some_and(|kind| kind != failure.kind)

@@ -3,7 +3,7 @@
 //! The way there loses what JSON has no word for: keywords become strings with their colon off, so
 //! that `{:a 1}` is `{"a":1}`. The way back gives strings as keys.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, convert::Infallible};
 
 use thiserror::Error;
 
@@ -61,6 +61,18 @@ impl Value {
     ///
     /// Costs as much as the weight says; ask for that first.
     pub fn to_json(&self, indent: Option<usize>) -> Result<String, JsonError> {
+        match self.to_json_within(indent, |_| Ok::<(), Infallible>(())) {
+            Ok(written) => written,
+            Err(never) => match never {},
+        }
+    }
+
+    /// As `to_json`, asking `permit` before each line for the bytes that indent it.
+    pub(crate) fn to_json_within<E>(
+        &self,
+        indent: Option<usize>,
+        mut permit: impl FnMut(u64) -> Result<(), E>,
+    ) -> Result<Result<String, JsonError>, E> {
         enum Part<'a> {
             Value(&'a Value, usize),
             Word(&'static str),
@@ -81,6 +93,7 @@ impl Value {
                 }
                 Part::Line(depth) => {
                     if let Some(width) = indent {
+                        permit(width as u64 * depth as u64)?;
                         out.push('\n');
                         out.extend(std::iter::repeat_n(' ', width * depth));
                     }
@@ -91,10 +104,10 @@ impl Value {
                     Self::Integer(value) => out.push_str(&value.to_string()),
                     Self::Float(value) => match serde_json::Number::from_f64(*value) {
                         Some(number) => out.push_str(&number.to_string()),
-                        None => return Err(JsonError::NotFinite(self.clone())),
+                        None => return Ok(Err(JsonError::NotFinite(Self::Float(*value)))),
                     },
                     Self::Text(text) | Self::Keyword(text) => out.push_str(&quoted(text)),
-                    Self::Function(_) => return Err(JsonError::Function),
+                    Self::Function(_) => return Ok(Err(JsonError::Function)),
                     Self::Vector(items) => {
                         out.push('[');
                         parts.push(Part::Word("]"));
@@ -123,7 +136,7 @@ impl Value {
                                 Key::Keyword(text) | Key::Text(text) => text.to_string(),
                             };
                             if !seen.insert(key.clone()) {
-                                return Err(JsonError::KeyTwice(key));
+                                return Ok(Err(JsonError::KeyTwice(key)));
                             }
                             parts.push(Part::Value(value, depth + 1));
                             parts.push(Part::Key(key));
@@ -136,7 +149,7 @@ impl Value {
                 },
             }
         }
-        Ok(out)
+        Ok(Ok(out))
     }
 }
 

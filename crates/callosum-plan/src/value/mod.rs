@@ -177,7 +177,7 @@ impl Key {
         }
     }
 
-    fn weight(&self) -> u64 {
+    pub(crate) fn weight(&self) -> u64 {
         match self {
             Self::Boolean(_) => 5,
             Self::Integer(_) => 8,

@@ -151,10 +151,15 @@ fn characters_that_hide_source_are_refused() {
         "1 ; \u{2066}x",
         "\"\u{200b}\"",
         "\"\u{0}\"",
+        "1 ; a comment\r2",
+        "\"\u{2028}\"",
+        "\"\u{61c}\"",
+        "1 ; \u{e0041}",
     ] {
         let findings = compile(source, &CompileOptions::default()).err().unwrap();
         assert_eq!(findings[0].rule, Rule::HiddenCharacters, "{source:?}");
     }
+    check("1 ; a comment\r\n2", "2");
     // A letter of another script in a name reads as one of ours.
     fail("(call :stor\u{430}ge.read)", FailureKind::ParseError);
 }

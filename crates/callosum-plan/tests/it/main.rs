@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "what a test cannot unwrap has failed")]
 
+/// Programs at the edges of what can be counted, indexed and held.
+mod edges;
 /// Programs that mean harm.
 mod hostile;
 /// What programs come to: forms, patterns, functions, failures.

@@ -93,6 +93,21 @@ fn steps_become_one_plan() {
     assert_eq!(steps, ["s1", "s2"]);
 }
 
+/// CCOS-LLM-2: what is shown of a plan that was built of steps is what it is.
+#[test]
+fn hidden_characters_are_refused_in_steps_too() {
+    for hidden in ["\u{202e}", "\u{0}", "\u{2028}"] {
+        for step in [
+            json!({"step_id": "s", "purpose": hidden, "rtfs_pure": "1"}),
+            json!({"step_id": "s", "purpose": "", "rtfs_pure": format!("\"{hidden}\"")}),
+            json!({"step_id": "s", "purpose": "", "yields": [{"cap": ":nlp.a", "args": [hidden]}]}),
+        ] {
+            let (path, rule) = only(&with_steps(json!([step])));
+            assert_eq!((path.as_str(), rule), ("/steps", "hidden-characters"));
+        }
+    }
+}
+
 /// CCOS-LLM-2: no quoting in names, purposes or arguments becomes code.
 #[test]
 fn quoting_never_becomes_code() {

@@ -4,6 +4,8 @@
 
 /// Programs at the edges of what can be counted, indexed and held.
 mod edges;
+/// What must hold for any text, as functions that a fuzzer calls too.
+mod fuzzing;
 /// Programs that mean harm.
 mod hostile;
 /// What programs come to: forms, patterns, functions, failures.

@@ -364,7 +364,7 @@ impl Reader<'_> {
                 Span::new(start, self.at),
                 format!("`{word}` is neither a number nor a name"),
                 Some(if word.contains('-') {
-                    "write timestamps and uuids as strings"
+                    "write timestamps and uuids as strings: `\"2025-01-10T00:00:00Z\"`"
                 } else {
                     "an integer is digits, a float has digits on both sides of its point"
                 }),

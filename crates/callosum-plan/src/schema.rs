@@ -183,7 +183,20 @@ fn shape(form: &Form) -> Result<Shape, Finding> {
             if let Some(shape) = name.strip_suffix('?').and_then(simple) {
                 return Ok(Shape::Union(vec![shape, Shape::Nil]));
             }
-            Err(malformed(form, format!("there is no type `{form}`")))
+            let refused = malformed(form, format!("there is no type `{form}`"));
+            Err(match &**name {
+                "Timestamp" | "timestamp" | "Uuid" | "UUID" | "uuid" | "Resource" | "resource" => {
+                    refused.with_hint("timestamps, uuids and resources are strings: String")
+                }
+                "Symbol" | "symbol" => {
+                    refused.with_hint("no value is a symbol; take Keyword or String")
+                }
+                "List" | "list" => refused.with_hint("lists are vectors: Vector or [:vector Int]"),
+                "Error" | "error" => refused.with_hint(
+                    "what `catch` names is a map: [:map [:type Keyword] [:message String]]",
+                ),
+                _ => refused,
+            })
         }
         FormKind::Vector(items) => {
             let Some((head, rest)) = items.split_first() else {
@@ -225,6 +238,11 @@ fn compound(form: &Form, name: &str, rest: &[Form]) -> Result<Shape, Finding> {
             let predicates: Result<Vec<_>, Finding> = predicates.iter().map(predicate).collect();
             Ok(Shape::And(Box::new(shape(base)?), predicates?))
         }
+        ("array", [item, ..]) => Err(malformed(form, format!("`{form}` is no type")).with_hint(
+            format!("write [:vector {item}], or [:and [:vector {item}] [:length 3]]"),
+        )),
+        ("resource", _) => Err(malformed(form, format!("`{form}` is no type"))
+            .with_hint("timestamps, uuids and resources are strings: String")),
         _ => Err(malformed(form, format!("`{form}` is no type"))),
     }
 }

@@ -483,7 +483,7 @@ impl<'a> Compiler<'a> {
             );
             return;
         }
-        let near = if self.findings.len() < MAX_SUGGESTED {
+        let near = if self.findings.len() < MAX_SUGGESTED && !unsupported::is_text(name) {
             self.nearest(name)
         } else {
             None
@@ -491,6 +491,7 @@ impl<'a> Compiler<'a> {
         let hint = match near {
             Some(near) => format!("did you mean `{near}`?"),
             None if name.starts_with('%') => "write `(fn [x] …)`".to_owned(),
+            None if unsupported::is_text(name) => format!("write it as a string: `\"{name}\"`"),
             None => {
                 "define it before with `let`, `def` or `defn`, or make it a parameter".to_owned()
             }

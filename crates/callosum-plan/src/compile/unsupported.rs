@@ -68,3 +68,12 @@ pub(super) fn hint(name: &str) -> Option<&'static str> {
         _ => return None,
     })
 }
+
+/// Whether a word that stands for nothing is what other notations have as a literal, and this one as a
+/// string: a resource's address, or a uuid that begins with a letter.
+pub(super) fn is_text(name: &str) -> bool {
+    let parts: Vec<&str> = name.split('-').collect();
+    let hexadecimal = |part: &&str| part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
+    name.contains("://") || (lengths == [8, 4, 4, 4, 12] && parts.iter().all(hexadecimal))
+}

@@ -207,3 +207,116 @@ fn programs_machines_and_values_may_cross_threads() {
     is_shared::<callosum_plan::Program>();
     is_shared::<Value>();
 }
+
+/// CCOS-RTFS-1: what is called stands where it is called; no value becomes the name of a capability.
+#[test]
+fn a_capability_built_at_run_time_is_refused() {
+    for (source, kind) in [
+        (
+            "(call (keyword \"shell.run\"))",
+            FailureKind::SecurityViolation,
+        ),
+        (
+            "(call (str \"shell\" \".run\"))",
+            FailureKind::SecurityViolation,
+        ),
+        (
+            "(let [c :shell.run] (call c))",
+            FailureKind::SecurityViolation,
+        ),
+        (
+            "(call (if true :shell.run :a))",
+            FailureKind::SecurityViolation,
+        ),
+        ("(call [:shell.run])", FailureKind::SecurityViolation),
+        (
+            "(for [c [:shell.run]] (call c))",
+            FailureKind::SecurityViolation,
+        ),
+        ("(apply call [:shell.run])", FailureKind::ParseError),
+        ("(map call [:shell.run])", FailureKind::ParseError),
+        ("(let [go call] (go :shell.run))", FailureKind::ParseError),
+        (
+            "(let [call (fn [x] x)] (call :shell.run))",
+            FailureKind::ParseError,
+        ),
+        ("(defn call [x] x)", FailureKind::ParseError),
+        ("(\"shell.run\" 1)", FailureKind::TypeError),
+        (
+            "((keyword \"chain.query\") :a 1 :b 2)",
+            FailureKind::ArityMismatch,
+        ),
+        ("(eval \"(call :shell.run)\")", FailureKind::UnsupportedForm),
+    ] {
+        fail(source, kind);
+    }
+    // A keyword that was computed looks into a map, also where a query has its name.
+    check("((keyword \"chain.query\") {:a 1})", "nil");
+    check("(let [query :chain.query] (query {:chain.query 2} 1))", "2");
+}
+
+/// CCOS-RTFS-1: no spelling of a capability evades a list of what is allowed.
+#[test]
+fn no_spelling_of_a_capability_evades_the_list() {
+    let options = CompileOptions {
+        allowed: Some(callosum_plan::Allowlist::parse(&[":nlp/*"]).unwrap()),
+        ..CompileOptions::default()
+    };
+    let rules = |name: &str| -> Vec<Rule> {
+        let findings = compile(&format!("(call {name} 1)"), &options).err();
+        let findings = findings.unwrap_or_default();
+        findings.iter().map(|finding| finding.rule).collect()
+    };
+    let none: [Rule; 0] = [];
+    for allowed in [":nlp.a", ":nlp/a", ":nlp:a", "\"nlp.a\"", "\":nlp/a.b\""] {
+        assert_eq!(rules(allowed), none, "{allowed}");
+    }
+    for other in [
+        ":shell.run",
+        ":shell/run",
+        "\"shell:run\"",
+        ":nlp",
+        ":NLP.a",
+        ":nlpx.a",
+        ":x.nlp.a",
+        "\"a.nlp\"",
+    ] {
+        assert_eq!(rules(other), [Rule::CapabilityNotAllowed], "{other}");
+    }
+    for none_at_all in [
+        "\"\"",
+        "\":\"",
+        "\"nlp\"\"",
+        "\"nlp..a\"",
+        ":nlp//a",
+        ":nlp/*",
+        "\"*\"",
+        "\"nlp\\\\a\"",
+        "\"nlp\\na\"",
+        "\"nlp a\"",
+        "\"../nlp.a\"",
+        "\"nlp\u{2024}a\"",
+        "\"nlp\u{2215}a\"",
+        "\"nlp\u{ff0e}a\"",
+        "\"nl\u{440}.a\"",
+    ] {
+        let found = rules(none_at_all);
+        let refused = [Rule::MalformedCapability, Rule::Syntax];
+        assert!(
+            found.iter().any(|rule| refused.contains(rule)),
+            "{none_at_all}: {found:?}"
+        );
+    }
+}
+
+/// CCOS-RTFS-1: a literal is as large as a source may be, and no larger.
+#[test]
+fn huge_literals_are_read_or_refused_as_a_whole() {
+    let text = "a".repeat(1_000_000);
+    check(&format!("(string-length \"{text}\")"), "1000000");
+    check(&format!("(count [{}])", "1 ".repeat(100_000)), "100000");
+    let entries: Vec<String> = (0..50_000).map(|number| format!("{number} 1")).collect();
+    check(&format!("(count {{{}}})", entries.join(" ")), "50000");
+    fail(&format!("1.{}", "0".repeat(1_000)), FailureKind::ParseError);
+    fail(&format!(":{}", "k".repeat(1_000)), FailureKind::ParseError);
+}

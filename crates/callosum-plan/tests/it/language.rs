@@ -526,3 +526,82 @@ fn nothing_under_pure_makes_a_call() {
     let (outcome, _) = answered("(let [x (call :a)] (pure (inc x)))", |_| Ok("1"));
     assert_eq!(outcome.unwrap(), "2");
 }
+
+/// CCOS-RTFS-1: kinds of values and short ways of writing that the papers have and we have not are
+/// refused, each with what to write instead.
+#[test]
+fn what_of_the_papers_is_not_taken_is_refused_with_a_hint() {
+    for (source, kind, hint) in [
+        (
+            "2025-01-10T00:00:00Z",
+            FailureKind::ParseError,
+            "as strings",
+        ),
+        (
+            "123e4567-e89b-12d3-a456-426614174000",
+            FailureKind::ParseError,
+            "as strings",
+        ),
+        (
+            "a23e4567-e89b-12d3-a456-426614174000",
+            FailureKind::UndefinedSymbol,
+            "\"a23e4567-",
+        ),
+        (
+            "resource://a/b",
+            FailureKind::UndefinedSymbol,
+            "\"resource://a/b\"",
+        ),
+        ("@intent", FailureKind::ParseError, "parameter"),
+        (
+            "(deref x)",
+            FailureKind::UnsupportedForm,
+            "values never change",
+        ),
+        ("(get :intent)", FailureKind::ParseError, "parameter"),
+        ("#(+ % 1)", FailureKind::ParseError, "(fn [x]"),
+        ("(map % [1])", FailureKind::UndefinedSymbol, "(fn [x]"),
+        ("(.size x)", FailureKind::ParseError, "methods"),
+        ("`(a ~b)", FailureKind::ParseError, "macros"),
+        ("~@b", FailureKind::ParseError, "macros"),
+        ("'(1 2)", FailureKind::ParseError, "quoting"),
+        ("(quote a)", FailureKind::UnsupportedForm, "quoting"),
+        ("(defmacro m [a] a)", FailureKind::UnsupportedForm, "macros"),
+        (
+            "(defstruct P :x Int)",
+            FailureKind::UnsupportedForm,
+            "types",
+        ),
+        ("^:delegation (f)", FailureKind::ParseError, "metadata"),
+        ("#{1 2}", FailureKind::ParseError, "distinct"),
+        ("(let [x : Symbol 1] x)", FailureKind::ParseError, "Keyword"),
+        (
+            "(let [x : Timestamp 1] x)",
+            FailureKind::ParseError,
+            "String",
+        ),
+        (
+            "(let [x : [:resource a] 1] x)",
+            FailureKind::ParseError,
+            "String",
+        ),
+        ("(let [x : List 1] x)", FailureKind::ParseError, "Vector"),
+        (
+            "(let [x : [:array Int [3]] [1]] x)",
+            FailureKind::ParseError,
+            "[:length 3]",
+        ),
+        ("(let [x : Error 1] x)", FailureKind::ParseError, "catch"),
+        ("(list 1 2)", FailureKind::UnsupportedForm, "vector"),
+        ("(symbol? :a)", FailureKind::UnsupportedForm, "vector?"),
+    ] {
+        fail(source, kind);
+        assert!(said(source).contains(hint), "{source}: {}", said(source));
+    }
+    check("[() (vector? ()) (count ())]", "[[] true 0]");
+    check("(let [x : [:list Int] [1]] x)", "[1]");
+    check(
+        "(< \"2025-01-10T00:00:00Z\" \"2025-02-01T00:00:00Z\")",
+        "true",
+    );
+}

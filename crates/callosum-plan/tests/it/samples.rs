@@ -7,7 +7,7 @@ use callosum_plan::{
     Program, Rule, Unbounded, Value, YieldBound, compile,
 };
 
-use crate::running::answered;
+use crate::running::{answered, fail};
 
 fn program(source: &str) -> Program {
     compile(source, &CompileOptions::default())
@@ -61,6 +61,71 @@ fn the_seeds_samples_run_as_written() {
         let (outcome, seen) = answered(source, any);
         assert_eq!(outcome.unwrap(), "[]", "{source}");
         assert_eq!(seen, calls, "{source}");
+    }
+}
+
+/// CCOS-RTFS-1: what the language's papers write as samples, apart from where `docs/rtfs.md` says that
+/// we differ.
+#[test]
+fn the_papers_samples_come_to_what_they_say() {
+    for (source, value) in [
+        ("()", "[]"),
+        ("(do)", "nil"),
+        ("[(and) (or)]", "[true false]"),
+        ("[(and 1 2) (or nil 2) (and nil 2)]", "[2 2 nil]"),
+        ("(and false (call :x))", "false"),
+        ("[(/ 6.0 2) (/ 10 2 2) (/ 7 2)]", "[3 2.5 3.5]"),
+        ("[(= 1 1.0) (= {:a 1 :b 2} {:b 2 :a 1})]", "[false true]"),
+        ("(- 9007199254740993 1)", "9007199254740992"),
+        ("(if nil 1)", "nil"),
+        ("(step-if 0 :yes :no)", ":yes"),
+        ("((fn (x) (+ x 1)) 2)", "3"),
+        ("((λ [x & r] r) 1 2 3)", "[2 3]"),
+        ("(let [[a b :as v] [1 2]] [v a b])", "[[1 2] 1 2]"),
+        (
+            "(let [{a :a :keys [b] :as m} {:a 1}] [a b m])",
+            "[1 nil {:a 1}]",
+        ),
+        ("(let [n 1] (defn f [x] (+ x n)) (f 2))", "3"),
+        (
+            "(match {:a 1 :b 2} {:a x} :exact {:a x & r} [x r])",
+            "[1 {:b 2}]",
+        ),
+        ("(match 5 n when (> n 3) :more _ :less)", ":more"),
+        ("(match [1 2] (:as all [a b]) all)", "[1 2]"),
+        ("(try (/ 1 0) (catch :TypeError e 1) (catch e 2))", "2"),
+        ("[(:k {:k 1}) (:k {} 2) (:k nil) (:k nil 3)]", "[1 2 nil 3]"),
+        (
+            "[(get [1] 5) (get [1] 5 :none) (conj [1] 2 3)]",
+            "[nil :none [1 2 3]]",
+        ),
+        ("(step \"named by a string\" 1)", "1"),
+        (
+            "{:intent :123, :caps [:storage/* :nlp/*]}",
+            "{:caps [:storage/* :nlp/*] :intent :123}",
+        ),
+        ("(for [x [1 2] y [10]] (* x y))", "[10 20]"),
+        (
+            "(let [f (fn [x : Int] : [:union Int Nil] (if (> x 1) x))] [(f 1) (f 2)])",
+            "[nil 2]",
+        ),
+    ] {
+        let (outcome, calls) = answered(source, |call| panic!("{source} calls {call}"));
+        assert_eq!(outcome.unwrap(), value, "{source}");
+        assert!(calls.is_empty());
+    }
+    for (source, kind) in [
+        ("(let [x 1])", FailureKind::ParseError),
+        ("(iffy 1 2)", FailureKind::UndefinedSymbol),
+        ("(default 1)", FailureKind::UndefinedSymbol),
+        ("(get \"text\" 0)", FailureKind::TypeError),
+        ("(map inc {:a 1})", FailureKind::TypeError),
+        ("(/ 1 0)", FailureKind::DivisionByZero),
+        ("(match 1 2 3)", FailureKind::MatchError),
+        ("(let [x :Int \"1\"] x)", FailureKind::TypeValidationError),
+        ("(let [[a] [1 2]] a)", FailureKind::MatchError),
+    ] {
+        fail(source, kind);
     }
 }
 

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, mem::size_of, sync::Arc};
 
 use crate::{
     failure::{Failure, FailureKind},
-    value::{Key, Value},
+    value::{Key, Known, Map, Value, Vector},
 };
 
 /// What an evaluation may use at most.
@@ -94,18 +94,61 @@ impl Budget {
     }
 
     pub(crate) fn vector(&mut self, items: Vec<Value>) -> Result<Value, Failure> {
-        self.allocate(items.len() as u64 * size_of::<Value>() as u64 + 48)?;
+        self.allocate(vector_bytes(items.len()))?;
         Ok(Value::vector(items))
     }
 
     pub(crate) fn map(&mut self, entries: BTreeMap<Key, Value>) -> Result<Value, Failure> {
-        // A map's nodes are half empty at worst.
-        let each = 2 * (size_of::<Value>() + size_of::<Key>()) as u64;
-        self.allocate(entries.len() as u64 * each + 64)?;
-        // Keys are compared whole, and texts among them may be long.
-        let looks = entries.keys().map(|key| key.weight() / 256);
-        self.spend(looks.sum())?;
+        self.allocate(map_bytes(entries.len()))?;
+        self.spend(key_looks(&entries))?;
         Ok(Value::map(entries))
+    }
+
+    /// Takes a vector apart; a copy, where somebody else holds it, is paid for.
+    pub(crate) fn open_vector(&mut self, vector: Vector) -> Result<(Vec<Value>, Known), Failure> {
+        if vector.is_shared() {
+            self.allocate(vector_bytes(vector.len()))?;
+        }
+        let known = Known::new(vector.len(), vector.weight());
+        Ok((vector.into_items(), known))
+    }
+
+    /// Makes a vector again that was taken apart: what it grew by is new.
+    pub(crate) fn vector_again(
+        &mut self,
+        items: Vec<Value>,
+        known: Known,
+    ) -> Result<Value, Failure> {
+        let Some(weight) = known.weight() else {
+            return self.vector(items);
+        };
+        // It grows by doubling.
+        let grown = 2 * items.len().saturating_sub(known.count()) * size_of::<Value>();
+        self.allocate(grown as u64)?;
+        Ok(Value::Vector(Vector::weighing(items, weight)))
+    }
+
+    /// As `open_vector`, for maps.
+    pub(crate) fn open_map(&mut self, map: Map) -> Result<(BTreeMap<Key, Value>, Known), Failure> {
+        if map.is_shared() {
+            self.allocate(map_bytes(map.len()))?;
+            self.spend(key_looks(&map))?;
+        }
+        let known = Known::new(map.len(), map.weight());
+        Ok((map.into_entries(), known))
+    }
+
+    /// As `vector_again`, for maps.
+    pub(crate) fn map_again(
+        &mut self,
+        entries: BTreeMap<Key, Value>,
+        known: Known,
+    ) -> Result<Value, Failure> {
+        let Some(weight) = known.weight() else {
+            return self.map(entries);
+        };
+        self.allocate(map_bytes(entries.len().saturating_sub(known.count())))?;
+        Ok(Value::Map(Map::weighing(entries, weight)))
     }
 
     pub(crate) fn text(&mut self, text: impl Into<Arc<str>>) -> Result<Value, Failure> {
@@ -113,6 +156,21 @@ impl Budget {
         self.allocate(text.len() as u64 + 16)?;
         Ok(Value::Text(text))
     }
+}
+
+fn vector_bytes(items: usize) -> u64 {
+    items as u64 * size_of::<Value>() as u64 + 48
+}
+
+fn map_bytes(entries: usize) -> u64 {
+    // A map's nodes are half empty at worst.
+    let each = 2 * (size_of::<Value>() + size_of::<Key>()) as u64;
+    entries as u64 * each + 64
+}
+
+/// Keys are compared whole, and texts among them may be long.
+fn key_looks(entries: &BTreeMap<Key, Value>) -> u64 {
+    entries.keys().map(|key| key.weight() / 256).sum()
 }
 
 fn exhausted(what: &str, message: &str) -> Failure {

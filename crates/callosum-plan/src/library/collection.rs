@@ -11,7 +11,7 @@ use super::{MANY, Row, Workshop, count, counted, integer, number::compare_number
 use crate::{
     budget::Budget,
     failure::{Failure, FailureKind},
-    value::{Key, Map, Value},
+    value::{Key, Known, Map, Value, Vector},
 };
 
 pub(super) const FUNCTIONS: &[Row] = &[
@@ -26,7 +26,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
                 "`hash-map` takes keys and values in pairs",
             ));
         }
-        put("hash-map", workshop, BTreeMap::new(), arguments)
+        put("hash-map", workshop, no_map(), arguments)
     }),
     ("get", 2, 3, |_, arguments| {
         let found = look_up("get", &arguments[0], &arguments[1])?;
@@ -41,30 +41,31 @@ pub(super) const FUNCTIONS: &[Row] = &[
         if matches!(map, Value::Nil) {
             return Ok(Value::Nil);
         }
-        let mut entries = map_of("dissoc", take(map))?.into_entries();
-        for value in keys {
-            if let Some(key) = Key::of(value) {
-                entries.remove(&key);
+        let map = map_of("dissoc", take(map))?;
+        let (mut entries, mut known) = workshop.budget.open_map(map)?;
+        for key in keys.iter().filter_map(Key::of) {
+            if let Some(removed) = entries.remove(&key) {
+                known.without_entry(&key, &removed);
             }
         }
-        workshop.budget.map(entries)
+        workshop.budget.map_again(entries, known)
     }),
     ("merge", 0, MANY, |workshop, arguments| {
-        let mut entries = BTreeMap::new();
-        for value in arguments.iter_mut() {
+        let mut maps = arguments.iter_mut();
+        let first = maps.find(|value| !matches!(value, Value::Nil));
+        let Some(first) = first else {
+            return workshop.budget.map(BTreeMap::new());
+        };
+        let first = map_of("merge", take(first))?;
+        let (mut entries, mut known) = workshop.budget.open_map(first)?;
+        for value in maps {
             if matches!(value, Value::Nil) {
                 continue;
             }
             let map = map_of("merge", take(value))?;
-            let looks = map.keys().map(|key| 1 + key.weight() / 64);
-            workshop.budget.spend(looks.sum())?;
-            if entries.is_empty() {
-                entries = map.into_entries();
-            } else {
-                entries.extend(map.iter().map(|(key, value)| (key.clone(), value.clone())));
-            }
+            put_all(workshop, &mut entries, &mut known, &map)?;
         }
-        workshop.budget.map(entries)
+        workshop.budget.map_again(entries, known)
     }),
     ("keys", 1, 1, |workshop, arguments| {
         if matches!(arguments[0], Value::Nil) {
@@ -125,13 +126,20 @@ pub(super) const FUNCTIONS: &[Row] = &[
         workshop.budget.vector(all)
     }),
     ("concat", 0, MANY, |workshop, arguments| {
-        let mut all = Vec::new();
-        for value in arguments.iter_mut() {
-            let items = items_of("concat", &mut workshop.budget, take(value))?;
+        let Some((first, others)) = arguments.split_first_mut() else {
+            return workshop.budget.vector(Vec::new());
+        };
+        let first = vector_of("concat", &mut workshop.budget, take(first))?;
+        let (mut all, mut known) = workshop.budget.open_vector(first)?;
+        for value in others {
+            let items = sequence("concat", &mut workshop.budget, value)?;
             workshop.budget.allocate_values(items.len())?;
-            all.extend(items.iter().cloned());
+            for item in items.iter() {
+                known.item(item);
+                all.push(item.clone());
+            }
         }
-        Ok(Value::vector(all))
+        workshop.budget.vector_again(all, known)
     }),
     ("take", 2, 2, |workshop, arguments| {
         let wanted = count("take", &arguments[0])?;
@@ -238,6 +246,14 @@ fn sequence<'v>(
 }
 
 /// The items of a vector, the characters of a string, nothing of nil.
+pub(crate) fn vector_of(name: &str, budget: &mut Budget, value: Value) -> Result<Vector, Failure> {
+    match value {
+        Value::Vector(vector) => Ok(vector),
+        other => items_of(name, budget, other).map(Vector::new),
+    }
+}
+
+/// As [`vector_of`], copied out of the vector where somebody else holds it.
 pub(crate) fn items_of(
     name: &str,
     budget: &mut Budget,
@@ -316,16 +332,39 @@ fn get_in(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Fai
     Ok(found)
 }
 
+fn no_map() -> Map {
+    Map::new(BTreeMap::new())
+}
+
+fn put_all(
+    workshop: &mut Workshop,
+    entries: &mut BTreeMap<Key, Value>,
+    known: &mut Known,
+    more: &Map,
+) -> Result<(), Failure> {
+    let looks = more.keys().map(|key| 1 + key.weight() / 64);
+    workshop.budget.spend(looks.sum())?;
+    for (key, value) in more.iter() {
+        known.entry(key, value, entries.get(key));
+        entries.insert(key.clone(), value.clone());
+    }
+    Ok(())
+}
+
 fn put(
     name: &str,
     workshop: &mut Workshop,
-    mut entries: BTreeMap<Key, Value>,
+    map: Map,
     pairs: &mut [Value],
 ) -> Result<Value, Failure> {
+    let (mut entries, mut known) = workshop.budget.open_map(map)?;
     for pair in pairs.chunks_exact_mut(2) {
-        entries.insert(key_of(name, &pair[0])?, take(&mut pair[1]));
+        let key = key_of(name, &pair[0])?;
+        let value = take(&mut pair[1]);
+        known.entry(&key, &value, entries.get(&key));
+        entries.insert(key, value);
     }
-    workshop.budget.map(entries)
+    workshop.budget.map_again(entries, known)
 }
 
 fn assoc(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Failure> {
@@ -336,16 +375,18 @@ fn assoc(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Fail
         return Err(Failure::argument("`assoc` takes keys and values in pairs"));
     }
     match take(target) {
-        Value::Nil => put("assoc", workshop, BTreeMap::new(), pairs),
-        Value::Map(map) => put("assoc", workshop, map.into_entries(), pairs),
+        Value::Nil => put("assoc", workshop, no_map(), pairs),
+        Value::Map(map) => put("assoc", workshop, map, pairs),
         Value::Vector(vector) => {
-            let mut items = vector.into_items();
+            let (mut items, mut known) = workshop.budget.open_vector(vector)?;
             for pair in pairs.chunks_exact_mut(2) {
                 let place = count("assoc", &pair[0])?;
                 let value = take(&mut pair[1]);
                 if place == items.len() {
+                    known.item(&value);
                     items.push(value);
                 } else if let Some(item) = items.get_mut(place) {
+                    known.replaced(&value, item);
                     *item = value;
                 } else {
                     return Err(Failure::argument(format!(
@@ -354,7 +395,7 @@ fn assoc(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Fail
                     )));
                 }
             }
-            workshop.budget.vector(items)
+            workshop.budget.vector_again(items, known)
         }
         other => Err(wrong("assoc", "a map or a vector", &other)),
     }
@@ -366,28 +407,32 @@ fn conj(workshop: &mut Workshop, arguments: &mut [Value]) -> Result<Value, Failu
     };
     match take(target) {
         Value::Map(map) => {
-            let mut entries = map.into_entries();
+            let (mut entries, mut known) = workshop.budget.open_map(map)?;
             for value in values {
                 match take(value) {
-                    Value::Map(more) => {
-                        entries
-                            .extend(more.iter().map(|(key, value)| (key.clone(), value.clone())));
-                    }
+                    Value::Map(more) => put_all(workshop, &mut entries, &mut known, &more)?,
                     Value::Vector(pair) if pair.len() == 2 => {
-                        entries.insert(key_of("conj", &pair[0])?, pair[1].clone());
+                        let key = key_of("conj", &pair[0])?;
+                        workshop.budget.spend(key.weight() / 64)?;
+                        known.entry(&key, &pair[1], entries.get(&key));
+                        entries.insert(key, pair[1].clone());
                     }
                     other => return Err(wrong("conj", "`[key value]` or a map for a map", &other)),
                 }
             }
-            workshop.budget.map(entries)
+            workshop.budget.map_again(entries, known)
         }
         target => {
             if let Value::Text(_) = target {
                 return Err(wrong("conj", "a vector or a map", &target));
             }
-            let mut items = items_of("conj", &mut workshop.budget, target)?;
-            items.extend(values.iter_mut().map(take));
-            workshop.budget.vector(items)
+            let vector = vector_of("conj", &mut workshop.budget, target)?;
+            let (mut items, mut known) = workshop.budget.open_vector(vector)?;
+            for value in values.iter_mut().map(take) {
+                known.item(&value);
+                items.push(value);
+            }
+            workshop.budget.vector_again(items, known)
         }
     }
 }

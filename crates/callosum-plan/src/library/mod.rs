@@ -17,7 +17,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-pub(crate) use self::collection::{items_of, look_up, sorted_by};
+pub(crate) use self::collection::{items_of, look_up, sorted_by, vector_of};
 pub(crate) use self::number::compare_numbers;
 pub(crate) use self::regular::Patterns;
 use crate::{

@@ -5,10 +5,11 @@ use super::{
     evaluation::choose,
     fiber::{Fiber, Next, conform, shown},
     frame::{ForState, Frame},
+    iteration::Update,
 };
 use crate::{
     failure::{Failure, FailureKind},
-    library::items_of,
+    library::vector_of,
     program::{Binding, Expression, Id, Program},
     value::Value,
 };
@@ -111,10 +112,11 @@ impl Fiber {
                 Err(failure) => Ok(Next::Raise(failure)),
             },
             Frame::ForItems(id) => {
-                let items = items_of("for", &mut shared.workshop.budget, value)
+                let items = vector_of("for", &mut shared.workshop.budget, value)
                     .map_err(|failure| failure.at(program.spans[id as usize]))?;
                 let state = Box::new(ForState {
-                    items: items.into_iter(),
+                    items,
+                    next: 0,
                     results: Vec::new(),
                 });
                 self.for_next(id, state, program, shared)
@@ -193,10 +195,15 @@ impl Fiber {
             }
             Frame::Iterate(iteration) => self.iterated(iteration, value, program, shared),
             Frame::Update(target) => {
-                let (map, key) = *target;
-                let mut entries = map.into_entries();
+                let Update {
+                    mut entries,
+                    mut known,
+                    key,
+                } = *target;
+                known.entry(&key, &value, None);
                 entries.insert(key, value);
-                Ok(Next::Return(shared.workshop.budget.map(entries)?))
+                let updated = shared.workshop.budget.map_again(entries, known)?;
+                Ok(Next::Return(updated))
             }
             Frame::Parallel { .. } => Ok(Next::Return(value)),
         }
@@ -241,8 +248,9 @@ impl Fiber {
         let Expression::For { pattern, body, .. } = &program.expressions[id as usize] else {
             return Ok(Next::Return(Value::Nil));
         };
-        match state.items.next() {
+        match state.items.get(state.next).cloned() {
             Some(item) => {
+                state.next += 1;
                 self.destructure(pattern, item, shared)
                     .map_err(|failure| failure.at(program.spans[id as usize]))?;
                 self.frames.push(Frame::For { id, state });

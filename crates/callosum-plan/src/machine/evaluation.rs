@@ -189,6 +189,11 @@ impl Fiber {
                 Ok(Next::Return(budget.map(map)?))
             }
             Expression::Library { function, .. } => {
+                // A function's last act: its names are done with, so that what only they hold can be
+                // gone on with instead of being copied.
+                if matches!(self.frames.last(), Some(Frame::Return { .. })) {
+                    self.locals.truncate(self.base);
+                }
                 self.invoke_library(*function, index, program, shared)
             }
             Expression::Apply { .. } => {

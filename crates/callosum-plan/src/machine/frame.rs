@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{fiber::Fiber, iteration::Iteration};
+use super::{
+    fiber::Fiber,
+    iteration::{Iteration, Update},
+};
 use crate::{
     failure::Failure,
     program::Id,
-    value::{Group, Key, Map, Value},
+    value::{Group, Value, Vector},
 };
 
 /// One piece of a continuation; expressions are named by their places.
@@ -83,7 +86,7 @@ pub(super) enum Frame {
     Pure,
     Define(Id),
     Iterate(Box<Iteration>),
-    Update(Box<(Map, Key)>),
+    Update(Box<Update>),
     Parallel {
         id: Id,
         branches: Vec<Fiber>,
@@ -102,6 +105,8 @@ pub(super) struct Marks {
 
 /// A `for` under way.
 pub(super) struct ForState {
-    pub(super) items: std::vec::IntoIter<Value>,
+    pub(super) items: Vector,
+    /// The place of the item that comes next.
+    pub(super) next: usize,
     pub(super) results: Vec<Value>,
 }

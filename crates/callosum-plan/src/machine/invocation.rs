@@ -88,7 +88,7 @@ impl Fiber {
                 self.operands.truncate(start);
                 let value = result?;
                 shared.workshop.budget.allocate(value.weight())?;
-                Ok(Next::Return(value))
+                Ok(Next::Return(value.detached()))
             }
             Body::Operation(operation) => {
                 let arguments = self.operands.split_off(start);

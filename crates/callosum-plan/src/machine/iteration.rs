@@ -9,21 +9,28 @@ use super::{
 };
 use crate::{
     failure::Failure,
-    library::{Operation, items_of, look_up, sorted_by},
+    library::{Operation, items_of, sorted_by, vector_of},
     program::Program,
-    value::{Key, Value},
+    value::{Key, Known, Map, Value, Vector},
 };
 
 /// An operation under way.
 pub(super) struct Iteration {
     operation: Operation,
     function: Value,
-    items: Vec<Value>,
+    items: Vector,
     /// The place of the item that the function is called with next.
     next: usize,
     results: Vec<Value>,
     /// What `reduce` has come to.
     total: Value,
+}
+
+/// A map whose value at a key is being made anew.
+pub(super) struct Update {
+    pub(super) entries: BTreeMap<Key, Value>,
+    pub(super) known: Known,
+    pub(super) key: Key,
 }
 
 impl Fiber {
@@ -55,7 +62,7 @@ impl Fiber {
                     return Ok(Next::Return(Value::Nil));
                 };
                 let map = match target {
-                    Value::Nil => crate::value::Map::new(BTreeMap::new()),
+                    Value::Nil => Map::new(BTreeMap::new()),
                     Value::Map(map) => map,
                     other => {
                         return Err(Failure::type_error(format!(
@@ -67,17 +74,27 @@ impl Fiber {
                 let key = Key::of(&at).ok_or_else(|| {
                     Failure::type_error(format!("`update` takes a key, and here is {}", at.noun()))
                 })?;
-                let found = look_up("update", &Value::Map(map.clone()), &at)?;
+                // Its value is taken out, so that the function may go on with it without a copy.
+                let (mut entries, mut known) = budget.open_map(map)?;
+                let found = entries.remove(&key);
+                if let Some(found) = &found {
+                    known.without_entry(&key, found);
+                }
                 let count = arguments.len() + 1;
                 self.operands.push(found.unwrap_or_default());
                 self.operands.extend(arguments);
-                self.frames.push(Frame::Update(Box::new((map, key))));
+                let update = Update {
+                    entries,
+                    known,
+                    key,
+                };
+                self.frames.push(Frame::Update(Box::new(update)));
                 return self.invoke(function, count, program, shared);
             }
             _ => {}
         }
         let name = operation.name();
-        let items = items_of(name, budget, arguments.pop().unwrap_or_default())?;
+        let items = vector_of(name, budget, arguments.pop().unwrap_or_default())?;
         let mut iteration = Box::new(Iteration {
             operation,
             function: arguments.first().cloned().unwrap_or_default(),
@@ -90,9 +107,9 @@ impl Fiber {
             match arguments.get_mut(1) {
                 Some(start) => iteration.total = take(start),
                 // Without a start the first item is it; of nothing it is what the function says.
-                None => match iteration.items.first_mut() {
+                None => match iteration.items.first().cloned() {
                     Some(first) => {
-                        iteration.total = take(first);
+                        iteration.total = first;
                         iteration.next = 1;
                     }
                     None => return self.invoke(take(&mut iteration.function), 0, program, shared),
@@ -149,13 +166,13 @@ impl Fiber {
             Operation::Filter | Operation::Remove => {
                 shared.workshop.budget.allocate_values(1)?;
                 let wanted = iteration.operation == Operation::Filter;
-                let kept = take(&mut iteration.items[item]);
+                let kept = iteration.items[item].clone();
                 iteration
                     .results
                     .extend((value.is_truthy() == wanted).then_some(kept));
             }
             Operation::Find if value.is_truthy() => {
-                return Ok(Next::Return(take(&mut iteration.items[item])));
+                return Ok(Next::Return(iteration.items[item].clone()));
             }
             Operation::Every if !value.is_truthy() => return Ok(Next::Return(false.into())),
             Operation::Some if value.is_truthy() => return Ok(Next::Return(true.into())),
@@ -176,10 +193,13 @@ impl Iteration {
             Operation::Every => Ok(Value::Boolean(true)),
             Operation::Some => Ok(Value::Boolean(false)),
             Operation::Reduce => Ok(take(&mut self.total)),
-            Operation::SortBy => sorted_by("sort-by", budget, self.items, self.results),
+            Operation::SortBy => {
+                budget.allocate_values(self.items.len())?;
+                sorted_by("sort-by", budget, self.items.into_items(), self.results)
+            }
             Operation::GroupBy => {
                 let mut groups: BTreeMap<Key, Vec<Value>> = BTreeMap::new();
-                for (value, item) in self.results.iter().zip(self.items) {
+                for (value, item) in self.results.iter().zip(self.items.iter()) {
                     let key = Key::of(value).ok_or_else(|| {
                         Failure::type_error(format!(
                             "`group-by` makes keys of what its function comes to, and {} is none",
@@ -187,7 +207,7 @@ impl Iteration {
                         ))
                     })?;
                     budget.spend(key.weight() / 64)?;
-                    groups.entry(key).or_default().push(item);
+                    groups.entry(key).or_default().push(item.clone());
                 }
                 let mut entries = BTreeMap::new();
                 for (key, items) in groups {

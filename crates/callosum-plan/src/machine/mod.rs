@@ -198,7 +198,12 @@ impl Machine {
                     return Err(StartError::Mismatch { name, mismatch });
                 }
             }
-            locals[parameter.slot as usize] = value.clone();
+            if let Err(failure) = workshop.budget.allocate(value.weight()) {
+                let name = parameter.name.to_string();
+                let mismatch = failure.message;
+                return Err(StartError::Mismatch { name, mismatch });
+            }
+            locals[parameter.slot as usize] = value.detached();
         }
         let root = Fiber::of_program(program.entry, locals);
         let shared = Shared {
@@ -246,7 +251,7 @@ impl Machine {
         let budget = &mut self.shared.workshop.budget;
         let charged = answer.and_then(|value| {
             budget.allocate(value.weight())?;
-            Ok(value)
+            Ok(value.detached())
         });
         if self.root.answer(position, charged) {
             Ok(())

@@ -51,6 +51,8 @@ impl Fiber {
             ));
         }
         shared.yields += 1;
+        // Whether the host still holds them must not decide what is copied from here on.
+        let arguments = arguments.iter().map(Value::detached).collect();
         Ok(Next::Wait(Box::new(Yield {
             position: self.next_position(),
             capability: capability.clone(),

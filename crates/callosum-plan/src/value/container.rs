@@ -22,6 +22,66 @@ struct Entries {
     weight: u64,
 }
 
+/// What is known of a container that was taken apart and is about to be made again, so that it need
+/// not be weighed anew.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    count: usize,
+    weight: u64,
+}
+
+impl Known {
+    pub(crate) fn new(count: usize, weight: u64) -> Self {
+        Self { count, weight }
+    }
+
+    /// How many parts there were.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// What the parts weigh by now; none where the bound was reached, so that nobody knows.
+    pub(crate) fn weight(&self) -> Option<u64> {
+        (self.weight < u64::MAX).then_some(self.weight)
+    }
+
+    /// Notes that an item was put into a vector.
+    pub(crate) fn item(&mut self, item: &Value) {
+        self.add(item.weight().saturating_add(1));
+    }
+
+    /// Notes that an entry was put into a map, perhaps in the place of another.
+    pub(crate) fn entry(&mut self, key: &Key, value: &Value, before: Option<&Value>) {
+        match before {
+            Some(before) => self.remove(before.weight()),
+            None => self.add(key.weight() + 2),
+        }
+        self.add(value.weight());
+    }
+
+    /// Notes that an entry was taken out of a map.
+    pub(crate) fn without_entry(&mut self, key: &Key, value: &Value) {
+        self.remove(value.weight() + key.weight() + 2);
+    }
+
+    /// Notes that an item of a vector stands in the place of another.
+    pub(crate) fn replaced(&mut self, item: &Value, before: &Value) {
+        self.remove(before.weight());
+        self.add(item.weight());
+    }
+
+    fn add(&mut self, weight: u64) {
+        self.weight = self.weight.saturating_add(weight);
+    }
+
+    fn remove(&mut self, weight: u64) {
+        // What has reached the bound stays there.
+        if self.weight < u64::MAX {
+            self.weight = self.weight.saturating_sub(weight);
+        }
+    }
+}
+
 impl Vector {
     /// Takes values in; costs one look at each.
     pub fn new(items: Vec<Value>) -> Self {
@@ -31,12 +91,22 @@ impl Vector {
         Self(Arc::new(Items { items, weight }))
     }
 
+    /// Takes values in whose weight is known from what they were taken out of.
+    pub(crate) fn weighing(items: Vec<Value>, weight: u64) -> Self {
+        Self(Arc::new(Items { items, weight }))
+    }
+
     /// Returns the values, without copying them where nobody else holds this vector.
     pub(crate) fn into_items(self) -> Vec<Value> {
         match Arc::try_unwrap(self.0) {
             Ok(mut alone) => mem::take(&mut alone.items),
             Err(shared) => shared.items.clone(),
         }
+    }
+
+    /// Whether somebody else holds this vector, so that its values would be copied.
+    pub(crate) fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
     }
 
     pub(crate) fn weight(&self) -> u64 {
@@ -67,12 +137,22 @@ impl Map {
         Self(Arc::new(Entries { entries, weight }))
     }
 
+    /// Takes entries in whose weight is known from what they were taken out of.
+    pub(crate) fn weighing(entries: BTreeMap<Key, Value>, weight: u64) -> Self {
+        Self(Arc::new(Entries { entries, weight }))
+    }
+
     /// Returns the entries, without copying them where nobody else holds this map.
     pub(crate) fn into_entries(self) -> BTreeMap<Key, Value> {
         match Arc::try_unwrap(self.0) {
             Ok(mut alone) => mem::take(&mut alone.entries),
             Err(shared) => shared.entries.clone(),
         }
+    }
+
+    /// Whether somebody else holds this map, so that its entries would be copied.
+    pub(crate) fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
     }
 
     pub(crate) fn weight(&self) -> u64 {

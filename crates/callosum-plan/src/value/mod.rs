@@ -12,6 +12,7 @@ mod notation;
 
 use std::{collections::BTreeMap, sync::Arc};
 
+pub(crate) use self::container::Known;
 pub use self::{
     container::{Map, Vector},
     json::JsonError,
@@ -114,6 +115,41 @@ impl Value {
             Self::Map(map) => map.weight(),
             Self::Function(_) => 12,
         }
+    }
+
+    /// Returns the value in containers of its own, which nobody else holds.
+    ///
+    /// Costs as much as the weight says; ask for that first.
+    pub(crate) fn detached(&self) -> Self {
+        enum Part<'a> {
+            Value(&'a Value),
+            Vector(usize),
+            Map(&'a Map),
+        }
+        let mut parts = vec![Part::Value(self)];
+        let mut made: Vec<Self> = Vec::new();
+        while let Some(part) = parts.pop() {
+            match part {
+                Part::Value(Self::Vector(items)) => {
+                    parts.push(Part::Vector(items.len()));
+                    parts.extend(items.iter().rev().map(Part::Value));
+                }
+                Part::Value(Self::Map(map)) => {
+                    parts.push(Part::Map(map));
+                    parts.extend(map.values().rev().map(Part::Value));
+                }
+                Part::Value(other) => made.push(other.clone()),
+                Part::Vector(count) => {
+                    let items = made.split_off(made.len() - count);
+                    made.push(Self::vector(items));
+                }
+                Part::Map(map) => {
+                    let values = made.split_off(made.len() - map.len());
+                    made.push(Self::map(map.keys().cloned().zip(values).collect()));
+                }
+            }
+        }
+        made.pop().unwrap_or_default()
     }
 
     /// Returns what it is, for messages: `a vector`.

@@ -319,3 +319,116 @@ fn values_that_differ_are_distinct() {
     );
     fail("(serialize-json [1 {:a [##Inf]}])", FailureKind::TypeError);
 }
+
+/// CCOS-RTFS-1: a collection that only the running function holds is gone on with, not copied: what it
+/// grows by is all that is asked for.
+#[test]
+fn collections_that_nobody_else_holds_grow_without_copies() {
+    for (source, value) in [
+        (
+            "(count (reduce (fn [all x] (conj all x)) [] (range 30000)))",
+            "30000",
+        ),
+        (
+            "(count (reduce (fn [all x] (assoc all x x)) {} (range 30000)))",
+            "30000",
+        ),
+        ("(count (reduce conj [] (range 30000)))", "30000"),
+        (
+            "(count (reduce (fn [all x] (if (even? x) (conj all x) all)) [] (range 30000)))",
+            "15000",
+        ),
+        (
+            "(count (reduce (fn [all x] (merge all (hash-map x x))) {} (range 30000)))",
+            "30000",
+        ),
+        (
+            "(count (reduce (fn [all x] (concat all [x x])) [] (range 15000)))",
+            "30000",
+        ),
+        (
+            "(map count (vals (reduce (fn [all x] (update all (mod x 2) (fn [old] (conj (or old []) x)))) {} (range 30000))))",
+            "[15000 15000]",
+        ),
+        (
+            "(count (reduce (fn [all x] (dissoc all x)) (reduce (fn [m x] (assoc m x 1)) {} (range 9000)) (range 8999)))",
+            "1",
+        ),
+    ] {
+        let found = within(source, 3_000_000, 16 << 20);
+        assert_eq!(
+            found.map(|found| found.to_string()),
+            Ok(value.to_owned()),
+            "{source}"
+        );
+    }
+    // What somebody else holds stays as it was.
+    check(
+        "(let [a [1 2] b (conj a 3) c (assoc a 0 9)] [a b c])",
+        "[[1 2] [1 2 3] [9 2]]",
+    );
+    check(
+        "(let [a {:k 1} f (fn [m] (update m :k inc))] [(f a) a (f a)])",
+        "[{:k 2} {:k 1} {:k 2}]",
+    );
+    check(
+        "(let [a {:k [1]} f (fn [m] (update m :k conj 2))] [(f a) a])",
+        "[{:k [1 2]} {:k [1]}]",
+    );
+    check(
+        "(let [a {:k 1}] [(try (update a :k (fn [x] (inc :no))) (catch e a)) a])",
+        "[{:k 1} {:k 1}]",
+    );
+}
+
+/// CCOS-RTFS-2: who else holds an argument or an answer decides nothing about what a run may do.
+#[test]
+fn what_the_host_holds_decides_nothing() {
+    let source = "(reduce (fn [all x] (conj all x)) (call :a (range 2000)) (range 2000))";
+    let left = |keep: bool| {
+        let mut kept = Vec::new();
+        let limits = Limits {
+            memory: 300_000,
+            ..Limits::default()
+        };
+        let result = run_within(source, limits, &mut |waiting| {
+            let answer = waiting[0].arguments[0].clone();
+            if keep {
+                kept.extend(waiting.iter().cloned());
+                kept.extend(waiting.iter().cloned());
+            }
+            vec![(waiting[0].position.clone(), Ok(answer))]
+        });
+        result
+            .map(|value| value.weight())
+            .map_err(|failure| failure.kind)
+    };
+    assert_eq!(left(true), left(false));
+    assert!(left(true).is_ok());
+}
+
+/// CCOS-RTFS-1: a copy that an operation makes before it fails is paid for.
+#[test]
+fn copies_for_what_fails_are_counted() {
+    let map = "(let [m (reduce (fn [m x] (assoc m x x)) {} (range 3000)) v (range 30000)]";
+    for operation in [
+        "(try (assoc m [1] 2) (catch e 1))",
+        "(try (conj m 1) (catch e 1))",
+        "(try (assoc v 99999 2) (catch e 1))",
+        "(try (update m 1 (fn [x] (inc :no))) (catch e 1))",
+        "(try (concat v 1) (catch e 1))",
+        "(try (merge m 1) (catch e 1))",
+    ] {
+        let source = format!("{map} (dotimes [i 100000] {operation}))");
+        let failure = within(&source, 1_500_000, 1 << 33).unwrap_err();
+        assert_eq!(
+            failure.kind,
+            FailureKind::BudgetExhausted,
+            "{operation}: {failure}"
+        );
+    }
+    // Nor does each of many loops over one vector have a copy of it.
+    let nested =
+        "(defn f [n v] (if (= n 0) 0 (map (fn [x] (f (- n 1) v)) v))) (first (f 3 (range 10)))";
+    assert!(within(nested, 1_000_000, 1 << 20).is_ok());
+}

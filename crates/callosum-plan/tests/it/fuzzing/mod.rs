@@ -164,7 +164,14 @@ fn run(program: &Arc<Program>, answers: &[Value], order: Order) -> Option<Run> {
     let mut calls = BTreeMap::new();
     let end = loop {
         match machine.run() {
-            Outcome::Complete(value) => break value.to_string(),
+            Outcome::Complete(value) => {
+                let text = value.to_string();
+                // What was counted on while it was made is what it weighs.
+                if let Ok(again) = Value::read(&text) {
+                    assert_eq!(again.weight(), value.weight(), "{text}");
+                }
+                break text;
+            }
             Outcome::Failed(failure) => break failure.to_string(),
             Outcome::Yield(mut waiting) => {
                 if order == Order::Reversed {

@@ -202,3 +202,49 @@ fn a_program_that_is_not_there_is_told() {
     let output = env.run(["plan", "eval", "latin.rtfs"]).ended_with(1);
     assert!(output.stderr.contains("not UTF-8"), "{}", output.stderr);
 }
+
+/// CCOS-RTFS-1: programs and answers are read as editors of other systems save them; what is too large,
+/// or none, is told.
+#[test]
+fn files_are_read_as_other_systems_save_them() {
+    let env = TestEnv::new();
+    env.write(
+        "windows.rtfs",
+        "\u{feff}; a note\r\n(call :a\r\n  \"é😀\")\r\n",
+    );
+    let answers = "\u{feff}{\"call\": \":a\", \"value\": \"{\\\"ü\\\" [1]}\"}\r\n\r\n";
+    env.write("windows.jsonl", answers);
+    let words = ["plan", "eval", "windows.rtfs", "--answers", "windows.jsonl"];
+    assert_eq!(env.run(words).success().stdout, "{\"ü\" [1]}\n");
+    env.write("failing.rtfs", "\u{feff}\"é\"\r\n  (inc \"😀\")\r\n");
+    let output = env
+        .run(["plan", "eval", "failing.rtfs", "--json"])
+        .ended_with(1);
+    let error = &output.json()["error"];
+    assert_eq!((&error["line"], &error["column"]), (&2.into(), &3.into()));
+
+    env.write("utf16.rtfs", b"\xff\xfe(\0+\0)\0");
+    let output = env.run(["plan", "eval", "utf16.rtfs"]).ended_with(1);
+    assert!(output.stderr.contains("iconv"), "{}", output.stderr);
+    // Two bytes a character, so that the bound falls into one.
+    env.write("large.rtfs", format!(" \"{}\"", "é".repeat(1 << 20)));
+    for file in ["large.rtfs", "/dev/zero"] {
+        let output = env.run(["plan", "check", file]).ended_with(1);
+        assert!(output.stderr.contains("1048576"), "{}", output.stderr);
+    }
+    let piped = env.callosum().arguments(["plan", "eval", "-"]);
+    let output = piped.input("\u{feff}(+ 1\r\n").run().ended_with(1);
+    assert!(
+        output.stderr.contains("standard input:1:1"),
+        "{}",
+        output.stderr
+    );
+    env.write("bad.jsonl", "\r\n{\"call\": \":a\", \"value\": 3}\r\n");
+    let words = ["plan", "eval", "-e", "(call :a)", "--answers", "bad.jsonl"];
+    let output = env.run(words).ended_with(2);
+    assert!(output.stderr.contains("bad.jsonl:2"), "{}", output.stderr);
+    assert!(!output.stderr.contains("line 1"), "{}", output.stderr);
+    assert!(output.stderr.contains("{:a 1}"), "{}", output.stderr);
+    let output = env.run(["plan", "eval", "."]).ended_with(2);
+    assert!(output.stderr.contains('.'), "{}", output.stderr);
+}

@@ -5,7 +5,7 @@ use std::path::Path;
 use callosum_plan::{CapabilityName, Failure, FailureKind, Value, Yield};
 use serde::Deserialize;
 
-use super::source::file_at;
+use super::source::{file_at, text_of};
 use crate::ui::{CommandError, Exit};
 
 /// The answers, to be taken in their order.
@@ -23,6 +23,9 @@ struct Line {
     error: Option<String>,
 }
 
+/// Bytes of a file of answers at most.
+const MOST: usize = 64 << 20;
+
 const USAGE: &str =
     r#"a line is {"call": ":cap", "value": "{:a 1}"}, or {"call": ":cap", "error": "what failed"}"#;
 
@@ -37,9 +40,14 @@ impl Answers {
     /// Reads all answers of a file, or says which line is none.
     pub(super) fn read(file: &Path) -> Result<Self, CommandError> {
         let name = file.display().to_string();
-        let bytes = file_at(file)?;
-        let text = String::from_utf8(bytes)
-            .map_err(|_| CommandError::new(Exit::Usage, format!("`{name}` is not UTF-8")))?;
+        let bytes = file_at(file, MOST + 1)?;
+        if bytes.len() > MOST {
+            return Err(CommandError::new(
+                Exit::Usage,
+                format!("`{name}` has more than {MOST} bytes"),
+            ));
+        }
+        let text = text_of(&name, bytes)?;
         let mut lines = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
             if line.trim().is_empty() {
@@ -83,7 +91,11 @@ impl Answers {
 }
 
 fn parse(line: &str) -> Result<(CapabilityName, Result<Value, Failure>), String> {
-    let line: Line = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let line: Line = serde_json::from_str(line).map_err(|error| {
+        // It always says that it is line 1.
+        let said = error.to_string();
+        said.replace(" at line 1 column ", ", at column ")
+    })?;
     let call = CapabilityName::parse(&line.call).map_err(|error| format!("call: {error}"))?;
     let answer = match (line.value, line.error) {
         (Some(value), None) => {

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use callosum_host::Disk;
+use callosum_host::{Disk, OpenHow};
 use callosum_plan::{Colours, Failure, Finding, Span};
 use clap::Args;
 use schemars::JsonSchema;
@@ -63,12 +63,9 @@ impl Source {
         let (name, bytes) = if file.as_os_str() == "-" {
             ("standard input".to_owned(), standard_input()?)
         } else {
-            (file.display().to_string(), file_at(file)?)
+            (file.display().to_string(), file_at(file, MOST)?)
         };
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let at = error.utf8_error().valid_up_to();
-            CommandError::new(Exit::No, format!("`{name}` is not UTF-8, at byte {at}"))
-        })?;
+        let text = text_of(&name, bytes)?;
         Ok(Self { text, name })
     }
 
@@ -101,17 +98,41 @@ impl Source {
     }
 }
 
+/// Bytes of a source that are read: one more than it may have, which is then told as too large.
+const MOST: usize = callosum_plan::MAX_SOURCE + 1;
+
 fn standard_input() -> Result<Vec<u8>, CommandError> {
     let mut bytes = Vec::new();
-    // One byte more than a source may have, which is then told as too large.
-    let most = callosum_plan::MAX_SOURCE as u64 + 1;
-    let read = std::io::stdin().lock().take(most).read_to_end(&mut bytes);
+    let read = std::io::stdin()
+        .lock()
+        .take(MOST as u64)
+        .read_to_end(&mut bytes);
     read.map_err(|error| CommandError::because(Exit::No, "cannot read standard input", &error))?;
     Ok(bytes)
 }
 
-/// Reads a file that the command line names.
-pub(super) fn file_at(file: &Path) -> Result<Vec<u8>, CommandError> {
-    let read = Disk::real().read(file);
+/// Reads at most so many bytes of a file that the command line names.
+pub(super) fn file_at(file: &Path, most: usize) -> Result<Vec<u8>, CommandError> {
+    let read = Disk::real()
+        .open(file, OpenHow::READ)
+        .and_then(|open| open.read_range(0, most));
     read.map_err(|error| CommandError::from_error(Exit::Usage, &error))
+}
+
+/// The text of a file, without the mark that some editors begin one with.
+pub(super) fn text_of(name: &str, mut bytes: Vec<u8>) -> Result<String, CommandError> {
+    if bytes.starts_with("\u{feff}".as_bytes()) {
+        bytes.drain(..'\u{feff}'.len_utf8());
+    }
+    // A read that ended at its bound may have ended within a character.
+    let whole = match std::str::from_utf8(&bytes) {
+        Err(error) if error.error_len().is_none() && bytes.len() >= MOST - 4 => error.valid_up_to(),
+        _ => bytes.len(),
+    };
+    bytes.truncate(whole);
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        CommandError::new(Exit::No, format!("`{name}` is not UTF-8, at byte {at}"))
+            .hint("save it as UTF-8: `iconv -f UTF-16 -t UTF-8 FILE`")
+    })
 }

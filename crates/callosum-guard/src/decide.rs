@@ -9,7 +9,7 @@ use regex::RegexSet;
 
 use crate::{
     facts::Facts,
-    loss, place,
+    loss, overwrite, place,
     policy::{Policy, UserRule},
     protect,
     rule::{self, GENERAL, Severity, Strictness, Subject, Tool},
@@ -126,7 +126,7 @@ fn judge(
             }
         }
         if !destroys {
-            for path in loss::written_over(call, facts) {
+            for path in overwrite::written_over(call, facts) {
                 if overwrites.len() < MOST_NAMED && !overwrites.contains(&path) {
                     overwrites.push(path);
                 }

@@ -21,6 +21,7 @@ mod facts;
 mod fetch;
 mod glob;
 mod loss;
+mod overwrite;
 pub mod patch;
 mod path;
 mod permission;
@@ -33,6 +34,7 @@ mod sed;
 mod shell;
 pub mod snapshot;
 pub mod tool;
+mod unpack;
 mod unwrap;
 mod verdict;
 

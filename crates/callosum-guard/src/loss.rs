@@ -7,7 +7,6 @@ use crate::{
     facts::Facts,
     path,
     place::Place,
-    protect,
     rule::{self, Severity, Subject},
     unwrap::{Call, value::is_known},
 };
@@ -52,27 +51,20 @@ pub(crate) fn loses(call: &Call, facts: &Facts) -> bool {
                 _ => false,
             }
         }
-        // What stands where they write to is written over.
-        "dd" => {
-            let mut words = call.words.iter();
-            words.any(|word| to(word.text.strip_prefix("of=")))
-        }
-        "cp" | "gcp" | "mv" | "gmv" | "install" => {
-            let subject =
-                Subject::of_user(call, "-t --target-directory -S --suffix -m -o -g", facts);
-            let keeps = ["-n", "--no-clobber", "-b", "--backup"];
+        // What goes out of the project is lost with where it goes to.
+        "mv" | "gmv" => {
+            let subject = Subject::of_user(call, "-t --target-directory -S --suffix", facts);
             let into = subject
                 .value("-t")
                 .or_else(|| subject.value("--target-directory"));
-            let last = subject.operands.last().map(|(word, _)| word.text.as_str());
-            let takes_away = || {
-                let mut sources = subject.operands.iter();
-                if into.is_none() {
-                    sources.next_back();
-                }
-                name.ends_with("mv") && sources.any(|(word, _)| to(Some(&word.text)))
+            let mut sources = subject.operands.iter();
+            let last = if into.is_none() {
+                sources.next_back().map(|(word, _)| word.text.as_str())
+            } else {
+                into
             };
-            !keeps.iter().any(|option| subject.has(option)) && to(into.or(last)) || takes_away()
+            let stays = last.is_some_and(|to| matches!(place(to), Place::Inside | Place::Project));
+            !stays && sources.any(|(word, _)| to(Some(&word.text)))
         }
         "gzip" | "pigz" | "bzip2" | "xz" | "zstd" => {
             let subject = subject();
@@ -106,86 +98,6 @@ pub(crate) fn loses(call: &Call, facts: &Facts) -> bool {
         }
         _ => false,
     }
-}
-
-/// Programs that change what stands in a file as an editor does, or make it from sources that stay:
-/// what stood there is not lost by accident.
-const MAKERS: [&str; 48] = [
-    "touch",
-    "mkdir",
-    "mktemp",
-    "mkfifo",
-    "mknod",
-    "chmod",
-    "chattr",
-    "chown",
-    "chgrp",
-    "setfacl",
-    "sed",
-    "gsed",
-    "perl",
-    "ruby",
-    "awk",
-    "gawk",
-    "yq",
-    "dasel",
-    "crudini",
-    "json",
-    "sops",
-    "xmlstarlet",
-    "prettier",
-    "gofmt",
-    "goimports",
-    "shfmt",
-    "gofumpt",
-    "clang-format",
-    "autopep8",
-    "yamlfmt",
-    "dos2unix",
-    "unix2dos",
-    "gcc",
-    "cc",
-    "g++",
-    "c++",
-    "clang",
-    "clang++",
-    "ld",
-    "rustc",
-    "go",
-    "tsc",
-    "esbuild",
-    "git",
-    "patch",
-    "apply_patch",
-    "applypatch",
-    "sqlite3",
-];
-
-/// The files of the project that a command writes over where they are there: absolute paths.
-pub(crate) fn written_over(call: &Call, facts: &Facts) -> Vec<String> {
-    if call.elsewhere {
-        return Vec::new();
-    }
-    let is_appended = matches!(call.name.as_str(), "tee" | "sponge") && {
-        let subject = Subject::of_user(call, "", facts);
-        subject.has("-a") || subject.has("--append")
-    };
-    let mut paths: Vec<String> = Vec::new();
-    let redirected = call.writes.iter().filter(|write| !write.appends);
-    paths.extend(redirected.map(|write| write.path.clone()));
-    if !is_appended && !MAKERS.contains(&call.name.as_str()) {
-        let appended = |path: &String| {
-            let mut writes = call.writes.iter();
-            writes.any(|write| write.appends && write.path == *path)
-        };
-        let written = protect::writes(call, facts).into_iter();
-        let written = written.map(|(path, _)| path).filter(|path| !appended(path));
-        paths.extend(written);
-    }
-    let cwd = call.cwd.as_deref();
-    paths.retain(|path| is_known(path) && crate::place::place(path, cwd, facts) == Place::Inside);
-    let absolute = paths.iter().map(|path| path::absolute(path, cwd));
-    absolute.filter(|path| path.starts_with('/')).collect()
 }
 
 /// Whether one of the words of a command is this path.
@@ -301,7 +213,6 @@ mod tests {
             ": > src/lib.rs",
             "> src/lib.rs",
             "truncate -s 0 app.log",
-            "cp /dev/null src/lib.rs",
             "git rebase --abort",
             "git checkout --theirs a.rs",
             "rsync -a --delete new/ src/",
@@ -317,14 +228,11 @@ mod tests {
             "git -c clean.requireForce=false clean",
             "git switch --discard-changes main",
             "git rm -rf src",
-            "mv b.rs a.rs",
             "mv src /tmp/gone && rm -rf /tmp/gone",
             "zip -rm a.zip src",
             "7z a -sdel a.7z src",
             "gzip -r src",
             "tar czf a.tgz --remove-files src",
-            "cp -f /tmp/b.rs src/a.rs",
-            "dd if=/dev/zero of=a.img",
         ] {
             let verdict = decide(command, &facts(), &Policy::default());
             assert!(verdict.destroys, "{command}: {verdict:?}");
@@ -343,6 +251,9 @@ mod tests {
             "git stash",
             "rsync -a a/ b/",
             "mkdir -p src/x",
+            "mv b.rs a.rs",
+            "mv src/a.rs src/b",
+            "cp -f /tmp/b.rs src/a.rs",
             "sed -i 's/ad/d/; s/x/q/' a.rs",
             "sed -n /x/p a.rs",
             "sed /x/d a.rs > b.rs",
@@ -358,41 +269,6 @@ mod tests {
             let verdict = decide(command, &facts(), &Policy::default());
             assert_eq!(verdict.decision, Decision::Allow, "{command}");
             assert!(!verdict.destroys, "{command}");
-        }
-    }
-
-    /// CAKE-SNAP-1: a file that a command writes over is told, and none that it only makes or adds to.
-    #[test]
-    fn what_is_written_over_is_told() {
-        let told = |command: &str| decide(command, &facts(), &Policy::default()).overwrites;
-        for command in [
-            "git show HEAD:f > f",
-            "cat /dev/null > f",
-            "echo -n > f",
-            "printf '' > f",
-            "cat x > f",
-            "curl -o f https://example.org/x",
-            "wget -O f https://example.org/x",
-            "cat x | sponge f",
-            "cat x | tee f",
-            "sort -o f x",
-            "bash -c 'echo x > f'",
-        ] {
-            assert_eq!(told(command), ["/home/u/p/f"], "{command}");
-        }
-        for command in [
-            "echo x >> f",
-            "echo x > /dev/null",
-            "echo x > /tmp/f",
-            "cat x | tee -a f",
-            "cat f",
-            "sed -i s/a/b/ f",
-            "touch f",
-            "gcc -o f f.c",
-            "curl https://example.org/x",
-            "echo x > \"$OUT\"",
-        ] {
-            assert_eq!(told(command), [""; 0], "{command}");
         }
     }
 

@@ -75,8 +75,9 @@ pub struct Verdict {
     /// allowed may do so as well.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub destroys: bool,
-    /// The files of the project that are written over where they are there: absolute paths. Where
-    /// one is, the tree is better kept first as well.
+    /// The files of the project that are written over where they are there, and the folders in which
+    /// any may be, with a slash behind them: absolute paths. Where something is there, the tree is
+    /// better kept first as well.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overwrites: Vec<String>,
     /// The files of the project that the commands name which may lose it, where no repository has

@@ -16,4 +16,4 @@ mod tests;
 pub use objection::decide_write;
 pub(crate) use objection::objection_to;
 pub(crate) use secret::keeps_secrets;
-pub(crate) use writes::writes;
+pub(crate) use writes::{patch_text, writes};

@@ -411,7 +411,7 @@ fn patched(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
 }
 
 /// The patch that a command is given: what comes in, or a word of several lines.
-fn patch_text(call: &Call) -> String {
+pub(crate) fn patch_text(call: &Call) -> String {
     let words = call.words.iter().skip(1).map(|word| word.text.as_str());
     let input = call.input.as_ref().map(|input| input.text.as_str());
     let texts: Vec<&str> = words

@@ -77,21 +77,33 @@ pub(super) fn before(about: &About, judged: &Judged, reply: &Reply, place: &Plac
     Some(waited_for(launch).unwrap_or(Kept::Failed))
 }
 
-/// The files that the command writes over, of those that are there and hold something.
+/// What the command writes over, of what is there and holds something.
 fn written_over<'j>(judged: &'j Judged, place: &'j Place) -> impl Iterator<Item = &'j String> {
     judged.verdict.overwrites.iter().filter(|path| {
-        let found = place.disk.stat(Path::new(path)).unwrap_or_default();
+        let at = Path::new(path);
+        let found = place.disk.stat(at).unwrap_or_default();
         found.is_some_and(|found| match found.kind {
             EntryKind::File => found.len > 0,
+            EntryKind::Folder => path.ends_with('/') && holds_files(at, place),
             kind => kind == EntryKind::Link,
         })
     })
 }
 
+/// Whether anything stands in a folder that may be written over there.
+fn holds_files(folder: &Path, place: &Place) -> bool {
+    let listed = place.disk.list_dir(folder).unwrap_or_default();
+    let mut names = listed.iter().map(|entry| entry.name.as_os_str());
+    names.any(|name| name != ".git")
+}
+
 /// What the command names and is there, or may be by a pattern, seen from the root.
 fn named(root: &str, judged: &Judged, place: &Place) -> Vec<String> {
     let named = judged.verdict.named.iter();
-    let named = named.chain(written_over(judged, place)).take(MOST_NAMED);
+    // An archive that is taken apart in a home names all of it, and is none of its files.
+    let is_part = |path: &&String| Path::new(path) != Path::new(root);
+    let written_over = written_over(judged, place).filter(is_part);
+    let named = named.chain(written_over).take(MOST_NAMED);
     let is_there = |path: &&String| {
         let is_pattern = path.contains(['*', '?', '[']);
         is_pattern || place.disk.exists(Path::new(path)).unwrap_or(false)

@@ -136,3 +136,82 @@ fn without_a_snapshot_the_answer_stands() {
     passes(&env, "codex", "rm -rf src");
     assert_eq!(records(&env)[0]["details"]["snapshot"], "failed");
 }
+
+/// CAKE-SNAP-1: what writes over files that are there is allowed, and they are kept before it runs.
+#[test]
+fn what_writes_over_files_finds_the_tree_kept() {
+    let env = repository();
+    env.write("vendor/a.c", "int a;\n");
+    env.write("b.rs", "fn b() {}\n");
+    for command in [
+        "unzip -o /tmp/x.zip",
+        "unzip -qo /tmp/x.zip -d vendor",
+        "tar xf /tmp/x.tar",
+        "tar -x -f /tmp/x.tar -C vendor",
+        "curl -s https://x.io/a.tgz | tar xz",
+        "bsdtar -xf /tmp/x.zip -C vendor",
+        "cpio -idu < /tmp/a.cpio",
+        "7z x /tmp/a.7z -y",
+        "unrar x -o+ /tmp/a.rar",
+        "patch -p1 < /tmp/fix.diff",
+        "git apply /tmp/fix.diff",
+        "git show HEAD:src/lib.rs > src/lib.rs",
+        "cp -f /tmp/b.rs src/lib.rs",
+        "cp -r /tmp/x/. src",
+        "cp /tmp/lib.rs src/",
+        "rsync -a /tmp/x/ src/",
+        "mv -f b.rs src/lib.rs",
+        "curl -o src/lib.rs https://x.io/lib.rs",
+        "sort b.rs | sponge src/lib.rs",
+        "echo | tee src/lib.rs",
+    ] {
+        passes(&env, "claude", command);
+        let label: String = format!("before: {command}").chars().take(60).collect();
+        let labels = labels(&env);
+        let mut labels = labels.iter();
+        assert!(labels.any(|one| one.starts_with(&label)), "{command}");
+    }
+}
+
+/// CAKE-SNAP-1: nothing is kept where nothing is there that could be written over.
+#[test]
+fn what_writes_where_nothing_is_keeps_nothing() {
+    let env = repository();
+    env.write("empty.txt", "");
+    std::fs::create_dir(env.project().join("fresh")).unwrap();
+    for command in [
+        "unzip -o /tmp/x.zip -d fresh",
+        "tar xf /tmp/x.tar -C new",
+        "mkdir -p t && tar xf /tmp/x.tar -C t",
+        "tar xf /tmp/x.tar -C /tmp/y",
+        "tar xkf /tmp/x.tar",
+        "unzip /tmp/x.zip",
+        "7z x /tmp/a.7z -onew -y",
+        "cp src/lib.rs src/main.rs",
+        "cp -r src copy",
+        "cp -n src/lib.rs src/main.rs",
+        "mv src/lib.rs src/main.rs",
+        "rsync -a src/ new/",
+        "patch --dry-run -p1 < /tmp/fix.diff",
+        "git apply --check /tmp/fix.diff",
+        "echo x > empty.txt",
+        "curl -o new.json https://x.io/a.json",
+        "echo x | tee -a src/lib.rs",
+        "git diff > fix.diff",
+    ] {
+        passes(&env, "claude", command);
+        assert_eq!(labels(&env), Vec::<String>::new(), "{command}");
+    }
+}
+
+/// CAKE-SNAP-1: outside of a repository what a folder holds is kept where it may be written over, and not
+/// the whole of a folder that nobody has set apart.
+#[test]
+fn outside_of_a_repository_the_folder_that_is_written_to_is_kept() {
+    let env = TestEnv::new();
+    env.write("vendor/a.c", "int a;\n");
+    passes(&env, "codex", "tar xf /tmp/x.tar");
+    assert!(!env.machine_home().join("snapshots").exists());
+    passes(&env, "codex", "tar xf /tmp/x.tar -C vendor");
+    assert_eq!(labels(&env), ["before: tar xf /tmp/x.tar -C vendor"]);
+}

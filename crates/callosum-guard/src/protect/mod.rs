@@ -5,6 +5,7 @@
 //! command would write, so that both ways are judged alike. Which program writes what stands in the
 //! table of `writer`.
 
+mod mode;
 mod objection;
 mod secret;
 mod writer;

@@ -95,7 +95,7 @@ const STARTUP_FOLDERS: [&str; 6] = [
 ];
 
 /// The folders of clients, and what in each steers their hooks, also by the beginning of its name.
-const SETTINGS: [(&str, &[&str]); 6] = [
+pub(super) const SETTINGS: [(&str, &[&str]); 6] = [
     (
         ".claude",
         &[
@@ -172,7 +172,7 @@ pub(crate) fn objection_to(
     }
     let absolute = place::follow(&path::absolute(text, cwd), facts);
     let name = path::name(&absolute);
-    if settings(&absolute, reach) {
+    if reach != Reach::Rights && settings(&absolute, reach) {
         return Some(HOOKS);
     }
     if let Some(root) = &facts.root
@@ -194,11 +194,20 @@ pub(crate) fn objection_to(
     {
         return Some(STATE);
     }
-    let holds = |inner: &String| reach == Reach::Whole && path::is_within(inner, &absolute);
+    let (folder, last) = absolute.rsplit_once('/').unwrap_or(("", &absolute));
+    let takes_all = glob::takes_all(last);
+    let holds = |inner: &String| {
+        reach == Reach::Whole && path::is_within(inner, &absolute)
+            || takes_all
+                && inner
+                    .rsplit_once('/')
+                    .is_some_and(|(holder, _)| holder == folder)
+    };
     if is_kept(&absolute, facts) || facts.kept.iter().any(holds) {
         return Some(STATE);
     }
     if let Some(home) = &facts.home
+        && reach != Reach::Rights
         && path::is_within(&absolute, home)
     {
         let inner = absolute[home.trim_end_matches('/').len()..].trim_start_matches('/');

@@ -21,6 +21,7 @@ del .calrc
 gio trash .calrc
 gio move .calrc x
 chmod 600 .calrc
+chattr +i .calrc
 chown --from=a b .calrc
 setfacl -m u:x:rw .calrc
 dos2unix .calrc

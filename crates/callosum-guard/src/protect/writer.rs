@@ -12,6 +12,9 @@ pub(crate) enum Reach {
     Protected,
     /// Whatever is protected but the system's files: nothing in the file itself is changed.
     Guarded,
+    /// Whatever is protected but the settings of clients and what starts by itself: only who may use
+    /// it changes, and its owner still may.
+    Rights,
     /// Whatever is protected, and whatever folder such a file stands in: all of it goes, or is
     /// another one afterwards.
     Whole,
@@ -102,7 +105,7 @@ pub(super) const WRITERS: &[Writer] = &[
     writer("gio", "", &[From(1)], Whole).of("trash remove"),
     writer("gio", "", &[At(1)], Whole).of("move rename"),
     writer("gio", "", &[From(1)], Protected).of("move"),
-    writer("chmod chattr", "--reference", &[From(0)], Whole),
+    writer("chattr", "", &[From(0)], Whole),
     writer("chown chgrp", "--reference --from", &[From(1)], Whole),
     writer("setfacl", "-m -x -M -X --modify --remove --restore", &[From(0)], Whole),
     writer("dos2unix unix2dos mac2unix unix2mac", "-n --newfile -c --convmode", &[From(0)], Protected),

@@ -1,12 +1,20 @@
 //! The paths that a command would write or delete.
 
-use super::writer::{OUTPUT, Part, Reach, WRITERS, Writer};
+use super::{
+    mode,
+    writer::{OUTPUT, Part, Reach, WRITERS, Writer},
+};
 use crate::{
     facts::Facts,
     fetch, patch, path,
+    place::{self, Place},
     rule::Subject,
     sed::Sed,
-    unwrap::{Call, Write, value::is_known},
+    unpack::Unpacked,
+    unwrap::{
+        Call, Write,
+        value::{Arg, is_known},
+    },
 };
 
 /// A path that is written, and how much may be held against that.
@@ -29,7 +37,12 @@ pub(crate) fn writes(call: &Call, facts: &Facts) -> Vec<Written> {
             by_table(writer, call, facts, &mut all);
         }
     }
+    if let Some(unpacked) = Unpacked::of(call, facts) {
+        let within = unpacked.within.iter();
+        all.extend(within.map(|folder| (format!("{folder}/*"), Reach::Protected)));
+    }
     match call.name.as_str() {
+        "chmod" | "gchmod" => opened(call, facts, &mut all),
         "cp" | "install" | "ln" | "rsync" | "scp" | "gcp" | "gln" | "ditto" => {
             copied(call, facts, &mut all);
         }
@@ -182,7 +195,18 @@ fn copied(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
         all.push((to.to_owned(), Reach::Whole));
     }
     let count = subject.operands.len() - usize::from(folder.is_none());
-    put_into(to, &subject, count, all);
+    let sources = &subject.operands[..count];
+    let takes_folders = match call.name.as_str() {
+        "ln" | "gln" | "install" => false,
+        "rsync" | "ditto" => true,
+        _ => ["-r", "-R", "-a", "--recursive", "--archive"]
+            .iter()
+            .any(|option| subject.has(option)),
+    };
+    if takes_folders && folder.is_none() && becomes_folder(to, sources) {
+        all.push((to.to_owned(), Reach::Whole));
+    }
+    put_into(to, sources, takes_folders.then_some(call), facts, all);
 }
 
 /// The folder that is named before the sources.
@@ -192,11 +216,64 @@ fn into<'a>(subject: &Subject<'a>) -> Option<&'a str> {
         .or_else(|| subject.value("--target-directory"))
 }
 
-/// Into a folder means to the files of those names in it.
-fn put_into(folder: &str, subject: &Subject<'_>, count: usize, all: &mut Vec<Written>) {
-    for (word, _) in subject.operands.iter().take(count) {
-        let name = path::name(word.text.trim_end_matches('/'));
-        let path = format!("{}/{name}", folder.trim_end_matches('/'));
+/// Names of folders that clients have in their own, beside their settings.
+const BESIDE_SETTINGS: [&str; 14] = [
+    "agents",
+    "commands",
+    "skills",
+    "output-styles",
+    "rules",
+    "docs",
+    "memory",
+    "prompts",
+    "templates",
+    "scripts",
+    "workflows",
+    "plans",
+    "tasks",
+    "specs",
+];
+
+/// Whether a target may be what the only source was from then on, because it is not there yet: a
+/// folder of a name that says nothing of what is in it.
+fn becomes_folder(to: &str, sources: &[(&Arg, bool)]) -> bool {
+    let [(source, _)] = sources else {
+        return false;
+    };
+    let name = path::name(source.text.trim_end_matches('/'));
+    let has_ending = name.trim_start_matches('.').contains('.');
+    !to.ends_with('/') && !has_ending && !BESIDE_SETTINGS.contains(&name)
+}
+
+/// Into a folder means to the files of those names in it, and where all that stands in a folder
+/// is put there, to files of any name. `takes` is the command where it takes folders as they are.
+fn put_into(
+    to: &str,
+    sources: &[(&Arg, bool)],
+    takes: Option<&Call>,
+    facts: &Facts,
+    all: &mut Vec<Written>,
+) {
+    let folder = to.trim_end_matches('/');
+    let cwd = takes.and_then(|call| call.cwd.as_deref());
+    let at = path::absolute(to, cwd);
+    let is_read_by_clients = [facts.root.as_deref(), facts.home.as_deref(), cwd]
+        .iter()
+        .any(|read| *read == Some(at.as_str()));
+    for (source, _) in sources {
+        let text = source.text.as_str();
+        let name = path::name(text.trim_end_matches('/'));
+        let is_inner = takes.is_some_and(|call| {
+            matches!(name, "." | "..") || call.name == "rsync" && text.ends_with('/')
+        });
+        if is_inner {
+            all.push((format!("{folder}/*"), Reach::Protected));
+            continue;
+        }
+        let path = format!("{folder}/{name}");
+        if takes.is_some() && is_read_by_clients {
+            all.push((path.clone(), Reach::Whole));
+        }
         all.push((path, Reach::Protected));
     }
 }
@@ -206,21 +283,36 @@ fn moved(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
     let folder = into(&subject);
     let count = subject.operands.len();
     let replaces_target = subject.has("-T") || subject.has("--no-target-directory");
+    let sources = &subject.operands[..count - usize::from(folder.is_none() && count > 0)];
     for (at, path) in operands(&subject).enumerate() {
         let is_target = folder.is_none() && at + 1 == count;
         if is_target {
             all.push((path.to_owned(), Reach::Anywhere));
         }
-        if !is_target || replaces_target {
+        if !is_target || replaces_target || becomes_folder(path, sources) {
             all.push((path.to_owned(), Reach::Whole));
         }
         if is_target && count > 1 {
-            put_into(path, &subject, count - 1, all);
+            put_into(path, sources, Some(call), facts, all);
         }
     }
     if let Some(folder) = folder {
         all.push((folder.to_owned(), Reach::Anywhere));
-        put_into(folder, &subject, count, all);
+        put_into(folder, sources, Some(call), facts, all);
+    }
+}
+
+/// The paths whose mode is changed.
+fn opened(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
+    let subject = Subject::of_user(call, "--reference", facts);
+    let mode = mode::of(&call.words).filter(|_| !subject.has("--reference"));
+    let from = usize::from(mode.is_some_and(|mode| !mode.starts_with('-')));
+    for (word, _) in subject.operands.iter().skip(from) {
+        let leaves = mode.is_some_and(|mode| {
+            mode::leaves(mode, &path::absolute(&word.text, call.cwd.as_deref()))
+        });
+        let reach = if leaves { Reach::Rights } else { Reach::Whole };
+        all.push((word.text.clone(), reach));
     }
 }
 
@@ -388,6 +480,16 @@ fn patched(call: &Call, facts: &Facts, all: &mut Vec<Written>) {
             // That of a repository is git's own to write.
             let file = file.filter(|file| changes && !reads && !file.ends_with(".git/config"));
             all.extend(file.map(|file| (file.to_owned(), Reach::Anywhere)));
+        }
+        // What is cloned brings settings of its own.
+        ("git", "clone") => {
+            let to = operands(&subject).skip(2).last();
+            let to = to.filter(|to| !to.contains(':')).map(str::to_owned);
+            let in_system = |to: &String| {
+                let place = place::place(to, call.cwd.as_deref(), facts);
+                matches!(place, Place::System | Place::Vital)
+            };
+            all.extend(to.filter(|to| !in_system(to)).map(|to| (to, Reach::Whole)));
         }
         ("git", _) => {}
         ("patch", first) => {

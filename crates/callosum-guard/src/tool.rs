@@ -1,13 +1,24 @@
 //! What the name of a server's tool says, where nothing else is known of it.
 
 /// What does away with a thing.
-const ENDS: [&str; 11] = [
-    "drop", "delete", "remove", "destroy", "purge", "wipe", "truncate", "flush", "erase", "nuke",
+const ENDS: [&str; 13] = [
+    "drop",
+    "delete",
+    "remove",
+    "destroy",
+    "purge",
+    "wipe",
+    "truncate",
+    "flush",
+    "erase",
+    "nuke",
     "reset",
+    "clear",
+    "terminate",
 ];
 
 /// What holds so much that all of it is lost with it.
-const HOLDS: [&str; 28] = [
+const HOLDS: [&str; 57] = [
     "all",
     "everything",
     "database",
@@ -36,6 +47,55 @@ const HOLDS: [&str; 28] = [
     "dataset",
     "tenant",
     "workspace",
+    "instances",
+    "stacks",
+    "topics",
+    "projects",
+    "workspaces",
+    "table",
+    "tables",
+    "app",
+    "apps",
+    "application",
+    "service",
+    "server",
+    "vm",
+    "droplet",
+    "machine",
+    "mount",
+    "worker",
+    "site",
+    "environment",
+    "organization",
+    "account",
+    "zone",
+    "domain",
+    "backup",
+    "backups",
+    "snapshot",
+    "snapshots",
+    "channel",
+    "graph",
+];
+
+/// What still stands where it is reset or cleared.
+const LASTING: [&str; 16] = [
+    "app",
+    "apps",
+    "application",
+    "service",
+    "server",
+    "vm",
+    "machine",
+    "worker",
+    "site",
+    "environment",
+    "account",
+    "zone",
+    "domain",
+    "instance",
+    "instances",
+    "cluster",
 ];
 
 /// What all of is as much.
@@ -105,7 +165,8 @@ pub fn deletes_all(name: &str) -> bool {
 fn holds(verb: &str, thing: &str) -> bool {
     match (verb, thing) {
         ("drop", "index" | "indexes") => false,
-        ("drop" | "truncate", "table" | "tables") => true,
+        // These begin anew, or are only looked at in another way.
+        ("reset" | "clear" | "flush", thing) if LASTING.contains(&thing) => false,
         _ => HOLDS.contains(&thing),
     }
 }
@@ -129,6 +190,11 @@ mod tests {
             "collection-delete",
             "delete_all_documents",
             "delete_index_by_name",
+            "fly-apps-destroy",
+            "droplet-delete",
+            "terminate_instances",
+            "clear_table",
+            "delete_vm",
         ] {
             assert!(deletes_all(name), "{name}");
         }
@@ -144,6 +210,10 @@ mod tests {
             "delete_project_item",
             "remove_all_listeners",
             "reset_password",
+            "reset_environment",
+            "clear_cache",
+            "delete_service_account_key",
+            "remove_channel_member",
         ] {
             assert!(!deletes_all(name), "{name}");
         }

@@ -86,7 +86,7 @@ impl Unpacked {
                     to.map(|pair| pair[1].text.as_str()),
                 )
             }
-            "ditto" => (subject.has("-x"), true, words().last()),
+            "ditto" => (subject.has("-x"), true, words().next_back()),
             name if name.starts_with("python") => {
                 let said: Vec<&str> = words().collect();
                 match said[..] {

@@ -257,9 +257,8 @@ fn put_into(
     let folder = to.trim_end_matches('/');
     let cwd = takes.and_then(|call| call.cwd.as_deref());
     let at = path::absolute(to, cwd);
-    let is_read_by_clients = [facts.root.as_deref(), facts.home.as_deref(), cwd]
-        .iter()
-        .any(|read| *read == Some(at.as_str()));
+    let read_by_clients = [facts.root.as_deref(), facts.home.as_deref(), cwd];
+    let is_read_by_clients = read_by_clients.contains(&Some(at.as_str()));
     for (source, _) in sources {
         let text = source.text.as_str();
         let name = path::name(text.trim_end_matches('/'));

@@ -190,6 +190,7 @@ pub(super) const TOOLS: &[Tool] = &[
                         "debug segfault",
                         "cluster reset",
                         "swapdb",
+                        "graph.delete",
                     ]
                     .iter()
                     .any(|word| lower.starts_with(word))
@@ -212,6 +213,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "redis-cli -h prod -n 1 flushdb",
                 "echo FLUSHALL | redis-cli",
                 "redis-cli shutdown nosave",
+                "redis-cli GRAPH.DELETE social",
                 "redis-cli keys 'x*' | xargs redis-cli del",
             ],
             spares: &[
@@ -375,7 +377,7 @@ pub(super) const TOOLS: &[Tool] = &[
 ];
 
 /// What a command is given to run: its words, and what it reads.
-fn texts(subject: &Subject<'_>) -> Vec<String> {
+pub(super) fn texts(subject: &Subject<'_>) -> Vec<String> {
     let redis = matches!(
         subject.call.name.as_str(),
         "redis-cli" | "valkey-cli" | "keydb-cli"

@@ -19,6 +19,7 @@ mod delete;
 mod disk;
 mod general;
 mod git;
+mod graph;
 mod guest;
 mod hosted;
 mod key;
@@ -130,6 +131,7 @@ pub(crate) struct Tool {
 /// Every tool that has rules.
 pub(crate) const TOOLS: &[&[Tool]] = &[
     git::TOOLS,
+    graph::TOOLS,
     revision::TOOLS,
     delete::TOOLS,
     callosum::TOOLS,

@@ -85,7 +85,9 @@ impl Walker<'_> {
             "sed" | "gsed" => self.sed(words, input),
             "ln" | "gln" => self.link(words),
             "vim" | "vi" | "nvim" | "ex" | "view" | "ed" | "gdb" | "sqlite3" | "psql" | "mysql"
-            | "expect" | "ftp" | "lftp" | "less" | "irb" => self.escapes(name, words, input),
+            | "cypher-shell" | "mgconsole" | "expect" | "ftp" | "lftp" | "less" | "irb" => {
+                self.escapes(name, words, input)
+            }
             "tar" | "bsdtar" | "gtar" | "rsync" | "zip" | "make" | "gmake" | "nix-shell"
             | "nix" | "npm" | "pnpm" | "yarn" | "rbash" | "just" | "ninja" | "scp" | "sftp"
             | "ansible" | "split" | "gsplit" | "task" | "go-task" => {

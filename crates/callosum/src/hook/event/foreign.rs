@@ -9,33 +9,7 @@
 use callosum_guard::tool::{deletes_all, words};
 use serde_json::{Map, Value};
 
-use super::{Action, deed::Deed, given::Given, repository, server};
-
-/// Parts of a tool's name that say that what it is asked is asked of a database.
-const DATABASES: [&str; 17] = [
-    "sql",
-    "postgres",
-    "maria",
-    "database",
-    "duckdb",
-    "clickhouse",
-    "snowflake",
-    "bigquery",
-    "redshift",
-    "supabase",
-    "cockroach",
-    "timescale",
-    "cassandra",
-    "scylla",
-    "couchbase",
-    "execute_query",
-    "run_query",
-];
-
-/// Words of a tool's name that say the same.
-const DATABASE_WORDS: [&str; 8] = [
-    "pg", "db", "d1", "neon", "turso", "oracle", "trino", "athena",
-];
+use super::{Action, cloud, deed::Deed, given::Given, repository, server, statement};
 
 /// Parts of a tool's name that say that it runs the code which it is given.
 const RUNS: [&str; 11] = [
@@ -65,18 +39,6 @@ const BROWSERS: [&str; 6] = [
     "chrome",
     "page",
     "devtools",
-];
-
-/// Where statements for a database stand.
-const STATEMENTS: [&str; 8] = [
-    "sqlstatements",
-    "sql",
-    "statement",
-    "statements",
-    "sqlquery",
-    "sqlstatement",
-    "querysql",
-    "rawsql",
 ];
 
 /// Words of a tool's own name that say that it only looks at the text which it is given, and those
@@ -133,6 +95,15 @@ const TARGETS: [&str; 14] = [
     "destinationfolder",
     "destinationdirectory",
     "targetdirectory",
+];
+
+/// Where it stands what is written, whatever the tool is called.
+const SAVED: [&str; 5] = [
+    "savepath",
+    "outputpath",
+    "outputfile",
+    "downloadpath",
+    "outfile",
 ];
 
 /// Where the name stands that something gets in its folder.
@@ -222,7 +193,10 @@ fn action_of(tool: &str, given: Given<'_>) -> Action {
     if let Some(script) = given.text(&["script"]).filter(|_| says(&BROWSERS)) {
         return Action::Shell(quoted("node -e", script));
     }
-    if let Some(words) = repository::command(tool, given).or_else(|| server::command(tool, given)) {
+    if let Some(words) = repository::command(tool, given)
+        .or_else(|| cloud::command(tool, given))
+        .or_else(|| server::command(tool, given))
+    {
         return Action::Shell(
             shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(
                 // What no shell can be told holds a NUL, which is refused where it is seen.
@@ -233,6 +207,9 @@ fn action_of(tool: &str, given: Given<'_>) -> Action {
     let paths = given.paths();
     if let Some(command) = given.command() {
         let is_word = command.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+        if let Some(statement) = statement::commanded(tool, &command) {
+            return Action::Shell(statement);
+        }
         // Some name with one word what is to be done to a path.
         return match Deed::of_verb(&command).filter(|_| !paths.is_empty()) {
             Some(deed) => done_to(deed, given, paths),
@@ -240,15 +217,25 @@ fn action_of(tool: &str, given: Given<'_>) -> Action {
             None => Action::Shell(command),
         };
     }
-    if let Some(typed) = typed(given, says(&TERMINALS)) {
-        return Action::Shell(typed);
+    let is_fed = own_says(&["process"]) && own_says(&["interact", "input", "send", "write"]);
+    if let Some(typed) = typed(given, is_fed || says(&TERMINALS)) {
+        // What is fed may be a shell or an interpreter.
+        return Action::Shell(if is_fed && is_python(&typed) {
+            quoted("python3 -c", &typed)
+        } else {
+            typed
+        });
     }
-    let asked = given.lines(&STATEMENTS, ";\n").or_else(|| {
-        let query = given.lines(&["query", "queries", "querytext"], ";\n");
-        query.filter(|_| is_about(&DATABASES) || says(&DATABASE_WORDS))
-    });
-    if let Some(statement) = asked {
-        return Action::Shell(client_of(&lower, &statement));
+    if own_says(&["symlink", "hardlink"]) && own_says(&["create", "make", "add"]) {
+        let link = given.text(&["linkpath", "link", "path", "destination", "newpath"]);
+        let to = given.text(&["target", "targetpath", "source", "existingpath"]);
+        if let (Some(link), Some(to)) = (link, to) {
+            return Action::Shell(with_paths("ln -s --", &[to.to_owned(), link.to_owned()]));
+        }
+    }
+    let statement = statement::asked(tool, given).or_else(|| statement::meant(tool, given));
+    if let Some(client) = statement {
+        return Action::Shell(client);
     }
     let code = given.lines(
         &[
@@ -272,11 +259,13 @@ fn action_of(tool: &str, given: Given<'_>) -> Action {
         let language = language.unwrap_or(if says(&BROWSERS) { "js" } else { &lower });
         return Action::Shell(one_liner(&language.to_ascii_lowercase(), &code));
     }
-    if is_about(&UNPACKS) {
-        let into = given.paths_under(&TARGETS);
-        if !into.is_empty() {
-            return written(into);
-        }
+    if is_about(&UNPACKS)
+        && let [into] = &given.paths_under(&TARGETS)[..]
+    {
+        let mut archives = given.paths_under(&SOURCES);
+        archives.truncate(1);
+        let into = path_word(into);
+        return Action::Shell(format!("{} -d {into}", with_paths("unzip -o", &archives)));
     }
     let done = deed(tool, given);
     let folders = given.folders();
@@ -284,8 +273,13 @@ fn action_of(tool: &str, given: Given<'_>) -> Action {
         // Nothing else is known of it, so it is said as it would be called from a shell.
         return Action::Shell(quoted("mcp call", server::own_name(tool)));
     }
+    let is_of_all = given.settings().iter().any(|set| set == "deleteall");
+    if done == Some(Deed::Remove) && is_of_all && paths.is_empty() {
+        let name = format!("{}_all", server::own_name(tool));
+        return Action::Shell(quoted("mcp call", &name));
+    }
     match done {
-        None => Action::Other,
+        None => written(given.paths_under(&SAVED)),
         Some(Deed::Change) => written(paths),
         Some(deed) if paths.is_empty() => done_to(deed, given, folders),
         Some(deed) => done_to(deed, given, paths),
@@ -317,6 +311,23 @@ fn typed(given: Given<'_>, is_terminal: bool) -> Option<String> {
         })
     };
     keys(&KEYS).or_else(|| keys(&SENT).filter(|_| is_terminal))
+}
+
+/// Whether a text is Python rather than for a shell, by how its first line begins.
+fn is_python(text: &str) -> bool {
+    const BEGINS: [&str; 7] = [
+        "import ",
+        "from ",
+        "def ",
+        "class ",
+        "print(",
+        "with open(",
+        "@",
+    ];
+    let first = text.trim_start().lines().next().unwrap_or("");
+    let name = first.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '.');
+    let is_call = name.starts_with('(') || name.starts_with(" = ");
+    BEGINS.iter().any(|begin| first.starts_with(begin)) || is_call
 }
 
 /// What a key types, where it is one with a name.
@@ -368,20 +379,6 @@ fn written(paths: Vec<String>) -> Action {
     } else {
         Action::Write(paths)
     }
-}
-
-/// The statement as the database's own client is given it.
-fn client_of(tool: &str, statement: &str) -> String {
-    let client = if tool.contains("mysql") || tool.contains("maria") {
-        "mysql -e"
-    } else if tool.contains("sqlite") {
-        "sqlite3 database.sqlite"
-    } else if tool.contains("cassandra") || tool.contains("scylla") {
-        "cqlsh -e"
-    } else {
-        "psql -c"
-    };
-    quoted(client, statement)
 }
 
 /// The code as its interpreter is given it. What is of no language that is known is read as Python.

@@ -149,6 +149,15 @@ impl<'i> Given<'i> {
         found.map(|(_, object)| object.to_string())
     }
 
+    /// The number that stands under a name.
+    pub(super) fn number(self, wanted: &'static str) -> Option<i64> {
+        let mut fields = self.0.iter();
+        fields.find_map(|(name, value)| {
+            let is_it = plain(name) == wanted;
+            is_it.then(|| value.as_i64()).flatten()
+        })
+    }
+
     /// The names of what is switched on.
     pub(super) fn settings(self) -> Vec<Cow<'i, str>> {
         let is_on = |value: &Value| value == &Value::Bool(true) || value.as_str() == Some("true");

@@ -6,11 +6,13 @@
 //! for are passed over, whatever they are. What must be decided and cannot be read is an error, so
 //! that it is never taken for harmless.
 
+mod cloud;
 mod deed;
 mod foreign;
 mod given;
 mod repository;
 mod server;
+mod statement;
 
 use std::path::{Path, PathBuf};
 

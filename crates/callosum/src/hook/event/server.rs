@@ -294,12 +294,6 @@ const KINDS: [&str; 12] = [
 pub(super) fn command(tool: &str, given: Given<'_>) -> Option<Vec<String>> {
     let named = words(tool);
     let says = |group: &[&str]| named.iter().any(|word| group.contains(&word.as_str()));
-    if says(&["terraform", "tofu", "opentofu"]) {
-        let asked = given.text(&["command", "action", "operation", "subcommand"]);
-        let verb = asked.filter(|verb| verb.bytes().all(|byte| byte.is_ascii_lowercase()));
-        let verb = verb.or_else(|| ["destroy", "apply"].into_iter().find(|verb| says(&[verb])));
-        return Some(vec!["terraform".to_owned(), verb?.to_owned()]);
-    }
     if let Some(command) = spoken(&named, given) {
         return Some(command);
     }
@@ -512,11 +506,6 @@ mod tests {
                 "mcp__kubernetes__pods_delete",
                 json!({"name": "web-1"}),
                 "kubectl delete pods web-1",
-            ),
-            (
-                "mcp__terraform__ExecuteTerraformCommand",
-                json!({"command": "destroy", "working_directory": "/x"}),
-                "terraform destroy",
             ),
             (
                 "mcp__docker__remove_volume",

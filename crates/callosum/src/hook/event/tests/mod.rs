@@ -1,5 +1,6 @@
 //! What the four clients sent, as it was recorded.
 
+mod calls;
 mod servers;
 mod unreadable;
 

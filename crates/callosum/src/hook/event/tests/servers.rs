@@ -106,6 +106,36 @@ fn tools_of_other_servers_are_read_by_what_they_are_given() {
             json!({"code": "f()", "language": "JavaScript"}),
             "node -e 'f()'",
         ),
+        (
+            "mcp__x__extract_archive",
+            json!({"path": "/x/a.zip", "destination": "/etc"}),
+            "unzip -o /x/a.zip -d /etc",
+        ),
+        (
+            "mcp__neo4j__write-cypher",
+            json!({"query": "MATCH (n) DETACH DELETE n"}),
+            "cypher-shell 'MATCH (n) DETACH DELETE n'",
+        ),
+        (
+            "mcp__pg__pg_execute_mutation",
+            json!({"operation": "delete", "table": "users", "where": "1=1"}),
+            "psql -c 'DELETE FROM users WHERE 1=1'",
+        ),
+        (
+            "mcp__heroku__pg_psql",
+            json!({"app": "shop", "command": "DROP TABLE users"}),
+            "psql -c 'DROP TABLE users'",
+        ),
+        (
+            "mcp__fs__create_symlink",
+            json!({"target": "../a", "path": "b"}),
+            "ln -s -- ../a b",
+        ),
+        (
+            "mcp__desktop__interact_with_process",
+            json!({"pid": 1, "input": "import os"}),
+            "python3 -c 'import os'",
+        ),
     ] {
         assert_eq!(acts(tool, input), Ok(shell(expected)), "{tool}");
     }
@@ -137,13 +167,13 @@ fn tools_of_other_servers_are_read_by_what_they_are_given() {
             &[".calrc"],
         ),
         (
-            "mcp__x__extract_archive",
-            json!({"path": "/x/a.zip", "destination": "/etc"}),
-            &["/etc"],
-        ),
-        (
             "mcp__editor__tool",
             json!({"command": "create", "path": ".calrc"}),
+            &[".calrc"],
+        ),
+        (
+            "mcp__x__download",
+            json!({"url": "https://x.io/a", "save_path": ".calrc"}),
             &[".calrc"],
         ),
         (

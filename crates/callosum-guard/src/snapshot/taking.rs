@@ -28,6 +28,19 @@ const MOST_NAMES: usize = 100;
 /// So many files are held where they are named; more are as good as a tree, which takes its time.
 const MOST_FILES: usize = 20_000;
 
+/// Attributes by which git converts the ends of lines, and those by which it changes other things.
+const OF_ENDS: [&str; 3] = ["text", "crlf", "eol"];
+const OF_CONTENT: [&str; 3] = ["ident", "filter", "working-tree-encoding"];
+
+/// A file of `ls-files -s -t`, and the blob that git holds for it: `H 100644 BLOB STAGE\tPATH`. What is
+/// only in the index has another letter.
+fn file(line: &[u8]) -> Option<(PathBuf, &[u8])> {
+    let rest = line.strip_prefix(b"H 100")?;
+    let at = rest.iter().position(|byte| *byte == b'\t')?;
+    let blob = rest[..at].split(|byte| *byte == b' ').nth(1)?;
+    Some((PathBuf::from(OsStr::from_bytes(&rest[at + 1..])), blob))
+}
+
 /// A tree that was written, and what is not in it.
 pub(super) struct Taken {
     pub(super) tree: String,
@@ -119,40 +132,69 @@ impl Taking<'_> {
         }
         let git = self.repository.of_tree(self.surroundings);
         let listed = git.run(&["ls-files", "-z", "-s", "-t"])?;
-        // `H 100644 BLOB STAGE\tPATH`; what is only in the index has another letter.
-        let is_file = |line: &&[u8]| line.starts_with(b"H 100");
-        let files: BTreeSet<PathBuf> = listed
-            .split(|byte| *byte == 0)
-            .filter(is_file)
-            .filter_map(|line| {
-                let at = line.iter().position(|byte| *byte == b'\t')?;
-                Some(PathBuf::from(OsStr::from_bytes(&line[at + 1..])))
-            })
-            .collect();
+        let files: BTreeMap<PathBuf, &[u8]> =
+            listed.split(|byte| *byte == 0).filter_map(file).collect();
         let by_setting = git.line(&["config", "--get", "core.autocrlf"]);
-        if by_setting.is_ok_and(|said| !matches!(said.as_str(), "false" | "no" | "off" | "0")) {
-            return Ok(files);
-        }
-        let asked = [
-            "check-attr",
-            "-z",
-            "--stdin",
-            "text",
-            "crlf",
-            "eol",
-            "ident",
-            "filter",
-            "working-tree-encoding",
-        ];
-        let said = git.run_on(&asked, joined(&files))?;
+        let ends_by_setting =
+            by_setting.is_ok_and(|said| !matches!(said.as_str(), "false" | "no" | "off" | "0"));
+        let mut ends: BTreeSet<PathBuf> = if ends_by_setting {
+            files.keys().cloned().collect()
+        } else {
+            BTreeSet::new()
+        };
+        let mut asked = vec!["check-attr", "-z", "--stdin"];
+        asked.extend(OF_ENDS.iter().chain(&OF_CONTENT));
+        let said = git.run_on(&asked, joined(files.keys()))?;
         let mut words = said.split(|byte| *byte == 0);
         let mut converted = BTreeSet::new();
-        while let (Some(path), Some(_), Some(value)) = (words.next(), words.next(), words.next()) {
-            if !matches!(value, b"unspecified" | b"unset") {
-                converted.insert(PathBuf::from(OsStr::from_bytes(path)));
+        while let (Some(path), Some(name), Some(value)) = (words.next(), words.next(), words.next())
+        {
+            if matches!(value, b"unspecified" | b"unset") {
+                continue;
+            }
+            let path = PathBuf::from(OsStr::from_bytes(path));
+            if OF_CONTENT.iter().any(|other| other.as_bytes() == name) {
+                converted.insert(path);
+            } else {
+                ends.insert(path);
             }
         }
+        ends.retain(|path| !converted.contains(path));
+        converted.extend(self.of_other_size(&git, &files, ends)?);
         Ok(converted)
+    }
+
+    /// Those whose ends of lines were converted: that takes bytes away, or adds some, so one of the
+    /// size that git holds is what git holds.
+    fn of_other_size(
+        &self,
+        git: &Git<'_>,
+        files: &BTreeMap<PathBuf, &[u8]>,
+        mut paths: BTreeSet<PathBuf>,
+    ) -> Result<BTreeSet<PathBuf>, SnapshotError> {
+        if paths.is_empty() {
+            return Ok(paths);
+        }
+        let mut blobs = Vec::new();
+        for path in &paths {
+            blobs.extend_from_slice(files.get(path).copied().unwrap_or_default());
+            blobs.push(b'\n');
+        }
+        // What is not there is not fetched for its size.
+        let git = git.clone().with("GIT_NO_LAZY_FETCH", "1");
+        let sizes = git.run_on(&["cat-file", "--batch-check=%(objectsize)"], blobs)?;
+        let mut sizes = sizes.split(|byte| *byte == b'\n');
+        let disk = &self.surroundings.disk;
+        paths.retain(|path| {
+            let size = sizes
+                .next()
+                .and_then(|size| std::str::from_utf8(size).ok()?.parse().ok());
+            let found = disk
+                .stat(&self.repository.tree.join(path))
+                .unwrap_or_default();
+            size.is_none() || found.map(|found| found.len) != size
+        });
+        Ok(paths)
     }
 
     /// What is named is put into an index that holds nothing else, whether it is ignored or not.
@@ -293,7 +335,7 @@ impl Taking<'_> {
 }
 
 /// Paths as git reads them with `-z`.
-fn joined(paths: &BTreeSet<PathBuf>) -> Vec<u8> {
+fn joined<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Vec<u8> {
     let mut input = Vec::new();
     for path in paths {
         input.extend_from_slice(path.as_os_str().as_bytes());

@@ -62,6 +62,28 @@ fn a_setting_for_ends_of_lines_changes_nothing() {
     assert_eq!(ground.text("a.txt").as_deref(), Some("one\n"));
 }
 
+/// CAKE-SNAP-1: where git would convert every file, only those are read whose ends of lines it has
+/// converted.
+#[test]
+fn files_whose_ends_of_lines_are_as_git_holds_them_are_not_read() {
+    let ground = Ground::repository();
+    ground.write(".gitattributes", "* text=auto\n*.id ident\n");
+    ground.write("lf.txt", "a\nb\n");
+    ground.write("crlf.txt", "a\r\nb\r\n");
+    ground.write("x.id", "$Id$\n");
+    ground.git(&["add", "--all"]);
+    ground.git(&["commit", "--quiet", "--message=ends"]);
+    let store = ground.store();
+    let snapshot = store.create(&labelled("ends")).unwrap();
+    assert_eq!(snapshot.size_bytes, "a\r\nb\r\n$Id$\n".len() as u64);
+    assert_eq!(told(&store.changes(&snapshot).unwrap()), []);
+    ground.write("crlf.txt", "a\nb\n");
+    ground.write("lf.txt", "a\r\nb\r\n");
+    store.restore(&snapshot).unwrap();
+    assert_eq!(ground.text("crlf.txt").as_deref(), Some("a\r\nb\r\n"));
+    assert_eq!(ground.text("lf.txt").as_deref(), Some("a\nb\n"));
+}
+
 /// CAKE-SNAP-1: what the user's repository alone ignores stays ignored.
 #[test]
 fn what_the_repository_itself_ignores_is_not_held() {

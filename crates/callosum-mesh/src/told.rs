@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::{
-    board::{Message, Order, Receipt},
+    board::{Board, Message, Order, Receipt},
     digest::{Beside, Digest, Known, Note, Source, digest},
     event::Event,
     journal::Cursor,
@@ -80,6 +80,7 @@ impl Mesh {
                 notes.push_front(Note {
                     lead: format!("{} told of {}", event.source, event.topic),
                     words: words(event),
+                    rev: Some(event.seq),
                 });
                 notes.truncate(MOST_TOLD);
             }
@@ -87,7 +88,8 @@ impl Mesh {
     }
 
     /// Marks what stands in a digest as told to this agent, by what `evidence` names: the hook that hands it
-    /// over. Where something had no room, the agent will be told the rest the next time.
+    /// over. Where something had no room, the agent will be told the rest the next time, and of what came after it
+    /// once more.
     pub fn deliver(
         &mut self,
         digest: &Digest,
@@ -95,16 +97,25 @@ impl Mesh {
         evidence: &str,
     ) -> Result<(), MeshError> {
         self.moved(&digest.messages, Receipt::Delivered, voice, evidence)?;
-        if digest.left_out == 0 {
-            let seq = self.board()?.seq;
-            let path = self.told_file(voice);
-            let disk = self.disk().clone();
-            if let Some(folder) = path.parent() {
-                disk.create_private_dir(folder)?;
-            }
-            let told = format!("{seq} {}", self.journal().now());
-            disk.replace_unsynced(&path, told.as_bytes(), 0o600)?;
+        let (before, at) = self.told(voice)?;
+        // What was told meanwhile by others stands in no digest yet.
+        let seq = digest.told.max(before);
+        let at = if digest.is_beside_left {
+            at
+        } else {
+            Some(self.journal().now())
+        };
+        if seq == before && at.is_none() {
+            return Ok(());
         }
+        let path = self.told_file(voice);
+        let disk = self.disk().clone();
+        if let Some(folder) = path.parent() {
+            disk.create_private_dir(folder)?;
+        }
+        let at = at.map(|at| at.to_string()).unwrap_or_default();
+        let told = format!("{seq} {at}");
+        disk.replace_unsynced(&path, told.as_bytes(), 0o600)?;
         Ok(())
     }
 
@@ -130,31 +141,37 @@ impl Mesh {
         voice: &Voice,
         evidence: &str,
     ) -> Result<Option<Digest>, MeshError> {
-        let board = self.board()?;
-        let mut theirs = board
-            .messages
-            .iter()
-            .filter(|message| message.to == voice.agent);
-        if !theirs.any(|message| message.receipt.is_none()) {
+        let is_theirs = |message: &Message| message.to == voice.agent && message.receipt.is_none();
+        if !self.board()?.messages.iter().any(is_theirs) {
             return Ok(None);
         }
         let matrix = self.matrix().clone();
-        let board = self.board()?;
-        let known = Known {
-            agent: &voice.agent,
+        // In a turn of its own: of two sessions of an agent one is handed it.
+        self.in_turn(|orders| {
             // Nothing but messages: tasks and discoveries can wait for the next session.
-            board: &crate::board::Board {
-                messages: board.messages.clone(),
-                ..crate::board::Board::default()
-            },
-            session: None,
-            since: board.seq,
-            matrix: &matrix,
-            beside: &Beside::default(),
-        };
-        let told = digest(&known, BETWEEN_CALLS);
-        self.moved(&told.messages, Receipt::Delivered, voice, evidence)?;
-        Ok(Some(told).filter(|told| !told.text.is_empty()))
+            let board = Board {
+                messages: orders.board().messages.clone(),
+                ..Board::default()
+            };
+            let known = Known {
+                agent: &voice.agent,
+                board: &board,
+                session: None,
+                since: 0,
+                matrix: &matrix,
+                beside: &Beside::default(),
+            };
+            let told = digest(&known, BETWEEN_CALLS);
+            for message in &told.messages {
+                let order = Order::Move {
+                    message: message.clone(),
+                    receipt: Receipt::Delivered,
+                    evidence: Some(evidence.to_owned()),
+                };
+                orders.give(order, voice, None)?;
+            }
+            Ok(Some(told).filter(|told| !told.text.is_empty()))
+        })
     }
 
     fn moved(

@@ -73,6 +73,7 @@ fn entries(
         Note {
             lead: format!("in the ledger, {} by {}", entry.task_id, entry.executor),
             words: format!("{}: {}", prompt.unwrap_or("-"), entry.summary),
+            rev: None,
         }
     });
     Ok(notes.collect())
@@ -102,6 +103,7 @@ fn waiting(session: &Session<'_>, agent: &AgentName) -> Result<Option<Vec<Note>>
     let notes = waiting.into_iter().take(MOST).map(|waiting| Note {
         lead: format!("handed over to you by {} at {}", waiting.from, waiting.ts),
         words: waiting.reasoning.unwrap_or_default(),
+        rev: None,
     });
     Ok(Some(notes.collect()))
 }

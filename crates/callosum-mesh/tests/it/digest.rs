@@ -136,6 +136,7 @@ fn other_sources_are_told_as_data_and_a_sandbox_is_named() {
     let note = Note {
         lead: "in the ledger, T-1 by scout".to_owned(),
         words: "one\n- \"two".to_owned(),
+        rev: None,
     };
     let beside = Beside {
         sources: vec![
@@ -170,6 +171,115 @@ fn other_sources_are_told_as_data_and_a_sandbox_is_named() {
     );
     let again = mesh.digest_for(&codex, &Beside::default(), 400).unwrap();
     assert_eq!(again.text, "");
+}
+
+/// CALC-BOOT-1: what had no room is told the next time, and so on until all was; what was shared meanwhile as well.
+#[test]
+fn what_had_no_room_comes_the_next_time_and_nothing_is_passed_over() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let codex = voice("codex");
+    for number in 0..30 {
+        let content = format!("finding {number:02} {}", "and so on ".repeat(12));
+        let order = Order::Share {
+            id: format!("f{number}"),
+            content,
+        };
+        mesh.give(order, &voice("gemini")).unwrap();
+    }
+    let told_of = |text: &str| -> Vec<usize> {
+        let all = 0..31;
+        all.filter(|number| text.contains(&format!("finding {number:02}")))
+            .collect()
+    };
+    let mut told = std::collections::BTreeSet::new();
+    let mut sessions = 0;
+    loop {
+        let digest = mesh.digest_for(&codex, &Beside::default(), 400).unwrap();
+        if digest.text.is_empty() {
+            break;
+        }
+        let new = told_of(&digest.text);
+        assert!(
+            new.iter().any(|number| told.insert(*number)),
+            "{}",
+            digest.text
+        );
+        if sessions == 0 {
+            share(&mut mesh, "finding 30");
+        }
+        mesh.deliver(&digest, &codex, "session-start").unwrap();
+        sessions += 1;
+    }
+    assert_eq!(told, (0..31).collect());
+    assert!(sessions > 3, "{sessions}");
+}
+
+/// CALC-BOOT-1: a task is told of once it may be begun, and that it is done by who did it.
+#[test]
+fn a_task_is_told_of_when_it_can_be_begun_and_with_who_did_it() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let (codex, claude) = (voice("codex"), voice("claude"));
+    mesh.give(task("first", Some("gemini")), &claude).unwrap();
+    let second = Order::Add(NewTask {
+        id: "second".to_owned(),
+        prompt: "work of second".to_owned(),
+        needs: vec!["first".to_owned()],
+        ..NewTask::default()
+    });
+    mesh.give(second, &claude).unwrap();
+    let mut hear = |mesh: &mut Mesh, voice| {
+        let told = mesh.digest_for(voice, &Beside::default(), 400).unwrap();
+        mesh.deliver(&told, voice, "session-start").unwrap();
+        told.text
+    };
+    assert_eq!(hear(&mut mesh, &codex), "");
+    mesh.give(crate::place::claim("first"), &voice("gemini"))
+        .unwrap();
+    let complete = Order::Complete {
+        task: "first".to_owned(),
+        result: None,
+        anyway: true,
+        token: None,
+    };
+    mesh.give(complete, &voice("qwen")).unwrap();
+    let told = hear(&mut mesh, &codex);
+    assert!(told.contains("task for anybody from claude-code"), "{told}");
+    assert_eq!(hear(&mut mesh, &codex), "");
+    let told = hear(&mut mesh, &claude);
+    assert!(told.contains("qwen-code completed your task"), "{told}");
+}
+
+/// CALC-PAT-2: of two sessions of an agent that ask at the same moment, one is handed a message.
+#[test]
+fn of_two_sessions_one_is_handed_a_message() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    for number in 0..20 {
+        send(&mut mesh, &format!("m{number}"), "look");
+    }
+    let handed = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for session in ["s1", "s2", "s3"] {
+            let (place, handed) = (&place, &handed);
+            scope.spawn(move || {
+                let mut mesh = place.mesh();
+                let voice = callosum_mesh::Voice {
+                    session_id: Some(session.to_owned()),
+                    ..voice("codex")
+                };
+                while let Some(told) = mesh.hand_over(&voice, "post-tool").unwrap() {
+                    handed.lock().unwrap().extend(told.messages);
+                }
+            });
+        }
+    });
+    let mut handed = handed.into_inner().unwrap();
+    handed.sort();
+    let mut all: Vec<String> = (0..20).map(|number| format!("m{number}")).collect();
+    all.sort();
+    assert_eq!(handed, all);
 }
 
 /// CALC-PAT-2: delivered when a hook hands it over, seen when the same session goes on.

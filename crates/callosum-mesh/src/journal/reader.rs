@@ -68,6 +68,10 @@ struct Place {
     segment: Segment,
     file: DiskFile,
     offset: u64,
+    /// Lines of it that are no event, as far as it was read.
+    damaged: u64,
+    /// Whether no file came after it when that was last looked at.
+    is_last: bool,
 }
 
 impl Reader {
@@ -135,20 +139,25 @@ impl Reader {
                 return Ok(batch);
             }
             // A file after this one is begun only when nobody appends to this one any more.
-            let following = Segment::new(&self.folder, self.seq + 1);
-            let is_following =
-                following.first != place.segment.first && self.disk.exists(&following.path)?;
-            if is_following {
+            if let Some(following) = self.file_after(&mut place)? {
                 // What was appended to the one before the other was begun.
                 let is_more = place.file.size()? > place.offset && !is_torn_at(&place)?;
                 if is_more {
                     self.place = Some(place);
                     continue;
                 }
+                let missing = following.first - self.seq - 1;
+                let count = missing.saturating_sub(place.damaged);
+                if count > 0 {
+                    batch.notices.push(Notice::Dropped { count });
+                }
+                self.seq = following.first - 1;
                 self.place = Some(Place {
                     file: following.open(&self.disk)?,
                     segment: following,
                     offset: 0,
+                    damaged: 0,
+                    is_last: false,
                 });
                 continue;
             }
@@ -159,6 +168,25 @@ impl Reader {
             batch.is_end = true;
             return Ok(batch);
         }
+    }
+
+    /// The file after one that was read to its end; `None` where there is none yet.
+    ///
+    /// It is named for the event after the last that was read, unless that one was damaged, or files between were
+    /// removed. The folder is listed only where that may be.
+    fn file_after(&self, place: &mut Place) -> Result<Option<Segment>, DiskError> {
+        let following = Segment::new(&self.folder, self.seq + 1);
+        if following.first != place.segment.first && self.disk.exists(&following.path)? {
+            return Ok(Some(following));
+        }
+        if place.is_last && place.damaged == 0 {
+            return Ok(None);
+        }
+        let segments = Segment::list(&self.disk, &self.folder)?;
+        let mut later = segments.into_iter();
+        let later = later.find(|segment| segment.first > place.segment.first.max(self.seq));
+        place.is_last = later.is_none();
+        Ok(later)
     }
 
     /// Whether the cursor that was begun with is beyond the end of the log, where its last file begins with `first`
@@ -186,7 +214,8 @@ impl Reader {
             self.seq = oldest.first - 1;
         }
         let after = segments.partition_point(|segment| segment.first <= self.seq + 1);
-        let segment = segments[after.saturating_sub(1)].clone();
+        let at = after.saturating_sub(1);
+        let segment = segments[at].clone();
         let file = match segment.open(&self.disk) {
             Ok(file) => file,
             // Removed since the folder was listed, as the oldest is.
@@ -198,6 +227,8 @@ impl Reader {
             segment,
             file,
             offset,
+            damaged: 0,
+            is_last: at + 1 == segments.len(),
         });
         Ok(true)
     }
@@ -244,6 +275,7 @@ impl Reader {
             }
             wanted = BLOCK;
         }
+        place.damaged += damaged;
         if damaged > 0 {
             batch.notices.push(Notice::Damaged {
                 count: damaged,

@@ -28,5 +28,5 @@ pub use crate::{
     digest::quoted,
     editing::warning,
     incoming::is_about_board,
-    mesh::{Decided, Mesh, MeshError, Voice},
+    mesh::{Decided, Mesh, MeshError, Undecided, Voice},
 };

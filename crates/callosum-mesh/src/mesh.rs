@@ -10,7 +10,7 @@ use crate::{
     agent::{AgentName, US},
     board::{Board, Deed, Order, Refusal, Session},
     event::{Draft, Event, Faults},
-    incoming::{self, is_about_board},
+    incoming::is_about_board,
     journal::{Cursor, Durability, Journal, JournalError, Notice, Turn},
     route::Matrix,
     sessions::ended,
@@ -19,8 +19,9 @@ use crate::{
 /// The file that remembers the board, so that the log need not be read from its beginning.
 const BOARD: &str = "board.json";
 
-/// Its version.
-const FORMAT: u32 = 2;
+/// Its version: raised with each change of what the board remembers, or of what an event does to it. A board that is
+/// remembered under another is made anew from the log.
+const FORMAT: u32 = 3;
 
 /// So many events after the last time the board is remembered again.
 const REMEMBER_AFTER: u64 = 256;
@@ -53,7 +54,7 @@ impl Voice {
     }
 
     /// Who says what an event says.
-    fn who_says(draft: &Draft) -> Self {
+    pub(crate) fn who_says(draft: &Draft) -> Self {
         Self {
             agent: draft.source.clone(),
             session_id: draft.session_id.clone(),
@@ -72,12 +73,20 @@ pub struct Mesh {
     journal: Journal,
     board: Board,
     matrix: Matrix,
-    /// The last event of the board that the file remembers.
-    remembered: u64,
+    /// The last event of the board that the file remembers; `None` where a newer version's file stands there, which is
+    /// left to it.
+    remembered: Option<u64>,
+}
+
+/// The only part of the file that every version has.
+#[derive(Deserialize)]
+struct Version {
+    format: u32,
 }
 
 /// The board as it is remembered.
 #[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
 struct Remembered<B> {
     format: u32,
     origin: String,
@@ -102,12 +111,9 @@ impl Mesh {
             journal,
             board: Board::default(),
             matrix: Matrix::default(),
-            remembered: 0,
+            remembered: Some(0),
         };
-        if let Some(board) = mesh.recall()? {
-            mesh.remembered = board.seq;
-            mesh.board = board;
-        }
+        mesh.recall()?;
         Ok(mesh)
     }
 
@@ -154,9 +160,11 @@ impl Mesh {
         self.in_turn(|orders| orders.give(order, voice, None))
     }
 
-    /// Appends an event that came from elsewhere; one that was handed in under the same id before is given back as
-    /// it was then. One that means the board is an order, and is refused where
+    /// Appends an event that came from elsewhere. One that means the board is an order, and is refused where
     /// that cannot be.
+    ///
+    /// One that its author handed in under the same id before is given as it stands in the log, and one that
+    /// says something else under that id is refused.
     pub fn publish(
         &mut self,
         draft: Draft,
@@ -164,18 +172,21 @@ impl Mesh {
     ) -> Result<Vec<Event>, MeshError> {
         if !is_about_board(&draft.topic) {
             let mut turn = self.journal.turn()?;
-            let (event, _) = turn.append_once(draft)?;
+            let mut lists = turn.append_lists(vec![vec![draft]])?;
             turn.end(durability)?;
-            return Ok(vec![event]);
+            let list = lists.pop().unwrap_or_else(|| Ok(Vec::new()))?;
+            return Ok(list.into_iter().map(|once| once.event).collect());
         }
-        let events = self.in_turn(|orders| orders.hand_in(vec![draft]))?;
+        let events = self.in_turn(|orders| Ok(orders.hand_in(vec![draft])))?;
+        let events = events.map_err(|undecided| undecided.error)?;
         Ok(events.into_iter().flatten().collect())
     }
 
     /// Appends lists of events that came from elsewhere in one turn, each list all or none, and syncs all at
     /// once. What of them means the board is decided as [`Mesh::publish`] does it, each on what the last has left.
     ///
-    /// Each event is given as it stands in the log, or as `None` where things were so already. Fails as a whole where
+    /// Each event is given as it stands in the log, also where it was handed in before under the same id, or as
+    /// `None` where things were so already. Fails as a whole where
     /// the log cannot be appended to or synced; nothing is acknowledged then.
     pub fn publish_lists(&mut self, lists: Vec<Vec<Draft>>) -> Result<Vec<Decided>, MeshError> {
         self.in_turn(|orders| {
@@ -183,9 +194,10 @@ impl Mesh {
             for list in lists {
                 done.push(match orders.hand_in(list) {
                     // After this the end of the log is not known.
-                    Err(MeshError::Journal(error @ JournalError::Disk(_))) => {
-                        return Err(error.into());
-                    }
+                    Err(Undecided {
+                        error: MeshError::Journal(error @ JournalError::Disk(_)),
+                        ..
+                    }) => return Err(error.into()),
                     answer => answer,
                 });
             }
@@ -267,20 +279,32 @@ impl Mesh {
         done
     }
 
-    fn recall(&self) -> Result<Option<Board>, MeshError> {
+    fn recall(&mut self) -> Result<(), MeshError> {
         let Some(bytes) = self.disk.read_if_there(&self.folder.join(BOARD))? else {
-            return Ok(None);
+            return Ok(());
         };
         // Derived: what cannot be read is made anew from the log.
-        let remembered = serde_json::from_slice::<Remembered<Board>>(&bytes).ok();
-        let remembered = remembered.filter(|remembered| {
-            remembered.format == FORMAT && remembered.origin == self.journal.origin()
-        });
-        Ok(remembered.map(|remembered| remembered.board))
+        let Ok(Version { format }) = serde_json::from_slice(&bytes) else {
+            return Ok(());
+        };
+        if format > FORMAT {
+            self.remembered = None;
+        }
+        let known = serde_json::from_slice::<Remembered<Board>>(&bytes).ok();
+        let known = known.filter(|_| format == FORMAT);
+        let known = known.filter(|known| known.origin == self.journal.origin());
+        if let Some(Remembered { board, .. }) = known {
+            self.remembered = Some(board.seq);
+            self.board = board;
+        }
+        Ok(())
     }
 
     fn remember(&mut self) -> Result<(), MeshError> {
-        if self.board.seq < self.remembered + REMEMBER_AFTER {
+        let is_due = self
+            .remembered
+            .is_some_and(|seq| self.board.seq >= seq + REMEMBER_AFTER);
+        if !is_due {
             return Ok(());
         }
         let remembered = Remembered {
@@ -291,9 +315,9 @@ impl Mesh {
         let bytes = serde_json::to_vec(&remembered).unwrap_or_default();
         let path = self.folder.join(BOARD);
         match self.disk.replace_unsynced(&path, &bytes, 0o600) {
-            Ok(()) => self.remembered = self.board.seq,
-            // Derived: who may only read goes on without.
-            Err(error) if is_unwritable(&error) => {}
+            Ok(()) => self.remembered = Some(self.board.seq),
+            // Derived: who may only read, or has no room left, goes on without.
+            Err(error) if is_unwritable(&error) || error.is_full() => {}
             Err(error) => return Err(error.into()),
         }
         Ok(())
@@ -302,8 +326,8 @@ impl Mesh {
 
 /// A turn in which orders are decided, each on the board that the last has left.
 pub(crate) struct Orders<'b, 'j> {
-    board: &'b mut Board,
-    turn: Turn<'j>,
+    pub(crate) board: &'b mut Board,
+    pub(crate) turn: Turn<'j>,
 }
 
 impl Orders<'_, '_> {
@@ -362,54 +386,6 @@ impl Orders<'_, '_> {
         self.tell(draft)
     }
 
-    /// Appends a list of events that came from elsewhere, all or none. Each is given as it stands in the log,
-    /// `None` where it changed nothing.
-    pub(crate) fn hand_in(&mut self, list: Vec<Draft>) -> Result<Vec<Option<Event>>, MeshError> {
-        let now = self.turn.now();
-        let is_one = list.len() == 1;
-        // Where there are several, each is decided on what those before it will have left.
-        let mut after = None;
-        let mut planned = Vec::with_capacity(list.len());
-        let mut places = Vec::with_capacity(list.len());
-        for draft in list {
-            let Some(order) = incoming::order(&draft, self.turn.journal())? else {
-                places.push(Some(planned.len()));
-                planned.push(draft);
-                continue;
-            };
-            let board = after.as_ref().unwrap_or(&*self.board);
-            let deeds = board.decide(order, &Voice::who_says(&draft), now)?;
-            places.push((!deeds.is_empty()).then_some(planned.len()));
-            for (at, deed) in deeds.into_iter().enumerate() {
-                let told = Draft {
-                    id: draft.id.clone().filter(|_| at == 0),
-                    machine: draft.machine.clone(),
-                    timestamp: draft.timestamp,
-                    session_id: draft.session_id.clone(),
-                    pane_id: draft.pane_id.clone(),
-                    cwd: draft.cwd.clone(),
-                    ..deed.draft(&draft.source)
-                };
-                if !is_one {
-                    let board = after.get_or_insert_with(|| self.board.clone());
-                    let event = self.turn.would_be(told.clone(), board.seq + 1);
-                    board.apply(&event);
-                }
-                planned.push(told);
-            }
-        }
-        drop(after);
-        let events = self.turn.append(planned)?;
-        for event in &events {
-            self.board.apply(event);
-        }
-        let mut events: Vec<Option<Event>> = events.into_iter().map(Some).collect();
-        let found = places.into_iter();
-        Ok(found
-            .map(|place| place.and_then(|place| events[place].take()))
-            .collect())
-    }
-
     /// Appends an event that changes nothing on the board, or one of which that was decided.
     pub(crate) fn tell(&mut self, draft: Draft) -> Result<Vec<Event>, MeshError> {
         let events = self.turn.append(vec![draft])?;
@@ -453,7 +429,18 @@ pub(crate) fn us() -> AgentName {
 }
 
 /// What became of a list of events: each as it stands in the log, `None` where things were so already.
-pub type Decided = Result<Vec<Option<Event>>, MeshError>;
+pub type Decided = Result<Vec<Option<Event>>, Undecided>;
+
+/// Why a list of events was not taken.
+#[derive(Debug, thiserror::Error)]
+#[error("nothing of the list was taken, for what came as number {at} of it")]
+pub struct Undecided {
+    /// Which of the list stood in the way, counted from 0.
+    pub at: usize,
+    /// Why.
+    #[source]
+    pub error: MeshError,
+}
 
 impl MeshError {
     /// Whether who asked may only read, as in a sandbox.

@@ -12,16 +12,15 @@ pub const LEASE: SignedDuration = SignedDuration::from_mins(10);
 
 /// That an agent works on a file.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct Lease {
     /// The file, absolute.
     pub path: String,
     /// The agent.
     pub by: AgentName,
     /// Its session.
-    #[serde(default)]
     pub session_id: Option<String>,
     /// What for.
-    #[serde(default)]
     pub why: Option<String>,
     /// When it was taken first.
     #[serde(with = "crate::moment")]

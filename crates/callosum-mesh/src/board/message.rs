@@ -8,6 +8,7 @@ use crate::agent::AgentName;
 
 /// What one agent says to another.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct Message {
     /// What tells it from every other.
     pub id: String,
@@ -18,33 +19,28 @@ pub struct Message {
     /// What.
     pub content: String,
     /// The message that it answers.
-    #[serde(default)]
     pub reply_to: Option<String>,
     /// When.
     #[serde(with = "crate::moment")]
     pub timestamp: Timestamp,
     /// How far it has come, with evidence for each step; `None` while it waits.
-    #[serde(default)]
     pub receipt: Option<Receipt>,
     /// What shows that it came so far, or why it could not be handed over.
-    #[serde(default)]
     pub evidence: Option<String>,
     /// Seconds that it is worth handing over, where its author said so.
-    #[serde(default)]
     pub ttl_seconds: Option<u64>,
     /// When it becomes a dead letter, unless it was handed over before.
-    #[serde(default, with = "crate::moment::optional")]
+    #[serde(with = "crate::moment::optional")]
     pub expires: Option<Timestamp>,
     /// The session that it was delivered to.
-    #[serde(default)]
     pub session_id: Option<String>,
     /// The last event that changed it.
-    #[serde(default)]
     pub rev: u64,
 }
 
 /// What one agent found out and tells all.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct Discovery {
     /// What tells it from every other.
     pub id: String,
@@ -56,9 +52,7 @@ pub struct Discovery {
     #[serde(with = "crate::moment")]
     pub timestamp: Timestamp,
     /// The folder that it was found in.
-    #[serde(default)]
     pub cwd: Option<String>,
     /// The event that told it.
-    #[serde(default)]
     pub rev: u64,
 }

@@ -20,6 +20,7 @@ pub(super) const MOST: usize = 200;
 
 /// An agent at work.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct Session {
     /// The agent.
     pub agent: AgentName,

@@ -31,6 +31,7 @@ const KNOWN: [&str; 7] = [
 
 /// What stands after so many events. Derived from the log, and made anew from it when it is lost.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct Board {
     /// The last event that it knows.
     pub seq: u64,
@@ -48,13 +49,10 @@ pub struct Board {
     /// Discoveries, oldest first.
     pub discoveries: Vec<Discovery>,
     /// Files that somebody works on; some may have ended.
-    #[serde(default)]
     pub leases: Vec<Lease>,
     /// Agents at work, the latest last, as far as their clients tell.
-    #[serde(default)]
     pub sessions: Vec<Session>,
     /// Who has told of anything.
-    #[serde(default)]
     pub heard: BTreeSet<AgentName>,
     /// Every other key of the bridge file (Seed CALC §4: `active_evolution`, `account_state`).
     pub fields: BTreeMap<String, Value>,

@@ -40,6 +40,7 @@ impl Status {
 
 /// Who works on a task.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct Claim {
     /// The agent.
     pub by: AgentName,
@@ -53,7 +54,6 @@ pub struct Claim {
     pub until: Timestamp,
     /// A number that only grows: of two claims of a task, the later has the larger one. One that is made anew by
     /// the same session keeps it.
-    #[serde(default)]
     pub token: u64,
 }
 
@@ -71,21 +71,19 @@ impl Claim {
 
 /// Work that one agent leaves for another.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct Task {
     /// What tells it from every other.
     pub id: String,
     /// Who is to do it; anybody where nobody is named.
-    #[serde(default)]
     pub assigned_to: Option<AgentName>,
     /// How far it is.
-    #[serde(default)]
     pub status: Status,
     /// How urgent: the smallest number comes first, as the seed's example has 1.
     pub priority: i64,
     /// What is to be done.
     pub prompt: String,
     /// Where the result is to be written.
-    #[serde(default)]
     pub output_file: Option<String>,
     /// Who left it.
     pub created_by: AgentName,
@@ -93,31 +91,22 @@ pub struct Task {
     #[serde(with = "crate::moment")]
     pub created_at: Timestamp,
     /// When it was done.
-    #[serde(default)]
     pub completed_at: Option<String>,
     /// Who did it, where that is known.
-    #[serde(default)]
     pub completed_by: Option<AgentName>,
     /// Tasks that are to be complete before it is begun.
-    #[serde(default)]
     pub needs: Vec<String>,
     /// The folder that it is about.
-    #[serde(default)]
     pub cwd: Option<String>,
     /// Who works on it.
-    #[serde(default)]
     pub claim: Option<Claim>,
     /// When it went back to the queue, where it did.
-    #[serde(default)]
     pub queued_at: Option<String>,
     /// What came of it.
-    #[serde(default)]
     pub result: Option<String>,
     /// Keys that somebody wrote beside these.
-    #[serde(default)]
     pub other: Map<String, Value>,
     /// The last event that changed it.
-    #[serde(default)]
     pub rev: u64,
 }
 

@@ -13,8 +13,10 @@ mod open;
 mod reader;
 mod turn;
 
+pub(crate) use self::once::{Key, reused};
 pub use self::{
     cursor::{Cursor, CursorError},
+    once::Once,
     open::{Journal, JournalError, Retention, Tip},
     reader::{Batch, Notice, Reader},
     turn::{Durability, Turn, Unsynced},

@@ -1,59 +1,186 @@
 //! Events that are handed in under an id of their author's: the same one twice is one event.
+//!
+//! Start with [`Turn::append_lists`]. [`Key`] is what is remembered of an id: where its event stands, and what
+//! that says, so that another event under the same id is told from the same one handed in again.
 
-use std::{fmt::Write as _, path::PathBuf};
+use std::{collections::HashMap, fmt::Write as _};
 
 use callosum_host::DiskError;
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::{Cursor, Journal, JournalError, Turn, files::MODE};
-use crate::{
-    agent::AgentName,
-    event::{Draft, Event},
-};
+use crate::event::{Draft, Event, masked};
 
 /// The folder with a file for each id.
 const KEYS: &str = "keys";
 
-/// So many ids are remembered, the latest; it is looked at after every so many of them.
+/// So many ids are remembered, the latest.
 const MOST: usize = 4096;
 
-/// The pause between two looks, in events.
-const LOOK_AFTER: u64 = 256;
+/// With each id whose name begins so, one in 256, it is looked at how many there are.
+const LOOK_AT: &str = "00";
+
+/// An id of an author's, and what was handed in under it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Key {
+    /// A hash of both, which is the name of its file.
+    name: String,
+    /// A hash of what the event says: its topic and its payload, the secrets of which are masked.
+    body: String,
+}
+
+impl Key {
+    /// That of an event as it was handed in; `None` where its author names no id.
+    pub(crate) fn of(draft: &Draft) -> Option<Self> {
+        let id = draft.id.as_ref()?;
+        let mut body = draft.topic.to_string();
+        write_sorted(&Value::Object(masked(draft.payload.clone())), &mut body);
+        Some(Self {
+            name: hash(&format!("{}\n{id}", draft.source)),
+            body: hash(&body),
+        })
+    }
+
+    /// What tells the id from every other, whatever was handed in under it.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// An event that was handed in, as it stands in the log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Once {
+    /// The event.
+    pub event: Event,
+    /// Whether it was appended by this; else it stood there already, under the same id by the same author.
+    pub is_new: bool,
+}
+
+/// Where an event of a list is to be found.
+enum Found {
+    Known(Event),
+    /// So far into what is appended; and whether it is this one that is.
+    At(usize, bool),
+}
 
 impl Turn<'_> {
-    /// Appends an event, unless its author handed one in under the same id before: that is given back
-    /// then. Whether it is new.
+    /// Appends lists of events in one write, each list all or none, but for those that their authors handed in
+    /// under the same id before: each of these is given as it stands in the log.
     ///
-    /// Holds for an author's latest 4,096 ids, and as long as the log has the event. The place of the event is
-    /// written down before the event is, so that no end of this process makes two of one.
-    pub fn append_once(&mut self, draft: Draft) -> Result<(Event, bool), JournalError> {
-        if let Some(id) = draft.id.clone() {
-            if let Some(known) = self.journal().known(&draft.source, &id)? {
-                return Ok((known, false));
+    /// A list with an event of which another stands there under the same id is refused by itself. Holds for the
+    /// latest 4,096 ids, and as long as the log has the event. The place of an event is written down before the
+    /// event is, so that no end of this process makes two of one.
+    pub fn append_lists(
+        &mut self,
+        lists: Vec<Vec<Draft>>,
+    ) -> Result<Vec<Result<Vec<Once>, JournalError>>, JournalError> {
+        let mut planned: Vec<(Draft, Option<Key>)> = Vec::new();
+        let mut places = HashMap::new();
+        let mut found = Vec::with_capacity(lists.len());
+        for list in lists {
+            let before = planned.len();
+            let list = self.find(list, &mut planned, &mut places);
+            if list.is_err() {
+                planned.truncate(before);
+                places.retain(|_, at| *at < before);
             }
-            let next = self.cursor().seq + 1;
-            let journal = self.journal();
-            let path = journal.key(&draft.source, &id);
+            found.push(list);
+        }
+        let events = self.append_keyed(planned)?;
+        let once = |found: Found| match found {
+            Found::Known(event) => Once {
+                event,
+                is_new: false,
+            },
+            Found::At(at, is_new) => Once {
+                event: events[at].clone(),
+                is_new,
+            },
+        };
+        let lists = found.into_iter();
+        let lists = lists.map(|list| Ok(list?.into_iter().map(once).collect()));
+        Ok(lists.collect())
+    }
+
+    fn find(
+        &mut self,
+        list: Vec<Draft>,
+        planned: &mut Vec<(Draft, Option<Key>)>,
+        places: &mut HashMap<String, usize>,
+    ) -> Result<Vec<Found>, JournalError> {
+        let mut found = Vec::with_capacity(list.len());
+        for draft in list {
+            let key = Key::of(&draft);
+            let Some(known) = &key else {
+                found.push(Found::At(planned.len(), true));
+                planned.push((draft, key));
+                continue;
+            };
+            if let Some(at) = places.get(&known.name) {
+                if planned[*at].1.as_ref() != Some(known) {
+                    return Err(reused(&draft));
+                }
+                found.push(Found::At(*at, false));
+            } else if let Some(event) = self.handed_in(&draft)? {
+                found.push(Found::Known(event));
+            } else {
+                places.insert(known.name.clone(), planned.len());
+                found.push(Found::At(planned.len(), true));
+                planned.push((draft, key));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The event that stands in the log under the id that its author names, where it does. What is asked for it
+    /// holds for that one: it is synced with this turn.
+    pub(crate) fn handed_in(&mut self, draft: &Draft) -> Result<Option<Event>, JournalError> {
+        let known = self.journal().handed_in(draft)?;
+        if known.is_some() {
+            self.count_as_used();
+        }
+        Ok(known)
+    }
+
+    /// Appends these events, and writes down before where those will stand that have a key.
+    pub(crate) fn append_keyed(
+        &mut self,
+        planned: Vec<(Draft, Option<Key>)>,
+    ) -> Result<Vec<Event>, JournalError> {
+        let next = self.cursor().seq + 1;
+        let journal = self.journal();
+        for ((_, key), place) in planned.iter().zip(next..) {
+            let Some(key) = key else { continue };
             let folder = journal.folder.join(KEYS);
             journal.disk.create_private_dir(&folder)?;
-            let place = next.to_string();
+            let text = format!("{place} {}", key.body);
+            let path = folder.join(&key.name);
             journal
                 .disk
-                .replace_unsynced(&path, place.as_bytes(), MODE)?;
-            if next.is_multiple_of(LOOK_AFTER) {
+                .replace_unsynced(&path, text.as_bytes(), MODE)?;
+            if key.name.starts_with(LOOK_AT) {
                 journal.forget_keys()?;
             }
         }
-        let mut events = self.append(vec![draft])?;
-        Ok((events.remove(0), true))
+        self.append(planned.into_iter().map(|(draft, _)| draft).collect())
     }
 }
 
 impl Journal {
-    /// The event that its author handed in under this id, where it did and the log still has it.
-    pub fn known(&self, source: &AgentName, id: &str) -> Result<Option<Event>, JournalError> {
-        let bytes = self.disk.read_if_there(&self.key(source, id))?;
-        let place = bytes.and_then(|bytes| String::from_utf8(bytes).ok()?.parse::<u64>().ok());
+    /// The event that its author handed in under the id that this one has, where it did and the log still has it.
+    ///
+    /// Fails where that one says something else. When and where it was said is not compared: who hands something
+    /// in again may do so later, and from another session.
+    pub fn handed_in(&self, draft: &Draft) -> Result<Option<Event>, JournalError> {
+        let (Some(id), Some(key)) = (&draft.id, Key::of(draft)) else {
+            return Ok(None);
+        };
+        let path = self.folder.join(KEYS).join(&key.name);
+        let bytes = self.disk.read_if_there(&path)?.unwrap_or_default();
+        let text = String::from_utf8(bytes).unwrap_or_default();
+        let mut words = text.split_whitespace();
+        let place = words.next().and_then(|place| place.parse::<u64>().ok());
         let Some(place) = place.filter(|place| *place > 0) else {
             return Ok(None);
         };
@@ -64,16 +191,13 @@ impl Journal {
         let batch = reader.next_batch(1)?;
         // Another event stands there where a process ended between the two.
         let found = batch.events.into_iter().next();
-        Ok(found.filter(|event| event.seq == place && event.source == *source && event.id == id))
-    }
-
-    fn key(&self, source: &AgentName, id: &str) -> PathBuf {
-        let hash = Sha256::digest(format!("{source}\n{id}"));
-        let mut name = String::new();
-        for byte in &hash[..16] {
-            let _ = write!(name, "{byte:02x}");
+        let found = found
+            .filter(|event| event.seq == place && event.source == draft.source && event.id == *id);
+        match (found, words.next()) {
+            // Where no hash of what it says was kept, any is the same.
+            (Some(_), Some(body)) if body != key.body => Err(reused(draft)),
+            (found, _) => Ok(found),
         }
-        self.folder.join(KEYS).join(name)
     }
 
     /// Forgets the ids that were written down first, past the limit.
@@ -91,5 +215,50 @@ impl Journal {
             self.disk.remove_file(path)?;
         }
         Ok(())
+    }
+}
+
+/// That another event stands under the id of this one.
+pub(crate) fn reused(draft: &Draft) -> JournalError {
+    JournalError::Reused {
+        agent: draft.source.clone(),
+        id: draft.id.clone().unwrap_or_default(),
+    }
+}
+
+/// A short name for a text.
+fn hash(text: &str) -> String {
+    let hash = Sha256::digest(text);
+    hash[..16].iter().fold(String::new(), |mut name, byte| {
+        let _ = write!(name, "{byte:02x}");
+        name
+    })
+}
+
+/// Writes a value in a form that does not depend on the order of keys.
+fn write_sorted(value: &Value, to: &mut String) {
+    match value {
+        Value::Object(members) => {
+            let mut keys: Vec<&String> = members.keys().collect();
+            keys.sort();
+            to.push('{');
+            for key in keys {
+                let _ = write!(to, "{}:", Value::from(key.as_str()));
+                write_sorted(&members[key], to);
+                to.push(',');
+            }
+            to.push('}');
+        }
+        Value::Array(items) => {
+            to.push('[');
+            for item in items {
+                write_sorted(item, to);
+                to.push(',');
+            }
+            to.push(']');
+        }
+        plain => {
+            let _ = write!(to, "{plain}");
+        }
     }
 }

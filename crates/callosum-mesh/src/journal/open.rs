@@ -13,7 +13,10 @@ use super::{
     files::{MODE, Segment},
     turn::{Head, Turn},
 };
-use crate::event::{Draft, Event, Stamp};
+use crate::{
+    agent::AgentName,
+    event::{Draft, Event, Stamp},
+};
 
 /// The file with the log's own id.
 const ORIGIN: &str = "origin";
@@ -284,6 +287,20 @@ pub enum JournalError {
         bytes: usize,
         /// Most that may be.
         most: usize,
+    },
+    /// The log that was opened stands there no longer.
+    #[error("the log in {} was removed while it was open, and another may have begun", .path.display())]
+    Replaced {
+        /// Its folder.
+        path: PathBuf,
+    },
+    /// An author names an event by the id of another.
+    #[error("`{id}` is the id of another event of {agent}, which says something else")]
+    Reused {
+        /// The author.
+        agent: AgentName,
+        /// The id.
+        id: String,
     },
     /// What was written may not be on disk, since the system would not say that it is.
     #[error("events were written, and may not survive a loss of power")]

@@ -93,6 +93,12 @@ impl<'a> Turn<'a> {
             }
             journal.head = None;
         }
+        // What was opened may have been removed since, and another log begun in its place.
+        if !journal.is_own()? {
+            return Err(JournalError::Replaced {
+                path: journal.folder.clone(),
+            });
+        }
         let segments = Segment::list(&journal.disk, &events)?;
         let segment = segments.last().cloned();
         let segment = segment.unwrap_or_else(|| Segment::new(&events, 1));
@@ -221,6 +227,11 @@ impl<'a> Turn<'a> {
         }
         self.is_used = true;
         Ok(events)
+    }
+
+    /// Has the turn count as one in which something was appended, so that its end syncs what stands in the log.
+    pub(super) fn count_as_used(&mut self) {
+        self.is_used = true;
     }
 
     /// Begins a new file where the last has reached its size, and removes the oldest past the limit.

@@ -5,7 +5,7 @@ use std::{path::Path, time::Duration};
 use callosum_host::{Clock, Disk, Ids};
 use callosum_mesh::{
     event::{Draft, Event},
-    journal::{Cursor, Durability, Journal, Notice, Retention},
+    journal::{Cursor, Durability, Journal, Notice, Once, Retention},
 };
 use callosum_testkit::disk::{Crashes, Fault, FaultyDisk, Image, MemoryDisk};
 use proptest::prelude::*;
@@ -343,9 +343,10 @@ fn an_id_of_its_author_makes_two_of_an_event_one() {
     };
     let once = |journal: &mut Journal, draft: Draft| {
         let mut turn = journal.turn().unwrap();
-        let (event, is_new) = turn.append_once(draft).unwrap();
+        let mut lists = turn.append_lists(vec![vec![draft]]).unwrap();
         turn.end(Durability::Logged).unwrap();
-        (event.seq, is_new)
+        let once = lists.remove(0).unwrap().remove(0);
+        (once.event.seq, once.is_new)
     };
     assert_eq!(once(&mut one, named(1, "a")), (1, true));
     assert_eq!(once(&mut one, draft(2)), (2, true));
@@ -353,10 +354,12 @@ fn an_id_of_its_author_makes_two_of_an_event_one() {
     assert_eq!(once(&mut two, named(1, "a")), (1, false));
     assert_eq!(once(&mut two, named(3, "b")), (3, true));
     assert_eq!(once(&mut one, named(3, "b")), (3, false));
-    let codex = "codex".parse().unwrap();
-    let other = "gemini".parse().unwrap();
-    assert_eq!(one.known(&codex, "b").unwrap().unwrap().seq, 3);
-    assert_eq!(one.known(&other, "b").unwrap(), None);
+    let other = Draft {
+        source: "gemini".parse().unwrap(),
+        ..named(3, "b")
+    };
+    assert_eq!(one.handed_in(&named(3, "b")).unwrap().unwrap().seq, 3);
+    assert_eq!(one.handed_in(&other).unwrap(), None);
     // The place of `c` was written down, and another event came to stand there.
     let keys = folder.join("keys");
     let before: Vec<_> = disk.list_dir(&keys).unwrap();
@@ -369,6 +372,114 @@ fn an_id_of_its_author_makes_two_of_an_event_one() {
         .unwrap();
     assert_eq!(once(&mut one, named(4, "c")), (5, true));
     assert_eq!(all(&one, &Cursor::START).0.len(), 5);
+}
+
+/// CALC-L1-1: an id stands for what was said under it. Each list is taken whole or not at all, and costs no other.
+#[test]
+fn another_event_under_an_id_refuses_its_list_alone() {
+    let disk = MemoryDisk::with(&Image::with_folder("/state")).disk();
+    let mut one = journal(&disk, Path::new(FOLDER));
+    let named = |number: usize, id: &str| Draft {
+        id: Some(id.to_owned()),
+        ..draft(number)
+    };
+    let mut turn = one.turn().unwrap();
+    let lists = vec![
+        vec![named(1, "a")],
+        vec![draft(7), named(2, "a"), named(3, "b")],
+        vec![named(1, "a"), named(4, "b")],
+    ];
+    let lists = turn.append_lists(lists).unwrap();
+    turn.end(Durability::Logged).unwrap();
+    let told = |list: &[Once]| -> Vec<(u64, bool)> {
+        let list = list.iter();
+        list.map(|once| (once.event.seq, once.is_new)).collect()
+    };
+    assert_eq!(told(lists[0].as_ref().unwrap()), [(1, true)]);
+    let refused = lists[1].as_ref().unwrap_err().to_string();
+    assert!(
+        refused.contains("`a` is the id of another event of codex"),
+        "{refused}"
+    );
+    assert_eq!(told(lists[2].as_ref().unwrap()), [(1, false), (2, true)]);
+    assert_eq!(numbers(&all(&one, &Cursor::START).0), [1, 4]);
+    // The order of keys, the time and the session say nothing else; a secret is not compared.
+    let with = |payload: serde_json::Value| {
+        let said = json!({"type": "a.b", "source": "codex", "id": "p", "payload": payload});
+        Draft::read(&said).unwrap()
+    };
+    let first = with(json!({"x": 1, "y": {"a": [1, 2], "b": "AKIAIOSFODNN7EXAMPLE"}}));
+    let mut turn = one.turn().unwrap();
+    turn.append_lists(vec![vec![first]]).unwrap();
+    turn.end(Durability::Logged).unwrap();
+    let again = Draft {
+        session_id: Some("s2".to_owned()),
+        timestamp: Some("2027-01-01T00:00:00Z".parse().unwrap()),
+        ..with(json!({"y": {"b": "AKIAIOSFODNN7EXAMPLE", "a": [1, 2]}, "x": 1}))
+    };
+    assert_eq!(one.handed_in(&again).unwrap().unwrap().seq, 3);
+    let other = with(json!({"x": 1, "y": {"a": [2, 1], "b": "AKIAIOSFODNN7EXAMPLE"}}));
+    assert!(one.handed_in(&other).is_err());
+    for entry in disk.list_dir(&Path::new(FOLDER).join("keys")).unwrap() {
+        let key = disk
+            .read(&Path::new(FOLDER).join("keys").join(&entry.name))
+            .unwrap();
+        assert!(!String::from_utf8(key).unwrap().contains("AKIA"));
+    }
+}
+
+/// CALC-FAIL-1: what is damaged or gone at the end of a file hides nothing of those after it.
+#[test]
+fn what_is_wrong_at_a_files_end_hides_no_file_after_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let retention = Retention {
+        file_bytes: 700,
+        total_bytes: 1 << 30,
+    };
+    let mut one = journal(&Disk::real(), folder.path()).with_retention(retention);
+    for number in 0..20 {
+        append(&mut one, number..number + 1, Durability::Logged);
+    }
+    let mut files = Disk::real().list_dir(&one.events()).unwrap();
+    files.sort_by(|one, other| one.name.cmp(&other.name));
+    let files: Vec<_> = files
+        .iter()
+        .map(|file| one.events().join(&file.name))
+        .collect();
+    assert!(files.len() > 4, "{files:?}");
+    let first = |at: usize| -> u64 {
+        let name = files[at].file_stem().unwrap();
+        name.to_str().unwrap().parse().unwrap()
+    };
+    // The last line of the first file is no event any more, and the third file is gone.
+    let mut text = Disk::real().read(&files[0]).unwrap();
+    let end = text.len();
+    text[end - 2] = b'x';
+    write_into(&files[0], &text);
+    let mut follower = one.read_after(&Cursor {
+        origin: None,
+        seq: first(1) - 2,
+    });
+    Disk::real().remove_file(&files[2]).unwrap();
+    let (events, notices) = all(&one, &Cursor::START);
+    let lost = first(1) - 1;
+    let gone = first(2)..first(3);
+    let kept: Vec<u64> = (1..=20)
+        .filter(|seq| *seq != lost && !gone.contains(seq))
+        .collect();
+    assert_eq!(seqs(&events), kept);
+    assert!(
+        matches!(notices[0], Notice::Damaged { count: 1, .. }),
+        "{notices:?}"
+    );
+    assert_eq!(
+        notices[1..],
+        [Notice::Dropped {
+            count: first(3) - first(2)
+        }]
+    );
+    let batch = follower.next_batch(1).unwrap();
+    assert_eq!(seqs(&batch.events), [first(1)]);
 }
 
 /// CALC-L1-2: a log that was cut gives no number twice, and who was past its end is told.

@@ -15,7 +15,7 @@ use std::{
 
 use callosum_host::LockError;
 use callosum_mesh::{
-    MeshError,
+    MeshError, Undecided,
     event::{Draft, Event},
     is_about_board,
     journal::{Cursor, Durability, Journal, JournalError, Reader, Tip},
@@ -52,7 +52,7 @@ pub(super) type Opener = Box<dyn Fn() -> Result<Journal, JournalError> + Send>;
 struct Post {
     drafts: Vec<Draft>,
     durability: Durability,
-    done: oneshot::Sender<Result<Vec<Event>, Arc<MeshError>>>,
+    done: oneshot::Sender<Result<Vec<Event>, Arc<Undecided>>>,
 }
 
 /// What was handed in, as it was kept.
@@ -67,7 +67,7 @@ pub(super) struct Published {
 #[derive(Debug)]
 pub(super) enum Unpublished {
     /// The log or the board did not take it.
-    Mesh(Arc<MeshError>),
+    Mesh(Arc<Undecided>),
     /// More wait to be decided than may.
     Busy,
     /// What changes the board is kept, and was to be ephemeral: which of the list.
@@ -270,25 +270,30 @@ impl Hub {
         }
         let mut done = Vec::with_capacity(posts.len());
         let mut told = Vec::new();
-        let (drafts, waiting): (Vec<_>, Vec<_>) = posts
+        let (lists, waiting): (Vec<_>, Vec<_>) = posts
             .into_iter()
-            .map(|post| {
-                let count = post.drafts.len();
-                (post.drafts, (count, post.durability, post.done))
-            })
+            .map(|post| (post.drafts, (post.durability, post.done)))
             .unzip();
-        match turn.append(drafts.into_iter().flatten().collect()) {
-            Ok(events) => {
-                let mut events = events.into_iter();
-                for (count, durability, waits) in waiting {
-                    let own: Vec<Event> = events.by_ref().take(count).collect();
-                    told.extend(own.iter().cloned());
+        match turn.append_lists(lists) {
+            Ok(lists) => {
+                for (list, (durability, waits)) in lists.into_iter().zip(waiting) {
+                    let list = match list {
+                        Ok(list) => list,
+                        Err(error) => {
+                            drop(waits.send(Err(undecided(error))));
+                            continue;
+                        }
+                    };
+                    // What stood there already everybody was told of.
+                    let new = list.iter().filter(|once| once.is_new);
+                    told.extend(new.map(|once| once.event.clone()));
+                    let own: Vec<Event> = list.into_iter().map(|once| once.event).collect();
                     done.push((own, durability, waits));
                 }
             }
             Err(error) => {
-                let error = Arc::new(MeshError::from(error));
-                for (_, _, waits) in waiting {
+                let error = undecided(error);
+                for (_, waits) in waiting {
                     drop(waits.send(Err(Arc::clone(&error))));
                 }
                 return Ok(());
@@ -437,8 +442,14 @@ impl Hub {
     }
 }
 
+/// Why nothing of what was handed in was kept.
+fn undecided(error: JournalError) -> Arc<Undecided> {
+    let error = MeshError::from(error);
+    Arc::new(Undecided { at: 0, error })
+}
+
 fn refuse(posts: Vec<Post>, error: JournalError) {
-    let error = Arc::new(MeshError::from(error));
+    let error = undecided(error);
     for post in posts {
         drop(post.done.send(Err(Arc::clone(&error))));
     }

@@ -19,7 +19,7 @@ use std::{
 };
 
 use callosum_mesh::{
-    Mesh, MeshError,
+    Mesh, MeshError, Undecided,
     board::Receipt,
     bridge::{Bridge, Glimpse, Synced},
     event::{Draft, Event},
@@ -40,7 +40,7 @@ const MOST_WAITING: usize = 256;
 pub(super) type Opener = Box<dyn Fn() -> Result<Mesh, MeshError> + Send>;
 
 /// What became of a list: each event as it stands in the log, `None` where things were so already.
-pub(super) type Answer = Result<Vec<Option<Event>>, Arc<MeshError>>;
+pub(super) type Answer = Result<Vec<Option<Event>>, Arc<Undecided>>;
 
 struct Order {
     list: Vec<Draft>,
@@ -175,7 +175,7 @@ impl Desk {
                 }
             }
             Err(error) => {
-                let error = Arc::new(error);
+                let error = Arc::new(Undecided { at: 0, error });
                 for done in waiting {
                     drop(done.send(Err(Arc::clone(&error))));
                 }

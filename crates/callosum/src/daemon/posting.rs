@@ -3,7 +3,7 @@
 use std::{rc::Rc, sync::Arc};
 
 use callosum_mesh::{
-    MeshError, board,
+    MeshError, Undecided, board,
     event::{Draft, Fault, LONGEST},
     journal::{Durability, JournalError},
 };
@@ -33,9 +33,11 @@ pub(super) enum Refusal {
     /// Its source has to wait.
     Rate(std::time::Duration),
     /// The log did not take them.
-    Log(Arc<MeshError>),
-    /// The board did not: another has the task, or it is not there.
-    Board(board::Refusal),
+    Log(Arc<Undecided>),
+    /// The board did not: another has the task, or it is not there; and which of a list.
+    Board(usize, board::Refusal),
+    /// Another event stands under the id of one.
+    Reused(Arc<Undecided>),
     /// More wait to be decided than may.
     Busy,
 }
@@ -52,13 +54,14 @@ impl From<Unpublished> for Refusal {
                 };
                 Self::Faults(vec![(at, fault)])
             }
-            Unpublished::Mesh(error) => match &*error {
-                MeshError::Refused(refusal) => Self::Board(refusal.clone()),
+            Unpublished::Mesh(undecided) => match &undecided.error {
+                MeshError::Refused(refusal) => Self::Board(undecided.at, refusal.clone()),
                 MeshError::Faults(faults) => {
-                    let faults = faults.0.iter().map(|fault| (0, fault.clone()));
-                    Self::Faults(faults.collect())
+                    let faults = faults.0.iter();
+                    Self::Faults(faults.map(|fault| (undecided.at, fault.clone())).collect())
                 }
-                _ => Self::Log(error),
+                MeshError::Journal(JournalError::Reused { .. }) => Self::Reused(undecided),
+                _ => Self::Log(undecided),
             },
         }
     }
@@ -215,7 +218,8 @@ impl Refusal {
             Self::TooMany | Self::TooLong(_) => "size",
             Self::Rate(_) => "rate",
             Self::Log(_) => "log",
-            Self::Board(_) => "board",
+            Self::Board(..) => "board",
+            Self::Reused(_) => "reused",
             Self::Busy => "busy",
         }
     }
@@ -249,14 +253,16 @@ impl Refusal {
                 "error": "this source hands in more events a second than it may",
                 "retry_after_seconds": wait.as_secs_f64(),
             }),
-            Self::Board(refusal) => json!({ "error": refusal.to_string() }),
+            Self::Board(index, refusal) => json!({ "error": refusal.to_string(), "index": index }),
+            Self::Reused(undecided) => json!({ "error": undecided.error.to_string() }),
             Self::Busy => json!({
                 "error": "more events that change the board wait than may",
                 "retry_after_seconds": BUSY.as_secs_f64(),
             }),
-            Self::Log(error) => {
+            Self::Log(undecided) => {
+                let error = &undecided.error;
                 let mut words = error.to_string();
-                let mut cause = std::error::Error::source(&**error);
+                let mut cause = std::error::Error::source(error);
                 while let Some(error) = cause {
                     words.push_str(": ");
                     words.push_str(&error.to_string());
@@ -276,12 +282,12 @@ impl Refusal {
                 let words = told["error"].as_str().unwrap_or_default();
                 return reply::later(StatusCode::TOO_MANY_REQUESTS, words, *wait);
             }
-            Self::Board(_) => StatusCode::CONFLICT,
+            Self::Board(..) | Self::Reused(_) => StatusCode::CONFLICT,
             Self::Busy => {
                 let words = told["error"].as_str().unwrap_or_default();
                 return reply::later(StatusCode::SERVICE_UNAVAILABLE, words, BUSY);
             }
-            Self::Log(error) => match &**error {
+            Self::Log(undecided) => match &undecided.error {
                 MeshError::Disk(error)
                 | MeshError::Journal(JournalError::Disk(error) | JournalError::Unsynced(error))
                     if error.is_full() =>

@@ -8,11 +8,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use callosum_mesh::{MeshError, journal::Unsynced};
+use callosum_mesh::{Undecided, journal::Unsynced};
 use tokio::sync::oneshot;
 
 /// How a sync went, and how long it took. One failure is told to all that waited for it.
-pub(super) type Synced = Result<Duration, Arc<MeshError>>;
+pub(super) type Synced = Result<Duration, Arc<Undecided>>;
 
 struct Order {
     what: Unsynced,
@@ -38,7 +38,10 @@ impl Syncer {
                         .into_iter()
                         .partition(|order| order.what.is_same(&what));
                     let began = Instant::now();
-                    let synced = what.sync().map_err(|error| Arc::new(error.into()));
+                    let synced = what.sync().map_err(|error| {
+                        let error = error.into();
+                        Arc::new(Undecided { at: 0, error })
+                    });
                     let synced = synced.map(|()| began.elapsed());
                     for order in same {
                         // Who waited may have gone; what it wanted is on disk all the same.

@@ -143,6 +143,9 @@ pub(super) fn explain(error: &MeshError) -> CommandError {
         MeshError::Journal(JournalError::TooLong { .. }) => {
             CommandError::from_error(Exit::Usage, error)
         }
+        MeshError::Journal(JournalError::Reused { .. }) => {
+            CommandError::from_error(Exit::No, error).hint("callosum mesh tail --since 0")
+        }
         MeshError::Journal(_) | MeshError::Disk(_) => {
             let said = CommandError::because(Exit::Environment, "the mesh cannot be used", error);
             if error.is_unwritable() {

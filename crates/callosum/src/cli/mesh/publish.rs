@@ -96,7 +96,7 @@ pub(super) fn run(context: &Context, args: &PublishArgs) -> Result<(), CommandEr
         return show(context, &dry(&args.topic, &voice, payload));
     }
     let mut mesh = open::synced(context)?;
-    if let Some(event) = before(&mesh, &voice, args)? {
+    if let Some(event) = before(&mesh, &draft)? {
         return show(context, &told(&event, true, None));
     }
     let stamp = mesh.folder().join("published").join(voice.agent.as_str());
@@ -132,12 +132,9 @@ pub(super) fn run(context: &Context, args: &PublishArgs) -> Result<(), CommandEr
     show(context, &output)
 }
 
-/// The event that this agent published before under the id that is named.
-fn before(mesh: &Mesh, voice: &Voice, args: &PublishArgs) -> Result<Option<Event>, CommandError> {
-    let Some(id) = &args.id else {
-        return Ok(None);
-    };
-    let known = mesh.journal().known(&voice.agent, id);
+/// The event that its author published before under the id that it names.
+fn before(mesh: &Mesh, draft: &Draft) -> Result<Option<Event>, CommandError> {
+    let known = mesh.journal().handed_in(draft);
     known.map_err(|error| open::explain(&error.into()))
 }
 

@@ -11,7 +11,7 @@ use std::{
 use callosum_mesh::{
     Mesh, MeshError,
     event::{Draft, Event, LONGEST},
-    journal::{Cursor, Durability, Notice},
+    journal::{Cursor, Durability, JournalError, Notice},
     topic::Pattern,
 };
 use clap::Args;
@@ -297,6 +297,8 @@ impl Subscriber<'_> {
     fn tell(&mut self, event: &Value) -> Taken {
         match hand_in(self.mesh.folder(), event) {
             Ok((200, _)) => Taken::Yes,
+            // It took too long to say, for now.
+            Ok((408, _)) => Taken::Later,
             Ok((400..=413, answer)) => {
                 let said = answer["error"].as_str().unwrap_or_default();
                 Taken::Never(said.to_owned())
@@ -309,9 +311,13 @@ impl Subscriber<'_> {
                 };
                 match self.mesh.publish(draft, Durability::Logged) {
                     Ok(_) => Taken::Yes,
-                    Err(error @ (MeshError::Refused(_) | MeshError::Faults(_))) => {
-                        Taken::Never(error.to_string())
-                    }
+                    Err(
+                        error @ (MeshError::Refused(_)
+                        | MeshError::Faults(_)
+                        | MeshError::Journal(
+                            JournalError::Reused { .. } | JournalError::TooLong { .. },
+                        )),
+                    ) => Taken::Never(error.to_string()),
                     Err(_) => Taken::Later,
                 }
             }

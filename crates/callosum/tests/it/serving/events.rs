@@ -10,7 +10,10 @@ use callosum_mesh::{
 use callosum_testkit::TestEnv;
 use serde_json::{Value, json};
 
-use super::daemon::{Daemon, event, post};
+use super::{
+    bus::Client,
+    daemon::{Daemon, event, post},
+};
 
 /// The log, as another process has it.
 fn journal(env: &TestEnv) -> Journal {
@@ -55,6 +58,93 @@ fn what_is_handed_in_is_acknowledged_with_what_that_is_worth() {
     let found = daemon.get("events", "/events?topic=a.c").with(200).json();
     assert_eq!(found["events"][0]["payload"]["number"], 5);
     assert_eq!(found["events"].as_array().unwrap().len(), 1);
+}
+
+/// CALC-L1-1: what is handed in twice under its author's id is one event, by HTTP, by the bus and by the verb; another under
+/// the same id is refused, and costs no other.
+#[test]
+fn the_same_id_twice_is_one_event() {
+    let env = TestEnv::new();
+    let daemon = Daemon::start(&env);
+    let said = |topic: &str, payload: Value| {
+        json!({"type": topic, "source": "codex", "id": "x-1", "payload": payload}).to_string()
+    };
+    let body = said("a.b", json!({"n": 1, "m": 2}));
+    let first = daemon.post("", &body).with(200).json();
+    let again = daemon.post("?durability=synced", &body).with(200).json();
+    assert_eq!((&again["seq"], &again["id"]), (&first["seq"], &first["id"]));
+    let turned = said("a.b", json!({"m": 2, "n": 1}));
+    let mut bus = Client::connect(&daemon);
+    let same: Value = serde_json::from_str(&turned).unwrap();
+    let ack = bus.asked(json!({"op": "publish", "event": same}));
+    assert_eq!(ack["acks"][0]["seq"], first["seq"], "{ack}");
+    for other in [
+        said("a.b", json!({"n": 2})),
+        said("a.c", json!({"n": 1, "m": 2})),
+    ] {
+        let refused = daemon.post("", &other).with(409).json();
+        let words = refused["error"].as_str().unwrap();
+        assert!(
+            words.contains("`x-1` is the id of another event of codex"),
+            "{words}"
+        );
+    }
+    let publish = |payload: &str| {
+        env.run([
+            "mesh",
+            "publish",
+            "a.b",
+            "--as",
+            "codex",
+            "--id",
+            "x-1",
+            "--payload",
+            payload,
+            "--json",
+        ])
+    };
+    let told = publish("{\"n\": 1, \"m\": 2}").success().json();
+    assert_eq!(
+        (&told["repeated"], &told["event"]["seq"]),
+        (&json!(true), &first["seq"])
+    );
+    let refused = publish("{\"n\": 3}").ended_with(1);
+    assert!(
+        refused.stderr.contains("another event of codex"),
+        "{}",
+        refused.stderr
+    );
+    // A task too, also once it is done.
+    let task = json!({
+        "type": "calc.task_handoff", "source": "codex", "id": "x-2", "payload": {"prompt": "count", "severity": 3},
+    })
+    .to_string();
+    let left = daemon.post("", &task).with(200).json();
+    env.run(["mesh", "task", "claim", "x-2", "--as", "gemini"])
+        .success();
+    env.run(["mesh", "task", "done", "x-2", "--as", "gemini"])
+        .success();
+    assert_eq!(daemon.post("", &task).with(200).json()["seq"], left["seq"]);
+    let found = daemon
+        .get("events", "/events?topic=calc.task_handoff")
+        .with(200)
+        .json();
+    assert_eq!(found["events"].as_array().unwrap().len(), 1);
+    assert_eq!(found["events"][0]["payload"]["other"]["severity"], 3);
+    let list = format!(
+        "[{},{}]",
+        event("a.b", 7),
+        json!({"type": "calc.message", "source": "codex", "payload": {"to": 7}})
+    );
+    let refused = daemon.post("", &list).with(400).json();
+    assert_eq!(refused["faults"][0]["index"], 1, "{refused}");
+    assert_eq!(
+        daemon.get("events", "/events?topic=a.*").with(200).json()["events"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
 }
 
 /// CALC-L1-1: what is wrong is named, all of it, and nothing is kept of it.

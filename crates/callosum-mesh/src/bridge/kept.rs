@@ -116,12 +116,17 @@ impl Kept {
         self.folder.join("late").join(name)
     }
 
+    /// The paths of the files that were exchanged away. Reads none of them.
+    pub(super) fn late_paths(&self) -> Result<Vec<PathBuf>, DiskError> {
+        let folder = self.folder.join("late");
+        let entries = self.disk.list_dir(&folder)?.into_iter();
+        Ok(entries.map(|entry| folder.join(entry.name)).collect())
+    }
+
     /// The files that were exchanged away, the newest first.
     pub(super) fn late(&self) -> Result<Vec<Late>, DiskError> {
-        let folder = self.folder.join("late");
         let mut late = Vec::new();
-        for entry in self.disk.list_dir(&folder)? {
-            let path = folder.join(&entry.name);
+        for path in self.late_paths()? {
             let Some(bytes) = self.disk.read_if_there(&path)? else {
                 continue;
             };

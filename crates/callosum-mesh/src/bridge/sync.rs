@@ -135,6 +135,12 @@ impl Bridge {
     /// bytes that arrive meanwhile are found afterwards. One who still writes is waited for, up to
     /// 0.2 s.
     pub fn sync(&self, mesh: &mut Mesh) -> Result<Synced, MeshError> {
+        self.sync_with(mesh, &[])
+    }
+
+    /// The same, and first takes over what stood in the file before, the oldest first: what one has written and another
+    /// overwritten since.
+    pub fn sync_with(&self, mesh: &mut Mesh, before: &[Vec<u8>]) -> Result<Synced, MeshError> {
         self.make_folders()?;
         let is_file = self.is_file()?;
         let found = if is_file {
@@ -142,13 +148,17 @@ impl Bridge {
         } else {
             Found::Nothing
         };
+        let before = self.written_before(before, found.bytes())?;
         let late = self.kept.late()?;
         let drop_ins = drop_ins::found(&self.disk, &self.drop_ins)?;
         let is_shown = match &found {
             Found::Ours { revision, .. } => mesh.board()?.rev == *revision,
             _ => !is_file,
         };
-        let is_quiet = is_shown && late.iter().all(|late| late.is_taken) && drop_ins.is_empty();
+        let is_quiet = is_shown
+            && before.is_empty()
+            && late.iter().all(|late| late.is_taken)
+            && drop_ins.is_empty();
         let mut synced = Synced {
             is_no_file: !is_file,
             ..Synced::default()
@@ -158,6 +168,7 @@ impl Bridge {
             return Ok(synced);
         }
         let mut taken = Vec::new();
+        let mut dropped = Vec::new();
         mesh.in_turn(|orders| {
             for late in late.iter().filter(|late| !late.is_taken) {
                 let found = self.read(&late.path)?;
@@ -171,11 +182,14 @@ impl Bridge {
             for path in &drop_ins {
                 added.extend(self.add(path, orders, &mut synced)?);
             }
+            for found in &before {
+                self.take(found, &self.file, orders, &mut synced)?;
+            }
             self.take(&found, &self.file, orders, &mut synced)?;
             if is_file {
                 self.show(found, orders, &mut synced)?;
             }
-            taken.extend(added.into_iter().map(|path| (path, None)));
+            dropped = added;
             Ok(())
         })?;
         // What is in the log and synced is no longer needed where it came from.
@@ -185,6 +199,12 @@ impl Bridge {
                 None => drop(self.disk.remove_file(&path)?),
             }
         }
+        for (path, bytes) in dropped {
+            // Somebody may have put another there since, which is taken in the next time.
+            if self.disk.read_if_there(&path)?.as_deref() == Some(&*bytes) {
+                self.disk.remove_file(&path)?;
+            }
+        }
         self.kept.tidy(mesh.journal().now().into())?;
         Ok(synced)
     }
@@ -192,7 +212,7 @@ impl Bridge {
     /// Everything that somebody may write to.
     pub(super) fn watched(&self) -> Result<Vec<PathBuf>, DiskError> {
         let mut paths = drop_ins::found(&self.disk, &self.drop_ins)?;
-        paths.extend(self.kept.late()?.into_iter().map(|late| late.path));
+        paths.extend(self.kept.late_paths()?);
         paths.sort();
         paths.push(self.file.clone());
         Ok(paths)
@@ -261,9 +281,38 @@ impl Bridge {
     }
 
     fn read(&self, path: &Path) -> Result<Found, DiskError> {
-        let Some(bytes) = self.disk.read_if_there(path)? else {
-            return Ok(Found::Nothing);
-        };
+        match self.disk.read_if_there(path)? {
+            Some(bytes) => self.told_apart(bytes),
+            None => Ok(Found::Nothing),
+        }
+    }
+
+    /// What of these somebody else has written, and is not what stands in the file now. One that is only cut was
+    /// being written.
+    fn written_before(
+        &self,
+        before: &[Vec<u8>],
+        now: Option<&[u8]>,
+    ) -> Result<Vec<Found>, DiskError> {
+        let mut written = Vec::new();
+        for bytes in before.iter().filter(|bytes| Some(bytes.as_slice()) != now) {
+            let found = self.told_apart(bytes.clone())?;
+            let is_whole = match &found {
+                Found::Nothing | Found::Ours { .. } => false,
+                Found::Theirs { .. } => true,
+                Found::Broken { error, bytes } => {
+                    !bytes.is_empty() && !matches!(error, NoDocument::NoJson { is_cut: true, .. })
+                }
+            };
+            if is_whole {
+                written.push(found);
+            }
+        }
+        Ok(written)
+    }
+
+    /// Tells what somebody wrote from what we did.
+    fn told_apart(&self, bytes: Vec<u8>) -> Result<Found, DiskError> {
         let document = match Document::read(&bytes) {
             Ok(document) => document,
             Err(error) => return Ok(Found::Broken { error, bytes }),
@@ -318,23 +367,23 @@ impl Bridge {
         Ok(())
     }
 
-    /// Takes over an addition; whether it may be removed.
+    /// Takes over an addition; it may be removed then, as long as these are its bytes.
     fn add(
         &self,
         path: &Path,
         orders: &mut Orders<'_, '_>,
         synced: &mut Synced,
-    ) -> Result<Option<PathBuf>, MeshError> {
+    ) -> Result<Option<(PathBuf, Vec<u8>)>, MeshError> {
         match self.read(path)? {
             Found::Nothing => Ok(None),
-            Found::Ours { .. } => Ok(Some(path.to_owned())),
-            Found::Theirs { document, .. } => {
+            Found::Ours { bytes, .. } => Ok(Some((path.to_owned(), bytes))),
+            Found::Theirs { document, bytes } => {
                 let folder = path.parent().and_then(Path::file_name);
                 let owner = folder.and_then(|folder| folder.to_str()?.parse().ok());
                 let is_own = path.parent() != Some(&*self.drop_ins);
                 let document = document.said_by(owner.filter(|_| is_own));
                 merge_in(&self.kept, None, &document, orders, synced)?;
-                Ok(Some(path.to_owned()))
+                Ok(Some((path.to_owned(), bytes)))
             }
             Found::Broken { error, bytes } => {
                 let modified = self.disk.stat(path)?.map(|stat| stat.modified);
@@ -342,7 +391,7 @@ impl Bridge {
                     return Ok(None);
                 }
                 self.reject(path, &error, &bytes, orders, synced)?;
-                Ok(Some(path.to_owned()))
+                Ok(Some((path.to_owned(), bytes)))
             }
         }
     }

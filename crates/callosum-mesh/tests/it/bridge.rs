@@ -398,3 +398,59 @@ proptest! {
         prop_assert_eq!(told, all);
     }
 }
+
+/// CALC-L3-1: what one has written and another overwritten is taken over, where somebody has read it between; what was ours
+/// or only half written is passed over.
+#[test]
+fn what_was_read_between_two_who_overwrite_one_another_is_taken_over() {
+    let place = Place::new();
+    place.sync();
+    let begun = place.document();
+    let with = |content: &str| {
+        let mut document = begun.clone();
+        let found = json!({"content": content, "source": "codex"});
+        document["discoveries"].as_array_mut().unwrap().push(found);
+        document.to_string()
+    };
+    let ours = place.text().into_bytes();
+    let cut = with("cut").into_bytes()[..40].to_vec();
+    let wrong = b"{\"last_writer\": \"codex\", oh}".to_vec();
+    place.write(&with("third"));
+    let before = [
+        ours,
+        with("first").into_bytes(),
+        cut,
+        wrong,
+        with("second").into_bytes(),
+    ];
+    let mut mesh = place.mesh();
+    let bridge = Bridge::of(&place.disk, &mesh);
+    let synced = bridge.sync_with(&mut mesh, &before).unwrap();
+    assert_eq!(
+        (synced.edits, synced.conflicts.len(), synced.rejected.len()),
+        (3, 0, 1)
+    );
+    let found = &mesh.board().unwrap().discoveries;
+    let found: Vec<&str> = found.iter().map(|found| found.content.as_str()).collect();
+    assert_eq!(found, ["first", "second", "third"]);
+    assert_eq!(place.document()["discoveries"].as_array().unwrap().len(), 3);
+    assert!(place.sync().is_quiet());
+}
+
+/// CALC-L3-1: another file that was put under the name of one that was taken in is taken in as well.
+#[test]
+fn a_drop_in_that_follows_another_of_its_name_is_taken_in() {
+    let place = Place::new();
+    place.sync();
+    let path = place.folder().join("bridge.d/codex.json");
+    for content in ["one", "two"] {
+        let text = json!({"discoveries": [{"content": content, "source": "codex"}]}).to_string();
+        place
+            .disk
+            .replace_unsynced(&path, text.as_bytes(), 0o600)
+            .unwrap();
+        place.sync();
+        assert!(!place.disk.exists(&path).unwrap());
+    }
+    assert_eq!(place.mesh().board().unwrap().discoveries.len(), 2);
+}

@@ -229,7 +229,7 @@ fn a_task_is_told_of_when_it_can_be_begun_and_with_who_did_it() {
         ..NewTask::default()
     });
     mesh.give(second, &claude).unwrap();
-    let mut hear = |mesh: &mut Mesh, voice| {
+    let hear = |mesh: &mut Mesh, voice| {
         let told = mesh.digest_for(voice, &Beside::default(), 400).unwrap();
         mesh.deliver(&told, voice, "session-start").unwrap();
         told.text

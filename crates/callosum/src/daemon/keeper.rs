@@ -2,7 +2,7 @@
 //!
 //! It has the mesh open for itself: events that mean tasks, messages, discoveries or leases are compared and set there, in one
 //! turn and with one sync for all that wait. Between them it watches the bridge file and the folder of additions, by
-//! looking at their sizes and times (why not by a watch of the system, `hub` says), takes over what somebody wrote, shows
+//! looking at their sizes and times and by what [`Scribe`] has read, takes over what somebody wrote, shows
 //! how the board stands, and does what time alone brings about.
 //!
 //! Deliberately not here: who listens. What this thread appends the hub hears of as it does of what other
@@ -26,6 +26,8 @@ use callosum_mesh::{
 };
 use tokio::sync::{Notify, oneshot};
 
+use super::scribe::Scribe;
+
 /// How often the files of the bridge are looked at.
 const LOOK: Duration = Duration::from_millis(40);
 
@@ -42,6 +44,13 @@ pub(super) type Opener = Box<dyn Fn() -> Result<Mesh, MeshError> + Send>;
 /// What became of a list: each event as it stands in the log, `None` where things were so already.
 pub(super) type Answer = Result<Vec<Option<Event>>, Arc<Undecided>>;
 
+/// What there is to do.
+enum Job {
+    Decide(Order),
+    /// The bridge file was written.
+    Look,
+}
+
 struct Order {
     list: Vec<Draft>,
     done: oneshot::Sender<Answer>,
@@ -49,7 +58,7 @@ struct Order {
 
 /// The thread; it ends when this is dropped and all that waited was decided.
 pub(super) struct Keeper {
-    orders: Option<mpsc::SyncSender<Order>>,
+    jobs: Option<Arc<mpsc::SyncSender<Job>>>,
     thread: Option<thread::JoinHandle<()>>,
     appended: Arc<Notify>,
     tallies: Arc<Tallies>,
@@ -73,11 +82,22 @@ pub(super) struct Busy;
 impl Keeper {
     pub(super) fn start(open: Opener) -> Result<Self, MeshError> {
         let mesh = open()?;
-        let (orders, waiting) = mpsc::sync_channel(MOST_WAITING);
+        let (jobs, waiting) = mpsc::sync_channel(MOST_WAITING);
+        let jobs = Arc::new(jobs);
+        // It keeps nobody from ending who waits for jobs.
+        let told = Arc::downgrade(&jobs);
+        let scribe = Scribe::start(mesh.disk().clone(), mesh.folder().to_owned(), move || {
+            if let Some(jobs) = told.upgrade() {
+                // Where as many jobs wait as may, it is looked after them all the same.
+                drop(jobs.try_send(Job::Look));
+            }
+        });
         let (appended, tallies) = (Arc::new(Notify::new()), Arc::new(Tallies::default()));
         let mut desk = Desk {
             open,
             mesh,
+            scribe,
+            before: Vec::new(),
             seen: Glimpse::default(),
             shown: None,
             read: None,
@@ -87,7 +107,7 @@ impl Keeper {
         };
         let thread = thread::spawn(move || desk.work(&waiting));
         Ok(Self {
-            orders: Some(orders),
+            jobs: Some(jobs),
             thread: Some(thread),
             appended,
             tallies,
@@ -97,8 +117,8 @@ impl Keeper {
     /// Has a list decided, and tells what became of it. Nothing is waited for.
     pub(super) fn order(&self, list: Vec<Draft>) -> Result<oneshot::Receiver<Answer>, Busy> {
         let (done, answer) = oneshot::channel();
-        let orders = self.orders.as_ref().ok_or(Busy)?;
-        match orders.try_send(Order { list, done }) {
+        let jobs = self.jobs.as_ref().ok_or(Busy)?;
+        match jobs.try_send(Job::Decide(Order { list, done })) {
             Ok(()) => Ok(answer),
             Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => Err(Busy),
         }
@@ -116,7 +136,7 @@ impl Keeper {
 
 impl Drop for Keeper {
     fn drop(&mut self) {
-        self.orders = None;
+        self.jobs = None;
         if let Some(thread) = self.thread.take() {
             drop(thread.join());
         }
@@ -127,6 +147,9 @@ impl Drop for Keeper {
 struct Desk {
     open: Opener,
     mesh: Mesh,
+    scribe: Scribe,
+    /// What stood in the bridge file and is not taken over yet, the oldest first.
+    before: Vec<Vec<u8>>,
     /// What the files of the bridge looked like when they were last brought in line.
     seen: Glimpse,
     /// The change of the board that the bridge file shows.
@@ -140,22 +163,31 @@ struct Desk {
 }
 
 impl Desk {
-    fn work(&mut self, waiting: &mpsc::Receiver<Order>) {
+    fn work(&mut self, waiting: &mpsc::Receiver<Job>) {
         let mut looked = Instant::now();
         loop {
             match waiting.recv_timeout(LOOK.saturating_sub(looked.elapsed())) {
                 Ok(first) => {
-                    let mut orders = vec![first];
-                    orders.extend(waiting.try_iter());
-                    self.decide(orders);
+                    let mut is_written = false;
+                    let mut orders = Vec::new();
+                    for job in std::iter::once(first).chain(waiting.try_iter()) {
+                        match job {
+                            Job::Decide(order) => orders.push(order),
+                            Job::Look => is_written = true,
+                        }
+                    }
+                    if !orders.is_empty() {
+                        self.decide(orders);
+                    }
+                    if !is_written && looked.elapsed() < LOOK {
+                        continue;
+                    }
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
-            if looked.elapsed() >= LOOK {
-                looked = Instant::now();
-                self.attend();
-            }
+            looked = Instant::now();
+            self.attend();
         }
     }
 
@@ -205,13 +237,16 @@ impl Desk {
             self.tell_if_after(before)?;
         }
         let bridge = Bridge::of(self.mesh.disk(), &self.mesh);
+        self.before.extend(self.scribe.take());
         let glimpse = bridge.glimpse()?;
         let rev = self.mesh.board()?.rev;
-        if !is_due && glimpse == self.seen && self.shown == Some(rev) {
+        let is_shown = self.before.is_empty() && self.shown == Some(rev);
+        if !is_due && glimpse == self.seen && is_shown {
             return Ok(());
         }
         let before = self.mesh.board()?.seq;
-        let synced = bridge.sync(&mut self.mesh)?;
+        let synced = bridge.sync_with(&mut self.mesh, &self.before)?;
+        self.before.clear();
         self.count(&synced);
         self.tell_if_after(before)?;
         // Taken before it was read: what was written since looks otherwise the next time.

@@ -5,8 +5,8 @@
 //! board and the bridge file; `routes` is what is asked, at which door; `bus`, `stream`, `reading` and `posting` answer.
 //!
 //! One thread and a runtime on it: the log is written where it is handed in, and who listens is told from there.
-//! A second thread waits for the disk, a third decides what changes the board, and each place outside that events are
-//! passed on to (`sink`) has one of its own. What is deliberately not here: anything that only works with a daemon. Other
+//! A second thread waits for the disk, a third decides what changes the board, a fourth reads the bridge file as soon as it is
+//! written (`scribe`), and each place outside that events are passed on to (`sink`) has one of its own. What is deliberately not here: anything that only works with a daemon. Other
 //! processes append to the same log, under its lock, and are heard of as well.
 
 mod addresses;
@@ -29,6 +29,7 @@ mod reply;
 mod request;
 mod routes;
 mod run;
+mod scribe;
 mod seat;
 mod sink;
 mod stream;

@@ -168,7 +168,7 @@ impl FileLock {
     }
 
     /// Whether what is locked is the file that others find, as far as the file system can say.
-    fn stands_at(&self, disk: &Disk, path: &Path) -> Result<bool, DiskError> {
+    pub fn stands_at(&self, disk: &Disk, path: &Path) -> Result<bool, DiskError> {
         let held = self.opened.as_ref().and_then(|opened| opened.id);
         let found = disk.stat(path)?;
         Ok(match (held, found) {

@@ -32,7 +32,7 @@ pub(crate) use self::{
     environment::{Environment, EnvironmentError},
     homes::{Homes, HomesError},
     key::Key,
-    mesh::{LeaseMode, MeshSettings},
+    mesh::{LeaseMode, MeshSettings, MeshSettingsError},
     permissions::{Permissions, Permit, PermitError, Reach},
     places::Places,
     project::{Project, ProjectError, SetError, Told},

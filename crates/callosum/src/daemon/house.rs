@@ -33,6 +33,8 @@ pub(super) struct House {
     pub(super) listeners: Listeners,
     pub(super) guard: GuardMetrics,
     pub(super) sinks: Vec<Sink>,
+    /// When the folder of the log was found removed while it was served.
+    pub(super) replaced: RefCell<Option<String>>,
     /// Everything that is waited for before it has ended.
     pub(super) tasks: RefCell<JoinSet<()>>,
 }
@@ -111,12 +113,19 @@ impl House {
         text
     }
 
+    /// What is served now: another log, where that one was removed.
+    pub(super) fn serving(&self) -> Serving {
+        Serving {
+            origin: self.hub.origin(),
+            ..self.serving.clone()
+        }
+    }
+
     /// How it stands, for `callosum serve status`.
     pub(super) fn status(&self) -> Value {
-        let mut serving = self.serving.clone();
-        serving.origin = self.hub.origin();
         json!({
-            "serving": serving,
+            "serving": self.serving(),
+            "replaced": *self.replaced.borrow(),
             "last_seq": self.hub.seen(),
             "subscribers": self.hub.listeners(),
             "sinks": self.sinks.iter().map(Sink::status).collect::<Vec<_>>(),

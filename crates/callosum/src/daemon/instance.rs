@@ -4,13 +4,14 @@
 //! what lives. `mesh/serve.json` says where it is found, for people and scripts.
 
 use std::{
+    cell::{Cell, RefCell},
     io::{self, Read as _, Write as _},
     os::unix::net::UnixStream,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use callosum_host::{Disk, DiskError, FileLock};
+use callosum_host::{Disk, DiskError, FileLock, LockFile, disk::FileId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -60,27 +61,71 @@ pub(crate) struct Unserved {
 pub(crate) struct Instance {
     disk: Disk,
     folder: PathBuf,
-    _lock: FileLock,
+    lock: RefCell<FileLock>,
+    /// The socket that it answers at.
+    socket: Cell<Option<FileId>>,
+    /// Whether another serves here since.
+    is_lost: Cell<bool>,
+}
+
+/// Whether a daemon is still found where it serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stand {
+    InPlace,
+    /// Its socket is gone, and it may make another.
+    Removed,
+    /// Another daemon has begun to serve there.
+    Lost,
 }
 
 impl Instance {
     /// Becomes the one that serves what is in `folder`; `None` where another is.
     pub(crate) fn begin(disk: &Disk, folder: &Path) -> Result<Option<Self>, DiskError> {
-        disk.create_private_dir(folder)?;
-        let lock =
-            callosum_host::LockFile::private().try_acquire(disk, &folder.join("serve.lock"))?;
+        let lock = locked(disk, folder)?;
         Ok(lock.map(|lock| Self {
             disk: disk.clone(),
             folder: folder.to_owned(),
-            _lock: lock,
+            lock: RefCell::new(lock),
+            socket: Cell::default(),
+            is_lost: Cell::default(),
         }))
     }
 
-    /// The socket's path, where nothing stands any more.
-    pub(super) fn socket(&self) -> Result<PathBuf, DiskError> {
-        let path = socket(&self.folder);
-        self.disk.remove_file(&path)?;
-        Ok(path)
+    /// The socket's path.
+    pub(super) fn socket(&self) -> PathBuf {
+        socket(&self.folder)
+    }
+
+    /// Removes what stands in the socket's place.
+    pub(super) fn make_room(&self) -> Result<(), DiskError> {
+        self.disk.remove_file(&self.socket())?;
+        Ok(())
+    }
+
+    /// Notes that the socket which stands there now is its own.
+    pub(super) fn note_socket(&self) -> Result<(), DiskError> {
+        let stat = self.disk.stat(&self.socket())?;
+        self.socket.set(stat.and_then(|stat| stat.id));
+        Ok(())
+    }
+
+    /// Whether it is still found where it serves. Where its lock was removed it takes the one that stands there now.
+    pub(super) fn stand(&self) -> Result<Stand, DiskError> {
+        let path = lock_path(&self.folder);
+        if !self.lock.borrow().stands_at(&self.disk, &path)? {
+            let Some(lock) = locked(&self.disk, &self.folder)? else {
+                self.is_lost.set(true);
+                return Ok(Stand::Lost);
+            };
+            self.lock.replace(lock);
+        }
+        let stat = self.disk.stat(&self.socket())?;
+        let is_own = stat.is_some_and(|stat| stat.id == self.socket.get());
+        Ok(if is_own {
+            Stand::InPlace
+        } else {
+            Stand::Removed
+        })
     }
 
     /// Tells others where it is found.
@@ -94,6 +139,9 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
+        if self.is_lost.get() {
+            return;
+        }
         // What is left is taken over by the next.
         drop(self.disk.remove_file(&self.folder.join("serve.json")));
         drop(self.disk.remove_file(&socket(&self.folder)));
@@ -123,6 +171,22 @@ pub(crate) fn ask(folder: &Path, method: &str, path: &str) -> io::Result<Value> 
         .filter(|_| is_well)
         .and_then(|body| serde_json::from_str(body).ok());
     value.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "it answers something else"))
+}
+
+/// Whether a daemon that does not answer may be there all the same: it holds the lock, or its files were removed.
+pub(crate) fn may_be_there(disk: &Disk, folder: &Path) -> Result<bool, DiskError> {
+    let path = lock_path(folder);
+    let is_free = disk.exists(&path)? && LockFile::private().try_acquire(disk, &path)?.is_some();
+    Ok(!is_free)
+}
+
+fn lock_path(folder: &Path) -> PathBuf {
+    folder.join("serve.lock")
+}
+
+fn locked(disk: &Disk, folder: &Path) -> Result<Option<FileLock>, DiskError> {
+    disk.create_private_dir(folder)?;
+    LockFile::private().try_acquire(disk, &lock_path(folder))
 }
 
 pub(super) fn socket(folder: &Path) -> PathBuf {

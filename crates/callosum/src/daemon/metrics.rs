@@ -198,7 +198,7 @@ impl Counts {
         );
         for reason in [
             "host", "page", "faults", "size", "rate", "full", "log", "slow", "board", "busy",
-            "reused",
+            "reused", "silent",
         ] {
             let count = self.refused.borrow().get(reason).copied().unwrap_or(0);
             let _ = writeln!(text, "mesh_refused_total{{reason=\"{reason}\"}} {count}");

@@ -12,6 +12,7 @@
 mod addresses;
 mod bus;
 mod connection;
+mod crowd;
 mod discord;
 mod feed;
 mod frame;
@@ -38,7 +39,7 @@ mod syncer;
 use self::house::House;
 pub(crate) use self::{
     addresses::{Addresses, Wish},
-    instance::{Instance, Serving, Unserved, ask, running},
+    instance::{Instance, Serving, Unserved, ask, may_be_there, running},
     listening::{Listening, Told, hand_in},
     run::{ServeError, Setting, serve},
     sink::SinkStatus,

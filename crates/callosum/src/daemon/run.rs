@@ -7,7 +7,6 @@ use std::{
     os::unix::net::UnixListener as StdUnixListener,
     path::PathBuf,
     rc::Rc,
-    sync::Arc,
     time::Duration,
 };
 
@@ -15,17 +14,20 @@ use callosum_host::{Clock, Disk, DiskError, Ids, machine, process::Cancel};
 use callosum_mesh::{
     Mesh, MeshError,
     journal::{Journal, JournalError},
+    route::Matrix,
 };
 use tokio::{
     net::{TcpListener, UnixListener, unix::pipe},
-    sync::{Semaphore, watch},
+    sync::watch,
     task::{JoinSet, LocalSet, spawn_local},
 };
 
 use super::{
     Addresses, House, Instance, Serving, Unserved, Wish, connection,
+    crowd::Crowd,
     house::{GuardMetrics, Listeners},
     hub::Hub,
+    instance::Stand,
     keeper::Keeper,
     rate::Rates,
     routes::Door,
@@ -33,8 +35,11 @@ use super::{
 };
 use crate::config::SinkSetting;
 
-/// Most connections at once. One more is closed as soon as it is made.
+/// Most connections at once. For one more the one makes room that has said nothing for longest.
 const MOST_CONNECTIONS: usize = 256;
+
+/// How often it is looked whether the daemon's own files are still there.
+const OWN_LOOK: Duration = Duration::from_millis(100);
 
 /// How long a port that cannot take a connection now is left alone: as when there are no more file descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -53,6 +58,8 @@ pub(crate) struct Setting {
     pub(crate) sinks: Vec<SinkSetting>,
     /// What the guard has decided.
     pub(crate) guard: GuardMetrics,
+    /// Who does what.
+    pub(crate) matrix: Matrix,
     /// Asked when it is to end.
     pub(crate) cancel: Cancel,
 }
@@ -87,22 +94,12 @@ pub(crate) enum ServeError {
 
 /// Serves until it is asked to end. Tells where by `ready`, once everything answers.
 pub(crate) fn serve(
-    instance: &Instance,
+    instance: Instance,
     setting: Setting,
     ready: impl FnOnce(&Serving),
 ) -> Result<(), ServeError> {
-    let socket = instance.socket()?;
-    let own = StdUnixListener::bind(&socket).and_then(|listener| {
-        use std::os::unix::fs::PermissionsExt as _;
-        listener.set_nonblocking(true)?;
-        // The folder is this user's alone from before; so is the socket by itself.
-        std::fs::set_permissions(&socket, std::fs::Permissions::from_mode(0o600))?;
-        Ok(listener)
-    });
-    let own = own.map_err(|source| ServeError::Socket {
-        path: socket.clone(),
-        source,
-    })?;
+    let instance = Rc::new(instance);
+    let own = own_socket(&instance)?;
     let mut doors = Vec::new();
     let mut unserved = Vec::new();
     let wishes = [
@@ -134,6 +131,7 @@ pub(crate) fn serve(
         rate,
         sinks,
         guard,
+        matrix,
         cancel,
         ..
     } = setting;
@@ -142,7 +140,10 @@ pub(crate) fn serve(
     let keeper = Keeper::start({
         let (disk, clock, ids) = (disk.clone(), clock.clone(), ids.clone());
         let folder = folder.clone();
-        Box::new(move || Mesh::open(&disk, &clock, &ids, &folder, &name()))
+        Box::new(move || {
+            let mesh = Mesh::open(&disk, &clock, &ids, &folder, &name())?;
+            Ok(mesh.with_matrix(matrix.clone()))
+        })
     })?;
     let sinks = sinks.into_iter().map(|setting| {
         let (own, clock, ids) = (disk.clone(), clock.clone(), ids.clone());
@@ -151,7 +152,8 @@ pub(crate) fn serve(
         Sink::start(setting, disk.clone(), folder.clone(), Box::new(open))
     });
     let sinks: Vec<Sink> = sinks.collect();
-    let open = move || Journal::open(&disk, &clock, &ids, &folder, &name());
+    let own_clock = clock.clone();
+    let open = move || Journal::open(&disk, &own_clock, &ids, &folder, &name());
     let hub = Hub::open(Box::new(open), keeper)?;
     let address = |wanted: Door| {
         let mut found = doors.iter().filter(|(door, _, _)| *door == wanted);
@@ -161,7 +163,7 @@ pub(crate) fn serve(
         pid: std::process::id(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         started,
-        socket: socket.to_string_lossy().into_owned(),
+        socket: instance.socket().to_string_lossy().into_owned(),
         origin: hub.origin(),
         events: address(Door::Events),
         bus: address(Door::Bus),
@@ -185,49 +187,43 @@ pub(crate) fn serve(
             listeners: Listeners::default(),
             guard,
             sinks,
+            replaced: RefCell::default(),
             tasks: RefCell::default(),
         });
-        let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+        let crowd = Rc::new(Crowd::new(MOST_CONNECTIONS));
         let mut accepting = JoinSet::new();
         for (door, listener, _) in doors {
             let listener = TcpListener::from_std(listener).map_err(ServeError::Runtime)?;
-            let (house, places) = (Rc::clone(&house), Arc::clone(&places));
+            let (house, crowd) = (Rc::clone(&house), Rc::clone(&crowd));
             accepting.spawn_local(async move {
                 loop {
                     let Ok((stream, _)) = listener.accept().await else {
                         tokio::time::sleep(PAUSE).await;
                         continue;
                     };
-                    let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+                    let Some((guest, is_full)) = crowd.enter() else {
                         house.hub.counts.refused("full");
                         continue;
                     };
+                    if is_full {
+                        house.hub.counts.refused("silent");
+                    }
                     // Only speed depends on it.
                     drop(stream.set_nodelay(true));
-                    let own = Rc::clone(&house);
+                    let (own, crowd) = (Rc::clone(&house), Rc::clone(&crowd));
                     house.begin(async move {
-                        connection::serve(own, door, stream).await;
-                        drop(place);
+                        connection::serve(own, door, stream, Some(Rc::clone(&guest))).await;
+                        crowd.leave(&guest);
                     });
                 }
             });
         }
+        instance.tell(&serving)?;
         let own = UnixListener::from_std(own).map_err(ServeError::Runtime)?;
-        {
-            let house = Rc::clone(&house);
-            accepting.spawn_local(async move {
-                loop {
-                    let Ok((stream, _)) = own.accept().await else {
-                        tokio::time::sleep(PAUSE).await;
-                        continue;
-                    };
-                    house.begin(connection::serve(Rc::clone(&house), Door::Socket, stream));
-                }
-            });
-        }
+        let answering = answer_at_own_socket(Rc::clone(&house), Rc::clone(&instance), own, clock);
+        accepting.spawn_local(answering);
         spawn_local(Rc::clone(&hub).write());
         spawn_local(Rc::clone(&hub).watch());
-        instance.tell(&serving)?;
         ready(&serving);
         let asked = cancel
             .readable()
@@ -241,6 +237,59 @@ pub(crate) fn serve(
         house.end().await;
         Ok(())
     })
+}
+
+/// Listens at the socket that only this user may open.
+fn own_socket(instance: &Instance) -> Result<StdUnixListener, ServeError> {
+    instance.make_room()?;
+    let path = instance.socket();
+    let listener = StdUnixListener::bind(&path).and_then(|listener| {
+        use std::os::unix::fs::PermissionsExt as _;
+        listener.set_nonblocking(true)?;
+        // The folder is this user's alone from before; so is the socket by itself.
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
+        Ok(listener)
+    });
+    let listener = listener.map_err(|source| ServeError::Socket { path, source })?;
+    instance.note_socket()?;
+    Ok(listener)
+}
+
+/// Answers at the daemon's own socket. Where the folder was removed under it, it is found there again; it ends
+/// where another daemon has begun there since.
+async fn answer_at_own_socket(
+    house: Rc<House>,
+    instance: Rc<Instance>,
+    own: UnixListener,
+    clock: Clock,
+) {
+    let mut own = own;
+    loop {
+        tokio::select! {
+            accepted = own.accept() => match accepted {
+                Ok((stream, _)) => {
+                    house.begin(connection::serve(Rc::clone(&house), Door::Socket, stream, None));
+                }
+                Err(_) => tokio::time::sleep(PAUSE).await,
+            },
+            () = tokio::time::sleep(OWN_LOOK) => match instance.stand() {
+                Ok(Stand::InPlace) => {}
+                Ok(Stand::Lost) => house.cancel.cancel(),
+                // What cannot be done now is tried again at the next look.
+                Ok(Stand::Removed) => {
+                    let made = own_socket(&instance).ok();
+                    let made = made.and_then(|listener| UnixListener::from_std(listener).ok());
+                    if let Some(listener) = made {
+                        own = listener;
+                        house.replaced.replace(Some(clock.now().to_string()));
+                        // For people and scripts; who asks finds the socket.
+                        drop(instance.tell(&house.serving()));
+                    }
+                }
+                Err(_) => house.hub.counts.unreadable(),
+            },
+        }
+    }
 }
 
 /// Listens at an address, and says at which: the system chooses a port where it is asked for any.

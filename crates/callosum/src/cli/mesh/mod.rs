@@ -19,7 +19,6 @@ pub(crate) mod task;
 
 use clap::Subcommand;
 
-pub(crate) use self::speaker::asking;
 pub(super) use self::{
     bridge::BridgeOutput,
     digest::DigestOutput,
@@ -31,6 +30,7 @@ pub(super) use self::{
     tail::EventsOutput,
     task::{MeshTaskOutput, MeshTasksOutput},
 };
+pub(crate) use self::{open::unusable, speaker::asking};
 use super::context::Context;
 use crate::ui::CommandError;
 

@@ -14,7 +14,7 @@ use callosum_mesh::{
 
 use crate::{
     cli::context::Context,
-    config::MeshSettings,
+    config::{MeshSettings, MeshSettingsError},
     ui::{CommandError, Exit, many},
 };
 
@@ -28,13 +28,16 @@ pub(super) fn mesh(context: &Context) -> Result<Mesh, CommandError> {
     let name = machine::name().unwrap_or_else(|| "unknown".to_owned());
     let (clock, ids) = (&context.clock, &context.ids);
     let path = &context.project.homes.user_config;
-    let settings = MeshSettings::load(&context.disk, path).map_err(|error| {
-        let what = "the configuration of the mesh cannot be used";
-        CommandError::because(Exit::Environment, what, &error)
-    })?;
+    let settings = MeshSettings::load(&context.disk, path).map_err(|error| unusable(&error))?;
     let mesh = Mesh::open(&context.disk, clock, ids, &folder, &name);
     let mesh = mesh.map_err(|error| explain(&error))?;
     Ok(mesh.with_matrix(settings.matrix))
+}
+
+/// Says that what the user configured of the mesh cannot be used.
+pub(crate) fn unusable(error: &MeshSettingsError) -> CommandError {
+    let what = "the configuration of the mesh cannot be used";
+    CommandError::because(Exit::Environment, what, error)
 }
 
 /// The same, after what is due by itself was done, and what somebody wrote into the bridge file taken over.

@@ -4,17 +4,27 @@ mod detached;
 mod status;
 mod stop;
 
-use std::{fmt::Write as _, path::PathBuf, sync::Arc};
+use std::{
+    fmt::Write as _,
+    io,
+    path::PathBuf,
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
 
 use callosum_host::Disk;
 use clap::{Args, Subcommand};
 
 pub(super) use self::status::ServeStatusOutput;
+use super::mesh::unusable;
 use super::{explain, guard, interrupt, store};
 pub(super) use crate::daemon::Serving as ServingOutput;
 use crate::{
-    config::{Environment, Homes, SinkSetting},
-    daemon::{Addresses, Instance, ServeError, Serving, Setting, Wish, running, serve},
+    config::{Environment, Homes, MeshSettings, SinkSetting},
+    daemon::{
+        Addresses, Instance, ServeError, Serving, Setting, Wish, ask, may_be_there, running, serve,
+    },
     ui::{CommandError, Exit, Ui},
 };
 
@@ -114,6 +124,28 @@ pub(super) fn run(environment: Environment, args: &ServeArgs, ui: Ui) -> Result<
     }
 }
 
+/// How long it is waited for a daemon whose folder may just have been removed under it.
+const MENDING: Duration = Duration::from_secs(1);
+
+/// What the daemon answers. Where nothing of one stands in the folder, it may just have been removed under one, which
+/// mends that within moments.
+fn asked(ground: &Ground, method: &str, path: &str) -> io::Result<serde_json::Value> {
+    let folder = ground.folder();
+    let began = Instant::now();
+    loop {
+        let answer = ask(&folder, method, path);
+        let is_mending = began.elapsed() < MENDING
+            && answer
+                .as_ref()
+                .is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+            && may_be_there(&ground.disk, &folder).unwrap_or_default();
+        if !is_mending {
+            return answer;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
 /// Serves until it is asked to end.
 fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
     let cancel = interrupt::watch()?;
@@ -141,11 +173,14 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
             let (disk, homes) = (ground.disk.clone(), ground.homes.clone());
             move || guard::metrics_of_machine(&disk, &homes).map_err(|error| error.one_line())
         }),
+        matrix: MeshSettings::load(&ground.disk, &ground.homes.user_config)
+            .map_err(|error| unusable(&error))?
+            .matrix,
         cancel,
     };
     let mut told = Ok(());
     let is_watched = how.failure_to.is_none();
-    serve(&instance, setting, |serving| {
+    serve(instance, setting, |serving| {
         if is_watched {
             told = tell(ground.ui, serving);
         }

@@ -6,9 +6,9 @@ use callosum_evidence::terminal::on_one_line;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Ground, lines};
+use super::{Ground, asked, lines};
 use crate::{
-    daemon::{Serving, SinkStatus, running},
+    daemon::{Serving, SinkStatus},
     ui::{CommandError, Exit, many},
 };
 
@@ -21,16 +21,20 @@ pub(crate) struct ServeStatusOutput {
     pub(crate) last_seq: Option<u64>,
     /// How many listen.
     pub(crate) subscribers: Option<u64>,
+    /// When the folder of the log was found removed while it was served, upon which another log has begun there; null
+    /// where it was not.
+    pub(crate) replaced: Option<String>,
     /// Where events are passed on to.
     pub(crate) sinks: Vec<SinkStatus>,
 }
 
 pub(super) fn run(ground: &Ground) -> Result<(), CommandError> {
-    let answer = running(&ground.folder()).unwrap_or_default();
+    let answer = asked(ground, "GET", "/status").unwrap_or_default();
     let output = ServeStatusOutput {
         serving: serde_json::from_value(answer["serving"].clone()).ok(),
         last_seq: answer["last_seq"].as_u64(),
         subscribers: answer["subscribers"].as_u64(),
+        replaced: answer["replaced"].as_str().map(str::to_owned),
         sinks: serde_json::from_value(answer["sinks"].clone()).unwrap_or_default(),
     };
     if ground.ui.json {
@@ -46,6 +50,13 @@ pub(super) fn run(ground: &Ground) -> Result<(), CommandError> {
         return Ok(());
     }
     let mut text = lines(serving);
+    if let Some(at) = &output.replaced {
+        let what = format!(
+            "the folder of the log was removed under the daemon at {at}: another log has begun, and what stood in \
+             the old one is gone"
+        );
+        ground.ui.warn(&what, None);
+    }
     let subscribers = output.subscribers.unwrap_or_default();
     let last = output.last_seq.unwrap_or_default();
     let _ = writeln!(

@@ -5,10 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::Ground;
+use super::{Ground, asked};
 use crate::{
     cli::store,
-    daemon::{Instance, ask},
+    daemon::Instance,
     ui::{CommandError, Exit},
 };
 
@@ -20,7 +20,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 pub(super) fn run(ground: &Ground) -> Result<(), CommandError> {
     let folder = ground.folder();
-    let Ok(answer) = ask(&folder, "POST", "/stop") else {
+    let Ok(answer) = asked(ground, "POST", "/stop") else {
         ground.ui.say("no daemon serves");
         return Err(CommandError::told(Exit::No));
     };

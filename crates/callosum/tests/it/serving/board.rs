@@ -356,3 +356,36 @@ fn letters_that_reach_nobody_are_listed_tried_again_and_dropped() {
     env.run(["mesh", "message", "send", "codex", "x", "--ttl", "0"])
         .ended_with(2);
 }
+
+/// CALC-ROUTE-1: the daemon hands a task over as the user has configured it, and does not begin with what makes no sense.
+#[test]
+fn the_daemon_heeds_the_users_matrix() {
+    let env = TestEnv::new();
+    std::fs::write(
+        env.configuration(),
+        "[mesh.routes.new]\nprimary = \"codex\"\n",
+    )
+    .unwrap();
+    let refused = env.run(["serve", "--events", "127.0.0.1:0"]).ended_with(3);
+    assert!(
+        refused
+            .stderr
+            .contains("`mesh.routes.new.fallback` is missing"),
+        "{}",
+        refused.stderr
+    );
+    let text =
+        "[mesh.routes.translation]\nprimary = \"qwen\"\nfallback = \"gemini\"\nminutes = 30\n";
+    std::fs::write(env.configuration(), text).unwrap();
+    let daemon = Daemon::start(&env);
+    let late = json!({
+        "type": "calc.task_handoff", "source": "claude", "timestamp": "2025-12-31T03:04:05Z",
+        "payload": {"id": "t", "prompt": "into French", "assigned_to": "qwen", "category": "translation"},
+    });
+    post(&daemon, &late).with(200);
+    let changed = until("it is handed over", || {
+        let found = daemon.get("events", "/events?topic=calc.task.changed");
+        found.with(200).json()["events"].get(0).cloned()
+    });
+    assert_eq!(changed["payload"]["set"]["assigned_to"], "gemini-cli");
+}

@@ -65,6 +65,48 @@ fn what_a_killed_daemon_left_is_taken_over() {
     assert_eq!(ack["seq"], 2);
 }
 
+/// Removes a folder in one step, whatever is written in it meanwhile.
+fn remove(folder: &std::path::Path) {
+    let away = folder.with_extension("away");
+    std::fs::rename(folder, &away).unwrap();
+    std::fs::remove_dir_all(away).unwrap();
+}
+
+/// CALC-FAIL-1: a daemon whose folder is removed under it is found again, says what was the matter, and can be asked to end.
+#[test]
+fn a_daemon_whose_folder_was_removed_is_found_and_can_be_ended() {
+    let env = TestEnv::new();
+    let daemon = Daemon::start(&env);
+    daemon.post("", &event("a", 1)).with(200);
+    let folder = env.machine_home().join("mesh");
+    remove(&folder);
+    let status = env.run(["serve", "status", "--json"]).success();
+    assert!(status.stderr.is_empty(), "{}", status.stderr);
+    let status = status.json();
+    assert_eq!(status["serving"]["pid"], daemon.serving["pid"]);
+    assert!(status["replaced"].is_string(), "{status}");
+    let words = env.run(["serve", "status"]).success();
+    assert!(
+        words.stderr.contains("was removed under the daemon"),
+        "{}",
+        words.stderr
+    );
+    assert_eq!(daemon.post("", &event("a", 2)).with(200).json()["seq"], 1);
+    let status = env.run(["serve", "status", "--json"]).success().json();
+    assert_ne!(status["serving"]["origin"], daemon.serving["origin"]);
+    let second = env.run(["serve"]).ended_with(3);
+    assert!(
+        second.stderr.contains(&daemon.pid().to_string()),
+        "{}",
+        second.stderr
+    );
+    remove(&folder);
+    env.run(["serve", "stop"]).success();
+    daemon.wait_until_gone();
+    env.run(["serve", "status"]).ended_with(1);
+    assert!(!folder.join("serve.sock").exists());
+}
+
 /// CALC-FAIL-1: a port that is taken is told of, with who has it, and the others are served.
 #[test]
 fn a_port_that_is_taken_costs_only_what_was_to_be_there() {

@@ -4,6 +4,36 @@ use callosum_testkit::TestEnv;
 
 use super::daemon::{Daemon, ask, event};
 
+/// CALC-SEC-1, CALC-FAIL-1: who holds connections and says nothing, or half of something, locks nobody out, and nobody who
+/// listens loses their place to them.
+#[test]
+fn who_says_nothing_locks_nobody_out() {
+    let env = TestEnv::new();
+    let daemon = Daemon::start(&env);
+    let mut stream = daemon.stream("", "");
+    let mut held = Vec::new();
+    for number in 0..300 {
+        let mut connection = std::net::TcpStream::connect(daemon.at("events")).unwrap();
+        if number % 2 == 0 {
+            // It may have had to make room already.
+            drop(std::io::Write::write_all(
+                &mut connection,
+                b"POST /events HTTP/1.1\r\nHost: loc",
+            ));
+        }
+        held.push(connection);
+    }
+    daemon.post("", &event("a.b", 1)).with(200);
+    assert_eq!(stream.number(), 1);
+    let metrics = daemon.get("metrics", "/metrics").with(200).body;
+    let silent = metrics.lines().find_map(|line| {
+        let count = line.strip_prefix("mesh_refused_total{reason=\"silent\"} ")?;
+        count.parse::<u64>().ok()
+    });
+    assert!(silent.is_some_and(|count| count >= 44), "{silent:?}");
+    env.run(["serve", "status"]).success();
+}
+
 /// CALC-SEC-1: a web page in a browser can neither read nor post, at any door.
 #[test]
 fn no_page_in_a_browser_reads_or_posts() {

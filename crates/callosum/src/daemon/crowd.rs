@@ -1,0 +1,99 @@
+//! [`Crowd`]: the connections that are open, so that who comes finds a place though others hold theirs and say nothing.
+
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+};
+
+use tokio::{sync::Notify, time::Instant};
+
+/// All connections of the doors that anybody on this machine may knock at.
+pub(super) struct Crowd {
+    most: usize,
+    guests: RefCell<Vec<Rc<Guest>>>,
+}
+
+/// One connection.
+pub(super) struct Guest {
+    /// When it was made, or last asked for something.
+    heard: Cell<Instant>,
+    /// Whether it listens, which has a bound of its own.
+    is_listening: Cell<bool>,
+    /// Woken when it is to make room for another.
+    pub(super) leave: Notify,
+}
+
+impl Guest {
+    /// Notes that it asks for something.
+    pub(super) fn asks(&self) {
+        self.heard.set(Instant::now());
+        self.is_listening.set(false);
+    }
+
+    /// Notes that it is told things from now on.
+    pub(super) fn listens(&self) {
+        self.is_listening.set(true);
+    }
+}
+
+impl Crowd {
+    pub(super) fn new(most: usize) -> Self {
+        Self {
+            most,
+            guests: RefCell::default(),
+        }
+    }
+
+    /// A place for one more; and whether another had to make room, the one that has said nothing for longest. `None`
+    /// where all listen.
+    pub(super) fn enter(&self) -> Option<(Rc<Guest>, bool)> {
+        let mut guests = self.guests.borrow_mut();
+        let is_full = guests.len() >= self.most;
+        if is_full {
+            let silent = guests.iter().enumerate();
+            let silent = silent.filter(|(_, guest)| !guest.is_listening.get());
+            let (at, _) = silent.min_by_key(|(_, guest)| guest.heard.get())?;
+            guests.swap_remove(at).leave.notify_one();
+        }
+        let guest = Rc::new(Guest {
+            heard: Cell::new(Instant::now()),
+            is_listening: Cell::new(false),
+            leave: Notify::new(),
+        });
+        guests.push(Rc::clone(&guest));
+        Some((guest, is_full))
+    }
+
+    /// Gives a place back.
+    pub(super) fn leave(&self, guest: &Rc<Guest>) {
+        let mut guests = self.guests.borrow_mut();
+        guests.retain(|other| !Rc::ptr_eq(other, guest));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CALC-SEC-1: who says nothing makes room, the longest first; who listens does not.
+    #[test]
+    fn who_has_said_nothing_for_longest_makes_room() {
+        let crowd = Crowd::new(2);
+        let (first, _) = crowd.enter().unwrap();
+        let (second, is_full) = crowd.enter().unwrap();
+        assert!(!is_full);
+        first.asks();
+        let (third, is_full) = crowd.enter().unwrap();
+        assert!(is_full);
+        let is_there = |guest: &Rc<Guest>| {
+            let guests = crowd.guests.borrow();
+            guests.iter().any(|other| Rc::ptr_eq(other, guest))
+        };
+        assert!(is_there(&first) && !is_there(&second) && is_there(&third));
+        first.listens();
+        third.listens();
+        assert!(crowd.enter().is_none());
+        crowd.leave(&first);
+        assert!(crowd.enter().is_some());
+    }
+}

@@ -16,6 +16,7 @@ mod editing;
 pub mod event;
 mod incoming;
 pub mod journal;
+mod leased_path;
 mod mesh;
 mod moment;
 pub mod route;
@@ -28,5 +29,6 @@ pub use crate::{
     digest::quoted,
     editing::warning,
     incoming::is_about_board,
+    leased_path::leased_path,
     mesh::{Decided, Mesh, MeshError, Undecided, Voice},
 };

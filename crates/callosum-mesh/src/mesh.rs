@@ -12,6 +12,7 @@ use crate::{
     event::{Draft, Event, Faults},
     incoming::is_about_board,
     journal::{Cursor, Durability, Journal, JournalError, Notice, Turn},
+    leased_path::with_leased_path,
     route::Matrix,
     sessions::ended,
 };
@@ -150,7 +151,7 @@ impl Mesh {
             seq: self.board.seq,
         });
         catch_up(&mut self.board, &mut reader)?;
-        self.remember()?;
+        self.remember();
         Ok(&self.board)
     }
 
@@ -275,7 +276,7 @@ impl Mesh {
         }
         let done = act(&mut orders);
         orders.turn.end(durability)?;
-        self.remember()?;
+        self.remember();
         done
     }
 
@@ -300,12 +301,14 @@ impl Mesh {
         Ok(())
     }
 
-    fn remember(&mut self) -> Result<(), MeshError> {
+    /// Derived: where it cannot be written, as by who may only read or on a full disk, more of the log is read the next
+    /// time.
+    fn remember(&mut self) {
         let is_due = self
             .remembered
-            .is_some_and(|seq| self.board.seq >= seq + REMEMBER_AFTER);
+            .is_some_and(|seq| self.board.seq < seq || self.board.seq - seq >= REMEMBER_AFTER);
         if !is_due {
-            return Ok(());
+            return;
         }
         let remembered = Remembered {
             format: FORMAT,
@@ -314,13 +317,9 @@ impl Mesh {
         };
         let bytes = serde_json::to_vec(&remembered).unwrap_or_default();
         let path = self.folder.join(BOARD);
-        match self.disk.replace_unsynced(&path, &bytes, 0o600) {
-            Ok(()) => self.remembered = Some(self.board.seq),
-            // Derived: who may only read, or has no room left, goes on without.
-            Err(error) if is_unwritable(&error) || error.is_full() => {}
-            Err(error) => return Err(error.into()),
+        if self.disk.replace_unsynced(&path, &bytes, 0o600).is_ok() {
+            self.remembered = Some(self.board.seq);
         }
-        Ok(())
     }
 }
 
@@ -353,6 +352,7 @@ impl Orders<'_, '_> {
         voice: &Voice,
         at: Option<Timestamp>,
     ) -> Result<Vec<Event>, MeshError> {
+        let order = with_leased_path(order, self.turn.journal().disk());
         let deeds = self.board.decide(order, voice, self.turn.now())?;
         let mut events = Vec::new();
         for deed in deeds {

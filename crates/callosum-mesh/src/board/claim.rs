@@ -215,12 +215,7 @@ impl Board {
     /// The most urgent task that an agent may begin now: the smallest priority, then the oldest.
     pub fn next_for(&self, by: &AgentName, now: Timestamp) -> Option<&Task> {
         let is_free = |task: &&Task| {
-            let is_open = match task.status {
-                Status::Pending => true,
-                Status::InProgress => task.claim.as_ref().is_some_and(|claim| claim.until <= now),
-                Status::Complete | Status::Cancelled => false,
-            };
-            is_open
+            task.status_at(now) == Status::Pending
                 && task.assigned_to.as_ref().is_none_or(|meant| meant == by)
                 && self.waits_for(task).next().is_none()
         };

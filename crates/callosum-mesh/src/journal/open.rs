@@ -102,6 +102,11 @@ impl Journal {
         Self { retention, ..self }
     }
 
+    /// The disk that it is on.
+    pub(crate) fn disk(&self) -> &Disk {
+        &self.disk
+    }
+
     /// The log's own id.
     pub fn origin(&self) -> &str {
         &self.origin

@@ -381,6 +381,56 @@ fn a_board_of_another_form_is_not_taken_for_ours() {
     assert_eq!(place.disk.read(&path).unwrap(), newer);
 }
 
+/// CALC-FUT-1: a file has one lease, by whatever path it is named, also before it is there.
+#[test]
+fn a_file_that_is_to_be_made_has_one_lease_by_any_path() {
+    let place = Place::new();
+    let tree = tempfile::tempdir().unwrap();
+    let root = place.disk.canonicalize(tree.path()).unwrap();
+    std::fs::create_dir_all(root.join("src/deep")).unwrap();
+    std::os::unix::fs::symlink(root.join("src/deep"), root.join("link")).unwrap();
+    let said = |path: &str| format!("{}/{path}", root.display());
+    let lease = |path: &str| Order::Lease {
+        path: said(path),
+        why: None,
+        anyway: false,
+    };
+    let mut mesh = place.mesh();
+    mesh.give(lease("src/New.rs"), &voice("codex")).unwrap();
+    mesh.give(lease("link/a/../b/New.rs"), &voice("codex"))
+        .unwrap();
+    for path in [
+        "src/New.rs",
+        "./src/../src/New.rs",
+        "src/./New.rs",
+        "link/../New.rs",
+        "src/none/../New.rs",
+        "src/deep/b/New.rs",
+        "src/deep/none/../b/./New.rs",
+    ] {
+        let refused = refused(mesh.give(lease(path), &voice("gemini")));
+        assert!(
+            matches!(refused, Refusal::LeasedBy { .. }),
+            "{path}: {refused}"
+        );
+    }
+    let over_a_wire = json!({
+        "type": "calc.lease.released", "source": "codex", "payload": {"path": said("src//x/../New.rs")},
+    });
+    let draft = Draft::read(&over_a_wire).unwrap();
+    mesh.publish(draft, Durability::Logged).unwrap();
+    let edited = [said("link/../New.rs")];
+    assert_eq!(mesh.edited(&edited, &voice("gemini")).unwrap(), []);
+    let held: Vec<String> = mesh
+        .board()
+        .unwrap()
+        .leases
+        .iter()
+        .map(|lease| lease.path.clone())
+        .collect();
+    assert_eq!(held, [said("src/deep/b/New.rs"), said("src/New.rs")]);
+}
+
 /// CALC-FAIL-1: what is remembered of the board is only a short cut.
 #[test]
 fn a_lost_or_broken_memory_of_the_board_costs_nothing() {

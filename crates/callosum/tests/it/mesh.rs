@@ -462,3 +462,46 @@ fn a_repeated_event_is_one() {
     assert_eq!(lines(&tail).len(), 2);
     env.run(["mesh", "publish", "a", "--id", ""]).ended_with(2);
 }
+
+/// CALC-PAT-2: who is refused is told what to type for what they wanted.
+#[test]
+fn a_refusal_says_what_to_type_for_what_was_wanted() {
+    let env = TestEnv::new();
+    env.run(["mesh", "task", "add", "count", "--to", "codex", "--id", "t"])
+        .success();
+    for (words, hint) in [
+        (&["claim", "t"][..], "callosum mesh task claim t --anyway"),
+        (&["done", "t"], "callosum mesh task done t --anyway"),
+        (&["claim"], "callosum mesh task list"),
+    ] {
+        let words = [&["mesh", "task"], words, &["--as", "gemini"]].concat();
+        let refused = env.run(&words).ended_with(1).stderr;
+        assert!(
+            refused.contains(&format!("hint: {hint}\n")),
+            "{words:?}: {refused}"
+        );
+    }
+    env.run(["mesh", "task", "done", "t", "--as", "gemini", "--anyway"])
+        .success();
+}
+
+/// CALC-FUT-1: a file that is to be made has one lease, whatever it is called.
+#[test]
+fn a_lease_on_a_file_that_is_not_there_has_one_name() {
+    let env = TestEnv::new();
+    std::fs::create_dir_all(env.project().join("src")).unwrap();
+    env.run(["mesh", "lease", "take", "src/New.rs", "--as", "codex"])
+        .success();
+    for path in ["./src/../src/New.rs", "src/none/../New.rs"] {
+        let refused = env
+            .run(["mesh", "lease", "take", path, "--as", "gemini"])
+            .ended_with(1);
+        assert!(
+            refused.stderr.contains("codex works on"),
+            "{}",
+            refused.stderr
+        );
+    }
+    let leases = json(&env, &["lease", "list"]);
+    assert_eq!(leases["leases"].as_array().unwrap().len(), 1, "{leases}");
+}

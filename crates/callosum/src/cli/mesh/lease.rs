@@ -3,13 +3,19 @@
 use std::path::PathBuf;
 
 use callosum_evidence::terminal::on_one_line;
-use callosum_mesh::board::{Lease, Order};
+use callosum_mesh::{
+    board::{Lease, Order},
+    leased_path,
+};
 use clap::{Args, Subcommand};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{open, speaker::SpeakerArgs};
-use crate::{cli::context::Context, ui::CommandError};
+use crate::{
+    cli::context::Context,
+    ui::{CommandError, Exit},
+};
 
 /// Say that you work on a file, so that another agent is told
 #[derive(Debug, Subcommand)]
@@ -112,18 +118,13 @@ pub(super) fn run(context: &Context, command: &LeaseCommand) -> Result<(), Comma
     }
 }
 
-/// The file as leases name it: absolute, without links where it is there.
+/// The file as leases name it: absolute, and by one path, whether it is there or not.
 pub(crate) fn absolute(context: &Context, path: &std::path::Path) -> Result<String, CommandError> {
     let path = context.folder.join(path);
-    let real = context.disk.canonicalize(&path);
-    let real = match real {
-        Ok(real) => real,
-        Err(error) if error.is_absent() => path,
-        Err(error) => {
-            let what = "the file cannot be looked at";
-            return Err(CommandError::because(crate::ui::Exit::Usage, what, &error));
-        }
-    };
+    let real = leased_path(&context.disk, &path).map_err(|error| {
+        let what = "the file cannot be looked at";
+        CommandError::because(Exit::Usage, what, &error)
+    })?;
     Ok(real.to_string_lossy().into_owned())
 }
 

@@ -125,17 +125,32 @@ pub(super) fn given_to(
         let above = mesh.session_above(&voice, &Identity::ancestors());
         voice.session_id = above.map_err(|error| explain(&error))?;
     }
-    let events = mesh.give(order, &voice).map_err(|error| explain(&error))?;
+    let verb = verb_of(&order);
+    let events = mesh.give(order, &voice);
+    let events = events.map_err(|error| explain_verb(&error, verb))?;
     bring_in_line(context, mesh)?;
     Ok(events)
 }
 
 /// Explains why the mesh did not do what it was asked.
 pub(super) fn explain(error: &MeshError) -> CommandError {
+    explain_verb(error, "claim")
+}
+
+/// What somebody wants done to a task, as it is typed.
+fn verb_of(order: &Order) -> &'static str {
+    match order {
+        Order::Complete { .. } => "done",
+        _ => "claim",
+    }
+}
+
+/// The same, where this verb was asked for.
+fn explain_verb(error: &MeshError, verb: &str) -> CommandError {
     match error {
         MeshError::Refused(refusal) => {
             let said = CommandError::from_error(exit_of(refusal), refusal);
-            match hint_of(refusal) {
+            match hint_of(refusal, verb) {
                 Some(hint) => said.hint(hint),
                 None => said,
             }
@@ -172,14 +187,17 @@ fn exit_of(refusal: &Refusal) -> Exit {
     }
 }
 
-fn hint_of(refusal: &Refusal) -> Option<String> {
+fn hint_of(refusal: &Refusal, verb: &str) -> Option<String> {
     Some(match refusal {
         Refusal::NoSuchTask { .. } => "callosum mesh task list --all".to_owned(),
         Refusal::NoSuchMessage { .. } => "callosum mesh message list --all".to_owned(),
-        Refusal::MeantFor { task, .. } => format!("callosum mesh task claim {task} --anyway"),
-        Refusal::ClaimedBy { task, .. } | Refusal::DoneBy { task, .. } => {
-            format!("callosum mesh task show {task}")
-        }
+        Refusal::MeantFor { task, .. } => format!("callosum mesh task {verb} {task} --anyway"),
+        Refusal::ClaimedBy { task, .. }
+        | Refusal::DoneBy { task, .. }
+        | Refusal::IsOver { task, .. }
+        | Refusal::Lost { task, .. } => format!("callosum mesh task show {task}"),
+        Refusal::WaitsFor { .. } | Refusal::NothingToDo => "callosum mesh task list".to_owned(),
+        Refusal::LeasedBy { .. } => "callosum mesh lease list".to_owned(),
         Refusal::NotDead { .. } => "callosum mesh message list --dead".to_owned(),
         _ => return None,
     })

@@ -10,6 +10,7 @@ use callosum_mesh::{
     route::CATEGORY,
 };
 use clap::{Args, Subcommand};
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -211,13 +212,13 @@ pub(crate) struct MeshTaskOutput {
 }
 
 impl MeshTaskOutput {
-    fn of(board: &Board, task: &Task) -> Self {
-        let claim = task.claim.as_ref();
-        let claim = claim.filter(|_| !task.status.is_over());
+    fn of(board: &Board, task: &Task, now: Timestamp) -> Self {
+        // Where nothing may be written nobody has given back yet what ran out.
+        let claim = task.claim_at(now);
         Self {
             id: task.id.clone(),
             assigned_to: task.assigned_to.as_ref().map(ToString::to_string),
-            status: task.status.as_str().to_owned(),
+            status: task.status_at(now).as_str().to_owned(),
             priority: task.priority,
             prompt: task.prompt.clone(),
             output_file: task.output_file.clone(),
@@ -272,7 +273,8 @@ pub(super) fn run(context: &Context, command: &TaskCommand) -> Result<(), Comman
         TaskCommand::List(args) => list(context, args),
         TaskCommand::Show(args) => {
             let (mut mesh, _) = open::readable(context)?;
-            print(context, &known(&mut mesh, &args.task)?)
+            let now = context.clock.now();
+            print(context, &known(&mut mesh, &args.task, now)?)
         }
     }
 }
@@ -346,7 +348,8 @@ pub(crate) fn done(
         .first()
         .and_then(|event| event.payload.get("task")?.as_str());
     let task = task.or(told).map(str::to_owned);
-    task.map(|task| known(&mut mesh, &task)).transpose()
+    let now = context.clock.now();
+    task.map(|task| known(&mut mesh, &task, now)).transpose()
 }
 
 /// The tasks that this agent may claim or has, or all; those that are over only where `all` are wanted.
@@ -356,14 +359,12 @@ pub(crate) fn listed(
     to: Option<&AgentName>,
 ) -> Result<MeshTasksOutput, CommandError> {
     let (mut mesh, _) = open::readable(context)?;
+    let now = context.clock.now();
     let board = mesh.board().map_err(|error| open::explain(&error))?;
     let is_theirs = |task: &&Task| {
-        to.is_none_or(|agent| {
-            let claimed = task.claim.as_ref().map(|claim| &claim.by);
-            match claimed {
-                Some(by) => by == agent,
-                None => task.assigned_to.as_ref().is_none_or(|meant| meant == agent),
-            }
+        to.is_none_or(|agent| match task.claim_at(now).map(|claim| &claim.by) {
+            Some(by) => by == agent,
+            None => task.assigned_to.as_ref().is_none_or(|meant| meant == agent),
         })
     };
     let tasks = board.tasks.iter();
@@ -372,7 +373,7 @@ pub(crate) fn listed(
     tasks.sort_by_key(|task| task.priority);
     let tasks = tasks
         .into_iter()
-        .map(|task| MeshTaskOutput::of(board, task));
+        .map(|task| MeshTaskOutput::of(board, task, now));
     Ok(MeshTasksOutput {
         tasks: tasks.collect(),
     })
@@ -412,13 +413,13 @@ pub(crate) fn line(task: &MeshTaskOutput) -> String {
 }
 
 /// A task of this id.
-fn known(mesh: &mut Mesh, id: &str) -> Result<MeshTaskOutput, CommandError> {
+fn known(mesh: &mut Mesh, id: &str, now: Timestamp) -> Result<MeshTaskOutput, CommandError> {
     let board = mesh.board().map_err(|error| open::explain(&error))?;
     let Some(task) = board.task(id) else {
         let what = format!("there is no task `{id}`");
         return Err(CommandError::new(Exit::No, what).hint("callosum mesh task list --all"));
     };
-    Ok(MeshTaskOutput::of(board, task))
+    Ok(MeshTaskOutput::of(board, task, now))
 }
 
 fn print(context: &Context, output: &MeshTaskOutput) -> Result<(), CommandError> {

@@ -2,7 +2,7 @@
 //!
 //! Start with [`decide`], which reads a command as the shell would, finds every command that it
 //! would run, however wrapped, and lets each [rule](rule) look at each; [`explain`] tells how it
-//! came about, and [`decide_write`] judges one path. All are pure over [`Facts`] and [`Policy`]:
+//! came about, and [`decide_write`] judges one path; [`touched()`] tells which files a command changes. All are pure over [`Facts`] and [`Policy`]:
 //! the same command, facts and policy give the same [`Verdict`] again.
 //!
 //! [`snapshot`] keeps a tree as it was, for what was allowed and should not have been; it alone of
@@ -34,6 +34,7 @@ mod sed;
 mod shell;
 pub mod snapshot;
 pub mod tool;
+mod touched;
 mod unpack;
 mod unwrap;
 mod verdict;
@@ -45,5 +46,6 @@ pub use crate::{
     policy::{Policy, UserRule},
     protect::decide_write,
     rule::{Severity, Strictness},
+    touched::{Touched, touched},
     verdict::{Coverage, Decision, Explanation, Looked, Step, Verdict},
 };

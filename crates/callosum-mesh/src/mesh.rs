@@ -1,6 +1,9 @@
 //! [`Mesh`]: the log and the board together, and every way in.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use callosum_host::{Clock, Disk, DiskError, Ids, LockError, OpenHow};
 use jiff::Timestamp;
@@ -124,6 +127,15 @@ impl Mesh {
         Self { matrix, ..self }
     }
 
+    /// The same, which waits for others who append no longer than this in all that it does. Reading waits for nobody.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self {
+            journal: self.journal.with_patience(patience),
+            ..self
+        }
+    }
+
     /// The log.
     pub fn journal(&self) -> &Journal {
         &self.journal
@@ -132,6 +144,11 @@ impl Mesh {
     /// The disk that it is on.
     pub fn disk(&self) -> &Disk {
         &self.disk
+    }
+
+    /// The last event that the remembered board knows; 0 where none is remembered, or one of another form.
+    pub fn remembered(&self) -> u64 {
+        self.remembered.unwrap_or(0)
     }
 
     /// Who does what.

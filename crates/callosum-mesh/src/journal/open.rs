@@ -2,7 +2,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use callosum_host::{Clock, Disk, DiskError, Ids, LockError, LockFile, disk::FileId};
@@ -64,6 +64,9 @@ pub struct Journal {
     pub(super) retention: Retention,
     pub(super) head: Option<Head>,
     lock: LockFile,
+    /// What is left of the time that is waited for others in all turns together; each may wait as long where there is no
+    /// such limit.
+    left: Option<Duration>,
 }
 
 impl Journal {
@@ -93,6 +96,7 @@ impl Journal {
             retention: Retention::default(),
             head: None,
             lock: LockFile::private(),
+            left: None,
         })
     }
 
@@ -105,6 +109,15 @@ impl Journal {
     /// The disk that it is on.
     pub(crate) fn disk(&self) -> &Disk {
         &self.disk
+    }
+
+    /// The same, which waits for others no longer than this in all of its turns together.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self {
+            left: Some(patience),
+            ..self
+        }
     }
 
     /// The log's own id.
@@ -127,14 +140,19 @@ impl Journal {
         self.folder.join(EVENTS)
     }
 
-    /// Waits for the right to append, up to five seconds.
+    /// Waits for the right to append, up to five seconds, or for what is left of [`Journal::with_patience`].
     ///
     /// While it is held nobody else appends, in no process: what is read in a turn is still so when it
     /// ends.
     pub fn turn(&mut self) -> Result<Turn<'_>, JournalError> {
+        let begun = Instant::now();
+        let patience = self.left.unwrap_or(PATIENCE);
         let lock = self.lock.clone();
-        let lock = lock.acquire(&self.disk, &self.folder.join(LOCK), PATIENCE)?;
-        Turn::begin(self, lock)
+        let lock = lock.acquire(&self.disk, &self.folder.join(LOCK), patience);
+        if let Some(left) = &mut self.left {
+            *left = left.saturating_sub(begun.elapsed());
+        }
+        Turn::begin(self, lock?)
     }
 
     /// The file that is locked by who appends.

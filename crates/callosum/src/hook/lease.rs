@@ -1,39 +1,50 @@
-//! What another agent's lease means to a write: nothing before it, unless the user's configuration has it blocked.
+//! What another agent's lease means to a call that changes a file: nothing before it, unless the user's configuration has it
+//! blocked.
 //!
-//! That a file is leased is told in any case, after the write ([`session`](super::session)): no client puts the
+//! That a file is leased is told in any case, after the call ([`session`](super::session)): no client puts the
 //! words of a hook before its model while the tool has not run.
 //!
-//! Which way it fails: a mesh that cannot be read blocks nothing, since a lease is an agreement and no guard; a configuration
-//! that cannot be read blocks, as the stricter of both.
+//! Which way it fails: a mesh that cannot be read, or not within [`PATIENCE`], blocks nothing, since a lease is an agreement
+//! and no guard; a configuration that cannot be read blocks, as the stricter of both. Nothing of the mesh is locked or
+//! waited for.
 
-use std::path::Path;
+use std::{
+    path::Path,
+    sync::{Arc, mpsc},
+    thread,
+    time::Duration,
+};
 
 use callosum_agents::client::Client;
 use callosum_guard::{Decision, Verdict};
-use callosum_host::{Disk, machine};
-use callosum_mesh::{Mesh, agent::AgentName, board::Lease, warning};
+use callosum_host::machine;
+use callosum_mesh::{Mesh, Voice, board::Lease, warning};
 
 use super::{
+    changed::Changed,
     event::{Action, Event},
     judge::Judged,
+    place::Place,
 };
-use crate::config::{Environment, Homes, LeaseMode, MeshSettings};
+use crate::config::{Homes, LeaseMode, MeshSettings};
 
 /// The rule that is named.
 const RULE: &str = "mesh.lease";
 
-/// What is decided of a call, where another agent works on a file that it writes and that is to be blocked.
+/// How long a verdict waits for what the mesh has to say.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// What is decided of a call, where another agent works on a file that it changes and that is to be blocked.
 pub(super) fn judged(
     judged: Judged,
     client: Option<&Client>,
-    event: &Event,
-    disk: &Disk,
-    environment: &Environment,
+    event: &Arc<Event>,
+    place: &Arc<Place>,
 ) -> Judged {
     if judged.verdict.decision == Decision::Block {
         return judged;
     }
-    let Some((held, remark)) = held(client, event, disk, environment) else {
+    let Some((held, remark)) = held(client, event, place) else {
         return judged;
     };
     let mut remarks = judged.remarks;
@@ -50,40 +61,49 @@ pub(super) fn judged(
     }
 }
 
-/// The leases of others on what is written, where those are to block; with what is wrong with the configuration.
+/// The leases of others on what is changed, where those are to block; with what is wrong with the configuration.
 fn held(
     client: Option<&Client>,
-    event: &Event,
-    disk: &Disk,
-    environment: &Environment,
+    event: &Arc<Event>,
+    place: &Arc<Place>,
 ) -> Option<(Vec<Lease>, Option<String>)> {
-    let Action::Write(paths) = &event.action else {
+    if event.action == Action::Other {
         return None;
-    };
-    let homes = Homes::find(environment).ok()?;
-    let remark = match MeshSettings::load(disk, &homes.user_config) {
+    }
+    let homes = Homes::find(&place.environment).ok()?;
+    let remark = match MeshSettings::load(&place.disk, &homes.user_config) {
         Ok(settings) if settings.leases == LeaseMode::Warn => return None,
         Ok(_) => None,
         Err(error) => Some(error.to_string()),
     };
     let folder = homes.mesh();
-    if !disk.exists(&folder.join("origin")).ok()? {
+    let voice = Voice {
+        session_id: event.session.clone(),
+        ..Voice::of(client?.program.parse().ok()?)
+    };
+    let (event, place) = (Arc::clone(event), Arc::clone(place));
+    let held = in_time(move || of_others(&event, &place, &folder, &voice))??;
+    (!held.is_empty()).then_some((held, remark))
+}
+
+/// The leases of others on what a call changes, read without a lock; `None` where there is no mesh or it cannot be
+/// read.
+fn of_others(event: &Event, place: &Place, folder: &Path, voice: &Voice) -> Option<Vec<Lease>> {
+    let (disk, environment) = (&place.disk, &place.environment);
+    let changed = Changed::by(disk, &event.action, &place.facts);
+    if changed.is_empty() || !disk.exists(&folder.join("origin")).ok()? {
         return None;
     }
-    let agent: AgentName = client?.program.parse().ok()?;
     let name = machine::name().unwrap_or_else(|| "unknown".to_owned());
     let (clock, ids) = (environment.clock().ok()?, environment.ids().ok()?);
-    let mut mesh = Mesh::open(disk, &clock, &ids, &folder, &name).ok()?;
-    // Those of who has gone are given back first.
-    drop(mesh.settle());
-    let board = mesh.board().ok()?;
-    let here = event.folder.as_deref().unwrap_or(Path::new("/"));
-    let held = paths.iter().filter_map(|path| {
-        let path = here.join(path);
-        let real = disk.canonicalize(&path).unwrap_or(path);
-        let real = real.to_string_lossy();
-        board.holder(&real, &agent, event.session.as_deref(), clock.now())
-    });
-    let held: Vec<Lease> = held.cloned().collect();
-    (!held.is_empty()).then_some((held, remark))
+    let mut mesh = Mesh::open(disk, &clock, &ids, folder, &name).ok()?;
+    mesh.held_against(|file| changed.takes_in(file), voice).ok()
+}
+
+/// What comes of this work, where that is known in time. Work that is not done by then is left to itself.
+fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    let (done, told) = mpsc::sync_channel(1);
+    let working = thread::Builder::new().spawn(move || drop(done.send(work())));
+    drop(working.ok()?);
+    told.recv_timeout(PATIENCE).ok()
 }

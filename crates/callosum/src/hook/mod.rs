@@ -14,6 +14,7 @@
 //! thread but the one that watches the time, no registry, and no database.
 
 mod answer;
+mod changed;
 mod event;
 mod judge;
 mod keep;
@@ -142,7 +143,8 @@ impl Call<'_> {
             let Some(client) = self.known else {
                 return silence;
             };
-            return session::observe(client, self.event, &read.unwrap_or_default(), silence);
+            let bytes = read.unwrap_or_default();
+            return session::observe(client, self.event, &bytes, silence, progress);
         }
         let environment = Environment::from_process();
         let home = environment.path("HOME");
@@ -162,7 +164,7 @@ impl Call<'_> {
                 let mut judged = Judged::of(&event.action, &place, now);
                 judged.verdict.destroys |= event.removes;
                 if self.moment == Moment::BeforeTool {
-                    judged = lease::judged(judged, self.known, &event, &disk, &environment);
+                    judged = lease::judged(judged, self.known, &event, &place);
                 }
                 (event, judged, place)
             }

@@ -267,7 +267,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 fn a_full_disk_loses_nothing() {
     let disk = SmallDisk::with_a_project();
     disk.run(&["delegate", "map"]).success();
-    let filler = disk.project.join("filler");
+    let filler = disk.at.join("filler");
     let mut filled = std::fs::File::create(&filler).unwrap();
     let mut block = 1 << 16;
     while block > 0 {
@@ -418,25 +418,45 @@ fn a_read_only_project_can_be_read_and_says_why_not_more() {
     assert!(refused.contains("ead-only file system"), "{refused}");
 }
 
-/// A project on a small file system of its own, unmounted at the end.
+/// A project, or a machine's home, on a small file system of its own, unmounted at the end.
 pub(crate) struct SmallDisk {
     env: TestEnv,
-    project: PathBuf,
+    at: PathBuf,
 }
 
 impl SmallDisk {
     /// Panics where it cannot be mounted: tests run as root, who may.
     pub(crate) fn with_a_project() -> Self {
         let env = TestEnv::new();
-        let project = env.project();
-        let at = project.to_str().unwrap();
+        let disk = Self {
+            at: env.project(),
+            env,
+        };
+        disk.mount();
+        disk.env.write("a.py", "def a():\n    return 1\n");
+        disk
+    }
+
+    /// The same, of the machine's home.
+    pub(crate) fn with_a_machine_home() -> Self {
+        let env = TestEnv::new();
+        let at = env.machine_home();
+        std::fs::create_dir_all(&at).unwrap();
+        let disk = Self { env, at };
+        disk.mount();
+        disk
+    }
+
+    fn mount(&self) {
+        let at = self.at.to_str().unwrap();
         assert!(command(
             "mount",
             &["-t", "tmpfs", "-o", "size=512k", "callosum-test", at]
         ));
-        let disk = Self { env, project };
-        disk.env.write("a.py", "def a():\n    return 1\n");
-        disk
+    }
+
+    pub(crate) fn env(&self) -> &TestEnv {
+        &self.env
     }
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Output {
@@ -444,18 +464,18 @@ impl SmallDisk {
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.project.join(name)
+        self.at.join(name)
     }
 
     pub(crate) fn make_read_only(&self) {
-        let project = self.project.to_str().unwrap();
-        assert!(command("mount", &["-o", "remount,ro", project]));
+        let at = self.at.to_str().unwrap();
+        assert!(command("mount", &["-o", "remount,ro", at]));
     }
 }
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        command("umount", &["-l", self.project.to_str().unwrap_or_default()]);
+        command("umount", &["-l", self.at.to_str().unwrap_or_default()]);
     }
 }
 

@@ -70,6 +70,8 @@ mod mcp;
 mod mcp_server;
 /// What agents tell one another, by verbs.
 mod mesh;
+/// A mesh that is busy or broken, as sessions and verdicts meet it.
+mod mesh_faults;
 /// What owners held who are gone.
 mod mesh_owners;
 /// The same by tools, for agents that reach no verb.

@@ -60,7 +60,7 @@ fn is_silent(client: &str, output: &Output) {
     assert_eq!(said, (silence, "", 0), "{client}");
 }
 
-fn state(env: &TestEnv, message: &str) -> Value {
+pub(crate) fn state(env: &TestEnv, message: &str) -> Value {
     let listed = env
         .run(["mesh", "message", "list", "--all", "--json"])
         .success()
@@ -226,16 +226,17 @@ fn recovery_comes_before_the_others() {
     assert!(callosum_evidence::tokens::estimate(&told) <= 400, "{told}");
 }
 
-/// CALC-FAIL-1: a mesh that is broken keeps nobody from working, and the trail knows of it.
+/// CALC-FAIL-1: what is wrong with a mesh is on the trail, and a session that begins is told where to look.
 #[test]
-fn a_broken_mesh_is_told_to_the_trail_alone() {
+fn a_broken_mesh_is_told_to_the_trail() {
     let (client, _, begins, after_tool) = CLIENTS[0];
     let env = TestEnv::new();
     env.run(["mesh", "message", "send", "claude", "x"])
         .success();
     env.write(env.machine_home().join("mesh/origin"), "../../etc\n");
     is_silent(client, &tell(&env, client, "post-tool-use", after_tool));
-    is_silent(client, &tell(&env, client, "session-start", begins));
+    let told = context(&tell(&env, client, "session-start", begins), begins);
+    assert!(told.ends_with("`callosum doctor` says why.\n"), "{told}");
     let journal = env.machine_home().join("journal/audit");
     let files = callosum_host::Disk::real().list_dir(&journal).unwrap();
     let told = files.iter().map(|file| env.read(journal.join(&file.name)));
@@ -408,7 +409,7 @@ fn before_write(env: &TestEnv, client: &str, path: &Path) -> Output {
 }
 
 /// Why a write is denied; `None` where it is not.
-fn denied(output: &Output) -> Option<String> {
+pub(crate) fn denied(output: &Output) -> Option<String> {
     if output.code == 2 {
         return Some(output.stderr.clone());
     }
@@ -508,4 +509,72 @@ fn each_client_may_write_the_bridge_file_and_nothing_around_it() {
         );
         assert!(!drop_in.exists());
     }
+}
+
+/// What a client's hook is told of a command of its model's.
+fn command(env: &TestEnv, word: &str, command: &str) -> Output {
+    let event = json!({
+        "hook_event_name": word, "session_id": "s1", "cwd": env.project(), "tool_name": "Bash",
+        "tool_input": {"command": command}, "tool_response": {"stdout": ""},
+    });
+    let hook = env.callosum().arguments(["hook", "claude", word]);
+    hook.input(event.to_string()).run()
+}
+
+/// CALC-FUT-1: a command of a shell's that changes a file on which another works is told so as an edit is, is blocked
+/// where the user wants it, and takes the lease of a file of the project's that nobody has.
+#[test]
+fn a_command_that_changes_what_another_works_on_is_an_edit() {
+    let env = TestEnv::new();
+    env.git_init();
+    for file in ["a", "b", "c"] {
+        env.write(format!("src/{file}.rs"), "fn f() {}\n");
+    }
+    let take = [
+        "mesh", "lease", "take", "src/a.rs", "--why", "renaming", "--as", "codex",
+    ];
+    env.run(take).success();
+    let changes = [
+        "sed -i s/f/g/ src/a.rs",
+        "echo x >> src/a.rs",
+        "cd src && mv a.rs d.rs",
+        "printf x | tee src/a.rs",
+        "git checkout -- src/a.rs",
+        "rm -r src",
+    ];
+    for run in changes {
+        let told = command(&env, "PostToolUse", run);
+        assert!(told.stdout.contains("codex works on"), "{run}: {told:?}");
+        let before = command(&env, "PreToolUse", run);
+        assert!(!before.stdout.contains("codex works on"), "{run}");
+    }
+    env.write(env.configuration(), "[mesh]\nleases = \"block\"\n");
+    for run in changes {
+        let told = denied(&command(&env, "PreToolUse", run)).unwrap_or_default();
+        assert!(told.contains("rule mesh.lease"), "{run}: {told}");
+    }
+    for run in ["cat src/a.rs", "sed -i s/f/g/ src/b.rs", "cargo build"] {
+        assert_eq!(denied(&command(&env, "PreToolUse", run)), None, "{run}");
+        is_silent("claude", &command(&env, "PostToolUse", run));
+    }
+    command(
+        &env,
+        "PostToolUse",
+        "cp src/b.rs src/c.rs; echo x > ../out.txt",
+    )
+    .success();
+    let leases = env
+        .run(["mesh", "lease", "list", "--json"])
+        .success()
+        .json();
+    let leases = leases["leases"].as_array().unwrap().iter();
+    let of = |lease: &Value| {
+        let path = lease["path"].as_str().unwrap().rsplit('/').next().unwrap();
+        format!("{path} {}", lease["by"].as_str().unwrap())
+    };
+    let leases: Vec<String> = leases.map(of).collect();
+    assert_eq!(
+        leases,
+        ["a.rs codex", "b.rs claude-code", "c.rs claude-code"]
+    );
 }

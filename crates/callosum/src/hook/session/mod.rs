@@ -23,10 +23,10 @@ use serde_json::{Value, json};
 pub(super) use self::clear::{may_clear, unchecked_in};
 use self::{
     ground::{Ground, Problem, Unfound},
-    neighbours::{Neighbours, NeighboursError},
+    neighbours::{Met, Neighbours, UNREAD},
     said::Said,
 };
-use super::answer::Reply;
+use super::{answer::Reply, progress::Progress};
 use crate::config::Environment;
 
 /// How long another session's step is waited for.
@@ -53,7 +53,7 @@ enum Moment {
 }
 
 /// What is to be said.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Done {
     /// Nothing.
     Nothing,
@@ -63,6 +63,21 @@ enum Done {
     Tell(String),
     /// That it must not go on, and why.
     Block(String),
+}
+
+impl Done {
+    /// This, and behind it what others have for the model; what is no context stays as it is.
+    fn followed_by(self, told: &str) -> Self {
+        match self {
+            done if told.is_empty() => done,
+            Self::Nothing => Self::Context(told.to_owned()),
+            Self::Context(own) => {
+                let between = if own.ends_with('\n') { "" } else { "\n" };
+                Self::Context(format!("{own}{between}{told}"))
+            }
+            done @ (Self::Tell(_) | Self::Block(_)) => done,
+        }
+    }
 }
 
 impl Moment {
@@ -95,8 +110,14 @@ impl Moment {
 }
 
 /// Does what is to be done at an event, named by `event` or else by itself, and answers: `silence`
-/// where there is nothing to say.
-pub(super) fn observe(client: &'static Client, event: &str, bytes: &[u8], silence: Reply) -> Reply {
+/// where there is nothing to say. What is to be said should the time be over is noted in `progress`.
+pub(super) fn observe(
+    client: &'static Client,
+    event: &str,
+    bytes: &[u8],
+    silence: Reply,
+    progress: &Progress,
+) -> Reply {
     let said = Said::read(bytes);
     let Some(moment) = Moment::named(event).or_else(|| Moment::named(&said.name)) else {
         return silence;
@@ -109,40 +130,30 @@ pub(super) fn observe(client: &'static Client, event: &str, bytes: &[u8], silenc
         };
     }
     let environment = Environment::from_process();
-    if moment == Moment::Between {
-        let told = Neighbours::find(&environment, client, &said).and_then(|found| {
-            found
-                .map(|mut found| found.between(moment.word(), bytes, said.is_helper))
-                .transpose()
-        });
-        return match told {
-            Ok(Some(text)) if !text.is_empty() => reply(&said.name, &Done::Context(text)),
-            Ok(_) => silence,
-            Err(error) => {
-                Unfound::of(environment, error.into()).tell(client.program, moment.word());
-                silence
+    let own = if moment == Moment::Between {
+        Done::Nothing
+    } else {
+        match Ground::find(said.folder.as_deref()) {
+            Ok(Some(ground)) => kept(&ground, client, moment, &said),
+            Ok(None) => Done::Nothing,
+            Err(unfound) => {
+                unfound.tell(client.program, moment.word());
+                Done::Nothing
             }
-        };
-    }
-    let done = match Ground::find(said.folder.as_deref()) {
-        Ok(Some(ground)) => kept(&ground, client, moment, &said),
-        Ok(None) => Done::Nothing,
-        Err(unfound) => {
-            unfound.tell(client.program, moment.word());
-            Done::Nothing
         }
     };
-    let done = match with_neighbours(&environment, client, moment, &said, &done) {
-        Ok(told) => told.unwrap_or(done),
-        Err(error) => {
-            Unfound::of(environment, error.into()).tell(client.program, moment.word());
-            done
-        }
+    let said_of = |done: &Done| match done {
+        Done::Nothing => silence.clone(),
+        done => reply(&said.name, done),
     };
-    match done {
-        Done::Nothing => silence,
-        done => reply(&said.name, &done),
+    // What the project itself has to say comes in any case, however long the others take.
+    let unread = if moment == Moment::Begin { UNREAD } else { "" };
+    progress.prepare(said_of(&own.clone().followed_by(unread)), false);
+    let mut met = met(&environment, client, moment, &said, bytes, &own);
+    if let Some(error) = met.fault.take() {
+        Unfound::of(environment, error.into()).tell(client.program, moment.word());
     }
+    said_of(&own.followed_by(&met.text))
 }
 
 /// What the project's own sessions have to say at a moment.
@@ -160,42 +171,37 @@ fn kept(ground: &Ground, client: &'static Client, moment: Moment, said: &Said) -
     })
 }
 
-/// The same, with what the other agents on this machine have to say; `None` where they have nothing.
-fn with_neighbours(
+/// What the other agents on this machine have to say at a moment, beside what is the project's `own`.
+fn met(
     environment: &Environment,
     client: &Client,
     moment: Moment,
     said: &Said,
-    done: &Done,
-) -> Result<Option<Done>, NeighboursError> {
-    if !matches!(moment, Moment::Begin | Moment::Rest | Moment::End) {
-        return Ok(None);
+    bytes: &[u8],
+    own: &Done,
+) -> Met {
+    if matches!(moment, Moment::Compact | Moment::Typed) {
+        return Met::default();
     }
-    let Some(mut found) = Neighbours::find(environment, client, said)? else {
-        return Ok(None);
+    let mut found = match Neighbours::find(environment, client, said) {
+        Ok(Some(found)) => found,
+        Ok(None) => return Met::default(),
+        Err(error) => {
+            let line = if moment == Moment::Begin { UNREAD } else { "" };
+            return Met {
+                text: line.to_owned(),
+                fault: Some(error),
+            };
+        }
     };
-    if moment == Moment::End {
-        found.at_end()?;
-        return Ok(None);
+    match (moment, own) {
+        (Moment::Begin, Done::Context(recovered)) => found.at_begin(recovered),
+        (Moment::Begin, _) => found.at_begin(""),
+        (Moment::Between, _) => found.between(moment.word(), bytes, said.is_helper),
+        (Moment::Rest, _) => found.at_rest(),
+        (Moment::End, _) => found.at_end(),
+        (Moment::Compact | Moment::Typed, _) => Met::default(),
     }
-    if moment == Moment::Rest {
-        found.at_rest()?;
-        return Ok(None);
-    }
-    let recovered = match done {
-        Done::Context(text) => text.as_str(),
-        _ => "",
-    };
-    let told = found.at_begin(recovered)?;
-    if told.is_empty() {
-        return Ok(None);
-    }
-    let between = if recovered.is_empty() || recovered.ends_with('\n') {
-        ""
-    } else {
-        "\n"
-    };
-    Ok(Some(Done::Context(format!("{recovered}{between}{told}"))))
 }
 
 /// What is said, in the form that all clients with such an event take.

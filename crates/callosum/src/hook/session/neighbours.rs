@@ -3,17 +3,23 @@
 //!
 //! Only where there is a mesh; nothing is made for one. What a session tells the others is that it
 //! begins and ends.
+//!
+//! Which way it fails: each step by itself. What cannot be written is told all the same, and handed over again the next
+//! time; others who append are waited for no longer than [`PATIENCE`] in all, and reading waits for nobody.
 
-use std::path::Path;
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use callosum_agents::client::Client;
 use callosum_evidence::tokens;
-use callosum_host::{Disk, machine, process::Identity};
+use callosum_host::{Disk, disk::EntryKind, machine, process::Identity};
 use callosum_mesh::{
     Mesh, MeshError, Voice,
     agent::{AgentName, AgentNameError},
     bridge::{Bridge, Synced},
-    digest::{Beside, Source},
+    digest::{Beside, Digest, Source},
     quoted, warning,
 };
 
@@ -21,8 +27,9 @@ use super::{Problem, Said};
 use crate::{
     config::{Environment, EnvironmentError, Homes, HomesError, MeshSettings, Project, Told},
     hook::{
+        changed::Changed,
         event::{Action, Event},
-        place::folders,
+        place::{facts, folders},
     },
     sources,
 };
@@ -30,6 +37,17 @@ use crate::{
 /// Most tokens that a session is told at its beginning, of its own project and of the others together
 /// (CALC-BOOT-1).
 const MOST_TOKENS: u64 = 400;
+
+/// How long others who append are waited for, in all that is done at one event.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// What is said at a session's beginning where nothing can be read.
+pub(super) const UNREAD: &str =
+    "What other agents have for you cannot be read just now: `callosum doctor` says why.\n";
+
+/// The same, where nothing can be written.
+const UNTOLD: &str =
+    "Other agents cannot be told of this session just now: `callosum doctor` says why.\n";
 
 /// Most conflicts that one is told of at once.
 const MOST_CONFLICTS: usize = 5;
@@ -43,6 +61,15 @@ pub(super) struct Neighbours {
     /// What is wrong with what the user configured.
     fault: Option<String>,
     is_sandboxed: bool,
+}
+
+/// What an event came to.
+#[derive(Debug, Default)]
+pub(super) struct Met {
+    /// What the model is told.
+    pub(super) text: String,
+    /// The first thing that went wrong, for the trail.
+    pub(super) fault: Option<NeighboursError>,
 }
 
 /// Why the others cannot be met.
@@ -65,6 +92,24 @@ pub(super) enum NeighboursError {
     Name(#[from] AgentNameError),
 }
 
+impl Met {
+    /// What came of a step. Of what goes wrong the first is kept.
+    fn keep<T, E: Into<NeighboursError>>(&mut self, came: Result<T, E>) -> Option<T> {
+        match came {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.fault.get_or_insert_with(|| error.into());
+                None
+            }
+        }
+    }
+
+    /// What the model is told of what went wrong when its session began.
+    fn line(&self) -> &'static str {
+        if self.fault.is_some() { UNTOLD } else { "" }
+    }
+}
+
 impl Neighbours {
     /// The others on this machine, where there is a mesh. Makes nothing.
     pub(super) fn find(
@@ -75,7 +120,9 @@ impl Neighbours {
         let disk = Disk::real();
         let homes = Homes::find(environment)?;
         let folder = homes.mesh();
-        if !disk.exists(&folder.join("origin"))? {
+        let found = disk.stat(&folder)?.map(|found| found.kind);
+        let is_in_the_way = matches!(found, Some(EntryKind::File | EntryKind::Other));
+        if !is_in_the_way && !disk.exists(&folder.join("origin"))? {
             return Ok(None);
         }
         let agent: AgentName = client.program.parse()?;
@@ -87,7 +134,7 @@ impl Neighbours {
             Ok(settings) => (settings, None),
             Err(error) => (MeshSettings::default(), Some(error.to_string())),
         };
-        let mesh = mesh.with_matrix(settings.matrix);
+        let mesh = mesh.with_matrix(settings.matrix).with_patience(PATIENCE);
         let pane = environment.get("TMUX_PANE");
         let cwd = said.folder.as_ref();
         let voice = Voice {
@@ -109,18 +156,37 @@ impl Neighbours {
     /// What is told at a session's beginning beside `recovered`, in what that leaves of the room.
     ///
     /// It counts as delivered by this: the client has been seen to put it before the model.
-    pub(super) fn at_begin(&mut self, recovered: &str) -> Result<String, NeighboursError> {
-        self.bring_in_line()?;
-        let left = MOST_TOKENS.saturating_sub(tokens::estimate(recovered));
-        let beside = self.beside()?;
-        let told = self.mesh.digest_for(&self.voice, &beside, left)?;
-        if !told.text.is_empty() {
-            self.mesh.deliver(&told, &self.voice, "session-start")?;
-        }
+    pub(super) fn at_begin(&mut self, recovered: &str) -> Met {
+        let mut met = Met::default();
+        met.keep(self.bring_in_line());
         // The nearest that is no shell is the client, which waits for this.
         let client = Identity::ancestors().first().copied();
-        self.mesh.begin_session(&self.voice, client)?;
-        Ok(told.text)
+        met.keep(self.mesh.begin_session(&self.voice, client));
+        let Some(mut told) = met.keep(self.digest(recovered, met.line())) else {
+            met.text = UNREAD.to_owned();
+            return met;
+        };
+        let was_whole = met.fault.is_none();
+        let is_told = told.text.is_empty()
+            || met
+                .keep(self.mesh.deliver(&told, &self.voice, "session-start"))
+                .is_some();
+        if was_whole && !is_told {
+            // The line that says so needs room of its own.
+            told = met
+                .keep(self.digest(recovered, met.line()))
+                .unwrap_or_default();
+        }
+        met.text = format!("{}{}", met.line(), told.text);
+        met
+    }
+
+    /// What others have for this session in the room that is left beside `recovered` and `line`.
+    fn digest(&mut self, recovered: &str, line: &str) -> Result<Digest, NeighboursError> {
+        let taken = tokens::estimate(&format!("{recovered}{line}"));
+        let beside = self.beside()?;
+        let left = MOST_TOKENS.saturating_sub(taken);
+        Ok(self.mesh.digest_for(&self.voice, &beside, left)?)
     }
 
     /// What the ledger of the project has since, where there is one; hand-offs are told by the project itself.
@@ -153,36 +219,28 @@ impl Neighbours {
     /// What is told between two calls of tools, and with a person's words: messages, and who else works
     /// on the files that the tool has written. Of a sub-agent's tools only the latter: what it is told the agent itself
     /// never reads.
-    pub(super) fn between(
-        &mut self,
-        word: &str,
-        bytes: &[u8],
-        is_helper: bool,
-    ) -> Result<String, NeighboursError> {
-        let synced = self.bring_in_line()?;
-        self.mesh.renew_claims(&self.voice)?;
-        let (own, written) = self.own_files(self.written(bytes))?;
-        let not_taken = if own {
-            self.not_taken(&synced)
-        } else {
-            String::new()
-        };
-        let held = self.mesh.edited(&written, &self.voice)?;
-        if is_helper {
-            return Ok(format!("{}{not_taken}", warning(&held)));
+    pub(super) fn between(&mut self, word: &str, bytes: &[u8], is_helper: bool) -> Met {
+        let mut met = Met::default();
+        let synced = met.keep(self.bring_in_line()).unwrap_or_default();
+        met.keep(self.mesh.renew_claims(&self.voice));
+        let (changed, root) = self.changed(bytes);
+        let held = self
+            .mesh
+            .held_against(|file| changed.takes_in(file), &self.voice);
+        met.text = warning(&met.keep(held).unwrap_or_default());
+        let own = self.disk.canonicalize(self.mesh.folder());
+        let own = own.unwrap_or_else(|_| self.mesh.folder().to_owned());
+        // Nobody has a lease on what all may edit.
+        let edited = changed.files(&self.disk, &own, root.as_deref());
+        met.keep(self.mesh.lease_edited(&edited, &self.voice));
+        if changed.is_in(&own) {
+            met.text.push_str(&self.not_taken(&synced));
         }
-        let told = self.mesh.hand_over(&self.voice, word)?;
-        let told = told.map(|told| told.text).unwrap_or_default();
-        Ok(format!("{}{not_taken}{told}", warning(&held)))
-    }
-
-    /// Whether the mesh's own files are among these, and the others: nobody has a lease on what all may edit.
-    fn own_files(&self, paths: Vec<String>) -> Result<(bool, Vec<String>), NeighboursError> {
-        let folder = self.disk.canonicalize(self.mesh.folder())?;
-        let (own, others): (Vec<String>, Vec<String>) = paths
-            .into_iter()
-            .partition(|path| Path::new(path).starts_with(&folder));
-        Ok((!own.is_empty(), others))
+        if !is_helper {
+            let told = met.keep(self.mesh.hand_over(&self.voice, word)).flatten();
+            met.text.push_str(&told.unwrap_or_default().text);
+        }
+        met
     }
 
     /// What an agent is told that has just written the bridge file, of what was not taken over of it. What was
@@ -207,33 +265,42 @@ impl Neighbours {
         rejected.chain(conflicts).collect()
     }
 
-    /// The files that a tool has written, as leases name them: absolute, without links.
-    fn written(&self, bytes: &[u8]) -> Vec<String> {
+    /// What a tool has changed, and the project's tree where that was asked for.
+    fn changed(&self, bytes: &[u8]) -> (Changed, Option<PathBuf>) {
         let Ok(event) = Event::read(bytes) else {
             // A person's words, or a tool without files.
-            return Vec::new();
+            return (Changed::default(), None);
         };
-        let Action::Write(paths) = &event.action else {
-            return Vec::new();
+        let event = event.at_home(self.environment.path("HOME").as_deref());
+        let (cwd, here) = folders(&self.disk, &self.environment, event.folder.as_deref());
+        let by = |root: Option<&Path>| {
+            let facts = facts(&self.disk, &self.environment, cwd.as_deref(), root);
+            Changed::by(&self.disk, &event.action, &facts)
         };
-        let here = event.folder.clone().unwrap_or_default();
-        let paths = paths.iter().map(|path| here.join(path));
-        // What is not there any more nobody works on.
-        let real = paths.filter_map(|path| self.disk.canonicalize(&path).ok());
-        real.map(|path| path.to_string_lossy().into_owned())
-            .collect()
+        let changed = by(None);
+        if changed.is_empty() || !matches!(event.action, Action::Shell(_)) {
+            return (changed, None);
+        }
+        let load = |here: PathBuf| {
+            Project::load(&self.disk, &self.environment, &here, &Told::default()).ok()
+        };
+        let root = here.and_then(load).map(|project| project.roots.tree);
+        (by(root.as_deref()), root)
     }
 
     /// What the session was handed before its turn was over, its model has been asked with.
-    pub(super) fn at_rest(&mut self) -> Result<(), NeighboursError> {
-        Ok(self.mesh.seen(&self.voice, "stop")?)
+    pub(super) fn at_rest(&mut self) -> Met {
+        let mut met = Met::default();
+        met.keep(self.mesh.seen(&self.voice, "stop"));
+        met
     }
 
     /// Tells the others that the session ends, and gives back what it had claimed.
-    pub(super) fn at_end(&mut self) -> Result<(), NeighboursError> {
-        self.mesh.end_session(&self.voice, "its client said so")?;
-        self.bring_in_line()?;
-        Ok(())
+    pub(super) fn at_end(&mut self) -> Met {
+        let mut met = Met::default();
+        met.keep(self.mesh.end_session(&self.voice, "its client said so"));
+        met.keep(self.bring_in_line());
+        met
     }
 
     fn bring_in_line(&mut self) -> Result<Synced, NeighboursError> {

@@ -1,0 +1,83 @@
+//! [`Changed`]: the files that a call changes, as leases name them: absolute, without links.
+
+use std::path::{Path, PathBuf};
+
+use callosum_guard::{Facts, Touched, touched};
+use callosum_host::{Disk, disk::EntryKind};
+
+use super::event::Action;
+
+/// What a call changes; of a command what the guard's reading of it tells.
+#[derive(Debug, Default)]
+pub(super) struct Changed {
+    touched: Vec<Touched>,
+    /// Whether a command does it, which changes much that nobody works on.
+    is_command: bool,
+}
+
+impl Changed {
+    /// What an action changes, before or after it was done.
+    pub(super) fn by(disk: &Disk, action: &Action, facts: &Facts) -> Self {
+        let cwd = Path::new(facts.cwd.as_deref().unwrap_or("/"));
+        let found = match action {
+            Action::Shell(command) => touched(command, facts),
+            Action::Write(paths) => {
+                let whole = paths.iter().map(|path| Touched {
+                    path: cwd.join(path).to_string_lossy().into_owned(),
+                    is_whole: false,
+                });
+                whole.collect()
+            }
+            Action::Other => Vec::new(),
+        };
+        let real = found.into_iter().map(|touched| Touched {
+            path: real(disk, Path::new(&touched.path)),
+            ..touched
+        });
+        Self {
+            touched: real.collect(),
+            is_command: matches!(action, Action::Shell(_)),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.touched.is_empty()
+    }
+
+    /// Whether this file is changed.
+    pub(super) fn takes_in(&self, file: &str) -> bool {
+        self.touched.iter().any(|touched| touched.takes_in(file))
+    }
+
+    /// Whether anything in this folder is changed.
+    pub(super) fn is_in(&self, folder: &Path) -> bool {
+        let mut touched = self.touched.iter();
+        touched.any(|touched| Path::new(&touched.path).starts_with(folder))
+    }
+
+    /// The files that are named one by one and are there now, but for those in `folder`; of a command only those in the
+    /// project, which is in `root`.
+    pub(super) fn files(&self, disk: &Disk, folder: &Path, root: Option<&Path>) -> Vec<String> {
+        let named = self.touched.iter().filter(|touched| {
+            let path = Path::new(&touched.path);
+            let is_project = root.is_some_and(|root| path.starts_with(root));
+            !touched.is_whole && !path.starts_with(folder) && (!self.is_command || is_project)
+        });
+        let there = named.filter(|touched| {
+            let found = disk.stat(Path::new(&touched.path)).ok().flatten();
+            found.is_some_and(|found| found.kind == EntryKind::File)
+        });
+        there.map(|touched| touched.path.clone()).collect()
+    }
+}
+
+/// A path without links; of one that is not there the folder that it would be in.
+fn real(disk: &Disk, path: &Path) -> String {
+    let parent = || -> Option<PathBuf> {
+        let parent = disk.canonicalize(path.parent()?).ok()?;
+        Some(parent.join(path.file_name()?))
+    };
+    let real = disk.canonicalize(path).ok().or_else(parent);
+    let real = real.unwrap_or_else(|| path.to_owned());
+    real.to_string_lossy().into_owned()
+}

@@ -1,0 +1,220 @@
+//! What a mesh that is busy, broken or full leaves of a session's own recovery and of the guard's verdicts.
+
+use std::{
+    fs,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use callosum_host::{Disk, FileLock};
+use callosum_testkit::{Output, TestEnv};
+use serde_json::{Value, json};
+
+use crate::{
+    faults::SmallDisk,
+    neighbours::{denied, state},
+};
+
+/// What a session is told of its own project.
+const OWN: &str = "Use one pool";
+
+/// What another agent has for it.
+const OTHERS: &str = "person says to you: \"look here\"";
+
+/// That it cannot be told of.
+const UNTOLD: &str = "Other agents cannot be told of this session just now: `callosum doctor`";
+
+/// That nothing of the others can be read.
+const UNREAD: &str = "What other agents have for you cannot be read just now: `callosum doctor`";
+
+/// A project with something to recover, and a message that waits for Claude.
+fn laid_out(env: &TestEnv) {
+    env.write("src/a.rs", "pub fn one() {}\n");
+    env.git_init();
+    env.run(["session", "decide", OWN, "--cite", "src/a.rs:1"])
+        .success();
+    env.run([
+        "mesh",
+        "message",
+        "send",
+        "claude",
+        "look here",
+        "--as",
+        "person",
+        "--id",
+        "m",
+    ])
+    .success();
+}
+
+fn mesh(env: &TestEnv) -> PathBuf {
+    env.machine_home().join("mesh")
+}
+
+fn hook(env: &TestEnv, word: &str, more: &Value) -> Output {
+    let mut event = json!({"session_id": "s1", "cwd": env.project(), "hook_event_name": word});
+    for (key, value) in more.as_object().unwrap() {
+        event[key] = value.clone();
+    }
+    let run = env.callosum().arguments(["hook", "claude", word]);
+    run.input(event.to_string()).run()
+}
+
+/// What a session that begins is told.
+fn begun(env: &TestEnv) -> String {
+    let output = hook(env, "SessionStart", &json!({"source": "startup"})).success();
+    let said = output.json();
+    let said = said["hookSpecificOutput"]["additionalContext"].as_str();
+    said.unwrap_or_default().to_owned()
+}
+
+fn edit(env: &TestEnv, word: &str) -> Output {
+    let path = env.project().join("src/a.rs");
+    let call = json!({"tool_name": "Edit", "tool_input": {"file_path": path}});
+    hook(env, word, &call)
+}
+
+fn log(env: &TestEnv) -> PathBuf {
+    mesh(env).join("events/00000000000000000001.jsonl")
+}
+
+/// Has somebody else append for as long as what is given back lives.
+fn held(env: &TestEnv) -> FileLock {
+    let lock = FileLock::try_acquire(&Disk::real(), &mesh(env).join("events.lock")).unwrap();
+    lock.expect("nobody has it")
+}
+
+/// CALC-FAIL-1: while another process holds the log, a session that begins has its own recovery and what others left, and is
+/// told what is missing; what it was told is told again once it can be noted.
+#[test]
+fn a_held_log_takes_nothing_from_a_session_that_begins() {
+    let env = TestEnv::new();
+    laid_out(&env);
+    let lock = held(&env);
+    let started = Instant::now();
+    let told = begun(&env);
+    assert!(started.elapsed() < Duration::from_secs(3), "{told}");
+    for part in [OWN, UNTOLD, OTHERS] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    assert!(callosum_evidence::tokens::estimate(&told) <= 400, "{told}");
+    drop(lock);
+    assert_eq!(state(&env, "m"), "queued");
+    let told = begun(&env);
+    assert!(told.contains(OTHERS) && !told.contains(UNTOLD), "{told}");
+    assert_eq!(state(&env, "m"), "delivered");
+}
+
+/// CALC-FAIL-1: nor from what is told after an edit, nor from a verdict before one.
+#[test]
+fn a_held_log_delays_no_verdict_and_hides_no_lease() {
+    let env = TestEnv::new();
+    laid_out(&env);
+    let take = [
+        "mesh", "lease", "take", "src/a.rs", "--why", "renaming", "--as", "reviewer",
+    ];
+    env.run(take).success();
+    env.write(env.configuration(), "[mesh]\nleases = \"block\"\n");
+    let _lock = held(&env);
+    let started = Instant::now();
+    let told = denied(&edit(&env, "PreToolUse")).expect("it is denied");
+    assert!(told.contains("rule mesh.lease"), "{told}");
+    let told = edit(&env, "PostToolUse").success().stdout;
+    assert!(told.contains("reviewer works on"), "{told}");
+    // A message that cannot be noted as delivered waits.
+    assert!(!told.contains("look here"), "{told}");
+    assert!(started.elapsed() < Duration::from_secs(3));
+    let allowed = hook(
+        &env,
+        "PreToolUse",
+        &json!({"tool_name": "Bash", "tool_input": {"command": "ls"}}),
+    );
+    assert_eq!(allowed.success().stdout, "{}\n");
+}
+
+/// CALC-FAIL-1: a line that was torn off loses nothing else.
+#[test]
+fn a_torn_log_takes_nothing_from_a_session_that_begins() {
+    let env = TestEnv::new();
+    laid_out(&env);
+    let mut bytes = fs::read(log(&env)).unwrap();
+    bytes.extend_from_slice(b"{\"seq\":2,\"origin\":\"");
+    fs::write(log(&env), bytes).unwrap();
+    let told = begun(&env);
+    for part in [OWN, OTHERS] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    assert!(!told.contains("callosum doctor"), "{told}");
+}
+
+/// CALC-FAIL-1: whatever stands in the mesh's place, a session has its own recovery, and one line says what is missing; an edit is
+/// decided as if there were no mesh.
+#[test]
+fn whatever_stands_in_the_place_of_the_mesh_a_session_recovers() {
+    type Breaks = fn(&TestEnv);
+    let breaks: [(&str, Breaks); 5] = [
+        (UNTOLD, |env| {
+            fs::remove_file(log(env)).unwrap();
+            fs::create_dir(log(env)).unwrap();
+        }),
+        (UNREAD, |env| {
+            fs::remove_dir_all(mesh(env).join("events")).unwrap();
+            fs::write(mesh(env).join("events"), "x").unwrap();
+        }),
+        (UNTOLD, |env| {
+            fs::remove_file(mesh(env).join("events.lock")).unwrap();
+            fs::create_dir(mesh(env).join("events.lock")).unwrap();
+        }),
+        (UNREAD, |env| {
+            fs::write(mesh(env).join("origin"), "../../etc\n").unwrap();
+        }),
+        (UNREAD, |env| {
+            fs::remove_dir_all(mesh(env)).unwrap();
+            fs::write(mesh(env), "x").unwrap();
+        }),
+    ];
+    for (at, (line, breaks)) in breaks.into_iter().enumerate() {
+        let env = TestEnv::new();
+        laid_out(&env);
+        env.write(env.configuration(), "[mesh]\nleases = \"block\"\n");
+        breaks(&env);
+        let told = begun(&env);
+        assert!(told.contains(OWN) && told.contains(line), "{at}: {told}");
+        assert_eq!(told.matches("callosum doctor").count(), 1, "{at}: {told}");
+        let decided = edit(&env, "PreToolUse").success().stdout;
+        assert_eq!(decided, "{}\n", "{at}");
+        let after = edit(&env, "PostToolUse").success();
+        assert!(!after.stdout.contains("callosum doctor"), "{at}");
+    }
+}
+
+/// CALC-FAIL-1: on a full disk what there is can be read all the same.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_takes_nothing_from_a_session_that_begins() {
+    let disk = SmallDisk::with_a_machine_home();
+    let env = disk.env();
+    laid_out(env);
+    let rest = vec![0; 1024 * 1024];
+    assert!(fs::write(env.machine_home().join("rest"), rest).is_err());
+    let told = begun(env);
+    for part in [OWN, OTHERS, UNTOLD] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+}
+
+/// CALC-FAIL-1: a mesh that never answers costs a session the time of its answer, and not its recovery.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_mesh_that_never_answers_leaves_a_session_its_recovery() {
+    let env = TestEnv::new();
+    laid_out(&env);
+    env.write(env.configuration(), "[mesh]\nleases = \"block\"\n");
+    let origin = mesh(&env).join("origin");
+    fs::remove_file(&origin).unwrap();
+    let made = env.program(PathBuf::from("mkfifo")).arguments([&origin]);
+    made.run().success();
+    let told = begun(&env);
+    assert!(told.contains(OWN) && told.contains(UNREAD), "{told}");
+    assert_eq!(edit(&env, "PreToolUse").success().stdout, "{}\n");
+}

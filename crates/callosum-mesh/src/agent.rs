@@ -25,7 +25,7 @@ const OTHER_NAMES: [(&str, &str); 5] = [
 pub struct AgentName(String);
 
 /// Who says what the mesh does by itself.
-pub(crate) const US: &str = "callosum";
+pub const US: &str = "callosum";
 
 impl AgentName {
     /// Reads the name of somebody who speaks: any but `callosum`, in whose name only the program itself does.

@@ -15,6 +15,7 @@ mod order;
 mod refusal;
 mod session;
 pub(crate) mod state;
+mod tally;
 mod task;
 
 pub use self::{
@@ -26,5 +27,6 @@ pub use self::{
     refusal::Refusal,
     session::{BEGINS, ENDS, PROCESS, Process, Session},
     state::Board,
+    tally::Tally,
     task::{Claim, Status, Task},
 };

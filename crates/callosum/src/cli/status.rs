@@ -1,4 +1,4 @@
-//! `callosum status`: ledger, executors, last tasks and health in one look.
+//! `callosum status`: ledger, executors, last tasks, mesh and health in one look.
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{audit, context::Context, delegate::UNWELL, roster::Roster, store};
+use super::{audit, context::Context, delegate::UNWELL, mesh::MeshStatus, roster::Roster, store};
 use crate::ui::{CommandError, Table, many};
 
 /// How many of the last tasks, and of the last failures, are shown.
@@ -56,6 +56,8 @@ pub(crate) struct StatusOutput {
     pub(crate) last_tasks: Vec<TaskStatusOutput>,
     /// What failed lately for good, newest first.
     pub(crate) last_failures: Vec<FailureOutput>,
+    /// What agents on this machine have left for one another; null where there is no mesh, or it cannot be read.
+    pub(crate) mesh: Option<MeshStatus>,
     /// `ok`, or `attention` where something needs it.
     pub(crate) health: String,
     /// What needs attention; empty when all is well.
@@ -188,6 +190,20 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
         attention.push(error.one_line());
         Vec::new()
     });
+    let mesh = MeshStatus::gather(context).unwrap_or_else(|error| {
+        attention.push(format!("the mesh cannot be read: {error}; callosum doctor"));
+        None
+    });
+    if let Some(dead) = mesh
+        .as_ref()
+        .map(|mesh| mesh.dead_letters)
+        .filter(|dead| *dead > 0)
+    {
+        attention.push(format!(
+            "{} could not be handed over; callosum mesh message list --dead",
+            many(dead, "message")
+        ));
+    }
     let last_tasks = last
         .iter()
         .map(|entry| TaskStatusOutput {
@@ -215,6 +231,7 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
         }),
         last_tasks,
         last_failures,
+        mesh,
         health: if attention.is_empty() {
             "ok".to_owned()
         } else {
@@ -327,6 +344,9 @@ fn as_text(output: &StatusOutput) -> String {
         "next task".dimmed(),
         output.next_executor.as_deref().unwrap_or("nobody")
     );
+    if let Some(mesh) = &output.mesh {
+        let _ = writeln!(text, "{} {}", "mesh     ".dimmed(), mesh.line());
+    }
     let health = match output.attention.len() {
         0 => "in order".green().to_string(),
         some => format!("{} below", many(some as u64, "warning"))

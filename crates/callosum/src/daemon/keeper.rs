@@ -10,7 +10,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
         mpsc::{self, RecvTimeoutError, TrySendError},
     },
@@ -20,7 +20,7 @@ use std::{
 
 use callosum_mesh::{
     Mesh, MeshError, Undecided,
-    board::Receipt,
+    board::{Receipt, Tally},
     bridge::{Bridge, Glimpse, Synced},
     event::{Draft, Event},
 };
@@ -71,8 +71,8 @@ pub(super) struct Tallies {
     pub(super) conflicts: AtomicU64,
     pub(super) rejected: AtomicU64,
     pub(super) errors: AtomicU64,
-    /// Messages that could not be handed over, just now.
-    pub(super) dead_letters: AtomicU64,
+    /// How the board stood when it was last looked at.
+    pub(super) board: Mutex<Tally>,
 }
 
 /// As many lists wait as may, or the thread has ended.
@@ -255,11 +255,10 @@ impl Desk {
         } else {
             Glimpse::default()
         };
+        let now = self.mesh.journal().now();
         let board = self.mesh.board()?;
-        let dead = board.messages.iter();
-        let dead = dead.filter(|message| message.receipt == Some(Receipt::Dead));
-        let count = dead.count() as u64;
-        self.tallies.dead_letters.store(count, Ordering::Relaxed);
+        let tally = self.tallies.board.lock();
+        *tally.unwrap_or_else(PoisonError::into_inner) = board.tally(now);
         self.shown = Some(board.rev);
         self.read = Some(Instant::now());
         Ok(())

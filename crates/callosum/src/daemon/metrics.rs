@@ -7,13 +7,17 @@ use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
     fmt::Write as _,
-    sync::atomic::Ordering,
+    sync::{PoisonError, atomic::Ordering},
     time::Duration,
 };
 
 use callosum_mesh::{event::Event, journal::Durability};
 
-use super::{keeper::Tallies, sink::SinkStatus};
+use super::{
+    board::{Changes, write_tally},
+    keeper::Tallies,
+    sink::SinkStatus,
+};
 
 /// Most pairs of a topic's class and a source that are counted apart.
 const MOST_SERIES: usize = 64;
@@ -37,6 +41,7 @@ pub(super) struct Counts {
     /// By reason.
     refused: RefCell<BTreeMap<&'static str, u64>>,
     unreadable: Cell<u64>,
+    changes: Changes,
 }
 
 /// How it stands at this moment.
@@ -92,6 +97,7 @@ impl Histogram {
 impl Counts {
     /// An event that everybody is told of, by whomever it was appended.
     pub(super) fn event(&self, event: &Event) {
+        self.changes.event(event);
         let mut events = self.events.borrow_mut();
         let key = (event.topic.class().to_owned(), event.source.to_string());
         let key = if events.len() < MOST_SERIES || events.contains_key(&key) {
@@ -232,6 +238,7 @@ impl Counts {
             "The last event of the log",
             gauges.last_seq as f64,
         );
+        self.changes.write(&mut text);
         if let Some(bytes) = gauges.resident_bytes {
             one(
                 &mut text,
@@ -246,7 +253,7 @@ impl Counts {
 }
 
 impl Tallies {
-    /// What the bridge brought, likewise.
+    /// What the bridge brought and how the board stands, likewise.
     pub(super) fn write(&self, text: &mut String) {
         for (name, help, tally) in [
             (
@@ -278,13 +285,8 @@ impl Tallies {
                 tally.load(Ordering::Relaxed) as f64,
             );
         }
-        one(
-            text,
-            "mesh_dead_letters",
-            "gauge",
-            "Messages that could not be handed over, and are not dropped",
-            self.dead_letters.load(Ordering::Relaxed) as f64,
-        );
+        let tally = self.board.lock();
+        write_tally(&tally.unwrap_or_else(PoisonError::into_inner), text);
     }
 }
 
@@ -321,7 +323,7 @@ pub(super) fn write_sinks(sinks: &[SinkStatus], text: &mut String) {
     }
 }
 
-fn begin(text: &mut String, name: &str, kind: &str, help: &str) {
+pub(super) fn begin(text: &mut String, name: &str, kind: &str, help: &str) {
     let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
 }
 

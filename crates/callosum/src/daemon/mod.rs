@@ -10,6 +10,7 @@
 //! processes append to the same log, under its lock, and are heard of as well.
 
 mod addresses;
+mod board;
 mod bus;
 mod connection;
 mod crowd;

@@ -12,6 +12,7 @@ pub(crate) mod open;
 mod publish;
 mod route;
 mod speaker;
+mod standing;
 mod subscribe;
 mod subscription;
 mod tail;
@@ -30,7 +31,7 @@ pub(super) use self::{
     tail::EventsOutput,
     task::{MeshTaskOutput, MeshTasksOutput},
 };
-pub(crate) use self::{open::unusable, speaker::asking};
+pub(crate) use self::{open::unusable, speaker::asking, standing::MeshStatus};
 use super::context::Context;
 use crate::ui::CommandError;
 

@@ -163,8 +163,10 @@ impl Neighbours {
         let client = Identity::ancestors().first().copied();
         met.keep(self.mesh.begin_session(&self.voice, client));
         let Some(mut told) = met.keep(self.digest(recovered, met.line())) else {
-            met.text = UNREAD.to_owned();
-            return met;
+            return Met {
+                text: UNREAD.to_owned(),
+                ..met
+            };
         };
         let was_whole = met.fault.is_none();
         let is_told = told.text.is_empty()

@@ -61,3 +61,48 @@ fn every_metric_that_the_board_and_the_alerts_name_is_served() {
     let board: serde_json::Value = serde_json::from_slice(&board).unwrap();
     assert!(board["panels"].as_array().unwrap().len() > 5);
 }
+
+/// CALC-L1-1, CALC-PAT-2: what happens to messages, tasks and leases is counted, by whichever process it was done, and how they stand
+/// is told.
+#[test]
+fn what_happens_on_the_board_is_counted_whoever_did_it() {
+    let env = TestEnv::new();
+    let daemon = Daemon::start(&env);
+    for words in [
+        &["message", "send", "codex", "look", "--as", "person"][..],
+        &["message", "send", "gemini", "wait", "--as", "person"],
+        &["message", "read", "--as", "codex"],
+        &["task", "add", "Count", "--id", "t1", "--as", "person"],
+        &["task", "add", "Again", "--id", "t2", "--as", "person"],
+        &["task", "claim", "t1", "--as", "codex"],
+        &["task", "done", "t1", "--as", "codex"],
+        &["lease", "take", "a.rs", "--as", "codex"],
+    ] {
+        let run = env.callosum().arguments(["mesh"]).arguments(words);
+        run.without("CALLOSUM_TEST_IDS").run().success();
+    }
+    let wanted = [
+        "mesh_deliveries_total{agent=\"codex\",receipt=\"acked\"} 1",
+        "mesh_task_changes_total{change=\"added\"} 2",
+        "mesh_task_changes_total{change=\"claimed\"} 1",
+        "mesh_task_changes_total{change=\"completed\"} 1",
+        "mesh_task_changes_total{change=\"overdue\"} 0",
+        "mesh_lease_changes_total{change=\"taken\"} 1",
+        "mesh_messages{state=\"queued\"} 1",
+        "mesh_tasks{status=\"pending\"} 1",
+        "mesh_leases 1",
+        "mesh_dead_letters 0",
+    ];
+    let begun = std::time::Instant::now();
+    loop {
+        let served = daemon.get("metrics", "/metrics").with(200).body;
+        let missing = wanted
+            .iter()
+            .find(|line| served.lines().all(|found| found != **line));
+        let Some(missing) = missing else {
+            break;
+        };
+        assert!(begun.elapsed().as_secs() < 30, "{missing}\n{served}");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}

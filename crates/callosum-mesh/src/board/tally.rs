@@ -1,0 +1,56 @@
+//! [`Tally`]: how much of everything there is on a board, for who watches over it.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Board, Receipt, Status};
+
+/// How much of everything there is at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Messages that nobody was handed.
+    pub waiting: u64,
+    /// How long the oldest of them has waited; zero where none does.
+    pub oldest_waits: SignedDuration,
+    /// Messages that were handed over, and that nobody has shown to have seen.
+    pub unseen: u64,
+    /// Messages that could not be handed over, and are neither tried again nor dropped.
+    pub dead: u64,
+    /// Tasks that nobody works on.
+    pub pending: u64,
+    /// Tasks that somebody works on.
+    pub in_progress: u64,
+    /// Leases that hold.
+    pub leases: u64,
+}
+
+impl Board {
+    /// Counts what there is at this time. Costs a walk over messages, tasks and leases.
+    pub fn tally(&self, now: Timestamp) -> Tally {
+        let mut tally = Tally::default();
+        for message in &self.messages {
+            match message.receipt {
+                None => {
+                    tally.waiting += 1;
+                    let waits = now.duration_since(message.timestamp);
+                    tally.oldest_waits = tally.oldest_waits.max(waits);
+                }
+                Some(Receipt::Delivered) => tally.unseen += 1,
+                Some(Receipt::Dead) => tally.dead += 1,
+                Some(Receipt::Seen | Receipt::Acked | Receipt::Dropped) => {}
+            }
+        }
+        for task in &self.tasks {
+            let claim = task.claim.as_ref();
+            match task.status {
+                Status::InProgress if claim.is_some_and(|claim| claim.until > now) => {
+                    tally.in_progress += 1;
+                }
+                Status::InProgress | Status::Pending => tally.pending += 1,
+                Status::Complete | Status::Cancelled => {}
+            }
+        }
+        let leases = self.leases.iter().filter(|lease| lease.until > now);
+        tally.leases = leases.count() as u64;
+        tally
+    }
+}

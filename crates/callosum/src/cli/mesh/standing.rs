@@ -1,0 +1,71 @@
+//! [`MeshStatus`]: how the mesh of this machine stands, for who looks at everything at once.
+
+use callosum_host::machine;
+use callosum_mesh::{Mesh, MeshError, board::Tally};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{cli::context::Context, ui::many};
+
+/// How the mesh stands.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct MeshStatus {
+    /// Messages that nobody was handed.
+    pub(crate) messages_waiting: u64,
+    /// Seconds that the oldest of them has waited; 0 where none does.
+    pub(crate) oldest_waits_seconds: u64,
+    /// Messages that could not be handed over, and are neither tried again nor dropped.
+    pub(crate) dead_letters: u64,
+    /// Tasks that nobody works on.
+    pub(crate) tasks_pending: u64,
+    /// Tasks that somebody works on.
+    pub(crate) tasks_in_progress: u64,
+    /// Leases that hold.
+    pub(crate) leases: u64,
+}
+
+impl MeshStatus {
+    /// How it stands; `None` where there is none yet. Locks, mends and makes nothing.
+    pub(crate) fn gather(context: &Context) -> Result<Option<Self>, MeshError> {
+        let folder = context.project.homes.mesh();
+        if !context.disk.exists(&folder.join("origin"))? {
+            return Ok(None);
+        }
+        let name = machine::name().unwrap_or_else(|| "unknown".to_owned());
+        let (clock, ids) = (&context.clock, &context.ids);
+        let mut mesh = Mesh::open(&context.disk, clock, ids, &folder, &name)?;
+        let now = mesh.journal().now();
+        let Tally {
+            waiting,
+            oldest_waits,
+            dead,
+            pending,
+            in_progress,
+            leases,
+            ..
+        } = mesh.board()?.tally(now);
+        Ok(Some(Self {
+            messages_waiting: waiting,
+            oldest_waits_seconds: oldest_waits.as_secs().unsigned_abs(),
+            dead_letters: dead,
+            tasks_pending: pending,
+            tasks_in_progress: in_progress,
+            leases,
+        }))
+    }
+
+    /// The same on one line.
+    pub(crate) fn line(&self) -> String {
+        let oldest = match self.messages_waiting {
+            0 => String::new(),
+            _ => format!(" (the oldest for {} s)", self.oldest_waits_seconds),
+        };
+        format!(
+            "{} waiting{oldest}, {} to do, {} under way, {}",
+            many(self.messages_waiting, "message"),
+            many(self.tasks_pending, "task"),
+            self.tasks_in_progress,
+            many(self.leases, "lease")
+        )
+    }
+}

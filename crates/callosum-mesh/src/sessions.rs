@@ -76,6 +76,12 @@ impl Mesh {
         })
     }
 
+    /// The sessions of this machine whose processes are gone, and that nobody has said to have ended yet.
+    pub fn ended_sessions(&mut self) -> Result<Vec<Session>, MeshError> {
+        let machine = self.machine().to_owned();
+        Ok(ended(self.board()?, &machine).cloned().collect())
+    }
+
     /// The session of this agent whose process is among these, the nearest first: who is asked by a
     /// program that its client started, and is not told by whom.
     pub fn session_above(

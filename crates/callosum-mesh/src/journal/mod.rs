@@ -5,6 +5,7 @@
 //!
 //! Deliberately not here: what an event means.
 
+mod condition;
 mod cursor;
 mod files;
 mod mark;
@@ -15,6 +16,7 @@ mod turn;
 
 pub(crate) use self::once::{Key, reused};
 pub use self::{
+    condition::Condition,
     cursor::{Cursor, CursorError},
     once::Once,
     open::{Journal, JournalError, Retention, Tip},

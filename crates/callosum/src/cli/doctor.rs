@@ -18,8 +18,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    context::Context, continuity, find, guarding, init::ROOM_NEEDED, roster::Roster, serving,
-    store, witness, zoning,
+    context::Context, continuity, find, guarding, init::ROOM_NEEDED, meshing, roster::Roster,
+    serving, store, witness, zoning,
 };
 use crate::{
     ck::Ck,
@@ -105,6 +105,7 @@ pub(super) fn run(context: &Context, _args: &DoctorArgs) -> Result<(), CommandEr
     serving::check(context, &mut checks);
     continuity::check(context, &mut checks);
     zoning::check(context, &mut checks);
+    meshing::check(context, &mut checks);
     check_finding(context, &mut checks);
     check_needs(&mut checks);
     drop(progress);

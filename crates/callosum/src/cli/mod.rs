@@ -24,6 +24,7 @@ mod interrupt;
 pub(crate) mod ledger;
 mod mcp;
 pub(crate) mod mesh;
+mod meshing;
 mod moment;
 mod plan;
 mod replay;

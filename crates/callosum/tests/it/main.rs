@@ -70,6 +70,8 @@ mod mcp;
 mod mcp_server;
 /// What agents tell one another, by verbs.
 mod mesh;
+/// What `doctor` and `status` say of a mesh.
+mod mesh_doctor;
 /// A mesh that is busy or broken, as sessions and verdicts meet it.
 mod mesh_faults;
 /// What owners held who are gone.

@@ -23,10 +23,10 @@ print("at work", flush=True)
 time.sleep(600)
 "#;
 
-struct Client(Child);
+pub(crate) struct Client(pub(crate) Child);
 
 impl Client {
-    fn at_work(env: &TestEnv) -> Self {
+    pub(crate) fn at_work(env: &TestEnv) -> Self {
         let run = env.program("python3".into()).arguments(["-c", CLIENT]);
         let run = run
             .arguments([fakes::program("callosum")])
@@ -49,7 +49,7 @@ impl Drop for Client {
     }
 }
 
-fn with_a_task() -> TestEnv {
+pub(crate) fn with_a_task() -> TestEnv {
     let env = TestEnv::new();
     env.write("src/a.rs", "fn a() {}\n");
     let add = [

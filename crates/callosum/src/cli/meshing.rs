@@ -1,0 +1,382 @@
+//! What `doctor` says of the mesh: its log and lock, what follows from the log, the bridge file, the daemon, what waits, and
+//! what is configured.
+//!
+//! Looked at and not mended: nothing is appended, and the bridge file is left as it is. Whether clients' hooks ask for it is
+//! told with their sessions.
+
+use std::{path::Path, time::Duration};
+
+use callosum_evidence::terminal::on_one_line;
+use callosum_host::{DiskError, LockError, LockFile, disk::EntryKind, machine};
+use callosum_mesh::{
+    Mesh, MeshError,
+    agent::AgentName,
+    board::{Board, Session, Status, Tally},
+    bridge::{Bridge, Document},
+    journal::{Condition, Journal},
+};
+
+use jiff::Timestamp;
+
+use super::{
+    context::Context,
+    doctor::{Checks, Outcome},
+};
+use crate::{
+    config::{MeshSettings, MeshSettingsError, SinkSetting},
+    daemon::{Serving, SinkStatus, running},
+    ui::{CommandError, Exit, many},
+};
+
+/// How long the lock may be held by others before that is worth a word.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// Brings the log, the board and the bridge file in line, and says what cannot be.
+const MENDS: &str = "callosum mesh bridge";
+
+pub(super) fn check(context: &Context, checks: &mut Checks) {
+    check_configuration(context, checks);
+    let folder = context.project.homes.mesh();
+    let shown = on_one_line(&folder.display().to_string());
+    match is_begun(context, &folder) {
+        Ok(true) => {}
+        Ok(false) => {
+            let found = "none yet; any verb of `callosum mesh` begins it";
+            return checks.add("mesh", Outcome::Ok, found, None);
+        }
+        Err(found) => {
+            let hint = format!("mv {shown} {shown}.other");
+            return checks.add("mesh", Outcome::Failed, found, Some(&hint));
+        }
+    }
+    check_lock(context, checks, &folder);
+    let name = machine::name().unwrap_or_else(|| "unknown".to_owned());
+    let opened = Mesh::open(&context.disk, &context.clock, &context.ids, &folder, &name);
+    let looked = opened.and_then(|mut mesh| {
+        check_log(checks, mesh.journal())?;
+        check_board(context, checks, &mut mesh)?;
+        check_bridge(context, checks, &mut mesh)?;
+        let ended = mesh.ended_sessions()?;
+        let now = mesh.journal().now();
+        let board = mesh.board()?;
+        check_held(checks, board, &ended, now);
+        check_waiting(checks, board, now);
+        Ok(())
+    });
+    if let Err(error) = looked {
+        let found = CommandError::from_error(Exit::No, &error).one_line();
+        let hint = format!("ls -lR {shown}");
+        checks.add("mesh, log", Outcome::Failed, found, Some(&hint));
+    }
+    check_daemon(context, checks, &folder);
+}
+
+/// Whether there is a mesh; else what stands in its place.
+fn is_begun(context: &Context, folder: &Path) -> Result<bool, String> {
+    let one_line = |error: &DiskError| CommandError::from_error(Exit::No, error).one_line();
+    let found = context
+        .disk
+        .stat(folder)
+        .map_err(|error| one_line(&error))?;
+    match found.map(|found| found.kind) {
+        Some(EntryKind::File | EntryKind::Other) => {
+            Err(format!("{} is no folder", folder.display()))
+        }
+        Some(EntryKind::Folder | EntryKind::Link) | None => {
+            let origin = context.disk.exists(&folder.join("origin"));
+            origin.map_err(|error| one_line(&error))
+        }
+    }
+}
+
+/// What is configured of it, and where events are passed on to.
+fn check_configuration(context: &Context, checks: &mut Checks) {
+    const NAME: &str = "mesh, configuration";
+    let homes = &context.project.homes;
+    let hint = format!(
+        "${{EDITOR:-vi}} {}",
+        on_one_line(&homes.user_config.display().to_string())
+    );
+    let sinks = SinkSetting::read_all(&context.disk, homes, &context.environment);
+    let (sinks, sinks_fault) = match sinks {
+        Ok(sinks) => (sinks, None),
+        Err(error) => (Vec::new(), Some(error.to_string())),
+    };
+    let settings_fault = match MeshSettings::load(&context.disk, &homes.user_config) {
+        Ok(_) => None,
+        // Told already, in fewer words.
+        Err(MeshSettingsError::NotToml { .. }) if sinks_fault.is_some() => None,
+        Err(error) => Some(error.to_string()),
+    };
+    let faults: Vec<String> = settings_fault.into_iter().chain(sinks_fault).collect();
+    for fault in &faults {
+        checks.add(NAME, Outcome::Failed, on_one_line(fault), Some(&hint));
+    }
+    for sink in sinks.iter().filter(|sink| sink.address.is_none()) {
+        let found = format!(
+            "sink {}: ${} is not set here, so a daemon that is started here passes nothing on",
+            sink.name, sink.variable
+        );
+        let hint = format!("export {}=https://…", sink.variable);
+        checks.add(NAME, Outcome::Warning, found, Some(&hint));
+    }
+    if faults.is_empty() {
+        let found = match sinks.len() {
+            0 => "in order, events are passed on to nobody".to_owned(),
+            count => format!("in order, {}", many(count as u64, "sink")),
+        };
+        checks.add(NAME, Outcome::Ok, found, None);
+    }
+}
+
+fn check_lock(context: &Context, checks: &mut Checks, folder: &Path) {
+    const NAME: &str = "mesh, lock";
+    let path = folder.join("events.lock");
+    let shown = on_one_line(&path.display().to_string());
+    match LockFile::private().acquire(&context.disk, &path, PATIENCE) {
+        Ok(_) => checks.add(NAME, Outcome::Ok, "free", None),
+        Err(error @ LockError::Timeout { .. }) => {
+            let found = format!("{error}: nobody else can append meanwhile");
+            let hint = format!("fuser -v {shown}");
+            checks.add(NAME, Outcome::Warning, found, Some(&hint));
+        }
+        Err(LockError::Disk(error)) => {
+            let found = CommandError::from_error(Exit::No, &error).one_line();
+            let hint = format!("ls -ld {shown}");
+            checks.add(NAME, Outcome::Failed, found, Some(&hint));
+        }
+    }
+}
+
+fn check_log(checks: &mut Checks, journal: &Journal) -> Result<(), MeshError> {
+    const NAME: &str = "mesh, log";
+    let Condition {
+        files,
+        bytes,
+        events,
+        damaged,
+        is_torn,
+    } = journal.condition()?;
+    let torn = if is_torn {
+        "; the last line is torn, was never acknowledged, and is ended by the next event"
+    } else {
+        ""
+    };
+    let found = format!(
+        "{}, {} KB in {}{torn}",
+        many(events, "event"),
+        bytes.div_ceil(1024),
+        many(files as u64, "file")
+    );
+    checks.add(NAME, Outcome::Ok, found, None);
+    if let Some((count, path)) = damaged {
+        let path = on_one_line(&path.display().to_string());
+        let found = format!(
+            "{} that {} no event, passed over: torn by a process that ended, or changed by somebody; the first in {path}",
+            many(count, "line"),
+            if count == 1 { "is" } else { "are" },
+        );
+        let hint = format!("grep -nv '^{{\"seq\":' {path}");
+        checks.add(NAME, Outcome::Warning, found, Some(&hint));
+    }
+    Ok(())
+}
+
+/// The board that is remembered, so that the log need not be read from its beginning.
+fn check_board(context: &Context, checks: &mut Checks, mesh: &mut Mesh) -> Result<(), MeshError> {
+    const NAME: &str = "mesh, board";
+    let path = mesh.folder().join("board.json");
+    let remembered = mesh.remembered();
+    let last = mesh.board()?.seq;
+    if remembered == 0 && context.disk.exists(&path)? {
+        let found = "what is remembered of it is of another form, and is passed over: the log is read from its beginning";
+        let hint = format!("rm {}", on_one_line(&path.display().to_string()));
+        checks.add(NAME, Outcome::Warning, found, Some(&hint));
+    } else {
+        checks.add(NAME, Outcome::Ok, format!("as of event {last}"), None);
+    }
+    Ok(())
+}
+
+fn check_bridge(context: &Context, checks: &mut Checks, mesh: &mut Mesh) -> Result<(), MeshError> {
+    const NAME: &str = "mesh, bridge file";
+    let bridge = Bridge::of(&context.disk, mesh);
+    let path = on_one_line(&bridge.path().display().to_string());
+    let found = context.disk.stat(bridge.path())?;
+    if found.is_some_and(|found| found.kind != EntryKind::File) {
+        let found = format!("{path} is no file, and is left alone: neither read nor written");
+        let hint = format!("mv {path} {path}.other");
+        checks.add(NAME, Outcome::Warning, found, Some(&hint));
+        return Ok(());
+    }
+    let added = context.disk.list_dir(bridge.drop_ins())?;
+    let added = added
+        .iter()
+        .filter(|entry| entry.kind == EntryKind::File)
+        .count();
+    if added > 0 {
+        let found = format!("{} not taken over yet", many(added as u64, "addition"));
+        checks.add(NAME, Outcome::Warning, found, Some(MENDS));
+    }
+    let Some(bytes) = context.disk.read_if_there(bridge.path())? else {
+        checks.add(NAME, Outcome::Ok, "none yet", Some(MENDS));
+        return Ok(());
+    };
+    let board = mesh.board()?;
+    match Document::read(&bytes) {
+        Err(error) => {
+            let found = format!("not taken over: {error}");
+            checks.add(NAME, Outcome::Warning, on_one_line(&found), Some(MENDS));
+        }
+        Ok(_) if Document::of(board).to_bytes() == bytes => {
+            let found = format!("in step with the log, revision {}", board.rev);
+            checks.add(NAME, Outcome::Ok, found, None);
+        }
+        Ok(document) => {
+            let shown = document.revision().unwrap_or_default();
+            let found = format!(
+                "not in step with the log: it shows revision {shown} and what somebody wrote, the log is at {}; the next \
+                 verb or hook brings them in line",
+                board.rev
+            );
+            checks.add(NAME, Outcome::Warning, found, Some(MENDS));
+        }
+    }
+    Ok(())
+}
+
+/// What sessions hold that are gone, and what has run out.
+fn check_held(checks: &mut Checks, board: &Board, ended: &[Session], now: Timestamp) {
+    const NAME: &str = "mesh, leases and claims";
+    let is_gone = |by: &AgentName, session: Option<&str>| {
+        let mut ended = ended.iter();
+        session.is_some_and(|id| ended.any(|ended| ended.is(by, id)))
+    };
+    let leases = board.leases.iter().filter(|lease| lease.until > now);
+    let (gone, live): (Vec<_>, Vec<_>) =
+        leases.partition(|lease| is_gone(&lease.by, lease.session_id.as_deref()));
+    let claims = board
+        .tasks
+        .iter()
+        .filter(|task| task.status == Status::InProgress);
+    let claims = claims.filter_map(|task| task.claim.as_ref());
+    let (left, held): (Vec<_>, Vec<_>) = claims
+        .partition(|claim| claim.until <= now || is_gone(&claim.by, claim.session_id.as_deref()));
+    let found = format!(
+        "{} and {} held",
+        many(live.len() as u64, "lease"),
+        many(held.len() as u64, "claim")
+    );
+    checks.add(NAME, Outcome::Ok, found, None);
+    if !gone.is_empty() || !left.is_empty() {
+        let found = format!(
+            "{} and {} of sessions that are gone or late, given back by the next verb or hook",
+            many(gone.len() as u64, "lease"),
+            many(left.len() as u64, "claim")
+        );
+        checks.add(
+            NAME,
+            Outcome::Warning,
+            found,
+            Some("callosum mesh task list"),
+        );
+    }
+}
+
+/// What nobody has been handed or has begun.
+fn check_waiting(checks: &mut Checks, board: &Board, now: Timestamp) {
+    const NAME: &str = "mesh, waiting";
+    let Tally {
+        waiting,
+        oldest_waits,
+        dead,
+        pending,
+        ..
+    } = board.tally(now);
+    let oldest = match waiting {
+        0 => String::new(),
+        _ => format!(", the oldest for {} s", oldest_waits.as_secs()),
+    };
+    let found = format!(
+        "{}{oldest}, {}",
+        many(waiting, "message"),
+        many(pending, "task")
+    );
+    checks.add(NAME, Outcome::Ok, found, None);
+    if dead > 0 {
+        let found = format!("{} that could not be handed over", many(dead, "message"));
+        let hint = Some("callosum mesh message list --dead");
+        checks.add(NAME, Outcome::Warning, found, hint);
+    }
+}
+
+fn check_daemon(context: &Context, checks: &mut Checks, folder: &Path) {
+    const NAME: &str = "mesh, daemon";
+    const AGAIN: &str = "callosum serve stop && callosum serve --detach";
+    let note = context
+        .disk
+        .exists(&folder.join("serve.json"))
+        .unwrap_or(false);
+    let Ok(answer) = running(folder) else {
+        if note {
+            let found = "does not answer, and has left its note: it was killed, or hangs";
+            checks.add(
+                NAME,
+                Outcome::Warning,
+                found,
+                Some("callosum serve --detach"),
+            );
+        } else {
+            let found = "none; verbs and hooks work on the files";
+            checks.add(NAME, Outcome::Ok, found, None);
+        }
+        return;
+    };
+    let serving: Option<Serving> = serde_json::from_value(answer["serving"].clone()).ok();
+    let Some(serving) = serving else {
+        let found = "answers something that this version does not know";
+        return checks.add(NAME, Outcome::Warning, found, Some(AGAIN));
+    };
+    let origin = context.disk.read_if_there(&folder.join("origin"));
+    let origin = origin.ok().flatten().unwrap_or_default();
+    if origin.trim_ascii() != serving.origin.as_bytes() {
+        let found = format!(
+            "process {} serves another log than the one that is here",
+            serving.pid
+        );
+        checks.add(NAME, Outcome::Warning, found, Some(AGAIN));
+    } else if serving.version == env!("CARGO_PKG_VERSION") {
+        let found = format!("process {}, since {}", serving.pid, serving.started);
+        checks.add(NAME, Outcome::Ok, found, None);
+    } else {
+        let found = format!(
+            "process {} is version {}",
+            serving.pid,
+            on_one_line(&serving.version)
+        );
+        checks.add(NAME, Outcome::Warning, found, Some(AGAIN));
+    }
+    for unserved in &serving.unserved {
+        let found = format!(
+            "{} are not served at {}: {}",
+            unserved.what, unserved.address, unserved.reason
+        );
+        let hint = format!(
+            "callosum serve stop && callosum serve --detach --{} off",
+            unserved.what
+        );
+        checks.add(NAME, Outcome::Warning, on_one_line(&found), Some(&hint));
+    }
+    let last = answer["last_seq"].as_u64().unwrap_or_default();
+    let sinks: Vec<SinkStatus> =
+        serde_json::from_value(answer["sinks"].clone()).unwrap_or_default();
+    for sink in sinks.iter().filter(|sink| !sink.is_well) {
+        let why = sink.reason.as_deref().unwrap_or("no answer");
+        let found = format!(
+            "sink {} takes nothing: {why}; it is at {}, the log at {last}",
+            sink.name, sink.cursor
+        );
+        let hint = Some("callosum serve status");
+        checks.add(NAME, Outcome::Warning, on_one_line(&found), hint);
+    }
+}

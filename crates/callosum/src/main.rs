@@ -15,6 +15,7 @@ mod committed;
 mod config;
 mod daemon;
 mod hook;
+mod machine_mesh;
 mod mcp;
 mod registration;
 mod sources;

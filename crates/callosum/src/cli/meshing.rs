@@ -7,7 +7,7 @@
 use std::{path::Path, time::Duration};
 
 use callosum_evidence::terminal::on_one_line;
-use callosum_host::{DiskError, LockError, LockFile, disk::EntryKind, machine};
+use callosum_host::{DiskError, LockError, LockFile, disk::EntryKind};
 use callosum_mesh::{
     Mesh, MeshError,
     agent::AgentName,
@@ -25,6 +25,7 @@ use super::{
 use crate::{
     config::{MeshSettings, MeshSettingsError, SinkSetting},
     daemon::{Serving, SinkStatus, running},
+    machine_mesh,
     ui::{CommandError, Exit, many},
 };
 
@@ -50,8 +51,7 @@ pub(super) fn check(context: &Context, checks: &mut Checks) {
         }
     }
     check_lock(context, checks, &folder);
-    let name = machine::name().unwrap_or_else(|| "unknown".to_owned());
-    let opened = Mesh::open(&context.disk, &context.clock, &context.ids, &folder, &name);
+    let opened = machine_mesh::open(&context.disk, &context.clock, &context.ids, &folder);
     let looked = opened.and_then(|mut mesh| {
         check_log(checks, mesh.journal())?;
         check_board(context, checks, &mut mesh)?;
@@ -83,7 +83,7 @@ fn is_begun(context: &Context, folder: &Path) -> Result<bool, String> {
             Err(format!("{} is no folder", folder.display()))
         }
         Some(EntryKind::Folder | EntryKind::Link) | None => {
-            let origin = context.disk.exists(&folder.join("origin"));
+            let origin = machine_mesh::is_begun(&context.disk, folder);
             origin.map_err(|error| one_line(&error))
         }
     }

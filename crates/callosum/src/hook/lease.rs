@@ -17,8 +17,7 @@ use std::{
 
 use callosum_agents::client::Client;
 use callosum_guard::{Decision, Verdict};
-use callosum_host::machine;
-use callosum_mesh::{Mesh, Voice, board::Lease, warning};
+use callosum_mesh::{Voice, board::Lease, warning};
 
 use super::{
     changed::Changed,
@@ -26,7 +25,10 @@ use super::{
     judge::Judged,
     place::Place,
 };
-use crate::config::{Homes, LeaseMode, MeshSettings};
+use crate::{
+    config::{Homes, LeaseMode, MeshSettings},
+    machine_mesh,
+};
 
 /// The rule that is named.
 const RULE: &str = "mesh.lease";
@@ -44,7 +46,16 @@ pub(super) fn judged(
     if judged.verdict.decision == Decision::Block {
         return judged;
     }
-    let Some((held, remark)) = held(client, event, place) else {
+    let voice = client.and_then(|client| {
+        Some(Voice {
+            session_id: event.session.clone(),
+            ..Voice::of(client.program.parse().ok()?)
+        })
+    });
+    let Some(voice) = voice else {
+        return judged;
+    };
+    let Some((held, remark)) = held(&voice, event, place) else {
         return judged;
     };
     let mut remarks = judged.remarks;
@@ -53,7 +64,7 @@ pub(super) fn judged(
         verdict: Verdict {
             decision: Decision::Block,
             rule: Some(RULE.to_owned()),
-            reason: Some(warning(&held)),
+            reason: Some(warning(&held, &voice.agent).trim_end().to_owned()),
             ..Verdict::default()
         },
         permitted: Vec::new(),
@@ -63,7 +74,7 @@ pub(super) fn judged(
 
 /// The leases of others on what is changed, where those are to block; with what is wrong with the configuration.
 fn held(
-    client: Option<&Client>,
+    voice: &Voice,
     event: &Arc<Event>,
     place: &Arc<Place>,
 ) -> Option<(Vec<Lease>, Option<String>)> {
@@ -77,11 +88,7 @@ fn held(
         Err(error) => Some(error.to_string()),
     };
     let folder = homes.mesh();
-    let voice = Voice {
-        session_id: event.session.clone(),
-        ..Voice::of(client?.program.parse().ok()?)
-    };
-    let (event, place) = (Arc::clone(event), Arc::clone(place));
+    let (event, place, voice) = (Arc::clone(event), Arc::clone(place), voice.clone());
     let held = in_time(move || of_others(&event, &place, &folder, &voice))??;
     (!held.is_empty()).then_some((held, remark))
 }
@@ -91,12 +98,11 @@ fn held(
 fn of_others(event: &Event, place: &Place, folder: &Path, voice: &Voice) -> Option<Vec<Lease>> {
     let (disk, environment) = (&place.disk, &place.environment);
     let changed = Changed::by(disk, &event.action, &place.facts);
-    if changed.is_empty() || !disk.exists(&folder.join("origin")).ok()? {
+    if changed.is_empty() || !machine_mesh::is_begun(disk, folder).ok()? {
         return None;
     }
-    let name = machine::name().unwrap_or_else(|| "unknown".to_owned());
     let (clock, ids) = (environment.clock().ok()?, environment.ids().ok()?);
-    let mut mesh = Mesh::open(disk, &clock, &ids, folder, &name).ok()?;
+    let mut mesh = machine_mesh::open(disk, &clock, &ids, folder).ok()?;
     mesh.held_against(|file| changed.takes_in(file), voice).ok()
 }
 

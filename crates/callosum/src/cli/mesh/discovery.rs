@@ -76,7 +76,7 @@ pub(super) fn run(context: &Context, command: &DiscoveryCommand) -> Result<(), C
                 id: id.clone(),
                 content: args.content.clone(),
             };
-            act(context, &args.speaker, order)?;
+            args.speaker.give(context, order)?;
             if context.ui.json {
                 return list(context);
             }
@@ -85,13 +85,9 @@ pub(super) fn run(context: &Context, command: &DiscoveryCommand) -> Result<(), C
         DiscoveryCommand::List(_) => list(context),
         DiscoveryCommand::Remove(args) => {
             let discovery = args.id.clone();
-            act(context, &args.speaker, Order::Forget { discovery })
+            args.speaker.give(context, Order::Forget { discovery })
         }
     }
-}
-
-fn act(context: &Context, speaker: &SpeakerArgs, order: Order) -> Result<(), CommandError> {
-    open::given(context, order, &speaker.voice(context)).map(drop)
 }
 
 /// All discoveries, oldest first.

@@ -103,7 +103,7 @@ pub(super) fn run(context: &Context, command: &LeaseCommand) -> Result<(), Comma
                 why: args.why.clone(),
                 anyway: args.anyway,
             };
-            act(context, &args.speaker, order)?;
+            args.speaker.give(context, order)?;
             list(context, |lease| lease.path == path)
         }
         LeaseCommand::Release(args) => {
@@ -112,7 +112,7 @@ pub(super) fn run(context: &Context, command: &LeaseCommand) -> Result<(), Comma
                 anyway: args.anyway,
                 token: args.token,
             };
-            act(context, &args.speaker, order)
+            args.speaker.give(context, order)
         }
         LeaseCommand::List(_) => list(context, |_| true),
     }
@@ -126,10 +126,6 @@ pub(crate) fn absolute(context: &Context, path: &std::path::Path) -> Result<Stri
         CommandError::because(Exit::Usage, what, &error)
     })?;
     Ok(real.to_string_lossy().into_owned())
-}
-
-fn act(context: &Context, speaker: &SpeakerArgs, order: Order) -> Result<(), CommandError> {
-    open::given(context, order, &speaker.voice(context)).map(drop)
 }
 
 /// The leases that hold, by path.

@@ -162,7 +162,7 @@ pub(super) fn run(context: &Context, command: &MessageCommand) -> Result<(), Com
         MessageCommand::List(args) => list(context, args),
         MessageCommand::Retry(args) => {
             let message = args.message.clone();
-            act(context, &args.speaker, Order::Retry { message })
+            args.speaker.give(context, Order::Retry { message })
         }
         MessageCommand::Drop(args) => {
             let order = Order::Move {
@@ -170,7 +170,7 @@ pub(super) fn run(context: &Context, command: &MessageCommand) -> Result<(), Com
                 receipt: Receipt::Dropped,
                 evidence: Some("callosum mesh message drop".to_owned()),
             };
-            act(context, &args.speaker, order)
+            args.speaker.give(context, order)
         }
     }
 }
@@ -184,7 +184,7 @@ fn send(context: &Context, args: &SendArgs) -> Result<(), CommandError> {
         reply_to: args.reply_to.clone(),
         ttl_seconds: args.ttl,
     };
-    act(context, &args.speaker, order)?;
+    args.speaker.give(context, order)?;
     if context.ui.json {
         show(context, |message| message.id == id)?;
     } else {
@@ -200,10 +200,6 @@ fn send(context: &Context, args: &SendArgs) -> Result<(), CommandError> {
     let why = dead.evidence.clone().unwrap_or_default();
     let what = format!("the message is kept and not delivered: {why}");
     Err(CommandError::new(Exit::No, what).hint(format!("callosum mesh message retry {id}")))
-}
-
-fn act(context: &Context, speaker: &SpeakerArgs, order: Order) -> Result<(), CommandError> {
-    open::given(context, order, &speaker.voice(context)).map(drop)
 }
 
 fn read(context: &Context, args: &ReadArgs) -> Result<(), CommandError> {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use callosum_evidence::terminal::on_one_line;
-use callosum_host::{machine, process::Identity};
+use callosum_host::process::Identity;
 use callosum_mesh::{
     Mesh, MeshError, Voice,
     board::{Order, Refusal},
@@ -15,6 +15,7 @@ use callosum_mesh::{
 use crate::{
     cli::context::Context,
     config::{MeshSettings, MeshSettingsError},
+    machine_mesh,
     ui::{CommandError, Exit, many},
 };
 
@@ -25,11 +26,10 @@ const BY_TOOLS: &str =
 /// The mesh of this machine, which is made where there is none yet.
 pub(super) fn mesh(context: &Context) -> Result<Mesh, CommandError> {
     let folder = context.project.homes.mesh();
-    let name = machine::name().unwrap_or_else(|| "unknown".to_owned());
     let (clock, ids) = (&context.clock, &context.ids);
     let path = &context.project.homes.user_config;
     let settings = MeshSettings::load(&context.disk, path).map_err(|error| unusable(&error))?;
-    let mesh = Mesh::open(&context.disk, clock, ids, &folder, &name);
+    let mesh = machine_mesh::open(&context.disk, clock, ids, &folder);
     let mesh = mesh.map_err(|error| explain(&error))?;
     Ok(mesh.with_matrix(settings.matrix))
 }

@@ -1,10 +1,11 @@
 //! Who speaks: [`SpeakerArgs`] of the command line, else the client, by its environment; [`asking`] of a tool.
 
-use callosum_mesh::{Voice, agent::AgentName};
+use callosum_mesh::{Voice, agent::AgentName, board::Order};
 use callosum_session::trajectory::Agent;
 use clap::Args;
 
-use crate::cli::context::Context;
+use super::open;
+use crate::{cli::context::Context, ui::CommandError};
 
 /// A client's mark in the environment of what it runs, its agent's name, and the variable with its
 /// session, where there is one.
@@ -54,6 +55,11 @@ impl SpeakerArgs {
             pane_id: text("TMUX_PANE"),
             cwd: Some(context.folder.to_string_lossy().into_owned()),
         }
+    }
+
+    /// Does what they want done.
+    pub(super) fn give(&self, context: &Context, order: Order) -> Result<(), CommandError> {
+        open::given(context, order, &self.voice(context)).map(drop)
     }
 }
 

@@ -1,11 +1,10 @@
 //! [`MeshStatus`]: how the mesh of this machine stands, for who looks at everything at once.
 
-use callosum_host::machine;
-use callosum_mesh::{Mesh, MeshError, board::Tally};
+use callosum_mesh::{MeshError, board::Tally};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{cli::context::Context, ui::many};
+use crate::{cli::context::Context, machine_mesh, ui::many};
 
 /// How the mesh stands.
 #[derive(Debug, JsonSchema, Serialize)]
@@ -28,12 +27,11 @@ impl MeshStatus {
     /// How it stands; `None` where there is none yet. Locks, mends and makes nothing.
     pub(crate) fn gather(context: &Context) -> Result<Option<Self>, MeshError> {
         let folder = context.project.homes.mesh();
-        if !context.disk.exists(&folder.join("origin"))? {
+        if !machine_mesh::is_begun(&context.disk, &folder)? {
             return Ok(None);
         }
-        let name = machine::name().unwrap_or_else(|| "unknown".to_owned());
         let (clock, ids) = (&context.clock, &context.ids);
-        let mut mesh = Mesh::open(&context.disk, clock, ids, &folder, &name)?;
+        let mut mesh = machine_mesh::open(&context.disk, clock, ids, &folder)?;
         let now = mesh.journal().now();
         let Tally {
             waiting,

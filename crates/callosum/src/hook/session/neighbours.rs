@@ -14,7 +14,7 @@ use std::{
 
 use callosum_agents::client::Client;
 use callosum_evidence::tokens;
-use callosum_host::{Disk, disk::EntryKind, machine, process::Identity};
+use callosum_host::{Disk, disk::EntryKind, process::Identity};
 use callosum_mesh::{
     Mesh, MeshError, Voice,
     agent::{AgentName, AgentNameError},
@@ -31,7 +31,7 @@ use crate::{
         event::{Action, Event},
         place::{facts, folders},
     },
-    sources,
+    machine_mesh, sources,
 };
 
 /// Most tokens that a session is told at its beginning, of its own project and of the others together
@@ -122,13 +122,12 @@ impl Neighbours {
         let folder = homes.mesh();
         let found = disk.stat(&folder)?.map(|found| found.kind);
         let is_in_the_way = matches!(found, Some(EntryKind::File | EntryKind::Other));
-        if !is_in_the_way && !disk.exists(&folder.join("origin"))? {
+        if !is_in_the_way && !machine_mesh::is_begun(&disk, &folder)? {
             return Ok(None);
         }
         let agent: AgentName = client.program.parse()?;
-        let name = machine::name().unwrap_or_else(|| "unknown".to_owned());
         let (clock, ids) = (environment.clock()?, environment.ids()?);
-        let mesh = Mesh::open(&disk, &clock, &ids, &folder, &name)?;
+        let mesh = machine_mesh::open(&disk, &clock, &ids, &folder)?;
         // One that is broken is told where there is room for it; the seed's holds meanwhile.
         let (settings, fault) = match MeshSettings::load(&disk, &homes.user_config) {
             Ok(settings) => (settings, None),
@@ -229,7 +228,7 @@ impl Neighbours {
         let held = self
             .mesh
             .held_against(|file| changed.takes_in(file), &self.voice);
-        met.text = warning(&met.keep(held).unwrap_or_default());
+        met.text = warning(&met.keep(held).unwrap_or_default(), &self.voice.agent);
         let own = self.disk.canonicalize(self.mesh.folder());
         let own = own.unwrap_or_else(|_| self.mesh.folder().to_owned());
         // Nobody has a lease on what all may edit.

@@ -233,8 +233,9 @@ fn grounded(grounding: &Grounding, config: &Config, threshold: &Threshold) -> St
             grounding.ratio()
         ),
         format!(
-            "add evidence (callosum session cite {time} PLACE), or mark it [ASSUMPTION], which says \
-             so and does not raise the ratio"
+            "add evidence that holds (callosum session cite {time} PLACE), which stands in for what \
+             holds no more; or mark it [ASSUMPTION] (callosum session cite {time} --assume), which \
+             says so and does not raise the ratio"
         ),
     ];
     said.extend(complaints);

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     bead::{Bead, BeadId, evidence_value},
-    evidence::{Evidence, QuoteError, Tree},
+    evidence::{Evidence, QuoteError, Standing, Tree},
     notes::{Decision, Notes},
     statement::{MOST_TITLE_WORDS, Redaction, is_short_title, title_of},
     step::{BeadChange, Held, Intent, NoteChange, Session, SessionError, Written, second},
@@ -57,6 +57,8 @@ pub struct Decided {
     /// The current bead where it could not be written to, and why: notes and trajectory have the
     /// decision all the same.
     pub passed_over: Option<(String, String)>,
+    /// What it leans on no more, since it did not hold any more.
+    pub replaced: Vec<(Evidence, Standing)>,
     /// Secrets that were taken out before anything was written.
     pub redacted: Vec<Kind>,
     /// Where it stands in the trajectory.
@@ -189,80 +191,10 @@ impl Held<'_> {
             decision,
             bead: bead.filter(|_| passed_over.is_none()),
             passed_over,
+            replaced: Vec::new(),
             redacted: redaction.kinds,
             written,
         })
-    }
-
-    /// Adds evidence to the decision of this time, in all three places.
-    pub fn cite(&self, ts: &str, places: &[Evidence]) -> Result<Decided, DecideError> {
-        let session = &self.session;
-        let notes = session.notes()?;
-        let known = notes.map(|notes| notes.decisions()).unwrap_or_default();
-        let Some(decision) = known.into_iter().find(|decision| decision.ts == ts) else {
-            return Err(DecideError::NoDecision { ts: ts.to_owned() });
-        };
-        let tree = Tree::new(session.disk, &session.zones.tree);
-        let mut new = Vec::new();
-        for place in places {
-            new.push(tree.quote(place)?);
-        }
-        let mut decision = decision;
-        let words = decision.words().to_owned();
-        decision.decision = words;
-        for evidence in &new {
-            if !decision.evidence.contains(evidence) {
-                decision.evidence.push(evidence.clone());
-            }
-        }
-        decision.is_assumption = false;
-        decision.is_user_input = false;
-        let bead = self.bead_of(ts)?;
-        let record = cite_record(session.agent.as_str(), &decision, None, bead.as_ref(), None);
-        let values: Vec<Value> = new.iter().map(evidence_value).collect();
-        let intent = Intent {
-            format: 1,
-            agent: session.agent.to_string(),
-            day: second(session.clock.now())[..10].to_owned(),
-            notes: vec![NoteChange::Evidence {
-                ts: ts.to_owned(),
-                written: new.iter().filter_map(Evidence::written).collect(),
-            }],
-            bead: bead.as_ref().map(|id| {
-                let change = BeadChange::Evidence {
-                    ts: ts.to_owned(),
-                    evidence: values,
-                };
-                (id.to_string(), vec![change])
-            }),
-            records: vec![record],
-        };
-        let written = self.commit(&intent)?;
-        Ok(Decided {
-            decision,
-            bead,
-            passed_over: None,
-            redacted: Vec::new(),
-            written,
-        })
-    }
-
-    /// The current bead, where it has the decision of this time.
-    fn bead_of(&self, ts: &str) -> Result<Option<BeadId>, SessionError> {
-        let notes = self.session.notes()?;
-        let active = notes.map(|notes| notes.active()).unwrap_or_default();
-        let id = active.bead.and_then(|id| BeadId::new(&id));
-        let Some(id) = id else { return Ok(None) };
-        let sheet = match self.session.bead(&id) {
-            Ok(sheet) => sheet,
-            Err(SessionError::Zone(error)) => return Err(error.into()),
-            Err(_) => return Ok(None),
-        };
-        let decisions = crate::bead::Bead::of(sheet.members()).decisions;
-        Ok(decisions
-            .iter()
-            .any(|decision| decision.ts == ts)
-            .then_some(id))
     }
 }
 

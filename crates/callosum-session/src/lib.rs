@@ -13,6 +13,7 @@
 pub mod bead;
 pub mod budget;
 pub mod checkpoint;
+mod cite;
 mod config;
 mod crossing;
 mod decide;

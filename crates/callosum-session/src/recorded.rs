@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::{
     bead::{Bead, BeadId, Mark},
     fork::Source,
-    grounding::{ClaimKind, claim_of},
+    grounding::{ClaimKind, claim_of, revision_of},
     notes::{Decision, Notes},
     statement::{Redaction, title_of},
     step::{Held, Session, SessionError, second},
@@ -44,6 +44,8 @@ pub(crate) struct Lost {
     pub(crate) decision: Decision,
     /// Who still has it.
     pub(crate) from: Source,
+    /// Which of the records of its evidence it is.
+    revision: u32,
 }
 
 /// What the notes do not lack, by its time.
@@ -112,7 +114,8 @@ impl Session<'_> {
                     }
                     "cite" if record.text("decision").is_empty() => claims.push(record),
                     "cite" if lacking.may_have(record.text("decision")) => {
-                        keep(&mut known, decided(&record), Source::Trajectory);
+                        let revision = revision_of(&record);
+                        keep(&mut known, decided(&record), Source::Trajectory, revision);
                     }
                     _ => {}
                 }
@@ -121,7 +124,7 @@ impl Session<'_> {
         recorded.bead = of_bead.1;
         for decision in self.of_beads(&lacking)? {
             if !known.contains_key(&decision.ts) {
-                keep(&mut known, Some(decision), Source::Bead);
+                keep(&mut known, Some(decision), Source::Bead, 0);
             }
         }
         let mut words: HashMap<String, String> = words_of(&in_notes);
@@ -137,7 +140,7 @@ impl Session<'_> {
             if let Some(decision) = claimed {
                 words.insert(decision.ts.clone(), decision.decision.clone());
                 if lacking.may_have(&decision.ts) {
-                    keep(&mut known, Some(decision), Source::Trajectory);
+                    keep(&mut known, Some(decision), Source::Trajectory, 0);
                 }
             }
         }
@@ -207,22 +210,39 @@ impl Held<'_> {
     }
 }
 
-/// A later record of a decision stands in for the earlier one, and has of it what it does not say.
-fn keep(known: &mut BTreeMap<String, Lost>, decision: Option<Decision>, from: Source) {
-    let Some(mut decision) = decision else { return };
-    if let Some(before) = known.remove(&decision.ts) {
-        let before = before.decision;
-        decision.rationale = decision.rationale.or(before.rationale);
+/// A later record of a decision stands in for the earlier one, and has of it what it does not say;
+/// evidence of an earlier revision is not taken over.
+fn keep(
+    known: &mut BTreeMap<String, Lost>,
+    decision: Option<Decision>,
+    from: Source,
+    revision: u32,
+) {
+    let Some(decision) = decision else { return };
+    let new = Lost {
+        decision,
+        from,
+        revision,
+    };
+    let (earlier, mut lost) = match known.remove(&new.decision.ts) {
+        None => (None, new),
+        Some(before) if before.revision > new.revision => (Some(new), before),
+        Some(before) => (Some(before), new),
+    };
+    if let Some(earlier) = earlier {
+        let (decision, before) = (&mut lost.decision, earlier.decision);
+        decision.rationale = decision.rationale.take().or(before.rationale);
         if decision.scenarios.is_empty() {
             decision.scenarios = before.scenarios;
         }
-        for cited in before.evidence {
+        let is_of_one = earlier.revision == lost.revision;
+        for cited in before.evidence.into_iter().filter(|_| is_of_one) {
             if !decision.evidence.contains(&cited) {
                 decision.evidence.push(cited);
             }
         }
     }
-    known.insert(decision.ts.clone(), Lost { decision, from });
+    known.insert(lost.decision.ts.clone(), lost);
 }
 
 /// The decision that a record of ours has.

@@ -17,7 +17,7 @@ mod view;
 pub(crate) use self::{
     beads::ReadError,
     index::Mark,
-    view::{evidence_of, evidence_value, needed},
+    view::{REPLACES, evidence_of, evidence_value, needed},
 };
 pub use self::{
     beads::{Beads, Listing, Oddity, Unread},

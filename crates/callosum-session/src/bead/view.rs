@@ -99,7 +99,7 @@ impl Bead {
             assignee: Some(text("assignee")).filter(|name| !name.is_empty()),
             needs,
             blockers,
-            decisions: list("decisions").iter().filter_map(decision).collect(),
+            decisions: decisions(&list("decisions")),
             scenarios: list("test_scenarios")
                 .iter()
                 .map(|item| match item.get("name") {
@@ -155,6 +155,24 @@ pub(crate) fn needed(item: &Value) -> Option<String> {
     }
     let id = members.get("depends_on_id").or_else(|| members.get("id"))?;
     Some(plain(id)).filter(|id| !id.is_empty())
+}
+
+/// The member by which an entry's evidence stands in for what earlier entries of its decision have.
+pub(crate) const REPLACES: &str = "replaces_evidence";
+
+fn decisions(items: &[Value]) -> Vec<BeadDecision> {
+    let mut made: Vec<BeadDecision> = Vec::new();
+    for item in items {
+        let Some(entry) = decision(item) else {
+            continue;
+        };
+        if item.get(REPLACES) == Some(&Value::Bool(true)) {
+            let earlier = made.iter_mut().filter(|earlier| earlier.ts == entry.ts);
+            earlier.for_each(|earlier| earlier.evidence.clear());
+        }
+        made.push(entry);
+    }
+    made
 }
 
 fn decision(item: &Value) -> Option<BeadDecision> {

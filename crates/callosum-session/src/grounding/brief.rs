@@ -112,6 +112,8 @@ struct Plain<'l> {
     test_scenarios: Vec<String>,
     #[serde(default)]
     tokens: u64,
+    #[serde(default)]
+    revision: u32,
 }
 
 impl Plain<'_> {
@@ -130,6 +132,7 @@ impl Plain<'_> {
             kind: ClaimKind::named(Some(&self.grounding)),
             unread: cited - evidence.len(),
             evidence,
+            revision: self.revision,
             place: String::new(),
         }
     }
@@ -202,6 +205,7 @@ mod tests {
             "claim": "Use \"one\" pool", "title": "Use", "grounding": "citation", "tokens": 3,
             "evidence": [{"path": "${PROJECT_ROOT}/a.rs", "line": 2, "last_line": 3, "quote": "fn two()"}],
             "rationale": "so", "test_scenarios": ["x"], "bead_id": "bd-1", "session_id": "s",
+            "revision": 2,
         });
         let line = line.to_string();
         let quick = Brief::quickly(line.as_bytes(), 7).unwrap();
@@ -220,6 +224,7 @@ mod tests {
             "evidence",
             "bead_id",
             "tokens",
+            "revision",
             "path",
             "source",
             "quote",

@@ -50,6 +50,8 @@ pub struct Claim {
     pub evidence: Vec<Evidence>,
     /// Places that are named in a way that nobody can look up.
     pub unread: usize,
+    /// How often what the decision leans on was said anew before, across the files of all agents.
+    pub revision: u32,
     /// Where its record stands: `file:line`.
     pub place: String,
 }
@@ -67,7 +69,8 @@ impl Claim {
 }
 
 /// The claims of records. A later record of the same decision stands in for the earlier one; of
-/// two in files of different agents, whose order nobody knows, the one with more evidence.
+/// two in files of different agents, the one of the higher revision, and of one revision, whose order
+/// nobody knows, the one with more evidence.
 pub fn claims(records: &[(String, Record)]) -> Vec<Claim> {
     let cited = records.iter();
     let cited = cited.filter(|(_, record)| record.phase() == "cite");
@@ -89,7 +92,8 @@ pub(super) fn merged(all: impl Iterator<Item = Claim>) -> Vec<Claim> {
         if let Some(&known) = known {
             let before = &claims[known];
             let is_same_file = file(before) == file(&claim);
-            if is_same_file || before.evidence.len() <= claim.evidence.len() {
+            let weight = |claim: &Claim| (claim.revision, claim.evidence.len());
+            if is_same_file || weight(before) <= weight(&claim) {
                 claims[known] = claim;
             }
             continue;
@@ -157,6 +161,14 @@ pub(crate) fn claim_of(record: &Record) -> Claim {
         kind,
         evidence,
         unread,
+        revision: revision_of(record),
         place: String::new(),
     }
+}
+
+/// The revision that a record says it is; the first where it says none.
+pub(crate) fn revision_of(record: &Record) -> u32 {
+    let said = record.members.get("revision").and_then(Value::as_u64);
+    said.and_then(|revision| u32::try_from(revision).ok())
+        .unwrap_or_default()
 }

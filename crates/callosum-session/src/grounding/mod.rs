@@ -9,7 +9,10 @@ mod ratio;
 mod report;
 mod tally;
 
-pub(crate) use self::claim::claim_of;
+pub(crate) use self::{
+    brief::Brief,
+    claim::{claim_of, revision_of},
+};
 pub use self::{
     claim::{Claim, ClaimKind, claims},
     ratio::{Threshold, ThresholdError, shown_ratio},

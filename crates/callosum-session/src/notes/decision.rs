@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use crate::evidence::Evidence;
 
 /// What marks a decision that nothing in the tree confirms (Seed LOA §4.2).
-const ASSUMPTION: &str = "[ASSUMPTION]";
+pub(super) const ASSUMPTION: &str = "[ASSUMPTION]";
 
 /// What marks a decision that is the user's own word.
-const USER_INPUT: &str = "[USER INPUT]";
+pub(super) const USER_INPUT: &str = "[USER INPUT]";
 
 /// One entry of the Decision Log (Seed LOA §5.1).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

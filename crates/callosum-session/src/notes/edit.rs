@@ -3,7 +3,6 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    fmt::Write as _,
     ops::Range,
 };
 
@@ -94,47 +93,6 @@ impl Notes {
         (is_part && breaks_off).then_some(at)
     }
 
-    /// The document with further evidence of the decision of this time. `None` where there is no
-    /// such decision.
-    #[must_use]
-    pub fn with_evidence(&self, ts: &str, written: &[String]) -> Option<Self> {
-        let decisions = self.decisions();
-        let decision = decisions.iter().find(|decision| decision.ts == ts)?;
-        let lines = decision.line..decision.last_line;
-        let is_field = |line: usize, name: &str| {
-            let text = self.outline.text(&self.bytes, line);
-            text.trim_start().starts_with(&format!("**{name}"))
-        };
-        let missing: Vec<String> = {
-            let there = String::from_utf8_lossy(
-                &self.bytes[self.outline.lines[lines.start - 1].at.start
-                    ..self.outline.lines[lines.end - 1].next],
-            );
-            let is_new = |cited: &&String| !there.contains(cited.as_str());
-            written.iter().filter(is_new).cloned().collect()
-        };
-        if missing.is_empty() {
-            return Some(self.clone());
-        }
-        let eol = self.eol();
-        let evidence = lines.clone().find(|line| is_field(*line, "Evidence"));
-        let (after, mut text) = if let Some(heading) = evidence {
-            let end = (heading + 1..lines.end)
-                .find(|line| is_field(*line, "") || self.is_blank_line(*line))
-                .unwrap_or(lines.end);
-            (end, String::new())
-        } else {
-            let scenarios = lines.clone().find(|line| is_field(*line, "Test Scenarios"));
-            let end = scenarios.unwrap_or(lines.end);
-            (end, format!("**Evidence**:{eol}"))
-        };
-        for cited in missing {
-            let _ = write!(text, "- {cited}{eol}");
-        }
-        let at = self.line_start(after);
-        Some(self.spliced(at..at, &self.on_own_line(at, &text)))
-    }
-
     /// The document in which Active Context says this.
     #[must_use]
     pub fn with_active(&self, field: Field, value: &str) -> Self {
@@ -215,7 +173,7 @@ impl Notes {
     }
 
     /// How its lines end: as the first one does.
-    fn eol(&self) -> &'static str {
+    pub(super) fn eol(&self) -> &'static str {
         let first = self.outline.lines.first();
         match first.map(|line| line.next - line.at.end) {
             Some(2) => "\r\n",
@@ -313,7 +271,7 @@ impl Notes {
             .map_or(0, |line| line + 1)
     }
 
-    fn line_start(&self, line: usize) -> usize {
+    pub(super) fn line_start(&self, line: usize) -> usize {
         match self.outline.lines.get(line) {
             Some(line) => line.at.start,
             None => self.bytes.len(),
@@ -321,7 +279,7 @@ impl Notes {
     }
 
     /// A text that begins a line of its own, also where the one before has no end.
-    fn on_own_line(&self, at: usize, text: &str) -> String {
+    pub(super) fn on_own_line(&self, at: usize, text: &str) -> String {
         if at > 0 && self.bytes[at - 1] != b'\n' {
             format!("{}{text}", self.eol())
         } else {
@@ -329,7 +287,7 @@ impl Notes {
         }
     }
 
-    fn spliced(&self, at: Range<usize>, text: &str) -> Self {
+    pub(super) fn spliced(&self, at: Range<usize>, text: &str) -> Self {
         let bytes = [
             &self.bytes[..at.start],
             text.as_bytes(),
@@ -440,31 +398,6 @@ mod tests {
             ("a", "11:00Z")
         );
         assert_eq!(notes.questions(), ["why?"]);
-    }
-
-    #[test]
-    fn evidence_is_added_to_the_decision_that_it_is_for() {
-        let ts = "2026-01-01T00:00:00Z";
-        let notes = read(TEMPLATE).with_decision(&Decision {
-            evidence: Vec::new(),
-            ..decision(ts)
-        });
-        let cited = decision(ts).evidence[0].written().unwrap();
-        let once = notes
-            .with_evidence(ts, std::slice::from_ref(&cited))
-            .unwrap();
-        assert_eq!(once.decisions()[0].evidence, decision(ts).evidence);
-        assert_eq!(
-            once.with_evidence(ts, std::slice::from_ref(&cited))
-                .unwrap(),
-            once
-        );
-        let twice = once
-            .with_evidence(ts, &[cited.replace("pool", "loop")])
-            .unwrap();
-        assert_eq!(twice.decisions()[0].evidence.len(), 2);
-        assert_eq!(twice.decisions()[0].scenarios, ["one"]);
-        assert_eq!(twice.with_evidence("2026", &[]), None);
     }
 
     /// LOA-FMT-1: a merge that nobody has finished is neither written into nor lost.

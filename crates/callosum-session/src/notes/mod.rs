@@ -8,10 +8,12 @@
 mod decision;
 mod document;
 mod edit;
+mod evidence_change;
 mod outline;
 
 pub use self::{
     decision::Decision,
     document::{Active, Fault, Identifier, LARGEST_NOTES, Notes, TEMPLATE},
     edit::Field,
+    evidence_change::EvidenceChange,
 };

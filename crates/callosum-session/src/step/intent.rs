@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    bead::{Sheet, SheetError, Step, needed},
-    notes::{Decision, Field, Notes},
+    bead::{REPLACES, Sheet, SheetError, Step, needed},
+    notes::{Decision, EvidenceChange, Field, Notes},
 };
 
 /// The version of the file that an intent stands in.
@@ -29,10 +29,7 @@ pub(crate) struct Intent {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum NoteChange {
     Decision(Decision),
-    Evidence {
-        ts: String,
-        written: Vec<String>,
-    },
+    Evidence(EvidenceChange),
     Bead(String),
     Checkpoint(String),
     Reasoning(String),
@@ -47,7 +44,13 @@ pub(crate) enum NoteChange {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum BeadChange {
     Decision(Value),
-    Evidence { ts: String, evidence: Vec<Value> },
+    Evidence {
+        ts: String,
+        evidence: Vec<Value>,
+        /// Whether it stands in for what the bead has of the decision.
+        #[serde(default)]
+        replaces: bool,
+    },
     Scenario(Value),
     Handoff(Value),
     NextStep(String),
@@ -109,9 +112,7 @@ impl NoteChange {
     fn made(&self, notes: &Notes) -> Notes {
         match self {
             Self::Decision(decision) => notes.with_decision(decision),
-            Self::Evidence { ts, written } => notes
-                .with_evidence(ts, written)
-                .unwrap_or_else(|| notes.clone()),
+            Self::Evidence(change) => notes.with_evidence(change).unwrap_or_else(|| notes.clone()),
             Self::Bead(value) => notes.with_active(Field::Bead, value),
             Self::Checkpoint(value) => notes.with_active(Field::Checkpoint, value),
             Self::Reasoning(value) => notes.with_active(Field::Reasoning, value),
@@ -145,7 +146,16 @@ impl BeadChange {
             },
             Self::Need(id) => push_once("depends_on", &Value::String(id.clone())),
             Self::NeedNoMore(id) => without_need(sheet, id),
-            Self::Evidence { ts, evidence } => with_evidence(sheet, ts, evidence),
+            Self::Evidence {
+                ts,
+                evidence,
+                replaces: false,
+            } => with_evidence(sheet, ts, evidence),
+            Self::Evidence {
+                ts,
+                evidence,
+                replaces: true,
+            } => with_evidence_anew(sheet, ts, evidence),
             Self::Set(key, value) => {
                 let key = match key {
                     BeadKey::Title => "title",
@@ -200,5 +210,23 @@ fn with_evidence(sheet: &Sheet, ts: &str, evidence: &[Value]) -> Result<Sheet, S
     };
     let decision = decision.get("decision").cloned().unwrap_or_default();
     let item = serde_json::json!({"ts": ts, "decision": decision, "evidence": new});
+    sheet.with(&Step::Push("decisions", item))
+}
+
+/// The same with evidence that stands in for what there is of the decision.
+fn with_evidence_anew(sheet: &Sheet, ts: &str, evidence: &[Value]) -> Result<Sheet, SheetError> {
+    let list = sheet.members().get("decisions").and_then(Value::as_array);
+    let is_of = |item: &&Value| item.get("ts").and_then(Value::as_str) == Some(ts);
+    let mut entries = list.into_iter().flatten().filter(is_of);
+    let Some(last) = entries.next_back() else {
+        return Ok(sheet.clone());
+    };
+    let decision = last.get("decision").cloned().unwrap_or_default();
+    let item = serde_json::json!({
+        "ts": ts, "decision": decision, "evidence": evidence, REPLACES: true,
+    });
+    if *last == item {
+        return Ok(sheet.clone());
+    }
     sheet.with(&Step::Push("decisions", item))
 }

@@ -287,3 +287,109 @@ fn a_decision_is_shown_with_what_it_leans_on() {
     held.cite(&ts, std::slice::from_ref(&evidence)).unwrap();
     assert!(told().contains("Decided: It may be so [verified]\n"));
 }
+
+/// LOA-GRD-1, LOA-CHK-1: a citation that drifted is made good by a new one, whoever cites it and
+/// whatever else the decision leans on, in all three files; the records keep what was.
+#[test]
+fn a_drifted_citation_is_made_good_by_a_new_one() {
+    let ground = Place::new();
+    let id = ground.with_current_bead(&["go on"]);
+    let write = |name: &str, text: &str| {
+        let path = ground.zones.tree.join(name);
+        ground.disk.replace(&path, text.as_bytes(), 0o644).unwrap();
+    };
+    write("b.rs", "fn gone() {}\n");
+    let place = |text: &str| Evidence::parse(text, Relative::Accepted).unwrap();
+    let made = ground.session().hold().unwrap().decide(&NewDecision {
+        decision: "Use one".to_owned(),
+        places: ["a.rs:1", "a.rs:2", "b.rs:1"].map(place).to_vec(),
+        ..NewDecision::default()
+    });
+    let ts = made.unwrap().decision.ts;
+    write("a.rs", "fn other(of: u8) {}\nfn two() {}\n");
+    ground
+        .disk
+        .remove_file(&ground.zones.tree.join("b.rs"))
+        .unwrap();
+    let config = Config::default();
+    let blocked = ground.check(&config);
+    assert!(!blocked.permits());
+    let hint = format!("callosum session cite {ts} --assume");
+    assert!(blocked.steps[0].said[2].contains(&hint));
+
+    // Another agent than the one that decided it, so nobody knows the order of the two files.
+    for agent in ["an-earlier-one", "zz-a-later-one"] {
+        let session = ground.session_of(Agent::new(agent).unwrap());
+        let cited = session
+            .hold()
+            .unwrap()
+            .cite(&ts, &[place("a.rs:1")])
+            .unwrap();
+        let identifiers: Vec<String> = cited
+            .replaced
+            .iter()
+            .map(|(gone, _)| gone.identifier())
+            .collect();
+        if agent == "an-earlier-one" {
+            let gone = ["${PROJECT_ROOT}/a.rs:1", "${PROJECT_ROOT}/b.rs:1"];
+            assert_eq!(identifiers, gone);
+        } else {
+            assert_eq!(identifiers, [""; 0]);
+        }
+        let check = ground.check(&config);
+        assert!(check.permits(), "{:?}", check.steps[0].said);
+        assert_eq!(check.steps[4].outcome, Outcome::Passed);
+    }
+    let notes = ground.session().notes().unwrap().unwrap();
+    let places = |evidence: &[Evidence]| {
+        evidence
+            .iter()
+            .map(Evidence::identifier)
+            .collect::<Vec<_>>()
+    };
+    let now = ["${PROJECT_ROOT}/a.rs:2", "${PROJECT_ROOT}/a.rs:1"];
+    assert_eq!(places(&notes.decisions()[0].evidence), now);
+    let sheet = ground.session().bead(&id).unwrap();
+    let in_bead = Bead::of(sheet.members()).decisions;
+    let held: Vec<String> = in_bead
+        .iter()
+        .flat_map(|made| places(&made.evidence))
+        .collect();
+    assert_eq!(held, now);
+    assert!(sheet.text().contains("fn gone() {}"), "what was is kept");
+
+    // What is lost comes back as it was said last.
+    let path = ground.zones.notes();
+    ground
+        .disk
+        .replace(&path, callosum_session::notes::TEMPLATE.as_bytes(), 0o644)
+        .unwrap();
+    ground
+        .session()
+        .hold()
+        .unwrap()
+        .heal(&crate::lost::Nothing)
+        .unwrap();
+    let notes = ground.session().notes().unwrap().unwrap();
+    assert_eq!(places(&notes.decisions()[0].evidence), now);
+
+    write("a.rs", "");
+    assert!(!ground.check(&config).permits());
+    ground.session().hold().unwrap().assume(&ts).unwrap();
+    let assumed = ground.check(&config);
+    assert!(!assumed.permits());
+    use callosum_session::grounding::ClaimKind;
+    assert_eq!(assumed.grounding.of_kind(ClaimKind::Assumption), 1);
+    let notes = ground.session().notes().unwrap().unwrap();
+    assert!(notes.decisions()[0].is_assumption);
+    write("a.rs", "fn three() {}\n");
+    let session = ground.session();
+    session
+        .hold()
+        .unwrap()
+        .cite(&ts, &[place("a.rs:1")])
+        .unwrap();
+    assert!(ground.check(&config).permits());
+    let notes = ground.session().notes().unwrap().unwrap();
+    assert!(!notes.decisions()[0].is_assumption);
+}

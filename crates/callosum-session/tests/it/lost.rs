@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use crate::place::Place;
 
 /// A project that was never committed.
-struct Nothing;
+pub(crate) struct Nothing;
 
 impl Past for Nothing {
     fn file(&self, _: &str) -> Option<Vec<u8>> {

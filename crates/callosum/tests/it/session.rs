@@ -191,6 +191,43 @@ fn secrets_are_taken_out_and_links_out_are_refused() {
     assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
 }
 
+/// LOA-CHK-1, LOA-MARK-1: the way that a refusal names makes a citation good that no longer holds.
+#[test]
+fn a_refused_clear_passes_by_the_way_that_it_names() {
+    let env = project();
+    env.write("src/old.rs", "fn old_name() {}\n");
+    let decided = [
+        "session",
+        "decide",
+        "Rename the import",
+        "--cite",
+        "src/old.rs:1",
+    ];
+    env.run(decided).success();
+    env.run(["session", "check"]).success();
+    env.write("src/old.rs", "fn another() {}\n");
+    let blocked = env.run(["session", "check"]).ended_with(1).stdout;
+    let way = "callosum session cite 2026-01-02T03:04:05Z";
+    assert!(blocked.contains(&format!("({way} PLACE)")), "{blocked}");
+    assert!(blocked.contains(&format!("({way} --assume)")), "{blocked}");
+    let cite = ["session", "cite", "2026-01-02T03:04:05Z"];
+    let assumed = env
+        .run([&cite[..], &["--assume", "--json"]].concat())
+        .success()
+        .json();
+    assert_eq!(assumed["replaced"][0], "${PROJECT_ROOT}/src/old.rs:1");
+    let counted = env.run(["session", "grounding"]).ended_with(1).stdout;
+    assert!(
+        counted.starts_with("total_claims=1\ngrounded_claims=0\nassumptions=1\n"),
+        "{counted}"
+    );
+    env.run([&cite[..], &["--assume", "src/old.rs:1"]].concat())
+        .ended_with(2);
+    env.run(cite).ended_with(2);
+    env.run([&cite[..], &["src/old.rs:1"]].concat()).success();
+    env.run(["session", "check"]).success();
+}
+
 /// LOA-CHK-1: the checkpoint blocks by its exit code, names its seven steps, and is quiet where the
 /// project says so; the hand-off begins a new count, and recovery fits its budget.
 #[test]

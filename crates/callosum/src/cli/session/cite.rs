@@ -1,22 +1,32 @@
 //! `callosum session cite`: evidence for a decision that was made before.
 
+use callosum_evidence::terminal::harmless;
 use clap::Args;
 
-use super::{AgentArgs, decide::DecideOutput, place, session, tell_mended, undecided, zones};
+use super::{
+    AgentArgs, decide::DecideOutput, place, session, tell_mended, tell_redacted, undecided, zones,
+};
 use crate::{cli::context::Context, ui::CommandError};
 
 /// Add evidence to a decision, by the time that names it
+///
+/// What the decision leaned on and what does not hold any more, in whichever file, counts no more from
+/// then on: it goes from NOTES.md, and stays in the records of bead and trajectory.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
-  $ callosum session cite 2026-01-02T03:04:05Z src/a.rs:12")]
+  $ callosum session cite 2026-01-02T03:04:05Z src/a.rs:12
+  $ callosum session cite 2026-01-02T03:04:05Z --assume")]
 pub(crate) struct CiteArgs {
     /// The time of the decision, as NOTES.md has it
     #[arg(value_name = "TIME")]
     ts: String,
     /// Places that show it, such as `src/a.rs:12`
-    #[arg(value_name = "PLACE", required = true)]
+    #[arg(value_name = "PLACE", required_unless_present = "assume")]
     places: Vec<String>,
+    /// Mark it as an assumption instead: nothing shows it any more
+    #[arg(long, conflicts_with = "places")]
+    assume: bool,
     #[command(flatten)]
     agent: AgentArgs,
 }
@@ -31,8 +41,16 @@ pub(super) fn run(context: &Context, args: &CiteArgs) -> Result<(), CommandError
     let session = session(context, &zones, args.agent.agent()?);
     let held = session.hold().map_err(|error| super::explain(&error))?;
     tell_mended(context, &held);
-    let cited = held
-        .cite(&args.ts, &places)
-        .map_err(|error| undecided(&error))?;
+    let cited = if args.assume {
+        held.assume(&args.ts)
+    } else {
+        held.cite(&args.ts, &places)
+    };
+    let cited = cited.map_err(|error| undecided(&error))?;
+    tell_redacted(context, &cited.redacted);
+    for (gone, standing) in &cited.replaced {
+        let what = format!("leans no more on {}: {standing}", gone.identifier());
+        context.ui.say(&harmless(&what));
+    }
     DecideOutput::of(&cited).tell(context)
 }

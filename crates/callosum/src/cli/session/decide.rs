@@ -67,6 +67,8 @@ pub(crate) struct DecideOutput {
     pub(crate) passed_over: Option<String>,
     /// What it cites, as it is written in NOTES.md.
     pub(crate) evidence: Vec<String>,
+    /// Places that it leans on no more, since they did not hold any more.
+    pub(crate) replaced: Vec<String>,
     /// Where it stands in the trajectory: `file:line`.
     pub(crate) trajectory: String,
     /// Kinds of secrets that were taken out.
@@ -83,6 +85,11 @@ impl DecideOutput {
             passed_over: decided.passed_over.as_ref().map(|(id, _)| id.clone()),
             evidence: evidence
                 .filter_map(callosum_session::evidence::Evidence::written)
+                .collect(),
+            replaced: decided
+                .replaced
+                .iter()
+                .map(|(gone, _)| gone.identifier())
                 .collect(),
             trajectory: decided.written.trajectory.clone(),
             redacted: decided

@@ -88,9 +88,10 @@ fn complaint(ground: &Ground) -> Result<Option<String>, Problem> {
         named.push(format!("{} more", many - MOST_NAMED));
     }
     Ok(Some(format!(
-        "{many} of {total} decisions lack evidence: {}. Add it with `callosum session cite {} PLACE`, or \
-         mark them as assumptions",
+        "{many} of {total} decisions lack evidence: {}. Add some that holds with `callosum session cite \
+         {time} PLACE`, which stands in for what holds no more, or mark them as assumptions with `callosum \
+         session cite {time} --assume`",
         named.join("; "),
-        lacking_time(&tally.named),
+        time = lacking_time(&tally.named),
     )))
 }

@@ -1,0 +1,177 @@
+//! [`Held::cite`] and [`Held::assume`]: what a decision that was made before leans on from now on.
+//!
+//! What it leaned on and what does not hold any more goes from the notes, and counts no more in bead and
+//! trajectory, which keep it.
+
+use crate::{
+    bead::{Bead, BeadId, evidence_value},
+    decide::{DecideError, Decided, Ground, cite_record},
+    evidence::{Evidence, Standing, Tree},
+    grounding::Brief,
+    notes::{Decision, EvidenceChange, Notes},
+    span::Whose,
+    statement::Redaction,
+    step::{BeadChange, Held, Intent, NoteChange, SessionError, second},
+};
+
+/// What trajectory and bead know of a decision.
+#[derive(Default)]
+struct Known {
+    /// The revision that its next record is.
+    revision: u32,
+    bead: Option<BeadId>,
+    /// What the bead says that it leans on.
+    in_bead: Vec<Evidence>,
+}
+
+impl Held<'_> {
+    /// Makes the decision of this time lean on these places too, in all three files. They stand in
+    /// for whatever it leaned on that does not hold any more, in whichever file.
+    pub fn cite(&self, ts: &str, places: &[Evidence]) -> Result<Decided, DecideError> {
+        let session = &self.session;
+        let tree = Tree::new(session.disk, &session.zones.tree);
+        let mut decision = self.decision_of(ts)?;
+        let mut redaction = Redaction::default();
+        let mut new = Vec::new();
+        for place in places {
+            let quoted = tree.quote(place)?;
+            if let Ok(lines) = tree.lines(&quoted) {
+                redaction.mask(&lines);
+            }
+            if !new.contains(&quoted) {
+                new.push(quoted);
+            }
+        }
+        decision.is_assumption = false;
+        decision.is_user_input = false;
+        let cited = self.lean(decision, new, None, &tree)?;
+        Ok(Decided {
+            redacted: redaction.kinds,
+            ..cited
+        })
+    }
+
+    /// Marks the decision of this time as an assumption, in notes and trajectory: it counts as one, and
+    /// not as grounded. What it leans on that does not hold any more goes.
+    pub fn assume(&self, ts: &str) -> Result<Decided, DecideError> {
+        let tree = Tree::new(self.session.disk, &self.session.zones.tree);
+        let mut decision = self.decision_of(ts)?;
+        decision.is_assumption = true;
+        decision.is_user_input = false;
+        self.lean(decision, Vec::new(), Some(Ground::Assumption), &tree)
+    }
+
+    fn decision_of(&self, ts: &str) -> Result<Decision, DecideError> {
+        let notes = self.session.notes()?;
+        let known = notes.as_ref().map(Notes::decisions).unwrap_or_default();
+        let found = known.into_iter().find(|decision| decision.ts == ts);
+        let decision = found.ok_or_else(|| DecideError::NoDecision { ts: ts.to_owned() })?;
+        Ok(Decision {
+            decision: decision.words().to_owned(),
+            ..decision
+        })
+    }
+
+    fn lean(
+        &self,
+        mut decision: Decision,
+        new: Vec<Evidence>,
+        ground: Option<Ground>,
+        tree: &Tree<'_>,
+    ) -> Result<Decided, DecideError> {
+        let session = &self.session;
+        let known = self.known_of(&decision.ts)?;
+        let mut replaced: Vec<(Evidence, Standing)> = Vec::new();
+        for old in decision.evidence.iter().chain(&known.in_bead) {
+            let standing = tree.stand(old);
+            if !standing.holds() && !replaced.iter().any(|(other, _)| other == old) {
+                replaced.push((old.clone(), standing));
+            }
+        }
+        let holds = |old: &Evidence| !replaced.iter().any(|(other, _)| other == old);
+        decision.evidence.retain(holds);
+        for cited in &new {
+            if !decision.evidence.contains(cited) {
+                decision.evidence.push(cited.clone());
+            }
+        }
+        let mut record = cite_record(
+            session.agent.as_str(),
+            &decision,
+            ground,
+            known.bead.as_ref(),
+            None,
+        );
+        record["revision"] = known.revision.into();
+        let bead_change = |id: &BeadId| {
+            let replaces = !replaced.is_empty();
+            let said = if replaces { &decision.evidence } else { &new };
+            let change = BeadChange::Evidence {
+                ts: decision.ts.clone(),
+                evidence: said.iter().map(evidence_value).collect(),
+                replaces,
+            };
+            (id.to_string(), vec![change])
+        };
+        let intent = Intent {
+            format: 1,
+            agent: session.agent.to_string(),
+            day: second(session.clock.now())[..10].to_owned(),
+            notes: vec![NoteChange::Evidence(EvidenceChange {
+                ts: decision.ts.clone(),
+                written: new.iter().filter_map(Evidence::written).collect(),
+                replaced: replaced.iter().map(|(old, _)| old.clone()).collect(),
+                is_assumption: decision.is_assumption,
+            })],
+            bead: known.bead.as_ref().map(bead_change),
+            records: vec![record],
+        };
+        let written = self.commit(&intent)?;
+        Ok(Decided {
+            decision,
+            bead: known.bead,
+            passed_over: None,
+            replaced,
+            redacted: Vec::new(),
+            written,
+        })
+    }
+
+    /// What the claims since the last hand-off know of the decision of this time, and the bead that
+    /// has it: the one that they name, else the current one.
+    fn known_of(&self, ts: &str) -> Result<Known, SessionError> {
+        let session = &self.session;
+        let read = session.kept_since_handoff::<Brief>(Whose::Everyone)?;
+        let records = read.records.into_iter();
+        let claims = records.filter_map(|(file, brief)| brief.claim(&file));
+        let mut known = Known {
+            revision: 1,
+            ..Known::default()
+        };
+        let mut named = None;
+        for claim in claims.filter(|claim| claim.decision.as_deref() == Some(ts)) {
+            known.revision = known.revision.max(claim.revision.saturating_add(1));
+            named = claim.bead.as_deref().and_then(BeadId::new).or(named);
+        }
+        let current = || {
+            let active = session.notes()?.map(|notes| notes.active());
+            Ok::<_, SessionError>(active.and_then(|active| BeadId::new(&active.bead?)))
+        };
+        let id = match named {
+            Some(id) => Some(id),
+            None => current()?,
+        };
+        let Some(id) = id else { return Ok(known) };
+        let sheet = match session.bead(&id) {
+            Ok(sheet) => sheet,
+            Err(SessionError::Zone(error)) => return Err(error.into()),
+            Err(_) => return Ok(known),
+        };
+        let decisions = Bead::of(sheet.members()).decisions.into_iter();
+        for made in decisions.filter(|made| made.ts == ts) {
+            known.in_bead.extend(made.evidence);
+            known.bead.get_or_insert_with(|| id.clone());
+        }
+        Ok(known)
+    }
+}

@@ -59,7 +59,7 @@ pub struct Once {
 
 /// Where an event of a list is to be found.
 enum Found {
-    Known(Event),
+    Known(Box<Event>),
     /// So far into what is appended; and whether it is this one that is.
     At(usize, bool),
 }
@@ -90,7 +90,7 @@ impl Turn<'_> {
         let events = self.append_keyed(planned)?;
         let once = |found: Found| match found {
             Found::Known(event) => Once {
-                event,
+                event: *event,
                 is_new: false,
             },
             Found::At(at, is_new) => Once {
@@ -123,7 +123,7 @@ impl Turn<'_> {
                 }
                 found.push(Found::At(*at, false));
             } else if let Some(event) = self.handed_in(&draft)? {
-                found.push(Found::Known(event));
+                found.push(Found::Known(Box::new(event)));
             } else {
                 places.insert(known.name.clone(), planned.len());
                 found.push(Found::At(planned.len(), true));

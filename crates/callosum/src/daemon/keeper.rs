@@ -20,7 +20,7 @@ use std::{
 
 use callosum_mesh::{
     Mesh, MeshError, Undecided,
-    board::{Receipt, Tally},
+    board::Tally,
     bridge::{Bridge, Glimpse, Synced},
     event::{Draft, Event},
 };

@@ -12,7 +12,7 @@ use std::{
 
 use callosum_host::{Clock, Disk, DiskError, Ids, machine, process::Cancel};
 use callosum_mesh::{
-    Mesh, MeshError,
+    MeshError,
     journal::{Journal, JournalError},
     route::Matrix,
 };
@@ -33,7 +33,7 @@ use super::{
     routes::Door,
     sink::Sink,
 };
-use crate::config::SinkSetting;
+use crate::{config::SinkSetting, machine_mesh};
 
 /// Most connections at once. For one more the one makes room that has said nothing for longest.
 const MOST_CONNECTIONS: usize = 256;
@@ -141,7 +141,7 @@ pub(crate) fn serve(
         let (disk, clock, ids) = (disk.clone(), clock.clone(), ids.clone());
         let folder = folder.clone();
         Box::new(move || {
-            let mesh = Mesh::open(&disk, &clock, &ids, &folder, &name())?;
+            let mesh = machine_mesh::open(&disk, &clock, &ids, &folder)?;
             Ok(mesh.with_matrix(matrix.clone()))
         })
     })?;

@@ -104,20 +104,16 @@ impl Work {
                 return true;
             }
         }
-        match &mut self.watch {
-            Some((watch, _)) => match watch.wait(FILE, REST) {
-                Ok(is_written) => is_written,
-                Err(_) => {
-                    self.watch = None;
-                    thread::sleep(LOOK);
-                    false
-                }
-            },
-            None => {
-                thread::sleep(LOOK);
-                true
-            }
+        let Some((watch, _)) = &mut self.watch else {
+            thread::sleep(LOOK);
+            return true;
+        };
+        if let Ok(is_written) = watch.wait(FILE, REST) {
+            return is_written;
         }
+        self.watch = None;
+        thread::sleep(LOOK);
+        false
     }
 
     /// Reads the file; whether there is anything new in it. What cannot be read the keeper meets, and counts.

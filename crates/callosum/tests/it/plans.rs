@@ -228,10 +228,8 @@ fn files_are_read_as_other_systems_save_them() {
     assert!(output.stderr.contains("iconv"), "{}", output.stderr);
     // Two bytes a character, so that the bound falls into one.
     env.write("large.rtfs", format!(" \"{}\"", "é".repeat(1 << 20)));
-    for file in ["large.rtfs", "/dev/zero"] {
-        let output = env.run(["plan", "check", file]).ended_with(1);
-        assert!(output.stderr.contains("1048576"), "{}", output.stderr);
-    }
+    let output = env.run(["plan", "check", "large.rtfs"]).ended_with(1);
+    assert!(output.stderr.contains("1048576"), "{}", output.stderr);
     let piped = env.callosum().arguments(["plan", "eval", "-"]);
     let output = piped.input("\u{feff}(+ 1\r\n").run().ended_with(1);
     assert!(
@@ -245,6 +243,7 @@ fn files_are_read_as_other_systems_save_them() {
     assert!(output.stderr.contains("bad.jsonl:2"), "{}", output.stderr);
     assert!(!output.stderr.contains("line 1"), "{}", output.stderr);
     assert!(output.stderr.contains("{:a 1}"), "{}", output.stderr);
-    let output = env.run(["plan", "eval", "."]).ended_with(2);
-    assert!(output.stderr.contains('.'), "{}", output.stderr);
+    for file in [".", "/dev/zero"] {
+        env.run(["plan", "eval", file]).ended_with(2);
+    }
 }

@@ -60,11 +60,18 @@ impl Source {
             });
         }
         let file = args.file.as_deref().unwrap_or(Path::new("-"));
-        let (name, bytes) = if file.as_os_str() == "-" {
+        let (name, mut bytes) = if file.as_os_str() == "-" {
             ("standard input".to_owned(), standard_input()?)
         } else {
             (file.display().to_string(), file_at(file, MOST)?)
         };
+        // A read that ended at its bound may have ended within a character.
+        if bytes.len() == MOST
+            && let Err(error) = std::str::from_utf8(&bytes)
+            && error.error_len().is_none()
+        {
+            bytes.truncate(error.valid_up_to());
+        }
         let text = text_of(&name, bytes)?;
         Ok(Self { text, name })
     }
@@ -98,8 +105,9 @@ impl Source {
     }
 }
 
-/// Bytes of a source that are read: one more than it may have, which is then told as too large.
-const MOST: usize = callosum_plan::MAX_SOURCE + 1;
+/// Bytes of a source that are read: some more than it may have, so that one that is too large still is
+/// without a mark at its beginning and a part of a character at its end.
+const MOST: usize = callosum_plan::MAX_SOURCE + 8;
 
 fn standard_input() -> Result<Vec<u8>, CommandError> {
     let mut bytes = Vec::new();
@@ -124,12 +132,6 @@ pub(super) fn text_of(name: &str, mut bytes: Vec<u8>) -> Result<String, CommandE
     if bytes.starts_with("\u{feff}".as_bytes()) {
         bytes.drain(..'\u{feff}'.len_utf8());
     }
-    // A read that ended at its bound may have ended within a character.
-    let whole = match std::str::from_utf8(&bytes) {
-        Err(error) if error.error_len().is_none() && bytes.len() >= MOST - 4 => error.valid_up_to(),
-        _ => bytes.len(),
-    };
-    bytes.truncate(whole);
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         CommandError::new(Exit::No, format!("`{name}` is not UTF-8, at byte {at}"))

@@ -201,6 +201,10 @@ fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
             Place::Inside
         };
     }
+    // What git leaves behind where it was killed. Others' work it keeps none of.
+    if is_lock_of_git(&absolute) {
+        return Place::Inside;
+    }
     if git(&absolute, facts) && root.is_none_or(|root| path::is_within(&absolute, root))
         || facts
             .git_dir
@@ -327,6 +331,12 @@ fn shared(git_dir: &str) -> &str {
         Some((shared, one)) if !one.contains('/') => shared,
         _ => git_dir,
     }
+}
+
+/// Whether it is a lock of git's: `.git/index.lock`.
+fn is_lock_of_git(path: &str) -> bool {
+    path.rsplit_once("/.git/")
+        .is_some_and(|(_, inner)| inner.ends_with(".lock"))
 }
 
 fn git(path: &str, _facts: &Facts) -> bool {

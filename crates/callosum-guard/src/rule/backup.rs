@@ -2,48 +2,72 @@
 
 use super::{Rule, Severity, Tool};
 
-pub(super) const TOOLS: &[Tool] = &[Tool {
-    names: &[
-        "restic",
-        "borg",
-        "borgmatic",
-        "kopia",
-        "duplicity",
-        "rdiff-backup",
-        "tarsnap",
-        "duplicacy",
-    ],
-    takes: "-r --repo --keep-last --keep-daily --keep-weekly --keep-monthly --keep-yearly --keep-hourly --keep-within -d -w -m -y -H --prefix --tag --host -f --config",
+pub(super) const TOOLS: &[Tool] = &[
+    TIME_MACHINE,
+    Tool {
+        names: &[
+            "restic",
+            "borg",
+            "borgmatic",
+            "kopia",
+            "duplicity",
+            "rdiff-backup",
+            "tarsnap",
+            "duplicacy",
+        ],
+        takes: "-r --repo --keep-last --keep-daily --keep-weekly --keep-monthly --keep-yearly --keep-hourly --keep-within -d -w -m -y -H --prefix --tag --host -f --config",
+        one_dash: false,
+        tests: &[],
+        rules: &[Rule {
+            id: "backup.delete",
+            when: &[
+                "forget !-n|--dry-run",
+                "delete|rdelete|repo-delete !-n|--dry-run !--list",
+                "prune --keep-*|--keep-last|--keep-daily|--keep-weekly|--keep-hourly|--keep-within !-n|--dry-run",
+                "snapshot delete|expire --delete",
+                "remove-older-than|remove-all-but-n-full|remove-all-inc-of-but-n-full|cleanup --force",
+                "-d -f",
+                "--nuke",
+            ],
+            severity: Severity::Ask,
+            reason: "what is deleted there cannot be brought back from it any more",
+            alternative: Some("restic snapshots"),
+            catches: &[
+                "restic -r x forget --keep-last 1 --prune",
+                "restic forget 4bba301e",
+                "borg delete /r::a",
+                "borg prune --keep-daily 7 /r",
+                "kopia snapshot delete k1 --delete",
+                "duplicity remove-all-but-n-full 1 x --force",
+            ],
+            spares: &[
+                "restic snapshots",
+                "restic forget --dry-run --keep-last 1",
+                "borg list /r",
+                "borg create /r::a .",
+                "restic backup src",
+            ],
+        }],
+    },
+];
+
+/// macOS's own.
+const TIME_MACHINE: Tool = Tool {
+    names: &["tmutil"],
+    takes: "-d -t -p",
     one_dash: false,
     tests: &[],
     rules: &[Rule {
-        id: "backup.delete",
-        when: &[
-            "forget !-n|--dry-run",
-            "delete|rdelete|repo-delete !-n|--dry-run !--list",
-            "prune --keep-*|--keep-last|--keep-daily|--keep-weekly|--keep-hourly|--keep-within !-n|--dry-run",
-            "snapshot delete|expire --delete",
-            "remove-older-than|remove-all-but-n-full|remove-all-inc-of-but-n-full|cleanup --force",
-            "-d -f",
-            "--nuke",
-        ],
-        severity: Severity::Ask,
+        id: "backup.time-machine",
+        when: &["delete|deletelocalsnapshots|thinlocalsnapshots|disable|deleteinprogress"],
+        severity: Severity::Block,
         reason: "what is deleted there cannot be brought back from it any more",
-        alternative: Some("restic snapshots"),
+        alternative: Some("tmutil listbackups"),
         catches: &[
-            "restic -r x forget --keep-last 1 --prune",
-            "restic forget 4bba301e",
-            "borg delete /r::a",
-            "borg prune --keep-daily 7 /r",
-            "kopia snapshot delete k1 --delete",
-            "duplicity remove-all-but-n-full 1 x --force",
+            "tmutil delete /Volumes/Backup/x",
+            "sudo tmutil deletelocalsnapshots /",
+            "tmutil disable",
         ],
-        spares: &[
-            "restic snapshots",
-            "restic forget --dry-run --keep-last 1",
-            "borg list /r",
-            "borg create /r::a .",
-            "restic backup src",
-        ],
+        spares: &["tmutil listbackups", "tmutil status", "tmutil startbackup"],
     }],
-}];
+};

@@ -67,6 +67,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "psql -c 'DROP TABLE users'",
                     "mysql -e 'drop database prod'",
                     "sqlite3 x.db 'DELETE FROM t;'",
+                    "python3 -c \"import sqlite3; sqlite3.connect('x.db').execute('DELETE FROM t')\"",
                     "echo 'TRUNCATE t' | psql",
                     "psql <<< 'DROP SCHEMA public CASCADE'",
                     "psql -c \"UPDATE u SET admin = true\"",
@@ -85,6 +86,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "sqlite3 x.db 'DELETE FROM t WHERE id = 1'",
                     "sqlite3 :memory: 'create table t(a); drop table t'",
                     "sqlite3 /tmp/trial.db 'drop table t'",
+                    "npx wrangler d1 execute x --local --command 'DROP TABLE t'",
                     "psql shop_test -c 'DROP TABLE users'",
                     "mysql -e 'DROP DATABASE IF EXISTS shop_test'",
                     "psql -c 'DROP INDEX CONCURRENTLY by_name'",
@@ -294,11 +296,14 @@ pub(super) const TOOLS: &[Tool] = &[
             "npx",
             "hasura",
             "supabase",
+            "dotnet",
+            "tsx",
         ],
         takes: "",
         one_dash: false,
         tests: &[
             ("for-tests", |s| s.call.for_tests),
+            ("empties", empties_by_code),
             ("resets", |s| {
                 let words: Vec<&str> = s.call.words.iter().map(|word| word.text.as_str()).collect();
                 let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
@@ -345,34 +350,59 @@ pub(super) const TOOLS: &[Tool] = &[
                         && words
                             .iter()
                             .any(|word| *word == "--linked" || word.starts_with("--db-url"))
+                    || s.call.name == "dotnet" && pair("database", &["drop"])
+                    || s.call.name == "drizzle-kit" && pair("push", &["--force"])
                     || s.call.name == "dbmate" && has(&["drop"])
                     || s.call.name == "migrate" && has(&["drop"])
                     || s.call.name == "goose" && has(&["reset", "down-to"])
             }),
         ],
-        rules: &[Rule {
-            id: "database.reset",
-            when: &["&resets !&for-tests"],
-            severity: Severity::Ask,
-            reason: "it deletes what is in the database",
-            alternative: Some("rails db:migrate:status"),
-            catches: &[
-                "rails db:drop",
-                "npx prisma migrate reset",
-                "python manage.py flush --no-input",
-                "php artisan migrate:fresh",
-                "sqlx database drop -y",
-                "mix ecto.reset",
-                "npx supabase db reset --linked",
-            ],
-            spares: &[
-                "rails db:migrate",
-                "RAILS_ENV=test rails db:drop",
-                "npx prisma migrate dev",
-                "python manage.py migrate",
-                "sqlx migrate run",
-            ],
-        }],
+        rules: &[
+            Rule {
+                id: "database.empty",
+                when: &["&empties !&for-tests"],
+                severity: Severity::Ask,
+                reason: "it deletes every row of a table, without a condition",
+                alternative: Some("rails runner 'puts User.count'"),
+                catches: &[
+                    "rails runner 'User.delete_all'",
+                    "rails console <<< 'Order.destroy_all'",
+                    "python manage.py shell -c 'User.objects.all().delete()'",
+                    "php artisan tinker --execute='DB::table(\"users\")->truncate();'",
+                ],
+                spares: &[
+                    "rails runner 'User.where(old: true).delete_all'",
+                    "python manage.py shell -c 'print(User.objects.count())'",
+                    "RAILS_ENV=test rails runner 'User.delete_all'",
+                    "rails generate migration delete_all",
+                ],
+            },
+            Rule {
+                id: "database.reset",
+                when: &["&resets !&for-tests"],
+                severity: Severity::Ask,
+                reason: "it deletes what is in the database",
+                alternative: Some("rails db:migrate:status"),
+                catches: &[
+                    "rails db:drop",
+                    "npx prisma migrate reset",
+                    "python manage.py flush --no-input",
+                    "php artisan migrate:fresh",
+                    "sqlx database drop -y",
+                    "mix ecto.reset",
+                    "npx supabase db reset --linked",
+                    "dotnet ef database drop --force",
+                    "npx drizzle-kit push --force",
+                ],
+                spares: &[
+                    "rails db:migrate",
+                    "RAILS_ENV=test rails db:drop",
+                    "npx prisma migrate dev",
+                    "python manage.py migrate",
+                    "sqlx migrate run",
+                ],
+            },
+        ],
     },
 ];
 
@@ -412,12 +442,51 @@ pub(super) fn texts(subject: &Subject<'_>) -> Vec<String> {
     texts
 }
 
+/// Whether code that a framework is given empties a table.
+fn empties_by_code(subject: &Subject<'_>) -> bool {
+    const TAKES: [&str; 7] = [
+        "runner",
+        "console",
+        "c",
+        "r",
+        "shell",
+        "shell_plus",
+        "tinker",
+    ];
+    const EMPTIES: [&str; 6] = [
+        ".delete_all",
+        ".destroy_all",
+        ".objects.all().delete()",
+        "->truncate()",
+        "::truncate()",
+        "::query()->delete()",
+    ];
+    let words = || {
+        subject
+            .call
+            .words
+            .iter()
+            .skip(1)
+            .map(|word| word.text.as_str())
+    };
+    words().any(|word| TAKES.contains(&word))
+        && texts(subject).iter().any(|text| {
+            let picks = ["where", "filter(", "limit("]
+                .iter()
+                .any(|pick| text.contains(pick));
+            !picks && EMPTIES.iter().any(|empties| text.contains(empties))
+        })
+}
+
 /// Whether the database is one that nobody keeps: in memory, in a temporary folder, or for tests by
 /// its name.
 fn is_scratch(subject: &Subject<'_>) -> bool {
     let file = subject.operand(0);
     if matches!(subject.call.name.as_str(), "sqlite3" | "sqlite" | "duckdb") {
         return file == ":memory:" || subject.place(file) == Place::Free || says_scratch(file);
+    }
+    if subject.call.name == "wrangler" {
+        return subject.has("--local");
     }
     let named = match subject.call.name.as_str() {
         "psql" => ["-d", "--dbname"],

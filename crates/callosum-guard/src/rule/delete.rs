@@ -26,6 +26,31 @@ pub(crate) const DELETERS: &[&str] = &[
     "rmdir",
 ];
 
+/// Folders in a home folder of what builds made or fetched, and will again.
+const CACHES: [&str; 8] = [
+    "Library/Caches",
+    "Library/Developer/Xcode/DerivedData",
+    ".gradle/caches",
+    ".npm/_cacache",
+    ".m2/repository",
+    ".nuget/packages",
+    ".pub-cache",
+    ".expo",
+];
+
+/// Whether a path is one of them, or stands in one.
+fn is_cache(subject: &Subject<'_>, path: &str) -> bool {
+    let absolute = crate::path::absolute(path, subject.call.cwd.as_deref());
+    let home = subject.facts.home.as_deref().unwrap_or("/");
+    let inner = absolute.strip_prefix(home.trim_end_matches('/'));
+    let inner = inner.map(|inner| inner.trim_start_matches('/'));
+    inner.is_some_and(|inner| {
+        CACHES
+            .iter()
+            .any(|cache| crate::path::is_within(inner, cache))
+    })
+}
+
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
         names: DELETERS,
@@ -34,6 +59,10 @@ pub(super) const TOOLS: &[Tool] = &[
         tests: &[
             ("recursive", recursive),
             ("root", |s| s.has("--no-preserve-root") && recursive(s)),
+            ("only-caches", |s| {
+                let mut outside = s.operands.iter().map(|(word, _)| word.text.as_str());
+                outside.all(|path| s.place(path) != Place::Outside || is_cache(s, path))
+            }),
             ("listed", |s| {
                 let mut operands = s.operands.iter();
                 operands.any(|(word, _)| word.source.listed)
@@ -77,7 +106,12 @@ pub(super) const TOOLS: &[Tool] = &[
                 reason: "it deletes the repository with its history",
                 alternative: Some("git status"),
                 catches: &["rm -rf .git", "rm -r ./.git/objects", "rm .git/HEAD"],
-                spares: &["rm .gitignore", "rm -f .gitattributes", "rm -rf git"],
+                spares: &[
+                    "rm .gitignore",
+                    "rm -f .gitattributes",
+                    "rm -rf git",
+                    "rm -f .git/index.lock",
+                ],
             },
             Rule {
                 id: "rm.system",
@@ -178,12 +212,18 @@ pub(super) const TOOLS: &[Tool] = &[
             },
             Rule {
                 id: "rm.outside",
-                when: &["@outside"],
+                when: &["@outside !&only-caches"],
                 severity: Severity::Ask,
                 reason: "it deletes outside the project",
                 alternative: Some("rm -r ./build"),
                 catches: &["rm -rf ../other", "rm -r ~/notes", "rm ~/x.txt"],
-                spares: &["rm -rf ./other", "rm -r /tmp/notes", "rm x.txt"],
+                spares: &[
+                    "rm -rf ./other",
+                    "rm -r /tmp/notes",
+                    "rm x.txt",
+                    "rm -rf ~/Library/Developer/Xcode/DerivedData",
+                    "rm -rf ~/.gradle/caches/build-cache-1",
+                ],
             },
             Rule {
                 id: "rm.unknown",

@@ -118,6 +118,10 @@ pub(super) const TOOLS: &[Tool] = &[
             "minikube",
             "k3d",
             "kustomize",
+            "helmfile",
+            "k3s-uninstall.sh",
+            "k3s-agent-uninstall.sh",
+            "rke2-uninstall.sh",
         ],
         takes: "-n --namespace --kube-context -f --values --set --version",
         one_dash: false,
@@ -135,7 +139,10 @@ pub(super) const TOOLS: &[Tool] = &[
                 "flux" => matches!(first, "uninstall" | "delete"),
                 "velero" => second == "delete",
                 "istioctl" => first == "uninstall",
-                _ => false,
+                "helmfile" => matches!(first, "destroy" | "delete"),
+                "kind" => first == "delete" && second == "clusters",
+                "minikube" => first == "delete" && (s.has("--all") || s.has("--purge")),
+                name => name.ends_with("-uninstall.sh"),
             }
         })],
         rules: &[Rule {
@@ -150,6 +157,9 @@ pub(super) const TOOLS: &[Tool] = &[
                 "helm -n prod uninstall web",
                 "argocd app delete x",
                 "flux uninstall",
+                "helmfile destroy",
+                "minikube delete --all",
+                "k3s-uninstall.sh",
             ],
             spares: &[
                 "helm list",

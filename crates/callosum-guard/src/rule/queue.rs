@@ -75,6 +75,29 @@ pub(super) const TOOLS: &[Tool] = &[
         }],
     },
     Tool {
+        names: &["celery"],
+        takes: "-A --app -b --broker -Q --queues --workdir",
+        one_dash: false,
+        tests: &[],
+        rules: &[Rule {
+            id: "queue.celery-purge",
+            when: &["purge", "amqp queue.purge|queue.delete|exchange.delete"],
+            severity: Severity::Block,
+            reason: "tasks that wait are deleted",
+            alternative: Some("celery -A app inspect active"),
+            catches: &[
+                "celery -A app purge -f",
+                "celery --app=shop purge",
+                "celery -A app amqp queue.purge celery",
+            ],
+            spares: &[
+                "celery -A app worker",
+                "celery -A app status",
+                "celery -A app inspect active_queues",
+            ],
+        }],
+    },
+    Tool {
         names: &["influx", "nats", "pulsar-admin", "temporal", "tctl"],
         takes: "-b --bucket --org --start --stop -n --name --id -s --server --host -t",
         one_dash: false,

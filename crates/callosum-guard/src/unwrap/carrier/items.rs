@@ -116,6 +116,7 @@ impl Walker<'_> {
         let mut narrow = false;
         let mut named = None;
         let mut pattern = None;
+        let mut recent = false;
         let mut not = false;
         let mut here = at;
         while here < words.len() {
@@ -129,7 +130,8 @@ impl Walker<'_> {
                 }
                 "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-regex" | "-iregex"
                 | "-mtime" | "-mmin" | "-atime" | "-amin" | "-ctime" | "-cmin" | "-newer"
-                | "-size" | "-user" | "-group" | "-perm" | "-inum" | "-lname" | "-samefile" => {
+                | "-newermt" | "-newerct" | "-size" | "-user" | "-group" | "-perm" | "-inum"
+                | "-lname" | "-samefile" => {
                     if matches!(test, "-name" | "-iname")
                         && !not
                         && !value.contains(['*', '?', '['])
@@ -139,6 +141,11 @@ impl Walker<'_> {
                     if matches!(test, "-name" | "-iname") && !not && !value.contains('/') {
                         pattern = Some(value.to_owned());
                     }
+                    // What was worked on last is picked out by that.
+                    let is_recent = test.starts_with("-newer")
+                        || matches!(test, "-mtime" | "-mmin" | "-ctime" | "-cmin")
+                            && value.starts_with('-');
+                    recent |= is_recent && !not;
                     narrow |= !not && !matches!(value, "*" | "*.*" | ".*" | "?*" | "*/*");
                     here += 1;
                 }
@@ -160,6 +167,9 @@ impl Walker<'_> {
                             Arg::plain(format!("{base}/{}", pattern.as_deref().unwrap_or("")))
                         }
                         Some(name) => Arg::plain(format!("{base}/{name}")),
+                        None if recent && self.is_tree(&folder.text) => {
+                            Arg::plain(format!("{base}/*"))
+                        }
                         None => Arg::plain(format!("{base}/{SOME}")),
                     }
                 } else if self.is_inside(&folder.text) && !self.is_tree(&folder.text) {

@@ -59,6 +59,29 @@ pub(super) const RUN: &[&str] = &[
     "eval",
 ];
 
+/// Functions that give a statement to a database.
+pub(super) const ASKS: &[&str] = &[
+    "execute",
+    "executescript",
+    "exec",
+    "query",
+    "run",
+    "raw",
+    "unsafe",
+    "$executeRawUnsafe",
+    "$queryRawUnsafe",
+];
+
+/// Functions that open one.
+pub(super) const OPENS: &[&str] = &[
+    "connect",
+    "create_engine",
+    "Database",
+    "DatabaseSync",
+    "Client",
+    "Pool",
+];
+
 /// Functions that delete what they are given.
 pub(super) const DELETE: &[&str] = &[
     "rmtree",

@@ -27,7 +27,7 @@ pub(super) use self::compiled::{COMPILED, PROJECT};
 pub(super) use self::language::{LANGUAGES, Language};
 use self::{
     fold::{folded, homed, lettered, pathed},
-    function::{COPY, DELETE, DELETE_ONE, LINK, MOVE, RUN, WRITE},
+    function::{ASKS, COPY, DELETE, DELETE_ONE, LINK, MOVE, OPENS, RUN, WRITE},
     listing::listed,
     token::{Token, tokens},
 };
@@ -249,6 +249,18 @@ fn look(
     let first = arguments
         .iter()
         .position(|token| matches!(token, Token::Text(_)));
+    if ASKS.contains(&name)
+        && let Some(statement) = first_text(&arguments).filter(|text| changes_database(text))
+    {
+        let opened = tokens.iter().position(|token| match token {
+            Token::Name(name) => OPENS.contains(&last(name)),
+            _ => false,
+        });
+        let database = opened.and_then(|at| first_text(&self::arguments(tokens, at + 1)));
+        let database = database.unwrap_or_else(|| "database".to_owned());
+        found.push(words(&["sqlite3", &database, &statement]));
+        return;
+    }
     if RUN.contains(&name) {
         let strings: Vec<String> = arguments
             .iter()
@@ -316,6 +328,21 @@ fn look(
         }
     }
     found.extend(written::by_function(whole, tokens, at, home));
+}
+
+/// Whether a text is a statement that changes a database.
+fn changes_database(text: &str) -> bool {
+    const VERBS: [&str; 5] = ["drop", "delete", "truncate", "alter", "update"];
+    let first = text.split_whitespace().next().unwrap_or("");
+    text.trim().contains(' ') && VERBS.iter().any(|verb| first.eq_ignore_ascii_case(verb))
+}
+
+/// The first of some strings.
+fn first_text(arguments: &[Token]) -> Option<String> {
+    arguments.iter().find_map(|token| match token {
+        Token::Text(text) => Some(text.clone()),
+        _ => None,
+    })
 }
 
 /// The last of several strings.

@@ -123,7 +123,14 @@ fn unknown(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
     if !named.contains(MAYBE) {
         let first = named.trim_start_matches("./");
         if first.starts_with('\u{2026}') {
-            return Place::Unknown;
+            // `"${X:?}"/../..` leads out of wherever it is.
+            let led = path::absolute(first, None);
+            let is_above = led == "." || led.starts_with("..");
+            return if is_above {
+                Place::MaybeVital
+            } else {
+                Place::Unknown
+            };
         }
         return match named.strip_prefix('/') {
             Some(rest) if rest.trim_end_matches('/') == "\u{2026}" => Place::Vital,

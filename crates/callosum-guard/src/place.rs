@@ -342,8 +342,8 @@ fn shared(git_dir: &str) -> &str {
 
 /// Whether it is a lock of git's: `.git/index.lock`.
 fn is_lock_of_git(path: &str) -> bool {
-    path.rsplit_once("/.git/")
-        .is_some_and(|(_, inner)| inner.ends_with(".lock"))
+    let is_lock = path.rsplit_once('.').is_some_and(|(_, end)| end == "lock");
+    is_lock && path.contains("/.git/")
 }
 
 fn git(path: &str, _facts: &Facts) -> bool {

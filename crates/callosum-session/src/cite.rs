@@ -35,9 +35,7 @@ impl Held<'_> {
         let mut new = Vec::new();
         for place in places {
             let quoted = tree.quote(place)?;
-            if let Ok(lines) = tree.lines(&quoted) {
-                redaction.mask(&lines);
-            }
+            redaction.masked(quoted.quote.as_deref().unwrap_or_default());
             if !new.contains(&quoted) {
                 new.push(quoted);
             }

@@ -110,10 +110,7 @@ impl Held<'_> {
         let mut evidence = Vec::new();
         for place in &new.places {
             let quoted = tree.quote(place)?;
-            // A quote comes masked; what kinds were in it is found by asking for the lines again.
-            if let Ok(lines) = tree.lines(&quoted) {
-                redaction.mask(&lines);
-            }
+            redaction.masked(quoted.quote.as_deref().unwrap_or_default());
             evidence.push(quoted);
         }
         let scenarios = new

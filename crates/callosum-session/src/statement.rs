@@ -46,6 +46,11 @@ impl Redaction {
         self.mask(&line)
     }
 
+    /// Remembers the secrets that were taken out of a text before.
+    pub fn masked(&mut self, text: &str) {
+        self.kinds.extend(secrets::masks_in(text));
+    }
+
     /// The text without secrets.
     pub fn mask(&mut self, text: &str) -> String {
         let masked = secrets::mask(text);

@@ -29,7 +29,7 @@ const SHORTEST_OF_WORDS: usize = 12;
 const QUOTED_BITS: f64 = 2.8;
 
 /// Least entropy of a value without quotes, which may also be a name in a program.
-const BARE_BITS: f64 = 3.5;
+pub(super) const BARE_BITS: f64 = 3.5;
 
 /// Entropy that no path of names reaches, in bits a character, from 32 characters on.
 const NEVER_A_NAME_BITS: f64 = 4.4;
@@ -59,10 +59,16 @@ pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
         .collect()
 }
 
-fn is_secret(value: &str, least_bits: f64) -> bool {
+pub(super) fn is_secret(value: &str, least_bits: f64) -> bool {
     let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
     let has_letter = value.bytes().any(|byte| byte.is_ascii_alphabetic());
-    has_digit && has_letter && !is_placeholder(value) && entropy(value) >= least_bits
+    // What is as random as a key is one, though letters of it read like a word of examples.
+    let is_random = value.len() >= 32
+        && value
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte))
+        && entropy(value) >= NEVER_A_NAME_BITS;
+    has_digit && has_letter && (is_random || !is_placeholder(value)) && entropy(value) >= least_bits
 }
 
 fn is_password_name(name: &str) -> bool {
@@ -125,7 +131,7 @@ const TOP_FOLDERS: [&str; 26] = [
 ///
 /// `before` is what stands before the telling part of the name, `name` the rest. `PWD` and
 /// `OLDPWD` end like a password's name and are the working folder of every process.
-fn is_place(before: &str, name: &str, value: &str) -> bool {
+pub(super) fn is_place(before: &str, name: &str, value: &str) -> bool {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let prefix = &before[before.trim_end_matches(is_of_name).len()..];
     let is_working_folder = name.starts_with("PWD") && matches!(prefix, "" | "OLD");
@@ -142,7 +148,7 @@ fn is_place(before: &str, name: &str, value: &str) -> bool {
 }
 
 /// Whether a value without quotes reads like a path of names: `config.token_v2`, `TOKEN_TYPE_32`.
-fn is_name(value: &str) -> bool {
+pub(super) fn is_name(value: &str) -> bool {
     if value.len() >= 32 && entropy(value) >= NEVER_A_NAME_BITS {
         return false;
     }

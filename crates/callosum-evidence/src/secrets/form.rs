@@ -7,7 +7,7 @@ use regex::{Regex, RegexSet};
 use super::kind::Kind;
 
 /// A form: the kind, and what it looks like. Group 1 is the secret where there is one.
-const FORMS: [(Kind, &str); 27] = [
+const FORMS: [(Kind, &str); 30] = [
     (Kind::Aws, r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b"),
     (Kind::GitHub, r"\bgh[pousr]_[A-Za-z0-9]{36,255}\b"),
     (Kind::GitHub, r"\bgithub_pat_[A-Za-z0-9_]{60,255}\b"),
@@ -42,6 +42,29 @@ const FORMS: [(Kind, &str); 27] = [
     (
         Kind::Address,
         r#"\bjdbc:[^\s"'<>`]{1,256}?[?&;](?i-u:password|pwd)=([^\s&;"'<>`]{3,128})"#,
+    ),
+    // The settings of a connection, in which a password stands behind or before what else they name.
+    (
+        Kind::Address,
+        concat!(
+            r"\b(?i-u:server|data source|host|addr|address|user ?id|uid|user ?name|user|database",
+            r"|initial catalog|driver|provider|port)[ \t]*=[^;\r\n\x22'`]*;(?:[^\r\n\x22'`]*;)?",
+            r"[ \t]*(?i-u:password|pwd)[ \t]*=[ \t]*([^;\s\x22'`]{3,128})"
+        ),
+    ),
+    (
+        Kind::Address,
+        concat!(
+            r"\b(?i-u:password|pwd)[ \t]*=[ \t]*([^;\s\x22'`]{3,128});[ \t]*",
+            r"(?i-u:server|data source|host|user ?id|uid|database|initial catalog)[ \t]*="
+        ),
+    ),
+    (
+        Kind::Address,
+        concat!(
+            r"\b(?:host|hostaddr|user|dbname|port|sslmode)=[^\s\x22'`,()]+[ \t]+",
+            r"(?:[a-z_]+=[^\s\x22'`,()]+[ \t]+)*password=([^\s\x22'`,()]{3,128})"
+        ),
     ),
     (Kind::Npm, r"\bnpm_[A-Za-z0-9]{36}\b"),
     (Kind::PyPi, r"\bpypi-AgE[A-Za-z0-9_-]{50,}"),

@@ -39,7 +39,32 @@ pub enum Kind {
     Argument,
 }
 
+/// All of them.
+const KINDS: [Kind; 16] = [
+    Kind::Aws,
+    Kind::GitHub,
+    Kind::GitLab,
+    Kind::Slack,
+    Kind::Stripe,
+    Kind::Google,
+    Kind::ModelProvider,
+    Kind::AccessToken,
+    Kind::Npm,
+    Kind::PyPi,
+    Kind::Jwt,
+    Kind::PrivateKey,
+    Kind::Address,
+    Kind::Assigned,
+    Kind::Authorization,
+    Kind::Argument,
+];
+
 impl Kind {
+    /// The kind of this name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        KINDS.into_iter().find(|kind| kind.name() == name)
+    }
+
     /// Its name, as the mask shows it.
     pub fn name(self) -> &'static str {
         match self {

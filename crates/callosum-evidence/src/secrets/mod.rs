@@ -5,6 +5,7 @@
 
 mod address;
 mod assigned;
+mod bare;
 mod command;
 mod form;
 mod handed;
@@ -27,9 +28,29 @@ pub struct Masked {
 ///
 /// Linear in the length of the text. Masking twice is masking once.
 pub fn mask(text: &str) -> Masked {
+    replaced(text, find(text))
+}
+
+/// The same; a secret of several lines leaves as many behind it as it has, all empty, so that what
+/// follows stands where it stood.
+pub fn mask_in_place(text: &str) -> Masked {
+    replaced_with(text, find(text), |secret| {
+        "\n".repeat(secret.bytes().filter(|byte| *byte == b'\n').count())
+    })
+}
+
+fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
     let mut secrets = form::find(text);
     secrets.extend(assigned::find(text));
-    replaced(text, secrets)
+    secrets.extend(bare::find(text));
+    secrets
+}
+
+/// The kinds of secrets whose masks stand in a text.
+pub fn masks_in(text: &str) -> Vec<Kind> {
+    let named = text.split("[secret: ").skip(1);
+    let names = named.filter_map(|rest| Some(rest.split_once(']')?.0));
+    names.filter_map(Kind::named).collect()
 }
 
 /// Replaces each secret of a command line as well, where only the option, the variable or the
@@ -39,8 +60,7 @@ pub fn mask(text: &str) -> Masked {
 pub fn mask_command(text: &str) -> Masked {
     let mut secrets = command::find(text);
     if may_hold_form(text) {
-        secrets.extend(form::find(text));
-        secrets.extend(assigned::find(text));
+        secrets.extend(find(text));
     }
     replaced(text, secrets)
 }
@@ -61,7 +81,16 @@ fn may_hold_form(text: &str) -> bool {
     NAMES.iter().any(|name| lower.contains(name))
 }
 
-fn replaced(text: &str, mut secrets: Vec<(Range<usize>, Kind)>) -> Masked {
+fn replaced(text: &str, secrets: Vec<(Range<usize>, Kind)>) -> Masked {
+    replaced_with(text, secrets, |_| String::new())
+}
+
+/// Replaces secrets by their masks, and what `rest` leaves of them.
+fn replaced_with(
+    text: &str,
+    mut secrets: Vec<(Range<usize>, Kind)>,
+    rest: impl Fn(&str) -> String,
+) -> Masked {
     // Where two overlap, the one that begins first has the better name, and both must go.
     secrets.sort_by_key(|(at, kind)| (at.start, usize::MAX - at.end, *kind));
     let mut masked = Masked {
@@ -71,13 +100,17 @@ fn replaced(text: &str, mut secrets: Vec<(Range<usize>, Kind)>) -> Masked {
     let mut copied = 0;
     for (at, kind) in secrets {
         if at.start < copied {
-            copied = copied.max(at.end);
+            if at.end > copied {
+                masked.text.push_str(&rest(&text[copied..at.end]));
+                copied = at.end;
+            }
             continue;
         }
         masked.text.push_str(&text[copied..at.start]);
         masked.text.push_str("[secret: ");
         masked.text.push_str(kind.name());
         masked.text.push(']');
+        masked.text.push_str(&rest(&text[at.clone()]));
         masked.found.push(kind);
         copied = at.end;
     }

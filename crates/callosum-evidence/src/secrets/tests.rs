@@ -387,6 +387,104 @@ fn values_given_to_telling_names_are_masked() {
     );
 }
 
+/// LOA-SEC-1: passwords as settings, environments and connection strings have them.
+#[test]
+fn passwords_without_quotes_are_masked() {
+    let short = key(&["kd83", "hfKq92"]);
+    let words = key(&["hunter2", "hunter9"]);
+    for (before, secret, after) in [
+        ("password: ", &words, ""),
+        ("  password: ", &words, "  # of the test system\nuser: ana"),
+        ("password = ", &words, "\nuser = ana"),
+        ("the password: ", &short, " is old"),
+        ("db.password=", &short, ""),
+        ("spring.datasource.password=", &words, "\r\n"),
+        ("DB_PASSWORD=", &"correcthorsebattery9".to_owned(), "\n"),
+        ("export PGPASSWORD=", &short, " PGUSER=me"),
+        ("DB_PASS=", &short, "\n"),
+        ("Passwd: ", &"p4ss!w0rd-x".to_owned(), "\n"),
+    ] {
+        check(
+            &format!("{before}{secret}{after}"),
+            &format!("{before}[secret: assigned value]{after}"),
+        );
+    }
+    for (before, after) in [
+        ("Server=tcp:x.example.net;User ID=sa;Password=", ";"),
+        ("\"Data Source=x;Initial Catalog=y;Encrypt=True;pwd=", "\""),
+        ("Password=", ";Server=x;"),
+        ("host=db user=app password=", " dbname=x"),
+        ("Driver={SQL Server};Server=x;Uid=sa;Pwd=", ";"),
+    ] {
+        check(
+            &format!("{before}{short}{after}"),
+            &format!("{before}[secret: password in address]{after}"),
+        );
+    }
+    let documented = key(&["wJalrXUtnFEMI/K7MDENG/bPxRfiCY", "EXAMPLEKEY"]);
+    check(
+        &format!("AWS_SECRET_ACCESS_KEY={documented}"),
+        "AWS_SECRET_ACCESS_KEY=[secret: assigned value]",
+    );
+}
+
+/// Few false alarms: what programs and templates have where settings have a password.
+#[test]
+fn types_variables_and_templates_are_not_passwords() {
+    for text in [
+        "pub password: String\n",
+        "password: Utf8String\n",
+        "password: bytes32\n",
+        "password: Option<String>,",
+        "password: hash256\n",
+        "password = get_password()",
+        "password = get_password2()\n",
+        "password = config.password2\n",
+        "password = settings.db1.x2\n",
+        "login(host=host, user=user, password=password, netloc=netloc)",
+        "port=None, user=None, password=None,",
+        "password = user_input_2\n",
+        "password = base64_text_9x\n",
+        "password = sha256digest\n",
+        "password = oldHash2Password\n",
+        "password = os.environ['DB_PASSWORD_1']",
+        "password: <your password 1>",
+        "password: ${DB_PASSWORD_1}\n",
+        "PASSWORD=$1\n",
+        "PASSWORD=$(cat /run/secrets/db1)\n",
+        "PASSWORD=\"$1\"",
+        "DB_PASSWORD=changeme123\n",
+        "PASSWORD=%PASSWORD1%\n",
+        "if password == hunter2x9y2 {",
+        "password => hunter2x9y2",
+        "password::hash2of3x4\n",
+        "  password: password123\n",
+        "LDAP_OPT_PASSWORD=LDAP_OPT_X509_2\n",
+        "password: /run/secrets/db_1x2\n",
+        "password: user1@example2.com\n",
+        "password: login-field-2large\n",
+        "Server=x;Password=<password1>;",
+        "Server=x;User ID={0};Password={1};",
+        "host=db user=app password=$PASSWORD dbname=x",
+        "OLDPWD=/home/me/work2/x1\n",
+    ] {
+        check(text, text);
+    }
+}
+
+/// LOA-SEC-1: a secret of several lines keeps what follows in its line, and its kind can be told from
+/// what was written.
+#[test]
+fn masks_in_place_move_no_line() {
+    let begin = key(&["-----BEGIN ", "PRIVATE KEY-----"]);
+    let line = "MIIEowIBAAKCAQEA0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4";
+    let text = format!("a\n{begin}\n{line}\n{line}\n\nb\n");
+    let masked = mask_in_place(&text);
+    assert_eq!(masked.text, "a\n[secret: private key]\n\n\n\nb\n");
+    assert_eq!(masks_in(&masked.text), masked.found);
+    assert_eq!(masks_in("[secret: none of ours] [secret: aws"), []);
+}
+
 /// Few false alarms: what a digest of a repository is full of stays as it is.
 #[test]
 fn hashes_ids_and_code_are_not_secrets() {
@@ -445,6 +543,14 @@ fn places_are_not_secrets() {
     check("PWD='s3cr3t-Pa55w0rd'", "PWD='[secret: assigned value]'");
 }
 
+/// Whether chance has put letters together that a reader takes for a word about passwords.
+fn reads_as_words(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    ["key", "pwd", "md5", "xxx", "fake"]
+        .iter()
+        .any(|word| lower.contains(word))
+}
+
 proptest! {
     /// Whatever a random folder is called, a process may say that it works in it.
     #[test]
@@ -482,6 +588,24 @@ proptest! {
     fn no_command_makes_masking_panic(text in "(?s)(mysql -p|curl -u|--token|password|sudo -S|echo |://|Authorization:|pass:|[a-z@:='\"|;&\\\\$é \n-]{0,8}){0,16}") {
         let once = mask_command(&text).text;
         prop_assert!(once.len() + text.len() < 1 << 20);
+    }
+
+    /// LOA-SEC-1: what is random goes wherever settings give it to a password, and a line stays a line.
+    #[test]
+    fn a_random_password_of_a_setting_is_masked(
+        name in "(DB_|my|spring\\.)?(password|passwd|PASSWORD)", mark in "(: |=| = )",
+        value in "[b-df-h][0-9][A-Z][a-z][0-9][b-dm-z]{2}[0-9][A-Z0-9]{0,9}", before in "(a: b\n|\n)?",
+    ) {
+        prop_assume!(!reads_as_words(&value));
+        let text = format!("{before}{name}{mark}{value}\nnext: line\n");
+        let masked = mask_in_place(&text).text;
+        prop_assert_eq!(&masked, &format!("{before}{name}{mark}[secret: assigned value]\nnext: line\n"));
+    }
+
+    #[test]
+    fn masking_in_place_keeps_the_lines(text in "(?s)(password=|Pwd=|;Server=|-----BEGIN PRIVATE KEY-----|[a-zA-Z0-9+/]{30}|[a-zA-Z0-9'\" \n:=-]{0,12}){0,12}") {
+        let masked = mask_in_place(&text).text;
+        prop_assert_eq!(masked.matches('\n').count(), text.matches('\n').count());
     }
 
     #[test]

@@ -51,6 +51,37 @@ pub struct BeadUpdate {
     pub is_current: bool,
 }
 
+impl NewBead {
+    /// The same without secrets.
+    #[must_use]
+    pub fn redacted(&self, redaction: &mut Redaction) -> Self {
+        Self {
+            title: redaction.statement(&self.title),
+            kind: redaction.statement(&self.kind),
+            ..self.clone()
+        }
+    }
+}
+
+impl BeadUpdate {
+    /// The same without secrets.
+    #[must_use]
+    pub fn redacted(&self, redaction: &mut Redaction) -> Self {
+        let mut said = |text: &Option<String>| text.as_ref().map(|text| redaction.statement(text));
+        Self {
+            title: said(&self.title),
+            status: said(&self.status),
+            assignee: said(&self.assignee),
+            next_steps: self
+                .next_steps
+                .iter()
+                .map(|step| redaction.statement(step))
+                .collect(),
+            ..self.clone()
+        }
+    }
+}
+
 /// Why a bead was not made.
 #[derive(Debug, thiserror::Error)]
 pub enum CreateBeadError {
@@ -113,8 +144,8 @@ impl Held<'_> {
         mut random: impl FnMut() -> String,
     ) -> Result<BeadId, CreateBeadError> {
         let session = &self.session;
-        let title = Redaction::default().statement(&new.title);
-        if title.is_empty() {
+        let new = &new.redacted(&mut Redaction::default());
+        if new.title.is_empty() {
             return Err(CreateBeadError::NoTitle);
         }
         for id in &new.needs {
@@ -137,7 +168,7 @@ impl Held<'_> {
                 .disk
                 .create_dir_all(folder)
                 .map_err(SessionError::from)?;
-            let text = self.text_of(&id, &title, new);
+            let text = self.text_of(&id, new);
             let is_new = session.disk.create(&path, text.as_bytes(), 0o644);
             match is_new.map_err(SessionError::from)? {
                 true => return Ok(id),
@@ -147,15 +178,15 @@ impl Held<'_> {
         }
     }
 
-    fn text_of(&self, id: &BeadId, title: &str, new: &NewBead) -> String {
+    fn text_of(&self, id: &BeadId, new: &NewBead) -> String {
         let created = second(self.session.clock.now());
         let kind = if new.kind.is_empty() {
             "task"
         } else {
-            &new.kind
+            new.kind.as_str()
         };
-        let title = Value::from(title);
-        let kind = Value::from(one_line(kind));
+        let title = Value::from(new.title.as_str());
+        let kind = Value::from(kind);
         let mut text = format!(
             "id: {id}\ntitle: {title}\ntype: {kind}\nstatus: open\npriority: {}\n\
              created: {created}\nassignee: null\n",
@@ -180,15 +211,12 @@ impl Held<'_> {
         let session = &self.session;
         let before = Bead::of(session.bead(id)?.members());
         self.look_at_needs(id, &before, update)?;
-        let mut redaction = Redaction::default();
+        let update = &update.redacted(&mut Redaction::default());
         let mut changes = Vec::new();
         let mut set = |key, value: Option<Value>| {
             changes.extend(value.map(|value| BeadChange::Set(key, value)));
         };
-        let mut text = |text: &Option<String>| {
-            text.as_ref()
-                .map(|text| Value::from(redaction.statement(text)))
-        };
+        let text = |text: &Option<String>| text.as_deref().map(Value::from);
         set(BeadKey::Title, text(&update.title));
         set(BeadKey::Status, text(&update.status));
         set(BeadKey::Assignee, text(&update.assignee));
@@ -203,10 +231,7 @@ impl Held<'_> {
         if update.clears_next_steps {
             changes.push(BeadChange::ClearNextSteps);
         }
-        let steps = update
-            .next_steps
-            .iter()
-            .map(|step| redaction.statement(step));
+        let steps = update.next_steps.iter().cloned();
         changes.extend(steps.map(BeadChange::NextStep));
         let title = before.title;
         let notes = update.is_current.then(|| {

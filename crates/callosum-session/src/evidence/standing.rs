@@ -2,12 +2,9 @@
 
 use std::fmt;
 
-use callosum_evidence::{
-    citation::{CitedFile, MOST_LINES, says_enough},
-    secrets,
-};
+use callosum_evidence::citation::{MOST_LINES, says_enough};
 
-use super::place::Evidence;
+use super::{place::Evidence, tree::Looked};
 
 /// Least share of words that a line must have in common with a quote to be called its successor,
 /// in percent.
@@ -84,32 +81,27 @@ impl fmt::Display for Standing {
 }
 
 /// How the file says that a cited place stands.
-pub(super) fn stand_in(file: &CitedFile, evidence: &Evidence) -> Standing {
-    place_in(file, evidence).unwrap_or_else(|| {
+pub(super) fn stand_in(looked: &Looked, evidence: &Evidence) -> Standing {
+    place_in(looked, evidence).unwrap_or_else(|| {
         let quote = evidence.quote.as_deref().unwrap_or_default();
-        let masked = quote
-            .contains(MASK)
-            .then(|| secrets::mask(file.text()).text);
-        let text = masked.as_deref().unwrap_or(file.text());
         Standing::Changed {
-            nearest: nearest(text, quote, evidence.first),
+            nearest: nearest(looked.masked().text(), quote, evidence.first),
         }
     })
 }
 
 /// The same; `None` where the quote stands nowhere.
-pub(super) fn place_in(file: &CitedFile, evidence: &Evidence) -> Option<Standing> {
+pub(super) fn place_in(looked: &Looked, evidence: &Evidence) -> Option<Standing> {
+    let file = &looked.file;
     if file.is_binary() {
         return Some(Standing::Binary);
     }
     let Some(quote) = evidence.quote.as_deref().filter(|quote| says_enough(quote)) else {
         return Some(Standing::BadFormat);
     };
-    let masked;
     let file = if quote.contains(MASK) && file.places(quote).next().is_none() {
         // It was masked when it was taken, so it is looked for in what the file is when masked.
-        masked = CitedFile::of(secrets::mask(file.text()).text);
-        &masked
+        looked.masked()
     } else {
         file
     };
@@ -161,6 +153,6 @@ fn nearest(text: &str, quote: &str, cited: u32) -> Option<(u32, String)> {
     }
     best.map(|(_, number, line)| {
         let shown: String = line.trim().chars().take(120).collect();
-        (number, secrets::mask(&shown).text)
+        (number, shown)
     })
 }

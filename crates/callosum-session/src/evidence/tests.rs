@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use callosum_evidence::citation::CitedFile;
 use callosum_host::Disk;
 
-use super::{standing::stand_in, *};
+use super::{standing::stand_in, tree::Looked, *};
 
 fn place(path: &str, first: u32, last: u32, quote: Option<&str>) -> Evidence {
     Evidence {
@@ -29,7 +29,7 @@ fn with(files: &[(&str, &str)]) -> tempfile::TempDir {
 
 fn stand(content: &str, first: u32, quote: &str) -> Standing {
     stand_in(
-        &CitedFile::of(content.to_owned()),
+        &Looked::of(CitedFile::of(content.to_owned())),
         &place("a", first, first, Some(quote)),
     )
 }
@@ -127,6 +127,36 @@ fn a_quote_with_a_secret_is_masked_and_verified_masked() {
         Some("let token = \"[secret: github token]\";")
     );
     assert_eq!(tree.stand(&quoted), Standing::Verified);
+}
+
+/// LOA-SEC-1: a line within a key is known by the lines around it, and what stands behind a key can be
+/// cited where it stands.
+#[test]
+fn lines_within_a_key_are_masked_and_lines_behind_it_stay() {
+    let begin = ["-----BEGIN ", "PRIVATE KEY-----"].concat();
+    let end = ["-----END ", "PRIVATE KEY-----"].concat();
+    let line = "MIIEowIBAAKCAQEA0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4";
+    let password = ["kd83", "hfKq92"].concat();
+    let text =
+        format!("a key:\n{begin}\n{line}\n{line}\n{end}\ndb: postgres://a:{password}@db/x\n");
+    let folder = with(&[("k.pem", &text)]);
+    let root = folder.path().join("root");
+    let disk = Disk::real();
+    let tree = Tree::new(&disk, &root);
+    for at in 2..=5 {
+        let quoted = tree.quote(&place("k.pem", at, at, None)).unwrap();
+        assert_eq!(quoted.quote.as_deref(), Some("[secret: private key]"));
+        assert_eq!((quoted.first, quoted.last), (2, at));
+        assert_eq!(tree.stand(&quoted), Standing::Verified);
+    }
+    let quoted = tree.quote(&place("k.pem", 6, 6, None)).unwrap();
+    let masked = "db: postgres://a:[secret: password in address]@db/x";
+    assert_eq!(quoted, place("k.pem", 6, 6, Some(masked)));
+    assert_eq!(tree.stand(&quoted), Standing::Verified);
+    // What is most like a quote that is gone is told masked as well.
+    let gone = place("k.pem", 3, 3, Some(&format!("{line} x")));
+    let told = format!("{:?}", tree.stand(&gone));
+    assert!(!told.contains(line), "{told}");
 }
 
 proptest! {

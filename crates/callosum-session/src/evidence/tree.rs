@@ -1,6 +1,11 @@
 //! [`Tree`]: the files that are cited, each read once.
 
-use std::{cell::RefCell, collections::BTreeMap, path::Path, rc::Rc};
+use std::{
+    cell::{OnceCell, RefCell},
+    collections::BTreeMap,
+    path::Path,
+    rc::Rc,
+};
 
 use callosum_evidence::{
     citation::{CitedFile, MOST_LINES, Why},
@@ -13,11 +18,33 @@ use super::{
     standing::{Standing, place_in, stand_in},
 };
 
+/// A cited file, as it is and without its secrets.
+pub(super) struct Looked {
+    pub(super) file: CitedFile,
+    masked: OnceCell<CitedFile>,
+}
+
+impl Looked {
+    pub(super) fn of(file: CitedFile) -> Self {
+        Self {
+            file,
+            masked: OnceCell::new(),
+        }
+    }
+
+    /// The file without its secrets, which are found in all of its text: a line within a key shows by
+    /// itself nothing of what it is. What is no secret stands in the same line.
+    pub(super) fn masked(&self) -> &CitedFile {
+        let masked = || CitedFile::of(secrets::mask_in_place(self.file.text()).text);
+        self.masked.get_or_init(masked)
+    }
+}
+
 /// The tree as evidence is looked up in it; each file is read once.
 pub struct Tree<'t> {
     disk: &'t Disk,
     root: &'t Path,
-    files: RefCell<BTreeMap<String, Rc<Result<CitedFile, Why>>>>,
+    files: RefCell<BTreeMap<String, Rc<Result<Looked, Why>>>>,
 }
 
 impl<'t> Tree<'t> {
@@ -30,11 +57,11 @@ impl<'t> Tree<'t> {
         }
     }
 
-    fn file(&self, path: &str) -> Rc<Result<CitedFile, Why>> {
+    fn file(&self, path: &str) -> Rc<Result<Looked, Why>> {
         if let Some(file) = self.files.borrow().get(path) {
             return Rc::clone(file);
         }
-        let file = Rc::new(CitedFile::open(self.disk, self.root, path));
+        let file = Rc::new(CitedFile::open(self.disk, self.root, path).map(Looked::of));
         let mut files = self.files.borrow_mut();
         files.insert(path.to_owned(), Rc::clone(&file));
         file
@@ -62,8 +89,8 @@ impl<'t> Tree<'t> {
     /// The lines of an identifier, exactly as they stand there.
     pub fn lines(&self, evidence: &Evidence) -> Result<String, Standing> {
         match &*self.file(&evidence.path) {
-            Ok(file) if file.is_binary() => Err(Standing::Binary),
-            Ok(file) => match file.lines(evidence.first, evidence.last) {
+            Ok(looked) if looked.file.is_binary() => Err(Standing::Binary),
+            Ok(looked) => match looked.file.lines(evidence.first, evidence.last) {
                 Some(lines) => Ok(lines.to_owned()),
                 None => Err(Standing::Changed { nearest: None }),
             },
@@ -83,14 +110,19 @@ impl<'t> Tree<'t> {
             standing,
         };
         let file = self.file(&place.path);
-        match &*file {
-            Ok(file) if file.is_binary() => return Err(refused(Standing::Binary)),
-            Ok(_) => {}
+        let looked = match &*file {
+            Ok(looked) if looked.file.is_binary() => return Err(refused(Standing::Binary)),
+            Ok(looked) => looked,
             Err(Why::OutsideRoot) => return Err(refused(Standing::OutsideRoot)),
             Err(Why::NotReadable) => return Err(refused(Standing::Binary)),
             Err(_) => return Err(refused(Standing::MissingFile)),
-        }
-        if self.lines(place).is_ok_and(|lines| lines.trim().is_empty()) {
+        };
+        let Some(lines) = looked.file.lines(place.first, place.last) else {
+            return Err(QuoteError::NoSuchLines {
+                place: place.identifier(),
+            });
+        };
+        if lines.trim().is_empty() {
             return Err(QuoteError::Blank {
                 place: place.identifier(),
             });
@@ -98,25 +130,35 @@ impl<'t> Tree<'t> {
         let too_long = || QuoteError::NotUnique {
             place: place.identifier(),
         };
+        // A secret of several lines is cited where it begins.
+        let is_gone = |line: u32| {
+            let there =
+                |file: &CitedFile| file.lines(line, line).map(|text| text.trim().is_empty());
+            there(looked.masked()) == Some(true)
+        };
+        let mut first = place.first;
+        if !looked
+            .file
+            .lines(first, first)
+            .is_some_and(|line| line.trim().is_empty())
+        {
+            while first > 1 && is_gone(first) {
+                first -= 1;
+            }
+        }
         let mut last = place.last;
         loop {
-            if last - place.first >= MOST_LINES {
+            if last - first >= MOST_LINES {
                 return Err(too_long());
             }
             let wider = Evidence {
+                first,
                 last,
                 ..place.clone()
             };
-            let lines = match self.lines(&wider) {
-                Ok(lines) => lines,
-                Err(_) if last > place.last => return Err(too_long()),
-                Err(_) => {
-                    return Err(QuoteError::NoSuchLines {
-                        place: place.identifier(),
-                    });
-                }
+            let Some(masked) = looked.masked().lines(first, last) else {
+                return Err(too_long());
             };
-            let masked = secrets::mask(&lines).text;
             let words: Vec<&str> = masked.split_whitespace().collect();
             let quoted = Evidence {
                 quote: Some(words.join(" ")),

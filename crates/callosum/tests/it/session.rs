@@ -182,6 +182,30 @@ fn secrets_are_taken_out_and_links_out_are_refused() {
         assert!(!env.read(file).contains(&token));
     }
     env.run(["session", "grounding"]).success();
+    let title = format!("Rotate {token}");
+    let made = env
+        .run(["bead", "create", &title, "--id", "bd-1"])
+        .success();
+    let changed = [
+        "bead",
+        "update",
+        "bd-1",
+        "--title",
+        &title,
+        "--current",
+        "--decision",
+        &title,
+    ];
+    for said in [made, env.run(changed).success()] {
+        assert!(said.stderr.contains("github token"), "{}", said.stderr);
+    }
+    for file in [
+        "loa-grimoire/NOTES.md".to_owned(),
+        trajectory(),
+        ".beads/bd-1.yaml".to_owned(),
+    ] {
+        assert!(!env.read(file).contains(&token));
+    }
 
     let env = project();
     let outside = env.home().join("outside");

@@ -1,7 +1,7 @@
 //! `callosum bead create`, `update` and `close`.
 
 use callosum_session::{
-    NewDecision,
+    NewDecision, Redaction,
     bead::{BeadId, BeadUpdate, LAST_PRIORITY, NewBead, STATUSES},
 };
 use clap::{
@@ -13,7 +13,7 @@ use super::{mirror, nobody, show::BeadOutput, unchanged, uncreated};
 use crate::{
     cli::{
         context::Context,
-        session::{bead_id, explain, session, tell_mended, undecided, zones},
+        session::{bead_id, explain, session, tell_mended, tell_redacted, undecided, zones},
     },
     ui::CommandError,
 };
@@ -111,6 +111,8 @@ pub(super) fn create(context: &Context, args: &CreateArgs) -> Result<(), Command
         priority: args.priority,
         needs: ids(&args.needs)?,
     };
+    let mut redaction = Redaction::default();
+    let new = new.redacted(&mut redaction);
     let zones = zones(context);
     let session = session(context, &zones, nobody());
     let held = session.hold().map_err(|error| explain(&error))?;
@@ -122,6 +124,7 @@ pub(super) fn create(context: &Context, args: &CreateArgs) -> Result<(), Command
     let id = held
         .create_bead(&new, random)
         .map_err(|error| uncreated(&error))?;
+    tell_redacted(context, &redaction.kinds);
     let sheet = session.bead(&id).map_err(|error| explain(&error))?;
     if context.ui.json {
         return context.ui.json_data(&BeadOutput::of(&sheet));
@@ -159,6 +162,8 @@ fn changed(
     decision: Option<&str>,
 ) -> Result<(), CommandError> {
     let id = bead_id(id)?;
+    let mut redaction = Redaction::default();
+    let update = update.redacted(&mut redaction);
     let zones = zones(context);
     let session = session(context, &zones, nobody());
     let held = session.hold().map_err(|error| explain(&error))?;
@@ -169,12 +174,14 @@ fn changed(
             bead: Some(id.clone()),
             ..NewDecision::default()
         };
-        held.decide(&new).map_err(|error| undecided(&error))?;
+        let decided = held.decide(&new).map_err(|error| undecided(&error))?;
+        redaction.kinds.extend(decided.redacted);
     }
-    held.update_bead(&id, update)
+    held.update_bead(&id, &update)
         .map_err(|error| unchanged(&error))?;
     drop(held);
-    mirror::change(context, &id, update);
+    tell_redacted(context, &redaction.kinds);
+    mirror::change(context, &id, &update);
     let sheet = session.bead(&id).map_err(|error| explain(&error))?;
     let output = BeadOutput::of(&sheet);
     if context.ui.json {

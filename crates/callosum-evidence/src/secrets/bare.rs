@@ -1,0 +1,109 @@
+//! Passwords without quotes, as settings and environments have them: `password: hunter22hunter`.
+//!
+//! The same place in a program has a type, a variable or a call, and those stay: a value that reads like
+//! one of them is none. Keys and tokens, which are longer, are told apart in `assigned`.
+
+use std::{ops::Range, sync::LazyLock};
+
+use regex::Regex;
+
+use super::{
+    assigned::{BARE_BITS, is_name, is_place, is_secret},
+    form::is_placeholder,
+    kind::Kind,
+};
+
+/// A name of a password, a mark, and a word behind it, up to a blank or the end of the line.
+///
+/// Group 1 is the name as far as it tells, group 2 the mark with its blanks, group 3 the value.
+static SETTING: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?m-u)((?i:password|passwd|passphrase|pwd)|_PASS)([ \t]{0,8}[:=][ \t]{0,8})",
+        r"([!-~]{8,128})(?:[ \t\r]|$)",
+    ))
+    .expect("the expression is valid")
+});
+
+/// What a value without quotes never has, as code has it.
+const OF_CODE: &str = "\"'`,;()[]{}<>$|\\";
+
+/// Words that names in programs are made of where they are about passwords.
+const ABOUT: [&str; 22] = [
+    "pass", "pwd", "secret", "key", "token", "hash", "field", "input", "user", "string", "bytes",
+    "value", "text", "utf8", "utf16", "sha1", "sha2", "sha512", "md5", "base64", "argon2",
+    "option",
+];
+
+pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
+    let secret_in = |captures: regex::Captures<'_>| {
+        let (name, mark, value) = (captures.get(1)?, captures.get(2)?, captures.get(3)?);
+        let said = value.as_str();
+        let before = &text[..name.start()];
+        let is_variable = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+        let prefix = before.trim_end_matches(is_variable);
+        let is_of_environment = mark.as_str() == "="
+            && name.as_str().chars().all(is_variable)
+            && !prefix.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '.');
+        let is_secret = may_be_one(said)
+            && (is_of_environment || !reads_like_code(said))
+            && !is_place(before, &text[name.start()..], said);
+        is_secret.then(|| (value.range(), Kind::Assigned))
+    };
+    SETTING.captures_iter(text).filter_map(secret_in).collect()
+}
+
+/// Whether a value may be a password at all: letters and digits, and nothing that stands for something
+/// else.
+fn may_be_one(value: &str) -> bool {
+    let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
+    let has_letter = value.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let is_constant = !value.bytes().any(|byte| byte.is_ascii_lowercase())
+        && value
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    has_digit
+        && has_letter
+        && !is_constant
+        && !value.starts_with(['=', '>', ':', '#', '@', '!', '&', '*', '%', '~', '-'])
+        && !value.contains(|c| OF_CODE.contains(c))
+        && !value.contains("://")
+        && !is_placeholder(value)
+}
+
+/// Whether a value reads like what a program has in its place.
+fn reads_like_code(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    if ABOUT.iter().any(|about| lower.contains(about)) {
+        return true;
+    }
+    if value.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return is_identifier(value);
+    }
+    let is_part = |part: &str| {
+        part.starts_with(|c: char| c.is_ascii_alphabetic())
+            && part
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    if value.contains('.') && value.split('.').all(is_part) {
+        return true;
+    }
+    // Such a mark parts no names, and an address of mail has a point behind it.
+    let has_mark = value.contains(['!', '#'])
+        || value
+            .rsplit_once('@')
+            .is_some_and(|(_, host)| !host.contains('.'));
+    !has_mark && (is_name(value) || !is_secret(value, BARE_BITS))
+}
+
+/// Whether letters and digits are put together as in a name: digits at the end alone, or before a word
+/// that begins with a capital.
+fn is_identifier(value: &str) -> bool {
+    let digits = |c: char| c.is_ascii_digit();
+    let mut words = value.split(digits).skip(1);
+    let runs = value.split(|c: char| !c.is_ascii_digit());
+    let runs: Vec<&str> = runs.filter(|run| !run.is_empty()).collect();
+    let is_short = runs.len() == 1 && runs[0].len() <= 4;
+    is_short
+        && words.all(|word| word.is_empty() || word.starts_with(|c: char| c.is_ascii_uppercase()))
+}

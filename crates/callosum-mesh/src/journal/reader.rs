@@ -97,6 +97,8 @@ impl Reader {
 
     fn reset(&mut self) {
         self.seq = 0;
+        // From the beginning on it is told once, also where nothing has been appended yet.
+        self.is_within = true;
         self.place = None;
         self.notices.push(Notice::Reset {
             origin: self.origin.clone(),

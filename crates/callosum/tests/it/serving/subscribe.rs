@@ -24,7 +24,12 @@ struct Subscriber {
 
 impl Subscriber {
     fn start(env: &TestEnv, options: &[&str]) -> Self {
-        let arguments = [&["mesh", "subscribe", "--json"], options].concat();
+        Self::running(env, "subscribe", options)
+    }
+
+    /// One who hears by another verb of the mesh.
+    fn running(env: &TestEnv, verb: &str, options: &[&str]) -> Self {
+        let arguments = [&["mesh", verb, "--json"], options].concat();
         let mut command = env
             .callosum()
             .arguments(arguments)
@@ -197,4 +202,21 @@ fn a_state_of_a_newer_version_is_left_as_it_is() {
         .ended_with(3);
     assert!(refused.stderr.contains("format 2"), "{}", refused.stderr);
     assert_eq!(env.read("state.json"), newer);
+}
+
+/// CALC-L1-1: who follows a log that is removed is told that another has begun, and goes on with that.
+#[test]
+fn who_follows_a_log_that_is_removed_goes_on_with_the_next() {
+    let env = TestEnv::new();
+    let publish = |topic: &str, agent: &str| {
+        env.run(["mesh", "publish", topic, "--as", agent]).success();
+    };
+    publish("a.b", "codex");
+    let follower = Subscriber::running(&env, "tail", &["--follow", "--topic", "a.*"]);
+    assert_eq!(follower.hear()["type"], "a.b");
+    let folder = env.machine_home().join("mesh");
+    std::fs::rename(&folder, folder.with_extension("away")).unwrap();
+    publish("a.c", "codex");
+    assert_eq!(follower.hear()["notice"], "reset");
+    assert_eq!(follower.hear()["type"], "a.c");
 }

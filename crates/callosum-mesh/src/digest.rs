@@ -24,8 +24,10 @@ pub struct Known<'a> {
     pub agent: &'a AgentName,
     /// How things stand.
     pub board: &'a Board,
-    /// Its session, which is told once more what it was handed and may have lost; none where it lost nothing.
+    /// Its session, where it has one.
     pub session: Option<&'a str>,
+    /// Whether that is told once more what it was handed and did not see: as it begins it may have lost it.
+    pub is_beginning: bool,
     /// The last event that its last session could know; 0 where it had none.
     pub since: u64,
     /// Who does what.
@@ -179,9 +181,10 @@ fn items(known: &Known<'_>) -> Vec<Item> {
     let mut items = Vec::new();
     let messages = board.messages.iter().filter(|message| {
         let is_lost = message.receipt == Some(Receipt::Delivered)
+            && known.is_beginning
             && session.is_some()
             && message.session_id.as_deref() == *session;
-        message.to == **agent && (message.receipt.is_none() || is_lost)
+        message.to.is(agent, *session) && (message.receipt.is_none() || is_lost)
     });
     for message in messages {
         items.push(Item {

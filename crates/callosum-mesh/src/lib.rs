@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod addressee;
 pub mod agent;
 pub mod board;
 pub mod bridge;

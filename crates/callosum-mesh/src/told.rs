@@ -48,6 +48,7 @@ impl Mesh {
             agent: &voice.agent,
             board: self.board()?,
             session: voice.session_id.as_deref(),
+            is_beginning: true,
             since,
             matrix: &matrix,
             beside: &all,
@@ -123,7 +124,7 @@ impl Mesh {
     /// model, so that none of them shows that it was asked since; the end of a turn does.
     pub fn seen(&mut self, voice: &Voice, evidence: &str) -> Result<(), MeshError> {
         let is_seen = |message: &&Message| {
-            message.to == voice.agent
+            message.to.agent == voice.agent
                 && message.receipt == Some(Receipt::Delivered)
                 && message.session_id == voice.session_id
         };
@@ -141,7 +142,9 @@ impl Mesh {
         voice: &Voice,
         evidence: &str,
     ) -> Result<Option<Digest>, MeshError> {
-        let is_theirs = |message: &Message| message.to == voice.agent && message.receipt.is_none();
+        let session = voice.session_id.as_deref();
+        let is_theirs =
+            |message: &Message| message.receipt.is_none() && message.to.is(&voice.agent, session);
         if !self.board()?.messages.iter().any(is_theirs) {
             return Ok(None);
         }
@@ -156,7 +159,8 @@ impl Mesh {
             let known = Known {
                 agent: &voice.agent,
                 board: &board,
-                session: None,
+                session: voice.session_id.as_deref(),
+                is_beginning: false,
                 since: 0,
                 matrix: &matrix,
                 beside: &Beside::default(),

@@ -50,13 +50,26 @@ impl Board {
         // What it was handed and never showed to have seen waits for another.
         let unseen = self.messages.iter().filter(|message| {
             message.receipt == Some(Receipt::Delivered)
-                && is_theirs(&message.to, message.session_id.as_ref())
+                && message.to.session.is_none()
+                && is_theirs(&message.to.agent, message.session_id.as_ref())
         });
         let unseen = unseen.map(|message| Deed::MessageRetried {
             message: message.id.clone(),
             expires: message.expires,
         });
-        claimed.chain(leases).chain(unseen).collect()
+        // What was for it alone reaches nobody any more.
+        let own = self.messages.iter().filter(|message| {
+            let is_on_its_way = message
+                .receipt
+                .is_none_or(|receipt| receipt == Receipt::Delivered);
+            is_on_its_way && is_theirs(&message.to.agent, message.to.session.as_ref())
+        });
+        let own = own.map(|message| Deed::MessageMoved {
+            message: message.id.clone(),
+            receipt: Receipt::Dead,
+            evidence: Some(format!("the session {} has ended", session.session_id)),
+        });
+        claimed.chain(leases).chain(unseen).chain(own).collect()
     }
 
     /// Gives a task back to the queue; nothing where it is there already.
@@ -147,7 +160,7 @@ impl Board {
         });
         let told = claim.map(|claim| Deed::MessageSent {
             id: format!("cancelled-{}-{}", task.rev, claim.token),
-            to: claim.by.clone(),
+            to: claim.by.clone().into(),
             content: format!(
                 "task `{id}`, which you have claimed, was taken back: {reason}. What you have done is kept if you \
                  complete it all the same"

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{NewTask, Order};
 use crate::{
+    addressee::Addressee,
     agent::AgentName,
     event::{Draft, Event},
 };
@@ -126,7 +127,7 @@ pub enum Deed {
         /// Its id.
         id: String,
         /// To whom.
-        to: AgentName,
+        to: Addressee,
         /// What it says.
         content: String,
         /// The message that it answers.

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::Receipt;
-use crate::agent::AgentName;
+use crate::{addressee::Addressee, agent::AgentName};
 
 /// What one agent says to another.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -15,7 +15,7 @@ pub struct Message {
     /// Who says it.
     pub from: AgentName,
     /// To whom.
-    pub to: AgentName,
+    pub to: Addressee,
     /// What.
     pub content: String,
     /// The message that it answers.

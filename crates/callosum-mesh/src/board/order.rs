@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use callosum_evidence::secrets::mask;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
@@ -9,10 +10,7 @@ use super::{
     Board, Deed, LEASE, Receipt, Refusal, Task,
     claim::{Holding, same},
 };
-use crate::{
-    agent::{AgentName, US},
-    mesh::Voice,
-};
+use crate::{addressee::Addressee, agent::AgentName, mesh::Voice};
 
 /// How long a message waits to be handed over that does not say how long.
 pub const MESSAGE_TTL: SignedDuration = SignedDuration::from_hours(7 * 24);
@@ -100,7 +98,7 @@ pub enum Order {
         /// Its id.
         id: String,
         /// To whom.
-        to: AgentName,
+        to: Addressee,
         /// What it says.
         content: String,
         /// The message that it answers.
@@ -219,15 +217,19 @@ impl Board {
                 ttl_seconds,
             } => {
                 said("a message", &content)?;
-                if self.message(&id).is_some() {
-                    return Ok(Vec::new());
+                if let Some(known) = self.message(&id) {
+                    if known.to == to && is_same(&known.content, &content) {
+                        return Ok(Vec::new());
+                    }
+                    let what = "a message";
+                    return Err(Refusal::SaysOther { what, id });
                 }
-                let is_known = by.as_str() == US || self.has_heard_of(&to);
-                let dead = Deed::MessageMoved {
+                let nobody = self.nobody_there(&to).filter(|_| !by.is_us());
+                let dead = nobody.map(|why| Deed::MessageMoved {
                     message: id.clone(),
                     receipt: Receipt::Dead,
-                    evidence: Some(format!("nobody named {to} was heard of on this machine")),
-                };
+                    evidence: Some(why),
+                });
                 let sent = Deed::MessageSent {
                     id,
                     to,
@@ -236,14 +238,13 @@ impl Board {
                     ttl_seconds,
                     expires: Some(expires(now, ttl_seconds)?),
                 };
-                let dead = (!is_known).then_some(dead);
                 std::iter::once(sent).chain(dead).collect()
             }
             Order::Move {
                 message,
                 receipt,
                 evidence,
-            } => self.further(message, receipt, evidence, by)?,
+            } => self.further(message, receipt, evidence, voice)?,
             Order::Retry { message } => {
                 let known = self.known_message(&message)?;
                 if known.receipt != Some(Receipt::Dead) {
@@ -254,10 +255,16 @@ impl Board {
             }
             Order::Share { id, content } => {
                 said("a discovery", &content)?;
-                let is_new = self.discoveries.iter().all(|known| known.id != id);
+                let known = self.discoveries.iter().find(|known| known.id == id);
+                if let Some(known) = known {
+                    if is_same(&known.content, &content) {
+                        return Ok(Vec::new());
+                    }
+                    let what = "a discovery";
+                    return Err(Refusal::SaysOther { what, id });
+                }
                 let id = Some(id);
-                let deed = Deed::Discovered { id, content };
-                is_new.then_some(deed).into_iter().collect()
+                vec![Deed::Discovered { id, content }]
             }
             Order::Forget { discovery } => {
                 let is_there = self.discoveries.iter().any(|known| known.id == discovery);
@@ -352,10 +359,13 @@ impl Board {
         message: String,
         receipt: Receipt,
         evidence: Option<String>,
-        by: &AgentName,
+        voice: &Voice,
     ) -> Result<Vec<Deed>, Refusal> {
         let known = self.known_message(&message)?;
-        if receipt == Receipt::Acked && known.to != *by {
+        // Whose client does not say which session it is, is the agent all the same.
+        let session = voice.session_id.as_ref().or(known.to.session.as_ref());
+        let is_theirs = known.to.is(&voice.agent, session.map(String::as_str));
+        if receipt == Receipt::Acked && !is_theirs {
             return Err(Refusal::NotTheirs {
                 message,
                 to: known.to.clone(),
@@ -382,6 +392,11 @@ fn expires(now: Timestamp, ttl_seconds: Option<u64>) -> Result<Timestamp, Refusa
         return Err(Refusal::NoTtl { seconds });
     }
     Ok(now + Duration::from_secs(seconds))
+}
+
+/// Whether a text is one that is kept, in which secrets are masked.
+fn is_same(kept: &str, text: &str) -> bool {
+    kept == text || kept == mask(text).text
 }
 
 pub(super) fn said(what: &'static str, text: &str) -> Result<(), Refusal> {

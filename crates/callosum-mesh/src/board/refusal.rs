@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::Status;
-use crate::agent::AgentName;
+use crate::{addressee::Addressee, agent::AgentName};
 
 /// Why an order is not followed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -33,6 +33,14 @@ pub enum Refusal {
     Taken {
         /// The id.
         task: String,
+    },
+    /// Something else was told under this id.
+    #[error("there is {what} `{id}` already, which says something else")]
+    SaysOther {
+        /// What.
+        what: &'static str,
+        /// The id.
+        id: String,
     },
     /// Another agent works on it.
     #[error("task `{task}` is claimed by {by} until {until}")]
@@ -142,7 +150,7 @@ pub enum Refusal {
         /// The message.
         message: String,
         /// To whom.
-        to: AgentName,
+        to: Addressee,
     },
     /// A message is not dead.
     #[error("message `{message}` is not among the dead letters")]

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{Claim, Deed, Discovery, ENDS, Lease, Message, Session, Status, Task, session};
 use crate::{
+    addressee::Addressee,
     agent::{AgentName, US},
     event::Event,
 };
@@ -17,6 +18,9 @@ const MOST_OVER: usize = 500;
 
 /// Most agents of which it is remembered that they were heard of.
 const MOST_HEARD: usize = 512;
+
+/// Most sessions that are named to who has named one that is not there.
+const MOST_NAMED: usize = 5;
 
 /// Who may be written to before they were heard of: the clients that we know, and the person.
 const KNOWN: [&str; 7] = [
@@ -80,6 +84,32 @@ impl Board {
     /// Whether this agent is one of the clients that we know, or has told of anything on this machine.
     pub fn has_heard_of(&self, agent: &AgentName) -> bool {
         KNOWN.contains(&agent.as_str()) || self.heard.contains(agent)
+    }
+
+    /// Why a message to this agent, or to this session of it, can reach nobody; `None` where it may.
+    pub(super) fn nobody_there(&self, to: &Addressee) -> Option<String> {
+        let Addressee { agent, session } = to;
+        if !self.has_heard_of(agent) {
+            return Some(format!("nobody named {agent} was heard of on this machine"));
+        }
+        let session = session.as_ref()?;
+        let is_there = self.sessions.iter().any(|known| known.is(agent, session));
+        if is_there {
+            return None;
+        }
+        let others = self.sessions.iter().rev();
+        let others = others
+            .filter(|known| known.agent == *agent)
+            .take(MOST_NAMED);
+        let others: Vec<&str> = others.map(|known| known.session_id.as_str()).collect();
+        let there = if others.is_empty() {
+            "none is".to_owned()
+        } else {
+            format!("there is {}", others.join(", "))
+        };
+        Some(format!(
+            "no session {session} of {agent} is at work; {there}"
+        ))
     }
 
     /// Takes an event in. Events that are about something else, or about what is not there, change

@@ -12,6 +12,7 @@ use super::{
     item::{Item, made_up_id},
 };
 use crate::{
+    addressee::Addressee,
     agent::AgentName,
     board::{Board, Order, Receipt},
     mesh::us,
@@ -141,7 +142,7 @@ impl Merge<'_> {
                         // Who a message is for takes it away once it is read.
                         Order::Move {
                             message: id.to_owned(),
-                            receipt: if message.to == by {
+                            receipt: if message.to.agent == by {
                                 Receipt::Acked
                             } else {
                                 Receipt::Dropped
@@ -184,7 +185,8 @@ impl Merge<'_> {
         if self.is_told_already(item, known) {
             return;
         }
-        let (Some(content), Some(to)) = (item.text("content"), item.name("to")) else {
+        let to = item.text("to").and_then(|to| to.parse::<Addressee>().ok());
+        let (Some(content), Some(to)) = (item.text("content"), to) else {
             return self.refuse_item(
                 item,
                 "needs `content`, a text, and `to`, the name of an agent",

@@ -202,7 +202,7 @@ fn write_to(orders: &mut Orders<'_, '_>, to: &AgentName, content: String) -> Res
     let id = format!("bridge-{}", hash(format!("{to} {content}").as_bytes()));
     let order = Order::Send {
         id,
-        to: to.clone(),
+        to: to.clone().into(),
         content,
         reply_to: None,
         ttl_seconds: None,

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use callosum_host::{Clock, Ids};
 use callosum_mesh::{
-    Mesh,
+    Mesh, Voice,
     board::{NewTask, Order, Receipt, Refusal, Status},
+    digest::Beside,
     event::Draft,
     journal::Durability,
 };
@@ -602,4 +603,158 @@ fn a_claim_that_has_run_out_holds_nothing() {
     assert_eq!(task.status_at(before), Status::InProgress);
     assert_eq!(task.status_at(until), Status::Pending);
     assert_eq!(task.claim_at(until), None);
+}
+
+/// CALC-PAT-2: a message to one session is handed to that one alone, is a dead letter where that is not at work or has
+/// ended, and can be tried again.
+#[test]
+fn a_message_to_one_session_is_for_that_one_alone() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let session = |id: &str| Voice {
+        session_id: Some(id.to_owned()),
+        ..voice("codex")
+    };
+    let (one, two) = (session("s1"), session("s2"));
+    for voice in [&one, &two] {
+        mesh.begin_session(voice, None).unwrap();
+    }
+    let send = |mesh: &mut Mesh, id: &str, to: &str| {
+        let order = Order::Send {
+            id: id.to_owned(),
+            to: to.parse().expect("somebody"),
+            content: format!("look at {id}"),
+            reply_to: None,
+            ttl_seconds: None,
+        };
+        mesh.give(order, &voice("claude")).unwrap();
+    };
+    let state = |mesh: &mut Mesh, id: &str| {
+        let message = mesh.board().unwrap().message(id).unwrap();
+        (
+            message.receipt,
+            message.evidence.clone().unwrap_or_default(),
+        )
+    };
+    send(&mut mesh, "m1", "codex@s1");
+    // The same again is one, and another under its id is refused.
+    send(&mut mesh, "m1", "codex@s1");
+    let other = Order::Send {
+        id: "m1".to_owned(),
+        to: "codex@s1".parse().unwrap(),
+        content: "look away".to_owned(),
+        reply_to: None,
+        ttl_seconds: None,
+    };
+    let other = refused(mesh.give(other, &voice("claude")));
+    assert!(matches!(other, Refusal::SaysOther { .. }), "{other}");
+    send(&mut mesh, "m2", "codex@s2");
+    send(&mut mesh, "m3", "codex@s3");
+    let (receipt, why) = state(&mut mesh, "m3");
+    assert_eq!(receipt, Some(Receipt::Dead));
+    assert_eq!(why, "no session s3 of codex is at work; there is s2, s1");
+    // Neither another session nor one that nobody knows is handed it.
+    for voice in [&two, &voice("codex")] {
+        let told = mesh.hand_over(voice, "post-tool").unwrap();
+        let told = told.map(|told| told.messages).unwrap_or_default();
+        assert!(!told.contains(&"m1".to_owned()), "{told:?}");
+    }
+    assert_eq!(state(&mut mesh, "m2").0, Some(Receipt::Delivered));
+    let digest = mesh.digest_for(&one, &Beside::default(), 400).unwrap();
+    assert_eq!(digest.messages, ["m1"]);
+    let acked = mesh.give(moved("m1", Receipt::Acked), &two);
+    assert!(matches!(refused(acked), Refusal::NotTheirs { .. }));
+    // It ends before it has seen or heard what was for it alone.
+    send(&mut mesh, "m4", "codex@s2");
+    mesh.end_session(&two, "its client said so").unwrap();
+    for id in ["m2", "m4"] {
+        let (receipt, why) = state(&mut mesh, id);
+        assert_eq!(receipt, Some(Receipt::Dead), "{id}");
+        assert_eq!(why, "the session s2 has ended");
+    }
+    mesh.give(moved("m1", Receipt::Acked), &one).unwrap();
+    // The file shows to whom it is, and somebody may write it so by hand.
+    place.sync();
+    place.edit(|document| {
+        let by_hand = json!({"from": "claude", "to": "codex@s1", "content": "by hand"});
+        document["messages"].as_array_mut().unwrap().push(by_hand);
+    });
+    assert_eq!(place.sync().conflicts, []);
+    let told = place.mesh().hand_over(&one, "post-tool").unwrap().unwrap();
+    assert!(told.text.contains("by hand"), "{}", told.text);
+    let retry = Order::Retry {
+        message: "m4".to_owned(),
+    };
+    mesh.give(retry, &voice("claude")).unwrap();
+    assert_eq!(state(&mut mesh, "m4").0, None);
+}
+
+/// CALC-FAIL-1: what is remembered of the board has this form under this number. Whoever changes the form, or what an event
+/// does to the board, raises `FORMAT` in `mesh.rs` and the number here.
+#[test]
+fn the_form_of_what_is_remembered_has_one_number() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let codex = Voice {
+        session_id: Some("s".to_owned()),
+        ..voice("codex")
+    };
+    mesh.begin_session(&codex, None).unwrap();
+    mesh.give(task("t", "work"), &voice("claude")).unwrap();
+    mesh.give(claim("t"), &codex).unwrap();
+    send(&mut mesh, "m");
+    let share = Order::Share {
+        id: "d".to_owned(),
+        content: "c".to_owned(),
+    };
+    mesh.give(share, &codex).unwrap();
+    let lease = Order::Lease {
+        path: "/a".to_owned(),
+        why: None,
+        anyway: false,
+    };
+    mesh.give(lease, &codex).unwrap();
+    for number in 0..300 {
+        mesh.give(task(&format!("t{number}"), "work"), &voice("claude"))
+            .unwrap();
+    }
+    let text = place.disk.read(&place.folder().join("board.json")).unwrap();
+    let remembered: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    let board = &remembered["board"];
+    let keys = |value: &serde_json::Value| -> String {
+        let members = value.as_object().expect("an object");
+        members.keys().cloned().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(remembered["format"], 3);
+    for (value, expected) in [
+        (&remembered, "format origin board"),
+        (
+            board,
+            "seq rev last_writer last_updated tasks messages discoveries leases sessions heard fields",
+        ),
+        (
+            &board["tasks"][0],
+            "id assigned_to status priority prompt output_file created_by created_at completed_at completed_by \
+             needs cwd claim queued_at result other rev",
+        ),
+        (
+            &board["tasks"][0]["claim"],
+            "by session_id since until token",
+        ),
+        (
+            &board["messages"][0],
+            "id from to content reply_to timestamp receipt evidence ttl_seconds expires session_id rev",
+        ),
+        (
+            &board["discoveries"][0],
+            "id content source timestamp cwd rev",
+        ),
+        (
+            &board["leases"][0],
+            "path by session_id why since until token",
+        ),
+        (&board["sessions"][0], "agent session_id machine process"),
+    ] {
+        assert_eq!(keys(value), expected);
+    }
 }

@@ -175,7 +175,7 @@ fn a_claim_by_hand_of_what_another_has_is_a_conflict() {
     assert_eq!(place.told("bridge.conflict").len(), 3);
     let mut mesh = place.mesh();
     let told = mesh.board().unwrap().messages.iter();
-    let told: Vec<_> = told.map(|message| message.to.as_str()).collect();
+    let told: Vec<_> = told.map(|message| message.to.agent.as_str()).collect();
     assert_eq!(told, ["gemini-cli", "reviewer", "reviewer"]);
 }
 

@@ -34,7 +34,7 @@ fn release(id: &str) -> Order {
 fn said_to(place: &Place, agent: &str) -> Vec<String> {
     let mut mesh = place.mesh();
     let messages = mesh.board().expect("a board").messages.iter();
-    let theirs = messages.filter(|message| message.to.as_str() == agent);
+    let theirs = messages.filter(|message| message.to.agent.as_str() == agent);
     theirs.map(|message| message.content.clone()).collect()
 }
 

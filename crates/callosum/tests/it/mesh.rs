@@ -505,3 +505,49 @@ fn a_lease_on_a_file_that_is_not_there_has_one_name() {
     let leases = json(&env, &["lease", "list"]);
     assert_eq!(leases["leases"].as_array().unwrap().len(), 1, "{leases}");
 }
+
+/// CALC-PAT-2: a message may be addressed to one session of an agent, which alone reads it.
+#[test]
+fn a_message_may_be_for_one_session() {
+    let env = TestEnv::new();
+    let read = |session: &str| {
+        let words = [
+            "message",
+            "read",
+            "--peek",
+            "--as",
+            "codex",
+            "--session",
+            session,
+        ];
+        json(&env, &words)["messages"].as_array().unwrap().len()
+    };
+    for session in ["s1", "s2"] {
+        env.run([
+            "mesh",
+            "publish",
+            "session.start",
+            "--as",
+            "codex",
+            "--session",
+            session,
+            "--wait",
+        ])
+        .success();
+    }
+    env.run(["mesh", "message", "send", "codex@s2", "look"])
+        .success();
+    assert_eq!((read("s1"), read("s2")), (0, 1));
+    let nobody = env
+        .run(["mesh", "message", "send", "codex@s9", "look", "--id", "m9"])
+        .ended_with(1);
+    assert!(
+        nobody
+            .stderr
+            .contains("no session s9 of codex is at work; there is s2, s1"),
+        "{}",
+        nobody.stderr
+    );
+    env.run(["mesh", "message", "send", "codex@-x", "look"])
+        .ended_with(2);
+}

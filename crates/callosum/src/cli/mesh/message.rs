@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use callosum_evidence::terminal::on_one_line;
 use callosum_mesh::{
     Voice,
-    agent::AgentName,
+    addressee::Addressee,
     board::{Message, Order, Receipt},
 };
 use clap::{Args, Subcommand};
@@ -38,16 +38,16 @@ pub(crate) enum MessageCommand {
 Examples:
   $ callosum mesh message send codex \"The schema changed: see docs/schema.md\" --as claude")]
 pub(crate) struct SendArgs {
-    /// To whom
-    #[arg(value_name = "AGENT")]
-    to: AgentName,
+    /// To whom: an agent, or one session of it alone
+    #[arg(value_name = "AGENT[@SESSION]")]
+    to: Addressee,
     /// What
     #[arg(value_name = "TEXT")]
     content: String,
     /// The message that it answers
     #[arg(long, value_name = "MESSAGE")]
     reply_to: Option<String>,
-    /// Its id; a new one by default. The same id twice is one message
+    /// Its id; a new one by default. The same message twice under one id is one; another under it is refused
     #[arg(long, value_name = "ID")]
     id: Option<String>,
     /// Seconds after which it is a dead letter, unless it was handed over before; a week by default
@@ -216,9 +216,11 @@ fn read(context: &Context, args: &ReadArgs) -> Result<(), CommandError> {
 /// The messages for this agent that it has not acknowledged, oldest first.
 pub(crate) fn unread(context: &Context, voice: &Voice) -> Result<Vec<Message>, CommandError> {
     let (mut mesh, _) = open::readable(context)?;
+    let voice = open::with_session(&mut mesh, voice)?;
+    let session = voice.session_id.as_deref();
     let board = mesh.board().map_err(|error| open::explain(&error))?;
     let unread = board.messages.iter().filter(|message| {
-        message.to == voice.agent && !message.receipt.is_some_and(Receipt::is_over)
+        message.to.is(&voice.agent, session) && !message.receipt.is_some_and(Receipt::is_over)
     });
     Ok(unread.cloned().collect())
 }

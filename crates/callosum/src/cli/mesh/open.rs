@@ -112,19 +112,24 @@ pub(crate) fn given(
     given_to(context, &mut mesh, order, voice)
 }
 
-/// The same, to a mesh that is open. Where the client does not say which session it is, that is seen by the
-/// process which it is.
+/// Who speaks, with their session: where the client does not say which it is, that is seen by the process which it is.
+pub(super) fn with_session(mesh: &mut Mesh, voice: &Voice) -> Result<Voice, CommandError> {
+    let mut voice = voice.clone();
+    if voice.session_id.is_none() {
+        let above = mesh.session_above(&voice, &Identity::ancestors());
+        voice.session_id = above.map_err(|error| explain(&error))?;
+    }
+    Ok(voice)
+}
+
+/// The same, to a mesh that is open.
 pub(super) fn given_to(
     context: &Context,
     mesh: &mut Mesh,
     order: Order,
     voice: &Voice,
 ) -> Result<Vec<Event>, CommandError> {
-    let mut voice = voice.clone();
-    if voice.session_id.is_none() {
-        let above = mesh.session_above(&voice, &Identity::ancestors());
-        voice.session_id = above.map_err(|error| explain(&error))?;
-    }
+    let voice = with_session(mesh, voice)?;
     let verb = verb_of(&order);
     let events = mesh.give(order, &voice);
     let events = events.map_err(|error| explain_verb(&error, verb))?;

@@ -59,7 +59,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
     let id = context.new_id();
     let order = Order::Send {
         id: id.clone(),
-        to: agent(&to)?,
+        to: agent(&to)?.into(),
         content: needed(text, "text", "what is said")?,
         reply_to: None,
         ttl_seconds: None,

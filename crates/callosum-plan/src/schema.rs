@@ -6,6 +6,8 @@
 
 use std::cmp::Ordering;
 
+use thiserror::Error;
+
 use crate::{
     finding::{Finding, Rule},
     form::{Form, FormKind},
@@ -70,6 +72,16 @@ enum Comparison {
     More,
 }
 
+/// Why a text is no type.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("`{text}` is no type: {reason}")]
+pub struct SchemaError {
+    /// The text.
+    pub text: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
 /// The simple types, by the names that may stand for them.
 const SIMPLE: [(&str, &str, Shape); 14] = [
     ("Any", "any", Shape::Any),
@@ -124,6 +136,33 @@ impl Schema {
             Some((end, _)) => format!("{}…", &self.text[..end]),
             None => self.text.clone(),
         }
+    }
+
+    /// Parses a type expression from its text.
+    pub fn read(text: &str) -> Result<Self, SchemaError> {
+        let refuse = |reason: String| SchemaError {
+            text: text.to_owned(),
+            reason,
+        };
+        let form = crate::reader::read_one(text).map_err(|error| refuse(error.message))?;
+        Self::of_form(&form).map_err(|finding| refuse(finding.message))
+    }
+
+    /// Returns the first thing about a value that doesn't fit, and nothing where it fits.
+    ///
+    /// Looks at no more than `work` parts; a value that has more does not fit.
+    pub fn mismatch_within(&self, value: &Value, work: u64) -> Option<String> {
+        let mut left = work;
+        let mut permit = |parts: u64| {
+            left = left.checked_sub(parts).ok_or(())?;
+            Ok::<(), ()>(())
+        };
+        self.mismatch(value, &mut permit).unwrap_or_else(|()| {
+            Some(format!(
+                "the value is too large to be held against {}",
+                self.shown()
+            ))
+        })
     }
 
     /// Returns the type as it was written.

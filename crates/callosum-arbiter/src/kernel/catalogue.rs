@@ -1,0 +1,107 @@
+//! [`Catalogue`]: the capabilities that there are, each once, in the order of their names.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use callosum_plan::CapabilityName;
+use thiserror::Error;
+
+use super::{
+    effect::TrustTier,
+    manifest::{CapabilityKind, Manifest},
+};
+
+/// Manifests by the normal form of their names.
+#[derive(Clone, Debug, Default)]
+pub struct Catalogue {
+    manifests: BTreeMap<CapabilityName, Arc<Manifest>>,
+}
+
+/// Why a manifest was not taken.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum CatalogueError {
+    /// Two have one name.
+    #[error("`{id}` is there twice: from {first}, and from {second}")]
+    Twice {
+        /// The name.
+        id: CapabilityName,
+        /// Who has it already.
+        first: String,
+        /// Who else says to have it.
+        second: String,
+    },
+}
+
+/// What a capability is looked for by; what is empty or absent asks for nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CatalogueQuery {
+    /// Its kind.
+    pub kind: Option<CapabilityKind>,
+    /// Skills, all of which it must have.
+    pub skills: BTreeSet<String>,
+    /// The least trust it must have.
+    pub trust_tier: TrustTier,
+}
+
+impl Catalogue {
+    /// Makes a catalogue; fails where two manifests have one name, however they spell it.
+    pub fn new(manifests: impl IntoIterator<Item = Manifest>) -> Result<Self, CatalogueError> {
+        let mut catalogue = Self::default();
+        for manifest in manifests {
+            catalogue.add(manifest)?;
+        }
+        Ok(catalogue)
+    }
+
+    /// Adds a manifest; fails, and changes nothing, where there is one of its name.
+    pub fn add(&mut self, manifest: Manifest) -> Result<(), CatalogueError> {
+        if let Some(first) = self.manifests.get(&manifest.id) {
+            return Err(CatalogueError::Twice {
+                id: manifest.id,
+                first: first.provenance.to_string(),
+                second: manifest.provenance.to_string(),
+            });
+        }
+        self.manifests
+            .insert(manifest.id.clone(), Arc::new(manifest));
+        Ok(())
+    }
+
+    /// Returns the manifest of that name.
+    pub fn get(&self, id: &CapabilityName) -> Option<&Arc<Manifest>> {
+        self.manifests.get(id)
+    }
+
+    /// Returns all manifests in the order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Manifest>> {
+        self.manifests.values()
+    }
+
+    /// Returns how many there are.
+    pub fn len(&self) -> usize {
+        self.manifests.len()
+    }
+
+    /// Returns whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.manifests.is_empty()
+    }
+
+    /// Returns those that a query asks for, in the order of their names.
+    pub fn query(&self, query: &CatalogueQuery) -> Vec<&Arc<Manifest>> {
+        self.iter()
+            .filter(|manifest| query.takes(manifest))
+            .collect()
+    }
+}
+
+impl CatalogueQuery {
+    /// Returns whether the query asks for this one.
+    pub fn takes(&self, manifest: &Manifest) -> bool {
+        self.kind.is_none_or(|kind| kind == manifest.kind)
+            && self.skills.is_subset(&manifest.skills)
+            && manifest.trust_tier >= self.trust_tier
+    }
+}

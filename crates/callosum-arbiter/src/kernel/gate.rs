@@ -1,0 +1,244 @@
+//! [`Kernel::gate`]: the door itself.
+//!
+//! What no policy may change is looked at first: whether there is such a capability, whether it was
+//! revoked, whether the run may call it, what a person said, whether its arguments are any, what is left of
+//! the budgets. Then the constitution decides. Nothing here looks at a clock or a file.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use super::{
+    catalogue::Catalogue,
+    constitution::{Constitution, Verdict},
+    effect::TrustTier,
+    manifest::Manifest,
+    redaction::redact,
+    request::CallRequest,
+    ruling::{ApprovalRequest, ApprovedCall, CallLimits, Denial, DenialKind, Grounds, Ruling},
+    standing::{PersonsDecision, RunCaps, Standing},
+};
+
+/// Units of work that holding arguments against a type may take.
+const SCHEMA_WORK: u64 = 1 << 20;
+
+/// Decides over each call of a plan.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    catalogue: Arc<Catalogue>,
+    constitution: Constitution,
+}
+
+/// What keeps a call, before any policy is asked.
+struct Objection {
+    kind: DenialKind,
+    policy: &'static str,
+    text: String,
+    hint: Option<String>,
+}
+
+impl Kernel {
+    /// Makes a kernel over the capabilities that there are.
+    pub fn new(catalogue: Arc<Catalogue>, constitution: Constitution) -> Self {
+        Self {
+            catalogue,
+            constitution,
+        }
+    }
+
+    /// Returns the capabilities that it knows.
+    pub fn catalogue(&self) -> &Arc<Catalogue> {
+        &self.catalogue
+    }
+
+    /// Returns the constitution that it decides by.
+    pub fn constitution(&self) -> &Constitution {
+        &self.constitution
+    }
+
+    /// Decides over one call. The same request and standing always get the same ruling.
+    ///
+    /// Costs some ten microseconds, and as much more as it takes to look through the arguments.
+    pub fn gate(&self, request: &CallRequest, standing: &Standing) -> Ruling {
+        match self.decide(request, standing) {
+            Ok(ruling) => ruling,
+            Err(objection) => Ruling::Denied(Denial {
+                capability: request.capability.clone(),
+                position: request.position.clone(),
+                key: request.key.clone(),
+                kind: objection.kind,
+                grounds: self.grounds(vec![objection.policy.to_owned()], objection.text),
+                hint: objection.hint,
+            }),
+        }
+    }
+
+    fn decide(&self, request: &CallRequest, standing: &Standing) -> Result<Ruling, Objection> {
+        let manifest = self.known(request)?;
+        may_call(request, standing)?;
+        let redacted = fitting(request, manifest)?;
+        let limits = within_budget(request, manifest, standing)?;
+        let decision = standing.decisions.get(&request.key);
+        let by_person = decision == Some(&PersonsDecision::Approved);
+        let (policies, question) = match self.constitution.decide(manifest) {
+            Verdict::Permitted(policies) => (policies, None),
+            Verdict::Asked(policies, question) => (policies, Some(question)),
+        };
+        if let Some(question) = question.filter(|_| !by_person) {
+            return Ok(Ruling::NeedsApproval(ApprovalRequest {
+                grounds: self.grounds(policies, question.clone()),
+                question,
+                request: redacted,
+            }));
+        }
+        let said = if by_person {
+            "approved by a person"
+        } else {
+            "permitted"
+        };
+        let text = format!("`{}` is {said}", request.capability);
+        let grounds = self.grounds(policies, text);
+        Ok(Ruling::Approved(ApprovedCall::new(
+            redacted,
+            limits,
+            manifest.sensitivity.max(standing.sensitivity),
+            by_person,
+            grounds,
+        )))
+    }
+
+    fn known(&self, request: &CallRequest) -> Result<&Manifest, Objection> {
+        let manifest = self.catalogue.get(&request.capability);
+        manifest.map(Arc::as_ref).ok_or_else(|| Objection {
+            kind: DenialKind::UnknownCapability,
+            policy: "kernel.unknown-capability",
+            text: format!("nobody provides `{}`", request.capability),
+            hint: Some("`callosum capability list` tells what there is".to_owned()),
+        })
+    }
+
+    fn grounds(&self, policies: Vec<String>, text: String) -> Grounds {
+        Grounds {
+            policies,
+            constitution: self.constitution.hash().to_owned(),
+            text,
+        }
+    }
+}
+
+fn may_call(request: &CallRequest, standing: &Standing) -> Result<(), Objection> {
+    let name = &request.capability;
+    if standing.revoked.contains(name) {
+        return Err(Objection {
+            kind: DenialKind::Revoked,
+            policy: "kernel.revoked",
+            text: format!("`{name}` was revoked on this machine"),
+            hint: Some(format!(
+                "`callosum capability restore {name}` gives it back"
+            )),
+        });
+    }
+    if !standing.allowed.allows(name) {
+        return Err(Objection {
+            kind: DenialKind::NotAllowed,
+            policy: "kernel.allowlist",
+            text: format!(
+                "the run may not call `{name}`; it may call {}",
+                standing.allowed
+            ),
+            hint: None,
+        });
+    }
+    if standing.decisions.get(&request.key) == Some(&PersonsDecision::Refused) {
+        return Err(Objection {
+            kind: DenialKind::Refused,
+            policy: "kernel.refused",
+            text: format!("a person refused this call of `{name}`"),
+            hint: None,
+        });
+    }
+    Ok(())
+}
+
+/// The request as the provider may see it, where its arguments are what the capability takes.
+fn fitting(request: &CallRequest, manifest: &Manifest) -> Result<CallRequest, Objection> {
+    let refuse = |text: String| Objection {
+        kind: DenialKind::Arguments,
+        policy: "kernel.arguments",
+        text: format!("`{}`: {text}", request.capability),
+        hint: None,
+    };
+    let none = BTreeSet::new();
+    let withheld = if manifest.trust_tier < TrustTier::TRUSTED {
+        &manifest.sensitive_fields
+    } else {
+        &none
+    };
+    let redacted =
+        redact(&request.arguments, withheld).map_err(|error| refuse(error.to_string()))?;
+    let mismatch = match request.arguments.as_slice() {
+        [one] => manifest.input.mismatch_within(one, SCHEMA_WORK),
+        several => {
+            let all = callosum_plan::Value::vector(several.to_vec());
+            manifest.input.mismatch_within(&all, SCHEMA_WORK)
+        }
+    };
+    if let Some(mismatch) = mismatch {
+        return Err(refuse(mismatch));
+    }
+    Ok(CallRequest {
+        arguments: redacted.arguments,
+        ..request.clone()
+    })
+}
+
+fn within_budget(
+    request: &CallRequest,
+    manifest: &Manifest,
+    standing: &Standing,
+) -> Result<CallLimits, Objection> {
+    let refuse = |policy, text: String, hint: Option<&str>| Objection {
+        kind: DenialKind::Budget,
+        policy,
+        text,
+        hint: hint.map(str::to_owned),
+    };
+    let used = standing.calls.get(&request.capability).copied();
+    let quota = manifest.quotas.calls_per_run;
+    if let Some(quota) = quota.filter(|quota| used.unwrap_or(0) >= *quota) {
+        let text = format!("one run may call `{}` {quota} times", request.capability);
+        return Err(refuse("kernel.quota", text, None));
+    }
+    let left = standing.caps.left(&standing.spent);
+    if let Some((policy, what)) = used_up(&left) {
+        let text = format!("the run's budget of {what} is used up");
+        return Err(refuse(
+            policy,
+            text,
+            Some("start it again with a larger one"),
+        ));
+    }
+    let within =
+        |milliseconds: u64, other: Option<u64>| milliseconds.min(other.unwrap_or(u64::MAX));
+    let milliseconds = within(manifest.quotas.milliseconds, request.timeout_ms());
+    Ok(CallLimits {
+        milliseconds: within(milliseconds, left.milliseconds),
+        answer_bytes: manifest.quotas.answer_bytes,
+        tokens: left.tokens,
+        cost: left.cost,
+    })
+}
+
+fn used_up(left: &RunCaps) -> Option<(&'static str, &'static str)> {
+    if left.yields == Some(0) {
+        return Some(("kernel.budget.yields", "calls"));
+    }
+    if left.tokens == Some(0) {
+        return Some(("kernel.budget.tokens", "tokens"));
+    }
+    if left.cost.is_some_and(|cost| cost.0 == 0) {
+        return Some(("kernel.budget.cost", "money"));
+    }
+    if left.milliseconds == Some(0) {
+        return Some(("kernel.budget.time", "time"));
+    }
+    None
+}

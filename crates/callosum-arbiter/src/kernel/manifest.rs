@@ -1,0 +1,147 @@
+//! [`Manifest`]: what a capability says of itself, or what is said of it where it cannot.
+
+use std::{collections::BTreeSet, fmt};
+
+use callosum_plan::{CapabilityName, Schema};
+use serde::{Deserialize, Serialize};
+
+use super::effect::{Effect, Sensitivity, TrustTier};
+
+/// What is known of one capability before it is called.
+#[derive(Clone, Debug)]
+pub struct Manifest {
+    /// What plans call it by.
+    pub id: CapabilityName,
+    /// What people call it.
+    pub name: String,
+    /// What it does, in a sentence or two.
+    pub description: String,
+    /// Its version, as its provider writes it.
+    pub version: String,
+    /// How it comes to what it does.
+    pub kind: CapabilityKind,
+    /// What it is good at, for those who look for one.
+    pub skills: BTreeSet<String>,
+    /// What it takes: fits the one argument, or the vector of them where a call has none or several.
+    pub input: Schema,
+    /// What it answers.
+    pub output: Schema,
+    /// What it does. None means that it computes and reads nothing but its arguments.
+    pub effects: BTreeSet<Effect>,
+    /// How far it is trusted.
+    pub trust_tier: TrustTier,
+    /// How sensitive that is what it answers.
+    pub sensitivity: Sensitivity,
+    /// Names of fields of its arguments, at any depth, that are withheld where it is trusted less than
+    /// [`TrustTier::TRUSTED`].
+    pub sensitive_fields: BTreeSet<String>,
+    /// What one run may have of it.
+    pub quotas: Quotas,
+    /// Who performs it.
+    pub provenance: Provenance,
+    /// Whether a call can be asked after by its idempotency key, or made again under it without doing
+    /// anything twice. Where it can't, a call whose end is not known is a person's to settle.
+    pub answers_by_key: bool,
+}
+
+/// How a capability comes to what it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CapabilityKind {
+    /// One thing, done once.
+    Primitive,
+    /// A fixed sequence of others.
+    Composite,
+    /// Something that chooses, loops or delegates by itself.
+    Agent,
+}
+
+/// What one run may have of a capability.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Quotas {
+    /// Calls in one run; none means as many as the run has.
+    pub calls_per_run: Option<u64>,
+    /// Milliseconds that one call may take.
+    pub milliseconds: u64,
+    /// Bytes that one answer may have.
+    pub answer_bytes: u64,
+}
+
+/// Who performs a capability.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(tag = "source", content = "provider", rename_all = "kebab-case")]
+pub enum Provenance {
+    /// This program.
+    BuiltIn,
+    /// An executor of the registry, by its id.
+    Executor(String),
+    /// A server of tools, by its id in the registry.
+    ToolServer(String),
+}
+
+impl Manifest {
+    /// Returns whether all that it does is to read what this machine holds, or nothing.
+    pub fn only_reads(&self) -> bool {
+        self.effects.iter().all(|effect| effect.only_reads())
+    }
+}
+
+impl CapabilityKind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Primitive, Self::Composite, Self::Agent];
+
+    /// Returns its word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Primitive => "primitive",
+            Self::Composite => "composite",
+            Self::Agent => "agent",
+        }
+    }
+}
+
+impl fmt::Display for CapabilityKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl Default for Quotas {
+    /// Any number of calls, 60 seconds each, answers of 1 MiB.
+    fn default() -> Self {
+        Self {
+            calls_per_run: None,
+            milliseconds: 60_000,
+            answer_bytes: 1 << 20,
+        }
+    }
+}
+
+impl Provenance {
+    /// Returns the word for the kind of provider.
+    pub fn source(&self) -> &'static str {
+        match self {
+            Self::BuiltIn => "built-in",
+            Self::Executor(_) => "executor",
+            Self::ToolServer(_) => "tool-server",
+        }
+    }
+
+    /// Returns the provider's id, empty for this program.
+    pub fn provider(&self) -> &str {
+        match self {
+            Self::BuiltIn => "",
+            Self::Executor(id) | Self::ToolServer(id) => id,
+        }
+    }
+}
+
+impl fmt::Display for Provenance {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BuiltIn => formatter.write_str("built in"),
+            Self::Executor(id) => write!(formatter, "executor {id}"),
+            Self::ToolServer(id) => write!(formatter, "tool server {id}"),
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The one door that each effect of a plan passes.
+//!
+//! Start with [`Kernel::gate`]: it takes a [`CallRequest`] and how its run stands, and says by which
+//! policies the call is approved, needs a person, or is denied. [`ApprovedCall`] is what a [`Provider`]
+//! performs; nothing but the kernel makes one. [`Manifest`] says what a capability is, and [`Catalogue`]
+//! holds them under one spelling of their names.
+//!
+//! What is deliberately not here: performing a call, keeping records of it, asking a person, files.
+
+pub mod catalogue;
+pub mod constitution;
+pub mod effect;
+pub mod gate;
+pub mod manifest;
+pub mod provider;
+pub mod redaction;
+pub mod request;
+pub mod ruling;
+pub mod standing;
+
+pub use self::{
+    catalogue::{Catalogue, CatalogueError, CatalogueQuery},
+    constitution::Constitution,
+    effect::{Effect, Sensitivity, TrustTier},
+    gate::Kernel,
+    manifest::{CapabilityKind, Manifest, Provenance, Quotas},
+    provider::{Answer, AnsweredCost, KnownOutcome, Provider, ProviderFailure},
+    request::CallRequest,
+    ruling::{ApprovalRequest, ApprovedCall, CallLimits, Denial, DenialKind, Grounds, Ruling},
+    standing::{PersonsDecision, RunCaps, RunSpent, Standing},
+};

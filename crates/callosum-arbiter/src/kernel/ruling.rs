@@ -1,0 +1,266 @@
+//! [`Ruling`]: what the kernel says to a call, and by which policies.
+
+use std::fmt;
+
+use callosum_plan::{CapabilityName, Failure, FailureKind, Position, Value};
+use serde::{Deserialize, Serialize};
+
+use super::{effect::Sensitivity, request::CallRequest};
+use crate::budget::Money;
+
+/// What the kernel says to a call.
+#[derive(Debug)]
+pub enum Ruling {
+    /// It may go ahead.
+    Approved(ApprovedCall),
+    /// A person must say whether it may.
+    NeedsApproval(ApprovalRequest),
+    /// It may not.
+    Denied(Denial),
+}
+
+/// Why a ruling is what it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grounds {
+    /// The ids of the policies that decided; those that begin with `kernel.` are the kernel's own.
+    pub policies: Vec<String>,
+    /// The hash of the constitution that they stand in.
+    pub constitution: String,
+    /// What to tell a person, in a sentence.
+    pub text: String,
+}
+
+/// A call that may be performed, once.
+///
+/// Only [`Kernel::gate`](super::Kernel::gate) makes one:
+///
+/// ```compile_fail,E0451
+/// use callosum_arbiter::kernel::{ApprovedCall, CallRequest, Grounds};
+///
+/// fn forge(request: CallRequest, grounds: Grounds) -> ApprovedCall {
+///     ApprovedCall { request, grounds }
+/// }
+/// ```
+///
+/// ```compile_fail,E0624
+/// use callosum_arbiter::kernel::ApprovedCall;
+///
+/// let forged = ApprovedCall::new;
+/// ```
+///
+/// ```compile_fail,E0599
+/// use callosum_arbiter::kernel::ApprovedCall;
+///
+/// fn double(call: ApprovedCall) -> (ApprovedCall, ApprovedCall) {
+///     (call.clone(), call)
+/// }
+/// ```
+///
+/// ```compile_fail,E0277
+/// use callosum_arbiter::kernel::ApprovedCall;
+///
+/// fn read(json: &str) -> ApprovedCall {
+///     serde_json::from_str(json).unwrap()
+/// }
+/// ```
+///
+/// ```compile_fail,E0616
+/// use callosum_arbiter::kernel::ApprovedCall;
+///
+/// fn reroute(mut call: ApprovedCall, to: &ApprovedCall) -> ApprovedCall {
+///     call.request = to.request().clone();
+///     call
+/// }
+/// ```
+#[derive(Debug)]
+pub struct ApprovedCall {
+    request: CallRequest,
+    limits: CallLimits,
+    sensitivity: Sensitivity,
+    by_person: bool,
+    grounds: Grounds,
+}
+
+/// What one call may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallLimits {
+    /// Milliseconds.
+    pub milliseconds: u64,
+    /// Bytes of its answer.
+    pub answer_bytes: u64,
+    /// Tokens of models that the run has left.
+    pub tokens: Option<u64>,
+    /// Money that the run has left.
+    pub cost: Option<Money>,
+}
+
+/// A call that waits for a person, with what they are shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ApprovalRequest {
+    /// What was asked for, its arguments as the provider would get them.
+    pub request: CallRequest,
+    /// The question.
+    pub question: String,
+    /// Who asks for a person.
+    pub grounds: Grounds,
+}
+
+/// A call that may not be performed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Denial {
+    /// What is called.
+    pub capability: CapabilityName,
+    /// Which of the run's calls it is.
+    pub position: Position,
+    /// Its key.
+    pub key: String,
+    /// What kept it.
+    pub kind: DenialKind,
+    /// Who kept it.
+    pub grounds: Grounds,
+    /// What may be done about it, where something may.
+    pub hint: Option<String>,
+}
+
+/// What keeps a call from being performed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DenialKind {
+    /// There is no capability of that name.
+    UnknownCapability,
+    /// It was revoked on this machine.
+    Revoked,
+    /// The run may not call it.
+    NotAllowed,
+    /// Its arguments are none that it takes, or too many or too deep.
+    Arguments,
+    /// A budget of the run, or the capability's quota, is used up.
+    Budget,
+    /// A person refused it.
+    Refused,
+    /// A policy forbids it.
+    Forbidden,
+    /// No policy permits it.
+    NotPermitted,
+    /// The policies can't be evaluated for it.
+    Constitution,
+}
+
+impl Ruling {
+    /// Returns why it is what it is.
+    pub fn grounds(&self) -> &Grounds {
+        match self {
+            Self::Approved(call) => call.grounds(),
+            Self::NeedsApproval(request) => &request.grounds,
+            Self::Denied(denial) => &denial.grounds,
+        }
+    }
+}
+
+impl ApprovedCall {
+    /// The only constructor, for the kernel alone.
+    pub(in crate::kernel) fn new(
+        request: CallRequest,
+        limits: CallLimits,
+        sensitivity: Sensitivity,
+        by_person: bool,
+        grounds: Grounds,
+    ) -> Self {
+        Self {
+            request,
+            limits,
+            sensitivity,
+            by_person,
+            grounds,
+        }
+    }
+
+    /// Returns what is to be done, its arguments redacted.
+    pub fn request(&self) -> &CallRequest {
+        &self.request
+    }
+
+    /// Returns what is called.
+    pub fn capability(&self) -> &CapabilityName {
+        &self.request.capability
+    }
+
+    /// Returns what it is called with, redacted.
+    pub fn arguments(&self) -> &[Value] {
+        &self.request.arguments
+    }
+
+    /// Returns what this call and no other is known by.
+    pub fn key(&self) -> &str {
+        &self.request.key
+    }
+
+    /// Returns what it may take.
+    pub fn limits(&self) -> CallLimits {
+        self.limits
+    }
+
+    /// Returns how sensitive its answer is to be held, which the run's standing takes up.
+    pub fn sensitivity(&self) -> Sensitivity {
+        self.sensitivity
+    }
+
+    /// Returns whether a person approved it.
+    pub fn by_person(&self) -> bool {
+        self.by_person
+    }
+
+    /// Returns why it may go ahead.
+    pub fn grounds(&self) -> &Grounds {
+        &self.grounds
+    }
+}
+
+impl Denial {
+    /// Returns what the program is told.
+    pub fn to_failure(&self) -> Failure {
+        let failure = Failure::new(self.kind.failure_kind(), self.grounds.text.clone());
+        match &self.hint {
+            Some(hint) => failure.with_hint(hint.clone()),
+            None => failure,
+        }
+    }
+}
+
+impl DenialKind {
+    /// Returns its word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::UnknownCapability => "unknown-capability",
+            Self::Revoked => "revoked",
+            Self::NotAllowed => "not-allowed",
+            Self::Arguments => "arguments",
+            Self::Budget => "budget",
+            Self::Refused => "refused",
+            Self::Forbidden => "forbidden",
+            Self::NotPermitted => "not-permitted",
+            Self::Constitution => "constitution",
+        }
+    }
+
+    /// Returns what a program knows it as. A budget that is used up is caught by nothing.
+    pub fn failure_kind(self) -> FailureKind {
+        match self {
+            Self::UnknownCapability => FailureKind::UnknownCapability,
+            Self::Arguments => FailureKind::TypeValidationError,
+            Self::Budget => FailureKind::BudgetExhausted,
+            Self::Revoked
+            | Self::NotAllowed
+            | Self::Refused
+            | Self::Forbidden
+            | Self::NotPermitted
+            | Self::Constitution => FailureKind::SecurityViolation,
+        }
+    }
+}
+
+impl fmt::Display for DenialKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}

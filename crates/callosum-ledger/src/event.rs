@@ -46,13 +46,15 @@ pub enum Event {
     Checkpoint,
     /// What a coding agent was about to do was decided.
     Guard,
+    /// Something happened in a run of a plan.
+    Plan,
     /// A day file ends here; the record names the one that follows.
     DayEnd,
 }
 
 impl Event {
     /// All kinds.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Spawn,
         Self::Decision,
         Self::State,
@@ -71,6 +73,7 @@ impl Event {
         Self::Registry,
         Self::Checkpoint,
         Self::Guard,
+        Self::Plan,
         Self::DayEnd,
     ];
 
@@ -95,6 +98,7 @@ impl Event {
             Self::Registry => "registry",
             Self::Checkpoint => "checkpoint",
             Self::Guard => "guard",
+            Self::Plan => "plan",
             Self::DayEnd => "day_end",
         }
     }

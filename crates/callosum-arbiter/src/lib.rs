@@ -18,6 +18,7 @@ pub mod kernel;
 pub mod lifecycle;
 pub mod mode;
 pub mod nearest;
+pub mod plan_run;
 pub mod priority;
 pub mod recovery;
 pub mod schedule;

@@ -34,6 +34,9 @@ pub struct Task {
     pub mode: Option<Mode>,
     /// The share of its citations that must hold; `None` where it is the run's that counts.
     pub require_citations: Option<Share>,
+    /// The key of the plan's call that it is for; the journal and its entry name it, so that the call can
+    /// be asked after.
+    pub plan_call: Option<String>,
 }
 
 impl Task {
@@ -51,6 +54,7 @@ impl Task {
             priority: Priority::default(),
             mode: None,
             require_citations: None,
+            plan_call: None,
         }
     }
 }

@@ -377,6 +377,9 @@ impl Workshop<'_> {
         if !job.task.paths.is_empty() {
             put("paths", job.task.paths.clone().into());
         }
+        if let Some(key) = &job.task.plan_call {
+            put(record::PLAN_CALL, key.as_str().into());
+        }
         if let Some(reached) = self.means.surroundings.reach(job.executor) {
             put("confinement", reached.to_json());
         }

@@ -23,6 +23,7 @@ mod stop;
 pub use self::{
     driver::{RunError, run},
     means::{Means, Provenance, Rules},
+    record::PLAN_CALL,
     report::{Failure, Report, TaskReport, TaskStatus},
     reuse::Reuse,
 };

@@ -15,6 +15,9 @@ use crate::{
     task::{Link, Task},
 };
 
+/// The key, in a spawn's details and an entry's metadata, of the plan's call that a task is for.
+pub const PLAN_CALL: &str = "plan_call";
+
 /// Bytes of a prompt that records and entries keep.
 const KEPT_PROMPT: usize = 1024;
 
@@ -59,6 +62,9 @@ pub(super) fn spawn(task: &Task, prompt: &KeptPrompt, executor: &str, decision: 
     put("mode", decision.mode.as_str().into());
     if !task.paths.is_empty() {
         put("paths", task.paths.clone().into());
+    }
+    if let Some(key) = &task.plan_call {
+        put(PLAN_CALL, key.as_str().into());
     }
     Spawn {
         executor: executor.to_owned(),

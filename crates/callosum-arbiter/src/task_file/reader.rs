@@ -142,6 +142,7 @@ fn draft_of(record: Value, defaults: &Defaults, place: &mut TaskPlace) -> Result
         local_id,
         prompt,
         paths,
+        plan_call: None,
     };
     Ok(Draft {
         task,

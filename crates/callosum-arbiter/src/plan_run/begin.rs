@@ -1,0 +1,119 @@
+//! [`begin`]: a run's first record.
+
+use std::collections::BTreeMap;
+
+use callosum_evidence::secrets;
+use callosum_host::DiskError;
+use callosum_ledger::{Answers, Checksum, WriteError};
+use callosum_plan::{Key, Limits, Program, Value};
+use jiff::Timestamp;
+
+use super::{
+    journal::RunJournal,
+    keeping::keep,
+    key::RunId,
+    record::{ConstitutionPrint, RUN_FORMAT, RunLimits, RunRecord, Started},
+    state::RunState,
+};
+
+/// A run that is to be begun.
+#[derive(Clone, Copy)]
+pub struct NewRun<'a> {
+    /// Its id, which no other run has.
+    pub id: &'a RunId,
+    /// The source of its plan.
+    pub source: &'a str,
+    /// What that was compiled to.
+    pub program: &'a Program,
+    /// Values of the plan's parameters.
+    pub input: &'a BTreeMap<String, Value>,
+    /// What it may use at most.
+    pub limits: &'a Limits,
+    /// What it is governed by.
+    pub constitution: &'a ConstitutionPrint,
+    /// When it is begun.
+    pub at: Timestamp,
+}
+
+/// Why a run was not begun. Nothing of it is on record.
+#[derive(Debug, thiserror::Error)]
+pub enum BeginError {
+    /// Its record would hold a secret.
+    #[error("{place} holds what looks like a secret ({kinds}), and a run's records keep it")]
+    Secret {
+        /// Where.
+        place: String,
+        /// What it looks like.
+        kinds: String,
+    },
+    /// What it keeps beside the journal could not be written.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// The journal could not be written.
+    #[error(transparent)]
+    Journal(#[from] WriteError),
+}
+
+/// Puts a run's beginning on record, on disk. Nothing is evaluated yet.
+///
+/// Fails where source or input hold a secret: they are kept as they are, so that the run can be gone on
+/// with, and masked they would be another plan.
+pub fn begin(
+    new: NewRun<'_>,
+    journal: &dyn RunJournal,
+    answers: &Answers,
+) -> Result<RunState, BeginError> {
+    refuse_secrets("the plan", new.source)?;
+    for (name, value) in new.input {
+        // With its name before it, which may be what tells.
+        let assigned = format!("{name}={value}");
+        refuse_secrets(&format!("the parameter `{name}`"), &assigned)?;
+    }
+    let entries = new.input.iter();
+    let entries = entries.map(|(name, value)| (Key::Text(name.as_str().into()), value.clone()));
+    let input = Value::map(entries.collect()).to_string();
+    let Limits {
+        fuel,
+        memory,
+        yields,
+        turns,
+        value,
+    } = *new.limits;
+    let started = Started {
+        format: RUN_FORMAT,
+        plan: new.program.plan().map(str::to_owned),
+        source_sha256: Checksum::of(new.source.as_bytes()),
+        source: keep(answers, new.source.to_owned())?,
+        input_sha256: Checksum::of(input.as_bytes()),
+        input: keep(answers, input)?,
+        limits: RunLimits {
+            fuel,
+            memory,
+            yields,
+            turns,
+            value,
+        },
+        capabilities: new
+            .program
+            .capabilities()
+            .map(ToString::to_string)
+            .collect(),
+        constitution: new.constitution.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let record = RunRecord::Started(Box::new(started.clone()));
+    journal.tell(new.id, &[record])?;
+    Ok(RunState::begin(new.id.clone(), started, new.at))
+}
+
+fn refuse_secrets(place: &str, text: &str) -> Result<(), BeginError> {
+    let found = secrets::mask(text).found;
+    if found.is_empty() {
+        return Ok(());
+    }
+    let kinds: Vec<&str> = found.iter().map(|kind| kind.name()).collect();
+    Err(BeginError::Secret {
+        place: place.to_owned(),
+        kinds: kinds.join(", "),
+    })
+}

@@ -1,0 +1,110 @@
+//! Texts and values as records keep them: without secrets, long ones beside the journal.
+
+use std::collections::BTreeSet;
+
+use callosum_host::DiskError;
+use callosum_ledger::{Answers, Checksum, answers::AnswerError};
+use callosum_plan::{Failure, FailureKind, NotationError, Value};
+
+use super::record::{Answer, KeptFailure, KeptText};
+use crate::kernel::redaction::redact;
+
+/// Bytes of a text that a record has in itself.
+const LONGEST_IN_RECORD: usize = 4 << 10;
+
+/// Why a kept text was not given back.
+#[derive(Debug, thiserror::Error)]
+pub enum KeepingError {
+    /// Its file could not be written.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// Its file could not be read, or is not what was kept.
+    #[error(transparent)]
+    Answer(#[from] AnswerError),
+    /// It was kept beside the journal, and its file is gone.
+    #[error("what the run keeps under {0} is gone from `.cal_answers`")]
+    Gone(Checksum),
+    /// What was kept is no text.
+    #[error("what the run keeps under {0} is not UTF-8")]
+    NoText(Checksum),
+    /// The record has neither a text nor a hash.
+    #[error("a record of the run has neither a text nor the hash of one")]
+    Nothing,
+    /// What was kept is no value.
+    #[error("what the run keeps is no value")]
+    NoValue(#[from] NotationError),
+}
+
+/// Keeps a text; one that is long beside the journal, on disk when this returns.
+pub fn keep(answers: &Answers, text: String) -> Result<KeptText, DiskError> {
+    if text.len() <= LONGEST_IN_RECORD {
+        return Ok(KeptText {
+            text: Some(text),
+            sha256: None,
+        });
+    }
+    Ok(KeptText {
+        text: None,
+        sha256: Some(answers.put(text.as_bytes())?),
+    })
+}
+
+/// Gives a text back.
+pub fn text_of(answers: &Answers, kept: &KeptText) -> Result<String, KeepingError> {
+    if let Some(text) = &kept.text {
+        return Ok(text.clone());
+    }
+    let hash = kept.sha256.ok_or(KeepingError::Nothing)?;
+    let bytes = answers.get(&hash)?.ok_or(KeepingError::Gone(hash))?;
+    String::from_utf8(bytes).map_err(|_| KeepingError::NoText(hash))
+}
+
+/// Gives back what a call came to, as the machine takes it.
+pub fn result_of(
+    answers: &Answers,
+    answer: &Answer,
+) -> Result<Result<Value, Failure>, KeepingError> {
+    match (&answer.value, &answer.failure) {
+        (Some(value), _) => Ok(Ok(Value::read(&text_of(answers, value)?)?)),
+        (None, Some(failure)) => Ok(Err(failure.to_failure())),
+        (None, None) => Err(KeepingError::Nothing),
+    }
+}
+
+/// Keeps what a call came to.
+///
+/// Its secrets are masked first, and the plan is given what was kept: so a run that is gone on with
+/// is given the same, and no plan ever holds a secret that an answer had. A value that can't be kept
+/// becomes a failure.
+pub(super) fn keep_result(
+    answers: &Answers,
+    result: &Result<Value, Failure>,
+    most: u64,
+) -> Result<Answer, DiskError> {
+    let unfit = |why: String| {
+        let failure = Failure::new(FailureKind::CapabilityError, why);
+        Answer::of_failure(KeptFailure::of(&failure))
+    };
+    let value = match result {
+        Ok(value) => value,
+        Err(failure) => return Ok(Answer::of_failure(KeptFailure::of(failure))),
+    };
+    if value.weight() > most {
+        let weight = value.weight();
+        return Ok(unfit(format!(
+            "the answer has about {weight} bytes, more than the {most} that it may"
+        )));
+    }
+    let redacted = match redact(std::slice::from_ref(value), &BTreeSet::new()) {
+        Ok(redacted) => redacted,
+        Err(why) => return Ok(unfit(format!("the answer can't be kept: {why}"))),
+    };
+    let [value] = redacted.arguments.as_slice() else {
+        return Ok(unfit("the answer can't be kept".to_owned()));
+    };
+    let text = value.to_string();
+    match Value::read(&text) {
+        Ok(_) => Ok(Answer::of_value(keep(answers, text)?)),
+        Err(why) => Ok(unfit(format!("the answer can't be kept: {why}"))),
+    }
+}

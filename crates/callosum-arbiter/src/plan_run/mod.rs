@@ -1,0 +1,41 @@
+//! Durable runs of plans: every effect is on record before it happens, and its answer before it is
+//! used.
+//!
+//! Start with [`RunState`], what the [records](RunRecord) of a run add up to, and [`next`], which
+//! says from it and from where the machine stands what is to be done. [`drive`] does it.
+//!
+//! What is deliberately not here: the language (`callosum-plan`), what may be done (the kernel), and
+//! anything that a person sees. A continuation is never written down: the machine begins anew and is
+//! given the same answers (`docs/design/replay-log.md`).
+
+mod begin;
+mod driver;
+mod journal;
+mod keeping;
+mod key;
+mod next;
+mod record;
+mod standing;
+mod state;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod watch;
+
+pub use self::{
+    begin::{BeginError, NewRun, begin},
+    driver::{Providers, RunEnd, RunError, RunMeans, drive},
+    journal::{ReadRunError, RunJournal, read_run, read_runs},
+    keeping::{KeepingError, keep, result_of, text_of},
+    key::{CallKey, InvalidRunId, KeyBase, RunId, arguments_text},
+    next::{Action, Attention, Divergence, Need, next},
+    record::{
+        Answer, Answered, ConstitutionPrint, Decided, DecisionWord, Ended, Intended, Kept,
+        KeptFailure, KeptText, OutcomeWord, Paused, RUN_FORMAT, RecordError, Resumed, Ruled,
+        RulingWord, RunLimits, RunRecord, Spent, Started, StepRecord,
+    },
+    standing::{Grant, standing},
+    state::{CallStanding, CallState, RunState, UnfittingRecord},
+    tree::{ActionKind, ActionNode, DelegatedTask, tree_of},
+    watch::{RunNotice, RunWatch},
+};

@@ -1,0 +1,87 @@
+//! [`Grant`]: what a run may, and how it stands before the kernel.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use callosum_plan::{Allowlist, CapabilityName};
+
+use super::{
+    key::CallKey,
+    record::{ConstitutionPrint, RulingWord, RunRecord},
+    state::{CallStanding, RunState},
+};
+use crate::kernel::{PersonsDecision, RunCaps, RunSpent, Sensitivity, Standing, TrustTier};
+
+/// What a run may, as whoever starts it grants it.
+#[derive(Clone, Debug, Default)]
+pub struct Grant {
+    /// How far its plan is trusted.
+    pub tier: TrustTier,
+    /// What it may call at all.
+    pub allowed: Allowlist,
+    /// What it may use up.
+    pub caps: RunCaps,
+    /// How sensitive its input is.
+    pub sensitivity: Sensitivity,
+    /// What was revoked on this machine.
+    pub revoked: BTreeSet<CapabilityName>,
+    /// What it is governed by, for the record.
+    pub constitution: ConstitutionPrint,
+}
+
+/// How a run stands before the call of this key, with what is about to be put on record.
+///
+/// Time is that of its calls together; calls that are under way count as calls, and nothing of what
+/// else they may use up is known.
+pub fn standing(state: &RunState, grant: &Grant, about_to: &[RunRecord], key: CallKey) -> Standing {
+    let mut calls: BTreeMap<CapabilityName, u64> = BTreeMap::new();
+    let mut decisions = BTreeMap::new();
+    let mut yields = 0;
+    for call in state.calls() {
+        let was_made = matches!(
+            call.ruled.as_ref().map(|ruled| ruled.ruling),
+            Some(RulingWord::Approved)
+        );
+        let is_other = call.intended.key != key;
+        if was_made && is_other && call.standing != CallStanding::NotDone {
+            yields += 1;
+            if let Ok(name) = CapabilityName::parse(&call.intended.capability) {
+                *calls.entry(name).or_default() += 1;
+            }
+        }
+        if call.standing == CallStanding::Granted {
+            decisions.insert(call.intended.key.to_string(), PersonsDecision::Approved);
+        }
+    }
+    let approved = about_to.iter().filter_map(|record| match record {
+        RunRecord::Ruled(ruled) if ruled.ruling == RulingWord::Approved => Some(ruled.key),
+        _ => None,
+    });
+    for key in approved {
+        yields += 1;
+        let intended = about_to.iter().find_map(|record| match record {
+            RunRecord::Intended(intended) if intended.key == key => Some(&intended.capability),
+            _ => None,
+        });
+        let capability = intended.or_else(|| Some(&state.call(key)?.intended.capability));
+        let name = capability.and_then(|name| CapabilityName::parse(name).ok());
+        if let Some(name) = name {
+            *calls.entry(name).or_default() += 1;
+        }
+    }
+    let spent = state.spent();
+    Standing {
+        tier: grant.tier,
+        allowed: grant.allowed.clone(),
+        caps: grant.caps,
+        spent: RunSpent {
+            yields,
+            tokens: spent.tokens,
+            cost: spent.cost,
+            milliseconds: spent.elapsed_ms,
+        },
+        calls,
+        sensitivity: grant.sensitivity.max(state.sensitivity()),
+        decisions,
+        revoked: grant.revoked.clone(),
+    }
+}

@@ -1,0 +1,219 @@
+//! [`tree_of`]: the causal chain of a run, from the plan by way of steps and calls to what they came
+//! to.
+
+use std::collections::BTreeMap;
+
+use callosum_ledger::TaskId;
+use serde::Serialize;
+
+use super::{
+    key::CallKey,
+    record::{Answer, KeptText, RulingWord, StepRecord},
+    state::{CallStanding, CallState, RunState},
+};
+
+/// One action, and those that it caused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ActionNode {
+    /// What kind of action it is.
+    pub kind: ActionKind,
+    /// What it is called.
+    pub name: String,
+    /// How it stands, in a word.
+    pub standing: String,
+    /// What else there is to say of it: arguments, a value, a reason.
+    pub detail: Option<String>,
+    /// The key, of a call.
+    pub key: Option<CallKey>,
+    /// What it caused, in order.
+    pub children: Vec<ActionNode>,
+}
+
+/// What kind of action one is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActionKind {
+    /// The run.
+    Plan,
+    /// A step, or a further try of one.
+    Step,
+    /// A checkpoint that was passed.
+    Checkpoint,
+    /// A call of a capability.
+    Call,
+    /// What the kernel said of it.
+    Ruling,
+    /// A task that was delegated for it.
+    Task,
+    /// What it came to.
+    Answer,
+}
+
+/// A task of the ledger that a call began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DelegatedTask {
+    /// The call.
+    pub key: String,
+    /// The task.
+    pub task: TaskId,
+    /// Who worked on it.
+    pub executor: String,
+    /// How the journal last says that it stands.
+    pub standing: String,
+}
+
+/// Makes the tree of a run and of the tasks that its calls began. `is_running` says whether a process
+/// holds its lock.
+pub fn tree_of(state: &RunState, tasks: &[DelegatedTask], is_running: bool) -> ActionNode {
+    let mut root = ActionNode {
+        kind: ActionKind::Plan,
+        name: state
+            .started()
+            .plan
+            .clone()
+            .unwrap_or_else(|| "program".to_owned()),
+        standing: state.standing(is_running).to_owned(),
+        detail: state.ended().and_then(|ended| shown(&ended.answer)),
+        key: None,
+        children: Vec::new(),
+    };
+    let mut attempts: BTreeMap<Vec<String>, u32> = BTreeMap::new();
+    let mut calls = state.calls().iter().peekable();
+    for (number, step) in state.steps().iter().enumerate() {
+        while let Some(call) = calls.next_if(|call| call.after_steps <= number) {
+            add_call(&mut root, call, tasks);
+        }
+        add_step(&mut root, step, &mut attempts);
+    }
+    for call in calls {
+        add_call(&mut root, call, tasks);
+    }
+    root
+}
+
+fn add_step(root: &mut ActionNode, step: &StepRecord, attempts: &mut BTreeMap<Vec<String>, u32>) {
+    let ended_before = step.attempt.filter(|_| step.change == "retrying");
+    if let Some(attempt) = ended_before {
+        step_node(root, &names(&step.path, attempts)).standing = "failed".to_owned();
+        attempts.insert(step.path.clone(), attempt);
+    }
+    let node = step_node(root, &names(&step.path, attempts));
+    match step.change.as_str() {
+        "started" | "retrying" => node.standing = "running".to_owned(),
+        "checkpoint" => node.children.push(ActionNode {
+            kind: ActionKind::Checkpoint,
+            name: step.what.clone().unwrap_or_default(),
+            standing: "passed".to_owned(),
+            detail: None,
+            key: None,
+            children: Vec::new(),
+        }),
+        change => {
+            node.standing = change.to_owned();
+            node.detail.clone_from(&step.what);
+        }
+    }
+}
+
+/// The names of a step and those around it, each with its try as calls have it: `review#2`.
+fn names(path: &[String], attempts: &BTreeMap<Vec<String>, u32>) -> Vec<String> {
+    let named = (1..=path.len()).map(|depth| {
+        let name = &path[depth - 1];
+        match attempts.get(&path[..depth]) {
+            Some(attempt) => format!("{name}#{attempt}"),
+            None => name.clone(),
+        }
+    });
+    named.collect()
+}
+
+/// The node of a step, made where it is missing.
+fn step_node<'a>(root: &'a mut ActionNode, names: &[String]) -> &'a mut ActionNode {
+    let mut node = root;
+    for name in names {
+        let found = node
+            .children
+            .iter()
+            .rposition(|child| child.kind == ActionKind::Step && child.name == *name);
+        let at = found.unwrap_or_else(|| {
+            node.children.push(ActionNode {
+                kind: ActionKind::Step,
+                name: name.clone(),
+                standing: "running".to_owned(),
+                detail: None,
+                key: None,
+                children: Vec::new(),
+            });
+            node.children.len() - 1
+        });
+        node = &mut node.children[at];
+    }
+    node
+}
+
+fn add_call(root: &mut ActionNode, call: &CallState, tasks: &[DelegatedTask]) {
+    let key = call.intended.key.to_string();
+    let ruling = call.ruled.as_ref().map(|ruled| ActionNode {
+        kind: ActionKind::Ruling,
+        name: match ruled.ruling {
+            RulingWord::Approved => "approved",
+            RulingWord::Asked => "asked",
+            RulingWord::Denied => "denied",
+            RulingWord::Withdrawn => "withdrawn",
+        }
+        .to_owned(),
+        standing: ruled.policies.join(", "),
+        detail: Some(ruled.reason.clone()),
+        key: None,
+        children: Vec::new(),
+    });
+    let delegated = tasks.iter().filter(|task| task.key == key);
+    let delegated = delegated.map(|task| ActionNode {
+        kind: ActionKind::Task,
+        name: task.task.to_string(),
+        standing: task.standing.clone(),
+        detail: Some(format!("by {}", task.executor)),
+        key: None,
+        children: Vec::new(),
+    });
+    let answer = match &call.standing {
+        CallStanding::Answered(answered) => Some(ActionNode {
+            kind: ActionKind::Answer,
+            name: match answered.answer.failure {
+                Some(_) => "failure",
+                None => "value",
+            }
+            .to_owned(),
+            standing: if answered.found { "found" } else { "made" }.to_owned(),
+            detail: shown(&answered.answer),
+            key: None,
+            children: Vec::new(),
+        }),
+        _ => None,
+    };
+    let node = ActionNode {
+        kind: ActionKind::Call,
+        name: format!(":{}", call.intended.capability),
+        standing: call.standing.as_str().to_owned(),
+        detail: Some(text(&call.intended.arguments)),
+        key: Some(call.intended.key),
+        children: ruling.into_iter().chain(delegated).chain(answer).collect(),
+    };
+    step_node(root, &call.intended.steps).children.push(node);
+}
+
+fn shown(answer: &Answer) -> Option<String> {
+    match (&answer.value, &answer.failure) {
+        (Some(value), _) => Some(text(value)),
+        (None, Some(failure)) => Some(format!("{}: {}", failure.kind, failure.message)),
+        (None, None) => None,
+    }
+}
+
+fn text(kept: &KeptText) -> String {
+    match (&kept.text, &kept.sha256) {
+        (Some(text), _) => text.clone(),
+        (None, Some(hash)) => format!("kept under {hash}"),
+        (None, None) => String::new(),
+    }
+}

@@ -192,7 +192,7 @@ impl KeyRing {
             .map_err(|source| KeyError::Invalid { path, source })
     }
 
-    fn key(&self) -> PathBuf {
+    pub(super) fn key(&self) -> PathBuf {
         self.folder.join(KEY)
     }
 

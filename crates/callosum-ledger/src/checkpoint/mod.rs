@@ -13,6 +13,7 @@
 mod edge;
 mod kept;
 mod key_ring;
+mod machine_key;
 mod make;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ pub(crate) use self::{
 pub use self::{
     kept::{Kept, KeptCheckpoints, SignedBy},
     key_ring::KeyError,
+    machine_key::MachineKey,
     make::{CheckpointError, Made},
     text::{Checkpoint, InvalidCheckpoint},
     witness::{Begin, Witness},

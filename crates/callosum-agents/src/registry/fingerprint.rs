@@ -24,6 +24,9 @@ use super::executor::Executor;
 /// How much of a file is held at once while it is hashed, in bytes.
 const PIECE: usize = 256 * 1024;
 
+/// Keys of an entry that say how far plans may rely on it.
+const GOVERNED: [&str; 2] = ["trust_tier", "sensitive_fields"];
+
 /// What may stand around the name of a file in a word: `--tool=ask.py`, `exec ./ask "$1";`.
 const AROUND_NAMES: &[char] = &[
     ' ', '\t', '\n', '"', '\'', '`', '=', ';', '|', '&', '(', ')', '<', '>', ',', ':',
@@ -90,6 +93,12 @@ impl Executor {
         ] {
             if !all.is_empty() {
                 decisive[key] = all.clone().into();
+            }
+        }
+        // What plans may do with it, as text: nothing here knows what it means.
+        for key in GOVERNED {
+            if let Some(said) = self.extra.get(key) {
+                decisive[key] = said.to_string().into();
             }
         }
         decisive

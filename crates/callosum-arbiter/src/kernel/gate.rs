@@ -4,14 +4,22 @@
 //! revoked, whether the run may call it, what a person said, whether its arguments are any, what is left of
 //! the budgets. Then the constitution decides. Nothing here looks at a clock or a file.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use callosum_plan::{CapabilityName, Value};
 
 use super::{
     catalogue::Catalogue,
-    constitution::{Constitution, Verdict},
+    constitution::{
+        Constitution, Verdict,
+        facts::{CapabilityEntity, Facts},
+    },
     effect::TrustTier,
     manifest::Manifest,
-    redaction::redact,
+    redaction::{Redacted, redact},
     request::CallRequest,
     ruling::{ApprovalRequest, ApprovedCall, CallLimits, Denial, DenialKind, Grounds, Ruling},
     standing::{PersonsDecision, RunCaps, Standing},
@@ -25,6 +33,8 @@ const SCHEMA_WORK: u64 = 1 << 20;
 pub struct Kernel {
     catalogue: Arc<Catalogue>,
     constitution: Constitution,
+    /// The catalogue in the policies' terms; an error stands for what can't be put in them.
+    entities: Arc<BTreeMap<CapabilityName, Result<CapabilityEntity, String>>>,
 }
 
 /// What keeps a call, before any policy is asked.
@@ -38,7 +48,12 @@ struct Objection {
 impl Kernel {
     /// Makes a kernel over the capabilities that there are.
     pub fn new(catalogue: Arc<Catalogue>, constitution: Constitution) -> Self {
+        let entity = |manifest: &Arc<Manifest>| {
+            let entity = CapabilityEntity::of(manifest);
+            (manifest.id.clone(), entity)
+        };
         Self {
+            entities: Arc::new(catalogue.iter().map(entity).collect()),
             catalogue,
             constitution,
         }
@@ -76,33 +91,90 @@ impl Kernel {
         may_call(request, standing)?;
         let redacted = fitting(request, manifest)?;
         let limits = within_budget(request, manifest, standing)?;
+        let verdict = self.verdict(request, standing, &redacted);
+        let (policies, why) = match verdict {
+            Verdict::Permitted { policies } => (policies, None),
+            Verdict::Asked { policies, why } => (policies, Some(why)),
+            verdict => return Ok(Ruling::Denied(self.denied(request, verdict))),
+        };
+        let request = CallRequest {
+            arguments: redacted.arguments,
+            ..request.clone()
+        };
+        let name = &request.capability;
         let decision = standing.decisions.get(&request.key);
         let by_person = decision == Some(&PersonsDecision::Approved);
-        let (policies, question) = match self.constitution.decide(manifest) {
-            Verdict::Permitted(policies) => (policies, None),
-            Verdict::Asked(policies, question) => (policies, Some(question)),
-        };
-        if let Some(question) = question.filter(|_| !by_person) {
+        if let Some(why) = why.as_ref().filter(|_| !by_person) {
+            let question = format!("may the plan call `{name}`? {why}");
             return Ok(Ruling::NeedsApproval(ApprovalRequest {
-                grounds: self.grounds(policies, question.clone()),
+                grounds: self.grounds(policies, format!("a person is asked for `{name}`: {why}")),
                 question,
-                request: redacted,
+                request,
             }));
         }
-        let said = if by_person {
-            "approved by a person"
-        } else {
-            "permitted"
+        let text = match why {
+            Some(why) => format!("a person approved `{name}`: {why}"),
+            None => format!("`{name}` is permitted"),
         };
-        let text = format!("`{}` is {said}", request.capability);
-        let grounds = self.grounds(policies, text);
         Ok(Ruling::Approved(ApprovedCall::new(
-            redacted,
+            request,
             limits,
             manifest.sensitivity.max(standing.sensitivity),
             by_person,
-            grounds,
+            self.grounds(policies, text),
         )))
+    }
+
+    fn verdict(&self, request: &CallRequest, standing: &Standing, redacted: &Redacted) -> Verdict {
+        let capability = match self.entities.get(&request.capability) {
+            Some(Ok(capability)) => capability,
+            Some(Err(error)) => return Verdict::Failed(error.clone()),
+            None => return Verdict::NotPermitted,
+        };
+        let weight = request.arguments.iter().map(Value::weight);
+        self.constitution.decide(&Facts {
+            request,
+            capability,
+            tier: standing.tier,
+            sensitivity: standing.sensitivity,
+            argument_bytes: weight.fold(0, u64::saturating_add),
+            masked: redacted.masked,
+            withheld: redacted.withheld,
+            calls: standing.calls_of(&request.capability),
+            left: standing.caps.left(&standing.spent),
+        })
+    }
+
+    /// Says what a verdict means that lets nothing through.
+    fn denied(&self, request: &CallRequest, verdict: Verdict) -> Denial {
+        let name = &request.capability;
+        let own = |id: &str| vec![id.to_owned()];
+        let (kind, policies, text, hint) = match verdict {
+            Verdict::Forbidden { policies, hint } => {
+                let text = format!("`{name}` is forbidden by {}", policies.join(", "));
+                (DenialKind::Forbidden, policies, text, hint)
+            }
+            Verdict::Failed(reason) => {
+                let text = format!("nothing is permitted: {reason}");
+                let hint = "`callosum constitution show` tells what is wrong".to_owned();
+                let policies = own("kernel.constitution");
+                (DenialKind::Constitution, policies, text, Some(hint))
+            }
+            Verdict::NotPermitted | Verdict::Permitted { .. } | Verdict::Asked { .. } => {
+                let text = format!("no policy permits `{name}`");
+                let hint = "`callosum constitution show` lists the policies".to_owned();
+                let policies = own("kernel.default-deny");
+                (DenialKind::NotPermitted, policies, text, Some(hint))
+            }
+        };
+        Denial {
+            capability: name.clone(),
+            position: request.position.clone(),
+            key: request.key.clone(),
+            kind,
+            grounds: self.grounds(policies, text),
+            hint,
+        }
     }
 
     fn known(&self, request: &CallRequest) -> Result<&Manifest, Objection> {
@@ -158,8 +230,8 @@ fn may_call(request: &CallRequest, standing: &Standing) -> Result<(), Objection>
     Ok(())
 }
 
-/// The request as the provider may see it, where its arguments are what the capability takes.
-fn fitting(request: &CallRequest, manifest: &Manifest) -> Result<CallRequest, Objection> {
+/// The arguments as the provider may see them, where they are what the capability takes.
+fn fitting(request: &CallRequest, manifest: &Manifest) -> Result<Redacted, Objection> {
     let refuse = |text: String| Objection {
         kind: DenialKind::Arguments,
         policy: "kernel.arguments",
@@ -177,17 +249,14 @@ fn fitting(request: &CallRequest, manifest: &Manifest) -> Result<CallRequest, Ob
     let mismatch = match request.arguments.as_slice() {
         [one] => manifest.input.mismatch_within(one, SCHEMA_WORK),
         several => {
-            let all = callosum_plan::Value::vector(several.to_vec());
+            let all = Value::vector(several.to_vec());
             manifest.input.mismatch_within(&all, SCHEMA_WORK)
         }
     };
     if let Some(mismatch) = mismatch {
         return Err(refuse(mismatch));
     }
-    Ok(CallRequest {
-        arguments: redacted.arguments,
-        ..request.clone()
-    })
+    Ok(redacted)
 }
 
 fn within_budget(
@@ -201,9 +270,9 @@ fn within_budget(
         text,
         hint: hint.map(str::to_owned),
     };
-    let used = standing.calls.get(&request.capability).copied();
+    let used = standing.calls_of(&request.capability);
     let quota = manifest.quotas.calls_per_run;
-    if let Some(quota) = quota.filter(|quota| used.unwrap_or(0) >= *quota) {
+    if let Some(quota) = quota.filter(|quota| used >= *quota) {
         let text = format!("one run may call `{}` {quota} times", request.capability);
         return Err(refuse("kernel.quota", text, None));
     }

@@ -7,25 +7,34 @@
 //!
 //! What is deliberately not here: performing a call, keeping records of it, asking a person, files.
 
+pub mod built_in;
 pub mod catalogue;
 pub mod constitution;
 pub mod effect;
 pub mod gate;
 pub mod manifest;
 pub mod provider;
+pub mod query;
 pub mod redaction;
+pub mod registered;
 pub mod request;
 pub mod ruling;
 pub mod standing;
 
 pub use self::{
+    built_in::built_in_manifests,
     catalogue::{Catalogue, CatalogueError, CatalogueQuery},
-    constitution::Constitution,
+    constitution::{Constitution, ConstitutionError, Origin, PolicyNote},
     effect::{Effect, Sensitivity, TrustTier},
     gate::Kernel,
     manifest::{CapabilityKind, Manifest, Provenance, Quotas},
     provider::{Answer, AnsweredCost, KnownOutcome, Provider, ProviderFailure},
+    query::{QueryError, answer_query, read_query},
+    registered::{EntryError, registered_manifests},
     request::CallRequest,
     ruling::{ApprovalRequest, ApprovedCall, CallLimits, Denial, DenialKind, Grounds, Ruling},
     standing::{PersonsDecision, RunCaps, RunSpent, Standing},
 };
+
+#[cfg(test)]
+mod tests;

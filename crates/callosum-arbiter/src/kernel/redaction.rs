@@ -15,6 +15,9 @@ pub const MAX_ARGUMENTS: u64 = 1 << 20;
 /// How deep arguments may be nested; as deep as a source may.
 pub const MAX_ARGUMENT_DEPTH: usize = 128;
 
+/// Fields whose text is a secret whatever it looks like.
+const PASSWORDS: [&str; 4] = ["password", "passwd", "passphrase", "pwd"];
+
 /// Arguments as a provider gets them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Redacted {
@@ -128,14 +131,20 @@ impl Walk {
             return self.value(value, depth);
         };
         // Some secrets are only told by the name that they are given to.
-        let assigned = format!("{name}={text}");
-        let masked = mask(&assigned);
-        if masked.found.is_empty() {
-            return self.value(value, depth);
+        if PASSWORDS.contains(&plain(name).as_str()) {
+            self.masked += 1;
+            return Ok(Value::text("[secret: password]"));
         }
-        self.masked += 1;
-        let rest = masked.text.strip_prefix(&format!("{name}="));
-        Ok(Value::text(rest.unwrap_or(&masked.text)))
+        if let Some(masked) = self.without_secrets(text) {
+            return Ok(Value::text(masked));
+        }
+        match mask(&format!("{name}: \"{text}\"")).found.first() {
+            Some(kind) => {
+                self.masked += 1;
+                Ok(Value::text(format!("[secret: {}]", kind.name())))
+            }
+            None => Ok(Value::Text(text.clone())),
+        }
     }
 
     fn without_secrets(&mut self, text: &str) -> Option<String> {
@@ -170,6 +179,7 @@ mod tests {
             format!("\"use {key}\""),
             format!("[1 {{:a [\"{key}\"]}}]"),
             "{:password \"correct horse battery\"}".to_owned(),
+            "[{:api_key \"horse7Xq2bL9tRw\"}]".to_owned(),
         ] {
             let shown = shown(&arguments, &[]);
             assert!(shown.contains("[secret: "), "{shown}");

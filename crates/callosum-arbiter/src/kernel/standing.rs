@@ -66,6 +66,13 @@ pub enum PersonsDecision {
     Refused,
 }
 
+impl Standing {
+    /// Returns how often the run has called a capability.
+    pub fn calls_of(&self, name: &CapabilityName) -> u64 {
+        self.calls.get(name).copied().unwrap_or(0)
+    }
+}
+
 impl RunCaps {
     /// Returns what is left, each the cap itself where nothing was spent and 0 where more was.
     #[must_use]

@@ -1,0 +1,195 @@
+//! The capabilities that this program brings along, as data. Who performs them is the program's to say.
+
+use std::collections::BTreeSet;
+
+use callosum_plan::{CapabilityName, Schema};
+
+use super::{
+    effect::{Effect, Sensitivity, TrustTier},
+    manifest::{CapabilityKind, Manifest, Provenance, Quotas},
+};
+
+/// Milliseconds that a delegation may take.
+const DELEGATION_MS: u64 = 60 * 60 * 1000;
+
+/// One row of the table.
+struct Row {
+    id: &'static str,
+    name: &'static str,
+    description: &'static str,
+    kind: CapabilityKind,
+    skills: &'static [&'static str],
+    input: &'static str,
+    output: &'static str,
+    effects: &'static [Effect],
+    sensitivity: Sensitivity,
+    milliseconds: u64,
+    answers_by_key: bool,
+}
+
+const ROWS: [Row; 9] = [
+    Row {
+        id: "agent.delegate",
+        name: "delegate",
+        description: "Hands a task to an executor of the registry and answers with its summary.",
+        kind: CapabilityKind::Agent,
+        skills: &["delegation"],
+        input: "[:map [:prompt String]]",
+        output: "Map",
+        effects: &[Effect::StartsExecutor],
+        sensitivity: Sensitivity::Project,
+        milliseconds: DELEGATION_MS,
+        answers_by_key: false,
+    },
+    Row {
+        id: "capability.query",
+        name: "capability query",
+        description: "Answers which capabilities there are of a kind, with skills, of a trust.",
+        kind: CapabilityKind::Primitive,
+        skills: &["discovery"],
+        input: "[:union Map [:vector Never]]",
+        output: "[:vector Map]",
+        effects: &[Effect::ReadsCatalogue],
+        sensitivity: Sensitivity::Public,
+        milliseconds: 10_000,
+        answers_by_key: true,
+    },
+    Row {
+        id: "chain.query",
+        name: "chain query",
+        description: "Answers what a run did, as a tree of actions.",
+        kind: CapabilityKind::Primitive,
+        skills: &["history"],
+        input: "[:union Map [:vector Never]]",
+        output: "Any",
+        effects: &[Effect::ReadsLedger],
+        sensitivity: Sensitivity::Project,
+        milliseconds: 60_000,
+        answers_by_key: true,
+    },
+    Row {
+        id: "fs.read",
+        name: "read a file",
+        description: "Answers the text of a file of the project.",
+        kind: CapabilityKind::Primitive,
+        skills: &["reading"],
+        input: "[:union String [:map [:path String]]]",
+        output: "Any",
+        effects: &[Effect::ReadsFiles],
+        sensitivity: Sensitivity::Project,
+        milliseconds: 10_000,
+        answers_by_key: true,
+    },
+    Row {
+        id: "horizon.build",
+        name: "horizon build",
+        description: "Answers what is known about a matter within a number of tokens, and what was left out.",
+        kind: CapabilityKind::Composite,
+        skills: &["history", "context"],
+        input: "Map",
+        output: "Map",
+        effects: &[Effect::ReadsLedger, Effect::ReadsSession],
+        sensitivity: Sensitivity::Personal,
+        milliseconds: 60_000,
+        answers_by_key: true,
+    },
+    Row {
+        id: "ledger.query",
+        name: "ledger query",
+        description: "Answers entries of the ledger.",
+        kind: CapabilityKind::Primitive,
+        skills: &["history"],
+        input: "[:union Map [:vector Never]]",
+        output: "Any",
+        effects: &[Effect::ReadsLedger],
+        sensitivity: Sensitivity::Project,
+        milliseconds: 60_000,
+        answers_by_key: true,
+    },
+    Row {
+        id: "mesh.publish",
+        name: "publish on the mesh",
+        description: "Tells the other agents of the project something.",
+        kind: CapabilityKind::Primitive,
+        skills: &["telling"],
+        input: "Map",
+        output: "Any",
+        effects: &[Effect::PublishesOnMesh],
+        sensitivity: Sensitivity::Public,
+        milliseconds: 10_000,
+        answers_by_key: false,
+    },
+    Row {
+        id: "session.decide",
+        name: "note a decision",
+        description: "Writes a decision and its reason into the project's notes.",
+        kind: CapabilityKind::Primitive,
+        skills: &["notes"],
+        input: "Map",
+        output: "Any",
+        effects: &[Effect::WritesSession],
+        sensitivity: Sensitivity::Public,
+        milliseconds: 10_000,
+        answers_by_key: false,
+    },
+    Row {
+        id: "task.add",
+        name: "add a task",
+        description: "Files a task for the project.",
+        kind: CapabilityKind::Primitive,
+        skills: &["notes"],
+        input: "Map",
+        output: "Any",
+        effects: &[Effect::WritesSession],
+        sensitivity: Sensitivity::Public,
+        milliseconds: 10_000,
+        answers_by_key: false,
+    },
+];
+
+/// Returns the manifests of the capabilities that this program brings along, in the order of their
+/// names.
+pub fn built_in_manifests(version: &str) -> Vec<Manifest> {
+    ROWS.iter()
+        .filter_map(|row| row.manifest(version))
+        .collect()
+}
+
+impl Row {
+    /// A row that were wrong would be missing, which a test excludes.
+    fn manifest(&self, version: &str) -> Option<Manifest> {
+        Some(Manifest {
+            id: CapabilityName::parse(self.id).ok()?,
+            name: self.name.to_owned(),
+            description: self.description.to_owned(),
+            version: version.to_owned(),
+            kind: self.kind,
+            skills: self.skills.iter().map(|&skill| skill.to_owned()).collect(),
+            input: Schema::read(self.input).ok()?,
+            output: Schema::read(self.output).ok()?,
+            effects: self.effects.iter().copied().collect(),
+            trust_tier: TrustTier::OWN,
+            sensitivity: self.sensitivity,
+            sensitive_fields: BTreeSet::new(),
+            quotas: Quotas {
+                milliseconds: self.milliseconds,
+                ..Quotas::default()
+            },
+            provenance: Provenance::BuiltIn,
+            answers_by_key: self.answers_by_key,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CCOS-CAP-1: every built-in capability has a manifest, in one order.
+    #[test]
+    fn every_row_is_a_manifest() {
+        let manifests = built_in_manifests("1");
+        assert_eq!(manifests.len(), ROWS.len());
+        assert!(manifests.is_sorted_by_key(|manifest| manifest.id.clone()));
+    }
+}

@@ -1,0 +1,62 @@
+//! Who stands for a constitution: a note with its version and hash, signed by a key of this machine.
+//!
+//! The note stands beside the text, so that the text stays what Cedar's own tools read.
+
+use callosum_ledger::{
+    Checksum,
+    signed_note::{InvalidNote, SignedNote, SigningKey, Standing, VerifierKey},
+};
+use thiserror::Error;
+
+use super::document::{ConstitutionError, header};
+
+/// Why a note doesn't stand for a text.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum SignatureError {
+    /// It can't be read.
+    #[error("the signature can't be read: {0}")]
+    Note(#[from] InvalidNote),
+    /// The text can't be.
+    #[error(transparent)]
+    Text(#[from] ConstitutionError),
+    /// It was made for other bytes, or another version.
+    #[error("the signature is for another text: it was changed since it was signed")]
+    Other,
+    /// No key that is trusted here signed it.
+    #[error("no key of this machine signed it")]
+    Stranger,
+    /// It names a key that didn't sign it.
+    #[error("the signature is wrong")]
+    Wrong,
+}
+
+/// Makes the note that stands for a text.
+pub fn sign(text: &str, key: &SigningKey) -> Result<SignedNote, SignatureError> {
+    let statement = statement(text)?;
+    let signature = key.sign(&statement);
+    Ok(SignedNote::new(statement, vec![signature])?)
+}
+
+/// Checks that one of these keys signed this text.
+pub fn check(text: &str, note: &str, keys: &[VerifierKey]) -> Result<(), SignatureError> {
+    let note = SignedNote::parse(note)?;
+    if note.text() != statement(text)? {
+        return Err(SignatureError::Other);
+    }
+    let standings: Vec<Standing> = keys.iter().map(|key| note.standing(key)).collect();
+    if standings.contains(&Standing::Wrong) {
+        return Err(SignatureError::Wrong);
+    }
+    if !standings.contains(&Standing::Signed) {
+        return Err(SignatureError::Stranger);
+    }
+    Ok(())
+}
+
+fn statement(text: &str) -> Result<String, ConstitutionError> {
+    let version = header(text)?;
+    let hash = Checksum::of(text.as_bytes());
+    Ok(format!(
+        "callosum constitution\nversion {version}\nsha256 {hash}\n"
+    ))
+}

@@ -1,0 +1,219 @@
+//! What the registry's executors are as capabilities.
+//!
+//! Each is an agent, `agent.ID`. One that calls a tool of a server is that tool as well, `tool.ID.TOOL`. Nobody
+//! but this machine's user gives trust: an entry may ask for less than it has, not for more.
+
+use std::collections::BTreeSet;
+
+use callosum_agents::registry::{Executor, Kind};
+use callosum_plan::{CapabilityName, CapabilityNameError, Schema, SchemaError};
+use thiserror::Error;
+
+use super::{
+    effect::{Effect, Sensitivity, TrustTier},
+    manifest::{CapabilityKind, Manifest, Provenance, Quotas},
+};
+
+/// The key of an entry that says its trust tier.
+pub const TRUST_TIER: &str = "trust_tier";
+
+/// The key of an entry that names fields of arguments that are withheld from it.
+pub const SENSITIVE_FIELDS: &str = "sensitive_fields";
+
+/// Milliseconds that a task may take where its entry says nothing.
+const TASK_MS: u64 = 60 * 60 * 1000;
+
+/// Why an entry of the registry is no capability.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum EntryError {
+    /// Its name makes none.
+    #[error(transparent)]
+    Name(#[from] CapabilityNameError),
+    /// A type of ours is none, which a test excludes.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+    /// A key holds something that it doesn't take.
+    #[error("executor `{id}`: `{key}` is {value}; allowed: {allowed}")]
+    Key {
+        /// The executor.
+        id: String,
+        /// The key.
+        key: &'static str,
+        /// What it holds.
+        value: String,
+        /// What it takes.
+        allowed: &'static str,
+    },
+}
+
+/// Returns the capabilities that an executor is; `is_trusted` where this machine may start it.
+pub fn registered_manifests(
+    executor: &Executor,
+    is_trusted: bool,
+) -> Result<Vec<Manifest>, EntryError> {
+    let agent = agent(executor, is_trusted)?;
+    let Some(tool) = &executor.tool else {
+        return Ok(vec![agent]);
+    };
+    let tool = tool_of(executor, tool, &agent)?;
+    Ok(vec![agent, tool])
+}
+
+fn agent(executor: &Executor, is_trusted: bool) -> Result<Manifest, EntryError> {
+    let mut effects = BTreeSet::from([Effect::StartsExecutor]);
+    match executor.kind {
+        Kind::Cli => {}
+        Kind::Http => effects.extend([Effect::AsksModel, Effect::CallsServer]),
+        Kind::Mcp => effects.extend([Effect::CallsServer]),
+    }
+    Ok(Manifest {
+        id: CapabilityName::parse(&format!("agent.{}", executor.id))?,
+        name: executor.id.clone(),
+        description: format!("Hands a task to the executor {}.", executor.id),
+        version: executor.version.clone(),
+        kind: CapabilityKind::Agent,
+        skills: BTreeSet::from(["delegation".to_owned()]),
+        input: Schema::read("[:map [:prompt String]]")?,
+        output: Schema::read("Map")?,
+        effects,
+        trust_tier: tier(executor, is_trusted)?,
+        sensitivity: Sensitivity::Project,
+        sensitive_fields: sensitive_fields(executor)?,
+        quotas: Quotas {
+            milliseconds: executor.total_ms.unwrap_or(TASK_MS),
+            ..Quotas::default()
+        },
+        provenance: Provenance::Executor(executor.id.clone()),
+        answers_by_key: false,
+    })
+}
+
+fn tool_of(executor: &Executor, tool: &str, agent: &Manifest) -> Result<Manifest, EntryError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let segment: String = tool
+        .chars()
+        .map(|c| if plain(c) { c } else { '_' })
+        .collect();
+    let mut effects = BTreeSet::from([Effect::CallsServer]);
+    // What a tool does nobody says; that it may be relied on a person has to say.
+    if agent.trust_tier < TrustTier::TRUSTED {
+        effects.insert(Effect::Unknown);
+    }
+    Ok(Manifest {
+        id: CapabilityName::parse(&format!("tool.{}.{segment}", executor.id))?,
+        name: tool.to_owned(),
+        description: format!("Calls the tool {tool} of the server {}.", executor.id),
+        kind: CapabilityKind::Primitive,
+        skills: BTreeSet::new(),
+        input: Schema::read("[:union Map [:vector Never]]")?,
+        output: Schema::read("Any")?,
+        effects,
+        provenance: Provenance::ToolServer(executor.id.clone()),
+        ..agent.clone()
+    })
+}
+
+/// What this machine's user gives: all of it to what is built in, 2 to what may be started, 1 to a
+/// server of tools of which its entry says no more, nothing else. An entry may ask for less.
+fn tier(executor: &Executor, is_trusted: bool) -> Result<TrustTier, EntryError> {
+    if !is_trusted {
+        return Ok(TrustTier::UNKNOWN);
+    }
+    if executor.fingerprint() == Executor::embedded().fingerprint() {
+        return Ok(TrustTier::OWN);
+    }
+    let Some(said) = executor.extra.get(TRUST_TIER) else {
+        let is_tool = executor.tool.is_some();
+        return Ok(if is_tool {
+            TrustTier::CONFIGURED
+        } else {
+            TrustTier::TRUSTED
+        });
+    };
+    let number = said.as_u64().and_then(|number| u8::try_from(number).ok());
+    let tier = number.and_then(|number| TrustTier::try_from(number).ok());
+    tier.filter(|tier| *tier <= TrustTier::TRUSTED)
+        .ok_or_else(|| refused(executor, TRUST_TIER, said, "0, 1, 2"))
+}
+
+fn sensitive_fields(executor: &Executor) -> Result<BTreeSet<String>, EntryError> {
+    let Some(said) = executor.extra.get(SENSITIVE_FIELDS) else {
+        return Ok(BTreeSet::new());
+    };
+    let refuse = || refused(executor, SENSITIVE_FIELDS, said, "a list of names");
+    let names = said.as_array().ok_or_else(refuse)?;
+    let name = |name: &serde_json::Value| name.as_str().map(str::to_owned).ok_or_else(refuse);
+    names.iter().map(name).collect()
+}
+
+fn refused(
+    executor: &Executor,
+    key: &'static str,
+    value: &serde_json::Value,
+    allowed: &'static str,
+) -> EntryError {
+    EntryError::Key {
+        id: executor.id.clone(),
+        key,
+        value: value.to_string(),
+        allowed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn server(tier: Option<serde_json::Value>) -> Executor {
+        let mut executor = Executor {
+            id: "git.hub".to_owned(),
+            kind: Kind::Mcp,
+            command_template: "server".to_owned(),
+            tool: Some("list issues/all".to_owned()),
+            ..Executor::embedded()
+        };
+        if let Some(tier) = tier {
+            executor.extra.insert(TRUST_TIER.to_owned(), tier);
+        }
+        executor
+    }
+
+    /// CCOS-CAP-1: executors are agents, and servers' tools are capabilities of their own.
+    #[test]
+    fn a_tool_has_the_trust_that_its_entry_gives_and_the_machine_allows() {
+        let of = |tier, is_trusted| registered_manifests(&server(tier), is_trusted);
+        for (tier, is_trusted, number, is_unknown) in [
+            (None, true, 1, true),
+            (Some(json!(2)), true, 2, false),
+            (Some(json!(0)), true, 0, true),
+            (Some(json!(2)), false, 0, true),
+        ] {
+            let manifests = of(tier, is_trusted).unwrap();
+            let [agent, tool] = manifests.as_slice() else {
+                panic!("{manifests:?}");
+            };
+            assert_eq!(agent.id.as_str(), "agent.git.hub");
+            assert_eq!(tool.id.as_str(), "tool.git.hub.list_issues_all");
+            assert_eq!(tool.trust_tier.get(), number);
+            assert_eq!(tool.effects.contains(&Effect::Unknown), is_unknown);
+        }
+        for wrong in [json!(3), json!("high"), json!(-1), json!(300)] {
+            let error = of(Some(wrong), true).unwrap_err().to_string();
+            assert!(
+                error.contains("trust_tier") && error.contains("git.hub"),
+                "{error}"
+            );
+        }
+        let embedded = registered_manifests(&Executor::embedded(), true).unwrap();
+        assert_eq!(embedded[0].trust_tier, TrustTier::OWN);
+        assert_eq!(embedded.len(), 1);
+    }
+
+    #[test]
+    fn an_entry_that_asks_for_other_trust_must_be_trusted_anew() {
+        let before = server(None).fingerprint();
+        assert_ne!(before, server(Some(json!(2))).fingerprint());
+    }
+}

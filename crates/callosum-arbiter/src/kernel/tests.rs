@@ -1,0 +1,647 @@
+//! The door under friendly and hostile hands.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use callosum_plan::{Allowlist, CapabilityName, Position, Schema, Value};
+use proptest::prelude::*;
+
+use super::{
+    constitution::{BUILT_IN, signature},
+    *,
+};
+use crate::budget::Money;
+
+const HEADER: &str = "// callosum-constitution: format 1, version 7\n";
+
+fn name(text: &str) -> CapabilityName {
+    CapabilityName::parse(text).unwrap()
+}
+
+fn manifest(id: &str, effects: &[Effect], tier: TrustTier) -> Manifest {
+    Manifest {
+        id: name(id),
+        name: id.to_owned(),
+        description: String::new(),
+        version: "1".to_owned(),
+        kind: CapabilityKind::Primitive,
+        skills: BTreeSet::new(),
+        input: Schema::read("Any").unwrap(),
+        output: Schema::read("Any").unwrap(),
+        effects: effects.iter().copied().collect(),
+        trust_tier: tier,
+        sensitivity: Sensitivity::Project,
+        sensitive_fields: BTreeSet::from(["patient".to_owned()]),
+        quotas: Quotas::default(),
+        provenance: Provenance::BuiltIn,
+        answers_by_key: true,
+    }
+}
+
+fn catalogue() -> Arc<Catalogue> {
+    let server = |id, effects: &[Effect], tier| Manifest {
+        provenance: Provenance::ToolServer("github".to_owned()),
+        ..manifest(id, effects, tier)
+    };
+    let manifests = [
+        manifest("fs.read", &[Effect::ReadsFiles], TrustTier::OWN),
+        manifest("mesh.publish", &[Effect::PublishesOnMesh], TrustTier::OWN),
+        manifest("fs.write", &[Effect::WritesFiles], TrustTier::OWN),
+        Manifest {
+            sensitivity: Sensitivity::Secret,
+            ..manifest("keys.read", &[Effect::ReadsFiles], TrustTier::OWN)
+        },
+        Manifest {
+            kind: CapabilityKind::Agent,
+            skills: BTreeSet::from(["analysis".to_owned(), "images".to_owned()]),
+            provenance: Provenance::Executor("claude".to_owned()),
+            ..manifest(
+                "agent.claude",
+                &[Effect::StartsExecutor],
+                TrustTier::TRUSTED,
+            )
+        },
+        server(
+            "tool.github.trusted",
+            &[Effect::CallsServer],
+            TrustTier::TRUSTED,
+        ),
+        server(
+            "tool.github.new",
+            &[Effect::CallsServer, Effect::Unknown],
+            TrustTier::CONFIGURED,
+        ),
+    ];
+    Arc::new(Catalogue::new(manifests).unwrap())
+}
+
+fn kernel(constitution: Constitution) -> Kernel {
+    Kernel::new(catalogue(), constitution)
+}
+
+fn call(capability: &str, arguments: &str) -> CallRequest {
+    CallRequest {
+        run: "run-1".to_owned(),
+        plan_hash: "sha256:00".to_owned(),
+        position: Position::default(),
+        capability: name(capability),
+        arguments: vec![Value::read(arguments).unwrap()],
+        key: "key-1".to_owned(),
+        steps: Vec::new(),
+    }
+}
+
+fn standing() -> Standing {
+    Standing {
+        tier: TrustTier::OWN,
+        allowed: Allowlist::parse(&["*"]).unwrap(),
+        ..Standing::default()
+    }
+}
+
+/// What a ruling is, in a word.
+fn said(ruling: &Ruling) -> &'static str {
+    match ruling {
+        Ruling::Approved(_) => "approved",
+        Ruling::NeedsApproval(_) => "asked",
+        Ruling::Denied(denial) => denial.kind.as_str(),
+    }
+}
+
+/// CCOS-GOV-1: what only reads passes, what is trusted does, a person is asked for the rest.
+#[test]
+fn built_in_constitution_asks_for_what_is_trusted_little() {
+    let kernel = kernel(Constitution::built_in());
+    assert_eq!(kernel.constitution().why_closed(), None);
+    for (capability, tier, ruling) in [
+        ("fs.read", 3, "approved"),
+        ("fs.read", 0, "approved"),
+        ("mesh.publish", 3, "approved"),
+        ("mesh.publish", 0, "asked"),
+        ("agent.claude", 3, "approved"),
+        ("agent.claude", 1, "approved"),
+        ("agent.claude", 0, "asked"),
+        ("fs.write", 3, "asked"),
+        ("tool.github.trusted", 3, "approved"),
+        ("tool.github.new", 3, "asked"),
+        ("keys.read", 3, "approved"),
+        ("keys.read", 2, "forbidden"),
+    ] {
+        let standing = Standing {
+            tier: tier.try_into().unwrap(),
+            ..standing()
+        };
+        let ruled = kernel.gate(&call(capability, "{:a 1}"), &standing);
+        assert_eq!(said(&ruled), ruling, "{capability} at {tier}: {ruled:?}");
+        assert!(!ruled.grounds().policies.is_empty());
+        assert_eq!(ruled.grounds().constitution, kernel.constitution().hash());
+    }
+}
+
+/// CCOS-GOV-1: trust is held against sensitivity.
+#[test]
+fn what_a_run_has_read_bounds_where_it_may_send() {
+    let kernel = kernel(Constitution::built_in());
+    for (sensitivity, capability, ruling) in [
+        (Sensitivity::Project, "tool.github.trusted", "approved"),
+        (Sensitivity::Personal, "tool.github.trusted", "approved"),
+        (Sensitivity::Secret, "tool.github.trusted", "forbidden"),
+        (Sensitivity::Secret, "agent.claude", "forbidden"),
+        (Sensitivity::Secret, "mesh.publish", "approved"),
+        (Sensitivity::Personal, "tool.github.new", "asked"),
+    ] {
+        let standing = Standing {
+            sensitivity,
+            ..standing()
+        };
+        let ruled = kernel.gate(&call(capability, "{}"), &standing);
+        assert_eq!(said(&ruled), ruling, "{sensitivity} to {capability}");
+    }
+}
+
+#[test]
+fn a_persons_word_is_for_one_call_and_never_beats_a_forbid() {
+    let kernel = kernel(Constitution::built_in());
+    let request = call("fs.write", "{}");
+    let mut standing = standing();
+    standing
+        .decisions
+        .insert("key-2".to_owned(), PersonsDecision::Approved);
+    assert_eq!(said(&kernel.gate(&request, &standing)), "asked");
+    standing
+        .decisions
+        .insert("key-1".to_owned(), PersonsDecision::Approved);
+    let Ruling::Approved(approved) = kernel.gate(&request, &standing) else {
+        panic!("it was approved");
+    };
+    assert!(approved.by_person());
+    assert_eq!(approved.key(), "key-1");
+    standing
+        .decisions
+        .insert("key-1".to_owned(), PersonsDecision::Refused);
+    assert_eq!(said(&kernel.gate(&request, &standing)), "refused");
+
+    let forbidding = "@id(\"no-files\") @hint(\"ask the maintainers\") forbid (principal, action, resource) \
+                      when { resource.effects.contains(Effect::\"writes-files\") };";
+    let tightened = Constitution::built_in().tightened(&format!("{HEADER}{forbidding}"));
+    standing
+        .decisions
+        .insert("key-1".to_owned(), PersonsDecision::Approved);
+    let ruled = Kernel::new(catalogue(), tightened.unwrap()).gate(&request, &standing);
+    let Ruling::Denied(denial) = ruled else {
+        panic!("{ruled:?}");
+    };
+    assert_eq!(denial.kind, DenialKind::Forbidden);
+    assert_eq!(denial.grounds.policies, ["project.no-files"]);
+    assert_eq!(denial.hint.as_deref(), Some("ask the maintainers"));
+}
+
+#[test]
+fn a_name_is_revoked_and_allowed_under_every_spelling() {
+    let kernel = kernel(Constitution::built_in());
+    for spelling in [":mesh.publish", "mesh/publish", ":mesh:publish"] {
+        let mut standing = standing();
+        assert_eq!(
+            said(&kernel.gate(&call(spelling, "{}"), &standing)),
+            "approved"
+        );
+        standing.revoked.insert(name("mesh/publish"));
+        assert_eq!(
+            said(&kernel.gate(&call(spelling, "{}"), &standing)),
+            "revoked"
+        );
+        let narrow = Standing {
+            allowed: Allowlist::parse(&["fs/*"]).unwrap(),
+            ..Standing::default()
+        };
+        assert_eq!(
+            said(&kernel.gate(&call(spelling, "{}"), &narrow)),
+            "not-allowed"
+        );
+    }
+    let ruled = kernel.gate(&call("mesh.publish.all", "{}"), &standing());
+    assert_eq!(said(&ruled), "unknown-capability");
+    assert_eq!(
+        said(&kernel.gate(&call("fs.read", "{}"), &Standing::default())),
+        "not-allowed"
+    );
+}
+
+/// CCOS-GOV-1: calls, tokens, money and time have an end, also where what was spent has none.
+#[test]
+fn used_up_budgets_let_nothing_through() {
+    let kernel = kernel(Constitution::built_in());
+    let caps = RunCaps {
+        yields: Some(10),
+        tokens: Some(1000),
+        cost: Some(Money(100)),
+        milliseconds: Some(5000),
+    };
+    let used = [
+        RunSpent {
+            yields: 10,
+            ..RunSpent::default()
+        },
+        RunSpent {
+            tokens: 1001,
+            ..RunSpent::default()
+        },
+        RunSpent {
+            cost: Money(u64::MAX),
+            ..RunSpent::default()
+        },
+        RunSpent {
+            milliseconds: u64::MAX,
+            ..RunSpent::default()
+        },
+    ];
+    for spent in used {
+        for spent in [
+            spent,
+            spent.plus(&spent),
+            spent.plus(&RunSpent {
+                yields: u64::MAX,
+                tokens: u64::MAX,
+                cost: Money(u64::MAX),
+                milliseconds: u64::MAX,
+            }),
+        ] {
+            let standing = Standing {
+                caps,
+                spent,
+                ..standing()
+            };
+            let ruled = kernel.gate(&call("fs.read", "{}"), &standing);
+            assert_eq!(said(&ruled), "budget", "{spent:?}");
+        }
+    }
+    let spent = RunSpent {
+        milliseconds: 4000,
+        tokens: 400,
+        ..RunSpent::default()
+    };
+    let standing = Standing {
+        caps,
+        spent,
+        ..standing()
+    };
+    let Ruling::Approved(approved) = kernel.gate(&call("fs.read", "{}"), &standing) else {
+        panic!("there is something left");
+    };
+    assert_eq!(approved.limits().milliseconds, 1000);
+    assert_eq!(approved.limits().tokens, Some(600));
+}
+
+#[test]
+fn quotas_of_a_capability_end_within_a_run() {
+    let limited = Manifest {
+        quotas: Quotas {
+            calls_per_run: Some(2),
+            ..Quotas::default()
+        },
+        ..manifest("a.b", &[], TrustTier::OWN)
+    };
+    let kernel = Kernel::new(
+        Arc::new(Catalogue::new([limited]).unwrap()),
+        Constitution::built_in(),
+    );
+    for (calls, ruling) in [(1, "approved"), (2, "budget"), (u64::MAX, "budget")] {
+        let mut standing = standing();
+        standing.calls.insert(name("a/b"), calls);
+        assert_eq!(said(&kernel.gate(&call("a.b", "{}"), &standing)), ruling);
+    }
+}
+
+/// CCOS-GOV-1: a provider sees no secret, and one of little trust no field that is marked.
+#[test]
+fn providers_and_persons_see_redacted_arguments() {
+    let kernel = kernel(Constitution::built_in());
+    let arguments = "{:token \"AKIAIOSFODNN7EXAMPLQ\" :patient \"Ada\"}";
+    let Ruling::Approved(trusted) =
+        kernel.gate(&call("tool.github.trusted", arguments), &standing())
+    else {
+        panic!("it is trusted");
+    };
+    let shown = trusted.arguments()[0].to_string();
+    assert!(shown.contains("Ada") && !shown.contains("AKIA"), "{shown}");
+    let Ruling::NeedsApproval(request) =
+        kernel.gate(&call("tool.github.new", arguments), &standing())
+    else {
+        panic!("a person is asked");
+    };
+    let shown = request.request.arguments[0].to_string();
+    assert!(!shown.contains("Ada") && !shown.contains("AKIA"), "{shown}");
+}
+
+#[test]
+fn arguments_that_are_none_are_denied() {
+    let typed = Manifest {
+        input: Schema::read("[:map [:path String]]").unwrap(),
+        ..manifest("fs.read", &[Effect::ReadsFiles], TrustTier::OWN)
+    };
+    let kernel = Kernel::new(
+        Arc::new(Catalogue::new([typed]).unwrap()),
+        Constitution::built_in(),
+    );
+    assert_eq!(
+        said(&kernel.gate(&call("fs.read", "{:path \"a\"}"), &standing())),
+        "approved"
+    );
+    assert_eq!(
+        said(&kernel.gate(&call("fs.read", "{:path 1}"), &standing())),
+        "arguments"
+    );
+    let deep = (0..100_000).fold(Value::Nil, |inner, _| Value::vector(vec![inner]));
+    let shared = (0..200).fold(Value::Nil, |inner, _| {
+        Value::vector(vec![inner.clone(), inner])
+    });
+    for value in [deep, shared] {
+        let request = CallRequest {
+            arguments: vec![value],
+            ..call("fs.read", "{}")
+        };
+        assert_eq!(said(&kernel.gate(&request, &standing())), "arguments");
+    }
+}
+
+/// CCOS-GOV-1: what can't be evaluated permits nothing, whatever else permits it.
+#[test]
+fn a_policy_that_fails_permits_nothing() {
+    let failing = "@id(\"overflow\") forbid (principal, action, resource) \
+                   when { context.calls + 9223372036854775807 > 1 };\n\
+                   @id(\"all\") permit (principal, action, resource);";
+    let constitution = Constitution::read(&format!("{HEADER}{failing}")).unwrap();
+    let mut standing = standing();
+    standing.calls.insert(name("fs.read"), 1);
+    let ruled = kernel(constitution).gate(&call("fs.read", "{}"), &standing);
+    assert_eq!(said(&ruled), "constitution", "{ruled:?}");
+    let closed = kernel(Constitution::closed("the signature is wrong"));
+    let ruled = closed.gate(&call("fs.read", "{}"), &self::standing());
+    assert!(
+        ruled.grounds().text.contains("the signature is wrong"),
+        "{ruled:?}"
+    );
+    let empty = kernel(Constitution::read(HEADER).unwrap());
+    assert_eq!(
+        said(&empty.gate(&call("fs.read", "{}"), &self::standing())),
+        "not-permitted"
+    );
+}
+
+#[test]
+fn texts_that_are_no_constitution_are_refused_by_name() {
+    let whole = "(principal, action, resource)";
+    let long = format!("{HEADER}//{}", " ".repeat(1 << 20));
+    let deep = format!(
+        "{HEADER}@id(\"a\") permit {whole} when {{ {}true{} }};",
+        "(".repeat(20_000),
+        ")".repeat(20_000)
+    );
+    let negated = format!(
+        "{HEADER}@id(\"a\") permit {whole} when {{ {}true }};",
+        "!".repeat(60_000)
+    );
+    let cases = [
+        (String::new(), "first line"),
+        (BUILT_IN.replace("format 1", "format 2"), "format 2"),
+        (BUILT_IN.replace("version 1", "version one"), "first line"),
+        (long, "1048"),
+        (deep, "deeper than"),
+        (negated, "more than"),
+        (format!("{HEADER}permit {whole};"), "@id"),
+        (format!("{HEADER}@id(\"A b\") permit {whole};"), "`A b`"),
+        (
+            format!("{HEADER}@id(\"kernel.x\") permit {whole};"),
+            "kernel.x",
+        ),
+        (
+            format!("{HEADER}@id(\"a\") permit {whole};@id(\"a\") forbid {whole};"),
+            "`a`",
+        ),
+        (
+            format!("{HEADER}@id(\"a\") @aks(\"x\") permit {whole};"),
+            "@aks",
+        ),
+        (
+            format!("{HEADER}@id(\"a\") @ask(\"x\") forbid {whole};"),
+            "@ask",
+        ),
+        (
+            format!("{HEADER}@id(\"a\") @ask(\" \") permit {whole};"),
+            "@ask",
+        ),
+        (
+            format!("{HEADER}@id(\"a\") permit (principal == ?principal, action, resource);"),
+            "template",
+        ),
+        (
+            format!(
+                "{HEADER}@id(\"a\") forbid (principal, action, resource == Capability::\"mesh/publish\");"
+            ),
+            "mesh.publish",
+        ),
+        (
+            format!(
+                "{HEADER}@id(\"a\") forbid (principal, action, resource in Group::\"mesh.*\");"
+            ),
+            "mesh.*",
+        ),
+        (
+            format!(
+                "{HEADER}@id(\"a\") forbid {whole} when {{ resource.effects.contains(Effect::\"write-files\") }};"
+            ),
+            "write-files",
+        ),
+        (
+            format!("{HEADER}@id(\"a\") forbid {whole} when {{ resource.trust > 1 }};"),
+            "trust",
+        ),
+        (
+            format!("{HEADER}@id(\"a\") forbid {whole} when {{ context.left.tokens < 1 }};"),
+            "tokens",
+        ),
+        (
+            format!("{HEADER}\n@id(\"a\") permit {whole} when"),
+            "line 3",
+        ),
+    ];
+    for (text, names) in cases {
+        let error = Constitution::read(&text).unwrap_err().to_string();
+        assert!(error.contains(names), "{names}: {error}");
+    }
+    // What is just within the bounds is read, or refused, without exhausting a test's stack.
+    let nested = format!("{}true{}", "(".repeat(22), ")".repeat(22));
+    let joined = vec!["true"; 180].join(" || ");
+    let otherwise = "if true then true else ".repeat(60) + "true";
+    let attributes = format!("context{}", ".left".repeat(150));
+    for condition in [
+        nested,
+        joined,
+        otherwise,
+        "!".repeat(300) + "true",
+        attributes,
+    ] {
+        let text = format!("{HEADER}@id(\"a\") permit {whole} when {{ {condition} }};");
+        if let Ok(constitution) = Constitution::read(&text) {
+            assert_eq!(
+                said(&kernel(constitution).gate(&call("fs.read", "{}"), &standing())),
+                "approved"
+            );
+        }
+    }
+    let permit = format!("{HEADER}@id(\"more\") permit {whole};");
+    assert_eq!(
+        Constitution::built_in().tightened(&permit).unwrap_err(),
+        ConstitutionError::ProjectPermits("more".to_owned())
+    );
+}
+
+/// CCOS-GOV-1: amendments are new signed versions.
+#[test]
+fn a_signature_stands_for_one_text_and_one_key() {
+    let key = |seed| {
+        callosum_ledger::signed_note::SigningKey::from_seed("callosum.invalid/machine", &[seed; 32])
+            .unwrap()
+    };
+    let (mine, other) = (key(1), key(2));
+    let note = signature::sign(BUILT_IN, &mine).unwrap().to_string();
+    assert_eq!(
+        signature::check(BUILT_IN, &note, &[mine.verifier()]),
+        Ok(())
+    );
+    let changed = BUILT_IN.replace("tier >= 2", "tier >= 0");
+    for (text, keys, why) in [
+        (
+            changed.as_str(),
+            vec![mine.verifier()],
+            signature::SignatureError::Other,
+        ),
+        (
+            BUILT_IN,
+            vec![other.verifier()],
+            signature::SignatureError::Stranger,
+        ),
+        (BUILT_IN, vec![], signature::SignatureError::Stranger),
+    ] {
+        assert_eq!(signature::check(text, &note, &keys), Err(why));
+    }
+}
+
+/// CCOS-CAP-1: the seed's own query, and what is no query.
+#[test]
+fn capabilities_are_found_by_kind_skills_and_trust() {
+    let catalogue = catalogue();
+    let ask = |query: &str| {
+        let query = read_query(&Value::read(query).unwrap())?;
+        let Value::Vector(found) = answer_query(&catalogue, &query) else {
+            panic!("a query answers a vector");
+        };
+        Ok::<Vec<String>, QueryError>(
+            found
+                .iter()
+                .map(|one| match one {
+                    Value::Map(map) => map
+                        .get(&callosum_plan::Key::Keyword("id".into()))
+                        .unwrap()
+                        .to_string(),
+                    other => panic!("{other}"),
+                })
+                .collect(),
+        )
+    };
+    assert_eq!(
+        ask("{:kind :agent :skills [\"analysis\"] :trust-tier 2}").unwrap(),
+        [":agent.claude"]
+    );
+    assert!(
+        ask("{:kind :agent :skills [\"analysis\"] :trust-tier 3}")
+            .unwrap()
+            .is_empty()
+    );
+    assert!(
+        ask("{:kind :agent :skills [\"analysis\" \"flying\"]}")
+            .unwrap()
+            .is_empty()
+    );
+    assert_eq!(ask("{}").unwrap().len(), catalogue.len());
+    for wrong in [
+        "{:kind :robot}",
+        "{:skills \"a\"}",
+        "{:trust-tier 4}",
+        "{:trust 1}",
+        "[]",
+        "{1 2}",
+    ] {
+        assert!(ask(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn two_manifests_of_one_name_are_refused() {
+    let (one, other) = (
+        manifest("a.b", &[], TrustTier::OWN),
+        manifest(":a/b", &[], TrustTier::OWN),
+    );
+    let error = Catalogue::new([one, other]).unwrap_err();
+    assert!(error.to_string().contains("`a.b`"), "{error}");
+}
+
+fn forbid() -> impl Strategy<Value = String> {
+    let number = 0..4_u8;
+    let effect = prop::sample::select(Effect::ALL.to_vec());
+    prop_oneof![
+        number.clone().prop_map(|n| format!("resource.tier < {n}")),
+        number
+            .clone()
+            .prop_map(|n| format!("principal.tier <= {n}")),
+        number.prop_map(|n| format!("context.sensitivity > {n}")),
+        effect.prop_map(|effect| format!("resource.effects.contains(Effect::\"{effect}\")")),
+        Just("resource in Group::\"tool.github\"".to_owned()),
+        Just("resource == Capability::\"fs.read\"".to_owned()),
+        Just("context.left has tokens && context.left.tokens < 500".to_owned()),
+        Just("context.calls * 4611686018427387904 > 0".to_owned()),
+        Just("true".to_owned()),
+    ]
+}
+
+fn rank(ruling: &Ruling) -> u8 {
+    match ruling {
+        Ruling::Denied(_) => 0,
+        Ruling::NeedsApproval(_) => 1,
+        Ruling::Approved(_) => 2,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// CCOS-GOV-1: neither a further `forbid` nor any text of a project lets more through.
+    #[test]
+    fn what_forbids_never_permits_more(
+        conditions in prop::collection::vec(forbid(), 1..4),
+        capability in 0..7_usize,
+        tier in 0..4_u8,
+        sensitivity in 0..4_usize,
+        calls in 0..4_u64,
+        tokens in prop::option::of(0..1000_u64),
+    ) {
+        let catalogue = catalogue();
+        let name = catalogue.iter().nth(capability).unwrap().id.clone();
+        let mut standing = Standing {
+            tier: tier.try_into().unwrap(),
+            sensitivity: Sensitivity::ALL[sensitivity],
+            caps: RunCaps { tokens, ..RunCaps::default() },
+            ..standing()
+        };
+        standing.calls.insert(name.clone(), calls);
+        let request = call(name.as_str(), "{:a 1}");
+        let mut before = Constitution::built_in();
+        let mut ruled = rank(&Kernel::new(Arc::clone(&catalogue), before.clone()).gate(&request, &standing));
+        for (index, condition) in conditions.iter().enumerate() {
+            let text = format!("{HEADER}@id(\"p{index}\") forbid (principal, action, resource) when {{ {condition} }};");
+            before = before.tightened(&text).unwrap();
+            let after = rank(&Kernel::new(Arc::clone(&catalogue), before.clone()).gate(&request, &standing));
+            prop_assert!(after <= ruled, "{condition}");
+            ruled = after;
+        }
+    }
+}

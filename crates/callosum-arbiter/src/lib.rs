@@ -14,6 +14,7 @@ pub mod budget;
 pub mod circuit;
 pub mod delegation;
 pub mod excerpt;
+pub mod horizon;
 pub mod kernel;
 pub mod lifecycle;
 pub mod mode;

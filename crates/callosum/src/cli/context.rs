@@ -106,6 +106,28 @@ impl Context {
         )
     }
 
+    /// The same for one call of a plan: paths are from the tree's root, nothing is drawn, and it ends when
+    /// the call's `cancel` is asked for.
+    pub(super) fn for_call(&self, cancel: &Cancel) -> Result<Self, CommandError> {
+        let context = Self::read(
+            self.environment.clone(),
+            Some(self.tree()),
+            Ui {
+                json: true,
+                progress: false,
+                ..self.ui
+            },
+            cancel.clone(),
+            None,
+        )?;
+        Ok(Self {
+            asker: self.asker.clone(),
+            ids: self.ids.clone(),
+            clock: self.clock.clone(),
+            ..context
+        })
+    }
+
     fn read(
         environment: Environment,
         directory: Option<&Path>,

@@ -179,7 +179,9 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
     match command {
         // What needs no root.
         Command::Generate(command) => return generate::run(&command, ui),
-        Command::Plan(command) => return plan::run(&command, ui),
+        Command::Plan(command) if command.needs_no_project() => {
+            return plan::run_alone(&command, ui);
+        }
         Command::Executor(executor::ExecutorCommand::Run(args)) => {
             return executor::scout::run(&environment, &args);
         }
@@ -232,10 +234,11 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Session(command) => session::run(&context, &command),
         Command::Bead(command) => bead::run(&context, &command),
         Command::Mesh(command) => mesh::run(&context, &command),
+        Command::Plan(command) => plan::run(&context, &command),
         Command::Config(command) => config::run(&mut context, &command),
         Command::Generate(command) => generate::run(&command, ui),
         // Answered before the project was looked for.
-        Command::Hook(_) | Command::Mcp(_) | Command::Plan(_) | Command::Serve(_) => Ok(()),
+        Command::Hook(_) | Command::Mcp(_) | Command::Serve(_) => Ok(()),
     };
     if writes {
         // Also where it failed: what it recorded until then is worth as much.
@@ -252,6 +255,7 @@ impl Command {
             Self::Delegate(_) | Self::Trust(_) => true,
             Self::Executor(command) => command.writes(),
             Self::Ledger(command) => command.writes(),
+            Self::Plan(command) => command.writes(),
             Self::Audit(_)
             | Self::Replay(_)
             | Self::Find(_)
@@ -262,7 +266,6 @@ impl Command {
             | Self::Session(_)
             | Self::Bead(_)
             | Self::Mesh(_)
-            | Self::Plan(_)
             | Self::Config(_)
             | Self::Uninstall(_)
             | Self::Hook(_)

@@ -22,7 +22,7 @@ use super::{
         BridgeOutput, DigestOutput, DiscoveriesOutput, EventsOutput, LeasesOutput, MeshTaskOutput,
         MeshTasksOutput, MessagesOutput, PublishOutput, RoutesOutput,
     },
-    plan::{PlanCheckOutput, PlanEvalOutput},
+    plan::{PlanCheckOutput, PlanEvalOutput, PlanListOutput, PlanRunOutput, PlanShowOutput},
     replay::ReplayOutput,
     serve::{ServeStatusOutput, ServingOutput},
     session::{
@@ -90,6 +90,9 @@ pub(super) const SCHEMAS: &[Entry] = &[
     ("output-mesh-tasks", || schema_for!(MeshTasksOutput)),
     ("output-plan-check", || schema_for!(PlanCheckOutput)),
     ("output-plan-eval", || schema_for!(PlanEvalOutput)),
+    ("output-plan-list", || schema_for!(PlanListOutput)),
+    ("output-plan-run", || schema_for!(PlanRunOutput)),
+    ("output-plan-show", || schema_for!(PlanShowOutput)),
     ("output-replay", || schema_for!(ReplayOutput)),
     ("output-serve", || schema_for!(ServingOutput)),
     ("output-serve-status", || schema_for!(ServeStatusOutput)),

@@ -17,6 +17,8 @@ pub(crate) enum Exit {
     Environment = 3,
     /// A defect of the program.
     Internal = 4,
+    /// It waits for a person, whose word is all that it lacks.
+    Waiting = 5,
     /// Somebody pressed Ctrl-C.
     Interrupted = 130,
     /// Whoever read its output went away before the end, as of a program that SIGPIPE ends.

@@ -22,33 +22,40 @@ pub(crate) struct Wanted {
     pub(crate) budget: Option<u64>,
     /// Whether an answer that the ledger has does not do.
     pub(crate) fresh: bool,
+    /// The key of the plan's call that it is for.
+    pub(crate) plan_call: Option<String>,
 }
 
 /// Delegates one task, and gives back its summary, and on the last line what there is to know of it.
 ///
 /// What was written is signed, as after the command.
 pub(crate) fn handed(context: &Context, wanted: Wanted) -> Result<String, CommandError> {
+    let args = arguments(wanted)?;
+    let report = delegate(context, &args);
+    witness::after(context);
+    match report?.tasks.first() {
+        Some(task) => text(task, args.budget),
+        None => Err(CommandError::new(Exit::Internal, "nothing came of it")),
+    }
+}
+
+/// What is wanted, as the command line would say it.
+pub(super) fn arguments(wanted: Wanted) -> Result<DelegateArgs, CommandError> {
     if wanted.prompt == "-" {
         // On a command line it stands for standard input.
         return Err(CommandError::new(Exit::Usage, "the prompt is empty"));
     }
-    let budget = wanted.budget.map(|most| most.max(LEAST_BUDGET));
-    let args = DelegateArgs {
+    Ok(DelegateArgs {
         prompt: Some(wanted.prompt),
         kind: wanted.kind,
         path: wanted.paths.into_iter().map(PathBuf::from).collect(),
         executor: wanted.executor,
         link: wanted.links,
-        budget,
+        budget: wanted.budget.map(|most| most.max(LEAST_BUDGET)),
         fresh: wanted.fresh,
+        plan_call: wanted.plan_call,
         ..DelegateArgs::default()
-    };
-    let report = delegate(context, &args);
-    witness::after(context);
-    match report?.tasks.first() {
-        Some(task) => text(task, budget),
-        None => Err(CommandError::new(Exit::Internal, "nothing came of it")),
-    }
+    })
 }
 
 fn text(task: &TaskReport, budget: Option<u64>) -> Result<String, CommandError> {

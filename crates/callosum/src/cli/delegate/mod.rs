@@ -5,6 +5,7 @@
 //! and [`handed`] what an agent is that asks by another way.
 
 mod handed;
+mod planned;
 mod progress;
 mod report;
 mod submission;
@@ -25,8 +26,11 @@ use clap::{Args, ValueEnum};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub(crate) use self::handed::{Wanted, handed};
 pub(super) use self::report::{DelegateOutput, TasksOutput};
+pub(crate) use self::{
+    handed::{Wanted, handed},
+    planned::planned,
+};
 use self::{progress::Shown, submission::Asking, telling::tell};
 use super::{context::Context, failure::ErrorOutput, roster::Roster, store, witness};
 use crate::ui::{CommandError, Exit, Ui};
@@ -106,6 +110,9 @@ pub(crate) struct DelegateArgs {
     /// Start nothing more after so many seconds
     #[arg(long, value_name = "S", help_heading = "Budget of the tree of tasks")]
     max_seconds: Option<u64>,
+    /// The plan's call that it is for
+    #[arg(skip)]
+    plan_call: Option<String>,
 }
 
 /// The fewest tokens that a summary can be cut to and still say something.

@@ -151,6 +151,7 @@ fn from_arguments(
         paths,
         links,
         scope,
+        plan_call: args.plan_call.clone(),
         ..Task::new(ONLY, prompt)
     };
     Submission::single(task).map_err(|error| CommandError::from_error(Exit::Usage, &error))

@@ -132,6 +132,39 @@ pub(super) fn run(context: &Context, args: &PublishArgs) -> Result<(), CommandEr
     show(context, &output)
 }
 
+/// Publishes an event under an id, once: where this agent did so before, nothing is done. Waits until this
+/// agent may publish again. It is on disk when this returns.
+pub(crate) fn publish_once(
+    context: &Context,
+    voice: &Voice,
+    topic: &str,
+    payload: Value,
+    id: &str,
+) -> Result<(), CommandError> {
+    let draft = Draft::read(&serde_json::json!({
+        "type": topic, "source": voice.agent, "session_id": voice.session_id,
+        "pane_id": voice.pane_id, "cwd": voice.cwd, "payload": payload, "id": id,
+    }));
+    let draft = draft.map_err(|faults| {
+        CommandError::because(Exit::Usage, "the event is not as it must be", &faults)
+    })?;
+    let mut mesh = open::synced(context)?;
+    if before(&mesh, &draft)?.is_some() {
+        return Ok(());
+    }
+    let stamp = mesh.folder().join("published").join(voice.agent.as_str());
+    while let Some(left) = left(context, &stamp)? {
+        wait(context, left)?;
+    }
+    let published = mesh.publish(draft, Durability::Synced);
+    published.map_err(|error| open::explain(&error))?;
+    note(context, &stamp).map_err(|error| {
+        CommandError::because(Exit::Environment, "the event was published", &error)
+    })?;
+    open::bring_in_line(context, &mut mesh)?;
+    Ok(())
+}
+
 /// The event that its author published before under the id that it names.
 fn before(mesh: &Mesh, draft: &Draft) -> Result<Option<Event>, CommandError> {
     let known = mesh.journal().handed_in(draft);

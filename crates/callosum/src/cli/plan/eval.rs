@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::{
     answers::Answers,
+    parameters::parameters,
     source::{FindingOutput, Source, SourceArgs},
 };
 use crate::ui::{CommandError, Exit, Ui, many};
@@ -69,16 +70,27 @@ struct EvalErrorOutput {
 
 pub(super) fn run(args: &EvalArgs, ui: Ui) -> Result<(), CommandError> {
     let source = Source::of(&args.source)?;
-    let mut answers = match &args.answers {
+    let answers = match &args.answers {
         Some(file) => Answers::read(file)?,
         None => Answers::none(),
     };
     let parameters = parameters(&args.parameters)?;
+    evaluated(&source, answers, &parameters, Limits::default(), ui)
+}
+
+/// Evaluates a program with answers that are given, and prints what it comes to.
+pub(super) fn evaluated(
+    source: &Source,
+    mut answers: Answers,
+    parameters: &BTreeMap<String, Value>,
+    limits: Limits,
+    ui: Ui,
+) -> Result<(), CommandError> {
     let program = match compile(&source.text, &CompileOptions::default()) {
         Ok(program) => Arc::new(program),
-        Err(findings) => return refused(&source, &findings, ui),
+        Err(findings) => return refused(source, &findings, ui),
     };
-    let machine = Machine::start(program, &parameters, Limits::default());
+    let machine = Machine::start(program, parameters, limits);
     let mut machine = machine.map_err(|error| {
         CommandError::from_error(Exit::Usage, &error).hint("give it with `--param 'NAME=VALUE'`")
     })?;
@@ -108,27 +120,8 @@ pub(super) fn run(args: &EvalArgs, ui: Ui) -> Result<(), CommandError> {
             error: None,
         }),
         Ok(value) => ui.foreign(&format!("{value}\n")),
-        Err(failure) => failed(&source, &failure, calls, ui),
+        Err(failure) => failed(source, &failure, calls, ui),
     }
-}
-
-/// The values of `--param NAME=VALUE`.
-fn parameters(given: &[String]) -> Result<BTreeMap<String, Value>, CommandError> {
-    let mut parameters = BTreeMap::new();
-    for pair in given {
-        let refuse = |why: String| {
-            CommandError::new(Exit::Usage, format!("--param {pair}: {why}"))
-                .hint("values are in the language's notation: `--param 'name=\"Ada\"'`")
-        };
-        let Some((name, value)) = pair.split_once('=') else {
-            return Err(refuse("there is no `=` in it".to_owned()));
-        };
-        let value = Value::read(value).map_err(|error| refuse(error.to_string()))?;
-        if parameters.insert(name.to_owned(), value).is_some() {
-            return Err(refuse(format!("`{name}` is given twice")));
-        }
-    }
-    Ok(parameters)
 }
 
 fn refused(source: &Source, findings: &[Finding], ui: Ui) -> Result<(), CommandError> {

@@ -1,30 +1,90 @@
-//! `callosum plan`: programs in the language of plans, checked and evaluated.
+//! `callosum plan`: programs in the language of plans, checked, evaluated and carried out.
 //!
-//! None of it needs a project: a program is decided by its source and what it is given.
+//! To check and evaluate one needs no project: it is decided by its source and what it is given. A
+//! [`run`] is on record in the project's journal: [`carry`] is what all commands that go on with one
+//! share, [`provider`] who performs its calls.
 
 mod answers;
+mod approve;
+mod cancel;
+mod carry;
 mod check;
+mod delegated;
 mod eval;
+mod history;
+mod list;
+mod lock;
+mod outcome;
+mod parameters;
+mod progress;
+mod provider;
+mod resume;
+mod run;
+mod show;
 mod source;
 
 use clap::Subcommand;
 
-pub(super) use self::{check::PlanCheckOutput, eval::PlanEvalOutput};
-use crate::ui::{CommandError, Ui};
+pub(super) use self::{
+    check::PlanCheckOutput,
+    eval::PlanEvalOutput,
+    list::PlanListOutput,
+    outcome::PlanRunOutput,
+    show::PlanShowOutput,
+};
+use super::context::Context;
+use crate::ui::{CommandError, Exit, Ui};
 
-/// Check and evaluate programs in the language of plans
+/// Check, evaluate and carry out programs in the language of plans
 ///
 /// A plan is a pure program whose only effects are calls of capabilities. `docs/rtfs.md` is the
-/// language's page.
+/// language's page, `docs/plans.md` the one on carrying them out.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PlanCommand {
     Eval(eval::EvalArgs),
     Check(check::CheckArgs),
+    Run(run::RunArgs),
+    Resume(resume::ResumeArgs),
+    List(list::ListArgs),
+    Show(show::ShowArgs),
+    Approve(approve::ApproveArgs),
+    Cancel(cancel::CancelArgs),
 }
 
-pub(super) fn run(command: &PlanCommand, ui: Ui) -> Result<(), CommandError> {
+impl PlanCommand {
+    /// Whether it is decided by a program and what it is given, whatever the folder.
+    pub(super) fn needs_no_project(&self) -> bool {
+        matches!(self, Self::Eval(_) | Self::Check(_))
+    }
+
+    /// Whether it may tell the journal of something.
+    pub(super) fn writes(&self) -> bool {
+        match self {
+            Self::Run(args) => args.writes(),
+            Self::Resume(_) | Self::Approve(_) | Self::Cancel(_) => true,
+            Self::Eval(_) | Self::Check(_) | Self::List(_) | Self::Show(_) => false,
+        }
+    }
+}
+
+/// Runs what needs no project.
+pub(super) fn run_alone(command: &PlanCommand, ui: Ui) -> Result<(), CommandError> {
     match command {
         PlanCommand::Eval(args) => eval::run(args, ui),
         PlanCommand::Check(args) => check::run(args, ui),
+        _ => Err(CommandError::new(Exit::Internal, "it needs a project")),
+    }
+}
+
+/// Runs what is on record in a project.
+pub(super) fn run(context: &Context, command: &PlanCommand) -> Result<(), CommandError> {
+    match command {
+        PlanCommand::Eval(_) | PlanCommand::Check(_) => run_alone(command, context.ui),
+        PlanCommand::Run(args) => run::run(context, args),
+        PlanCommand::Resume(args) => resume::run(context, args),
+        PlanCommand::List(args) => list::run(context, args),
+        PlanCommand::Show(args) => show::run(context, args),
+        PlanCommand::Approve(args) => approve::run(context, args),
+        PlanCommand::Cancel(args) => cancel::run(context, args),
     }
 }

@@ -76,6 +76,11 @@ impl Source {
         Ok(Self { text, name })
     }
 
+    /// A source that was kept, and what it is called in messages.
+    pub(super) fn named(text: String, name: String) -> Self {
+        Self { text, name }
+    }
+
     /// Tells all that is wrong with the program, each with its place.
     pub(super) fn tell(&self, findings: &[Finding], ui: Ui) {
         for finding in findings {

@@ -54,6 +54,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
             links: arguments.links,
             budget: arguments.budget,
             fresh: arguments.fresh,
+            plan_call: None,
         },
     )?;
     Ok(answer::cut(&text, answer::MOST))

@@ -1,0 +1,220 @@
+//! [`build`]: what is known about a matter, within a number of tokens.
+//!
+//! A function of facts that were gathered: the same facts and the same question give the same horizon.
+//! What has most words of the question comes first, then what is newest. What does not fit is cut at the
+//! end of a line or left out, and counted.
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
+
+use callosum_evidence::tokens;
+use callosum_plan::{Key, Value};
+
+/// The fewest tokens that a horizon can be held to: what an empty one takes.
+pub const LEAST_TOKENS: u64 = 96;
+
+/// Something that is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// Where it stands, such as `ledger`.
+    pub source: &'static str,
+    /// What it is named by there.
+    pub id: String,
+    /// When it came about, in the form of ISO 8601 and UTC, so that later is greater.
+    pub at: String,
+    /// What it says.
+    pub text: String,
+}
+
+/// What a horizon is to be about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// The matter, in words.
+    pub about: String,
+    /// Tokens that all of it may have, estimated, at least [`LEAST_TOKENS`].
+    pub max_tokens: u64,
+}
+
+/// Builds the horizon, a map with `:items`, `:left-out` (how many of each source) and `:tokens`.
+///
+/// Written in the notation, all of it is no more than [`Question::max_tokens`] tokens, by this program's
+/// estimate. Costs the writing of the horizon once for each fact that fits, and of one fact for each that
+/// does not.
+pub fn build(facts: &[Fact], question: &Question) -> Value {
+    let words = words(&question.about);
+    let mut ranked: Vec<(&Fact, usize)> = facts
+        .iter()
+        .map(|fact| {
+            let said = self::words(&fact.text);
+            (fact, words.intersection(&said).count())
+        })
+        .collect();
+    ranked.sort_by(|(one, score), (other, its)| {
+        let best_first = Reverse(score).cmp(&Reverse(its));
+        let newest_first = best_first.then_with(|| other.at.cmp(&one.at));
+        newest_first.then_with(|| (one.source, &one.id).cmp(&(other.source, &other.id)))
+    });
+    let mut left_out: BTreeMap<&'static str, i64> = BTreeMap::new();
+    for fact in facts {
+        *left_out.entry(fact.source).or_default() += 1;
+    }
+    let mut items = Vec::new();
+    for (fact, _) in ranked {
+        let room = question.max_tokens;
+        // With this fact counted as left out: that is the longer of the two ways to write it.
+        let fits = |item: &Value| {
+            let all: Vec<Value> = items.iter().chain([item]).cloned().collect();
+            tokens_of(&horizon(all, &left_out, room)) <= room
+        };
+        if let Some(item) = fitting(fact, room, &fits) {
+            items.push(item);
+            if let Some(count) = left_out.get_mut(fact.source) {
+                *count -= 1;
+            }
+        }
+    }
+    let count = tokens_of(&horizon(items.clone(), &left_out, question.max_tokens));
+    horizon(items, &left_out, count)
+}
+
+/// A fact as an item, whole or cut, where that fits.
+fn fitting(fact: &Fact, room: u64, fits: &dyn Fn(&Value) -> bool) -> Option<Value> {
+    if tokens::estimate(&fact.text) <= room {
+        let whole = item(fact, &fact.text, false);
+        if fits(&whole) {
+            return Some(whole);
+        }
+    }
+    // The beginning that fits, to the end of a line.
+    let ends: Vec<usize> = fact.text.match_indices('\n').map(|(at, _)| at).collect();
+    let (mut least, mut most) = (0, ends.len());
+    while least < most {
+        let middle = least + (most - least).div_ceil(2);
+        if fits(&item(fact, &fact.text[..ends[middle - 1]], true)) {
+            least = middle;
+        } else {
+            most = middle - 1;
+        }
+    }
+    let end = *ends.get(least.checked_sub(1)?)?;
+    let cut = &fact.text[..end];
+    (!cut.trim().is_empty()).then(|| item(fact, cut, true))
+}
+
+fn item(fact: &Fact, text: &str, is_cut: bool) -> Value {
+    map([
+        ("source", Value::keyword(fact.source)),
+        ("id", Value::text(fact.id.as_str())),
+        ("at", Value::text(fact.at.as_str())),
+        ("cut", Value::Boolean(is_cut)),
+        ("text", Value::text(text)),
+    ])
+}
+
+fn horizon(items: Vec<Value>, left_out: &BTreeMap<&'static str, i64>, tokens: u64) -> Value {
+    let left_out = left_out
+        .iter()
+        .filter(|(_, count)| **count > 0)
+        .map(|(source, count)| (Key::Keyword((*source).into()), Value::Integer(*count)));
+    map([
+        ("items", Value::vector(items)),
+        ("left-out", Value::map(left_out.collect())),
+        (
+            "tokens",
+            Value::Integer(i64::try_from(tokens).unwrap_or(i64::MAX)),
+        ),
+    ])
+}
+
+fn map<const N: usize>(entries: [(&str, Value); N]) -> Value {
+    let entries = entries.map(|(key, value)| (Key::Keyword(key.into()), value));
+    Value::map(BTreeMap::from(entries))
+}
+
+fn tokens_of(value: &Value) -> u64 {
+    tokens::estimate(&value.to_string())
+}
+
+/// The words of a text that tell what it is about, in lower case.
+fn words(text: &str) -> BTreeSet<String> {
+    text.split(|letter: char| !letter.is_alphanumeric())
+        .filter(|word| word.chars().count() > 2)
+        .map(str::to_lowercase)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn fact(id: &str, at: &str, text: &str) -> Fact {
+        Fact {
+            source: "ledger",
+            id: id.to_owned(),
+            at: at.to_owned(),
+            text: text.to_owned(),
+        }
+    }
+
+    fn ids(horizon: &Value) -> Vec<String> {
+        let Value::Map(map) = horizon else {
+            panic!("{horizon}")
+        };
+        let Some(Value::Vector(items)) = map.get(&Key::Keyword("items".into())) else {
+            panic!("{horizon}")
+        };
+        let id = |item: &Value| match item {
+            Value::Map(item) => item
+                .get(&Key::Keyword("id".into()))
+                .map(ToString::to_string),
+            _ => None,
+        };
+        items.iter().filter_map(id).collect()
+    }
+
+    /// CCOS-HOR-1: what is about the matter comes first, of two alike the newer.
+    #[test]
+    fn what_is_about_the_matter_comes_first_then_what_is_newest() {
+        let facts = [
+            fact("a", "2026-01-01", "the parser panics"),
+            fact("b", "2026-01-03", "something else"),
+            fact("c", "2026-01-02", "the parser was rewritten"),
+            fact("d", "2026-01-04", "another thing"),
+        ];
+        let question = Question {
+            about: "Parser of shells".to_owned(),
+            max_tokens: 4096,
+        };
+        let horizon = build(&facts, &question);
+        assert_eq!(ids(&horizon), ["\"c\"", "\"a\"", "\"d\"", "\"b\""]);
+    }
+
+    proptest! {
+        /// CCOS-HOR-1: it never exceeds its budget, says how much it left out, and is the same for the
+        /// same facts in another order.
+        #[test]
+        fn a_horizon_keeps_to_its_budget(
+            texts in prop::collection::vec("[a-z \\n\"{}é]{0,400}", 0..20),
+            about in "[a-z ]{0,40}",
+            max_tokens in LEAST_TOKENS..600,
+        ) {
+            let facts: Vec<Fact> = texts
+                .iter()
+                .enumerate()
+                .map(|(number, text)| fact(&format!("t{number}"), &format!("{number:04}"), text))
+                .collect();
+            let question = Question { about, max_tokens };
+            let horizon = build(&facts, &question);
+            prop_assert!(tokens_of(&horizon) <= max_tokens, "{}", horizon);
+            let shown = ids(&horizon).len();
+            let said = format!(":left-out {{:ledger {}}}", facts.len() - shown);
+            prop_assert!(shown == facts.len() || horizon.to_string().contains(&said), "{}", horizon);
+            let reversed: Vec<Fact> = facts.iter().rev().cloned().collect();
+            prop_assert_eq!(build(&reversed, &question).to_string(), horizon.to_string());
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! [`planned`]: one delegation for a call of a plan.
+
+use callosum_arbiter::delegation::TaskStatus;
+use callosum_ledger::Entry;
+
+use super::{
+    delegate,
+    handed::{Wanted, arguments},
+    telling,
+};
+use crate::{
+    cli::context::Context,
+    ui::{CommandError, Exit},
+};
+
+/// Delegates one task, and gives back the entry that the ledger has of it.
+///
+/// Whoever runs the plan signs what was written.
+pub(crate) fn planned(context: &Context, wanted: Wanted) -> Result<Entry, CommandError> {
+    let report = delegate(context, &arguments(wanted)?)?;
+    let Some(task) = report.tasks.first() else {
+        return Err(CommandError::new(Exit::Internal, "nothing came of it"));
+    };
+    match &task.status {
+        TaskStatus::Committed { entry, .. } => Ok((**entry).clone()),
+        _ => {
+            let (error, details) = telling::failure(task, "");
+            Err(details.lines().fold(error, CommandError::cause))
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! `callosum plan cancel`: a run ended, whoever carries it on.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use callosum_arbiter::plan_run::{Answer, Ended, OutcomeWord, RunJournal as _, RunRecord};
+use clap::Args;
+
+use super::{
+    history::run_of,
+    lock::{RunLock, ask_for_end},
+};
+use crate::{
+    cli::{context::Context, store},
+    ui::{CommandError, Exit},
+};
+
+/// How long the process that carries a run on is waited for.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// End a run
+///
+/// What is being done for it is stopped; what was done stays done. A run that is ended can't be gone on
+/// with.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum plan cancel 0f3a || true")]
+pub(crate) struct CancelArgs {
+    /// The run's id, or the beginning of it
+    #[arg(value_name = "ID")]
+    run: String,
+}
+
+pub(super) fn run(context: &Context, args: &CancelArgs) -> Result<(), CommandError> {
+    let run = run_of(context, &args.run)?.run().clone();
+    let began = Instant::now();
+    let mut is_asked = false;
+    let lock = loop {
+        if let Some(lock) = RunLock::take(context, &run)? {
+            break lock;
+        }
+        if !is_asked {
+            ask_for_end(context, &run)?;
+            is_asked = true;
+        }
+        if began.elapsed() > PATIENCE || context.cancel.is_cancelled() {
+            let what = format!("the run {run} was asked to end, and has not yet");
+            return Err(CommandError::new(Exit::No, what).hint(format!("callosum plan show {run}")));
+        }
+        thread::sleep(Duration::from_millis(50));
+    };
+    let state = run_of(context, run.as_str())?;
+    let outcome = match state.ended() {
+        Some(ended) => ended.outcome,
+        None => {
+            let ledger = store::open(context)?;
+            let records = [
+                RunRecord::CancelAsked,
+                RunRecord::Ended(Ended {
+                    outcome: OutcomeWord::Cancelled,
+                    answer: Answer::nothing(),
+                }),
+            ];
+            let told = ledger.tell(&run, &records);
+            told.map_err(|error| store::unwritten(&error))?;
+            OutcomeWord::Cancelled
+        }
+    };
+    lock.end();
+    if outcome == OutcomeWord::Cancelled {
+        context.ui.say(&format!("the run {run} is cancelled"));
+        return Ok(());
+    }
+    let what = format!(
+        "the run {run} was over before: it {outcome}",
+        outcome = outcome.as_str()
+    );
+    Err(CommandError::new(Exit::No, what))
+}

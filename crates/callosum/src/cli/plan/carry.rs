@@ -1,0 +1,189 @@
+//! [`carry_on`]: a run carried on by this process, as far as it goes.
+
+use std::{collections::BTreeSet, sync::Arc, thread};
+
+use callosum_arbiter::{
+    kernel::{Catalogue, Constitution, Kernel, RunCaps, Sensitivity, TrustTier},
+    plan_run::{
+        ConstitutionPrint, Grant, RunEnd, RunError, RunJournal as _, RunMeans, RunRecord, RunState,
+        drive, text_of,
+    },
+};
+use callosum_host::process::Cancel;
+use callosum_ledger::{Answers, Ledger};
+use callosum_plan::{Allowlist, CompileOptions, Program, compile};
+
+use super::{lock::RunLock, outcome, progress::Shown, provider::providers, source::Source};
+use crate::{
+    cli::{context::Context, store, witness},
+    ui::{CommandError, Exit},
+};
+
+/// How many calls of one run are made at once.
+const AT_ONCE: usize = 8;
+
+/// A run that this process has taken, and what it needs to go on with it.
+pub(super) struct Taken {
+    pub(super) ledger: Ledger,
+    pub(super) state: RunState,
+    pub(super) source: Source,
+    pub(super) program: Arc<Program>,
+    pub(super) lock: RunLock,
+}
+
+/// The store of what a run keeps beside the journal.
+pub(super) fn answers(context: &Context) -> Answers {
+    Answers::new(context.disk.clone(), &context.ledger_paths())
+}
+
+/// What runs are governed by on this machine.
+pub(super) fn constitution() -> (Constitution, ConstitutionPrint) {
+    let constitution = Constitution::built_in();
+    let print = ConstitutionPrint {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        sha256: constitution.hash().to_owned(),
+    };
+    (constitution, print)
+}
+
+/// Compiles a plan, or tells all that is wrong with it.
+pub(super) fn compiled(
+    context: &Context,
+    source: &Source,
+    options: &CompileOptions,
+) -> Result<Arc<Program>, CommandError> {
+    compile(&source.text, options)
+        .map(Arc::new)
+        .map_err(|findings| {
+            source.tell(&findings, context.ui);
+            let count = crate::ui::many(findings.len() as u64, "reason");
+            CommandError::new(Exit::No, format!("the plan may not run, for {count}"))
+        })
+}
+
+/// Takes a run that is there already, so that this process may go on with it.
+pub(super) fn take(context: &Context, id: &str) -> Result<Taken, CommandError> {
+    let run = super::history::run_of(context, id)?.run().clone();
+    let ledger = store::open(context)?;
+    let Some(lock) = RunLock::take(context, &run)? else {
+        let what = format!("another process is carrying on the run {run}");
+        return Err(CommandError::new(Exit::Environment, what).hint(format!(
+            "callosum plan show {run}; or end it: callosum plan cancel {run}"
+        )));
+    };
+    // As it stands now that nobody else goes on with it.
+    let state = super::history::run_of(context, run.as_str())?;
+    let text = text_of(&answers(context), &state.started().source).map_err(|error| {
+        CommandError::because(Exit::Environment, "the run's plan is not there", &error)
+    })?;
+    let source = Source::named(text, format!("run {run}"));
+    let program = compiled(context, &source, &CompileOptions::default())?;
+    Ok(Taken {
+        ledger,
+        state,
+        source,
+        program,
+        lock,
+    })
+}
+
+/// Puts records on the run, and has the state follow.
+pub(super) fn tell(
+    context: &Context,
+    taken: &mut Taken,
+    records: Vec<RunRecord>,
+) -> Result<(), CommandError> {
+    taken
+        .ledger
+        .tell(taken.state.run(), &records)
+        .map_err(|error| store::unwritten(&error))?;
+    for record in records {
+        let applied = taken.state.apply(record, 0, context.clock.now());
+        applied.map_err(CommandError::internal)?;
+    }
+    Ok(())
+}
+
+/// Carries a run on as far as it goes, and tells what came of it.
+pub(super) fn carry_on(context: &Context, taken: Taken) -> Result<(), CommandError> {
+    let Taken {
+        ledger,
+        state,
+        source,
+        program,
+        lock,
+    } = taken;
+    let run = state.run().clone();
+    let answers = answers(context);
+    let (constitution, print) = constitution();
+    let grant = grant(&state, print)?;
+    let cancels = || Cancel::new().map_err(CommandError::internal);
+    let (end, done) = (cancels()?, cancels()?);
+    let providers = providers(context, &run)?;
+    let manifests = providers
+        .values()
+        .map(|provider| provider.manifest().clone());
+    let catalogue = Catalogue::new(manifests).map_err(CommandError::internal)?;
+    let kernel = Kernel::new(Arc::new(catalogue), constitution);
+    let shown = Shown::new(context.ui);
+    let means = RunMeans {
+        journal: &ledger,
+        answers: &answers,
+        kernel: &kernel,
+        providers: &providers,
+        grant: &grant,
+        clock: &context.clock,
+        stop: &context.cancel,
+        end: &end,
+        at_once: AT_ONCE,
+        watch: &shown,
+    };
+    let ended = thread::scope(|scope| {
+        scope.spawn(|| lock.watch(&end, &done));
+        let ended = witness::during(context, &ledger, || {
+            drive(state, &program, &source.text, &means)
+        });
+        done.cancel();
+        ended
+    });
+    drop(shown);
+    let ended = ended.map_err(|error| broken_off(&run, &error))?;
+    if matches!(
+        ended,
+        RunEnd::Completed(_) | RunEnd::Failed(_) | RunEnd::Cancelled
+    ) {
+        lock.end();
+    } else {
+        drop(lock);
+    }
+    outcome::tell(context, &run, &source, &ended)
+}
+
+/// What a run may: what its plan names, and nothing else.
+fn grant(state: &RunState, constitution: ConstitutionPrint) -> Result<Grant, CommandError> {
+    let allowed = Allowlist::parse(&state.started().capabilities);
+    Ok(Grant {
+        // Whoever starts a plan, or goes on with it, is a person at a command line.
+        tier: TrustTier::OWN,
+        allowed: allowed.map_err(CommandError::internal)?,
+        caps: RunCaps::default(),
+        sensitivity: Sensitivity::Public,
+        revoked: BTreeSet::new(),
+        constitution,
+    })
+}
+
+fn broken_off(run: &callosum_arbiter::plan_run::RunId, error: &RunError) -> CommandError {
+    let what = format!("the run {run} broke off");
+    match error {
+        RunError::Journal(error) => store::unwritten(error)
+            .in_place(&what)
+            .hint(format!("callosum plan resume {run}")),
+        RunError::Divergence(_) => CommandError::because(Exit::No, what, error).hint(format!(
+            "nothing was done; callosum plan show {run}, or run the plan anew"
+        )),
+        RunError::Start(_) => CommandError::because(Exit::Usage, what, error),
+        _ => CommandError::because(Exit::Environment, what, error)
+            .hint(format!("callosum plan resume {run}")),
+    }
+}

@@ -1,0 +1,75 @@
+//! Runs as the journal has them, found by an id or its beginning.
+
+use callosum_arbiter::plan_run::{
+    CallKey, CallState, ReadRunError, RunId, RunState, read_run, read_runs,
+};
+use callosum_ledger::AuditReader;
+
+use crate::{
+    cli::context::Context,
+    ui::{CommandError, Exit},
+};
+
+/// A reader of the project's journal.
+pub(super) fn reader(context: &Context) -> AuditReader {
+    AuditReader::new(context.disk.clone(), context.ledger_paths())
+}
+
+/// The run of this id, or the one whose id alone begins so.
+pub(super) fn run_of(context: &Context, text: &str) -> Result<RunState, CommandError> {
+    let none = || {
+        CommandError::new(Exit::No, format!("no run `{text}` in this project"))
+            .hint("callosum plan list")
+    };
+    if let Ok(run) = text.parse::<RunId>() {
+        let state = read_run(&reader(context), &run).map_err(|error| unreadable(&error))?;
+        return state.ok_or_else(none);
+    }
+    let runs = all(context)?;
+    let mut fitting = runs
+        .into_iter()
+        .filter(|state| !text.is_empty() && state.run().as_str().starts_with(text));
+    match (fitting.next(), fitting.next()) {
+        (Some(state), None) => Ok(state),
+        (Some(_), Some(_)) => Err(CommandError::new(
+            Exit::Usage,
+            format!("several runs begin with `{text}`"),
+        )
+        .hint("callosum plan list")),
+        (None, _) => Err(none()),
+    }
+}
+
+/// All runs, the one that was begun last first.
+pub(super) fn all(context: &Context) -> Result<Vec<RunState>, CommandError> {
+    read_runs(&reader(context)).map_err(|error| unreadable(&error))
+}
+
+/// The call of a run whose key is this, or alone begins so.
+pub(super) fn call_of<'s>(state: &'s RunState, text: &str) -> Result<&'s CallState, CommandError> {
+    let begins =
+        |call: &&CallState| !text.is_empty() && call.intended.key.to_string().starts_with(text);
+    let mut fitting = state.open_calls().filter(begins);
+    match (fitting.next(), fitting.next()) {
+        (Some(call), None) => Ok(call),
+        (Some(_), Some(_)) => Err(CommandError::new(
+            Exit::Usage,
+            format!("several calls have a key that begins with `{text}`"),
+        )),
+        (None, _) => Err(CommandError::new(
+            Exit::No,
+            format!("no call of the run waits under a key `{text}`"),
+        )
+        .hint(format!("callosum plan show {}", state.run()))),
+    }
+}
+
+/// As much of a key as names a call, for somebody who types it.
+pub(super) fn short(key: CallKey) -> String {
+    key.to_string().chars().take(12).collect()
+}
+
+fn unreadable(error: &ReadRunError) -> CommandError {
+    CommandError::because(Exit::Environment, "cannot read the project's runs", error)
+        .hint("callosum audit verify")
+}

@@ -1,0 +1,100 @@
+//! `callosum plan list`: the runs that the journal has.
+
+use std::num::NonZeroUsize;
+
+use callosum_arbiter::plan_run::RunState;
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{history, lock};
+use crate::{
+    cli::context::Context,
+    ui::{CommandError, Table},
+};
+
+/// List runs of plans, the last one first
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum plan list
+  $ callosum plan list --open --json")]
+pub(crate) struct ListArgs {
+    /// Only runs that are not over
+    #[arg(long)]
+    open: bool,
+    /// At most so many
+    #[arg(long, value_name = "N", default_value = "20")]
+    limit: NonZeroUsize,
+}
+
+/// What `plan list --json` prints.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(in crate::cli) struct PlanListOutput {
+    /// The runs, the one that was begun last first.
+    runs: Vec<RunSummaryOutput>,
+}
+
+/// A run in a list.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(super) struct RunSummaryOutput {
+    /// Its id.
+    run: String,
+    /// The plan's name, where it has one.
+    plan: Option<String>,
+    /// When it was begun.
+    begun: String,
+    /// When the last of its records was told.
+    changed: String,
+    /// `running`, `waiting` for a person, `interrupted`, `completed`, `failed` or `cancelled`.
+    standing: String,
+    /// How many calls it has begun.
+    calls: usize,
+    /// How many of them have an answer.
+    answered: usize,
+}
+
+impl RunSummaryOutput {
+    pub(super) fn of(context: &Context, state: &RunState) -> Self {
+        let is_running = state.ended().is_none() && lock::is_held(context, state.run());
+        Self {
+            run: state.run().to_string(),
+            plan: state.started().plan.clone(),
+            begun: state.begun().to_string(),
+            changed: state.changed().to_string(),
+            standing: state.standing(is_running).to_owned(),
+            calls: state.calls().len(),
+            answered: state.answer_count(),
+        }
+    }
+}
+
+pub(super) fn run(context: &Context, args: &ListArgs) -> Result<(), CommandError> {
+    let runs = history::all(context)?;
+    let runs = runs
+        .iter()
+        .filter(|state| !args.open || state.ended().is_none())
+        .take(args.limit.get())
+        .map(|state| RunSummaryOutput::of(context, state));
+    let output = PlanListOutput {
+        runs: runs.collect(),
+    };
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    if output.runs.is_empty() {
+        context.ui.say("no plan was run here");
+        return Ok(());
+    }
+    let mut table = Table::new(&["run", "plan", "begun", "standing", "calls"]);
+    for run in output.runs {
+        table.row([
+            run.run,
+            run.plan.unwrap_or_else(|| "-".to_owned()),
+            run.begun,
+            run.standing,
+            format!("{}/{}", run.answered, run.calls),
+        ]);
+    }
+    context.ui.read_by_all(&table.render())
+}

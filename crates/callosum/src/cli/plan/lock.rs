@@ -1,0 +1,86 @@
+//! [`RunLock`]: the right to carry on a run, and how another process asks whoever has it to end it.
+
+use std::{
+    path::{Path, PathBuf},
+    thread,
+    time::Duration,
+};
+
+use callosum_arbiter::plan_run::RunId;
+use callosum_host::{Disk, FileLock, process::Cancel};
+
+use crate::{
+    cli::{context::Context, store},
+    ui::CommandError,
+};
+
+/// How often a process looks whether somebody wants its run to end.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// The right to carry on a run. A process that dies gives it back.
+pub(super) struct RunLock {
+    disk: Disk,
+    path: PathBuf,
+    mark: PathBuf,
+    _lock: FileLock,
+}
+
+impl RunLock {
+    /// Takes it; `None` where another process has it.
+    pub(super) fn take(context: &Context, run: &RunId) -> Result<Option<Self>, CommandError> {
+        let folder = context.ledger_paths().locks;
+        let failed = |error| store::disk_failed(&error);
+        context.disk.create_dir_all(&folder).map_err(failed)?;
+        let path = path(&folder, run);
+        let lock = FileLock::try_acquire(&context.disk, &path).map_err(failed)?;
+        Ok(lock.map(|lock| Self {
+            disk: context.disk.clone(),
+            path,
+            mark: mark(&folder, run),
+            _lock: lock,
+        }))
+    }
+
+    /// Asks for `end` once somebody wants the run to end, until `done` is asked for.
+    pub(super) fn watch(&self, end: &Cancel, done: &Cancel) {
+        while !done.is_cancelled() {
+            if self.disk.exists(&self.mark).unwrap_or(false) {
+                end.cancel();
+                return;
+            }
+            thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    /// Gives it back for good: the run is over.
+    pub(super) fn end(self) {
+        // Left behind they are empty files, and do no harm.
+        drop(self.disk.remove_file(&self.mark));
+        drop(self.disk.remove_file(&self.path));
+    }
+}
+
+/// Whether a process has the lock of a run at this moment. Creates nothing.
+pub(super) fn is_held(context: &Context, run: &RunId) -> bool {
+    let path = path(&context.ledger_paths().locks, run);
+    if !context.disk.exists(&path).unwrap_or(false) {
+        return false;
+    }
+    // One that can't be asked for is nobody's, as far as this user can tell.
+    FileLock::try_acquire(&context.disk, &path).is_ok_and(|lock| lock.is_none())
+}
+
+/// Asks whoever has the lock of a run to end it.
+pub(super) fn ask_for_end(context: &Context, run: &RunId) -> Result<(), CommandError> {
+    let mark = mark(&context.ledger_paths().locks, run);
+    let written = context.disk.replace_unsynced(&mark, b"", 0o644);
+    written.map_err(|error| store::disk_failed(&error))
+}
+
+fn path(folder: &Path, run: &RunId) -> PathBuf {
+    folder.join(format!("plan_{run}"))
+}
+
+fn mark(folder: &Path, run: &RunId) -> PathBuf {
+    folder.join(format!("plan_{run}.end"))
+}

@@ -1,0 +1,211 @@
+//! What a person, or a program, is told of how far a run came.
+
+use callosum_arbiter::plan_run::{CallStanding, CallState, RunEnd, RunId};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{
+    history::{run_of, short},
+    source::Source,
+};
+use crate::{
+    cli::context::Context,
+    ui::{CommandError, Exit, many},
+};
+
+/// What `plan run`, `plan resume` and `plan approve` print with `--json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(in crate::cli) struct PlanRunOutput {
+    /// The run's id.
+    run: String,
+    /// How far it came: `completed`, `failed`, `cancelled`, `waiting` or `stopped`.
+    outcome: String,
+    /// Its value in the language's notation, where it has one.
+    value: Option<String>,
+    /// Why it failed.
+    error: Option<RunFailureOutput>,
+    /// The calls that wait for a person.
+    waits_for: Vec<WaitingOutput>,
+}
+
+/// How a run failed.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(super) struct RunFailureOutput {
+    /// The kind of failure, as `CapabilityError`.
+    pub(super) kind: String,
+    /// What happened.
+    pub(super) message: String,
+    /// How it may be mended.
+    pub(super) hint: Option<String>,
+    /// The line where it happened, from 1, where that is known.
+    pub(super) line: Option<usize>,
+    /// The column where it happened, in characters from 1, where that is known.
+    pub(super) column: Option<usize>,
+}
+
+/// A call that waits for a person.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(super) struct WaitingOutput {
+    /// Its key.
+    key: String,
+    /// Which of the run's calls it is.
+    position: String,
+    /// What is called.
+    capability: String,
+    /// With what, in the language's notation; null where that is long and kept elsewhere.
+    arguments: Option<String>,
+    /// `approval`, or `outcome` where nobody knows whether it was made.
+    waits_for: String,
+    /// The question, or why it is not known.
+    question: String,
+}
+
+impl WaitingOutput {
+    pub(super) fn of(call: &CallState) -> Self {
+        let (waits_for, question) = match call.standing {
+            CallStanding::Begun => (
+                "outcome",
+                "it may have been made before the run broke off, and nobody can tell".to_owned(),
+            ),
+            _ => (
+                "approval",
+                call.ruled
+                    .as_ref()
+                    .map_or_else(String::new, |ruled| ruled.reason.clone()),
+            ),
+        };
+        Self {
+            key: call.intended.key.to_string(),
+            position: call.intended.position.clone(),
+            capability: call.intended.capability.clone(),
+            arguments: call.intended.arguments.text.clone(),
+            waits_for: waits_for.to_owned(),
+            question,
+        }
+    }
+
+    /// The same for a person, and how they answer.
+    pub(super) fn text(&self, run: &RunId) -> String {
+        let key: String = self.key.chars().take(12).collect();
+        let arguments = self.arguments.as_deref().unwrap_or("[…]");
+        let mut shown: String = arguments.chars().take(200).collect();
+        if shown.len() < arguments.len() {
+            shown.push('…');
+        }
+        let ways = if self.waits_for == "outcome" {
+            format!(
+                "  it was done:     callosum plan resume {run} --answer '{key}=VALUE'\n  \
+                   it was not done: callosum plan resume {run} --not-done {key}\n"
+            )
+        } else {
+            format!(
+                "  yes: callosum plan approve {run} {key}\n  \
+                   no:  callosum plan approve {run} {key} --refuse\n"
+            )
+        };
+        let capability = &self.capability;
+        format!(
+            "call {} :{capability} {shown}\n  {}\n{ways}",
+            self.position, self.question
+        )
+    }
+}
+
+/// Tells how far a run came.
+pub(super) fn tell(
+    context: &Context,
+    run: &RunId,
+    source: &Source,
+    end: &RunEnd,
+) -> Result<(), CommandError> {
+    let ui = context.ui;
+    let mut output = PlanRunOutput {
+        run: run.to_string(),
+        outcome: String::new(),
+        value: None,
+        error: None,
+        waits_for: Vec::new(),
+    };
+    match end {
+        RunEnd::Completed(value) => {
+            output.outcome = "completed".to_owned();
+            output.value = Some(value.to_string());
+            if ui.json {
+                return ui.json_data(&output);
+            }
+            ui.detail(&format!("run {run}"));
+            ui.foreign(&format!("{value}\n"))
+        }
+        RunEnd::Failed(failure) => {
+            output.outcome = "failed".to_owned();
+            let place = failure.span.map(|span| source.line_and_column(span));
+            output.error = Some(RunFailureOutput {
+                kind: failure.kind.to_string(),
+                message: failure.message.clone(),
+                hint: failure.hint.clone(),
+                line: place.map(|(line, _)| line),
+                column: place.map(|(_, column)| column),
+            });
+            if ui.json {
+                ui.json_data(&output)?;
+                return Err(CommandError::told(Exit::No));
+            }
+            source.tell_failure(failure, ui);
+            Err(
+                CommandError::new(Exit::No, format!("the run failed: {}", failure.kind))
+                    .hint(format!("callosum plan show {run} --tree")),
+            )
+        }
+        RunEnd::Cancelled => {
+            output.outcome = "cancelled".to_owned();
+            if ui.json {
+                ui.json_data(&output)?;
+                return Err(CommandError::told(Exit::No));
+            }
+            Err(CommandError::new(
+                Exit::No,
+                format!("the run {run} was cancelled"),
+            ))
+        }
+        RunEnd::Stopped => {
+            output.outcome = "stopped".to_owned();
+            if ui.json {
+                ui.json_data(&output)?;
+                return Err(CommandError::told(Exit::Interrupted));
+            }
+            Err(
+                CommandError::new(Exit::Interrupted, format!("the run {run} was interrupted"))
+                    .hint(format!(
+                        "callosum plan resume {run}; or end it: callosum plan cancel {run}"
+                    )),
+            )
+        }
+        RunEnd::Paused(keys) => {
+            output.outcome = "waiting".to_owned();
+            let state = run_of(context, run.as_str())?;
+            let calls = keys.iter().filter_map(|key| state.call(*key));
+            output.waits_for = calls.map(WaitingOutput::of).collect();
+            if ui.json {
+                ui.json_data(&output)?;
+                return Err(CommandError::told(Exit::Waiting));
+            }
+            for waiting in &output.waits_for {
+                ui.say(&callosum_evidence::terminal::harmless(&waiting.text(run)));
+            }
+            let count = many(keys.len() as u64, "call");
+            let what = format!("the run {run} waits for a person, at {count}");
+            let error = CommandError::new(Exit::Waiting, what);
+            Err(match keys.as_slice() {
+                [key] if output.waits_for[0].waits_for == "approval" => {
+                    let key = short(*key);
+                    error.hint(format!("callosum plan approve {run} {key}"))
+                }
+                [key] => {
+                    let key = short(*key);
+                    error.hint(format!("callosum plan resume {run} --not-done {key}"))
+                }
+                _ => error.hint(format!("callosum plan show {run}")),
+            })
+        }
+    }
+}

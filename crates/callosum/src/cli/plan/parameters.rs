@@ -1,0 +1,46 @@
+//! Values of a plan's parameters, as the command line gives them. They are values, and never become
+//! source.
+
+use std::collections::BTreeMap;
+
+use callosum_plan::{Key, Value};
+
+use crate::ui::{CommandError, Exit};
+
+/// The values of `--param NAME=VALUE`.
+pub(super) fn parameters(given: &[String]) -> Result<BTreeMap<String, Value>, CommandError> {
+    let mut parameters = BTreeMap::new();
+    for pair in given {
+        let refuse = |why: String| {
+            CommandError::new(Exit::Usage, format!("--param {pair}: {why}"))
+                .hint("values are in the language's notation: `--param 'name=\"Ada\"'`")
+        };
+        let Some((name, value)) = pair.split_once('=') else {
+            return Err(refuse("there is no `=` in it".to_owned()));
+        };
+        let value = Value::read(value).map_err(|error| refuse(error.to_string()))?;
+        if parameters.insert(name.to_owned(), value).is_some() {
+            return Err(refuse(format!("`{name}` is given twice")));
+        }
+    }
+    Ok(parameters)
+}
+
+/// The values of `--input JSON`, an object with a value for each parameter.
+pub(super) fn of_json(text: &str) -> Result<BTreeMap<String, Value>, CommandError> {
+    let refuse = |why: String| {
+        CommandError::new(Exit::Usage, format!("--input: {why}"))
+            .hint(r#"give an object, with a value for each parameter: --input '{"name": "Ada"}'"#)
+    };
+    let json: serde_json::Value =
+        serde_json::from_str(text).map_err(|error| refuse(format!("not JSON: {error}")))?;
+    let value = Value::of_json(&json).map_err(|error| refuse(error.to_string()))?;
+    let Value::Map(entries) = &value else {
+        return Err(refuse(format!("{} is no object", value.noun())));
+    };
+    let named = entries.iter().filter_map(|(key, value)| match key {
+        Key::Text(name) => Some((name.to_string(), value.clone())),
+        _ => None,
+    });
+    Ok(named.collect())
+}

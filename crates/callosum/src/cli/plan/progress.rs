@@ -1,0 +1,94 @@
+//! What a person sees while a run goes on: its steps and calls, a line each, deeper ones further in.
+
+use std::time::Instant;
+
+use callosum_arbiter::plan_run::{CallStanding, CallState, RunNotice, RunWatch};
+use callosum_evidence::terminal::on_one_line;
+use owo_colors::OwoColorize as _;
+
+use crate::ui::Ui;
+
+/// Most characters of what a call takes that are shown.
+const SHOWN: usize = 60;
+
+/// Shows a run to whoever looks at the terminal.
+pub(super) struct Shown {
+    ui: Ui,
+    begun: Instant,
+}
+
+impl Shown {
+    pub(super) fn new(ui: Ui) -> Self {
+        Self {
+            ui,
+            begun: Instant::now(),
+        }
+    }
+
+    fn line(&self, depth: usize, text: &str) {
+        if self.ui.is_watched() || self.ui.verbose {
+            let seconds = self.begun.elapsed().as_secs();
+            let indent = "  ".repeat(depth);
+            self.ui.say(&format!("{seconds:>4} s  {indent}{text}"));
+        }
+    }
+}
+
+impl RunWatch for Shown {
+    fn notice(&self, notice: RunNotice<'_>) {
+        match notice {
+            RunNotice::Step(step) => {
+                let depth = step.path.len().saturating_sub(1);
+                let name = step.path.last().map_or("", String::as_str);
+                let name = on_one_line(name);
+                let what = step.what.as_deref().unwrap_or_default();
+                match (step.change.as_str(), step.attempt) {
+                    ("started", _) => self.line(depth, &format!("{name}")),
+                    ("retrying", Some(attempt)) => {
+                        self.line(depth, &format!("{name}, try {attempt}"));
+                    }
+                    ("failed", _) => {
+                        self.line(depth, &format!("{name} {}: {what}", "failed".red()))
+                    }
+                    ("checkpoint", _) => {
+                        self.line(depth + 1, &format!("passed {}", on_one_line(what)))
+                    }
+                    (change, _) => self.line(depth, &format!("{name} {change}")),
+                }
+            }
+            RunNotice::Begun(call) => self.line(depth_of(call), &shown(call)),
+            RunNotice::Answered(call) => {
+                let CallStanding::Answered(answered) = &call.standing else {
+                    return;
+                };
+                let name = &call.intended.capability;
+                let how = match &answered.answer.failure {
+                    Some(failure) => {
+                        let message = on_one_line(&failure.message);
+                        format!("{} {}: {message}", "failed".red(), failure.kind)
+                    }
+                    None => "answered".green().to_string(),
+                };
+                self.line(depth_of(call), &format!(":{name} {how}"));
+            }
+            RunNotice::Waits(call) => {
+                let text = format!("{} {}", shown(call), "waits for a person".yellow());
+                self.line(depth_of(call), &text);
+            }
+        }
+    }
+}
+
+fn depth_of(call: &CallState) -> usize {
+    call.intended.steps.len()
+}
+
+fn shown(call: &CallState) -> String {
+    let arguments = call.intended.arguments.text.as_deref().unwrap_or("[…]");
+    let arguments = on_one_line(arguments);
+    let mut short: String = arguments.chars().take(SHOWN).collect();
+    if short.len() < arguments.len() {
+        short.push('…');
+    }
+    format!(":{} {short}", call.intended.capability)
+}

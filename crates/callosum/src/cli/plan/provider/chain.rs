@@ -1,0 +1,106 @@
+//! `:chain.query`: the causal chain of a run, or records of the audit journal.
+
+use std::{collections::VecDeque, ops::ControlFlow};
+
+use callosum_arbiter::{
+    kernel::{Answer, ApprovedCall, ProviderFailure},
+    plan_run::{read_run, tree_of},
+};
+use callosum_host::process::Cancel;
+use callosum_ledger::{AuditQuery, AuditReader, AuditRecord};
+use callosum_plan::{FailureKind, Value};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Surroundings, arguments, failed, free, keyed, unfit};
+use crate::cli::{moment::Moment, plan::delegated::delegated_tasks};
+
+/// Most records that one call is answered with.
+const MOST: usize = 500;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// A run's id, or `this`: the run that asks.
+    run: Option<String>,
+    task: Option<String>,
+    executor: Option<String>,
+    event: Option<String>,
+    since: Option<String>,
+    until: Option<String>,
+    #[serde(default = "usual")]
+    limit: usize,
+}
+
+fn usual() -> usize {
+    50
+}
+
+pub(super) fn perform(
+    surroundings: &Surroundings<'_>,
+    call: &ApprovedCall,
+    _: &Cancel,
+) -> Result<Answer, ProviderFailure> {
+    let wanted: Arguments = arguments(call)?;
+    let context = surroundings.context;
+    let reader = AuditReader::new(context.disk.clone(), context.ledger_paths());
+    let broken = |error: &dyn std::fmt::Display| {
+        let what = format!(":chain.query: {error}");
+        ProviderFailure::before(FailureKind::CapabilityError, what)
+    };
+    if let Some(run) = &wanted.run {
+        let run = match run.as_str() {
+            "this" => surroundings.run.clone(),
+            other => other
+                .parse()
+                .map_err(|error| unfit(call, &format!("{error}")))?,
+        };
+        let state = read_run(&reader, &run).map_err(|error| broken(&error))?;
+        let Some(state) = state else {
+            return Ok(free(Value::Nil));
+        };
+        let tasks = delegated_tasks(context, state.begun()).map_err(|error| failed(&error))?;
+        let tree = tree_of(&state, &tasks, run == surroundings.run);
+        let tree = serde_json::to_value(tree).map_err(|error| broken(&error))?;
+        return Ok(free(keyed(&tree)));
+    }
+    let now = context.clock.now();
+    let moment = |text: &Option<String>| match text {
+        Some(text) => Moment::read(text)
+            .map(Some)
+            .map_err(|error| unfit(call, &error.to_string())),
+        None => Ok(None),
+    };
+    let task = wanted.task.as_deref().map(str::parse).transpose();
+    let event = wanted.event.as_deref().map(str::parse).transpose();
+    let query = AuditQuery {
+        task_id: task.map_err(|error| unfit(call, &format!("{error}")))?,
+        executor: wanted.executor,
+        event: event.map_err(|error| unfit(call, &format!("{error}")))?,
+        since: moment(&wanted.since)?.map(|since| since.first(now)),
+        until: moment(&wanted.until)?.map(|until| until.last(now)),
+    };
+    let most = wanted.limit.min(MOST);
+    let mut last = VecDeque::new();
+    let read = reader.query(&query, |record| {
+        last.push_back(value_of(&record));
+        if last.len() > most {
+            last.pop_front();
+        }
+        ControlFlow::Continue(())
+    });
+    read.map_err(|error| broken(&error))?;
+    Ok(free(Value::vector(last.into())))
+}
+
+fn value_of(record: &AuditRecord) -> Value {
+    keyed(&json!({
+        "seq": record.seq,
+        "time": record.timestamp,
+        "event": record.event,
+        "status": record.status,
+        "task": record.task_id,
+        "executor": record.executor,
+        "details": record.details,
+    }))
+}

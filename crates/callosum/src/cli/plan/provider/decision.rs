@@ -1,0 +1,64 @@
+//! `:session.decide`: a decision, kept in the project's notes.
+
+use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure};
+use callosum_host::process::Cancel;
+use callosum_session::{Ground, NewDecision};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Surroundings, arguments, failed, free, keyed};
+use crate::cli::session::{decide, place};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    decision: String,
+    because: Option<String>,
+    /// Places, as src/a.rs:12.
+    #[serde(default)]
+    cite: Vec<String>,
+    /// That it is an assumption.
+    #[serde(default)]
+    assume: bool,
+}
+
+pub(super) fn perform(
+    surroundings: &Surroundings<'_>,
+    call: &ApprovedCall,
+    cancel: &Cancel,
+) -> Result<Answer, ProviderFailure> {
+    let wanted: Arguments = arguments(call)?;
+    let places = wanted.cite.iter().map(|text| place(text)).collect();
+    let new = NewDecision {
+        decision: wanted.decision,
+        title: None,
+        rationale: wanted.because,
+        places: places_of(places)?,
+        scenarios: Vec::new(),
+        bead: None,
+        ground: if wanted.assume {
+            Ground::Assumption
+        } else {
+            Ground::Nothing
+        },
+        session_id: None,
+    };
+    let context = surroundings
+        .context
+        .for_call(cancel)
+        .map_err(|error| failed(&error))?;
+    let asker = context.asker();
+    let decided = decide(&context, asker.agent, &new).map_err(|error| failed(&error))?;
+    Ok(free(keyed(&json!({
+        "ts": decided.ts,
+        "title": decided.title,
+        "bead": decided.bead,
+        "evidence": decided.evidence,
+    }))))
+}
+
+fn places_of<T>(
+    places: Result<Vec<T>, crate::ui::CommandError>,
+) -> Result<Vec<T>, ProviderFailure> {
+    places.map_err(|error| failed(&error))
+}

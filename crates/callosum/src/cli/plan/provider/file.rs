@@ -1,0 +1,232 @@
+//! `:fs.read`: the text of a file of the project.
+
+use std::path::{Component, Path, PathBuf};
+
+use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure};
+use callosum_host::{Disk, DiskError, OpenHow, disk::EntryKind, process::Cancel};
+use callosum_plan::{FailureKind, Value};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Surroundings, arguments, free, keyed, unfit};
+
+/// Bytes that a file may have.
+const LARGEST: u64 = 512 << 10;
+
+/// Names of files that hold secrets, whatever stands in them.
+const SECRET_NAMES: [&str; 12] = [
+    ".netrc",
+    ".npmrc",
+    ".pypirc",
+    ".git-credentials",
+    ".htpasswd",
+    ".pgpass",
+    "credentials",
+    "credentials.json",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    "id_rsa",
+];
+
+/// Endings of such names.
+const SECRET_ENDINGS: [&str; 7] = ["pem", "key", "p12", "pfx", "kdbx", "keystore", "jks"];
+
+/// Folders whose files are.
+const SECRET_FOLDERS: [&str; 4] = [".aws", ".gnupg", ".ssh", ".git"];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    path: String,
+    /// The first line, from 1.
+    from: Option<usize>,
+    /// How many lines.
+    lines: Option<usize>,
+}
+
+pub(super) fn perform(
+    surroundings: &Surroundings<'_>,
+    call: &ApprovedCall,
+    _: &Cancel,
+) -> Result<Answer, ProviderFailure> {
+    let wanted = match call.arguments() {
+        [Value::Text(path)] => Arguments {
+            path: path.to_string(),
+            from: None,
+            lines: None,
+        },
+        _ => arguments(call)?,
+    };
+    let context = surroundings.context;
+    let text = read(&context.disk, context.tree(), &wanted.path)?;
+    let all = text.lines().count();
+    let from = wanted.from.unwrap_or(1);
+    if from == 0 {
+        return Err(unfit(call, "lines are counted from 1"));
+    }
+    let shown: String = text
+        .split_inclusive('\n')
+        .skip(from - 1)
+        .take(wanted.lines.unwrap_or(usize::MAX))
+        .collect();
+    Ok(free(keyed(&json!({
+        "path": wanted.path,
+        "from": from,
+        "lines": all,
+        "text": shown,
+    }))))
+}
+
+/// The text of a file below the tree, by its path from there.
+fn read(disk: &Disk, tree: &Path, path: &str) -> Result<String, ProviderFailure> {
+    let refuse = |why: &str| {
+        let what = format!(":fs.read: `{path}` {why}");
+        ProviderFailure::before(FailureKind::SecurityViolation, what)
+    };
+    let below = below(path).ok_or_else(|| refuse("does not lead to a file of the project"))?;
+    if let Some(why) = kept_back(&below) {
+        return Err(refuse(why));
+    }
+    let gone = |error: DiskError| {
+        let kind = FailureKind::CapabilityError;
+        ProviderFailure::before(kind, format!(":fs.read: {error}"))
+    };
+    // A link on the way may lead elsewhere though every name looks harmless.
+    let full = tree.join(&below);
+    let real = disk.canonicalize(&full).map_err(gone)?;
+    let real_tree = disk.canonicalize(tree).map_err(gone)?;
+    let real_below = real
+        .strip_prefix(&real_tree)
+        .map_err(|_| refuse("leads out of the project"))?;
+    if let Some(why) = kept_back(real_below) {
+        return Err(refuse(why));
+    }
+    if disk
+        .stat(&real)
+        .map_err(gone)?
+        .is_none_or(|found| found.kind != EntryKind::File)
+    {
+        return Err(refuse("is not a file"));
+    }
+    let file = disk.open(&real, OpenHow::READ).map_err(gone)?;
+    let size = file.size().map_err(gone)?;
+    if size > LARGEST {
+        let what = format!(":fs.read: `{path}` has {size} bytes, more than {LARGEST}");
+        return Err(ProviderFailure::before(FailureKind::CapabilityError, what));
+    }
+    let bytes = file.read_all().map_err(gone)?;
+    String::from_utf8(bytes).map_err(|_| {
+        let what = format!(":fs.read: `{path}` is not UTF-8");
+        ProviderFailure::before(FailureKind::CapabilityError, what)
+    })
+}
+
+/// The path without `.`; `None` where it is absolute, climbs, or is nothing.
+fn below(path: &str) -> Option<PathBuf> {
+    let parts: Option<PathBuf> = Path::new(path)
+        .components()
+        .filter(|part| *part != Component::CurDir)
+        .map(|part| match part {
+            Component::Normal(name) => Some(name),
+            _ => None,
+        })
+        .collect();
+    parts.filter(|path| !path.as_os_str().is_empty())
+}
+
+/// Why a path of the project is not handed to a plan.
+fn kept_back(path: &Path) -> Option<&'static str> {
+    const SECRET: &str = "is a file that holds secrets";
+    let names: Vec<String> = path
+        .iter()
+        .map(|name| name.to_string_lossy().to_ascii_lowercase())
+        .collect();
+    let (file, folders) = names.split_last()?;
+    if names
+        .first()
+        .is_some_and(|first| first.starts_with(".cal_") || first == "cal_audit")
+    {
+        return Some("is state of this program's own: `:ledger.query` and `:chain.query` read it");
+    }
+    let is_environment = file == ".env" || file.starts_with(".env.") && !file.ends_with(".example");
+    let ends = |ending: &&str| {
+        Path::new(file)
+            .extension()
+            .is_some_and(|own| own == *ending)
+    };
+    let is_secret = is_environment
+        || SECRET_NAMES.contains(&file.as_str())
+        || SECRET_ENDINGS.iter().any(|ending| ends(&ending))
+        || folders
+            .iter()
+            .any(|folder| SECRET_FOLDERS.contains(&folder.as_str()));
+    is_secret.then_some(SECRET)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn tree() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let tree = folder.path().join("tree");
+        let disk = Disk::real();
+        disk.create_dir_all(&tree.join("src")).unwrap();
+        disk.create_dir_all(&tree.join(".ssh")).unwrap();
+        for (path, text) in [
+            ("src/a.rs", "fn a() {}\n"),
+            (".env", "A=1\n"),
+            (".ssh/config", "Host x\n"),
+            ("server.pem", "-----\n"),
+        ] {
+            disk.create(&tree.join(path), text.as_bytes(), 0o644)
+                .unwrap();
+        }
+        disk.create(&folder.path().join("outside"), b"no\n", 0o644)
+            .unwrap();
+        symlink(folder.path().join("outside"), tree.join("src/link")).unwrap();
+        symlink(tree.join(".env"), tree.join("src/environment")).unwrap();
+        (folder, tree)
+    }
+
+    #[test]
+    fn a_file_of_the_tree_is_read() {
+        let (_folder, tree) = tree();
+        assert_eq!(
+            read(&Disk::real(), &tree, "./src/a.rs").unwrap(),
+            "fn a() {}\n"
+        );
+    }
+
+    /// CCOS-RTFS-2: a plan reads neither outside of the project nor what holds secrets, by whatever way.
+    #[test]
+    fn what_lies_outside_or_holds_secrets_is_refused() {
+        let (_folder, tree) = tree();
+        for path in [
+            "../outside",
+            "src/../../outside",
+            "/etc/passwd",
+            "src/link",
+            "src/environment",
+            ".env",
+            ".ENV",
+            ".ssh/config",
+            "server.pem",
+            ".git/config",
+            "cal_audit/2026-01-01.jsonl",
+            "",
+            "src",
+        ] {
+            let refused = read(&Disk::real(), &tree, path).unwrap_err();
+            assert!(!refused.may_have_happened, "{path}");
+            assert_eq!(
+                refused.kind,
+                FailureKind::SecurityViolation,
+                "{path}: {refused}"
+            );
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! `:ledger.query`: entries of the ledger.
+
+use callosum_arbiter::kernel::{Answer, ApprovedCall, ProviderFailure};
+use callosum_host::process::Cancel;
+use callosum_ledger::{Entry, Query, Reader, TaskId};
+use callosum_plan::{FailureKind, Value};
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+
+use super::{Surroundings, arguments, free, keyed, unfit};
+use crate::cli::moment::Moment;
+
+/// Most entries that one call is answered with.
+const MOST: usize = 100;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    task: Option<String>,
+    executor: Option<String>,
+    text: Option<String>,
+    since: Option<String>,
+    until: Option<String>,
+    mode: Option<String>,
+    repo: Option<String>,
+    branch: Option<String>,
+    #[serde(default = "usual")]
+    limit: usize,
+}
+
+fn usual() -> usize {
+    10
+}
+
+pub(super) fn perform(
+    surroundings: &Surroundings<'_>,
+    call: &ApprovedCall,
+    _: &Cancel,
+) -> Result<Answer, ProviderFailure> {
+    let wanted: Arguments = arguments(call)?;
+    let context = surroundings.context;
+    let unreadable = |error: callosum_ledger::ReadError| {
+        let what = format!(":ledger.query: {error}");
+        ProviderFailure::before(FailureKind::CapabilityError, what)
+    };
+    let reader = Reader::open(context.disk.clone(), context.ledger_paths()).map_err(unreadable)?;
+    if let Some(task) = &wanted.task {
+        let id: TaskId = task
+            .parse()
+            .map_err(|_| unfit(call, "`:task` is no task's id"))?;
+        let found = reader.find(&id).map_err(unreadable)?;
+        let found = found.iter().map(|found| value_of(&found.entry)).collect();
+        return Ok(free(Value::vector(found)));
+    }
+    let now = context.clock.now();
+    let moment = |text: &Option<String>| match text {
+        Some(text) => Moment::read(text)
+            .map(Some)
+            .map_err(|error| unfit(call, &error.to_string())),
+        None => Ok(None),
+    };
+    let query = Query {
+        executor: wanted.executor,
+        since: moment(&wanted.since)?.map(|since| since.first(now)),
+        until: moment(&wanted.until)?.map(|until| until.last(now)),
+        text: wanted.text,
+        mode: wanted.mode,
+        repo: wanted.repo,
+        branch: wanted.branch,
+        limit: Some(wanted.limit.min(MOST)),
+    };
+    let entries = reader.query(&query).map_err(unreadable)?;
+    Ok(free(Value::vector(entries.iter().map(value_of).collect())))
+}
+
+/// An entry as plans read it.
+pub(super) fn value_of(entry: &Entry) -> Value {
+    let known = |key: &str| entry.metadata.get(key).cloned().unwrap_or(Json::Null);
+    keyed(&json!({
+        "task": entry.task_id,
+        "time": entry.timestamp,
+        "executor": entry.executor,
+        "kind": known("kind"),
+        "prompt": known("prompt"),
+        "summary": entry.summary,
+        "tokens": entry.tokens_used,
+    }))
+}

@@ -1,0 +1,232 @@
+//! Who performs the calls of plans: this program's own capabilities, each a manifest and functions.
+//!
+//! Start with [`providers`]. A provider is handed calls that the kernel approved, and nothing else.
+//! What it takes is data of a plan, and is held to as strictly as a command line: an unknown key is
+//! refused by name.
+
+mod chain;
+mod decision;
+mod delegation;
+mod event;
+mod file;
+mod horizon;
+mod ledger;
+mod task;
+
+use std::sync::Arc;
+
+use callosum_arbiter::{
+    kernel::{
+        Answer, AnsweredCost, ApprovedCall, KnownOutcome, Manifest, Provider, ProviderFailure,
+        built_in_manifests,
+    },
+    plan_run::{Providers, RunId},
+};
+use callosum_host::process::Cancel;
+use callosum_plan::{FailureKind, Key, Value};
+use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
+
+use crate::{
+    cli::context::Context,
+    ui::{CommandError, Exit},
+};
+
+/// What capabilities of this program are performed with.
+struct Surroundings<'c> {
+    context: &'c Context,
+    /// The run whose calls are performed.
+    run: RunId,
+}
+
+type Perform = fn(&Surroundings<'_>, &ApprovedCall, &Cancel) -> Result<Answer, ProviderFailure>;
+type Outcome = fn(&Surroundings<'_>, &str) -> Result<KnownOutcome, ProviderFailure>;
+
+/// One capability of this program.
+struct BuiltIn<'c> {
+    manifest: Manifest,
+    surroundings: Arc<Surroundings<'c>>,
+    perform: Perform,
+    outcome: Option<Outcome>,
+}
+
+/// A capability's name, what performs it, and what tells what became of a call of it.
+struct Row {
+    id: &'static str,
+    perform: Perform,
+    /// `None` where nobody can tell, and a person must.
+    outcome: Option<Outcome>,
+}
+
+const ROWS: [Row; 8] = [
+    Row {
+        id: "agent.delegate",
+        perform: delegation::perform,
+        outcome: Some(delegation::outcome),
+    },
+    Row {
+        id: "chain.query",
+        perform: chain::perform,
+        outcome: Some(repeatable),
+    },
+    Row {
+        id: "fs.read",
+        perform: file::perform,
+        outcome: Some(repeatable),
+    },
+    Row {
+        id: "horizon.build",
+        perform: horizon::perform,
+        outcome: Some(repeatable),
+    },
+    Row {
+        id: "ledger.query",
+        perform: ledger::perform,
+        outcome: Some(repeatable),
+    },
+    Row {
+        id: "mesh.publish",
+        perform: event::perform,
+        outcome: Some(repeatable),
+    },
+    Row {
+        id: "session.decide",
+        perform: decision::perform,
+        outcome: None,
+    },
+    Row {
+        id: "task.add",
+        perform: task::perform,
+        outcome: Some(repeatable),
+    },
+];
+
+impl Provider for BuiltIn<'_> {
+    fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    fn perform(&self, call: ApprovedCall, cancel: &Cancel) -> Result<Answer, ProviderFailure> {
+        (self.perform)(&self.surroundings, &call, cancel)
+    }
+
+    fn outcome(&self, key: &str, _: &Cancel) -> Result<KnownOutcome, ProviderFailure> {
+        match self.outcome {
+            Some(outcome) => outcome(&self.surroundings, key),
+            None => Ok(KnownOutcome::Unknown),
+        }
+    }
+}
+
+/// All capabilities of this program, for the calls of one run.
+pub(super) fn providers<'c>(
+    context: &'c Context,
+    run: &RunId,
+) -> Result<Providers<'c>, CommandError> {
+    let surroundings = Arc::new(Surroundings {
+        context,
+        run: run.clone(),
+    });
+    let mut providers = Providers::new();
+    for manifest in built_in_manifests(env!("CARGO_PKG_VERSION")) {
+        let Some(row) = ROWS.iter().find(|row| row.id == manifest.id.as_str()) else {
+            continue;
+        };
+        let id = manifest.id.clone();
+        let provider = BuiltIn {
+            manifest: Manifest {
+                answers_by_key: row.outcome.is_some(),
+                ..manifest
+            },
+            surroundings: Arc::clone(&surroundings),
+            perform: row.perform,
+            outcome: row.outcome,
+        };
+        providers.insert(id, Arc::new(provider));
+    }
+    if providers.len() != ROWS.len() {
+        let what = "a capability of this program has no manifest";
+        return Err(CommandError::new(Exit::Internal, what));
+    }
+    Ok(providers)
+}
+
+/// What only reads, or does nothing under a key that it did under it before.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "it stands beside functions that may fail"
+)]
+fn repeatable(_: &Surroundings<'_>, _: &str) -> Result<KnownOutcome, ProviderFailure> {
+    Ok(KnownOutcome::Repeatable)
+}
+
+/// What a call takes: nothing, or one map.
+fn arguments<T: DeserializeOwned>(call: &ApprovedCall) -> Result<T, ProviderFailure> {
+    let json = match call.arguments() {
+        [] => Json::Object(serde_json::Map::new()),
+        [map @ Value::Map(_)] => {
+            let text = map
+                .to_json(None)
+                .map_err(|error| unfit(call, &error.to_string()))?;
+            serde_json::from_str(&text).map_err(|error| unfit(call, &error.to_string()))?
+        }
+        [other] => {
+            return Err(unfit(
+                call,
+                &format!("it takes a map, not {}", other.noun()),
+            ));
+        }
+        _ => return Err(unfit(call, "it takes one map")),
+    };
+    serde_json::from_value(json).map_err(|error| unfit(call, &error.to_string()))
+}
+
+/// A call whose arguments are none that it takes.
+fn unfit(call: &ApprovedCall, why: &str) -> ProviderFailure {
+    let what = format!(":{}: {why}", call.capability());
+    ProviderFailure::before(FailureKind::InvalidArgument, what)
+}
+
+/// A call that failed, in the words that a person would read.
+fn failed(error: &CommandError) -> ProviderFailure {
+    let kind = match error.exit {
+        Exit::Usage => FailureKind::InvalidArgument,
+        _ => FailureKind::CapabilityError,
+    };
+    ProviderFailure::before(kind, error.one_line())
+}
+
+/// An answer that cost nothing.
+fn free(value: Value) -> Answer {
+    Answer {
+        value,
+        cost: AnsweredCost::default(),
+    }
+}
+
+/// JSON as plans read it: keys that may be keywords are.
+fn keyed(json: &Json) -> Value {
+    match json {
+        Json::Array(items) => Value::vector(items.iter().map(keyed).collect()),
+        Json::Object(entries) => {
+            let entries = entries
+                .iter()
+                .map(|(key, value)| (key_of(key), keyed(value)));
+            Value::map(entries.collect())
+        }
+        // A number beyond 64 bits, which nothing of ours has, is its text.
+        other => Value::of_json(other).unwrap_or_else(|_| Value::text(other.to_string())),
+    }
+}
+
+fn key_of(key: &str) -> Key {
+    let is_word = key.starts_with(|first: char| first.is_ascii_alphabetic())
+        && key
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+    if is_word {
+        Key::Keyword(key.replace('_', "-").into())
+    } else {
+        Key::Text(key.into())
+    }
+}

@@ -1,0 +1,87 @@
+//! `callosum plan resume`: a run gone on with, from where its records stand.
+
+use callosum_arbiter::plan_run::{CallStanding, Decided, DecisionWord, RunRecord, keep};
+use callosum_plan::Value;
+use clap::Args;
+
+use super::{
+    carry::{self, carry_on},
+    history::call_of,
+};
+use crate::{
+    cli::{context::Context, store},
+    ui::{CommandError, Exit},
+};
+
+/// Go on with a run
+///
+/// What was answered before is not asked again: the plan is evaluated anew and given the recorded
+/// answers, and goes on behind them. A call of which nobody knows whether it was made is never made
+/// again by itself: say with --answer that it was, or with --not-done that it was not.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum plan resume 0f3a || true
+  $ callosum plan resume 0f3a --answer '9c1d={:status \"sent\"}' || true
+  $ callosum plan resume 0f3a --not-done 9c1d || true")]
+pub(crate) struct ResumeArgs {
+    /// The run's id, or the beginning of it
+    #[arg(value_name = "ID")]
+    run: String,
+    /// The call under KEY was made, and came to this value, in the language's notation
+    #[arg(long = "answer", value_name = "KEY=VALUE")]
+    answers: Vec<String>,
+    /// The call under KEY was not made: make it
+    #[arg(long = "not-done", value_name = "KEY")]
+    not_done: Vec<String>,
+}
+
+pub(super) fn run(context: &Context, args: &ResumeArgs) -> Result<(), CommandError> {
+    let mut taken = carry::take(context, &args.run)?;
+    let mut records = Vec::new();
+    for pair in &args.answers {
+        let refuse = |why: String| {
+            CommandError::new(Exit::Usage, format!("--answer {pair}: {why}")).hint(
+                "say `--answer 'KEY={:status \"sent\"}'`, the value in the language's notation",
+            )
+        };
+        let Some((key, value)) = pair.split_once('=') else {
+            return Err(refuse("there is no `=` in it".to_owned()));
+        };
+        let value = Value::read(value).map_err(|error| refuse(error.to_string()))?;
+        let text = value.to_string();
+        let found = callosum_evidence::secrets::mask(&text).found;
+        if !found.is_empty() {
+            return Err(refuse("it holds what looks like a secret".to_owned()));
+        }
+        let value = keep(&carry::answers(context), text);
+        let value = value.map_err(|error| store::disk_failed(&error))?;
+        records.push(decided(&taken.state, key, DecisionWord::Done, Some(value))?);
+    }
+    for key in &args.not_done {
+        records.push(decided(&taken.state, key, DecisionWord::NotDone, None)?);
+    }
+    if !records.is_empty() {
+        carry::tell(context, &mut taken, records)?;
+    }
+    carry_on(context, taken)
+}
+
+fn decided(
+    state: &callosum_arbiter::plan_run::RunState,
+    key: &str,
+    decision: DecisionWord,
+    value: Option<callosum_arbiter::plan_run::KeptText>,
+) -> Result<RunRecord, CommandError> {
+    let call = call_of(state, key)?;
+    if call.standing != CallStanding::Begun {
+        let what = format!("whether the call under `{key}` was made is not in doubt");
+        return Err(CommandError::new(Exit::Usage, what)
+            .hint(format!("callosum plan show {}", state.run())));
+    }
+    Ok(RunRecord::Decided(Decided {
+        key: call.intended.key,
+        decision,
+        value,
+    }))
+}

@@ -1,0 +1,129 @@
+//! `callosum plan run`: a plan carried out, every effect on record before it happens.
+
+use std::path::PathBuf;
+
+use callosum_arbiter::plan_run::{BeginError, NewRun, begin};
+use callosum_plan::{CompileOptions, Limits, Machine};
+use clap::Args;
+
+use super::{
+    answers::Answers,
+    carry::{self, Taken, carry_on, compiled, constitution},
+    eval,
+    lock::RunLock,
+    parameters,
+    source::{Source, SourceArgs},
+};
+use crate::{
+    cli::{context::Context, store},
+    ui::{CommandError, Exit},
+};
+
+/// Carry out a plan
+///
+/// Each call is put to the kernel, which permits it, denies it, or asks for a person; it is on record
+/// before it is made, and its answer before it is used. A run that is killed anywhere goes on with
+/// `callosum plan resume` and does nothing twice. The value is printed in the language's own notation.
+/// Exits with 5 where the run waits for a person, and says what to paste.
+///
+/// Parameters are values: nothing in them becomes a part of the plan.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum plan run -e '(count (call :ledger.query {:limit 3}))'
+  $ callosum plan run -e '(defplan sum (numbers) (reduce + 0 numbers))' --input '{\"numbers\": [1, 2]}'
+  $ callosum plan run -e '(defplan greet (name) (str \"hello \" name))' --param 'name=\"Ada\"'
+  $ callosum plan run -e '(call :fs.read \"missing\")' --dry-run || true
+
+With --dry-run nothing outside is touched and nothing is recorded; calls are answered from --answers:
+  {\"call\": \":fs.read\", \"value\": \"{:text \\\"hello\\\"}\"}")]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    source: SourceArgs,
+    /// Give the plan's parameter NAME this value, in the language's notation
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    parameters: Vec<String>,
+    /// Give the plan's parameters the values of this object
+    #[arg(long, value_name = "JSON", conflicts_with = "parameters")]
+    input: Option<String>,
+    /// Touch nothing: answer the calls from --answers, and keep no record
+    #[arg(long)]
+    dry_run: bool,
+    /// With --dry-run, answer the calls from FILE, a line of JSON each
+    #[arg(long, value_name = "FILE", requires = "dry_run")]
+    answers: Option<PathBuf>,
+    /// Let it make at most N calls
+    #[arg(long, value_name = "N")]
+    max_yields: Option<u64>,
+}
+
+impl RunArgs {
+    pub(super) fn writes(&self) -> bool {
+        !self.dry_run
+    }
+}
+
+pub(super) fn run(context: &Context, args: &RunArgs) -> Result<(), CommandError> {
+    let source = Source::of(&args.source)?;
+    let input = match &args.input {
+        Some(json) => parameters::of_json(json)?,
+        None => parameters::parameters(&args.parameters)?,
+    };
+    let limits = Limits {
+        yields: args.max_yields.unwrap_or(Limits::default().yields),
+        ..Limits::default()
+    };
+    if args.dry_run {
+        let answers = match &args.answers {
+            Some(file) => Answers::read(file)?,
+            None => Answers::none(),
+        };
+        return eval::evaluated(&source, answers, &input, limits, context.ui);
+    }
+    let options = CompileOptions {
+        max_yields: args.max_yields,
+        ..CompileOptions::default()
+    };
+    let program = compiled(context, &source, &options)?;
+    // What can't be started is refused before there is anything on record.
+    Machine::start(program.clone(), &input, limits.clone()).map_err(|error| {
+        CommandError::from_error(Exit::Usage, &error).hint("give it with `--param 'NAME=VALUE'`")
+    })?;
+    let ledger = store::open(context)?;
+    let id = context.new_id().parse().map_err(CommandError::internal)?;
+    let Some(lock) = RunLock::take(context, &id)? else {
+        return Err(CommandError::new(Exit::Internal, "a new run has a lock"));
+    };
+    let (_, print) = constitution();
+    let new = NewRun {
+        id: &id,
+        source: &source.text,
+        program: &program,
+        input: &input,
+        limits: &limits,
+        constitution: &print,
+        at: context.clock.now(),
+    };
+    let begun = begin(new, &ledger, &carry::answers(context));
+    let state = begun.map_err(|error| unbegun(&error))?;
+    carry_on(
+        context,
+        Taken {
+            ledger,
+            state,
+            source,
+            program,
+            lock,
+        },
+    )
+}
+
+fn unbegun(error: &BeginError) -> CommandError {
+    match error {
+        BeginError::Secret { .. } => CommandError::from_error(Exit::Usage, error).hint(
+            "hand the plan a name by which whoever does the work finds the secret, not the secret",
+        ),
+        BeginError::Disk(error) => store::disk_failed(error),
+        BeginError::Journal(error) => store::unwritten(error),
+    }
+}

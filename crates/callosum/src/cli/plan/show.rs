@@ -1,0 +1,215 @@
+//! `callosum plan show`: one run, what it waits for, and its causal chain.
+
+use std::fmt::Write as _;
+
+use callosum_arbiter::plan_run::{ActionKind, ActionNode, RunState, tree_of};
+use callosum_evidence::terminal::on_one_line;
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{
+    delegated::delegated_tasks,
+    history,
+    list::RunSummaryOutput,
+    lock,
+    outcome::{RunFailureOutput, WaitingOutput},
+};
+use crate::{cli::context::Context, ui::CommandError};
+
+/// Most characters of what stands beside an action.
+const SHOWN: usize = 100;
+
+/// Show a run: how it stands, what it waits for, what it did
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum plan show 0f3a || true
+  $ callosum plan show 0f3a --tree || true")]
+pub(crate) struct ShowArgs {
+    /// The run's id, or the beginning of it
+    #[arg(value_name = "ID")]
+    run: String,
+    /// Show the causal chain: plan, steps, calls, what was ruled and what they came to
+    #[arg(long)]
+    tree: bool,
+}
+
+/// What `plan show --json` prints.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(in crate::cli) struct PlanShowOutput {
+    #[serde(flatten)]
+    summary: RunSummaryOutput,
+    /// The hash of the plan's source.
+    plan_sha256: String,
+    /// The capabilities that it may call.
+    capabilities: Vec<String>,
+    /// The hash of the constitution that it was last governed by.
+    constitution: String,
+    /// Milliseconds that its calls took together.
+    elapsed_ms: u64,
+    /// Tokens of models that its calls used.
+    tokens: u64,
+    /// The value in the language's notation, where it has one; null also where that is long.
+    value: Option<String>,
+    /// Why it failed.
+    error: Option<RunFailureOutput>,
+    /// The calls that wait for a person.
+    waits_for: Vec<WaitingOutput>,
+    /// The causal chain.
+    tree: ActionOutput,
+}
+
+/// One action of the causal chain.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(super) struct ActionOutput {
+    /// `plan`, `step`, `checkpoint`, `call`, `ruling`, `task` or `answer`.
+    kind: String,
+    /// What it is called.
+    name: String,
+    /// How it stands, in a word; of a ruling, the policies that decided.
+    standing: String,
+    /// What else there is to say of it: arguments, a value, a reason.
+    detail: Option<String>,
+    /// The key, of a call.
+    key: Option<String>,
+    /// What it caused, in order.
+    children: Vec<ActionOutput>,
+}
+
+impl ActionOutput {
+    fn of(node: ActionNode) -> Self {
+        Self {
+            kind: word(node.kind).to_owned(),
+            name: node.name,
+            standing: node.standing,
+            detail: node.detail,
+            key: node.key.map(|key| key.to_string()),
+            children: node.children.into_iter().map(Self::of).collect(),
+        }
+    }
+
+    fn draw(&self, depth: usize, out: &mut String) {
+        let indent = "  ".repeat(depth);
+        let detail = self.detail.as_deref().map(on_one_line).unwrap_or_default();
+        let mut short: String = detail.chars().take(SHOWN).collect();
+        if short.len() < detail.len() {
+            short.push('…');
+        }
+        let Self {
+            kind,
+            name,
+            standing,
+            ..
+        } = self;
+        let line = match kind.as_str() {
+            "call" => format!("{name} {short} ({standing})"),
+            "ruling" => format!("{name} by {standing}: {short}"),
+            "answer" if standing == "found" => format!("{name} (found by its key) {short}"),
+            "answer" => format!("{name} {short}"),
+            _ if short.is_empty() => format!("{kind} {name} ({standing})"),
+            _ => format!("{kind} {name} ({standing}) {short}"),
+        };
+        let _ = writeln!(out, "{indent}{}", on_one_line(&line));
+        for child in &self.children {
+            child.draw(depth + 1, out);
+        }
+    }
+}
+
+pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError> {
+    let state = history::run_of(context, &args.run)?;
+    let tasks = delegated_tasks(context, state.begun())?;
+    let is_running = state.ended().is_none() && lock::is_held(context, state.run());
+    let tree = ActionOutput::of(tree_of(&state, &tasks, is_running));
+    let output = output(context, &state, is_running, tree);
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    let mut text = String::new();
+    if args.tree {
+        output.tree.draw(0, &mut text);
+    } else {
+        let rows = [
+            ("run", state.run().to_string()),
+            ("plan", output.tree.name.clone()),
+            ("standing", output.tree.standing.clone()),
+            ("begun", state.begun().to_string()),
+            (
+                "calls",
+                format!(
+                    "{} of {} answered",
+                    state.answer_count(),
+                    state.calls().len()
+                ),
+            ),
+            (
+                "value",
+                output.value.clone().unwrap_or_else(|| "-".to_owned()),
+            ),
+        ];
+        for (name, value) in rows {
+            let _ = writeln!(text, "{name:<10}{}", on_one_line(&value));
+        }
+        if let Some(error) = &output.error {
+            let _ = writeln!(
+                text,
+                "{:<10}{}: {}",
+                "failure",
+                error.kind,
+                on_one_line(&error.message)
+            );
+        }
+        for waiting in &output.waits_for {
+            let _ = write!(text, "\n{}", waiting.text(state.run()));
+        }
+    }
+    context.ui.read_by_all(&text)
+}
+
+fn output(
+    context: &Context,
+    state: &RunState,
+    is_running: bool,
+    tree: ActionOutput,
+) -> PlanShowOutput {
+    let ended = state.ended().map(|ended| &ended.answer);
+    let failure = ended.and_then(|answer| answer.failure.as_ref());
+    let waits = state.open_calls().filter(|call| call.needs_person());
+    PlanShowOutput {
+        summary: RunSummaryOutput::of(context, state),
+        plan_sha256: state.started().source_sha256.to_string(),
+        capabilities: state.started().capabilities.clone(),
+        constitution: state.constitution().sha256.clone(),
+        elapsed_ms: state.spent().elapsed_ms,
+        tokens: state.spent().tokens,
+        value: ended
+            .and_then(|answer| answer.value.as_ref())
+            .and_then(|value| value.text.clone()),
+        error: failure.map(|failure| RunFailureOutput {
+            kind: failure.kind.clone(),
+            message: failure.message.clone(),
+            hint: failure.hint.clone(),
+            line: None,
+            column: None,
+        }),
+        waits_for: if is_running || state.ended().is_some() {
+            Vec::new()
+        } else {
+            waits.map(WaitingOutput::of).collect()
+        },
+        tree,
+    }
+}
+
+fn word(kind: ActionKind) -> &'static str {
+    match kind {
+        ActionKind::Plan => "plan",
+        ActionKind::Step => "step",
+        ActionKind::Checkpoint => "checkpoint",
+        ActionKind::Call => "call",
+        ActionKind::Ruling => "ruling",
+        ActionKind::Task => "task",
+        ActionKind::Answer => "answer",
+    }
+}

@@ -86,6 +86,8 @@ mod neighbours;
 mod peers;
 /// What a person has permitted, and what the guard has decided.
 mod permits;
+/// Plans that are carried out, killed and gone on with.
+mod plan_runs;
 /// Programs in the language of plans, checked and evaluated.
 mod plans;
 /// Small projects to work on.

@@ -26,10 +26,7 @@ mod source;
 use clap::Subcommand;
 
 pub(super) use self::{
-    check::PlanCheckOutput,
-    eval::PlanEvalOutput,
-    list::PlanListOutput,
-    outcome::PlanRunOutput,
+    check::PlanCheckOutput, eval::PlanEvalOutput, list::PlanListOutput, outcome::PlanRunOutput,
     show::PlanShowOutput,
 };
 use super::context::Context;

@@ -1,0 +1,342 @@
+//! Plans that are carried out: on record before anything happens, gone on with after a kill.
+
+use std::{
+    process::Stdio,
+    thread,
+    time::{Duration, Instant},
+};
+
+use callosum_testkit::{Output, TestEnv, fakes};
+use serde_json::Value;
+
+use crate::projects::{register, register_with, two_languages};
+
+/// A plan, run; what the kernel asks a person about is approved.
+fn carried_out(env: &TestEnv, arguments: &[&str]) -> Output {
+    let start = env
+        .callosum()
+        .without("CALLOSUM_TEST_IDS")
+        .arguments(["plan", "run", "--json"])
+        .arguments(arguments)
+        .run();
+    approved(env, start)
+}
+
+/// A run that waits for approval, approved until it does not any more.
+fn approved(env: &TestEnv, mut output: Output) -> Output {
+    while output.code == 5 {
+        let json = output.json();
+        if json["waits_for"][0]["waits_for"] != "approval" {
+            break;
+        }
+        let run = json["run"].as_str().unwrap().to_owned();
+        output = env.run(["plan", "approve", &run, "--json"]);
+    }
+    output
+}
+
+fn only_run(env: &TestEnv) -> String {
+    let listed = env.run(["plan", "list", "--json"]).success().json();
+    listed["runs"][0]["run"].as_str().unwrap().to_owned()
+}
+
+fn prompts(env: &TestEnv) -> Vec<String> {
+    let entries = env
+        .run(["ledger", "query", "--limit", "100", "--json"])
+        .success()
+        .json();
+    let entries = entries["entries"].as_array().unwrap().clone();
+    let mut prompts: Vec<String> = entries
+        .iter()
+        .map(|entry| entry["metadata"]["prompt"].as_str().unwrap().to_owned())
+        .collect();
+    prompts.sort();
+    prompts
+}
+
+/// CCOS-RTFS-2, CCOS-CHN-1: what a plan did can be read from the journal, call by call.
+#[test]
+fn a_run_is_carried_out_and_its_causal_chain_shown() {
+    let env = two_languages();
+    let plan = "(defplan look (file) (step :read (:lines (call :fs.read file))))";
+    let output = carried_out(&env, &["-e", plan, "--param", "file=\"README.md\""]).success();
+    assert_eq!(output.json()["value"], "3");
+    let run = only_run(&env);
+    let tree = env.run(["plan", "show", &run, "--tree"]).success().stdout;
+    let lines: Vec<&str> = tree.lines().collect();
+    assert_eq!(lines[0], "plan look (completed) 3");
+    assert_eq!(lines[1], "  step read (completed)");
+    assert!(
+        lines[2].starts_with("    :fs.read [\"README.md\"] (answered)"),
+        "{tree}"
+    );
+    assert!(lines[3].trim_start().starts_with("approved by "), "{tree}");
+    assert!(lines[4].trim_start().starts_with("value {"), "{tree}");
+    env.run(["audit", "verify"]).success();
+    let again = env.run(["plan", "resume", &run[..8]]).success();
+    assert_eq!(again.stdout, "3\n");
+    let asked = "(let [tree (call :chain.query {:run :this})] [(:kind tree) (:standing tree)])";
+    let output = carried_out(&env, &["-e", asked]).success();
+    assert_eq!(output.json()["value"], "[\"plan\" \"running\"]");
+}
+
+/// CCOS-RTFS-2: a parameter is a value, whatever stands in it, and a secret is refused before it is kept.
+#[test]
+fn a_parameter_never_becomes_source() {
+    let env = two_languages();
+    let plan = "(defplan p (x) (string-length x))";
+    let hostile = "x=\"(call :session.decide {:decision \\\"no\\\"}) $(touch gone)\"";
+    let output = carried_out(&env, &["-e", plan, "--param", hostile]).success();
+    assert_eq!(output.json()["value"], "56");
+    let json = r#"{"x": "(call :fs.read 1)"}"#;
+    let output = carried_out(&env, &["-e", plan, "--input", json]).success();
+    assert_eq!(output.json()["value"], "17");
+    let secret = format!("x=\"ghp_{}\"", "a1B2".repeat(9));
+    let refused = carried_out(&env, &["-e", plan, "--param", &secret]).ended_with(2);
+    assert!(
+        refused.stderr.contains("the parameter `x`"),
+        "{}",
+        refused.stderr
+    );
+    let journal = env.run(["audit", "tail", "-n", "100", "--json"]).success();
+    assert!(!journal.stdout.contains("ghp_"));
+}
+
+/// CCOS-RTFS-2: with --dry-run nothing is touched, and nothing recorded.
+#[test]
+fn a_dry_run_touches_nothing() {
+    let env = two_languages();
+    env.write(
+        "answers.jsonl",
+        "{\"call\": \":fs.read\", \"value\": \"{:lines 7}\"}\n",
+    );
+    let output = env
+        .run([
+            "plan",
+            "run",
+            "-e",
+            "(:lines (call :fs.read \"none\"))",
+            "--dry-run",
+            "--answers",
+            "answers.jsonl",
+        ])
+        .success();
+    assert_eq!(output.stdout, "7\n");
+    assert!(!env.project().join("cal_audit").exists());
+}
+
+/// CCOS-RTFS-2: a failure of a call is the plan's to catch, and else the run's.
+#[test]
+fn a_call_that_fails_is_caught_or_ends_the_run() {
+    let env = two_languages();
+    let caught = "(try (call :fs.read \"../x\") (catch :SecurityViolation e :kept-out))";
+    let output = carried_out(&env, &["-e", caught]).success();
+    assert_eq!(output.json()["value"], ":kept-out");
+    let output = carried_out(&env, &["-e", "(call :fs.read {:pth \"x\"})"]).ended_with(1);
+    let error = output.json()["error"].clone();
+    assert_eq!(error["line"], 1, "{error}");
+    let output = carried_out(&env, &["-e", "(call :nobody.knows 1)"]).ended_with(1);
+    assert_eq!(output.json()["error"]["kind"], "UnknownCapability");
+}
+
+/// An executor that kills the process that runs the plan, the first time that it is asked for `b`.
+#[cfg(target_os = "linux")]
+const KILLING_ONCE: &str = r#"
+import json, os, pathlib, signal, sys
+def parent(pid):
+    return int(open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[1])
+request = json.load(sys.stdin)
+prompt = request["prompt"]
+if prompt == "ping":
+    print(json.dumps({"summary": "pong", "tokens_used": 0, "status": "success"}))
+elif prompt == "capabilities":
+    print(json.dumps({"capabilities": {"prompt_input": True, "json_output": True}}))
+else:
+    mark = pathlib.Path(__file__).with_name("killed")
+    if prompt == "b" and not mark.exists():
+        mark.write_text("")
+        os.kill(parent(parent(os.getppid())), signal.SIGKILL)
+    else:
+        print(json.dumps({"summary": prompt, "tokens_used": 1, "status": "success"}))
+"#;
+
+/// CCOS-RTFS-2: a run whose process is killed while an executor works goes on, and no task is stored twice.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_that_is_killed_within_a_delegation_goes_on() {
+    let env = two_languages();
+    env.write("tools/kill.py", KILLING_ONCE);
+    let unconfined = &["--confinement", "off"];
+    register_with(&env, "killing", "python3 tools/kill.py", unconfined);
+    let plan = "(map (fn [p] (:summary (call :agent.delegate {:executor \"killing\" :prompt p}))) \
+                [\"a\" \"b\" \"c\"])";
+    let output = carried_out(&env, &["-e", plan]);
+    assert_eq!(output.code, 128 + 9, "{}", output.stderr);
+    let run = only_run(&env);
+    let shown = env.run(["plan", "show", &run, "--json"]).success().json();
+    assert_eq!(shown["answered"], 1);
+    let output = approved(&env, env.run(["plan", "resume", &run, "--json"])).success();
+    assert_eq!(output.json()["value"], r#"["a" "b" "c"]"#);
+    assert_eq!(prompts(&env), ["a", "b", "c"]);
+    env.run(["audit", "verify"]).success();
+    env.run(["ledger", "verify"]).success();
+}
+
+/// CCOS-RTFS-2: the same, killed by SIGKILL at ten moments, again and again until it is over.
+#[test]
+fn a_run_that_is_killed_at_any_moment_comes_to_the_same() {
+    let env = two_languages();
+    register(&env, "slow", &fakes::fake("--slow 30"));
+    let plan = "(step-parallel \
+                 (reduce (fn [sum p] (+ sum (:tokens (call :agent.delegate {:executor \"slow\" :prompt p})))) \
+                   0 [\"a\" \"b\"]) \
+                 (:summary (call :agent.delegate {:executor \"slow\" :prompt \"c\"})))";
+    let expected = {
+        let other = two_languages();
+        register(&other, "slow", &fakes::fake("--slow 30"));
+        let output = carried_out(&other, &["-e", plan]).success();
+        output.json()["value"].clone()
+    };
+    let mut run: Option<String> = None;
+    let mut ended = None;
+    for number in 0..200_u64 {
+        let begin = env.callosum().without("CALLOSUM_TEST_IDS");
+        let command = match &run {
+            None => begin.arguments(["plan", "run", "--json", "-e", plan]),
+            Some(run) => begin.arguments(["plan", "resume", run, "--json"]),
+        };
+        let mut child = command
+            .command()
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let patience = Duration::from_millis(if number < 10 {
+            40 + number * 35
+        } else {
+            60_000
+        });
+        let since = Instant::now();
+        while since.elapsed() < patience && child.try_wait().unwrap().is_none() {
+            thread::sleep(Duration::from_millis(2));
+        }
+        // One that is over is not hit.
+        drop(child.kill());
+        let output = child.wait_with_output().unwrap();
+        if run.is_none() {
+            let listed = env.run(["plan", "list", "--json"]).json();
+            run = listed["runs"][0]["run"].as_str().map(str::to_owned);
+        }
+        if let Ok(json) = serde_json::from_slice::<Value>(&output.stdout) {
+            if json["outcome"] == "completed" {
+                ended = Some(json["value"].clone());
+                break;
+            }
+            assert_eq!(json["waits_for"][0]["waits_for"], "approval", "{json}");
+            if let Some(run) = &run {
+                drop(env.run(["plan", "approve", run, "--json"]));
+            }
+        }
+    }
+    assert_eq!(ended, Some(expected));
+    assert_eq!(prompts(&env), ["a", "b", "c"]);
+    env.run(["audit", "verify"]).success();
+}
+
+/// CCOS-RTFS-2: a decision that may have been written is not written again by itself.
+#[test]
+fn a_call_that_nobody_can_ask_after_waits_for_a_person() {
+    let env = two_languages();
+    let plan = "(:title (call :session.decide {:decision \"Use one pool\" :assume true}))";
+    let output = carried_out(&env, &["-e", plan]).success();
+    assert_eq!(output.json()["value"], "\"Use one pool\"");
+}
+
+/// CCOS-RTFS-2: another process ends a run, and what it has running.
+#[test]
+fn a_run_is_cancelled_by_another_process() {
+    let env = two_languages();
+    register(&env, "silent", &fakes::fake("--silent"));
+    let plan = "(call :agent.delegate {:executor \"silent\" :prompt \"a\"})";
+    let mut child = env
+        .callosum()
+        .without("CALLOSUM_TEST_IDS")
+        .arguments(["plan", "run", "--json", "-e", plan])
+        .command()
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let since = Instant::now();
+    let run = loop {
+        assert!(since.elapsed() < Duration::from_mins(1), "it never began");
+        let listed = env.run(["plan", "list", "--json"]);
+        if listed.code == 0
+            && let Some(run) = listed.json()["runs"][0]["run"].as_str()
+        {
+            break run.to_owned();
+        }
+        thread::sleep(Duration::from_millis(20));
+    };
+    env.run(["plan", "cancel", &run]).success();
+    drop(child.wait().unwrap());
+    let shown = env.run(["plan", "show", &run, "--json"]).success().json();
+    assert_eq!(shown["standing"], "cancelled");
+    env.run(["plan", "cancel", &run]).success();
+    env.run(["plan", "resume", &run]).ended_with(1);
+    env.run(["plan", "show", "0000-none"]).ended_with(1);
+}
+
+/// CCOS-RTFS-2: the examples of the documentation do what they say, with fakes for their agents.
+#[test]
+fn the_examples_run() {
+    let env = two_languages();
+    let examples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples");
+    let example = |name: &str| examples.join(name).to_string_lossy().into_owned();
+    for name in ["first", "second", "judge"] {
+        register(&env, name, &fakes::fake(""));
+    }
+    let review = example("review-by-two.rtfs");
+    let input = r#"{"paths": ["src"], "first": "first", "second": "second", "judge": "judge"}"#;
+    let output = carried_out(&env, &[&review, "--input", input])
+        .success()
+        .json();
+    let value = output["value"].as_str().unwrap();
+    assert!(value.contains(":reviews [\"cal_2026_"), "{value}");
+    let run = only_run(&env);
+    let tree = env.run(["plan", "show", &run, "--tree"]).success().stdout;
+    assert_eq!(tree.matches("(commit) by ").count(), 3, "{tree}");
+
+    let survey = example("survey-and-file.rtfs");
+    let output = carried_out(&env, &[&survey, "--param", "agent=\"codex\""])
+        .success()
+        .json();
+    assert!(
+        output["value"]
+            .as_str()
+            .unwrap()
+            .contains(":tasks [\"plan-"),
+        "{output}"
+    );
+    let tasks = env.run(["mesh", "task", "list", "--json"]).success().json();
+    assert_eq!(tasks["tasks"].as_array().unwrap().len(), 3, "{tasks}");
+
+    let stale = example("stale-decisions.rtfs");
+    let input = r#"{"executor": "judge", "agent": "codex"}"#;
+    let output = carried_out(&env, &[&stale, "--input", input])
+        .success()
+        .json();
+    assert_eq!(output["value"], "{:checked 0 :stale false}");
+    env.run(["session", "decide", "Use one pool", "--assume"])
+        .success();
+    let output = carried_out(&env, &[&stale, "--input", input])
+        .success()
+        .json();
+    // The fake says back what it was asked, and so also the word that it looks for.
+    assert!(
+        output["value"].as_str().unwrap().contains(":stale true"),
+        "{output}"
+    );
+}

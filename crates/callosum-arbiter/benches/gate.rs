@@ -63,14 +63,14 @@ fn ruling_that_denies_before_any_policy(bencher: Bencher) {
 
 #[divan::bench(args = [16, 256])]
 fn ruling_with_a_project_that_forbids(bencher: Bencher, forbids: usize) {
-    let mut text = "// callosum-constitution: format 1, version 1\n".to_owned();
-    for number in 0..forbids {
-        text += &format!(
+    let forbid = |number| {
+        format!(
             "@id(\"p{number}\") forbid (principal, action, resource) \
-             when {{ context.calls > {} && resource.tier < 3 }};\n",
-            number + 1000
-        );
-    }
+             when {{ context.calls > {number} && resource.tier < 3 }};\n"
+        )
+    };
+    let policies: String = (0..forbids).map(forbid).collect();
+    let text = format!("// callosum-constitution: format 1, version 1\n{policies}");
     let constitution = Constitution::built_in().tightened(&text);
     let kernel = kernel(constitution.expect("it only forbids"));
     let (request, standing) = (request("fs.read", "src/lib.rs"), standing());

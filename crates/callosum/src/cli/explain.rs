@@ -1,7 +1,7 @@
 //! From the errors of `config` to what failed, why, and one hint to paste.
 
 use crate::{
-    config::{EnvironmentError, PermitError, ProjectError, SetError, TrustError},
+    config::{EnvironmentError, GovernanceError, PermitError, ProjectError, SetError, TrustError},
     ui::{CommandError, Exit},
 };
 
@@ -46,6 +46,20 @@ pub(super) fn permit(error: &PermitError) -> CommandError {
         )),
         PermitError::Disk(error) => super::store::disk_failed(error),
         PermitError::Lock(_) => explained,
+    }
+}
+
+/// Why it is not known, or not changed, what plans may do.
+pub(super) fn governance(error: &GovernanceError) -> CommandError {
+    match error {
+        GovernanceError::Unsigned { path } => CommandError::from_error(Exit::Environment, error)
+            .hint(format!("callosum constitution sign '{}'", path.display())),
+        GovernanceError::File { path, .. } => CommandError::from_error(Exit::Environment, error)
+            .hint(format!("callosum constitution check '{}'", path.display())),
+        GovernanceError::Disk(error) => super::store::disk_failed(error),
+        GovernanceError::Key(_) | GovernanceError::Lock(_) => {
+            CommandError::from_error(Exit::Environment, error)
+        }
     }
 }
 

@@ -5,8 +5,10 @@
 
 mod audit;
 mod bead;
+mod capability;
 mod clients;
 mod config;
+mod constitution;
 mod context;
 mod continuity;
 pub(crate) mod delegate;
@@ -129,6 +131,10 @@ enum Command {
     #[command(subcommand)]
     Plan(plan::PlanCommand),
     #[command(subcommand)]
+    Capability(capability::CapabilityCommand),
+    #[command(subcommand)]
+    Constitution(constitution::ConstitutionCommand),
+    #[command(subcommand)]
     Config(config::ConfigCommand),
     #[command(subcommand)]
     Generate(generate::GenerateCommand),
@@ -235,6 +241,8 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         Command::Bead(command) => bead::run(&context, &command),
         Command::Mesh(command) => mesh::run(&context, &command),
         Command::Plan(command) => plan::run(&context, &command),
+        Command::Capability(command) => capability::run(&context, &command),
+        Command::Constitution(command) => constitution::run(&context, &command),
         Command::Config(command) => config::run(&mut context, &command),
         Command::Generate(command) => generate::run(&command, ui),
         // Answered before the project was looked for.
@@ -266,6 +274,8 @@ impl Command {
             | Self::Session(_)
             | Self::Bead(_)
             | Self::Mesh(_)
+            | Self::Capability(_)
+            | Self::Constitution(_)
             | Self::Config(_)
             | Self::Uninstall(_)
             | Self::Hook(_)

@@ -9,6 +9,7 @@ mod address;
 mod cake;
 mod calrc;
 mod environment;
+mod governance;
 #[cfg(test)]
 mod ground;
 mod homes;
@@ -30,6 +31,7 @@ pub(crate) use self::{
     cake::{BrokenCake, GuardConfig},
     calrc::{Calrc, CalrcError},
     environment::{Environment, EnvironmentError},
+    governance::{Governance, GovernanceError, Revocation},
     homes::{Homes, HomesError},
     key::Key,
     mesh::{LeaseMode, MeshSettings, MeshSettingsError},

@@ -43,6 +43,8 @@ mod faults;
 mod find;
 /// Tools of other servers, decided by what they do.
 mod foreign_tools;
+/// What plans may do, and what they can call.
+mod governing;
 /// What the guard says to commands, and how well it does on a file of them.
 mod guard;
 /// What `cake_config.yaml` changes, and who may say what in it.

@@ -16,7 +16,7 @@ fn every_json_output_fits_its_published_schema() {
         "commands.jsonl",
         r#"{"id": "1", "command": "ls", "expect": "allow"}"#,
     );
-    let outputs: [(&str, &[&str], i32); 59] = [
+    let outputs: [(&str, &[&str], i32); 63] = [
         ("output-delegate", &["delegate", "map"], 0),
         (
             "output-delegate",
@@ -140,6 +140,14 @@ fn every_json_output_fits_its_published_schema() {
         ("output-status", &["status"], 0),
         ("output-doctor", &["doctor"], 0),
         ("output-trust", &["trust"], 0),
+        ("output-capability-list", &["capability", "list"], 0),
+        ("output-capability", &["capability", "show", "fs.read"], 0),
+        (
+            "output-capability-revoke",
+            &["capability", "revoke", "fs.read"],
+            0,
+        ),
+        ("output-constitution", &["constitution", "show"], 0),
         ("output-config", &["config", "show"], 0),
     ];
     for (schema, arguments, code) in outputs {

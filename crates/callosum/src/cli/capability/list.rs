@@ -1,0 +1,110 @@
+//! `callosum capability list` and `query`: what plans can call here.
+
+use callosum_arbiter::kernel::{CapabilityKind, CatalogueQuery, TrustTier};
+use callosum_evidence::terminal::on_one_line;
+use clap::{Args, ValueEnum};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::market::{CapabilityOutput, catalogue};
+use crate::{
+    cli::{constitution::governance, context::Context, explain},
+    ui::{CommandError, Table},
+};
+
+/// List what plans can call
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum capability list
+  $ callosum capability list --json")]
+pub(crate) struct ListArgs {}
+
+/// List what plans can call, by kind, skills and trust
+///
+/// As `(call :capability.query {:kind :agent :skills [\"analysis\"] :trust-tier 2})` in a plan.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum capability query --kind agent --trust-tier 2
+  $ callosum capability query --skills history,context")]
+pub(crate) struct QueryArgs {
+    /// Only those of this kind
+    #[arg(long)]
+    kind: Option<KindArg>,
+    /// Only those that have each of these skills
+    #[arg(long, value_name = "SKILL", value_delimiter = ',')]
+    skills: Vec<String>,
+    /// Only those that are trusted at least this far
+    #[arg(long, value_name = "0-3", default_value = "0", value_parser = clap::value_parser!(u8).range(0..=3))]
+    trust_tier: u8,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum KindArg {
+    Primitive,
+    Composite,
+    Agent,
+}
+
+/// `callosum capability list --json`, and `query`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct CapabilitiesOutput {
+    /// The capabilities, in the order of their ids.
+    capabilities: Vec<CapabilityOutput>,
+}
+
+pub(super) fn run(context: &Context) -> Result<(), CommandError> {
+    tell(context, &CatalogueQuery::default())
+}
+
+pub(super) fn query(context: &Context, args: &QueryArgs) -> Result<(), CommandError> {
+    let kind = args.kind.map(|kind| match kind {
+        KindArg::Primitive => CapabilityKind::Primitive,
+        KindArg::Composite => CapabilityKind::Composite,
+        KindArg::Agent => CapabilityKind::Agent,
+    });
+    let query = CatalogueQuery {
+        kind,
+        skills: args.skills.iter().cloned().collect(),
+        // The parser of arguments has held it to the scale.
+        trust_tier: TrustTier::try_from(args.trust_tier).unwrap_or(TrustTier::OWN),
+    };
+    tell(context, &query)
+}
+
+fn tell(context: &Context, query: &CatalogueQuery) -> Result<(), CommandError> {
+    let revoked = governance(context)
+        .revoked()
+        .map_err(|error| explain::governance(&error))?;
+    let catalogue = catalogue(context)?;
+    let capabilities: Vec<CapabilityOutput> = catalogue
+        .query(query)
+        .into_iter()
+        .map(|manifest| CapabilityOutput::of(manifest, revoked.contains(&manifest.id)))
+        .collect();
+    if context.ui.json {
+        return context.ui.json_data(&CapabilitiesOutput { capabilities });
+    }
+    let mut table = Table::new(&["capability", "kind", "trust", "from", "effects", "does"]);
+    for one in capabilities {
+        let from = match one.provider.as_str() {
+            "" => one.source,
+            provider => format!("{} {provider}", one.source),
+        };
+        let trust = if one.revoked {
+            "revoked".to_owned()
+        } else {
+            one.trust_tier.to_string()
+        };
+        table.row([
+            one.id,
+            one.kind,
+            trust,
+            from,
+            one.effects.join(" "),
+            on_one_line(&one.description),
+        ]);
+    }
+    context.ui.read_by_all(&table.render())
+}

@@ -1,0 +1,110 @@
+//! The catalogue of this project, gathered from what is built in and from the registry.
+
+use callosum_arbiter::kernel::{Catalogue, Manifest, built_in_manifests, registered_manifests};
+use callosum_plan::CapabilityName;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{
+    cli::{context::Context, roster::Roster},
+    ui::{CommandError, Exit},
+};
+
+/// One capability.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct CapabilityOutput {
+    /// What plans call it by, without a colon.
+    pub(super) id: String,
+    /// What people call it.
+    pub(super) name: String,
+    /// What it does.
+    pub(super) description: String,
+    /// Its version.
+    pub(super) version: String,
+    /// `primitive`, `composite` or `agent`.
+    pub(super) kind: String,
+    /// What it is good at.
+    pub(super) skills: Vec<String>,
+    /// The type of what it takes, in the language of plans.
+    pub(super) input: String,
+    /// The type of what it answers.
+    pub(super) output: String,
+    /// What it does to the world.
+    pub(super) effects: Vec<String>,
+    /// How far it is trusted, 0 to 3.
+    pub(super) trust_tier: u8,
+    /// How sensitive its answers are.
+    pub(super) sensitivity: String,
+    /// Fields of arguments that are withheld where it is trusted less than 2.
+    pub(super) sensitive_fields: Vec<String>,
+    /// Calls that one run may make of it; none means as many as the run has.
+    pub(super) calls_per_run: Option<u64>,
+    /// Milliseconds that one call may take.
+    pub(super) milliseconds: u64,
+    /// Bytes that one answer may have.
+    pub(super) answer_bytes: u64,
+    /// `built-in`, `executor` or `tool-server`: who performs it.
+    pub(super) source: String,
+    /// The executor or server, empty where it is built in.
+    pub(super) provider: String,
+    /// Whether it can be asked what became of a call.
+    pub(super) answers_by_key: bool,
+    /// Whether it was revoked on this machine.
+    pub(super) revoked: bool,
+}
+
+impl CapabilityOutput {
+    pub(super) fn of(manifest: &Manifest, revoked: bool) -> Self {
+        let texts = |items: &std::collections::BTreeSet<String>| items.iter().cloned().collect();
+        Self {
+            id: manifest.id.to_string(),
+            name: manifest.name.clone(),
+            description: manifest.description.clone(),
+            version: manifest.version.clone(),
+            kind: manifest.kind.to_string(),
+            skills: texts(&manifest.skills),
+            input: manifest.input.as_str().to_owned(),
+            output: manifest.output.as_str().to_owned(),
+            effects: manifest.effects.iter().map(ToString::to_string).collect(),
+            trust_tier: manifest.trust_tier.get(),
+            sensitivity: manifest.sensitivity.to_string(),
+            sensitive_fields: texts(&manifest.sensitive_fields),
+            calls_per_run: manifest.quotas.calls_per_run,
+            milliseconds: manifest.quotas.milliseconds,
+            answer_bytes: manifest.quotas.answer_bytes,
+            source: manifest.provenance.source().to_owned(),
+            provider: manifest.provenance.provider().to_owned(),
+            answers_by_key: manifest.answers_by_key,
+            revoked,
+        }
+    }
+}
+
+/// Gathers what plans can call in this project. An entry of the registry that is no capability is
+/// left out, with a warning.
+pub(crate) fn catalogue(context: &Context) -> Result<Catalogue, CommandError> {
+    let internal = |error| CommandError::from_error(Exit::Internal, &error);
+    let mut catalogue =
+        Catalogue::new(built_in_manifests(env!("CARGO_PKG_VERSION"))).map_err(internal)?;
+    let roster = Roster::load(context)?;
+    for executor in roster.registry().executors() {
+        let manifests = match registered_manifests(executor, roster.is_trusted(executor)) {
+            Ok(manifests) => manifests,
+            Err(error) => {
+                context.ui.warn(&format!("left out: {error}"), None);
+                continue;
+            }
+        };
+        for manifest in manifests {
+            if let Err(error) = catalogue.add(manifest) {
+                context.ui.warn(&format!("left out: {error}"), None);
+            }
+        }
+    }
+    Ok(catalogue)
+}
+
+/// Reads the name of a capability from the command line, in any of its spellings.
+pub(super) fn named(text: &str) -> Result<CapabilityName, CommandError> {
+    CapabilityName::parse(text).map_err(|error| CommandError::from_error(Exit::Usage, &error))
+}

@@ -1,0 +1,37 @@
+//! `callosum capability`: what plans can call here, and how far each is trusted.
+
+mod list;
+mod market;
+mod revoke;
+mod show;
+
+use clap::Subcommand;
+
+pub(super) use self::{
+    list::CapabilitiesOutput, market::CapabilityOutput, revoke::RevocationOutput,
+};
+use super::context::Context;
+use crate::ui::CommandError;
+
+/// List what plans can call, and revoke it
+///
+/// Built-in capabilities, every executor of the registry as an agent, and the tools of servers that are
+/// registered. `docs/formats/capability.md` is their page.
+#[derive(Debug, Subcommand)]
+pub(crate) enum CapabilityCommand {
+    List(list::ListArgs),
+    Query(list::QueryArgs),
+    Show(show::ShowArgs),
+    Revoke(revoke::RevokeArgs),
+    Restore(revoke::RestoreArgs),
+}
+
+pub(super) fn run(context: &Context, command: &CapabilityCommand) -> Result<(), CommandError> {
+    match command {
+        CapabilityCommand::List(_) => list::run(context),
+        CapabilityCommand::Query(args) => list::query(context, args),
+        CapabilityCommand::Show(args) => show::run(context, args),
+        CapabilityCommand::Revoke(args) => revoke::revoke(context, args),
+        CapabilityCommand::Restore(args) => revoke::restore(context, args),
+    }
+}

@@ -1,0 +1,76 @@
+//! `callosum capability revoke` and `restore`: what no plan on this machine may call.
+
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::market::named;
+use crate::{
+    cli::{constitution::governance, context::Context, explain},
+    config::Revocation,
+    ui::CommandError,
+};
+
+/// Let no plan on this machine call a capability any more
+///
+/// Also one that is not there yet, and plans that are under way: it holds from their next call on.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum capability revoke mesh.publish")]
+pub(crate) struct RevokeArgs {
+    /// The capability, in any spelling of its name
+    name: String,
+}
+
+/// Let plans call a capability again that was revoked
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum capability restore mesh.publish")]
+pub(crate) struct RestoreArgs {
+    /// The capability, in any spelling of its name
+    name: String,
+}
+
+/// `callosum capability revoke --json`, and `restore`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct RevocationOutput {
+    /// The capability.
+    id: String,
+    /// Whether it is revoked now.
+    revoked: bool,
+    /// Whether that is new.
+    changed: bool,
+}
+
+pub(super) fn revoke(context: &Context, args: &RevokeArgs) -> Result<(), CommandError> {
+    change(context, &args.name, Revocation::Revoke)
+}
+
+pub(super) fn restore(context: &Context, args: &RestoreArgs) -> Result<(), CommandError> {
+    change(context, &args.name, Revocation::Restore)
+}
+
+fn change(context: &Context, name: &str, change: Revocation) -> Result<(), CommandError> {
+    let name = named(name)?;
+    let changed = governance(context)
+        .set_revoked(&name, change)
+        .map_err(|error| explain::governance(&error))?;
+    let output = RevocationOutput {
+        id: name.to_string(),
+        revoked: change == Revocation::Revoke,
+        changed,
+    };
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    let said = match (change, changed) {
+        (Revocation::Revoke, true) => "revoked",
+        (Revocation::Revoke, false) => "was revoked before",
+        (Revocation::Restore, true) => "may be called again",
+        (Revocation::Restore, false) => "was not revoked",
+    };
+    context.ui.say(&format!("{name}: {said}"));
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! `callosum capability show`: all that is known of one.
+
+use callosum_evidence::terminal::on_one_line;
+use clap::Args;
+
+use super::market::{CapabilityOutput, catalogue, named};
+use crate::{
+    cli::{constitution::governance, context::Context, explain},
+    ui::{CommandError, Exit},
+};
+
+/// Show all that is known of a capability
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum capability show agent.delegate")]
+pub(crate) struct ShowArgs {
+    /// The capability, as plans call it
+    name: String,
+}
+
+pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError> {
+    let name = named(&args.name)?;
+    let revoked = governance(context)
+        .revoked()
+        .map_err(|error| explain::governance(&error))?;
+    let catalogue = catalogue(context)?;
+    let manifest = catalogue.get(&name).ok_or_else(|| {
+        CommandError::new(Exit::No, format!("there is no capability `{name}`"))
+            .hint("callosum capability list")
+    })?;
+    let output = CapabilityOutput::of(manifest, revoked.contains(&name));
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    context.ui.read_by_all(&text(&output))
+}
+
+fn text(output: &CapabilityOutput) -> String {
+    let by = match output.provider.as_str() {
+        "" => output.source.clone(),
+        provider => format!("{} {provider}", output.source),
+    };
+    let calls = output.calls_per_run;
+    let calls = calls.map_or_else(|| "as many as the run has".to_owned(), |n| n.to_string());
+    let rows = [
+        ("capability", output.id.clone()),
+        ("does", on_one_line(&output.description)),
+        ("kind", output.kind.clone()),
+        ("version", on_one_line(&output.version)),
+        ("performed by", by),
+        ("skills", on_one_line(&output.skills.join(", "))),
+        ("takes", output.input.clone()),
+        ("answers", output.output.clone()),
+        ("effects", output.effects.join(", ")),
+        ("trust", output.trust_tier.to_string()),
+        ("sensitivity", output.sensitivity.clone()),
+        ("calls per run", calls),
+        ("time", format!("{} ms", output.milliseconds)),
+        ("answer", format!("{} bytes", output.answer_bytes)),
+        ("answers by key", yes(output.answers_by_key)),
+        ("revoked", yes(output.revoked)),
+    ];
+    let lines = rows.map(|(name, value)| format!("{name:<15} {value}"));
+    lines.join("\n") + "\n"
+}
+
+fn yes(is_so: bool) -> String {
+    if is_so { "yes" } else { "no" }.to_owned()
+}

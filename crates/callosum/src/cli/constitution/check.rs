@@ -1,0 +1,64 @@
+//! `callosum constitution check`: whether a text is a constitution.
+
+use std::path::PathBuf;
+
+use callosum_arbiter::kernel::Constitution;
+use clap::Args;
+
+use super::{ConstitutionOutput, governance};
+use crate::{
+    cli::{context::Context, explain},
+    ui::{CommandError, Exit, many},
+};
+
+/// Say what is wrong with a file of policies
+///
+/// Reads it as the user's constitution, or with `--project` as what a project forbids, and says
+/// nothing about its signature. The exit code is 1 where it would not be taken.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum constitution check ~/.config/callosum/constitution.cedar
+  $ callosum constitution check --project .cal_constitution.cedar")]
+pub(crate) struct CheckArgs {
+    /// The file
+    file: PathBuf,
+    /// Check it as what a project forbids
+    #[arg(long)]
+    project: bool,
+}
+
+pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandError> {
+    let path = context.folder.join(&args.file);
+    let text = governance(context)
+        .user_text(&path)
+        .map_err(|error| explain::governance(&error))?
+        .ok_or_else(|| {
+            let what = format!("there is no file `{}`", path.display());
+            CommandError::new(Exit::Usage, what)
+        })?;
+    let read = if args.project {
+        Constitution::built_in().tightened(&text)
+    } else {
+        Constitution::read(&text)
+    };
+    let constitution = match read {
+        Ok(constitution) => constitution,
+        Err(error) => {
+            if context.ui.json {
+                let closed = Constitution::closed(&error.to_string());
+                context.ui.json_data(&ConstitutionOutput::of(&closed))?;
+                return Err(CommandError::told(Exit::No));
+            }
+            let what = format!("`{}` is no constitution", path.display());
+            return Err(CommandError::because(Exit::No, &what, &error));
+        }
+    };
+    let output = ConstitutionOutput::of(&constitution);
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    let count = many(output.policies.len() as u64, "policy");
+    context.ui.say(&format!("{count}, {}", output.hash));
+    Ok(())
+}

@@ -1,0 +1,45 @@
+//! `callosum constitution show`: what holds here.
+
+use clap::Args;
+
+use super::{ConstitutionOutput, governance};
+use crate::{
+    cli::context::Context,
+    ui::{CommandError, Exit},
+};
+
+/// Show the policies that hold in this project
+///
+/// Those of the user's constitution, or the built-in one, and what the project forbids. Where something
+/// is wrong with one of them nothing is permitted, and the exit code is 3.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum constitution show
+  $ callosum constitution show --source")]
+pub(crate) struct ShowArgs {
+    /// Print the policies' own texts
+    #[arg(long, conflicts_with = "json")]
+    source: bool,
+}
+
+pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError> {
+    let constitution = governance(context).constitution();
+    let output = ConstitutionOutput::of(&constitution);
+    if context.ui.json {
+        context.ui.json_data(&output)?;
+    } else if args.source {
+        context.ui.read_by_all(&output.as_source())?;
+    } else if output.ok {
+        context.ui.read_by_all(&output.as_text())?;
+    }
+    match output.problem {
+        None => Ok(()),
+        Some(_) if context.ui.json => Err(CommandError::told(Exit::Environment)),
+        Some(problem) => Err(CommandError::new(
+            Exit::Environment,
+            "no plan may call anything here",
+        )
+        .cause(problem)),
+    }
+}

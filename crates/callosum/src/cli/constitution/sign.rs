@@ -1,0 +1,93 @@
+//! `callosum constitution sign`: has this machine's key stand for a constitution.
+
+use std::path::PathBuf;
+
+use callosum_arbiter::kernel::{Constitution, constitution::signature};
+use callosum_host::random;
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::governance;
+use crate::{
+    cli::{context::Context, explain, store},
+    config::{Governance, GovernanceError},
+    ui::{CommandError, Exit},
+};
+
+/// Permission bits of a signature.
+const MODE: u32 = 0o644;
+
+/// Sign a constitution with this machine's key
+///
+/// The signature stands beside the file. A file that is no constitution is not signed; one that is
+/// changed must be signed again.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  $ callosum constitution sign ~/.config/callosum/constitution.cedar")]
+pub(crate) struct SignArgs {
+    /// The file
+    file: PathBuf,
+}
+
+/// `callosum constitution sign --json`.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct SignedOutput {
+    /// The file that was signed.
+    file: String,
+    /// Where the signature stands.
+    signature: String,
+    /// The version that was signed.
+    version: u64,
+    /// What the constitution is known by in the journal.
+    hash: String,
+}
+
+pub(super) fn run(context: &Context, args: &SignArgs) -> Result<(), CommandError> {
+    let path = context.folder.join(&args.file);
+    let governance = governance(context);
+    let text = governance
+        .user_text(&path)
+        .map_err(|error| explain::governance(&error))?
+        .ok_or_else(|| {
+            let what = format!("there is no file `{}`", path.display());
+            CommandError::new(Exit::Usage, what)
+        })?;
+    let constitution = Constitution::read(&text).map_err(|error| {
+        let what = format!("`{}` is no constitution", path.display());
+        CommandError::because(Exit::No, &what, &error)
+    })?;
+    let seed = random::secret_bytes()
+        .map_err(|error| CommandError::because(Exit::Environment, "cannot make a key", &error))?;
+    let disk = &context.disk;
+    let homes = &context.project.homes;
+    homes
+        .create_machine(disk)
+        .map_err(|error| store::disk_failed(&error))?;
+    let key = governance
+        .key()
+        .load_or_make(disk, &seed)
+        .map_err(|error| explain::governance(&GovernanceError::Key(error)))?;
+    let note = signature::sign(&text, &key).map_err(|error| {
+        let what = format!("cannot sign `{}`", path.display());
+        CommandError::because(Exit::No, &what, &error)
+    })?;
+    let signature = Governance::signature_file(&path);
+    disk.replace(&signature, note.to_string().as_bytes(), MODE)
+        .map_err(|error| store::disk_failed(&error))?;
+    let output = SignedOutput {
+        file: path.display().to_string(),
+        signature: signature.display().to_string(),
+        version: constitution.version(),
+        hash: constitution.hash().to_owned(),
+    };
+    if context.ui.json {
+        return context.ui.json_data(&output);
+    }
+    context.ui.say(&format!(
+        "signed version {} in {}",
+        output.version, output.signature
+    ));
+    Ok(())
+}

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use callosum_testkit::{Output, TestEnv, fakes};
+use callosum_testkit::{Output, Schema, TestEnv, fakes};
 use serde_json::Value;
 
 use crate::projects::{register, register_with, two_languages};
@@ -174,8 +174,20 @@ fn a_run_that_is_killed_within_a_delegation_goes_on() {
     assert_eq!(output.code, 128 + 9, "{}", output.stderr);
     let run = only_run(&env);
     let shown = env.run(["plan", "show", &run, "--json"]).success().json();
+    assert_eq!(Schema::published("output-plan-show").fault(&shown), None);
     assert_eq!(shown["answered"], 1);
-    let output = approved(&env, env.run(["plan", "resume", &run, "--json"])).success();
+    // It is not confined, and may have done anything: a person says that it was not done.
+    let output = env.run(["plan", "resume", &run, "--json"]).ended_with(5);
+    assert_eq!(Schema::published("output-plan-run").fault(&output.json()), None);
+    let waiting = output.json()["waits_for"][0].clone();
+    assert_eq!(waiting["waits_for"], "outcome");
+    assert_eq!(prompts(&env), ["a"]);
+    let told = env.run(["plan", "resume", &run]).ended_with(5);
+    let key = &waiting["key"].as_str().unwrap()[..12];
+    let hint = format!("hint: callosum plan resume {run} --not-done {key}\n");
+    assert!(told.stderr.ends_with(&hint), "{}", told.stderr);
+    let output = env.run(["plan", "resume", &run, "--not-done", key, "--json"]);
+    let output = approved(&env, output).success();
     assert_eq!(output.json()["value"], r#"["a" "b" "c"]"#);
     assert_eq!(prompts(&env), ["a", "b", "c"]);
     env.run(["audit", "verify"]).success();
@@ -233,9 +245,15 @@ fn a_run_that_is_killed_at_any_moment_comes_to_the_same() {
                 ended = Some(json["value"].clone());
                 break;
             }
-            assert_eq!(json["waits_for"][0]["waits_for"], "approval", "{json}");
-            if let Some(run) = &run {
-                drop(env.run(["plan", "approve", run, "--json"]));
+            let waiting = &json["waits_for"][0];
+            let key = waiting["key"].as_str().unwrap_or_default();
+            match (&run, waiting["waits_for"].as_str()) {
+                (Some(run), Some("approval")) => drop(env.run(["plan", "approve", run])),
+                // What is in the ledger was found by its key, so this was not done.
+                (Some(run), Some("outcome")) => {
+                    drop(env.run(["plan", "resume", run, "--not-done", key]));
+                }
+                _ => panic!("{json}"),
             }
         }
     }

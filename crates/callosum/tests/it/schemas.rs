@@ -16,7 +16,7 @@ fn every_json_output_fits_its_published_schema() {
         "commands.jsonl",
         r#"{"id": "1", "command": "ls", "expect": "allow"}"#,
     );
-    let outputs: [(&str, &[&str], i32); 63] = [
+    let outputs: [(&str, &[&str], i32); 65] = [
         ("output-delegate", &["delegate", "map"], 0),
         (
             "output-delegate",
@@ -43,6 +43,8 @@ fn every_json_output_fits_its_published_schema() {
             0,
         ),
         ("output-plan-check", &["plan", "check", "-e", "(cond)"], 1),
+        ("output-plan-run", &["plan", "run", "-e", "(+ 1 2)"], 0),
+        ("output-plan-list", &["plan", "list"], 0),
         ("output-config-check", &["config", "check"], 0),
         ("output-init", &["init"], 0),
         (

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc, thread};
 
 use callosum_arbiter::{
-    kernel::{Catalogue, Constitution, Kernel, RunCaps, Sensitivity, TrustTier},
+    kernel::{Constitution, Kernel, RunCaps, Sensitivity, TrustTier},
     plan_run::{
         ConstitutionPrint, Grant, RunEnd, RunError, RunJournal as _, RunMeans, RunRecord, RunState,
         drive, text_of,
@@ -119,12 +119,8 @@ pub(super) fn carry_on(context: &Context, taken: Taken) -> Result<(), CommandErr
     let grant = grant(&state, print)?;
     let cancels = || Cancel::new().map_err(CommandError::internal);
     let (end, done) = (cancels()?, cancels()?);
-    let providers = providers(context, &run)?;
-    let manifests = providers
-        .values()
-        .map(|provider| provider.manifest().clone());
-    let catalogue = Catalogue::new(manifests).map_err(CommandError::internal)?;
-    let kernel = Kernel::new(Arc::new(catalogue), constitution);
+    let (providers, catalogue) = providers(context, &run)?;
+    let kernel = Kernel::new(catalogue, constitution);
     let shown = Shown::new(context.ui);
     let means = RunMeans {
         journal: &ledger,

@@ -1,23 +1,35 @@
-//! `:agent.delegate`: a task for an executor of the registry, by the delegation that everybody uses.
+//! `:agent.delegate`, `:agent.NAME` and `:tool.NAME.TOOL`: a task for an executor of the registry, by the
+//! delegation that everybody uses.
 //!
 //! The call's key goes with the task into the journal and the ledger. So a call that an earlier process
-//! made is found by it: its entry is the answer, and where there is none the analysis is had again,
-//! which changes nothing but the ledger.
+//! made is found by it: its entry is the answer. Where there is none, the executor may have been at work;
+//! it is asked again only where it can't have changed anything: the embedded one, and one that is
+//! confined and has no place to write to. For others a person says what became of it.
 
 use std::ops::ControlFlow;
 
+use callosum_agents::{
+    registry::{Executor, Kind},
+    runner as agents,
+};
 use callosum_arbiter::{
     budget::Money,
     delegation::PLAN_CALL,
-    kernel::{Answer, AnsweredCost, ApprovedCall, KnownOutcome, ProviderFailure},
+    kernel::{
+        Answer, AnsweredCost, ApprovedCall, KnownOutcome, Manifest, Provenance, ProviderFailure,
+        TrustTier,
+    },
 };
 use callosum_host::process::Cancel;
-use callosum_ledger::{AuditQuery, AuditReader, Entry, Event, Reader};
+use callosum_ledger::{AuditQuery, AuditReader, Entry, Event, Reader, TaskId};
 use callosum_plan::FailureKind;
 use serde::Deserialize;
 
-use super::{Surroundings, arguments, failed, ledger::value_of};
-use crate::cli::delegate::{KindArg, Wanted, planned};
+use super::{Surroundings, arguments, failed, ledger::value_of, unfit};
+use crate::cli::{
+    delegate::{KindArg, Wanted, planned},
+    roster::Roster,
+};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -40,11 +52,12 @@ pub(super) fn perform(
     cancel: &Cancel,
 ) -> Result<Answer, ProviderFailure> {
     let wanted: Arguments = arguments(call)?;
+    let executor = executor(surroundings, call, wanted.executor)?;
     let wanted = Wanted {
         prompt: wanted.prompt,
         kind: wanted.kind,
         paths: wanted.paths,
-        executor: wanted.executor,
+        executor,
         links: wanted.links,
         budget: None,
         fresh: wanted.fresh,
@@ -59,6 +72,47 @@ pub(super) fn perform(
             ..failed(&error)
         }),
     }
+}
+
+/// Who is asked. A capability that is an executor is nobody else's; through `:agent.delegate` only those can be
+/// asked that need no more leave than it.
+fn executor(
+    surroundings: &Surroundings<'_>,
+    call: &ApprovedCall,
+    asked: Option<String>,
+) -> Result<Option<String>, ProviderFailure> {
+    let catalogue = &surroundings.catalogue;
+    let own = catalogue.get(call.capability());
+    let own = own.map(|manifest| &manifest.provenance);
+    if let Some(Provenance::Executor(id) | Provenance::ToolServer(id)) = own {
+        if asked.as_ref().is_some_and(|asked| asked != id) {
+            return Err(unfit(call, "`:executor` is another than the capability's"));
+        }
+        return Ok(Some(id.clone()));
+    }
+    let roster = Roster::load(surroundings.context).map_err(|error| failed(&error))?;
+    let chosen = asked
+        .clone()
+        .or_else(|| roster.ready_candidates().into_iter().next());
+    let Some(chosen) = chosen else {
+        return Ok(asked);
+    };
+    let is_it = |manifest: &Manifest| match &manifest.provenance {
+        Provenance::Executor(id) | Provenance::ToolServer(id) => *id == chosen,
+        Provenance::BuiltIn => false,
+    };
+    let mut ways = catalogue.iter().filter(|manifest| is_it(manifest));
+    if let Some(way) = ways.find(|way| way.trust_tier < TrustTier::TRUSTED) {
+        let what = format!(
+            "`{chosen}` is trusted too little to be asked by way of `:agent.delegate`; call `:{}`",
+            way.id
+        );
+        return Err(ProviderFailure::before(
+            FailureKind::SecurityViolation,
+            what,
+        ));
+    }
+    Ok(Some(chosen))
 }
 
 pub(super) fn outcome(
@@ -79,23 +133,42 @@ pub(super) fn outcome(
     let read = reader.query(&query, |record| {
         let said = record.details.get(PLAN_CALL).and_then(|said| said.as_str());
         if said == Some(key) {
-            tasks.extend(record.task_id);
+            tasks.extend(record.task_id.zip(record.executor));
         }
         ControlFlow::Continue(())
     });
     read.map_err(|error| broken(&error))?;
     let reader = Reader::open(context.disk.clone(), context.ledger_paths());
     let reader = reader.map_err(|error| broken(&error))?;
-    for task in &tasks {
+    for (task, _) in &tasks {
         if let Some(found) = reader.find(task).map_err(|error| broken(&error))? {
             return Ok(KnownOutcome::Answered(answer(&found.entry)));
         }
     }
-    Ok(if tasks.is_empty() {
-        KnownOutcome::NotBegun
-    } else {
+    if tasks.is_empty() {
+        return Ok(KnownOutcome::NotBegun);
+    }
+    let roster = Roster::load(context).map_err(|error| failed(&error))?;
+    let around = context.surroundings().map_err(|error| failed(&error))?;
+    let changes_nothing = |(_, id): &(TaskId, String)| {
+        let executor = roster.registry().get(id);
+        executor.is_some_and(|executor| changes_nothing(executor, &around))
+    };
+    Ok(if tasks.iter().all(changes_nothing) {
         KnownOutcome::Repeatable
+    } else {
+        KnownOutcome::Unknown
     })
+}
+
+/// Whether an executor that was at work can't have changed anything.
+fn changes_nothing(executor: &Executor, around: &agents::Surroundings) -> bool {
+    executor.is_embedded()
+        || executor.kind == Kind::Cli
+            && executor.writable.is_empty()
+            && around
+                .reach(executor)
+                .is_some_and(|reached| reached.layers.landlock)
 }
 
 fn answer(entry: &Entry) -> Answer {

@@ -1,9 +1,11 @@
-//! Who performs the calls of plans: this program's own capabilities, each a manifest and functions.
+//! Who performs the calls of plans: this program, by a manifest and functions for each capability, and
+//! executors, by the delegation that everybody uses.
 //!
 //! Start with [`providers`]. A provider is handed calls that the kernel approved, and nothing else.
 //! What it takes is data of a plan, and is held to as strictly as a command line: an unknown key is
 //! refused by name.
 
+mod catalogue;
 mod chain;
 mod decision;
 mod delegation;
@@ -17,8 +19,8 @@ use std::sync::Arc;
 
 use callosum_arbiter::{
     kernel::{
-        Answer, AnsweredCost, ApprovedCall, KnownOutcome, Manifest, Provider, ProviderFailure,
-        built_in_manifests,
+        Answer, AnsweredCost, ApprovedCall, Catalogue, KnownOutcome, Manifest, Provenance,
+        Provider, ProviderFailure, built_in_manifests, registered_manifests,
     },
     plan_run::{Providers, RunId},
 };
@@ -28,22 +30,24 @@ use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
 use crate::{
-    cli::context::Context,
+    cli::{context::Context, roster::Roster},
     ui::{CommandError, Exit},
 };
 
-/// What capabilities of this program are performed with.
+/// What capabilities are performed with.
 struct Surroundings<'c> {
     context: &'c Context,
     /// The run whose calls are performed.
     run: RunId,
+    /// Everything that there is to call.
+    catalogue: Arc<Catalogue>,
 }
 
 type Perform = fn(&Surroundings<'_>, &ApprovedCall, &Cancel) -> Result<Answer, ProviderFailure>;
 type Outcome = fn(&Surroundings<'_>, &str) -> Result<KnownOutcome, ProviderFailure>;
 
-/// One capability of this program.
-struct BuiltIn<'c> {
+/// One capability.
+struct Capability<'c> {
     manifest: Manifest,
     surroundings: Arc<Surroundings<'c>>,
     perform: Perform,
@@ -58,11 +62,16 @@ struct Row {
     outcome: Option<Outcome>,
 }
 
-const ROWS: [Row; 8] = [
+const ROWS: [Row; 9] = [
     Row {
         id: "agent.delegate",
         perform: delegation::perform,
         outcome: Some(delegation::outcome),
+    },
+    Row {
+        id: "capability.query",
+        perform: catalogue::perform,
+        outcome: Some(repeatable),
     },
     Row {
         id: "chain.query",
@@ -101,7 +110,7 @@ const ROWS: [Row; 8] = [
     },
 ];
 
-impl Provider for BuiltIn<'_> {
+impl Provider for Capability<'_> {
     fn manifest(&self) -> &Manifest {
         &self.manifest
     }
@@ -118,37 +127,76 @@ impl Provider for BuiltIn<'_> {
     }
 }
 
-/// All capabilities of this program, for the calls of one run.
+/// Everything that plans may call here, and who performs it for the calls of one run: what this program
+/// brings along, each executor of the registry, and each tool of a server that is one.
+///
+/// An entry of the registry that is no capability is left out, with a warning.
 pub(super) fn providers<'c>(
     context: &'c Context,
     run: &RunId,
-) -> Result<Providers<'c>, CommandError> {
+) -> Result<(Providers<'c>, Arc<Catalogue>), CommandError> {
+    let mut catalogue = Catalogue::default();
+    for manifest in built_in_manifests(env!("CARGO_PKG_VERSION")) {
+        let row = row_of(&manifest)?;
+        let manifest = Manifest {
+            answers_by_key: row.outcome.is_some(),
+            ..manifest
+        };
+        catalogue.add(manifest).map_err(CommandError::internal)?;
+    }
+    let roster = Roster::load(context)?;
+    let warn = |why: &dyn std::fmt::Display| context.ui.warn(&format!("left out: {why}"), None);
+    for executor in roster.registry().executors() {
+        match registered_manifests(executor, roster.is_trusted(executor)) {
+            Ok(manifests) => {
+                for manifest in manifests {
+                    let manifest = Manifest {
+                        answers_by_key: true,
+                        ..manifest
+                    };
+                    if let Err(why) = catalogue.add(manifest) {
+                        warn(&why);
+                    }
+                }
+            }
+            Err(why) => warn(&why),
+        }
+    }
+    let catalogue = Arc::new(catalogue);
     let surroundings = Arc::new(Surroundings {
         context,
         run: run.clone(),
+        catalogue: Arc::clone(&catalogue),
     });
     let mut providers = Providers::new();
-    for manifest in built_in_manifests(env!("CARGO_PKG_VERSION")) {
-        let Some(row) = ROWS.iter().find(|row| row.id == manifest.id.as_str()) else {
-            continue;
+    for manifest in catalogue.iter() {
+        let (perform, outcome): (Perform, Option<Outcome>) = match &manifest.provenance {
+            Provenance::BuiltIn => {
+                let row = row_of(manifest)?;
+                (row.perform, row.outcome)
+            }
+            Provenance::Executor(_) | Provenance::ToolServer(_) => {
+                (delegation::perform, Some(delegation::outcome))
+            }
         };
-        let id = manifest.id.clone();
-        let provider = BuiltIn {
-            manifest: Manifest {
-                answers_by_key: row.outcome.is_some(),
-                ..manifest
-            },
+        let provider = Capability {
+            manifest: (**manifest).clone(),
             surroundings: Arc::clone(&surroundings),
-            perform: row.perform,
-            outcome: row.outcome,
+            perform,
+            outcome,
         };
-        providers.insert(id, Arc::new(provider));
+        providers.insert(manifest.id.clone(), Arc::new(provider));
     }
-    if providers.len() != ROWS.len() {
-        let what = "a capability of this program has no manifest";
-        return Err(CommandError::new(Exit::Internal, what));
-    }
-    Ok(providers)
+    Ok((providers, catalogue))
+}
+
+/// What performs a capability that this program brings along.
+fn row_of(manifest: &Manifest) -> Result<&'static Row, CommandError> {
+    let row = ROWS.iter().find(|row| row.id == manifest.id.as_str());
+    row.ok_or_else(|| {
+        let what = format!("nothing performs `{}`", manifest.id);
+        CommandError::new(Exit::Internal, what)
+    })
 }
 
 /// What only reads, or does nothing under a key that it did under it before.

@@ -9,8 +9,8 @@ use std::{
 
 use callosum_arbiter::{
     kernel::{
-        Answer, AnsweredCost, ApprovedCall, CapabilityKind, Catalogue, Constitution, Effect, Kernel,
-        KnownOutcome, Manifest, Provenance, Provider, ProviderFailure, Quotas, Sensitivity,
+        Answer, AnsweredCost, ApprovedCall, CapabilityKind, Catalogue, Constitution, Effect,
+        Kernel, KnownOutcome, Manifest, Provenance, Provider, ProviderFailure, Quotas, Sensitivity,
         TrustTier,
     },
     plan_run::{
@@ -89,7 +89,10 @@ impl RunJournal for Book {
     }
 
     fn tell(&self, _: &RunId, records: &[RunRecord]) -> Result<(), WriteError> {
-        self.0.lock().expect("nobody panicked").extend_from_slice(records);
+        self.0
+            .lock()
+            .expect("nobody panicked")
+            .extend_from_slice(records);
         Ok(())
     }
 }
@@ -157,7 +160,10 @@ impl Desk {
         let adds: Arc<dyn Provider> = Arc::new(Adds(manifest()));
         Self {
             answers: Answers::new(disk, &LedgerPaths::in_root(Path::new("/project"))),
-            clock: Clock::fixed("2026-01-02T03:04:05Z".parse().expect("a time"), Duration::ZERO),
+            clock: Clock::fixed(
+                "2026-01-02T03:04:05Z".parse().expect("a time"),
+                Duration::ZERO,
+            ),
             program: program(),
             kernel: Kernel::new(Arc::new(catalogue), Constitution::built_in()),
             providers: BTreeMap::from([(manifest().id, adds)]),

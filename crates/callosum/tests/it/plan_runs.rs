@@ -178,7 +178,10 @@ fn a_run_that_is_killed_within_a_delegation_goes_on() {
     assert_eq!(shown["answered"], 1);
     // It is not confined, and may have done anything: a person says that it was not done.
     let output = env.run(["plan", "resume", &run, "--json"]).ended_with(5);
-    assert_eq!(Schema::published("output-plan-run").fault(&output.json()), None);
+    assert_eq!(
+        Schema::published("output-plan-run").fault(&output.json()),
+        None
+    );
     let waiting = output.json()["waits_for"][0].clone();
     assert_eq!(waiting["waits_for"], "outcome");
     assert_eq!(prompts(&env), ["a"]);

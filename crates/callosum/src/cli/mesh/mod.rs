@@ -31,7 +31,9 @@ pub(super) use self::{
     tail::EventsOutput,
     task::{MeshTaskOutput, MeshTasksOutput},
 };
-pub(crate) use self::{open::unusable, publish::publish_once, speaker::asking, standing::MeshStatus};
+pub(crate) use self::{
+    open::unusable, publish::publish_once, speaker::asking, standing::MeshStatus,
+};
 use super::context::Context;
 use crate::ui::CommandError;
 

@@ -28,7 +28,10 @@ pub(super) fn perform(
     cancel: &Cancel,
 ) -> Result<Answer, ProviderFailure> {
     let wanted: Arguments = arguments(call)?;
-    let places = wanted.cite.iter().map(|text| place(text)).collect();
+    let cited = wanted.cite.iter();
+    let places = cited
+        .map(|text| place(surroundings.context, text))
+        .collect();
     let new = NewDecision {
         decision: wanted.decision,
         title: None,

@@ -34,7 +34,7 @@ pub struct Grounds {
 ///
 /// Only [`Kernel::gate`](super::Kernel::gate) makes one:
 ///
-/// ```compile_fail,E0451
+/// ```compile_fail
 /// use callosum_arbiter::kernel::{ApprovedCall, CallRequest, Grounds};
 ///
 /// fn forge(request: CallRequest, grounds: Grounds) -> ApprovedCall {

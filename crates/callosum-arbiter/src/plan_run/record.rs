@@ -83,7 +83,7 @@ pub struct ConstitutionPrint {
     /// The version that it says it has.
     pub version: String,
     /// Its hash.
-    pub sha256: String,
+    pub hash: String,
 }
 
 /// The counts that bound an evaluation; see [`callosum_plan::Limits`].

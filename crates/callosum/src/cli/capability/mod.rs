@@ -8,7 +8,9 @@ mod show;
 use clap::Subcommand;
 
 pub(super) use self::{
-    list::CapabilitiesOutput, market::CapabilityOutput, revoke::RevocationOutput,
+    list::CapabilitiesOutput,
+    market::{CapabilityOutput, catalogue},
+    revoke::RevocationOutput,
 };
 use super::context::Context;
 use crate::ui::CommandError;

@@ -1,6 +1,6 @@
 //! [`carry_on`]: a run carried on by this process, as far as it goes.
 
-use std::{collections::BTreeSet, sync::Arc, thread};
+use std::{sync::Arc, thread};
 
 use callosum_arbiter::{
     kernel::{Constitution, Kernel, RunCaps, Sensitivity, TrustTier},
@@ -15,7 +15,7 @@ use callosum_plan::{Allowlist, CompileOptions, Program, compile};
 
 use super::{lock::RunLock, outcome, progress::Shown, provider::providers, source::Source};
 use crate::{
-    cli::{context::Context, store, witness},
+    cli::{constitution::governance, context::Context, explain, store, witness},
     ui::{CommandError, Exit},
 };
 
@@ -36,12 +36,12 @@ pub(super) fn answers(context: &Context) -> Answers {
     Answers::new(context.disk.clone(), &context.ledger_paths())
 }
 
-/// What runs are governed by on this machine.
-pub(super) fn constitution() -> (Constitution, ConstitutionPrint) {
-    let constitution = Constitution::built_in();
+/// What plans are governed by here. One that can't be relied on permits nothing, and says why.
+pub(super) fn constitution(context: &Context) -> (Constitution, ConstitutionPrint) {
+    let constitution = governance(context).constitution();
     let print = ConstitutionPrint {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        sha256: constitution.hash().to_owned(),
+        version: constitution.version().to_string(),
+        hash: constitution.hash().to_owned(),
     };
     (constitution, print)
 }
@@ -115,8 +115,8 @@ pub(super) fn carry_on(context: &Context, taken: Taken) -> Result<(), CommandErr
     } = taken;
     let run = state.run().clone();
     let answers = answers(context);
-    let (constitution, print) = constitution();
-    let grant = grant(&state, print)?;
+    let (constitution, print) = constitution(context);
+    let grant = grant(context, &state, print)?;
     let cancels = || Cancel::new().map_err(CommandError::internal);
     let (end, done) = (cancels()?, cancels()?);
     let (providers, catalogue) = providers(context, &run)?;
@@ -156,7 +156,12 @@ pub(super) fn carry_on(context: &Context, taken: Taken) -> Result<(), CommandErr
 }
 
 /// What a run may: what its plan names, and nothing else.
-fn grant(state: &RunState, constitution: ConstitutionPrint) -> Result<Grant, CommandError> {
+fn grant(
+    context: &Context,
+    state: &RunState,
+    constitution: ConstitutionPrint,
+) -> Result<Grant, CommandError> {
+    let revoked = governance(context).revoked();
     let allowed = Allowlist::parse(&state.started().capabilities);
     Ok(Grant {
         // Whoever starts a plan, or goes on with it, is a person at a command line.
@@ -164,7 +169,7 @@ fn grant(state: &RunState, constitution: ConstitutionPrint) -> Result<Grant, Com
         allowed: allowed.map_err(CommandError::internal)?,
         caps: RunCaps::default(),
         sensitivity: Sensitivity::Public,
-        revoked: BTreeSet::new(),
+        revoked: revoked.map_err(|error| explain::governance(&error))?,
         constitution,
     })
 }

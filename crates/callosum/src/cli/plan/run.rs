@@ -94,7 +94,7 @@ pub(super) fn run(context: &Context, args: &RunArgs) -> Result<(), CommandError>
     let Some(lock) = RunLock::take(context, &id)? else {
         return Err(CommandError::new(Exit::Internal, "a new run has a lock"));
     };
-    let (_, print) = constitution();
+    let (_, print) = constitution(context);
     let new = NewRun {
         id: &id,
         source: &source.text,

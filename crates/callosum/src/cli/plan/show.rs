@@ -180,7 +180,7 @@ fn output(
         summary: RunSummaryOutput::of(context, state),
         plan_sha256: state.started().source_sha256.to_string(),
         capabilities: state.started().capabilities.clone(),
-        constitution: state.constitution().sha256.clone(),
+        constitution: state.constitution().hash.clone(),
         elapsed_ms: state.spent().elapsed_ms,
         tokens: state.spent().tokens,
         value: ended

@@ -27,7 +27,9 @@ use serde::Deserialize;
 
 use super::{Surroundings, arguments, failed, ledger::value_of, unfit};
 use crate::cli::{
+    constitution::governance,
     delegate::{KindArg, Wanted, planned},
+    explain,
     roster::Roster,
 };
 
@@ -101,8 +103,17 @@ fn executor(
         Provenance::Executor(id) | Provenance::ToolServer(id) => *id == chosen,
         Provenance::BuiltIn => false,
     };
-    let mut ways = catalogue.iter().filter(|manifest| is_it(manifest));
-    if let Some(way) = ways.find(|way| way.trust_tier < TrustTier::TRUSTED) {
+    let revoked = governance(surroundings.context).revoked();
+    let revoked = revoked.map_err(|error| failed(&explain::governance(&error)))?;
+    let ways = || catalogue.iter().filter(|manifest| is_it(manifest));
+    if let Some(way) = ways().find(|way| revoked.contains(&way.id)) {
+        let what = format!("`:{}` was revoked on this machine", way.id);
+        return Err(ProviderFailure::before(
+            FailureKind::SecurityViolation,
+            what,
+        ));
+    }
+    if let Some(way) = ways().find(|way| way.trust_tier < TrustTier::TRUSTED) {
         let what = format!(
             "`{chosen}` is trusted too little to be asked by way of `:agent.delegate`; call `:{}`",
             way.id

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use callosum_arbiter::{
     kernel::{
         Answer, AnsweredCost, ApprovedCall, Catalogue, KnownOutcome, Manifest, Provenance,
-        Provider, ProviderFailure, built_in_manifests, registered_manifests,
+        Provider, ProviderFailure,
     },
     plan_run::{Providers, RunId},
 };
@@ -30,7 +30,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
 use crate::{
-    cli::{context::Context, roster::Roster},
+    cli::{capability, context::Context},
     ui::{CommandError, Exit},
 };
 
@@ -62,7 +62,7 @@ struct Row {
     outcome: Option<Outcome>,
 }
 
-const ROWS: [Row; 9] = [
+static ROWS: [Row; 9] = [
     Row {
         id: "agent.delegate",
         perform: delegation::perform,
@@ -129,40 +129,11 @@ impl Provider for Capability<'_> {
 
 /// Everything that plans may call here, and who performs it for the calls of one run: what this program
 /// brings along, each executor of the registry, and each tool of a server that is one.
-///
-/// An entry of the registry that is no capability is left out, with a warning.
 pub(super) fn providers<'c>(
     context: &'c Context,
     run: &RunId,
 ) -> Result<(Providers<'c>, Arc<Catalogue>), CommandError> {
-    let mut catalogue = Catalogue::default();
-    for manifest in built_in_manifests(env!("CARGO_PKG_VERSION")) {
-        let row = row_of(&manifest)?;
-        let manifest = Manifest {
-            answers_by_key: row.outcome.is_some(),
-            ..manifest
-        };
-        catalogue.add(manifest).map_err(CommandError::internal)?;
-    }
-    let roster = Roster::load(context)?;
-    let warn = |why: &dyn std::fmt::Display| context.ui.warn(&format!("left out: {why}"), None);
-    for executor in roster.registry().executors() {
-        match registered_manifests(executor, roster.is_trusted(executor)) {
-            Ok(manifests) => {
-                for manifest in manifests {
-                    let manifest = Manifest {
-                        answers_by_key: true,
-                        ..manifest
-                    };
-                    if let Err(why) = catalogue.add(manifest) {
-                        warn(&why);
-                    }
-                }
-            }
-            Err(why) => warn(&why),
-        }
-    }
-    let catalogue = Arc::new(catalogue);
+    let catalogue = Arc::new(capability::catalogue(context)?);
     let surroundings = Arc::new(Surroundings {
         context,
         run: run.clone(),

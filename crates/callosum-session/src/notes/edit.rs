@@ -11,6 +11,9 @@ use super::{
     document::{ACTIVE, CONTINUITY, IDENTIFIERS, LOG, Notes, QUESTIONS},
 };
 
+/// The level of our own sections; one of a person's that lies deeper is read, and not written into.
+const DEEPEST: u8 = 3;
+
 /// A line of Active Context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
@@ -209,8 +212,9 @@ impl Notes {
         self.spliced(at..at, &text)
     }
 
-    /// A section that was not there: at the end of Session Continuity, which is created after the
-    /// document's title where there is none either, or at the end of what has no title.
+    /// A section that was not there: at the end of Session Continuity, which is created where there is
+    /// none either: below the document's title and all that a person has written under it, so that
+    /// every line stays in its section, or at the end of what has no title.
     fn with_section(&self, section: &str, content: &str) -> Self {
         let eol = self.eol();
         let new = format!("{eol}### {section}{eol}{content}{eol}");
@@ -218,27 +222,35 @@ impl Notes {
             let at = self.line_start(line);
             return self.spliced(at..at, &self.on_own_line(at, &new));
         }
-        let title = self.outline.headings.first();
-        let title = title.filter(|heading| heading.level == 1);
-        let after = title.map_or(self.outline.lines.len(), |heading| heading.line + 1);
-        let after = self.out_of_merge(after);
-        let at = self.line_start(after);
-        let new = format!("{eol}## {CONTINUITY}{eol}{new}");
-        let new = if self.bytes.len() > at && !self.is_blank_line(after) {
-            format!("{new}{eol}")
-        } else {
-            new
-        };
-        self.spliced(at..at, &self.on_own_line(at, &new))
+        let mut headings = self.outline.headings.iter();
+        let is_titled = headings.next().is_some_and(|first| first.level == 1);
+        let is_torn = |line: usize| self.outline.lines[line].is_torn;
+        let next = headings.find(|next| next.level <= 2 && !is_torn(next.line));
+        match next.filter(|_| is_titled) {
+            Some(next) => {
+                let at = self.line_start(next.line);
+                let is_apart = next.line == 0 || self.is_blank_line(next.line - 1);
+                let gap = if is_apart { "" } else { eol };
+                self.spliced(at..at, &format!("{gap}## {CONTINUITY}{eol}{new}{eol}"))
+            }
+            None => {
+                let at = self.bytes.len();
+                let new = format!("{eol}## {CONTINUITY}{eol}{new}");
+                self.spliced(at..at, &self.on_own_line(at, &new))
+            }
+        }
     }
 
     /// The line before which something that belongs to a section is to be put: after its last line
     /// that is not blank, and never in a merge that nobody has finished. `None` where the section
-    /// is not there, or its heading stands in such a merge.
+    /// is not there, its heading stands in such a merge, or lies deeper than what is put into it, which
+    /// would take what follows out of its own section.
     fn end_of(&self, section: &str) -> Option<usize> {
-        let is_whole =
-            |heading: &usize| !self.outline.lines[self.outline.headings[*heading].line].is_torn;
-        let heading = self.outline.titled(section).find(is_whole)?;
+        let is_usable = |heading: &usize| {
+            let heading = &self.outline.headings[*heading];
+            !self.outline.lines[heading.line].is_torn && heading.level <= DEEPEST
+        };
+        let heading = self.outline.titled(section).find(is_usable)?;
         let body = self.outline.body(heading);
         let lines = &self.outline.lines;
         let torn = body.clone().find(|line| lines[*line].is_torn);
@@ -258,17 +270,6 @@ impl Notes {
             .rev()
             .find(|line| !self.is_blank_line(*line));
         Some(filled.map_or(body.start, |line| line + 1))
-    }
-
-    fn out_of_merge(&self, line: usize) -> usize {
-        let lines = &self.outline.lines;
-        if lines.get(line).is_none_or(|found| !found.is_torn) {
-            return line;
-        }
-        (0..line)
-            .rev()
-            .find(|line| !lines[*line].is_torn)
-            .map_or(0, |line| line + 1)
     }
 
     pub(super) fn line_start(&self, line: usize) -> usize {
@@ -363,9 +364,9 @@ mod tests {
     fn missing_sections_are_made_where_they_belong() {
         let made =
             read("# Mine\nwords\n## Other\n").with_decision(&decision("2026-01-01T00:00:00Z"));
-        let begins = "# Mine\n\n## Session Continuity\n\n### Decision Log\n#### 2026-01-01";
+        let begins = "# Mine\nwords\n\n## Session Continuity\n\n### Decision Log\n#### 2026-01-01";
         assert!(text(&made).starts_with(begins), "{}", text(&made));
-        assert!(text(&made).ends_with("1. one\n\nwords\n## Other\n"));
+        assert!(text(&made).ends_with("1. one\n\n## Other\n"));
         assert_eq!(made.decisions().len(), 1);
         let made = read("").with_active(Field::Bead, "bd-1");
         assert_eq!(made.active().bead.as_deref(), Some("bd-1"));
@@ -434,8 +435,58 @@ mod tests {
         assert_eq!(notes.decisions().len(), 1);
     }
 
+    /// Whether the lines of one document stand in another, in their order and each below the same
+    /// headings.
+    fn keeps_its_sections(before: &Notes, after: &Notes) -> bool {
+        fn placed(notes: &Notes) -> Vec<(Vec<String>, String)> {
+            let outline = &notes.outline;
+            let mut above: Vec<(u8, String)> = Vec::new();
+            let lines = (0..outline.lines.len()).map(|line| {
+                if let Some(own) = outline.headings.iter().find(|own| own.line == line) {
+                    above.retain(|(level, _)| *level < own.level);
+                    above.push((own.level, own.title.clone()));
+                }
+                let below = above.iter().map(|(_, title)| title.clone()).collect();
+                (below, outline.text(&notes.bytes, line).trim().to_owned())
+            });
+            lines.collect()
+        }
+        let after = placed(after);
+        let mut after = after.iter();
+        let before = placed(before);
+        let mut before = before.iter().filter(|(_, text)| !text.is_empty());
+        before.all(|line| after.any(|other| other == line))
+    }
+
+    /// LOA-FMT-1: what a person has written below the title stays below it, and is no part of ours.
+    #[test]
+    fn an_intro_and_its_list_stay_whole() {
+        let mine = "# My notes\n\nThis is an intro.\n- an item\n- another\n\n## Ideas\nlater\n";
+        let made = [Field::Bead, Field::Checkpoint, Field::Reasoning]
+            .into_iter()
+            .fold(read(mine), |notes, field| notes.with_active(field, "none"))
+            .with_decision(&decision("2026-01-02T00:00:00Z"));
+        let written = text(&made);
+        let (intro, rest) = mine.split_once("## Ideas").unwrap();
+        assert!(
+            written.starts_with(intro) && written.ends_with(rest),
+            "{written}"
+        );
+        assert!(keeps_its_sections(&read(mine), &made));
+        let short = read("# my notes\nhello\n").with_decision(&decision("2026-01-02T00:00:00Z"));
+        assert!(text(&short).starts_with("# my notes\nhello\n\n## Session Continuity\n"));
+        assert_eq!(
+            short.decisions()[0].written("\n"),
+            decision("2026-01-02T00:00:00Z").written("\n")
+        );
+    }
+
     const PIECES: &[&str] = &[
         "# Notes",
+        "- an item",
+        "#### Mine",
+        "##### Decision Log",
+        "#### Session Continuity",
         "## Session Continuity",
         "### Decision Log",
         "### Active Context",
@@ -481,7 +532,15 @@ mod tests {
             prop_assert!(put_in.is_some(), "{}", String::from_utf8_lossy(made.bytes()));
             let is_there = |notes: &Notes| notes.decisions().iter().any(|d| d.ts == "2026-01-02T00:00:00Z");
             prop_assert!(is_there(&made), "{}", String::from_utf8_lossy(made.bytes()));
+            prop_assert!(keeps_its_sections(&notes, &made), "{}", String::from_utf8_lossy(made.bytes()));
             let asked = notes.with_question("what now?");
+            prop_assert!(keeps_its_sections(&notes, &asked), "{}", String::from_utf8_lossy(asked.bytes()));
+            let active = [Field::Bead, Field::Checkpoint, Field::Reasoning];
+            let lacks = notes.active_lines().next().is_none();
+            if lacks {
+                let begun = active.into_iter().fold(notes.clone(), |notes, field| notes.with_active(field, "none"));
+                prop_assert!(keeps_its_sections(&notes, &begun), "{}", String::from_utf8_lossy(begun.bytes()));
+            }
             prop_assert!(inserted(&bytes, asked.bytes()).is_some());
             prop_assert!(asked.questions().contains(&"what now?".to_owned()) );
         }

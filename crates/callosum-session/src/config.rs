@@ -94,15 +94,25 @@ impl Default for Config {
 impl Config {
     /// Reads the settings. What cannot be understood has its default, and is among the faults.
     pub fn load(session: &Session<'_>) -> Result<Self, SessionError> {
-        let path = session.zones.real(session.disk, &session.zones.config())?;
+        let unusable = |what: &str| Self {
+            faults: vec![Fault {
+                line: 1,
+                what: format!("{what}, so every setting has its default"),
+            }],
+            ..Self::default()
+        };
         let disk = session.disk;
+        let path = match session.zones.real(disk, &session.zones.config()) {
+            Ok(path) => path,
+            Err(ZoneError::Outside { .. }) => {
+                return Ok(unusable("it is a link that leads out of the project"));
+            }
+            Err(error) => return Err(error.into()),
+        };
         if let Some(stat) = disk.stat(&path).map_err(ZoneError::from)?
-            && stat.kind == EntryKind::Other
+            && stat.kind != EntryKind::File
         {
-            let mut config = Self::default();
-            let what = "it is no file".to_owned();
-            config.faults.push(Fault { line: 1, what });
-            return Ok(config);
+            return Ok(unusable("it is no file"));
         }
         let there = disk.read_if_there(&path).map_err(ZoneError::from)?;
         let Some(bytes) = there else {

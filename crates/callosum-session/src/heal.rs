@@ -26,6 +26,8 @@ pub trait Past {
     fn file(&self, name: &str) -> Option<Vec<u8>>;
     /// The names of the files that were last committed in a folder, from the root.
     fn files(&self, folder: &str) -> Vec<String>;
+    /// The names of the files in a folder, from the root, that are not as they were last committed.
+    fn changed(&self, folder: &str) -> Vec<String>;
     /// The names of the files that were ever committed in a folder, from the root; `None` where that
     /// cannot be known.
     fn ever(&self, folder: &str) -> Option<Vec<String>>;
@@ -74,6 +76,15 @@ pub struct Healed {
     pub aside: Option<String>,
 }
 
+/// What git has said of a file already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    /// It is not as it was last committed.
+    Changed,
+    /// Git was not asked.
+    Nothing,
+}
+
 impl Session<'_> {
     /// What is missing, blank or broken, for where nothing can be written: none of it is made good.
     pub fn ailing(&self) -> Result<Vec<Healed>, SessionError> {
@@ -103,10 +114,47 @@ impl Held<'_> {
     /// Makes good what is missing, blank or broken, and says what was taken from where.
     pub fn heal(&self, past: &dyn Past) -> Result<Vec<Healed>, SessionError> {
         let mut healed = Vec::new();
-        healed.extend(self.heal_notes(past)?);
-        self.heal_beads(past, &mut healed)?;
-        healed.extend(self.rebuild_beads(past)?);
-        self.heal_decisions(&mut healed)?;
+        let mut steps: [&mut dyn FnMut(&mut Vec<Healed>) -> Result<(), SessionError>; 4] = [
+            &mut |healed| Ok(healed.extend(self.heal_notes(past)?)),
+            &mut |healed| self.heal_beads(past, healed),
+            &mut |healed| Ok(healed.extend(self.rebuild_beads(past)?)),
+            &mut |healed| self.heal_decisions(healed),
+        ];
+        for step in &mut steps {
+            match step(&mut healed) {
+                // What a link leads out of the project to is nobody's to heal, and the rest still is.
+                Err(SessionError::Zone(ZoneError::Outside { path })) => {
+                    let out = Healed {
+                        file: self.session.zones.named(&path),
+                        was: "a link that leads out of the project".to_owned(),
+                        from: Healer::Nobody,
+                        aside: None,
+                    };
+                    if !healed.contains(&out) {
+                        healed.push(out);
+                    }
+                }
+                other => other?,
+            }
+        }
+        Ok(healed)
+    }
+
+    /// Makes notes whole that end within a line, as a torn write leaves them, before something is
+    /// added to them. What notes of any other form lack is left to [`Held::heal`].
+    pub fn heal_torn_notes(&self, past: &dyn Past) -> Result<Vec<Healed>, SessionError> {
+        let mut healed = Vec::new();
+        let notes = match self.session.notes() {
+            Ok(Some(notes)) => notes,
+            Ok(None) | Err(SessionError::TooLarge { .. } | SessionError::NotFile { .. }) => {
+                return Ok(healed);
+            }
+            Err(error) => return Err(error),
+        };
+        if !notes.is_blank() && !notes.bytes().ends_with(b"\n") {
+            healed.extend(self.heal_notes(past)?);
+            self.heal_decisions(&mut healed)?;
+        }
         Ok(healed)
     }
 
@@ -241,6 +289,7 @@ impl Held<'_> {
         let session = &self.session;
         let folder = session.zones.real(session.disk, &session.zones.beads())?;
         let folder_name = session.zones.named(&session.zones.beads());
+        self.sweep_beads();
         let names = past.files(&folder_name);
         let is_new = session.disk.create_dir_all(&folder)?;
         let known = names
@@ -262,9 +311,18 @@ impl Held<'_> {
         known.dedup();
         let listing = session.beads().list(session.clock.now())?;
         let sound: HashSet<String> = listing.rows.into_iter().map(|row| row.id).collect();
+        let changed = past.changed(&folder_name).into_iter();
+        let changed: HashSet<BeadId> = changed
+            .filter_map(|name| BeadId::of_file(name.rsplit('/').next()?))
+            .collect();
         for id in known {
-            if !sound.contains(id.as_str()) {
-                healed.extend(self.heal_bead(&id, past)?);
+            let known = if changed.contains(&id) {
+                Known::Changed
+            } else {
+                Known::Nothing
+            };
+            if !sound.contains(id.as_str()) || known == Known::Changed {
+                healed.extend(self.heal_bead(&id, past, known)?);
             }
         }
         Ok(())
@@ -275,7 +333,7 @@ impl Held<'_> {
         let notes = self.session.notes()?;
         let id = notes.and_then(|notes| BeadId::new(&notes.active().bead?));
         let Some(id) = id else { return Ok(None) };
-        let healed = self.heal_bead(&id, past)?;
+        let healed = self.heal_bead(&id, past, Known::Nothing)?;
         if healed.as_ref().is_none_or(|one| one.from != Healer::Nobody) {
             return Ok(healed);
         }
@@ -283,20 +341,41 @@ impl Held<'_> {
         Ok(rebuilt.into_iter().next().or(healed))
     }
 
-    fn heal_bead(&self, id: &BeadId, past: &dyn Past) -> Result<Option<Healed>, SessionError> {
+    fn heal_bead(
+        &self,
+        id: &BeadId,
+        past: &dyn Past,
+        known: Known,
+    ) -> Result<Option<Healed>, SessionError> {
         let session = &self.session;
         let folder = session.zones.named(&session.zones.beads());
-        let was = match session.beads().sheet(id) {
-            Ok(Some(_)) | Err(ReadError::Zone(ZoneError::Outside { .. })) => return Ok(None),
-            Ok(None) => "missing".to_owned(),
-            Err(ReadError::Zone(error)) => return Err(error.into()),
-            Err(error) => format!("broken: {error}"),
-        };
         let file = format!("{folder}/{}", id.file());
-        let text = past
-            .file(&file)
-            .and_then(|bytes| String::from_utf8(bytes).ok());
-        let sound = text.filter(|text| Sheet::read(text).is_ok());
+        let there = session.beads().sheet(id);
+        if matches!(there, Err(ReadError::Zone(ZoneError::Outside { .. }))) {
+            return Ok(None);
+        }
+        let committed = || {
+            let bytes = past.file(&file)?;
+            let text = String::from_utf8(bytes).ok()?;
+            Sheet::read(&text).is_ok().then_some(text)
+        };
+        let (was, sound) = match there {
+            // What a crash leaves of a file is often still a file of its form.
+            Ok(Some(sheet)) => {
+                let is_suspect = known == Known::Changed || !sheet.text().ends_with('\n');
+                let whole = is_suspect.then(committed).flatten();
+                let cut = |whole: &String| {
+                    whole.len() > sheet.text().len() && whole.starts_with(sheet.text())
+                };
+                match whole.filter(cut) {
+                    Some(whole) => ("cut short".to_owned(), Some(whole)),
+                    None => return Ok(None),
+                }
+            }
+            Ok(None) => ("missing".to_owned(), committed()),
+            Err(ReadError::Zone(error)) => return Err(error.into()),
+            Err(error) => (format!("broken: {error}"), committed()),
+        };
         let path = session.beads().path(id)?;
         let (from, aside) = match sound {
             Some(text) => {
@@ -309,6 +388,14 @@ impl Held<'_> {
                 (Healer::Git, aside)
             }
             None => (Healer::Nobody, None),
+        };
+        let was = match from {
+            Healer::Git => match self.refill_bead(id)? {
+                0 => was,
+                1 => format!("{was} (1 decision came back from the trajectory)"),
+                many => format!("{was} ({many} decisions came back from the trajectory)"),
+            },
+            _ => was,
         };
         Ok(Some(Healed {
             file,
@@ -369,6 +456,10 @@ mod tests {
         fn files(&self, folder: &str) -> Vec<String> {
             let all = self.0.keys().filter(|name| name.starts_with(folder));
             all.map(|name| (*name).to_owned()).collect()
+        }
+
+        fn changed(&self, folder: &str) -> Vec<String> {
+            self.files(folder)
         }
 
         fn ever(&self, folder: &str) -> Option<Vec<String>> {
@@ -492,5 +583,71 @@ mod tests {
         );
         assert_eq!(files[1].1, "# mine\n\0\0");
         assert_eq!(files[4].1, "- x\n");
+    }
+
+    /// LOA-HEAL-1: a bead that was cut is healed wherever it was cut, and one that a person changed is
+    /// not; what the trajectory knows of it and was never committed comes back.
+    #[test]
+    fn a_bead_is_healed_wherever_it_was_cut() {
+        let whole = "id: bd-1\ntitle: Work\nstatus: open\ndecisions: []\nnext_steps:\n  - go on\n";
+        let past = [
+            ("loa-grimoire/NOTES.md", TEMPLATE),
+            (".beads/bd-1.yaml", whole),
+        ];
+        let record = r#"{"ts":"2026-01-01T00:00:00Z","agent":"a","phase":"cite","decision":"2026-01-01T00:00:00Z","claim":"Use one","bead_id":"bd-1","grounding":"none"}"#;
+        let trajectory = "loa-grimoire/a2a/trajectory/implementing-tasks-2026-01-01.jsonl";
+        for cut in 0..whole.len() {
+            let (said, files) = heal(
+                &[
+                    ("loa-grimoire/NOTES.md", TEMPLATE),
+                    (".beads/bd-1.yaml", &whole[..cut]),
+                    (trajectory, record),
+                ],
+                &past,
+            );
+            let bead = &files
+                .iter()
+                .find(|(name, _)| name == ".beads/bd-1.yaml")
+                .unwrap()
+                .1;
+            assert!(
+                bead.contains("  - go on\n") && bead.contains("Use one"),
+                "{cut}: {bead}"
+            );
+            assert!(
+                said[0].starts_with(".beads/bd-1.yaml ") && said[0].ends_with(" git"),
+                "{said:?}"
+            );
+            assert!(
+                said[0].contains("(1 decision came back from the trajectory)"),
+                "{said:?}"
+            );
+        }
+        let changed = whole.replace("go on", "go");
+        let (said, _) = heal(
+            &[
+                ("loa-grimoire/NOTES.md", TEMPLATE),
+                (".beads/bd-1.yaml", &changed),
+            ],
+            &past,
+        );
+        assert_eq!(said, [""; 0]);
+    }
+
+    /// LOA-HEAL-1: what a killed process left of a bead that it was writing goes; a person's file of
+    /// another name stays.
+    #[test]
+    fn what_a_killed_process_left_is_swept() {
+        let left = [
+            ("loa-grimoire/NOTES.md", TEMPLATE),
+            (".beads/.bd-1.yaml.4194305-7.tmp", "id: b"),
+            (".beads/.mine.4194305-7.tmp", "x"),
+        ];
+        let (_, files) = heal(&left, &[]);
+        let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(
+            names,
+            ["loa-grimoire/NOTES.md", ".beads/.mine.4194305-7.tmp"]
+        );
     }
 }

@@ -4,12 +4,15 @@
 //! Decisions, test scenarios and hand-offs come back as they were recorded, the title where the notes have
 //! it. What no record holds is not invented: it is left out, and named.
 
-use std::{collections::BTreeSet, fmt::Write as _};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
 
 use serde_json::{Map, Value};
 
 use crate::{
-    bead::{BeadId, Sheet},
+    bead::{Bead, BeadId, Sheet},
     decide::bead_item,
     heal::{Healed, Healer, Past},
     recorded::decided,
@@ -156,6 +159,45 @@ impl Held<'_> {
             from: Healer::Trajectory,
             aside: None,
         }))
+    }
+
+    /// Puts into a bead what trajectories know of its decisions and it does not have, and says how many
+    /// there were. Of several records of a decision, the last counts.
+    pub(crate) fn refill_bead(&self, id: &BeadId) -> Result<usize, SessionError> {
+        let session = &self.session;
+        let sheet = session.bead(id)?;
+        let there = Bead::of(sheet.members()).decisions.into_iter();
+        let there: BTreeSet<String> = there.map(|made| made.ts).collect();
+        let mut lost: BTreeMap<String, Vec<BeadChange>> = BTreeMap::new();
+        for day in day_files(session.disk, session.zones)? {
+            let bytes = said_in(session.disk, &day)?.unwrap_or_default();
+            if day.is_archived || !beads_in(&bytes).contains(id) {
+                continue;
+            }
+            for record in records(&bytes).records {
+                let ts = record.text("decision");
+                let is_lost = record.phase() == "cite"
+                    && record.text("bead_id") == id.as_str()
+                    && !there.contains(ts);
+                let changes = if is_lost {
+                    told_by(&record, "")
+                } else {
+                    Vec::new()
+                };
+                if !changes.is_empty() {
+                    lost.insert(ts.to_owned(), changes);
+                }
+            }
+        }
+        let mut made = sheet.clone();
+        for change in lost.values().flatten() {
+            made = change.made(&made).map_err(|source| SessionError::Bead {
+                id: id.to_string(),
+                source,
+            })?;
+        }
+        self.write_if_changed(&session.beads().path(id)?, made.text().as_bytes())?;
+        Ok(lost.len())
     }
 
     /// The title that the notes have of the bead, where it is the current one.

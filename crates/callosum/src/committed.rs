@@ -69,6 +69,22 @@ impl Past for Committed<'_> {
         names_in(&printed)
     }
 
+    fn changed(&self, folder: &str) -> Vec<String> {
+        let asked = [
+            "diff",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-renames",
+            "--relative",
+            "--name-only",
+            "-z",
+            "HEAD",
+            "--",
+            folder,
+        ];
+        names_in(&self.git(&asked).unwrap_or_default())
+    }
+
     fn ever(&self, folder: &str) -> Option<Vec<String>> {
         let asked = [
             "log",

@@ -1,6 +1,9 @@
 //! [`Notes`]: the document, read.
 
-use std::{collections::HashSet, ops::Range};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
 
 use super::{decision::Decision, outline::Outline};
 
@@ -238,6 +241,39 @@ impl Notes {
         entries
     }
 
+    /// Entries of a Decision Log that are written like decisions and are read as none, or as another
+    /// one's, each with the line of its heading, counted from 0.
+    fn odd_entries(&self) -> Vec<(usize, String)> {
+        let mut lines_of: HashMap<String, usize> = HashMap::new();
+        let mut odd = Vec::new();
+        for (heading, lines) in self.entries() {
+            let line = self.outline.headings[heading].line;
+            let Some(decision) = self.decision(heading, lines.clone()) else {
+                let is_decision = |line: usize| {
+                    let text = self.outline.text(&self.bytes, line);
+                    text.trim_start().starts_with("**Decision")
+                };
+                if lines.into_iter().any(is_decision) {
+                    let what = "a decision whose heading is no time and title, as in `#### \
+                                2026-01-02T03:04:05Z - Title`, is not read";
+                    odd.push((line, what.to_owned()));
+                }
+                continue;
+            };
+            if let Some(known) = lines_of.get(&decision.ts) {
+                let what = format!(
+                    "a second decision of {}; the first is in line {}",
+                    decision.ts,
+                    known + 1
+                );
+                odd.push((line, what));
+            } else {
+                lines_of.insert(decision.ts, line);
+            }
+        }
+        odd
+    }
+
     fn decision(&self, heading: usize, lines: Range<usize>) -> Option<Decision> {
         let heading = &self.outline.headings[heading];
         let texts: Vec<_> = lines
@@ -373,6 +409,18 @@ impl Notes {
                     format!("a second section `{title}`; the first is in line {known}"),
                 );
             }
+        }
+        let stumps = self.outline.lines.iter().enumerate().filter(|(_, line)| {
+            let text = self.bytes[line.at.clone()].trim_ascii();
+            let is_open = text.starts_with(b"**") && !text[2..].windows(2).any(|two| two == b"**");
+            line.is_text && is_open
+        });
+        let stumps: Vec<usize> = stumps.map(|(line, _)| line).take(MOST_FAULTS).collect();
+        for line in stumps {
+            fault(line, "a field that breaks off".to_owned());
+        }
+        for (line, what) in self.odd_entries().into_iter().take(MOST_FAULTS) {
+            fault(line, what);
         }
         for decision in self
             .decisions()

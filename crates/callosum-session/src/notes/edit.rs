@@ -360,6 +360,29 @@ mod tests {
         assert_eq!(two.faults(), []);
     }
 
+    /// LOA-FMT-1: what is written like a decision and is not read as one is named with its line.
+    #[test]
+    fn entries_that_are_not_read_are_named() {
+        let ts = "2026-01-01T00:00:00Z";
+        let notes = format!(
+            "### Decision Log\n#### not a time\n**Decision**: x\n#### {ts} - A\n**Decision**: a\n\
+             #### {ts} - B\n**Decisi\n#### Ideas\nwords\n"
+        );
+        let faults = read(&notes).faults();
+        let named = |line: usize, what: &str| {
+            faults
+                .iter()
+                .any(|fault| fault.line == line && fault.what.contains(what))
+        };
+        assert!(named(2, "is not read"), "{faults:?}");
+        assert!(named(
+            6,
+            "a second decision of 2026-01-01T00:00:00Z; the first is in line 4"
+        ));
+        assert!(named(7, "a field that breaks off"));
+        assert!(!faults.iter().any(|fault| fault.line >= 8));
+    }
+
     #[test]
     fn missing_sections_are_made_where_they_belong() {
         let made =

@@ -191,6 +191,9 @@ impl<'s> Session<'s> {
             _lock: lock,
         };
         held.mended = held.mend()?;
+        if held.mended.is_some() {
+            held.sweep_beads();
+        }
         Ok(held)
     }
 
@@ -250,6 +253,16 @@ impl Held<'_> {
         Ok(Written {
             trajectory: format!("{}:{line}", session.zones.named(&file)),
         })
+    }
+
+    /// Removes what killed processes left of beads that they were writing. Costs the listing of the
+    /// folder. Where it cannot be removed, it is in nobody's way.
+    pub(crate) fn sweep_beads(&self) {
+        let session = &self.session;
+        if let Ok(folder) = session.zones.real(session.disk, &session.zones.beads()) {
+            let ours = |name: &str| BeadId::of_file(name).is_some();
+            drop(session.disk.sweep_new_files(&folder, ours));
+        }
     }
 
     fn mend(&self) -> Result<Option<Mended>, SessionError> {

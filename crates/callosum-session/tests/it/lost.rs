@@ -24,6 +24,10 @@ impl Past for Nothing {
         Vec::new()
     }
 
+    fn changed(&self, _: &str) -> Vec<String> {
+        Vec::new()
+    }
+
     fn ever(&self, _: &str) -> Option<Vec<String>> {
         Some(Vec::new())
     }
@@ -41,6 +45,10 @@ impl Past for Deleted {
         Vec::new()
     }
 
+    fn changed(&self, _: &str) -> Vec<String> {
+        Vec::new()
+    }
+
     fn ever(&self, _: &str) -> Option<Vec<String>> {
         Some(vec![".beads/bd-1.yaml".to_owned()])
     }
@@ -55,6 +63,10 @@ impl Past for Unknown {
     }
 
     fn files(&self, _: &str) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn changed(&self, _: &str) -> Vec<String> {
         Vec::new()
     }
 

@@ -252,6 +252,62 @@ fn a_refused_clear_passes_by_the_way_that_it_names() {
     env.run(["session", "check"]).success();
 }
 
+/// LOA-HEAL-1: settings that are no file have their defaults, which is said, and heal ends with 0
+/// whatever leads out of the project.
+#[test]
+fn settings_that_are_no_file_and_links_out_stop_nothing() {
+    let env = project();
+    std::fs::create_dir(env.project().join(".loa.config.yaml")).unwrap();
+    for command in ["recover", "check", "handoff", "heal", "status"] {
+        env.run(["session", command]).success();
+    }
+    let named =
+        "not understood: .loa.config.yaml:1: it is no file, so every setting has its default";
+    let status = env.run(["session", "status"]).success().stdout;
+    assert!(status.contains(named), "{status}");
+    let env = project();
+    let outside = env.home().join("outside");
+    std::fs::create_dir_all(&outside).unwrap();
+    std::fs::create_dir_all(env.project().join("loa-grimoire")).unwrap();
+    std::os::unix::fs::symlink(&outside, env.project().join("loa-grimoire/a2a")).unwrap();
+    let healed = env.run(["session", "heal"]).success();
+    assert!(
+        healed.stdout.contains("link that leads out"),
+        "{}",
+        healed.stdout
+    );
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
+}
+
+/// LOA-HEAL-1: what a torn write left of a decision is made whole before another is added.
+#[test]
+fn a_decision_after_a_torn_write_leaves_no_stump() {
+    let env = project();
+    env.write("src/old.rs", "fn old_name() {}\n");
+    env.run([
+        "session",
+        "decide",
+        "Keep the name",
+        "--cite",
+        "src/old.rs:1",
+    ])
+    .success();
+    let notes = env.read("loa-grimoire/NOTES.md");
+    let cut = notes.find("**Evid").unwrap() + "**Evid".len();
+    env.write("loa-grimoire/NOTES.md", &notes[..cut]);
+    let torn = env.run(["session", "status"]).success().stdout;
+    assert!(torn.contains("a field that breaks off"), "{torn}");
+    env.run(["session", "decide", "Go on"]).success();
+    let notes = env.read("loa-grimoire/NOTES.md");
+    assert!(
+        notes.contains("- `fn old_name() {}` [${PROJECT_ROOT}/src/old.rs:1]\n"),
+        "{notes}"
+    );
+    assert!(!notes.contains("**Evid\n"), "{notes}");
+    let status = env.run(["session", "status"]).success().stdout;
+    assert!(!status.contains("breaks off"), "{status}");
+}
+
 /// LOA-CHK-1: the checkpoint blocks by its exit code, names its seven steps, and is quiet where the
 /// project says so; the hand-off begins a new count, and recovery fits its budget.
 #[test]

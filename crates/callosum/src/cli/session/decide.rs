@@ -158,6 +158,7 @@ pub(crate) fn decide(
     let session = session(context, &zones, agent);
     let held = session.hold().map_err(|error| super::explain(&error))?;
     tell_mended(context, &held);
+    heal::heal_torn_notes(context, &held)?;
     if new.bead.is_none() {
         heal::heal_current_bead(context, &held)?;
     }

@@ -12,7 +12,7 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{explain, session, tell_mended, zones};
+use super::{explain, session, tell_faults, tell_mended, zones};
 use crate::{cli::context::Context, committed::Committed, ui::CommandError};
 
 /// How long git may take to show a file.
@@ -114,13 +114,28 @@ pub(super) fn heal_current_bead(context: &Context, held: &Held<'_>) -> Result<()
     let healed = held
         .heal_current_bead(&committed(context))
         .map_err(|error| explain(&error))?;
-    let Some(healed) = healed.filter(|healed| healed.from != Healer::Nobody) else {
-        return Ok(());
-    };
-    held.note_healed(std::slice::from_ref(&healed))
+    tell_healed(context, held, healed.into_iter().collect())
+}
+
+/// Makes notes good that a torn write has left, before something is added to them, and says so.
+pub(super) fn heal_torn_notes(context: &Context, held: &Held<'_>) -> Result<(), CommandError> {
+    let healed = held
+        .heal_torn_notes(&committed(context))
         .map_err(|error| explain(&error))?;
-    let line = HealedOutput::of(healed).line();
-    context.ui.say(&harmless(line.trim_end()));
+    tell_healed(context, held, healed)
+}
+
+fn tell_healed(
+    context: &Context,
+    held: &Held<'_>,
+    mut healed: Vec<Healed>,
+) -> Result<(), CommandError> {
+    healed.retain(|healed| healed.from != Healer::Nobody);
+    held.note_healed(&healed).map_err(|error| explain(&error))?;
+    for healed in healed {
+        let line = HealedOutput::of(healed).line();
+        context.ui.say(&harmless(line.trim_end()));
+    }
     Ok(())
 }
 
@@ -129,10 +144,14 @@ pub(super) fn run(context: &Context, _: &HealArgs) -> Result<(), CommandError> {
     let session = session(context, &zones, Agent::default());
     let held = match session.hold() {
         Ok(held) => held,
-        Err(error @ SessionError::Zone(ZoneError::Disk(_))) => {
+        Err(error @ SessionError::Zone(_)) => {
             let what = format!("nothing can be healed here: {}", explain(&error).one_line());
             context.ui.warn(&what, None);
-            let ailing = session.ailing().map_err(|error| explain(&error))?;
+            let ailing = match session.ailing() {
+                // It has been said already.
+                Err(SessionError::Zone(ZoneError::Outside { .. })) => Vec::new(),
+                ailing => ailing.map_err(|error| explain(&error))?,
+            };
             return tell(context, ailing, Pruned::default());
         }
         Err(error) => return Err(explain(&error)),
@@ -141,11 +160,18 @@ pub(super) fn run(context: &Context, _: &HealArgs) -> Result<(), CommandError> {
     let healed = held
         .heal(&committed(context))
         .map_err(|error| explain(&error))?;
-    held.note_healed(&healed).map_err(|error| explain(&error))?;
     let config = Config::load(&session).map_err(|error| explain(&error))?;
-    let pruned = held
-        .prune(&config.retention)
-        .map_err(|error| explain(&error))?;
+    tell_faults(context, &config);
+    let kept = held
+        .note_healed(&healed)
+        .and_then(|()| held.prune(&config.retention));
+    let pruned = match kept {
+        Err(SessionError::Zone(error @ ZoneError::Outside { .. })) => {
+            context.ui.warn(&harmless(&error.to_string()), None);
+            Pruned::default()
+        }
+        kept => kept.map_err(|error| explain(&error))?,
+    };
     tell(context, healed, pruned)
 }
 

@@ -114,30 +114,36 @@ impl Held<'_> {
     /// Makes good what is missing, blank or broken, and says what was taken from where.
     pub fn heal(&self, past: &dyn Past) -> Result<Vec<Healed>, SessionError> {
         let mut healed = Vec::new();
-        let mut steps: [&mut dyn FnMut(&mut Vec<Healed>) -> Result<(), SessionError>; 4] = [
-            &mut |healed| Ok(healed.extend(self.heal_notes(past)?)),
-            &mut |healed| self.heal_beads(past, healed),
-            &mut |healed| Ok(healed.extend(self.rebuild_beads(past)?)),
-            &mut |healed| self.heal_decisions(healed),
-        ];
-        for step in &mut steps {
-            match step(&mut healed) {
-                // What a link leads out of the project to is nobody's to heal, and the rest still is.
-                Err(SessionError::Zone(ZoneError::Outside { path })) => {
-                    let out = Healed {
-                        file: self.session.zones.named(&path),
-                        was: "a link that leads out of the project".to_owned(),
-                        from: Healer::Nobody,
-                        aside: None,
-                    };
-                    if !healed.contains(&out) {
-                        healed.push(out);
-                    }
-                }
-                other => other?,
-            }
-        }
+        let notes = self.heal_notes(past).map(|one| healed.extend(one));
+        self.past_links(notes, &mut healed)?;
+        let beads = self.heal_beads(past, &mut healed);
+        self.past_links(beads, &mut healed)?;
+        let rebuilt = self.rebuild_beads(past).map(|all| healed.extend(all));
+        self.past_links(rebuilt, &mut healed)?;
+        let decisions = self.heal_decisions(&mut healed);
+        self.past_links(decisions, &mut healed)?;
         Ok(healed)
+    }
+
+    /// Goes on where a link leads out of the project: what stands there is nobody's to heal.
+    fn past_links(
+        &self,
+        step: Result<(), SessionError>,
+        healed: &mut Vec<Healed>,
+    ) -> Result<(), SessionError> {
+        let Err(SessionError::Zone(ZoneError::Outside { path })) = step else {
+            return step;
+        };
+        let out = Healed {
+            file: self.session.zones.named(&path),
+            was: "a link that leads out of the project".to_owned(),
+            from: Healer::Nobody,
+            aside: None,
+        };
+        if !healed.contains(&out) {
+            healed.push(out);
+        }
+        Ok(())
     }
 
     /// Makes notes whole that end within a line, as a torn write leaves them, before something is

@@ -226,19 +226,15 @@ impl Notes {
         let is_titled = headings.next().is_some_and(|first| first.level == 1);
         let is_torn = |line: usize| self.outline.lines[line].is_torn;
         let next = headings.find(|next| next.level <= 2 && !is_torn(next.line));
-        match next.filter(|_| is_titled) {
-            Some(next) => {
-                let at = self.line_start(next.line);
-                let is_apart = next.line == 0 || self.is_blank_line(next.line - 1);
-                let gap = if is_apart { "" } else { eol };
-                self.spliced(at..at, &format!("{gap}## {CONTINUITY}{eol}{new}{eol}"))
-            }
-            None => {
-                let at = self.bytes.len();
-                let new = format!("{eol}## {CONTINUITY}{eol}{new}");
-                self.spliced(at..at, &self.on_own_line(at, &new))
-            }
+        if let Some(next) = next.filter(|_| is_titled) {
+            let at = self.line_start(next.line);
+            let is_apart = next.line == 0 || self.is_blank_line(next.line - 1);
+            let gap = if is_apart { "" } else { eol };
+            return self.spliced(at..at, &format!("{gap}## {CONTINUITY}{eol}{new}{eol}"));
         }
+        let at = self.bytes.len();
+        let new = format!("{eol}## {CONTINUITY}{eol}{new}");
+        self.spliced(at..at, &self.on_own_line(at, &new))
     }
 
     /// The line before which something that belongs to a section is to be put: after its last line

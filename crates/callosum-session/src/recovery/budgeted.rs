@@ -5,7 +5,12 @@ use std::fmt::Write as _;
 use callosum_evidence::tokens::estimate;
 
 use super::recollection::{Recollected, Recollection, Trust};
-use crate::{evidence::Evidence, notes::Decision, pickup::Waiting, statement::one_line};
+use crate::{
+    evidence::Evidence,
+    notes::Decision,
+    pickup::Waiting,
+    statement::{one_line, title_of},
+};
 
 /// So many decisions are told at level 1 (Seed LOA §4.1).
 const LAST_DECISIONS: usize = 3;
@@ -16,7 +21,11 @@ pub fn level_1(recollection: &Recollection, budget: u64) -> String {
     let mut records = Vec::new();
     if let Some((id, bead)) = &recollection.bead {
         records.push(match bead {
-            Some(bead) => one_line(&format!("Bead: {id} {} ({})", bead.title, bead.status)),
+            // A title that does not fit must not take the bead's id with it.
+            Some(bead) => {
+                let title = title_of(&one_line(&bead.title));
+                one_line(&format!("Bead: {id} {title} ({})", bead.status))
+            }
             None => one_line(&format!("Bead: {id} (its file cannot be read)")),
         });
     }
@@ -197,6 +206,18 @@ mod tests {
         assert_eq!(level_1(&recollection(), 60).lines().last(), Some("+2 more"));
         assert_eq!(level_1(&Recollection::default(), 100), "");
         assert_eq!(level_1(&recollection(), 0), "");
+    }
+
+    /// LOA-REC-1: however long a bead's title is, level 1 names the bead.
+    #[test]
+    fn a_long_title_is_cut_and_the_bead_still_named() {
+        let mut state = recollection();
+        if let Some((_, Some(bead))) = &mut state.bead {
+            bead.title = "word ".repeat(80);
+        }
+        let told = level_1(&state, 100);
+        assert!(told.starts_with("Bead: bd-x7y8 word word"), "{told}");
+        assert!(told.contains("word… (in_progress)\n"), "{told}");
     }
 
     /// LOA-REC-1: what is left out is counted, also what was never looked at.

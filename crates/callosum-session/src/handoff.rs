@@ -155,7 +155,9 @@ impl Held<'_> {
             "grounding_ratio": ratio,
         });
         let mut changes = vec![NoteChange::Checkpoint(ts.clone())];
-        changes.extend(reasoning.map(NoteChange::Reasoning));
+        // What is meant for one agent is told to it when it begins, and is no next step of the others.
+        let for_all = reasoning.filter(|_| new.to.is_none());
+        changes.extend(for_all.map(NoteChange::Reasoning));
         let written = self.commit(&Intent {
             format: 1,
             agent: agent.to_string(),

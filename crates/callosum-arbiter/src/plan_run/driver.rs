@@ -225,7 +225,7 @@ struct Driver<'scope, 'env, 'a: 'env> {
     events: Receiver<Event>,
 }
 
-impl<'scope, 'env, 'a: 'env> Driver<'scope, 'env, 'a> {
+impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
     fn begin(&mut self, is_resumed: bool) -> Result<(), RunError> {
         if !is_resumed {
             return Ok(());
@@ -387,7 +387,7 @@ impl<'scope, 'env, 'a: 'env> Driver<'scope, 'env, 'a> {
                     ruled.ruling = RulingWord::Denied;
                     let failure = unprovided(call.capability());
                     records.push(RunRecord::Ruled(ruled));
-                    records.push(RunRecord::Answered(self.refused(key, &failure)));
+                    records.push(RunRecord::Answered(Self::refused(key, &failure)));
                     return Ok(());
                 };
                 ruled.sensitivity = Some(call.sensitivity());
@@ -404,7 +404,7 @@ impl<'scope, 'env, 'a: 'env> Driver<'scope, 'env, 'a> {
                 ruled.ruling = RulingWord::Denied;
                 records.push(RunRecord::Ruled(ruled));
                 let failure = denial.to_failure();
-                records.push(RunRecord::Answered(self.refused(key, &failure)));
+                records.push(RunRecord::Answered(Self::refused(key, &failure)));
             }
         }
         Ok(())
@@ -453,7 +453,7 @@ impl<'scope, 'env, 'a: 'env> Driver<'scope, 'env, 'a> {
         })
     }
 
-    fn refused(&self, key: CallKey, failure: &Failure) -> Answered {
+    fn refused(key: CallKey, failure: &Failure) -> Answered {
         Answered {
             key,
             answer: Answer::of_failure(KeptFailure::of(failure)),
@@ -616,9 +616,8 @@ impl<'scope, 'env, 'a: 'env> Driver<'scope, 'env, 'a> {
         let end = match (result, result_of(self.means.answers, &answer)?) {
             (_, Ok(value)) => RunEnd::Completed(value),
             // It knows where it happened.
-            (Err(failure), _) => RunEnd::Failed(failure),
-            // A value that can't be kept.
-            (Ok(_), Err(failure)) => RunEnd::Failed(failure),
+            // Its own failure, or a value that can't be kept.
+            (Err(failure), _) | (Ok(_), Err(failure)) => RunEnd::Failed(failure),
         };
         let ended = Ended {
             outcome: match end {

@@ -94,12 +94,12 @@ pub fn tree_of(state: &RunState, tasks: &[DelegatedTask], is_running: bool) -> A
 fn add_step(root: &mut ActionNode, step: &StepRecord, attempts: &mut BTreeMap<Vec<String>, u32>) {
     let ended_before = step.attempt.filter(|_| step.change == "retrying");
     if let Some(attempt) = ended_before {
-        step_node(root, &names(&step.path, attempts)).standing = "failed".to_owned();
+        "failed".clone_into(&mut step_node(root, &names(&step.path, attempts)).standing);
         attempts.insert(step.path.clone(), attempt);
     }
     let node = step_node(root, &names(&step.path, attempts));
     match step.change.as_str() {
-        "started" | "retrying" => node.standing = "running".to_owned(),
+        "started" | "retrying" => "running".clone_into(&mut node.standing),
         "checkpoint" => node.children.push(ActionNode {
             kind: ActionKind::Checkpoint,
             name: step.what.clone().unwrap_or_default(),
@@ -109,7 +109,7 @@ fn add_step(root: &mut ActionNode, step: &StepRecord, attempts: &mut BTreeMap<Ve
             children: Vec::new(),
         }),
         change => {
-            node.standing = change.to_owned();
+            change.clone_into(&mut node.standing);
             node.detail.clone_from(&step.what);
         }
     }

@@ -302,7 +302,7 @@ fn a_run_is_cancelled_by_another_process() {
         thread::sleep(Duration::from_millis(20));
     };
     env.run(["plan", "cancel", &run]).success();
-    drop(child.wait().unwrap());
+    child.wait().unwrap();
     let shown = env.run(["plan", "show", &run, "--json"]).success().json();
     assert_eq!(shown["standing"], "cancelled");
     env.run(["plan", "cancel", &run]).success();

@@ -21,11 +21,10 @@ pub(crate) fn planned(context: &Context, wanted: Wanted) -> Result<Entry, Comman
     let Some(task) = report.tasks.first() else {
         return Err(CommandError::new(Exit::Internal, "nothing came of it"));
     };
-    match &task.status {
-        TaskStatus::Committed { entry, .. } => Ok((**entry).clone()),
-        _ => {
-            let (error, details) = telling::failure(task, "");
-            Err(details.lines().fold(error, CommandError::cause))
-        }
+    if let TaskStatus::Committed { entry, .. } = &task.status {
+        Ok((**entry).clone())
+    } else {
+        let (error, details) = telling::failure(task, "");
+        Err(details.lines().fold(error, CommandError::cause))
     }
 }

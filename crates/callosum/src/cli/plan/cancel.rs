@@ -53,21 +53,20 @@ pub(super) fn run(context: &Context, args: &CancelArgs) -> Result<(), CommandErr
         thread::sleep(Duration::from_millis(50));
     };
     let state = run_of(context, run.as_str())?;
-    let outcome = match state.ended() {
-        Some(ended) => ended.outcome,
-        None => {
-            let ledger = store::open(context)?;
-            let records = [
-                RunRecord::CancelAsked,
-                RunRecord::Ended(Ended {
-                    outcome: OutcomeWord::Cancelled,
-                    answer: Answer::nothing(),
-                }),
-            ];
-            let told = ledger.tell(&run, &records);
-            told.map_err(|error| store::unwritten(&error))?;
-            OutcomeWord::Cancelled
-        }
+    let outcome = if let Some(ended) = state.ended() {
+        ended.outcome
+    } else {
+        let ledger = store::open(context)?;
+        let records = [
+            RunRecord::CancelAsked,
+            RunRecord::Ended(Ended {
+                outcome: OutcomeWord::Cancelled,
+                answer: Answer::nothing(),
+            }),
+        ];
+        let told = ledger.tell(&run, &records);
+        told.map_err(|error| store::unwritten(&error))?;
+        OutcomeWord::Cancelled
     };
     lock.end();
     if outcome == OutcomeWord::Cancelled {

@@ -142,7 +142,6 @@ pub(super) fn carry_on(context: &Context, taken: Taken) -> Result<(), CommandErr
         done.cancel();
         ended
     });
-    drop(shown);
     let ended = ended.map_err(|error| broken_off(&run, &error))?;
     if matches!(
         ended,

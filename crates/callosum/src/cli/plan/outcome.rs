@@ -128,7 +128,7 @@ pub(super) fn tell(
     };
     match end {
         RunEnd::Completed(value) => {
-            output.outcome = "completed".to_owned();
+            "completed".clone_into(&mut output.outcome);
             output.value = Some(value.to_string());
             if ui.json {
                 return ui.json_data(&output);
@@ -137,7 +137,7 @@ pub(super) fn tell(
             ui.foreign(&format!("{value}\n"))
         }
         RunEnd::Failed(failure) => {
-            output.outcome = "failed".to_owned();
+            "failed".clone_into(&mut output.outcome);
             let place = failure.span.map(|span| source.line_and_column(span));
             output.error = Some(RunFailureOutput {
                 kind: failure.kind.to_string(),
@@ -157,7 +157,7 @@ pub(super) fn tell(
             )
         }
         RunEnd::Cancelled => {
-            output.outcome = "cancelled".to_owned();
+            "cancelled".clone_into(&mut output.outcome);
             if ui.json {
                 ui.json_data(&output)?;
                 return Err(CommandError::told(Exit::No));
@@ -168,7 +168,7 @@ pub(super) fn tell(
             ))
         }
         RunEnd::Stopped => {
-            output.outcome = "stopped".to_owned();
+            "stopped".clone_into(&mut output.outcome);
             if ui.json {
                 ui.json_data(&output)?;
                 return Err(CommandError::told(Exit::Interrupted));
@@ -181,7 +181,7 @@ pub(super) fn tell(
             )
         }
         RunEnd::Paused(keys) => {
-            output.outcome = "waiting".to_owned();
+            "waiting".clone_into(&mut output.outcome);
             let state = run_of(context, run.as_str())?;
             let calls = keys.iter().filter_map(|key| state.call(*key));
             output.waits_for = calls.map(WaitingOutput::of).collect();

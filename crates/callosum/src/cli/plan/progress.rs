@@ -43,15 +43,15 @@ impl RunWatch for Shown {
                 let name = on_one_line(name);
                 let what = step.what.as_deref().unwrap_or_default();
                 match (step.change.as_str(), step.attempt) {
-                    ("started", _) => self.line(depth, &format!("{name}")),
+                    ("started", _) => self.line(depth, &name.clone()),
                     ("retrying", Some(attempt)) => {
                         self.line(depth, &format!("{name}, try {attempt}"));
                     }
                     ("failed", _) => {
-                        self.line(depth, &format!("{name} {}: {what}", "failed".red()))
+                        self.line(depth, &format!("{name} {}: {what}", "failed".red()));
                     }
                     ("checkpoint", _) => {
-                        self.line(depth + 1, &format!("passed {}", on_one_line(what)))
+                        self.line(depth + 1, &format!("passed {}", on_one_line(what)));
                     }
                     (change, _) => self.line(depth, &format!("{name} {change}")),
                 }

@@ -68,7 +68,7 @@ pub(super) fn perform(
     let moment = |text: &Option<String>| match text {
         Some(text) => Moment::read(text)
             .map(Some)
-            .map_err(|error| unfit(call, &error.to_string())),
+            .map_err(|error| unfit(call, &error.clone())),
         None => Ok(None),
     };
     let task = wanted.task.as_deref().map(str::parse).transpose();

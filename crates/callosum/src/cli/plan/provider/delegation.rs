@@ -186,7 +186,7 @@ fn answer(entry: &Entry) -> Answer {
     let dollars = entry
         .metadata
         .get("cost_usd")
-        .and_then(|cost| cost.as_f64());
+        .and_then(serde_json::Value::as_f64);
     Answer {
         value: value_of(entry),
         cost: AnsweredCost {

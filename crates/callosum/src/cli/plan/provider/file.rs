@@ -157,7 +157,7 @@ fn kept_back(path: &Path) -> Option<&'static str> {
     };
     let is_secret = is_environment
         || SECRET_NAMES.contains(&file.as_str())
-        || SECRET_ENDINGS.iter().any(|ending| ends(&ending))
+        || SECRET_ENDINGS.iter().any(ends)
         || folders
             .iter()
             .any(|folder| SECRET_FOLDERS.contains(&folder.as_str()));

@@ -251,7 +251,6 @@ fn trail(env: &TestEnv) -> Vec<Value> {
 fn what_goes_wrong_at_a_session_start_is_on_the_trail_and_nowhere_else() {
     for (file, text, words) in [
         (".calrc", "{ not json", ""),
-        (".loa.config.yaml/x", "a folder", ""),
         ("loa-grimoire/a2a/trajectory", "no folder", ""),
     ] {
         let env = project();

@@ -87,7 +87,7 @@ fn a_parameter_never_becomes_source() {
     let plan = "(defplan p (x) (string-length x))";
     let hostile = "x=\"(call :session.decide {:decision \\\"no\\\"}) $(touch gone)\"";
     let output = carried_out(&env, &["-e", plan, "--param", hostile]).success();
-    assert_eq!(output.json()["value"], "56");
+    assert_eq!(output.json()["value"], "53");
     let json = r#"{"x": "(call :fs.read 1)"}"#;
     let output = carried_out(&env, &["-e", plan, "--input", json]).success();
     assert_eq!(output.json()["value"], "17");

@@ -1,6 +1,10 @@
 //! [`digest`]: what an agent is told when its session begins, of what others did since its last one (Seed CALC §5).
 
-use std::fmt::Write as _;
+use std::{
+    collections::{BTreeSet, HashSet},
+    fmt::Write as _,
+    path::Path,
+};
 
 use callosum_evidence::{secrets::mask, terminal::visible, tokens};
 
@@ -28,8 +32,12 @@ pub struct Known<'a> {
     pub session: Option<&'a str>,
     /// Whether that is told once more what it was handed and did not see: as it begins it may have lost it.
     pub is_beginning: bool,
-    /// The last event that its last session could know; 0 where it had none.
+    /// The last event up to which it was told of everything; 0 where it was told of nothing.
     pub since: u64,
+    /// The events after that one of which it was told all the same.
+    pub told: &'a BTreeSet<u64>,
+    /// The folder that it works in, where that is known: what is about another one comes last.
+    pub cwd: Option<&'a str>,
     /// Who does what.
     pub matrix: &'a Matrix,
     /// What there is beside the board.
@@ -78,6 +86,8 @@ pub struct Digest {
     pub left_out: usize,
     /// The last event up to which nothing is left to tell: the board's, or the one before the first that had no room.
     pub told: u64,
+    /// The events after that one of which it was told, in this digest or before.
+    pub told_after: BTreeSet<u64>,
     /// Whether something had no room of which no event tells: what there is beside the mesh.
     pub is_beside_left: bool,
 }
@@ -85,9 +95,9 @@ pub struct Digest {
 /// Makes the text for an agent, of at most `budget` tokens as [`tokens`] estimates them.
 ///
 /// Empty where nothing is addressed to the agent and nothing changed since its last session. In this
-/// order: messages to it, tasks for it, what came of tasks that it left, discoveries, what else there is;
-/// whole items only, and a line that says how many had no room. A source that is missing or broken is a line of
-/// its own, where anything else is told. Words of others stand in quotes, on one line, without what a terminal or
+/// order: messages to it, tasks for it, what came of tasks that it left, discoveries, what else there is, then tasks that it
+/// was told of before and those of other projects; whole items only, and a line that says how many had no room and what
+/// lists them. A source that is missing or broken is a line of its own, where anything else is told. Words of others stand in quotes, on one line, without what a terminal or
 /// a reader would obey, and the first line says that they are data. The same for the same state.
 pub fn digest(known: &Known<'_>, budget: u64) -> Digest {
     let items = items(known);
@@ -111,62 +121,94 @@ pub fn digest(known: &Known<'_>, budget: u64) -> Digest {
     if known.beside.is_sandboxed {
         text.push_str(BY_TOOLS);
     }
-    let mut left_out = 0;
+    let mut left: Vec<&Item> = Vec::new();
+    let mut told_after = known.told.clone();
+    // Room for the line that says what was left out.
+    let most = more(&items.iter().collect::<Vec<_>>());
     for (at, item) in items.iter().enumerate() {
         let line = format!("- {}\n", item.text);
-        // Room for the line that says what was left out.
-        let is_last = at + 1 == items.len() && left_out == 0;
-        let rest = if is_last {
-            String::new()
-        } else {
-            more(items.len())
-        };
-        let told = format!("{text}{line}{rest}");
-        if tokens::estimate(&told) > budget {
-            left_out += 1;
-            if let Some(rev) = item.rev {
-                digest.told = digest.told.min(rev.saturating_sub(1));
-            }
-            digest.is_beside_left |= item.is_beside;
+        let is_last = at + 1 == items.len() && left.is_empty();
+        let rest = if is_last { "" } else { &most };
+        if tokens::estimate(&format!("{text}{line}{rest}")) > budget {
+            left.push(item);
             continue;
         }
         text.push_str(&line);
         digest.messages.extend(item.message.clone());
+        told_after.extend(item.rev);
     }
-    if left_out == items.len() {
+    for item in &left {
+        digest.is_beside_left |= item.kind == Kind::Beside;
+        if let Some(rev) = item.rev {
+            digest.told = digest.told.min(rev.saturating_sub(1));
+            // Of two things that one event brought about, the one that had no room is still to be told.
+            told_after.remove(&rev);
+        }
+    }
+    told_after.retain(|rev| *rev > digest.told);
+    if left.len() == items.len() {
         // Not even one item has room: how many there are has, or nothing is told.
-        text = more(left_out);
+        text = more(&left);
         if tokens::estimate(&text) > budget {
             text.clear();
         }
-    } else if left_out > 0 {
-        text.push_str(&more(left_out));
+    } else if !left.is_empty() {
+        text.push_str(&more(&left));
     }
     Digest {
         text,
-        left_out,
+        left_out: left.len(),
+        told_after,
         ..digest
     }
 }
 
-fn more(count: usize) -> String {
-    format!(
-        "- {count} more: `callosum mesh message read`, `callosum mesh task list`, `callosum mesh tail`\n"
-    )
+/// How many items had no room, and what lists them.
+fn more(left: &[&Item]) -> String {
+    let kinds: HashSet<Kind> = left.iter().map(|item| item.kind).collect();
+    let listed = [
+        (Kind::Message, "`callosum mesh message read`"),
+        (Kind::Task, "`callosum mesh task list`"),
+        (Kind::Done, "`callosum mesh task list --all`"),
+        (Kind::Discovery, "`callosum mesh discovery list`"),
+        (Kind::Event, "`callosum mesh tail`"),
+        (Kind::Beside, "`callosum ledger query`"),
+    ];
+    let listed = listed.iter().filter(|(kind, _)| kinds.contains(kind));
+    let listed: Vec<&str> = listed.map(|(_, command)| *command).collect();
+    let by = if listed.is_empty() { "" } else { ": " };
+    format!("- {} more{by}{}\n", left.len(), listed.join(", "))
+}
+
+/// What an item is about, which says what lists it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+enum Kind {
+    Message,
+    Task,
+    /// What came of a task.
+    Done,
+    Discovery,
+    /// What others published.
+    Event,
+    /// What no event tells of.
+    Beside,
+    /// A source that is not there.
+    #[default]
+    Source,
 }
 
 #[derive(Default)]
 struct Item {
+    kind: Kind,
     text: String,
     message: Option<String>,
     /// The event by which it came up; `None` where it is told until something becomes of it.
     rev: Option<u64>,
-    /// Whether no event tells of it.
-    is_beside: bool,
 }
 
 fn items(known: &Known<'_>) -> Vec<Item> {
-    let since_event = |text: String, rev: u64| Item {
+    let since_event = |kind: Kind, text: String, rev: u64| Item {
+        kind,
         text,
         rev: Some(rev),
         ..Item::default()
@@ -176,8 +218,11 @@ fn items(known: &Known<'_>) -> Vec<Item> {
         board,
         session,
         since,
+        told,
+        cwd,
         ..
     } = known;
+    let is_news = |rev: u64| rev > *since && !told.contains(&rev);
     let mut items = Vec::new();
     let messages = board.messages.iter().filter(|message| {
         let is_lost = message.receipt == Some(Receipt::Delivered)
@@ -188,6 +233,7 @@ fn items(known: &Known<'_>) -> Vec<Item> {
     });
     for message in messages {
         items.push(Item {
+            kind: Kind::Message,
             text: format!(
                 "{} says to you: {}{}",
                 message.from,
@@ -202,9 +248,10 @@ fn items(known: &Known<'_>) -> Vec<Item> {
         .tasks
         .iter()
         .filter(|task| is_for(task, agent) && board.waits_for(task).next().is_none())
-        .filter(|task| task.assigned_to.is_some() || ready_at(board, task) > *since)
+        .filter(|task| task.assigned_to.is_some() || is_news(ready_at(board, task)))
         .collect();
     tasks.sort_by_key(|task| task.priority);
+    let mut last = Vec::new();
     for task in tasks {
         let whose = match &task.assigned_to {
             Some(_) => "task for you",
@@ -221,15 +268,23 @@ fn items(known: &Known<'_>) -> Vec<Item> {
             quoted(&task.prompt),
             task.id
         );
-        let is_told_anew = task.assigned_to.is_some();
-        items.push(Item {
+        let rev = ready_at(board, task);
+        let is_news = is_news(rev);
+        let item = Item {
+            kind: Kind::Task,
             text,
-            rev: (!is_told_anew).then(|| ready_at(board, task)),
+            // One that was left for it is told until something becomes of it.
+            rev: is_news.then_some(rev),
             ..Item::default()
-        });
+        };
+        if is_news && is_near(*cwd, task.cwd.as_deref()) {
+            items.push(item);
+        } else {
+            last.push(item);
+        }
     }
     let done = board.tasks.iter().filter(|task| {
-        task.created_by == **agent && task.status == Status::Complete && task.rev > *since
+        task.created_by == **agent && task.status == Status::Complete && is_news(task.rev)
     });
     for task in done {
         let claimant = task.claim.as_ref().map(|claim| &claim.by);
@@ -249,29 +304,32 @@ fn items(known: &Known<'_>) -> Vec<Item> {
             result.unwrap_or_default(),
             file.unwrap_or_default()
         );
-        items.push(since_event(text, task.rev));
+        items.push(since_event(Kind::Done, text, task.rev));
     }
     let found = board
         .discoveries
         .iter()
-        .filter(|found| found.rev > *since && found.source != **agent);
+        .filter(|found| is_news(found.rev) && found.source != **agent);
     for found in found {
         let text = format!("{} found out: {}", found.source, quoted(&found.content));
-        items.push(since_event(text, found.rev));
+        items.push(since_event(Kind::Discovery, text, found.rev));
     }
     let notes = known.beside.sources.iter().flat_map(|source| match source {
         Source::Read(notes) => notes.as_slice(),
         Source::Missing(_) | Source::Broken(_) => &[],
     });
+    let notes = notes.filter(|note| note.rev.is_none_or(is_news));
     items.extend(notes.map(|note| {
         let Note { lead, words, rev } = note;
+        let kind = rev.map_or(Kind::Beside, |_| Kind::Event);
         Item {
+            kind,
             text: format!("{}: {}", one_line(lead), quoted(words)),
             rev: *rev,
-            is_beside: rev.is_none(),
             ..Item::default()
         }
     }));
+    items.extend(last);
     // What is not there is told with something else, and is no reason to tell anything.
     if !items.is_empty() {
         let without = known
@@ -295,6 +353,14 @@ fn ready_at(board: &Board, task: &Task) -> u64 {
     let needs = task.needs.iter().filter_map(|need| board.task(need));
     let needs = needs.map(|need| need.rev);
     needs.fold(task.rev, u64::max)
+}
+
+/// Whether something that was left in one folder is about the project of another: one of them is in the other, or either is not known.
+pub(crate) fn is_near(here: Option<&str>, there: Option<&str>) -> bool {
+    let (Some(here), Some(there)) = (here.map(Path::new), there.map(Path::new)) else {
+        return true;
+    };
+    here.starts_with(there) || there.starts_with(here)
 }
 
 /// Where the rest of a message is that is too long to be quoted.

@@ -1,7 +1,11 @@
 //! How far each agent has been told what others did, and the two ways in which it is: when its session begins, and
 //! between two calls of its tools.
 
-use std::{collections::VecDeque, path::PathBuf};
+use std::{
+    collections::{BTreeSet, VecDeque},
+    fmt::Write as _,
+    path::PathBuf,
+};
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -26,6 +30,23 @@ const MOST_EVENTS: u64 = 500;
 /// So many of them are told.
 const MOST_TOLD: usize = 3;
 
+/// So many events are remembered as told while one before them is not.
+const MOST_AFTER: usize = 512;
+
+/// Stands for a time that is not known.
+const NEVER: &str = "-";
+
+/// How far an agent has been told.
+#[derive(Default)]
+struct Told {
+    /// The last event up to which it was told of everything.
+    seq: u64,
+    /// When.
+    at: Option<Timestamp>,
+    /// The events after that one of which it was told.
+    after: BTreeSet<u64>,
+}
+
 /// Classes of topics whose events are told as what they mean, or are nobody's words.
 const OWN_CLASSES: [&str; 3] = ["calc", "session", "bridge"];
 
@@ -38,7 +59,11 @@ impl Mesh {
         beside: &Beside,
         budget: u64,
     ) -> Result<Digest, MeshError> {
-        let (since, _) = self.told(voice)?;
+        let Told {
+            seq: since,
+            after: told,
+            ..
+        } = self.told(voice)?;
         let matrix = self.matrix().clone();
         self.board()?;
         let mut all = beside.clone();
@@ -50,6 +75,8 @@ impl Mesh {
             session: voice.session_id.as_deref(),
             is_beginning: true,
             since,
+            told: &told,
+            cwd: voice.cwd.as_deref(),
             matrix: &matrix,
             beside: &all,
         };
@@ -58,7 +85,7 @@ impl Mesh {
 
     /// When this agent was last told what others did; `None` where it never was.
     pub fn told_at(&self, voice: &Voice) -> Result<Option<Timestamp>, MeshError> {
-        Ok(self.told(voice)?.1)
+        Ok(self.told(voice)?.at)
     }
 
     /// The newest events of other agents that mean nothing to the board, since one.
@@ -89,8 +116,7 @@ impl Mesh {
     }
 
     /// Marks what stands in a digest as told to this agent, by what `evidence` names: the hook that hands it
-    /// over. Where something had no room, the agent will be told the rest the next time, and of what came after it
-    /// once more.
+    /// over. Where something had no room, the agent will be told the rest the next time, and of nothing twice.
     pub fn deliver(
         &mut self,
         digest: &Digest,
@@ -98,15 +124,20 @@ impl Mesh {
         evidence: &str,
     ) -> Result<(), MeshError> {
         self.moved(&digest.messages, Receipt::Delivered, voice, evidence)?;
-        let (before, at) = self.told(voice)?;
+        let before = self.told(voice)?;
         // What was told meanwhile by others stands in no digest yet.
-        let seq = digest.told.max(before);
+        let mut seq = digest.told.max(before.seq);
+        let mut after = &before.after | &digest.told_after;
+        while after.len() > MOST_AFTER {
+            seq = after.pop_first().map_or(seq, |first| first.max(seq));
+        }
+        after.retain(|rev| *rev > seq);
         let at = if digest.is_beside_left {
-            at
+            before.at
         } else {
             Some(self.journal().now())
         };
-        if seq == before && at.is_none() {
+        if seq == before.seq && after == before.after && at.is_none() {
             return Ok(());
         }
         let path = self.told_file(voice);
@@ -114,8 +145,11 @@ impl Mesh {
         if let Some(folder) = path.parent() {
             disk.create_private_dir(folder)?;
         }
-        let at = at.map(|at| at.to_string()).unwrap_or_default();
-        let told = format!("{seq} {at}");
+        let at = at.map_or_else(|| NEVER.to_owned(), |at| at.to_string());
+        let mut told = format!("{seq} {at}");
+        for rev in after {
+            let _ = write!(told, " {rev}");
+        }
         disk.replace_unsynced(&path, told.as_bytes(), 0o600)?;
         Ok(())
     }
@@ -162,6 +196,8 @@ impl Mesh {
                 session: voice.session_id.as_deref(),
                 is_beginning: false,
                 since: 0,
+                told: &BTreeSet::new(),
+                cwd: None,
                 matrix: &matrix,
                 beside: &Beside::default(),
             };
@@ -201,14 +237,18 @@ impl Mesh {
         })
     }
 
-    /// The last event that this agent was told of, and when; 0 where it never was.
-    fn told(&self, voice: &Voice) -> Result<(u64, Option<Timestamp>), MeshError> {
+    /// How far this agent was told.
+    fn told(&self, voice: &Voice) -> Result<Told, MeshError> {
         let bytes = self.disk().read_if_there(&self.told_file(voice))?;
         let text = String::from_utf8(bytes.unwrap_or_default()).unwrap_or_default();
         let mut parts = text.split_whitespace();
         let seq = parts.next().and_then(|seq| seq.parse().ok());
         let at = parts.next().and_then(|at| at.parse().ok());
-        Ok((seq.unwrap_or_default(), at))
+        Ok(Told {
+            seq: seq.unwrap_or_default(),
+            at,
+            after: parts.filter_map(|rev| rev.parse().ok()).collect(),
+        })
     }
 
     fn told_file(&self, voice: &Voice) -> PathBuf {

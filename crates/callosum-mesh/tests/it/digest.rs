@@ -213,6 +213,72 @@ fn what_had_no_room_comes_the_next_time_and_nothing_is_passed_over() {
     assert!(sessions > 3, "{sessions}");
 }
 
+/// CALC-BOOT-1: what came up before what had no room, and had none itself, has nothing told twice, and what lists the rest is named.
+#[test]
+fn what_was_told_after_something_without_room_is_not_told_again() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let codex = voice("codex");
+    let old = serde_json::json!({"said": "an old event ".repeat(30)});
+    let draft = Draft {
+        payload: old.as_object().unwrap().clone(),
+        ..Draft::new("build.step".parse().unwrap(), "gemini".parse().unwrap())
+    };
+    mesh.publish(draft, Durability::Logged).unwrap();
+    for number in 0..8 {
+        let order = Order::Share {
+            id: format!("f{number}"),
+            content: format!("finding {number:02} {}", "and so on ".repeat(20)),
+        };
+        mesh.give(order, &voice("gemini")).unwrap();
+    }
+    let first = mesh.digest_for(&codex, &Beside::default(), 400).unwrap();
+    assert!(first.left_out > 0 && first.told == 0, "{first:?}");
+    assert!(
+        first.text.contains("`callosum mesh discovery list`"),
+        "{}",
+        first.text
+    );
+    mesh.deliver(&first, &codex, "session-start").unwrap();
+    let second = mesh.digest_for(&codex, &Beside::default(), 400).unwrap();
+    for line in first.text.lines().filter(|line| line.contains("finding")) {
+        assert!(!second.text.contains(line), "{line} again");
+    }
+    mesh.deliver(&second, &codex, "session-start").unwrap();
+    let third = mesh.digest_for(&codex, &Beside::default(), 400).unwrap();
+    assert_eq!(third.text, "");
+}
+
+/// CALC-BOOT-1: tasks of another project leave room for what is of this one.
+#[test]
+fn tasks_of_another_project_come_last() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let at = |name: &str, cwd: &str| callosum_mesh::Voice {
+        cwd: Some(cwd.to_owned()),
+        ..voice(name)
+    };
+    for number in 0..20 {
+        let order = task(&format!("other-{number}"), None);
+        mesh.give(order, &at("claude", "/work/other")).unwrap();
+    }
+    mesh.give(task("own", None), &at("claude", "/work/app/src"))
+        .unwrap();
+    let beside = Beside {
+        sources: vec![Source::Read(vec![Note {
+            lead: "in the ledger, T-1 by scout".to_owned(),
+            words: "parser done".to_owned(),
+            rev: None,
+        }])],
+        is_sandboxed: false,
+    };
+    let codex = at("codex", "/work/app");
+    let told = mesh.digest_for(&codex, &beside, 400).unwrap();
+    assert!(told.text.contains("work of own"), "{}", told.text);
+    assert!(told.text.contains("parser done"), "{}", told.text);
+    assert!(told.left_out > 0 && !told.is_beside_left, "{told:?}");
+}
+
 /// CALC-BOOT-1: a task is told of once it may be begun, and that it is done by who did it.
 #[test]
 fn a_task_is_told_of_when_it_can_be_begun_and_with_who_did_it() {
@@ -406,6 +472,61 @@ fn a_lease_keeps_others_out_until_it_ends() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// CALC-BOOT-1: over any number of sessions each discovery is told once, whatever else there is and has no room.
+    #[test]
+    fn each_discovery_is_told_once_over_all_sessions(
+        sessions in prop::collection::vec(prop::collection::vec((0_u8..4, 1_usize..30), 0..6), 1..5),
+    ) {
+        let place = Place::new();
+        let mut mesh = place.mesh();
+        let codex = voice("codex");
+        let mut shared = 0;
+        let mut told = std::collections::BTreeMap::<usize, usize>::new();
+        // What is left after the last is told in those that follow.
+        let count = sessions.len();
+        let all = sessions.into_iter().chain(std::iter::repeat_with(Vec::new));
+        for (session, news) in all.take(60).enumerate() {
+            for (kind, length) in news {
+                let words = "and so on ".repeat(length);
+                match kind {
+                    0 => {
+                        let order = Order::Add(NewTask {
+                            id: format!("t{shared}-{length}-{}", mesh.board().unwrap().seq),
+                            prompt: words,
+                            ..NewTask::default()
+                        });
+                        mesh.give(order, &voice("claude")).unwrap();
+                    }
+                    1 => {
+                        let payload = serde_json::json!({"words": words});
+                        let draft = Draft {
+                            payload: payload.as_object().unwrap().clone(),
+                            ..Draft::new("build.step".parse().unwrap(), "claude".parse().unwrap())
+                        };
+                        mesh.publish(draft, Durability::Logged).unwrap();
+                    }
+                    _ => {
+                        let content = format!("finding <{shared}> {words}");
+                        let order = Order::Share { id: format!("f{shared}"), content };
+                        mesh.give(order, &voice("gemini")).unwrap();
+                        shared += 1;
+                    }
+                }
+            }
+            let digest = mesh.digest_for(&codex, &Beside::default(), 400).unwrap();
+            for number in 0..shared {
+                if digest.text.contains(&format!("finding <{number}>")) {
+                    *told.entry(number).or_default() += 1;
+                }
+            }
+            mesh.deliver(&digest, &codex, "session-start").unwrap();
+            if session >= count && digest.text.is_empty() {
+                break;
+            }
+        }
+        prop_assert_eq!(told, (0..shared).map(|number| (number, 1)).collect());
+    }
 
     /// CALC-BOOT-1: never more than the budget, whole items, the same for the same state.
     #[test]

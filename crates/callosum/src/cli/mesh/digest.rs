@@ -48,7 +48,10 @@ pub(crate) struct DigestOutput {
 
 pub(super) fn run(context: &Context, args: &DigestArgs) -> Result<(), CommandError> {
     let (mut mesh, is_writable) = open::readable(context)?;
-    let voice = Voice::of(args.agent.clone());
+    let voice = Voice {
+        cwd: Some(context.folder.to_string_lossy().into_owned()),
+        ..Voice::of(args.agent.clone())
+    };
     let beside = beside(context, &mesh, &voice, is_writable)?;
     let told = mesh.digest_for(&voice, &beside, args.budget);
     let told = told.map_err(|error| open::explain(&error))?;

@@ -3,8 +3,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Board, Deed, MESSAGE_TTL, Receipt, Refusal, Session, Status, Task};
-use crate::{agent::AgentName, mesh::Voice};
+use super::{Board, Deed, MESSAGE_TTL, Receipt, Refusal, Session, Status, Task, order::takes_back};
+use crate::{agent::AgentName, digest::is_near, mesh::Voice};
 
 /// How long a claim holds that is not claimed anew.
 pub const CLAIM: SignedDuration = SignedDuration::from_mins(30);
@@ -155,6 +155,15 @@ impl Board {
             Status::Cancelled => return Ok(Vec::new()),
             Status::Pending | Status::InProgress => {}
         }
+        let claim = task
+            .claim
+            .as_ref()
+            .filter(|_| task.status == Status::InProgress);
+        let doer = match claim {
+            Some(claim) => Some(&claim.by),
+            None => task.assigned_to.as_ref(),
+        };
+        takes_back("task", &id, &voice.agent, &[Some(&task.created_by), doer])?;
         let claim = task.claim.as_ref().filter(|claim| {
             task.status == Status::InProgress && claim.until > now && claim.by != voice.agent
         });
@@ -189,7 +198,7 @@ impl Board {
         };
         let Some(id) = task else {
             return self
-                .next_for(by, now)
+                .next_for(voice, now)
                 .map(claimed)
                 .ok_or(Refusal::NothingToDo);
         };
@@ -215,6 +224,13 @@ impl Board {
                 agent: meant.clone(),
             });
         }
+        let gone: Vec<String> = self.gone_needs(task).map(str::to_owned).collect();
+        if !gone.is_empty() {
+            return Err(Refusal::NeedsWhatIsGone {
+                task: id.to_owned(),
+                needs: gone,
+            });
+        }
         let needs: Vec<String> = self.waits_for(task).map(str::to_owned).collect();
         if !needs.is_empty() {
             return Err(Refusal::WaitsFor {
@@ -225,15 +241,18 @@ impl Board {
         Ok(claimed(task))
     }
 
-    /// The most urgent task that an agent may begin now: the smallest priority, then the oldest.
-    pub fn next_for(&self, by: &AgentName, now: Timestamp) -> Option<&Task> {
+    /// The most urgent task that an agent may begin now: those of the project that it is in first, then by the smallest
+    /// priority, then the oldest.
+    pub fn next_for(&self, voice: &Voice, now: Timestamp) -> Option<&Task> {
+        let by = &voice.agent;
+        let here = voice.cwd.as_deref();
         let is_free = |task: &&Task| {
             task.status_at(now) == Status::Pending
                 && task.assigned_to.as_ref().is_none_or(|meant| meant == by)
                 && self.waits_for(task).next().is_none()
         };
         let free = self.tasks.iter().filter(is_free);
-        free.min_by_key(|task| task.priority)
+        free.min_by_key(|task| (!is_near(here, task.cwd.as_deref()), task.priority))
     }
 }
 

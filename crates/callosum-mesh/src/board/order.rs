@@ -21,6 +21,9 @@ const LONGEST_TTL: u64 = 366 * 24 * 60 * 60;
 /// Most bytes of a prompt, a message or a discovery.
 const LONGEST: usize = 32 * 1024;
 
+/// Who takes back whatever they want: a person, and who does not say who they are, such as who edits the bridge file by hand.
+const UNRULED: [&str; 2] = ["person", "unknown"];
+
 /// Most tasks that one waits for.
 pub(super) const MOST_NEEDS: usize = 64;
 
@@ -173,7 +176,13 @@ impl Board {
         let by = &voice.agent;
         super::id::check(&order)?;
         Ok(match order {
-            Order::Add(task) => self.add(task)?,
+            Order::Add(task) => {
+                let is_ours = task.created_by.as_ref().is_some_and(AgentName::is_us);
+                if is_ours && !by.is_us() {
+                    return Err(Refusal::OurName);
+                }
+                self.add(task)?
+            }
             Order::Claim { task, anyway } => {
                 vec![self.claim(task.as_deref(), anyway, voice, now)?]
             }
@@ -267,9 +276,12 @@ impl Board {
                 vec![Deed::Discovered { id, content }]
             }
             Order::Forget { discovery } => {
-                let is_there = self.discoveries.iter().any(|known| known.id == discovery);
-                let deed = Deed::DiscoveryRemoved { discovery };
-                is_there.then_some(deed).into_iter().collect()
+                let mut known = self.discoveries.iter();
+                let Some(known) = known.find(|known| known.id == discovery) else {
+                    return Ok(Vec::new());
+                };
+                takes_back("discovery", &discovery, by, &[Some(&known.source)])?;
+                vec![Deed::DiscoveryRemoved { discovery }]
             }
             Order::Lease { path, why, anyway } => {
                 self.leasable(&path, anyway, voice, now)?;
@@ -365,7 +377,17 @@ impl Board {
         // Whose client does not say which session it is, is the agent all the same.
         let session = voice.session_id.as_ref().or(known.to.session.as_ref());
         let is_theirs = known.to.is(&voice.agent, session.map(String::as_str));
-        if receipt == Receipt::Acked && !is_theirs {
+        let is_for_them = match receipt {
+            Receipt::Delivered | Receipt::Seen | Receipt::Acked => is_theirs,
+            // That it could not be handed over, nobody but the board says.
+            Receipt::Dead => voice.agent.is_us(),
+            Receipt::Dropped => {
+                let owners = [Some(&known.from), Some(&known.to.agent)];
+                takes_back("message", &message, &voice.agent, &owners)?;
+                true
+            }
+        };
+        if !is_for_them {
             return Err(Refusal::NotTheirs {
                 message,
                 to: known.to.clone(),
@@ -381,6 +403,28 @@ impl Board {
         };
         Ok(is_further.then_some(deed).into_iter().collect())
     }
+}
+
+/// Fails where what is to be taken back is somebody else's: an agent takes back what is its own. A person does all of it,
+/// and who does not say who they are is taken for one.
+pub(super) fn takes_back(
+    what: &'static str,
+    id: &str,
+    by: &AgentName,
+    owners: &[Option<&AgentName>],
+) -> Result<(), Refusal> {
+    let is_anybodys = by.is_us() || UNRULED.contains(&by.as_str());
+    if is_anybodys || owners.contains(&Some(by)) {
+        return Ok(());
+    }
+    let mut named: Vec<AgentName> = owners.iter().copied().flatten().cloned().collect();
+    named.dedup();
+    Err(Refusal::NotTheirsToTake {
+        what,
+        id: id.to_owned(),
+        by: by.clone(),
+        owners: named,
+    })
 }
 
 /// When a message becomes a dead letter.

@@ -152,6 +152,29 @@ pub enum Refusal {
         /// To whom.
         to: Addressee,
     },
+    /// What is to be taken back is not this agent's to take.
+    #[error("{what} `{id}` is not {by}'s to take back, but {}'s", .owners.iter().map(AgentName::as_str).collect::<Vec<_>>().join("'s or "))]
+    NotTheirsToTake {
+        /// What.
+        what: &'static str,
+        /// Its id.
+        id: String,
+        /// Who wanted to.
+        by: AgentName,
+        /// Whose it is.
+        owners: Vec<AgentName>,
+    },
+    /// Only the program itself speaks in its own name.
+    #[error("nobody but the program itself speaks as `callosum`")]
+    OurName,
+    /// What is to be complete before it was taken back.
+    #[error("task `{task}` needs {}, taken back and never to be complete: change its `needs` in the bridge file, or cancel it", .needs.join(", "))]
+    NeedsWhatIsGone {
+        /// The task.
+        task: String,
+        /// What was taken back.
+        needs: Vec<String>,
+    },
     /// A message is not dead.
     #[error("message `{message}` is not among the dead letters")]
     NotDead {

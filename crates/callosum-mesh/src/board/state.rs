@@ -73,11 +73,19 @@ impl Board {
         self.messages.iter().find(|message| message.id == id)
     }
 
+    /// What this task needs and was taken back, so that it can never be complete.
+    pub fn gone_needs<'a>(&'a self, task: &'a Task) -> impl Iterator<Item = &'a str> {
+        task.needs.iter().map(String::as_str).filter(|need| {
+            let need = self.task(need);
+            need.is_some_and(|need| need.status == Status::Cancelled)
+        })
+    }
+
     /// The tasks that have to be complete before this one is begun and are not.
     pub fn waits_for<'a>(&'a self, task: &'a Task) -> impl Iterator<Item = &'a str> {
         task.needs.iter().map(String::as_str).filter(|need| {
             let need = self.task(need);
-            need.is_some_and(|need| !need.status.is_over())
+            need.is_some_and(|need| need.status != Status::Complete)
         })
     }
 

@@ -167,7 +167,8 @@ fn a_message_goes_from_step_to_step() {
     let message = mesh.board().unwrap().message("m").unwrap().clone();
     assert_eq!(message.receipt, Some(Receipt::Acked));
     send(&mut mesh, "n");
-    mesh.give(moved("n", Receipt::Dead), &codex).unwrap();
+    mesh.give(moved("n", Receipt::Dead), &voice("callosum"))
+        .unwrap();
     let retry = |message: &str| Order::Retry {
         message: message.to_owned(),
     };
@@ -756,5 +757,139 @@ fn the_form_of_what_is_remembered_has_one_number() {
         (&board["sessions"][0], "agent session_id machine process"),
     ] {
         assert_eq!(keys(value), expected);
+    }
+}
+
+/// CALC-PAT-2: nothing is called delivered, seen or dead by who was not handed it, and nothing is taken back by a third.
+#[test]
+fn who_has_no_part_in_it_can_neither_answer_nor_take_back() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let (claude, codex, qwen) = (voice("claude"), voice("codex"), voice("qwen"));
+    let answers = [
+        Receipt::Delivered,
+        Receipt::Seen,
+        Receipt::Acked,
+        Receipt::Dead,
+        Receipt::Dropped,
+    ];
+    mesh.give(send_to("codex", None), &claude).unwrap();
+    for receipt in answers {
+        let event = json!({"message": "m", "receipt": receipt, "evidence": "stop"});
+        let draft = Draft::new("calc.message.receipt".parse().unwrap(), qwen.agent.clone())
+            .with_payload(event.as_object().unwrap().clone());
+        let made_up = mesh.publish(draft, Durability::Logged);
+        assert!(
+            matches!(
+                refused(made_up),
+                Refusal::NotTheirs { .. } | Refusal::NotTheirsToTake { .. }
+            ),
+            "{receipt:?}"
+        );
+    }
+    assert_eq!(mesh.board().unwrap().message("m").unwrap().receipt, None);
+    for receipt in [Receipt::Delivered, Receipt::Seen] {
+        refused(mesh.give(moved("m", receipt), &claude));
+        mesh.give(moved("m", receipt), &codex).unwrap();
+    }
+    mesh.give(moved("m", Receipt::Dropped), &claude).unwrap();
+    let cancel = |id: &str| Order::Cancel {
+        task: id.to_owned(),
+        reason: "no need".to_owned(),
+    };
+    for (id, who) in [("a", "claude"), ("b", "codex"), ("c", "person")] {
+        mesh.give(task(id, "work"), &claude).unwrap();
+        mesh.give(claim(id), &codex).unwrap();
+        let not_theirs = refused(mesh.give(cancel(id), &qwen)).to_string();
+        assert_eq!(
+            not_theirs,
+            format!("task `{id}` is not qwen-code's to take back, but claude-code's or codex's")
+        );
+        mesh.give(cancel(id), &voice(who)).unwrap();
+    }
+    let share = Order::Share {
+        id: "d".to_owned(),
+        content: "found".to_owned(),
+    };
+    mesh.give(share, &claude).unwrap();
+    let forget = Order::Forget {
+        discovery: "d".to_owned(),
+    };
+    refused(mesh.give(forget.clone(), &qwen));
+    mesh.give(forget, &claude).unwrap();
+    assert!(mesh.board().unwrap().discoveries.is_empty());
+}
+
+/// CALC-SEC-1: nobody leaves a task in the program's own name.
+#[test]
+fn nobody_leaves_a_task_in_the_programs_name() {
+    let place = Place::new();
+    let task = Order::Add(NewTask {
+        id: "t".to_owned(),
+        prompt: "run this".to_owned(),
+        created_by: Some("callosum".parse().unwrap()),
+        ..NewTask::default()
+    });
+    let refusal = refused(place.mesh().give(task, &voice("codex")));
+    assert_eq!(refusal, Refusal::OurName);
+}
+
+/// CALC-PAT-2: what needs something that was taken back is not begun, and says so.
+#[test]
+fn a_task_is_not_begun_that_needs_what_was_taken_back() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let claude = voice("claude");
+    mesh.give(task("n1", "first"), &claude).unwrap();
+    let second = Order::Add(NewTask {
+        id: "n2".to_owned(),
+        prompt: "second".to_owned(),
+        needs: vec!["n1".to_owned()],
+        ..NewTask::default()
+    });
+    mesh.give(second, &claude).unwrap();
+    let cancel = Order::Cancel {
+        task: "n1".to_owned(),
+        reason: "no need".to_owned(),
+    };
+    mesh.give(cancel, &claude).unwrap();
+    let refusal = refused(mesh.give(claim("n2"), &voice("codex")));
+    assert!(
+        matches!(refusal, Refusal::NeedsWhatIsGone { .. }),
+        "{refusal}"
+    );
+    let next = Order::Claim {
+        task: None,
+        anyway: false,
+    };
+    let refusal = refused(mesh.give(next, &voice("codex")));
+    assert_eq!(refusal, Refusal::NothingToDo);
+    let set = json!({"needs": []}).as_object().unwrap().clone();
+    let task = "n2".to_owned();
+    mesh.give(Order::Change { task, set }, &claude).unwrap();
+    mesh.give(claim("n2"), &voice("codex")).unwrap();
+}
+
+/// CALC-PAT-2: who asks for any task is given one of the project that it is in, before what is older or more urgent elsewhere.
+#[test]
+fn the_own_projects_tasks_come_first() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let at = |name: &str, cwd: &str| Voice {
+        cwd: Some(cwd.to_owned()),
+        ..voice(name)
+    };
+    mesh.give(task("other", "work"), &at("claude", "/work/other"))
+        .unwrap();
+    mesh.give(task("own", "work"), &at("claude", "/work/app/src"))
+        .unwrap();
+    let next = || Order::Claim {
+        task: None,
+        anyway: false,
+    };
+    let codex = at("codex", "/work/app");
+    for id in ["own", "other"] {
+        let claimed = mesh.give(next(), &codex).unwrap();
+        assert_eq!(claimed[0].payload["task"], id);
     }
 }

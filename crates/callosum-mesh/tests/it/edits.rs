@@ -192,7 +192,7 @@ fn the_holder_of_a_task_that_is_taken_out_is_told_and_may_complete_it() {
     give(&place, claim("t1"), "codex");
     place.sync();
     place.edit(|document| {
-        document["last_writer"] = "gemini-cli".into();
+        document["last_writer"] = "claude-code".into();
         document["task_queue"] = json!([]);
     });
     place.sync();

@@ -201,6 +201,7 @@ fn hint_of(refusal: &Refusal, verb: &str) -> Option<String> {
         | Refusal::DoneBy { task, .. }
         | Refusal::IsOver { task, .. }
         | Refusal::Lost { task, .. } => format!("callosum mesh task show {task}"),
+        Refusal::NeedsWhatIsGone { task, .. } => format!("callosum mesh task cancel {task}"),
         Refusal::WaitsFor { .. } | Refusal::NothingToDo => "callosum mesh task list".to_owned(),
         Refusal::LeasedBy { .. } => "callosum mesh lease list".to_owned(),
         Refusal::NotDead { .. } => "callosum mesh message list --dead".to_owned(),

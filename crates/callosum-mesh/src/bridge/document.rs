@@ -140,8 +140,9 @@ impl Document {
         Self { members }
     }
 
-    /// The same, said by this agent where it does not say by whom.
-    pub(super) fn said_by(mut self, agent: Option<AgentName>) -> Self {
+    /// The same as an addition, which is made of no projection, and said by this agent where it does not say by whom.
+    pub(super) fn added_by(mut self, agent: Option<AgentName>) -> Self {
+        self.members.shift_remove("revision");
         if let Some(agent) = agent {
             let key = "last_writer".to_owned();
             self.members

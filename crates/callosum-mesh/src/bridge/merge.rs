@@ -10,11 +10,12 @@ use super::{
     document::{DISCOVERIES, MESSAGES, TASKS},
     edit::nobody,
     item::{Item, made_up_id},
+    taking::subject,
 };
 use crate::{
     addressee::Addressee,
     agent::AgentName,
-    board::{Board, Order, Receipt},
+    board::{Board, Order, Receipt, Refusal},
     mesh::us,
 };
 
@@ -25,7 +26,8 @@ use crate::{
 /// changed the same key of the same task, the board's stays, and that is a conflict. Without a
 /// base nothing counts as taken away, and of known tasks only that they were claimed or completed.
 ///
-/// An item without an id gets one from its content: the same item read twice is added once. Whoever left the name
+/// An item without an id gets one from its content: the same item read twice is added once, and one that was over when its
+/// author read the file is added anew. Whoever left the name
 /// that stood in the file has not said who they are.
 pub fn merge(base: Option<&Document>, theirs: &Document, board: &Board) -> Merged {
     let writer = theirs.last_writer().filter(|writer| *writer != us());
@@ -36,6 +38,7 @@ pub fn merge(base: Option<&Document>, theirs: &Document, board: &Board) -> Merge
     let mut merge = Merge {
         base,
         board,
+        revision: theirs.revision(),
         writer: told.clone().unwrap_or_else(nobody),
         told,
         merged: Merged::default(),
@@ -55,12 +58,14 @@ pub fn merge(base: Option<&Document>, theirs: &Document, board: &Board) -> Merge
         }
     }
     merge.fields(theirs);
-    merge.merged
+    merge.without_our_name()
 }
 
 pub(super) struct Merge<'a> {
     pub(super) base: Option<&'a Document>,
     pub(super) board: &'a Board,
+    /// The projection that its author began with, where it is known.
+    pub(super) revision: Option<u64>,
     /// Who wrote it, where they said so and did not only leave the name that stood there.
     pub(super) told: Option<AgentName>,
     /// The same, or nobody.
@@ -69,6 +74,19 @@ pub(super) struct Merge<'a> {
 }
 
 impl Merge<'_> {
+    /// What was found, less what somebody said in the program's own name, which is refused.
+    fn without_our_name(mut self) -> Merged {
+        let edits = std::mem::take(&mut self.merged.edits);
+        let is_ours = |edit: &Edit| edit.by.is_us();
+        let (ours, rest): (Vec<Edit>, Vec<Edit>) = edits.into_iter().partition(is_ours);
+        for edit in ours {
+            let item = subject(&edit.order);
+            self.refuse(item, Refusal::OurName.to_string(), edit.wrote);
+        }
+        self.merged.edits = rest;
+        self.merged
+    }
+
     fn list(&mut self, key: &'static str, items: &[Value]) {
         let mut ids = HashSet::new();
         for (at, item) in items.iter().enumerate() {
@@ -84,7 +102,7 @@ impl Merge<'_> {
                 continue;
             };
             let id = match members.get("id") {
-                None | Some(Value::Null) => made_up_id(members),
+                None | Some(Value::Null) => self.made_up_id(key, members),
                 Some(Value::String(id)) if !id.is_empty() && id.len() <= 128 => id.clone(),
                 Some(Value::Number(number)) => number.to_string(),
                 Some(_) => {
@@ -106,6 +124,59 @@ impl Merge<'_> {
             }
         }
         self.gone(key, &ids);
+    }
+
+    /// An id for an item that has none: of its content, so that the same item read twice is added once. Where an equal
+    /// one by the same author is not over yet it is that one; else it is another.
+    fn made_up_id(&self, key: &str, members: &Map<String, Value>) -> String {
+        let id = made_up_id(members);
+        let author = match key {
+            TASKS => "created_by",
+            DISCOVERIES => "source",
+            _ => "from",
+        };
+        let author = members.get(author).and_then(Value::as_str);
+        let author = author.and_then(|author| author.parse().ok());
+        let author = author.unwrap_or_else(|| self.writer.clone());
+        let nths = (2..).map(|nth| format!("{id}-{nth}"));
+        let mut ids = std::iter::once(id.clone()).chain(nths);
+        ids.find(|id| self.is_free_or_same(key, id, &author))
+            .unwrap_or(id)
+    }
+
+    /// Whether nothing has this id, or what has it is what this author means.
+    ///
+    /// One that was over when the author read the file is not meant: it is said once more. One that is over since is,
+    /// by who still has the file open that it was written into.
+    fn is_free_or_same(&self, key: &str, id: &str, author: &AgentName) -> bool {
+        let known = match key {
+            TASKS => self
+                .board
+                .task(id)
+                .map(|task| (&task.created_by, task.rev, task.status.is_over())),
+            DISCOVERIES => {
+                let mut known = self.board.discoveries.iter();
+                let known = known.find(|known| known.id == id);
+                known.map(|known| (&known.source, known.rev, false))
+            }
+            _ => self.board.message(id).map(|message| {
+                let is_read = message
+                    .receipt
+                    .is_some_and(|receipt| !matches!(receipt, Receipt::Delivered));
+                (&message.from, message.rev, is_read)
+            }),
+        };
+        let Some((by, rev, is_over)) = known else {
+            return !self.is_in_base(key, id);
+        };
+        let is_over_since = self.revision.is_some_and(|revision| rev > revision);
+        by == author && (!is_over || is_over_since)
+    }
+
+    fn is_in_base(&self, key: &str, id: &str) -> bool {
+        let items = self.base.and_then(|base| base.list(key));
+        let mut items = items.unwrap_or_default().iter();
+        items.any(|item| item.get("id").and_then(Value::as_str) == Some(id))
     }
 
     /// What the base has and the file has no longer.

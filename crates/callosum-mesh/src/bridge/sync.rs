@@ -343,7 +343,7 @@ impl Bridge {
                 let base = base.and_then(|bytes| Document::read(&bytes).ok());
                 merge_in(&self.kept, base.as_ref(), document, orders, synced)
             }
-            Found::Broken { error, bytes } => self.reject(path, error, bytes, orders, synced),
+            Found::Broken { error, bytes } => self.reject(path, error, bytes, None, orders, synced),
         }
     }
 
@@ -352,11 +352,12 @@ impl Bridge {
         path: &Path,
         error: &NoDocument,
         bytes: &[u8],
+        owner: Option<AgentName>,
         orders: &mut Orders<'_, '_>,
         synced: &mut Synced,
     ) -> Result<(), MeshError> {
         let kept = self.kept.reject(bytes)?;
-        let by = author_of(bytes);
+        let by = author_of(bytes).or(owner);
         tell_of_rejected(orders, by.as_ref(), path, &kept, error)?;
         synced.rejected.push(Rejected {
             path: path.to_owned(),
@@ -365,6 +366,13 @@ impl Bridge {
             by,
         });
         Ok(())
+    }
+
+    /// Whose folder of additions a file is in, where it is in one.
+    fn owner_of(&self, path: &Path) -> Option<AgentName> {
+        let folder = path.parent().filter(|folder| *folder != self.drop_ins)?;
+        let owner = folder.file_name()?.to_str()?;
+        AgentName::of_speaker(owner).ok()
     }
 
     /// Takes over an addition; it may be removed then, as long as these are its bytes.
@@ -378,10 +386,7 @@ impl Bridge {
             Found::Nothing => Ok(None),
             Found::Ours { bytes, .. } => Ok(Some((path.to_owned(), bytes))),
             Found::Theirs { document, bytes } => {
-                let folder = path.parent().and_then(Path::file_name);
-                let owner = folder.and_then(|folder| folder.to_str()?.parse().ok());
-                let is_own = path.parent() != Some(&*self.drop_ins);
-                let document = document.said_by(owner.filter(|_| is_own));
+                let document = document.added_by(self.owner_of(path));
                 merge_in(&self.kept, None, &document, orders, synced)?;
                 Ok(Some((path.to_owned(), bytes)))
             }
@@ -390,7 +395,8 @@ impl Bridge {
                 if is_fresh(modified, orders.now()) {
                     return Ok(None);
                 }
-                self.reject(path, &error, &bytes, orders, synced)?;
+                let owner = self.owner_of(path);
+                self.reject(path, &error, &bytes, owner, orders, synced)?;
                 Ok(Some((path.to_owned(), bytes)))
             }
         }

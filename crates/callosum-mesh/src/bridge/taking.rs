@@ -164,7 +164,7 @@ pub(super) fn tell_of_rejected(
 }
 
 /// What an order is about, as a conflict names it.
-fn subject(order: &Order) -> String {
+pub(super) fn subject(order: &Order) -> String {
     match order {
         Order::Add(task) => format!("task_queue `{}`", task.id),
         Order::Claim { task, .. } => {

@@ -22,6 +22,7 @@ mod mesh;
 mod moment;
 pub mod route;
 mod sessions;
+mod strict;
 pub mod throttle;
 mod told;
 pub mod topic;

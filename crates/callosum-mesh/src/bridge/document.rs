@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::strict::Strict;
 use crate::{
     agent::AgentName,
     board::{Board, Discovery, Message, Receipt, Status, Task},
     mesh::us,
+    strict::Strict,
 };
 
 /// The version of the seed's schema (Seed CALC §4, layer 3).

@@ -15,7 +15,6 @@ mod glimpse;
 mod item;
 mod kept;
 mod merge;
-mod strict;
 mod sync;
 mod taking;
 mod tasks;

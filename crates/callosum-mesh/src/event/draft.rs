@@ -67,13 +67,13 @@ impl Draft {
         Event {
             seq: stamp.seq,
             origin: stamp.origin.to_owned(),
-            id: self.id.unwrap_or(stamp.id),
+            id: self.id.map_or(stamp.id, text),
             topic: self.topic,
             source: self.source,
-            machine: self.machine.unwrap_or_else(|| stamp.machine.to_owned()),
+            machine: self.machine.map_or_else(|| stamp.machine.to_owned(), text),
             timestamp: self.timestamp.unwrap_or(stamp.now),
-            session_id: self.session_id,
-            pane_id: self.pane_id,
+            session_id: self.session_id.map(text),
+            pane_id: self.pane_id.map(text),
             cwd: self.cwd.map(text),
             payload: masked(self.payload),
         }

@@ -9,6 +9,7 @@ mod fault;
 mod masking;
 mod read;
 mod stamped;
+mod value;
 
 pub(crate) use self::draft::Stamp;
 pub use self::{
@@ -17,4 +18,5 @@ pub use self::{
     masking::masked,
     read::{DEEPEST, LONGEST},
     stamped::Event,
+    value::{UnreadValue, read_value},
 };

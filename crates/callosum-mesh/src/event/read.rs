@@ -1,6 +1,7 @@
 //! Reading a [`Draft`] from JSON that came from elsewhere: every fault is named, none is guessed
 //! away.
 
+use callosum_evidence::secrets::mask;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
@@ -15,6 +16,9 @@ pub const DEEPEST: usize = 32;
 
 /// Most bytes of a text beside the payload.
 const LONGEST_TEXT: usize = 4096;
+
+/// Texts by which something is known, so that they are kept as they are or not at all.
+const NAMES: [&str; 4] = ["id", "machine", "session_id", "pane_id"];
 
 /// How far `ts` and `timestamp` may be apart.
 const SAME_MOMENT: SignedDuration = SignedDuration::from_secs(1);
@@ -41,7 +45,7 @@ impl Draft {
     /// where they are not told. `id`, which the seed does not have, makes a second copy known as one.
     ///
     /// Fails with everything that is wrong with it: keys that are not of the schema, values of another
-    /// kind, two names that differ, two times that are more than a second apart, a payload more than
+    /// kind, names with a secret in them, two names that differ, two times that are more than a second apart, a payload more than
     /// [`DEEPEST`] deep. That it has no more than [`LONGEST`] bytes is looked at by who still has them.
     pub fn read(value: &Value) -> Result<Self, Faults> {
         let Value::Object(members) = value else {
@@ -173,6 +177,15 @@ impl Reader<'_> {
     fn text(&mut self, key: &str) -> Option<String> {
         match self.members.get(key) {
             None | Some(Value::Null) => None,
+            Some(Value::String(text)) if NAMES.contains(&key) && !mask(text).found.is_empty() => {
+                // Masked it would name something else.
+                self.faults.push(Fault {
+                    key: key.to_owned(),
+                    found: "a text with a secret in it".to_owned(),
+                    wanted: "a name without one".to_owned(),
+                });
+                None
+            }
             Some(Value::String(text)) if !text.is_empty() && text.len() <= LONGEST_TEXT => {
                 Some(text.clone())
             }
@@ -248,6 +261,23 @@ mod tests {
 
     fn faults(value: Value) -> String {
         Draft::read(&value).unwrap_err().to_string()
+    }
+
+    /// CALC-SEC-1: a secret in what names something is refused, and not said again.
+    #[test]
+    fn a_secret_in_a_name_is_refused() {
+        let secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB";
+        for key in NAMES {
+            let mut event = json!({"type": "a.b", "source": "codex"});
+            event[key] = secret.into();
+            let faults = faults(event);
+            assert!(faults.contains(key) && !faults.contains("ghp_"), "{faults}");
+        }
+        let sound = json!({
+            "type": "a.b", "source": "codex", "id": "0b1c5f5e-6f0a-4a52-9d4e-2f6f7c3a1b2d", "machine": "mac-1.local",
+            "session_id": "019a2f6f-7c3a-7b2d-9d4e-0b1c5f5e6f0a", "pane_id": "%12",
+        });
+        assert!(Draft::read(&sound).is_ok());
     }
 
     /// CALC-L1-1: the schema of the seed, as its own publishers fill it.

@@ -3,6 +3,7 @@
 use std::{future::pending, rc::Rc, time::Duration};
 
 use callosum_mesh::{
+    event::read_value,
     journal::{Cursor, Durability, JournalError},
     topic::Pattern,
 };
@@ -335,8 +336,7 @@ impl Session {
                 _ => return Err(wrong("`timeout_seconds` must be from 0 to 86,400")),
             },
         };
-        let mut value: Value =
-            serde_json::from_str(what.get()).map_err(|error| wrong(&error.to_string()))?;
+        let mut value = read_value(what.get()).map_err(|error| wrong(&error.to_string()))?;
         let Some(event) = value.as_object_mut() else {
             return Err(wrong("`event` must be an object"));
         };

@@ -4,7 +4,7 @@ use std::{rc::Rc, sync::Arc};
 
 use callosum_mesh::{
     MeshError, Undecided, board,
-    event::{Draft, Fault, LONGEST},
+    event::{Draft, Fault, LONGEST, UnreadValue, read_value},
     journal::{Durability, JournalError},
 };
 use hyper::{Request, Response, StatusCode, body::Incoming};
@@ -197,7 +197,20 @@ fn read(body: &[u8]) -> Result<Vec<Draft>, Refusal> {
         if item.get().len() > LONGEST {
             return Err(Refusal::TooLong(index));
         }
-        let value: Value = serde_json::from_str(item.get()).map_err(unread)?;
+        let value = match read_value(item.get()) {
+            Ok(value) => value,
+            Err(UnreadValue::NoJson(error)) => return Err(unread(error)),
+            Err(UnreadValue::TooLarge { found }) => {
+                let fault = Fault {
+                    key: String::new(),
+                    found: format!("with `{found}` in it"),
+                    wanted: "without whole numbers beyond -2^63 and 2^64-1: write such as a text"
+                        .to_owned(),
+                };
+                faults.push((index, fault));
+                continue;
+            }
+        };
         match Draft::read(&value) {
             Ok(draft) => drafts.push(draft),
             Err(found) => faults.extend(found.0.into_iter().map(|fault| (index, fault))),

@@ -6,7 +6,7 @@ use callosum_host::DiskError;
 use callosum_mesh::{
     Mesh, Voice,
     agent::AgentName,
-    event::{Draft, Event, LONGEST, masked},
+    event::{Draft, Event, LONGEST, UnreadValue, masked, read_value},
     journal::{Cursor, Durability},
     throttle,
     topic::Topic,
@@ -207,8 +207,13 @@ fn payload(text: &str) -> Result<Value, CommandError> {
         let what = format!("a payload has at most {LONGEST} bytes");
         return Err(CommandError::new(Exit::Usage, what));
     }
-    let value: Result<Value, _> = serde_json::from_str(text);
-    value.map_err(|error| CommandError::because(Exit::Usage, "--payload is no JSON", &error))
+    read_value(text).map_err(|error| {
+        let what = match error {
+            UnreadValue::NoJson(_) => "--payload is no JSON",
+            UnreadValue::TooLarge { .. } => "--payload would not be kept as it is",
+        };
+        CommandError::because(Exit::Usage, what, &error)
+    })
 }
 
 fn dry(topic: &Topic, voice: &Voice, payload: Value) -> PublishOutput {

@@ -10,7 +10,7 @@ use std::{
 
 use callosum_mesh::{
     Mesh, MeshError,
-    event::{Draft, Event, LONGEST},
+    event::{Draft, Event, LONGEST, UnreadValue, read_value},
     journal::{Cursor, Durability, JournalError, Notice},
     topic::Pattern,
 };
@@ -269,10 +269,13 @@ impl Subscriber<'_> {
             return None;
         }
         let voice = self.args.speaker.voice(self.context);
-        let mut event: Value = match serde_json::from_str(line) {
+        let mut event = match read_value(line) {
             Ok(event) if line.len() <= LONGEST => event,
             Ok(_) => return self.refuse("an event has at most 65,536 bytes"),
-            Err(error) => return self.refuse(&format!("it is no JSON: {error}")),
+            Err(UnreadValue::NoJson(error)) => {
+                return self.refuse(&format!("it is no JSON: {error}"));
+            }
+            Err(error) => return self.refuse(&error.to_string()),
         };
         if let Some(members) = event.as_object_mut() {
             members

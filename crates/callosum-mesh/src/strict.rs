@@ -10,7 +10,7 @@ use serde::{
 use serde_json::{Map, Number, Value};
 
 /// A value, read so.
-pub(super) struct Strict(pub(super) Value);
+pub(crate) struct Strict(pub(crate) Value);
 
 impl<'de> Deserialize<'de> for Strict {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -8,7 +8,7 @@ use std::{
 
 use callosum_host::{Disk, DiskError, disk::EntryKind};
 
-/// Most files that are looked at.
+/// Most files that are taken in at once, and most others that are named.
 const MOST: usize = 1000;
 
 /// So deep folders are looked into: one for each agent.
@@ -17,30 +17,58 @@ const DEEPEST: usize = 2;
 /// A file that is no JSON may still be written for so long after its last change.
 pub(super) const STILL_WRITTEN: Duration = Duration::from_secs(1);
 
-/// The files, by name: `*.json` in the folder and in those one below it. Hidden ones are passed
-/// over: that is how somebody writes one who wants to rename it into its place.
-pub(super) fn found(disk: &Disk, folder: &Path) -> Result<Vec<PathBuf>, DiskError> {
-    let mut files = Vec::new();
-    look(disk, folder, DEEPEST, &mut files)?;
-    files.sort();
-    Ok(files)
+/// What is found in the folder, by name.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// What is taken in: `*.json` in the folder and in those one below it.
+    pub(super) files: Vec<PathBuf>,
+    /// What is left alone.
+    pub(super) strays: Vec<Stray>,
 }
 
-fn look(
-    disk: &Disk,
-    folder: &Path,
-    left: usize,
-    files: &mut Vec<PathBuf>,
-) -> Result<(), DiskError> {
+/// Something that is not taken in.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stray {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Why it is left alone.
+    pub why: &'static str,
+}
+
+/// Looks at what there is. Hidden ones are passed over: that is how somebody writes one who wants to rename it into its
+/// place.
+pub(super) fn found(disk: &Disk, folder: &Path) -> Result<Found, DiskError> {
+    let mut found = Found::default();
+    look(disk, folder, DEEPEST, &mut found)?;
+    found.files.sort();
+    found.strays.sort();
+    Ok(found)
+}
+
+fn look(disk: &Disk, folder: &Path, left: usize, found: &mut Found) -> Result<(), DiskError> {
     for entry in disk.list_dir(folder)? {
         let path = folder.join(&entry.name);
         let is_hidden = entry.name.as_encoded_bytes().starts_with(b".");
         let is_json = path.extension().is_some_and(|end| end == "json");
-        match entry.kind {
-            _ if is_hidden || files.len() >= MOST => {}
-            EntryKind::File if is_json => files.push(path),
-            EntryKind::Folder if left > 1 => look(disk, &path, left - 1, files)?,
-            _ => {}
+        let why = match entry.kind {
+            _ if is_hidden => continue,
+            EntryKind::File if is_json => {
+                if found.files.len() < MOST {
+                    found.files.push(path);
+                }
+                continue;
+            }
+            EntryKind::Folder if left > 1 => {
+                look(disk, &path, left - 1, found)?;
+                continue;
+            }
+            EntryKind::File => "does not end in .json",
+            EntryKind::Folder => "is a folder in an agent's folder",
+            EntryKind::Link => "is a link",
+            EntryKind::Other => "is no file",
+        };
+        if found.strays.len() < MOST {
+            found.strays.push(Stray { path, why });
         }
     }
     Ok(())

@@ -21,6 +21,7 @@ mod tasks;
 
 pub use self::{
     document::{Document, NoDocument},
+    drop_ins::Stray,
     edit::{Conflict, Edit, Merged, Wrote},
     glimpse::Glimpse,
     merge::merge,

@@ -10,7 +10,7 @@ use callosum_host::{Disk, DiskError, disk::EntryKind};
 use jiff::Timestamp;
 
 use super::{
-    Conflict, Document, NoDocument, drop_ins,
+    Conflict, Document, NoDocument, Stray, drop_ins,
     kept::{Kept, MODE},
     taking::{author_of, merge_in, tell_of_rejected},
 };
@@ -127,6 +127,16 @@ impl Bridge {
         &self.drop_ins
     }
 
+    /// The additions that are not taken over yet, and what else stands in their folder, which is left alone. Changes
+    /// nothing.
+    pub fn waiting(&self) -> Result<(Vec<PathBuf>, Vec<Stray>), DiskError> {
+        if !self.disk.exists(&self.drop_ins)? {
+            return Ok((Vec::new(), Vec::new()));
+        }
+        let found = drop_ins::found(&self.disk, &self.drop_ins)?;
+        Ok((found.files, found.strays))
+    }
+
     /// Takes over what somebody wrote into the file, into files that were exchanged away, and into the
     /// folder of additions; then shows how the board stands.
     ///
@@ -150,7 +160,7 @@ impl Bridge {
         };
         let before = self.written_before(before, found.bytes())?;
         let late = self.kept.late()?;
-        let drop_ins = drop_ins::found(&self.disk, &self.drop_ins)?;
+        let drop_ins = drop_ins::found(&self.disk, &self.drop_ins)?.files;
         let is_shown = match &found {
             Found::Ours { revision, .. } => mesh.board()?.rev == *revision,
             _ => !is_file,
@@ -211,7 +221,7 @@ impl Bridge {
 
     /// Everything that somebody may write to.
     pub(super) fn watched(&self) -> Result<Vec<PathBuf>, DiskError> {
-        let mut paths = drop_ins::found(&self.disk, &self.drop_ins)?;
+        let mut paths = drop_ins::found(&self.disk, &self.drop_ins)?.files;
         paths.extend(self.kept.late_paths()?);
         paths.sort();
         paths.push(self.file.clone());

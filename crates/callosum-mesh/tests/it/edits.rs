@@ -2,7 +2,7 @@
 
 use callosum_mesh::{
     board::{NewTask, Order, Receipt, Status},
-    bridge::Synced,
+    bridge::{Bridge, Synced},
 };
 use serde_json::{Value, json};
 
@@ -453,6 +453,46 @@ fn nobody_speaks_as_the_program_by_the_file() {
     assert!(board.discoveries.is_empty());
     let tasks: Vec<&str> = board.tasks.iter().map(|task| task.id.as_str()).collect();
     assert_eq!(tasks, ["t2"]);
+}
+
+/// CALC-L3-1: what nobody takes in is named, and left where it is.
+#[test]
+fn what_is_dropped_in_and_never_taken_in_is_named() {
+    let place = Place::new();
+    place.sync();
+    let folder = place.folder().join("bridge.d");
+    place
+        .disk
+        .create_dir_all(&folder.join("codex/deep"))
+        .unwrap();
+    let whole = json!({"discoveries": [{"content": "x"}]}).to_string();
+    for name in ["a.txt", "codex/deep/b.json", "codex/.c.json"] {
+        write_into(&folder.join(name), whole.as_bytes());
+    }
+    std::os::unix::fs::symlink("a.txt", folder.join("d.json")).unwrap();
+    place.sync();
+    let bridge = Bridge::of(&place.disk, &place.mesh());
+    let (added, strays) = bridge.waiting().unwrap();
+    assert!(added.is_empty(), "{added:?}");
+    let named: Vec<(String, &str)> = strays
+        .iter()
+        .map(|stray| {
+            let path = stray.path.strip_prefix(&folder).unwrap();
+            (path.to_string_lossy().into_owned(), stray.why)
+        })
+        .collect();
+    let named: Vec<(&str, &str)> = named
+        .iter()
+        .map(|(path, why)| (path.as_str(), *why))
+        .collect();
+    assert_eq!(
+        named,
+        [
+            ("a.txt", "does not end in .json"),
+            ("codex/deep", "is a folder in an agent's folder"),
+            ("d.json", "is a link"),
+        ]
+    );
 }
 
 /// CALC-L3-1: whose folder a file is in that is no JSON is told of it.

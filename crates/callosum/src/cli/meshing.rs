@@ -209,14 +209,30 @@ fn check_bridge(context: &Context, checks: &mut Checks, mesh: &mut Mesh) -> Resu
         checks.add(NAME, Outcome::Warning, found, Some(&hint));
         return Ok(());
     }
-    let added = context.disk.list_dir(bridge.drop_ins())?;
-    let added = added
-        .iter()
-        .filter(|entry| entry.kind == EntryKind::File)
-        .count();
-    if added > 0 {
-        let found = format!("{} not taken over yet", many(added as u64, "addition"));
+    let (added, strays) = bridge.waiting()?;
+    if !added.is_empty() {
+        let found = format!(
+            "{} not taken over yet",
+            many(added.len() as u64, "addition")
+        );
         checks.add(NAME, Outcome::Warning, found, Some(MENDS));
+    }
+    if let Some(first) = strays.first() {
+        let shown = on_one_line(&first.path.display().to_string());
+        let others = match strays.len() - 1 {
+            0 => String::new(),
+            count => format!(", and {count} more are left alone"),
+        };
+        let found = format!(
+            "{shown} {} and is never taken over{others}: only files in {} and one folder below it that end in .json are",
+            first.why,
+            on_one_line(&bridge.drop_ins().display().to_string())
+        );
+        let hint = format!(
+            "ls -lR {}",
+            on_one_line(&bridge.drop_ins().display().to_string())
+        );
+        checks.add(NAME, Outcome::Warning, found, Some(&hint));
     }
     let Some(bytes) = context.disk.read_if_there(bridge.path())? else {
         checks.add(NAME, Outcome::Ok, "none yet", Some(MENDS));

@@ -349,7 +349,7 @@ fn items(known: &Known<'_>) -> Vec<Item> {
 }
 
 /// The last event that a task waited for: the one that left it or changed it last, or that completed one which it needs.
-fn ready_at(board: &Board, task: &Task) -> u64 {
+pub(crate) fn ready_at(board: &Board, task: &Task) -> u64 {
     let needs = task.needs.iter().filter_map(|need| board.task(need));
     let needs = needs.map(|need| need.rev);
     needs.fold(task.rev, u64::max)

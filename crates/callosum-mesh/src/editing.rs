@@ -3,13 +3,17 @@
 use jiff::SignedDuration;
 
 use crate::{
+    addressee::Addressee,
     agent::AgentName,
     board::{LEASE, Lease, Order, Session},
     digest::quoted,
     journal::Durability,
-    mesh::{Mesh, MeshError, Voice},
+    mesh::{Mesh, MeshError, Orders, Voice, us},
     sessions::ended,
 };
+
+/// What is said to have been done to a file that somebody holds.
+const EDITED: &str = "edited";
 
 /// Most leases that one is told of at once.
 const MOST_NAMED: usize = 5;
@@ -83,6 +87,68 @@ impl Mesh {
     }
 }
 
+impl Mesh {
+    /// Tells those who hold leases that this agent has edited their files: each once for a lease.
+    pub fn tell_holders(&mut self, held: &[Lease], voice: &Voice) -> Result<(), MeshError> {
+        let board = self.board()?;
+        let is_untold = |lease: &&Lease| {
+            board
+                .message(&note_of(EDITED, lease, &voice.agent))
+                .is_none()
+        };
+        let untold: Vec<Lease> = held.iter().filter(is_untold).cloned().collect();
+        if untold.is_empty() {
+            return Ok(());
+        }
+        self.in_turn_of(Durability::Logged, |orders| {
+            for lease in &untold {
+                orders.tell_holder(EDITED, lease, &voice.agent)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Orders<'_, '_> {
+    /// Tells who holds a lease what another did to the file. It waits no longer than a lease lasts.
+    pub(crate) fn tell_holder(
+        &mut self,
+        what: &str,
+        lease: &Lease,
+        by: &AgentName,
+    ) -> Result<(), MeshError> {
+        let whose = if lease.by == *by {
+            format!("another session of {by}")
+        } else {
+            by.to_string()
+        };
+        let order = Order::Send {
+            id: note_of(what, lease, by),
+            to: Addressee {
+                agent: lease.by.clone(),
+                session: lease.session_id.clone(),
+            },
+            content: if what == EDITED {
+                format!("{whose} edited {}, on which you hold a lease", lease.path)
+            } else {
+                format!("{whose} {what} your lease on {}", lease.path)
+            },
+            reply_to: None,
+            ttl_seconds: Some(LEASE.as_secs().unsigned_abs()),
+        };
+        match self.give(order, &Voice::of(us()), None) {
+            // Nobody can be written to who is no agent of this machine.
+            Ok(_) | Err(MeshError::Refused(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// The id of the message by which a holder is told, the same for the same lease and the same other agent.
+fn note_of(what: &str, lease: &Lease, by: &AgentName) -> String {
+    format!("{what}-{}-{by}", lease.token)
+}
+
 /// What an agent is told of files that others work on, another session of its own among them; empty where there are none. At most
 /// five are named.
 pub fn warning(held: &[Lease], agent: &AgentName) -> String {
@@ -101,7 +167,7 @@ pub fn warning(held: &[Lease], agent: &AgentName) -> String {
             lease.until,
             why.unwrap_or_default(),
         ));
-        let way = format!("`callosum mesh message send {}`", lease.by);
+        let way = format!("`callosum mesh message send {} TEXT`", lease.by);
         if !ways.contains(&way) {
             ways.push(way);
         }
@@ -144,7 +210,7 @@ mod tests {
         assert_eq!(
             warning(&one, &codex),
             "gemini-cli works on \"/p/a\" until 2026-01-02T03:04:05Z: \"renaming\". Agree with it before you change more: \
-             `callosum mesh message send gemini-cli`\n"
+             `callosum mesh message send gemini-cli TEXT`\n"
         );
         let mut many = vec![lease("codex", "/p/0", None)];
         many.extend((1..7).map(|at| lease("gemini-cli", &format!("/p/{at}"), None)));
@@ -159,7 +225,7 @@ mod tests {
         );
         assert!(
             told.ends_with(
-                "`callosum mesh message send codex`, `callosum mesh message send gemini-cli`\n"
+                "`callosum mesh message send codex TEXT`, `callosum mesh message send gemini-cli TEXT`\n"
             ),
             "{told}"
         );

@@ -11,7 +11,6 @@ use crate::{
     board::{Board, Deed, Order},
     event::{Draft, Event, Fault, Faults},
     journal::{Journal, Key, reused},
-    leased_path::with_leased_path,
     mesh::{Decided, MeshError, Orders, Undecided, Voice},
     topic::Topic,
 };
@@ -95,7 +94,7 @@ impl Orders<'_, '_> {
             plan.events.push((draft, key));
             return Ok(());
         };
-        let order = with_leased_path(order, self.turn.journal().disk());
+        let order = self.completed(order)?;
         let board = plan.after.as_ref().unwrap_or(&*self.board);
         let deeds = board.decide(order, &Voice::who_says(&draft), self.turn.now())?;
         if deeds.is_empty() {

@@ -20,6 +20,7 @@ pub mod journal;
 mod leased_path;
 mod mesh;
 mod moment;
+mod news;
 pub mod route;
 mod sessions;
 mod strict;

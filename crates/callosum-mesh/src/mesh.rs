@@ -8,15 +8,16 @@ use std::{
 use callosum_host::{Clock, Disk, DiskError, Ids, LockError, OpenHow};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
     agent::{AgentName, US},
-    board::{Board, Deed, Order, Refusal, Session},
+    board::{Board, Deed, Lease, Order, Refusal, Session},
     event::{Draft, Event, Faults},
     incoming::is_about_board,
     journal::{Cursor, Durability, Journal, JournalError, Notice, Turn},
     leased_path::with_leased_path,
-    route::Matrix,
+    route::{CATEGORY, Matrix},
     sessions::ended,
 };
 
@@ -228,6 +229,11 @@ impl Mesh {
         Ok(self.journal.is_own()?)
     }
 
+    /// The last event that the board knows, without a look at what was appended since.
+    pub(crate) fn known_seq(&self) -> u64 {
+        self.board.seq
+    }
+
     fn due(&self, now: Timestamp) -> Vec<Deed> {
         due(&self.board, &self.matrix, now)
     }
@@ -284,6 +290,7 @@ impl Mesh {
         let mut orders = Orders {
             board: &mut self.board,
             turn,
+            matrix: &self.matrix,
         };
         orders.catch_up()?;
         let now = orders.turn.now();
@@ -344,6 +351,7 @@ impl Mesh {
 pub(crate) struct Orders<'b, 'j> {
     pub(crate) board: &'b mut Board,
     pub(crate) turn: Turn<'j>,
+    matrix: &'b Matrix,
 }
 
 impl Orders<'_, '_> {
@@ -369,13 +377,50 @@ impl Orders<'_, '_> {
         voice: &Voice,
         at: Option<Timestamp>,
     ) -> Result<Vec<Event>, MeshError> {
-        let order = with_leased_path(order, self.turn.journal().disk());
+        let order = self.completed(order)?;
+        let lost = self.taken_away(&order, voice);
         let deeds = self.board.decide(order, voice, self.turn.now())?;
         let mut events = Vec::new();
         for deed in deeds {
             events.extend(self.append(&deed, voice, at)?);
         }
+        if let Some((what, lease)) = lost {
+            self.tell_holder(what, &lease, &voice.agent)?;
+        }
         Ok(events)
+    }
+
+    /// The lease that an order takes away from whoever holds it, and what is done to it.
+    fn taken_away(&self, order: &Order, voice: &Voice) -> Option<(&'static str, Lease)> {
+        let (what, path) = match order {
+            Order::Lease {
+                path, anyway: true, ..
+            } => ("took", path),
+            Order::Unlease {
+                path, anyway: true, ..
+            } => ("ended", path),
+            _ => return None,
+        };
+        let session = voice.session_id.as_deref();
+        let held = self
+            .board
+            .holder(path, &voice.agent, session, self.turn.now());
+        held.cloned().map(|lease| (what, lease))
+    }
+
+    /// An order with what follows from where it is given: a leased file by its one path, and a task of a category for the
+    /// agent that does those, where its author names nobody.
+    pub(crate) fn completed(&self, order: Order) -> Result<Order, Refusal> {
+        let order = with_leased_path(order, self.turn.journal().disk())?;
+        let Order::Add(mut task) = order else {
+            return Ok(order);
+        };
+        if task.assigned_to.is_none() {
+            let category = task.other.get(CATEGORY).and_then(Value::as_str);
+            let route = category.and_then(|category| self.matrix.route(category));
+            task.assigned_to = route.map(|route| route.primary.clone());
+        }
+        Ok(Order::Add(task))
     }
 
     /// Tells of the sessions whose processes have ended, and gives back what they left.

@@ -16,12 +16,14 @@ use crate::{
     event::Event,
     journal::Cursor,
     mesh::{Mesh, MeshError, Voice},
+    news::{News, NewsFile, asked_of},
+    route::Matrix,
 };
 
 /// The folder with a file for each agent.
 const TOLD: &str = "told";
 
-/// Most tokens of messages that are handed over between two calls of tools.
+/// Most tokens that are handed over between two calls of tools.
 const BETWEEN_CALLS: u64 = 300;
 
 /// So far back events are looked at for what others told.
@@ -101,15 +103,18 @@ impl Mesh {
             if batch.events.is_empty() {
                 return Ok(notes.into());
             }
-            let told = batch.events.iter().filter(|event| {
-                !OWN_CLASSES.contains(&event.topic.class()) && event.source != voice.agent
-            });
-            for event in told {
-                notes.push_front(Note {
-                    lead: format!("{} told of {}", event.source, event.topic),
-                    words: words(event),
-                    rev: Some(event.seq),
+            let others = batch.events.iter();
+            for event in others.filter(|event| event.source != voice.agent) {
+                let note = asked_of(event, voice).or_else(|| {
+                    let is_own = OWN_CLASSES.contains(&event.topic.class());
+                    (!is_own).then(|| Note {
+                        lead: format!("{} told of {}", event.source, event.topic),
+                        words: words(event),
+                        rev: Some(event.seq),
+                    })
                 });
+                let Some(note) = note else { continue };
+                notes.push_front(note);
                 notes.truncate(MOST_TOLD);
             }
         }
@@ -123,6 +128,8 @@ impl Mesh {
         voice: &Voice,
         evidence: &str,
     ) -> Result<(), MeshError> {
+        // What its digest had no room for comes with the next one, and not between two calls.
+        self.news_file(voice).note(self.known_seq())?;
         self.moved(&digest.messages, Receipt::Delivered, voice, evidence)?;
         let before = self.told(voice)?;
         // What was told meanwhile by others stands in no digest yet.
@@ -167,41 +174,32 @@ impl Mesh {
         self.moved(&seen, Receipt::Seen, voice, evidence)
     }
 
-    /// The messages that wait for this agent, as a text to be handed over between two calls of its tools;
-    /// `None` where none does.
+    /// The messages that wait for this agent and what else is new to it, as a text to be handed over between two calls of its
+    /// tools; `None` where there is nothing.
     ///
-    /// Cheap where nothing waits: what was appended since the board was remembered is read, and nothing is written.
+    /// Of what is new the oldest comes first, and what has no room at the next call. Cheap where nothing waits: what was
+    /// appended since the board was remembered is read, and nothing is written.
     pub fn hand_over(
         &mut self,
         voice: &Voice,
         evidence: &str,
     ) -> Result<Option<Digest>, MeshError> {
+        let news = self.news(voice)?;
         let session = voice.session_id.as_deref();
         let is_theirs =
             |message: &Message| message.receipt.is_none() && message.to.is(&voice.agent, session);
-        if !self.board()?.messages.iter().any(is_theirs) {
+        if !news.is_due() && !self.board()?.messages.iter().any(is_theirs) {
             return Ok(None);
         }
-        let matrix = self.matrix().clone();
+        let file = self.news_file(voice);
         // In a turn of its own: of two sessions of an agent one is handed it.
         self.in_turn(|orders| {
-            // Nothing but messages: tasks and discoveries can wait for the next session.
-            let board = Board {
-                messages: orders.board().messages.clone(),
-                ..Board::default()
+            let news = if is_told_meanwhile(&file, &news)? {
+                News::default()
+            } else {
+                news
             };
-            let known = Known {
-                agent: &voice.agent,
-                board: &board,
-                session: voice.session_id.as_deref(),
-                is_beginning: false,
-                since: 0,
-                told: &BTreeSet::new(),
-                cwd: None,
-                matrix: &matrix,
-                beside: &Beside::default(),
-            };
-            let told = digest(&known, BETWEEN_CALLS);
+            let (told, seq) = between_calls(orders.board(), voice, &news);
             for message in &told.messages {
                 let order = Order::Move {
                     message: message.clone(),
@@ -209,6 +207,9 @@ impl Mesh {
                     evidence: Some(evidence.to_owned()),
                 };
                 orders.give(order, voice, None)?;
+            }
+            if seq > news.since.seq {
+                file.note(seq)?;
             }
             Ok(Some(told).filter(|told| !told.text.is_empty()))
         })
@@ -237,6 +238,11 @@ impl Mesh {
         })
     }
 
+    /// The last event that this agent's digests told it of; 0 where there was none.
+    pub(crate) fn told_seq(&self, voice: &Voice) -> Result<u64, MeshError> {
+        Ok(self.told(voice)?.seq)
+    }
+
     /// How far this agent was told.
     fn told(&self, voice: &Voice) -> Result<Told, MeshError> {
         let bytes = self.disk().read_if_there(&self.told_file(voice))?;
@@ -254,6 +260,61 @@ impl Mesh {
     fn told_file(&self, voice: &Voice) -> PathBuf {
         self.folder().join(TOLD).join(voice.agent.as_str())
     }
+}
+
+/// What is handed over between two calls, and the last event up to which nothing is left to tell: all messages that have
+/// room, then of what else is new as much as has room beside them, the oldest first.
+fn between_calls(board: &Board, voice: &Voice, news: &News) -> (Digest, u64) {
+    // Its role stands in the digest with which its session began.
+    let matrix = Matrix {
+        routes: Vec::new(),
+        roles: Vec::new(),
+    };
+    let messages = Board {
+        messages: board.messages.clone(),
+        ..Board::default()
+    };
+    let with = |count: usize| {
+        let notes = news.notes.iter().take(count);
+        let notes = notes.map(|(_, note)| note.clone());
+        let beside = Beside {
+            sources: vec![Source::Read(notes.collect())],
+            ..Beside::default()
+        };
+        let known = Known {
+            agent: &voice.agent,
+            board: &messages,
+            session: voice.session_id.as_deref(),
+            is_beginning: false,
+            since: 0,
+            told: &BTreeSet::new(),
+            cwd: None,
+            matrix: &matrix,
+            beside: &beside,
+        };
+        digest(&known, BETWEEN_CALLS)
+    };
+    let mut told = with(0);
+    for (at, (rev, _)) in news.notes.iter().enumerate() {
+        let more = with(at + 1);
+        if more.left_out == 0 {
+            told = more;
+            continue;
+        }
+        // What never has room is counted, and not tried again.
+        return if at == 0 && told.text.is_empty() {
+            (more, *rev)
+        } else {
+            (told, rev.saturating_sub(1))
+        };
+    }
+    (told, news.until)
+}
+
+/// Whether another session of the agent was told of something since this was read.
+fn is_told_meanwhile(file: &NewsFile, news: &News) -> Result<bool, MeshError> {
+    let noted = file.read()?;
+    Ok(noted.is_some_and(|noted| noted != news.since))
 }
 
 /// What an event says: its only text, or its payload as it is.

@@ -110,6 +110,12 @@ pub enum Refusal {
         /// Its beginning.
         path: String,
     },
+    /// What is to be leased is a folder, of which no file in it would be held.
+    #[error("`{path}` is a folder: a lease is on one file")]
+    Folder {
+        /// The folder.
+        path: String,
+    },
     /// Another agent works on the file.
     #[error("{by} works on {path} until {until}{}", .why.as_ref().map(|why| format!(": {why}")).unwrap_or_default())]
     LeasedBy {

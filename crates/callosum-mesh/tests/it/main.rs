@@ -5,4 +5,5 @@ mod bridge;
 mod digest;
 mod edits;
 mod journal;
+mod news;
 mod place;

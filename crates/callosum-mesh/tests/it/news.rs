@@ -1,0 +1,204 @@
+//! What an agent at work is told beside its messages, and what a holder of a file is told of others.
+
+use callosum_mesh::{
+    Mesh, Voice,
+    board::{NewTask, Order, Refusal},
+    digest::Beside,
+    event::Draft,
+    journal::Durability,
+};
+use serde_json::{Value, json};
+
+use crate::place::{Place, refused, voice};
+
+fn at_work(agent: &str, session: &str) -> Voice {
+    Voice {
+        session_id: Some(session.to_owned()),
+        ..voice(agent)
+    }
+}
+
+fn told(mesh: &mut Mesh, voice: &Voice) -> String {
+    let told = mesh.hand_over(voice, "post-tool-use").unwrap();
+    told.map(|told| told.text).unwrap_or_default()
+}
+
+fn add(mesh: &mut Mesh, id: &str, to: &str, by: &str) {
+    let order = Order::Add(NewTask {
+        id: id.to_owned(),
+        prompt: format!("work of {id}"),
+        assigned_to: Some(to.parse().unwrap()),
+        ..NewTask::default()
+    });
+    mesh.give(order, &voice(by)).unwrap();
+}
+
+fn publish(mesh: &mut Mesh, topic: &str, by: &str, payload: Value) {
+    let draft = json!({"type": topic, "source": by, "payload": payload});
+    let draft = Draft::read(&draft).unwrap();
+    mesh.publish(draft, Durability::Logged).unwrap();
+}
+
+/// CALC-PAT-2, CALC-PAT-4: an agent at work is told of a task for it, of what came of its own, of discoveries, and of what
+/// is asked of it or shared, each once and with words of others in quotes.
+#[test]
+fn an_agent_at_work_is_told_what_is_new_once() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let codex = at_work("codex", "s1");
+    assert_eq!(told(&mut mesh, &codex), "");
+    add(&mut mesh, "for-codex", "codex", "claude");
+    add(&mut mesh, "for-gemini", "gemini", "codex");
+    let done = Order::Complete {
+        task: "for-gemini".to_owned(),
+        result: Some("two \"in\" lexer.rs".to_owned()),
+        anyway: false,
+        token: None,
+    };
+    mesh.give(done, &voice("gemini")).unwrap();
+    let found = Order::Share {
+        id: "d".to_owned(),
+        content: "serde 2 breaks".to_owned(),
+    };
+    mesh.give(found, &voice("gemini")).unwrap();
+    publish(
+        &mut mesh,
+        "calc.request",
+        "claude",
+        json!({"to": "codex", "what": "review a.rs"}),
+    );
+    publish(
+        &mut mesh,
+        "calc.request",
+        "claude",
+        json!({"to": "gemini", "what": "not yours"}),
+    );
+    publish(
+        &mut mesh,
+        "calc.context_share",
+        "gemini",
+        json!({"summary": "UTF-16 now"}),
+    );
+    publish(&mut mesh, "calc.request", "codex", json!({"what": "own"}));
+    let mut text = told(&mut mesh, &codex);
+    text.push_str(&told(&mut mesh, &codex));
+    for part in [
+        "task for you from claude-code, `callosum mesh task claim for-codex`: \"work of for-codex\"",
+        "gemini-cli completed your task for-gemini: \"two 'in' lexer.rs\"",
+        "gemini-cli found out: \"serde 2 breaks\"",
+        ": \"review a.rs\"",
+        ": \"UTF-16 now\"",
+    ] {
+        assert_eq!(text.matches(part).count(), 1, "{part} in {text}");
+    }
+    assert!(!text.contains("not yours"), "{text}");
+    assert!(!text.contains("own\""), "{text}");
+    assert_eq!(told(&mut mesh, &codex), "");
+    assert_eq!(told(&mut mesh, &at_work("codex", "s2")), "");
+}
+
+/// CALC-PAT-4: what has no room comes at the next calls, all of it, in its order and each once; and what a session's
+/// beginning told is not told again.
+#[test]
+fn what_has_no_room_comes_at_the_next_call() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let share = |mesh: &mut Mesh, number: usize| {
+        let order = Order::Share {
+            id: format!("d{number}"),
+            content: format!("finding {number}: {}", "word ".repeat(30)),
+        };
+        mesh.give(order, &voice("gemini")).unwrap();
+    };
+    let codex = at_work("codex", "s1");
+    share(&mut mesh, 0);
+    let digest = mesh.digest_for(&codex, &Beside::default(), 400).unwrap();
+    mesh.deliver(&digest, &codex, "session-start").unwrap();
+    for number in 1..=20 {
+        share(&mut mesh, number);
+    }
+    let mut heard = Vec::new();
+    loop {
+        let text = told(&mut mesh, &codex);
+        if text.is_empty() {
+            break;
+        }
+        assert!(callosum_evidence::tokens::estimate(&text) <= 300, "{text}");
+        let lines = text.lines().filter_map(|line| {
+            let (_, rest) = line.split_once("finding ")?;
+            rest.split(':').next()?.parse::<usize>().ok()
+        });
+        heard.extend(lines);
+    }
+    assert_eq!(heard, (1..=20).collect::<Vec<_>>());
+}
+
+/// CALC-FUT-1: who holds a file is told once that another edited it, and that a lease was taken away.
+#[test]
+fn a_holder_is_told_what_others_do() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let claude = at_work("claude", "s1");
+    let gemini = at_work("gemini", "s2");
+    let take = |anyway| Order::Lease {
+        path: "/p/lib.rs".to_owned(),
+        why: None,
+        anyway,
+    };
+    mesh.give(take(false), &claude).unwrap();
+    let held = mesh.held_against(|_| true, &gemini).unwrap();
+    assert_eq!(held.len(), 1);
+    for _ in 0..3 {
+        mesh.tell_holders(&held, &gemini).unwrap();
+    }
+    let text = told(&mut mesh, &claude);
+    let edited = "\"gemini-cli edited /p/lib.rs, on which you hold a lease\"";
+    assert_eq!(text.matches(edited).count(), 1, "{text}");
+    assert_eq!(told(&mut mesh, &claude), "");
+    mesh.give(take(true), &gemini).unwrap();
+    let text = told(&mut mesh, &claude);
+    assert!(
+        text.contains("\"gemini-cli took your lease on /p/lib.rs\""),
+        "{text}"
+    );
+    // Nobody is told of what is their own.
+    mesh.give(take(true), &gemini).unwrap();
+    assert_eq!(told(&mut mesh, &gemini), "");
+}
+
+/// CALC-ROUTE-1: a task of a category that names nobody is for the agent that does those, by whatever way it comes.
+#[test]
+fn a_category_says_who_is_to_do_a_task() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    for (id, to) in [("a", Value::Null), ("b", "gemini".into())] {
+        let payload =
+            json!({"id": id, "prompt": "sum up", "assigned_to": to, "category": "crm-math"});
+        publish(&mut mesh, "calc.task_handoff", "claude", payload);
+    }
+    let meant = |mesh: &mut Mesh, id: &str| {
+        let task = mesh.board().unwrap().task(id).unwrap();
+        task.assigned_to.as_ref().map(ToString::to_string)
+    };
+    assert_eq!(meant(&mut mesh, "a").as_deref(), Some("codex"));
+    assert_eq!(meant(&mut mesh, "b").as_deref(), Some("gemini-cli"));
+}
+
+/// CALC-FUT-1: a lease on a folder would hold no file in it, and is refused.
+#[test]
+fn a_folder_is_not_leased() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let order = Order::Lease {
+        path: "/".to_owned(),
+        why: None,
+        anyway: false,
+    };
+    let refusal = refused(mesh.give(order, &voice("codex")));
+    assert_eq!(
+        refusal,
+        Refusal::Folder {
+            path: "/".to_owned()
+        }
+    );
+}

@@ -58,6 +58,26 @@ impl Changed {
     /// The files that are named one by one and are there now, but for those in `folder`; of a command only those in the
     /// project, which is in `root`.
     pub(super) fn files(&self, disk: &Disk, folder: &Path, root: Option<&Path>) -> Vec<String> {
+        self.named(disk, folder, root, false)
+    }
+
+    /// The same before the call: an editor's files also where they are not there yet.
+    pub(super) fn files_to_be(
+        &self,
+        disk: &Disk,
+        folder: &Path,
+        root: Option<&Path>,
+    ) -> Vec<String> {
+        self.named(disk, folder, root, !self.is_command)
+    }
+
+    fn named(
+        &self,
+        disk: &Disk,
+        folder: &Path,
+        root: Option<&Path>,
+        may_be_missing: bool,
+    ) -> Vec<String> {
         let named = self.touched.iter().filter(|touched| {
             let path = Path::new(&touched.path);
             let is_project = root.is_some_and(|root| path.starts_with(root));
@@ -65,7 +85,7 @@ impl Changed {
         });
         let there = named.filter(|touched| {
             let found = disk.stat(Path::new(&touched.path)).ok().flatten();
-            found.is_some_and(|found| found.kind == EntryKind::File)
+            found.map_or(may_be_missing, |found| found.kind == EntryKind::File)
         });
         there.map(|touched| touched.path.clone()).collect()
     }

@@ -5,8 +5,8 @@
 //! words of a hook before its model while the tool has not run.
 //!
 //! Which way it fails: a mesh that cannot be read, or not within [`PATIENCE`], blocks nothing, since a lease is an agreement
-//! and no guard; a configuration that cannot be read blocks, as the stricter of both. Nothing of the mesh is locked or
-//! waited for.
+//! and no guard; a configuration that cannot be read blocks, as the stricter of both. The mesh is locked only to take the
+//! agent's own lease, where others' are to block it.
 
 use std::{
     path::Path,
@@ -35,6 +35,9 @@ const RULE: &str = "mesh.lease";
 
 /// How long a verdict waits for what the mesh has to say.
 const PATIENCE: Duration = Duration::from_millis(300);
+
+/// How long others who append are waited for, so that the verdict has time left.
+const LOCKED_FOR: Duration = Duration::from_millis(150);
 
 /// What is decided of a call, where another agent works on a file that it changes and that is to be blocked.
 pub(super) fn judged(
@@ -93,8 +96,8 @@ fn held(
     (!held.is_empty()).then_some((held, remark))
 }
 
-/// The leases of others on what a call changes, read without a lock; `None` where there is no mesh or it cannot be
-/// read.
+/// The leases of others on what a call changes; `None` where there is no mesh or it cannot be read. Where there is none,
+/// the agent takes its own before it edits, so that of two who are about to one is kept from it.
 fn of_others(event: &Event, place: &Place, folder: &Path, voice: &Voice) -> Option<Vec<Lease>> {
     let (disk, environment) = (&place.disk, &place.environment);
     let changed = Changed::by(disk, &event.action, &place.facts);
@@ -103,6 +106,22 @@ fn of_others(event: &Event, place: &Place, folder: &Path, voice: &Voice) -> Opti
     }
     let (clock, ids) = (environment.clock().ok()?, environment.ids().ok()?);
     let mut mesh = machine_mesh::open(disk, &clock, &ids, folder).ok()?;
+    let held = mesh.held_against(|file| changed.takes_in(file), voice);
+    let held = held.ok()?;
+    if !held.is_empty() {
+        return Some(held);
+    }
+    let own = disk.canonicalize(folder);
+    let own = own.unwrap_or_else(|_| folder.to_owned());
+    let files = changed.files_to_be(disk, &own, place.facts.root.as_deref().map(Path::new));
+    if files.is_empty() {
+        return Some(held);
+    }
+    let mut mesh = mesh.with_patience(LOCKED_FOR);
+    // Who cannot take it in time edits all the same, and has it after the call.
+    if mesh.lease_edited(&files, voice).is_err() {
+        return Some(held);
+    }
     mesh.held_against(|file| changed.takes_in(file), voice).ok()
 }
 

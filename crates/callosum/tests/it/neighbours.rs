@@ -473,6 +473,63 @@ fn an_edit_of_a_leased_file_is_blocked_where_the_user_wants_it() {
     }
 }
 
+/// CALC-FUT-1: of two who are about to edit a file the second is kept from it, though neither has edited yet.
+#[test]
+fn of_two_who_are_about_to_edit_one_is_kept_from_it() {
+    let env = TestEnv::new();
+    env.write("src/a.rs", "fn a() {}\n");
+    env.run(["mesh", "task", "list"]).success();
+    env.write(env.configuration(), "[mesh]\nleases = \"block\"\n");
+    for name in ["src/a.rs", "src/new.rs"] {
+        let path = env.project().join(name);
+        assert_eq!(denied(&before_write(&env, "claude", &path)), None, "{name}");
+        assert_eq!(denied(&before_write(&env, "claude", &path)), None, "{name}");
+        let told = denied(&before_write(&env, "codex", &path)).unwrap();
+        assert!(told.starts_with("claude-code works on \""), "{told}");
+    }
+}
+
+/// CALC-PAT-2, CALC-FUT-1: an agent at work hears between two calls of a task that was left for it, and that another edits what
+/// it holds.
+#[test]
+fn who_is_at_work_hears_of_tasks_and_of_who_edits_its_files() {
+    let env = TestEnv::new();
+    env.write("src/a.rs", "fn a() {}\n");
+    env.run(["mesh", "task", "list"]).success();
+    let (_, _, begin, tool) = CLIENTS[0];
+    tell(&env, "claude", "session-start", begin);
+    let mut event: Value = serde_json::from_str(tool).unwrap();
+    event["tool_name"] = "Edit".into();
+    event["tool_input"] = json!({"file_path": env.project().join("src/a.rs")});
+    is_silent(
+        "claude",
+        &tell(&env, "claude", "post-tool-use", &event.to_string()),
+    );
+    let add = [
+        "mesh",
+        "task",
+        "add",
+        "look at b",
+        "--to",
+        "claude",
+        "--as",
+        "codex",
+    ];
+    env.run(add).success();
+    let told = tell(&env, "claude", "post-tool-use", tool);
+    let told = context(&told, tool);
+    assert!(told.contains("task for you from codex"), "{told}");
+    let (_, _, _, other) = CLIENTS[2];
+    let mut event: Value = serde_json::from_str(other).unwrap();
+    event["tool_name"] = "replace".into();
+    event["tool_input"] = json!({"file_path": env.project().join("src/a.rs")});
+    tell(&env, "gemini", "after-tool", &event.to_string());
+    let told = tell(&env, "claude", "post-tool-use", tool);
+    let told = context(&told, tool);
+    assert!(told.contains("gemini-cli edited"), "{told}");
+    is_silent("claude", &tell(&env, "claude", "post-tool-use", tool));
+}
+
 /// CALC-PAR-1, CALC-L3-1: the bridge file and the folder of additions are every agent's to write, and what is around them is
 /// not; what it writes there is told to the others.
 #[test]

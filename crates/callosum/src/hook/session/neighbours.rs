@@ -217,7 +217,7 @@ impl Neighbours {
         })
     }
 
-    /// What is told between two calls of tools, and with a person's words: messages, and who else works
+    /// What is told between two calls of tools, and with a person's words: messages, what else is new, and who else works
     /// on the files that the tool has written. Of a sub-agent's tools only the latter: what it is told the agent itself
     /// never reads.
     pub(super) fn between(&mut self, word: &str, bytes: &[u8], is_helper: bool) -> Met {
@@ -228,7 +228,9 @@ impl Neighbours {
         let held = self
             .mesh
             .held_against(|file| changed.takes_in(file), &self.voice);
-        met.text = warning(&met.keep(held).unwrap_or_default(), &self.voice.agent);
+        let held = met.keep(held).unwrap_or_default();
+        met.text = warning(&held, &self.voice.agent);
+        met.keep(self.mesh.tell_holders(&held, &self.voice));
         let own = self.disk.canonicalize(self.mesh.folder());
         let own = own.unwrap_or_else(|_| self.mesh.folder().to_owned());
         // Nobody has a lease on what all may edit.

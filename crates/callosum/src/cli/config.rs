@@ -14,8 +14,8 @@ use serde_json::Value as Json;
 use super::{context::Context, explain, roster::Roster};
 use crate::{
     config::{
-        Address, BrokenCake, Calrc, CalrcError, Environment, GuardConfig, Key, Origin, Project,
-        ProjectError, Refusal, Settings, SettingsError, Told, Value,
+        Address, BrokenCake, Calrc, CalrcError, Environment, GuardConfig, Homes, Key, Origin,
+        Project, ProjectError, Refusal, Settings, SettingsError, Told, Value, user_faults,
     },
     ui::{CommandError, Exit, Table, Ui},
 };
@@ -54,7 +54,7 @@ pub(crate) struct SetArgs {
     value: OsString,
 }
 
-/// Check .calrc, the CAL_* variables, and each cake_config.yaml
+/// Check .calrc, the CAL_* variables, each cake_config.yaml, and the user's config.toml
 ///
 /// Names every value that is not allowed, with what is, and every key that nobody reads. Exits
 /// with 1 where there is any.
@@ -96,6 +96,9 @@ pub(crate) struct ConfigCheckOutput {
     pub(crate) refused: Vec<RefusedOutput>,
     /// What is said and not read, and what waits to be trusted.
     pub(crate) warnings: Vec<String>,
+    /// What is wrong with the user's own `config.toml`: each with the file, the key, the value and what it may be. Where
+    /// there is one, the mesh and the daemon do not run.
+    pub(crate) faults: Vec<String>,
 }
 
 /// A value that is not allowed.
@@ -288,8 +291,11 @@ pub(super) fn check(
         }
         Err(error) => return Err(explain::project(&error)),
     }
-    output.in_order =
-        output.refused.is_empty() && output.warnings.is_empty() && unreadable.is_none();
+    add_user(environment, &mut output)?;
+    output.in_order = output.refused.is_empty()
+        && output.warnings.is_empty()
+        && output.faults.is_empty()
+        && unreadable.is_none();
     if ui.json {
         ui.json_data(&output)?;
     } else {
@@ -300,6 +306,15 @@ pub(super) fn check(
         None if output.in_order => Ok(()),
         None => Err(CommandError::told(Exit::No)),
     }
+}
+
+/// What is wrong with the user's own configuration.
+fn add_user(environment: &Environment, output: &mut ConfigCheckOutput) -> Result<(), CommandError> {
+    let homes = Homes::find(environment)
+        .map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
+    let faults = user_faults(&Disk::real(), &homes, environment);
+    output.faults.extend(faults);
+    Ok(())
 }
 
 /// What is wrong with the `cake_config.yaml` of the user and of the project.
@@ -347,6 +362,9 @@ fn tell(output: &ConfigCheckOutput, ui: Ui) {
         } = refused;
         let what = format!("{origin}: `{key}` is `{value}` (allowed: {allowed})");
         CommandError::new(Exit::No, what).tell();
+    }
+    for fault in &output.faults {
+        CommandError::new(Exit::No, fault.clone()).tell();
     }
     for warning in &output.warnings {
         ui.warn(warning, None);

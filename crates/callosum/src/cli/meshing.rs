@@ -23,7 +23,7 @@ use super::{
     doctor::{Checks, Outcome},
 };
 use crate::{
-    config::{MeshSettings, MeshSettingsError, SinkSetting},
+    config::{SinkSetting, user_faults},
     daemon::{Serving, SinkStatus, running},
     machine_mesh,
     ui::{CommandError, Exit, many},
@@ -97,18 +97,9 @@ fn check_configuration(context: &Context, checks: &mut Checks) {
         "${{EDITOR:-vi}} {}",
         on_one_line(&homes.user_config.display().to_string())
     );
+    let faults = user_faults(&context.disk, homes, &context.environment);
     let sinks = SinkSetting::read_all(&context.disk, homes, &context.environment);
-    let (sinks, sinks_fault) = match sinks {
-        Ok(sinks) => (sinks, None),
-        Err(error) => (Vec::new(), Some(error.to_string())),
-    };
-    let settings_fault = match MeshSettings::load(&context.disk, &homes.user_config) {
-        Ok(_) => None,
-        // Told already, in fewer words.
-        Err(MeshSettingsError::NotToml { .. }) if sinks_fault.is_some() => None,
-        Err(error) => Some(error.to_string()),
-    };
-    let faults: Vec<String> = settings_fault.into_iter().chain(sinks_fault).collect();
+    let sinks = sinks.unwrap_or_default();
     for fault in &faults {
         checks.add(NAME, Outcome::Failed, on_one_line(fault), Some(&hint));
     }

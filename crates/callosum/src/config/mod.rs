@@ -24,6 +24,7 @@ mod setting;
 mod settings;
 mod sinks;
 mod trust;
+mod user;
 mod value;
 
 pub(crate) use self::{
@@ -44,5 +45,6 @@ pub(crate) use self::{
     settings::{ExecutorSettings, Refusal, Settings, SettingsError},
     sinks::{SinkKind, SinkSetting},
     trust::{Subject, Trust, TrustError},
+    user::user_faults,
     value::Value,
 };

@@ -243,3 +243,38 @@ fn what_is_left_behind_is_named() {
     );
     assert!(text.contains("callosum mesh message list --dead"), "{text}");
 }
+
+/// CALC-SEC-1: what is wrong with the user's own configuration is named with file, key and what is allowed, by each that looks.
+#[test]
+fn the_users_configuration_is_checked() {
+    let env = TestEnv::new();
+    env.run(["config", "check"]).success();
+    for (text, parts) in [
+        ("not toml [[[", &["cannot be understood", "line 1"][..]),
+        (
+            "[mesh]\nfoo = 1\nleases = \"maybe\"\n",
+            &[
+                "`mesh.foo` is not known",
+                "`mesh.leases` is",
+                "warn or block",
+            ],
+        ),
+        ("[sinks.x]\nkind = \"slack\"\n", &["line 2", "discord"]),
+        (
+            "[executors.scout]\npriority = \"y\"\n",
+            &["`executors` is not known", "mesh, sinks"],
+        ),
+    ] {
+        env.write(env.configuration(), text);
+        let told = env.run(["config", "check"]).ended_with(1);
+        let json = env.run(["config", "check", "--json"]).ended_with(1).json();
+        let doctor = env.run(["doctor"]);
+        for part in parts {
+            assert!(told.stderr.contains(part), "{text}: {}", told.stderr);
+            assert!(json["faults"].to_string().contains(part), "{json}");
+            let said = format!("{}{}", doctor.stdout, doctor.stderr);
+            assert!(said.contains(part), "{text}: {said}");
+        }
+        assert_eq!(json["in_order"], false);
+    }
+}

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// How long the daemon is waited for to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Longest answer of it.
 const LONGEST: u64 = 1024 * 1024;
@@ -178,6 +178,20 @@ pub(crate) fn may_be_there(disk: &Disk, folder: &Path) -> Result<bool, DiskError
     let path = lock_path(folder);
     let is_free = disk.exists(&path)? && LockFile::private().try_acquire(disk, &path)?.is_some();
     Ok(!is_free)
+}
+
+/// Whether a daemon holds the place, whatever it answers.
+pub(crate) fn is_held(disk: &Disk, folder: &Path) -> Result<bool, DiskError> {
+    let path = lock_path(folder);
+    let is_held = disk.exists(&path)? && LockFile::private().try_acquire(disk, &path)?.is_none();
+    Ok(is_held)
+}
+
+/// The process of the daemon that told of itself last, as `mesh/serve.json` has it; `None` where nothing is told.
+pub(crate) fn noted_pid(disk: &Disk, folder: &Path) -> Result<Option<u32>, DiskError> {
+    let bytes = disk.read_if_there(&folder.join("serve.json"))?;
+    let noted = bytes.and_then(|bytes| serde_json::from_slice::<Serving>(&bytes).ok());
+    Ok(noted.map(|noted| noted.pid))
 }
 
 fn lock_path(folder: &Path) -> PathBuf {

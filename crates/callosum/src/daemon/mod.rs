@@ -40,7 +40,7 @@ mod syncer;
 use self::house::House;
 pub(crate) use self::{
     addresses::{Addresses, Wish},
-    instance::{Instance, Serving, Unserved, ask, may_be_there, running},
+    instance::{Instance, Serving, Unserved, ask, is_held, may_be_there, noted_pid, running},
     listening::{Listening, Told, hand_in},
     run::{ServeError, Setting, serve},
     sink::SinkStatus,

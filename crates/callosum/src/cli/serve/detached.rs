@@ -2,13 +2,14 @@
 
 use std::{
     ffi::OsString,
+    io::ErrorKind,
     thread,
     time::{Duration, Instant},
 };
 
 use callosum_host::process::{self, Launch, Limits};
 
-use super::{Ground, HowArgs, Serving, addresses, served_already, tell};
+use super::{ELSEWHERE, Ground, HowArgs, Serving, addresses, served_already, silent, tell};
 use crate::{
     cli::store,
     daemon::{Wish, running},
@@ -26,8 +27,14 @@ const FOLDER: &str = "/";
 
 pub(super) fn run(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
     let wishes = addresses(&ground.environment, how)?;
-    if running(&ground.folder()).is_ok() {
-        return Err(served_already(ground));
+    match running(&ground.folder()) {
+        Ok(_) => return Err(served_already(ground)),
+        Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+            if let Some(silent) = silent(ground)? {
+                return Err(silent.explained());
+            }
+        }
+        Err(_) => {}
     }
     let disk_failed = |error| store::disk_failed(&error);
     ground
@@ -88,7 +95,7 @@ pub(super) fn run(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
         if let Some(said) = said {
             ground.disk.remove_file(&failure).map_err(disk_failed)?;
             let said = String::from_utf8_lossy(&said).into_owned();
-            return Err(CommandError::new(Exit::Environment, said));
+            return Err(CommandError::new(Exit::Environment, said).hint(ELSEWHERE));
         }
         if began.elapsed() >= PATIENCE {
             let what = "the daemon was started and does not answer";

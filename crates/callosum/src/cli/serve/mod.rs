@@ -23,7 +23,8 @@ pub(super) use crate::daemon::Serving as ServingOutput;
 use crate::{
     config::{Environment, Homes, MeshSettings, SinkSetting},
     daemon::{
-        Addresses, Instance, ServeError, Serving, Setting, Wish, ask, may_be_there, running, serve,
+        Addresses, Instance, ServeError, Serving, Setting, Wish, ask, is_held, may_be_there,
+        noted_pid, running, serve,
     },
     ui::{CommandError, Exit, Ui},
 };
@@ -78,6 +79,9 @@ struct HowArgs {
     #[arg(long, value_name = "FILE", hide = true, conflicts_with = "detach")]
     failure_to: Option<PathBuf>,
 }
+
+/// What is to be done where all places are taken.
+const ELSEWHERE: &str = "callosum serve --events 127.0.0.1:0 --bus 127.0.0.1:0 --metrics off";
 
 /// What each command here needs.
 struct Ground {
@@ -143,6 +147,38 @@ fn asked(ground: &Ground, method: &str, path: &str) -> io::Result<serde_json::Va
             return answer;
         }
         thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// What is said of a daemon that holds the place and does not answer; `None` where there is none.
+fn silent(ground: &Ground) -> Result<Option<Silent>, CommandError> {
+    let (disk, folder) = (&ground.disk, ground.folder());
+    let failed = |error| store::disk_failed(&error);
+    if !is_held(disk, &folder).map_err(failed)? {
+        return Ok(None);
+    }
+    let pid = noted_pid(disk, &folder).map_err(failed)?;
+    Ok(Some(Silent { pid }))
+}
+
+/// A daemon that does not answer.
+struct Silent {
+    /// Its process, where it told of itself.
+    pid: Option<u32>,
+}
+
+impl Silent {
+    fn explained(&self) -> CommandError {
+        let who = self.pid.map(|pid| format!(" (pid {pid})"));
+        let what = format!(
+            "a daemon serves and does not answer{}",
+            who.unwrap_or_default()
+        );
+        let error = CommandError::new(Exit::Environment, what);
+        match self.pid {
+            Some(pid) => error.hint(format!("kill -9 {pid}")),
+            None => error.hint("callosum doctor"),
+        }
     }
 }
 
@@ -251,21 +287,22 @@ fn served_already(ground: &Ground) -> CommandError {
     let serving = who
         .ok()
         .and_then(|who| serde_json::from_value::<Serving>(who["serving"].clone()).ok());
-    let what = match serving {
-        Some(Serving { pid, version, .. }) => {
-            format!("a daemon serves already: pid {pid}, version {version}")
-        }
-        None => "a daemon serves already, and does not answer".to_owned(),
+    let Some(Serving { pid, version, .. }) = serving else {
+        return match silent(ground) {
+            Ok(Some(silent)) => silent.explained(),
+            Ok(None) => CommandError::new(Exit::Environment, "a daemon served just now, and ended")
+                .hint("callosum serve"),
+            Err(error) => error,
+        };
     };
+    let what = format!("a daemon serves already: pid {pid}, version {version}");
     CommandError::new(Exit::Environment, what).hint("callosum serve stop")
 }
 
 fn failed(error: &ServeError) -> CommandError {
     let failed = CommandError::from_error(Exit::Environment, error);
     match error {
-        ServeError::Nothing(_) => {
-            failed.hint("callosum serve --events 127.0.0.1:0 --bus 127.0.0.1:0 --metrics off")
-        }
+        ServeError::Nothing(_) => failed.hint(ELSEWHERE),
         _ => failed,
     }
 }

@@ -6,7 +6,7 @@ use callosum_evidence::terminal::on_one_line;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Ground, asked, lines};
+use super::{Ground, asked, lines, silent};
 use crate::{
     daemon::{Serving, SinkStatus},
     ui::{CommandError, Exit, many},
@@ -26,21 +26,33 @@ pub(crate) struct ServeStatusOutput {
     pub(crate) replaced: Option<String>,
     /// Where events are passed on to.
     pub(crate) sinks: Vec<SinkStatus>,
+    /// The process of a daemon that holds the place and does not answer, 0 where it has not told of itself; null where there
+    /// is none.
+    pub(crate) silent: Option<u32>,
 }
 
 pub(super) fn run(ground: &Ground) -> Result<(), CommandError> {
-    let answer = asked(ground, "GET", "/status").unwrap_or_default();
+    let answer = asked(ground, "GET", "/status");
+    let silent = match &answer {
+        Ok(_) => None,
+        Err(_) => silent(ground)?,
+    };
+    let answer = answer.unwrap_or_default();
     let output = ServeStatusOutput {
         serving: serde_json::from_value(answer["serving"].clone()).ok(),
         last_seq: answer["last_seq"].as_u64(),
         subscribers: answer["subscribers"].as_u64(),
         replaced: answer["replaced"].as_str().map(str::to_owned),
         sinks: serde_json::from_value(answer["sinks"].clone()).unwrap_or_default(),
+        silent: silent.as_ref().map(|silent| silent.pid.unwrap_or_default()),
     };
     if ground.ui.json {
         ground.ui.json_data(&output)?;
     }
     let Some(serving) = &output.serving else {
+        if let Some(silent) = silent {
+            return Err(silent.explained());
+        }
         if !ground.ui.json {
             ground.ui.say("no daemon serves");
         }

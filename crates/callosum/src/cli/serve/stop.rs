@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Ground, asked};
+use super::{Ground, asked, silent};
 use crate::{
     cli::store,
     daemon::Instance,
@@ -21,6 +21,9 @@ const PAUSE: Duration = Duration::from_millis(10);
 pub(super) fn run(ground: &Ground) -> Result<(), CommandError> {
     let folder = ground.folder();
     let Ok(answer) = asked(ground, "POST", "/stop") else {
+        if let Some(silent) = silent(ground)? {
+            return Err(silent.explained());
+        }
         ground.ui.say("no daemon serves");
         return Err(CommandError::told(Exit::No));
     };

@@ -49,6 +49,28 @@ fn a_second_daemon_is_told_who_serves() {
     env.run(["serve", "status"]).ended_with(1);
 }
 
+/// CALC-FAIL-1: a daemon that hangs is told with its process, soon, and never as none.
+#[test]
+fn a_daemon_that_hangs_is_named() {
+    let env = TestEnv::new();
+    let daemon = Daemon::start(&env);
+    daemon.signal("STOP");
+    let who = format!("does not answer (pid {})", daemon.pid());
+    for words in [
+        ["serve", "status"],
+        ["serve", "stop"],
+        ["serve", "--detach"],
+    ] {
+        let told = env.run(words).ended_with(3);
+        assert!(told.stderr.contains(&who), "{words:?}: {}", told.stderr);
+    }
+    let told = env.run(["serve", "status", "--json"]).ended_with(3);
+    assert_eq!(told.json()["silent"], daemon.pid());
+    daemon.signal("CONT");
+    daemon.signal("KILL");
+    daemon.wait_until_gone();
+}
+
 /// CALC-FAIL-1: what a killed daemon left is taken over, and the log goes on.
 #[test]
 fn what_a_killed_daemon_left_is_taken_over() {

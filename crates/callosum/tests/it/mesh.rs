@@ -485,6 +485,63 @@ fn a_refusal_says_what_to_type_for_what_was_wanted() {
         .success();
 }
 
+/// CALC-L1-2: of several that an agent publishes at the same moment one is let through.
+#[test]
+fn of_those_who_publish_at_once_one_does() {
+    let env = TestEnv::new();
+    env.run(["mesh", "task", "list"]).success();
+    let codes: Vec<i32> = std::thread::scope(|scope| {
+        let publish = || {
+            let words = ["mesh", "publish", "agent.note", "--as", "codex"];
+            env.run(words).code
+        };
+        let all: Vec<_> = (0..8).map(|_| scope.spawn(publish)).collect();
+        all.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    let let_through = codes.iter().filter(|code| **code == 0).count();
+    assert_eq!(let_through, 1, "{codes:?}");
+    assert!(codes.iter().all(|code| [0, 1].contains(code)), "{codes:?}");
+}
+
+/// CALC-SEC-1: what is named and is not there is said, and changes nothing.
+#[test]
+fn what_is_not_there_is_named() {
+    let env = TestEnv::new();
+    for (words, said) in [
+        (vec!["discovery", "remove", "nope"], "no discovery `nope`"),
+        (vec!["lease", "release", "nope"], "nobody has a lease on"),
+        (
+            vec!["message", "send", "codex", "x", "--reply-to", "nope"],
+            "no message `nope`",
+        ),
+        (vec!["lease", "take", "."], "is a folder"),
+    ] {
+        let words = [&["mesh"], words.as_slice(), &["--as", "claude"]].concat();
+        let refused = env.run(words).ended_with(1);
+        assert!(refused.stderr.contains(said), "{}", refused.stderr);
+    }
+    let left = env.run([
+        "mesh",
+        "task",
+        "add",
+        "x",
+        "--to",
+        "nobody-here",
+        "--as",
+        "claude",
+        "--id",
+        "t",
+    ]);
+    let left = left.success();
+    assert!(
+        left.stderr.contains("nobody named nobody-here"),
+        "{}",
+        left.stderr
+    );
+    let words = ["task", "add", "sum", "--category", "crm-math", "--id", "c"];
+    assert_eq!(json(&env, &words)["category"], "crm-math");
+}
+
 /// CALC-FUT-1: a file that is to be made has one lease, whatever it is called.
 #[test]
 fn a_lease_on_a_file_that_is_not_there_has_one_name() {

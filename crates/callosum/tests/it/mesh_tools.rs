@@ -30,6 +30,33 @@ impl Codex {
     }
 }
 
+/// CALC-PAT-2: a letter that reaches nobody is no success, and a task by a tool may say its kind, its haste and what it needs.
+#[test]
+fn a_tool_says_what_the_verb_says() {
+    let env = TestEnv::new();
+    let mut codex = Codex::of(&env);
+    let meta = json!({"threadId": "of-codex"});
+    let letter = json!({"to": "nobodyhere", "text": "x"});
+    let (text, failed) = codex.0.call_with("message", &letter, &meta);
+    assert!(failed && text.contains("not delivered"), "{text}");
+    let first = codex.done(
+        "task",
+        &json!({"do": "add", "text": "a", "to": "nobodyhere"}),
+    );
+    assert!(first.contains("nobody named nobodyhere"), "{first}");
+    let first = first.split_whitespace().next().unwrap();
+    let second = codex.done(
+        "task",
+        &json!({"do": "add", "text": "b", "category": "synthesis", "priority": 1, "needs": [first]}),
+    );
+    let second = second.split_whitespace().next().unwrap();
+    let task = mesh(&env, &["task", "show", second]);
+    assert_eq!(task["category"], "synthesis");
+    assert_eq!(task["assigned_to"], "gemini-cli");
+    assert_eq!(task["priority"], 1);
+    assert_eq!(task["waits_for"], json!([first]));
+}
+
 /// CALC-PAT-2: a task is listed, claimed and done in the name of the client's own session, in a project in which nothing was
 /// prepared, and what others wrote is marked as theirs.
 #[test]

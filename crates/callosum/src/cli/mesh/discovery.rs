@@ -85,7 +85,10 @@ pub(super) fn run(context: &Context, command: &DiscoveryCommand) -> Result<(), C
         DiscoveryCommand::List(_) => list(context),
         DiscoveryCommand::Remove(args) => {
             let discovery = args.id.clone();
-            args.speaker.give(context, Order::Forget { discovery })
+            let none = format!("there is no discovery `{}`", args.id);
+            let order = Order::Forget { discovery };
+            args.speaker
+                .give_to(context, order, none, "callosum mesh discovery list")
         }
     }
 }

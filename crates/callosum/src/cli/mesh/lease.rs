@@ -107,12 +107,15 @@ pub(super) fn run(context: &Context, command: &LeaseCommand) -> Result<(), Comma
             list(context, |lease| lease.path == path)
         }
         LeaseCommand::Release(args) => {
+            let path = absolute(context, &args.path)?;
+            let none = format!("nobody has a lease on {}", on_one_line(&path));
             let order = Order::Unlease {
-                path: absolute(context, &args.path)?,
+                path,
                 anyway: args.anyway,
                 token: args.token,
             };
-            args.speaker.give(context, order)
+            args.speaker
+                .give_to(context, order, none, "callosum mesh lease list")
         }
         LeaseCommand::List(_) => list(context, |_| true),
     }

@@ -176,6 +176,14 @@ pub(super) fn run(context: &Context, command: &MessageCommand) -> Result<(), Com
 }
 
 fn send(context: &Context, args: &SendArgs) -> Result<(), CommandError> {
+    if let Some(message) = &args.reply_to {
+        let mut mesh = open::synced(context)?;
+        let board = mesh.board().map_err(|error| open::explain(&error))?;
+        if board.message(message).is_none() {
+            let what = format!("there is no message `{message}` to answer");
+            return Err(CommandError::new(Exit::No, what).hint("callosum mesh message list --all"));
+        }
+    }
     let id = args.id.clone().unwrap_or_else(|| context.ids.uuid_v4());
     let order = Order::Send {
         id: id.clone(),
@@ -190,16 +198,26 @@ fn send(context: &Context, args: &SendArgs) -> Result<(), CommandError> {
     } else {
         context.ui.read_by_all(&format!("{id}\n"))?;
     }
+    match undeliverable(context, &id)? {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
+}
+
+/// What is said where a message that was just sent can reach nobody; `None` where it may.
+pub(crate) fn undeliverable(
+    context: &Context,
+    id: &str,
+) -> Result<Option<CommandError>, CommandError> {
     let mut mesh = open::mesh(context)?;
     let board = mesh.board().map_err(|error| open::explain(&error))?;
-    let sent = board.message(&id);
+    let sent = board.message(id);
     let dead = sent.filter(|message| message.receipt == Some(Receipt::Dead));
-    let Some(dead) = dead else {
-        return Ok(());
-    };
-    let why = dead.evidence.clone().unwrap_or_default();
-    let what = format!("the message is kept and not delivered: {why}");
-    Err(CommandError::new(Exit::No, what).hint(format!("callosum mesh message retry {id}")))
+    Ok(dead.map(|dead| {
+        let why = dead.evidence.clone().unwrap_or_default();
+        let what = format!("the message is kept and not delivered: {why}");
+        CommandError::new(Exit::No, what).hint(format!("callosum mesh message retry {id}"))
+    }))
 }
 
 fn read(context: &Context, args: &ReadArgs) -> Result<(), CommandError> {

@@ -132,9 +132,35 @@ pub(super) fn given_to(
     let voice = with_session(mesh, voice)?;
     let verb = verb_of(&order);
     let events = mesh.give(order, &voice);
-    let events = events.map_err(|error| explain_verb(&error, verb))?;
+    let events = events.map_err(|error| match own_other(&error, &voice) {
+        Some(own) => own,
+        None => explain_verb(&error, verb),
+    })?;
     bring_in_line(context, mesh)?;
     Ok(events)
+}
+
+/// What is said to an agent of which another session is in the way; `None` where it is not that.
+fn own_other(error: &MeshError, voice: &Voice) -> Option<CommandError> {
+    let MeshError::Refused(refusal) = error else {
+        return None;
+    };
+    let what = match refusal {
+        Refusal::ClaimedBy { task, by, until } if *by == voice.agent => {
+            format!("task `{task}` is claimed by another session of {by}, until {until}")
+        }
+        Refusal::LeasedBy {
+            path, by, until, ..
+        } if *by == voice.agent => {
+            format!("another session of {by} works on {path} until {until}")
+        }
+        _ => return None,
+    };
+    let said = CommandError::new(exit_of(refusal), what);
+    Some(match hint_of(refusal, "claim") {
+        Some(hint) => said.hint(hint),
+        None => said,
+    })
 }
 
 /// Explains why the mesh did not do what it was asked.

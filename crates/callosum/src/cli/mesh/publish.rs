@@ -1,8 +1,13 @@
 //! `callosum mesh publish`: an event of any topic, at most one in five seconds of each agent.
 
-use std::{io::Read as _, path::Path, thread, time::Duration};
+use std::{
+    io::Read as _,
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
 
-use callosum_host::DiskError;
+use callosum_host::LockFile;
 use callosum_mesh::{
     Mesh, Voice,
     agent::AgentName,
@@ -57,6 +62,12 @@ pub(crate) struct PublishArgs {
     wait: bool,
 }
 
+/// The lock under which an agent takes its turn; no agent has such a name.
+const LOCK: &str = "@lock";
+
+/// How long others are waited for who take theirs.
+const LOCKED_FOR: Duration = Duration::from_secs(5);
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum DurabilityArg {
     /// It is in the log, and survives the end of every process
@@ -100,7 +111,8 @@ pub(super) fn run(context: &Context, args: &PublishArgs) -> Result<(), CommandEr
         return show(context, &told(&event, true, None));
     }
     let stamp = mesh.folder().join("published").join(voice.agent.as_str());
-    if let Some(left) = left(context, &stamp)? {
+    let asked = (context.clock.now(), Instant::now());
+    while let Some(left) = take_turn(context, &stamp, asked)? {
         if !args.wait {
             return refuse(context, &voice.agent, left);
         }
@@ -110,12 +122,13 @@ pub(super) fn run(context: &Context, args: &PublishArgs) -> Result<(), CommandEr
         DurabilityArg::Logged => Durability::Logged,
         DurabilityArg::Synced => Durability::Synced,
     };
-    let events = mesh
-        .publish(draft, durability)
-        .map_err(|error| open::explain(&error))?;
-    note(context, &stamp).map_err(|error| {
-        CommandError::because(Exit::Environment, "the event was published", &error)
-    })?;
+    let events = match mesh.publish(draft, durability) {
+        Ok(events) => events,
+        Err(error) => {
+            give_back(context, &stamp)?;
+            return Err(open::explain(&error));
+        }
+    };
     open::bring_in_line(context, &mut mesh)?;
     let output = events.first().map_or_else(
         // It means the board, and was so already.
@@ -153,14 +166,14 @@ pub(crate) fn publish_once(
         return Ok(());
     }
     let stamp = mesh.folder().join("published").join(voice.agent.as_str());
-    while let Some(left) = left(context, &stamp)? {
+    let asked = (context.clock.now(), Instant::now());
+    while let Some(left) = take_turn(context, &stamp, asked)? {
         wait(context, left)?;
     }
-    let published = mesh.publish(draft, Durability::Synced);
-    published.map_err(|error| open::explain(&error))?;
-    note(context, &stamp).map_err(|error| {
-        CommandError::because(Exit::Environment, "the event was published", &error)
-    })?;
+    if let Err(error) = mesh.publish(draft, Durability::Synced) {
+        give_back(context, &stamp)?;
+        return Err(open::explain(&error));
+    }
     open::bring_in_line(context, &mut mesh)?;
     Ok(())
 }
@@ -235,31 +248,52 @@ fn dry(topic: &Topic, voice: &Voice, payload: Value) -> PublishOutput {
     }
 }
 
-/// How long this agent has to wait.
-fn left(context: &Context, stamp: &Path) -> Result<Option<Duration>, CommandError> {
-    let bytes = context.disk.read_if_there(stamp).map_err(|error| {
-        CommandError::because(Exit::Environment, "the mesh cannot be used", &error)
-    })?;
+/// Takes this agent's turn to publish, which is written down before it does: of several that come at once one has it. Else
+/// how long it has to wait. Since it first asked, time is counted by what has gone by, whatever is done to the clock.
+fn take_turn(
+    context: &Context,
+    stamp: &Path,
+    (first, began): (Timestamp, Instant),
+) -> Result<Option<Duration>, CommandError> {
+    let unusable = |error: &(dyn std::error::Error + 'static)| {
+        CommandError::because(Exit::Environment, "the mesh cannot be used", error)
+    };
+    let disk = &context.disk;
+    if let Some(folder) = stamp.parent() {
+        disk.create_private_dir(folder)
+            .map_err(|error| unusable(&error))?;
+    }
+    let lock = stamp.with_file_name(LOCK);
+    let _alone = LockFile::private()
+        .acquire(disk, &lock, LOCKED_FOR)
+        .map_err(|error| unusable(&error))?;
+    let bytes = disk
+        .read_if_there(stamp)
+        .map_err(|error| unusable(&error))?;
     let last = bytes.and_then(|bytes| {
         let text = String::from_utf8(bytes).ok()?;
         text.trim().parse::<Timestamp>().ok()
     });
-    let left = throttle::wait(last, context.clock.now(), throttle::WINDOW);
-    Ok(left.map(jiff::SignedDuration::unsigned_abs))
-}
-
-/// Writes down that this agent has published now.
-fn note(context: &Context, stamp: &Path) -> Result<(), DiskError> {
-    if let Some(folder) = stamp.parent() {
-        context.disk.create_private_dir(folder)?;
+    if let Some(left) = throttle::wait(last, first + began.elapsed(), throttle::WINDOW) {
+        return Ok(Some(left.unsigned_abs()));
     }
     let now = context.clock.now().to_string();
-    context.disk.replace_unsynced(stamp, now.as_bytes(), 0o600)
+    disk.replace_unsynced(stamp, now.as_bytes(), 0o600)
+        .map_err(|error| unusable(&error))?;
+    Ok(None)
+}
+
+/// Gives the turn back of an agent whose event was not published.
+fn give_back(context: &Context, stamp: &Path) -> Result<(), CommandError> {
+    let removed = context.disk.remove_file(stamp);
+    removed.map(drop).map_err(|error| {
+        CommandError::because(Exit::Environment, "the event was not published", &error)
+    })
 }
 
 fn wait(context: &Context, left: Duration) -> Result<(), CommandError> {
     const STEP: Duration = Duration::from_millis(50);
-    let started = std::time::Instant::now();
+    let started = Instant::now();
     while let Some(rest) = left.checked_sub(started.elapsed()) {
         if context.cancel.is_cancelled() {
             return Err(CommandError::told(Exit::Interrupted));

@@ -114,5 +114,5 @@ pub(super) fn unknown(category: &str, routes: &[Route]) -> CommandError {
         "there is no category `{category}` (allowed: {})",
         known.join(", ")
     );
-    CommandError::new(Exit::Usage, what)
+    CommandError::new(Exit::Usage, what).hint("callosum mesh route")
 }

@@ -5,7 +5,10 @@ use callosum_session::trajectory::Agent;
 use clap::Args;
 
 use super::open;
-use crate::{cli::context::Context, ui::CommandError};
+use crate::{
+    cli::context::Context,
+    ui::{CommandError, Exit},
+};
 
 /// A client's mark in the environment of what it runs, its agent's name, and the variable with its
 /// session, where there is one.
@@ -60,6 +63,22 @@ impl SpeakerArgs {
     /// Does what they want done.
     pub(super) fn give(&self, context: &Context, order: Order) -> Result<(), CommandError> {
         open::given(context, order, &self.voice(context)).map(drop)
+    }
+
+    /// The same to something that has to be there: where nothing came of it, `none` says that it is not, with the command
+    /// that lists what is.
+    pub(super) fn give_to(
+        &self,
+        context: &Context,
+        order: Order,
+        none: String,
+        list: &str,
+    ) -> Result<(), CommandError> {
+        let events = open::given(context, order, &self.voice(context))?;
+        if events.is_empty() {
+            return Err(CommandError::new(Exit::No, none).hint(list));
+        }
+        Ok(())
     }
 }
 

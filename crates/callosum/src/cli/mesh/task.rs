@@ -189,6 +189,8 @@ pub(crate) struct MeshTaskOutput {
     pub(crate) priority: i64,
     /// What is to be done.
     pub(crate) prompt: String,
+    /// What kind of task it is, as its author says.
+    pub(crate) category: Option<String>,
     /// Where the result is to be written.
     pub(crate) output_file: Option<String>,
     /// Who left it.
@@ -221,6 +223,11 @@ impl MeshTaskOutput {
             status: task.status_at(now).as_str().to_owned(),
             priority: task.priority,
             prompt: task.prompt.clone(),
+            category: task
+                .other
+                .get(CATEGORY)
+                .and_then(Value::as_str)
+                .map(str::to_owned),
             output_file: task.output_file.clone(),
             created_by: task.created_by.to_string(),
             created_at: task.created_at.to_string(),
@@ -285,7 +292,7 @@ fn add(context: &Context, args: &AddArgs) -> Result<(), CommandError> {
         let path = context.folder.join(path);
         path.to_string_lossy().into_owned()
     });
-    let (assigned_to, other) = meant(context, args)?;
+    let (assigned_to, other) = meant(context, args.to.clone(), args.category.as_deref())?;
     let order = Order::Add(NewTask {
         id: id.clone(),
         assigned_to,
@@ -299,21 +306,22 @@ fn add(context: &Context, args: &AddArgs) -> Result<(), CommandError> {
     act(context, &args.speaker, order, Some(&id))
 }
 
-/// Who is to do a task, by its category where nobody is named.
-fn meant(
+/// Who is to do a task, by its category where nobody is named; and what is kept of that.
+pub(crate) fn meant(
     context: &Context,
-    args: &AddArgs,
+    to: Option<AgentName>,
+    category: Option<&str>,
 ) -> Result<(Option<AgentName>, Map<String, Value>), CommandError> {
     let mut other = Map::new();
-    let Some(category) = &args.category else {
-        return Ok((args.to.clone(), other));
+    let Some(category) = category else {
+        return Ok((to, other));
     };
     let mesh = open::mesh(context)?;
     let Some(route) = mesh.matrix().route(category) else {
         return Err(route::unknown(category, &mesh.matrix().routes));
     };
-    other.insert(CATEGORY.to_owned(), category.as_str().into());
-    let to = args.to.clone().unwrap_or_else(|| route.primary.clone());
+    other.insert(CATEGORY.to_owned(), category.into());
+    let to = to.unwrap_or_else(|| route.primary.clone());
     Ok((Some(to), other))
 }
 
@@ -325,6 +333,14 @@ fn act(
     task: Option<&str>,
 ) -> Result<(), CommandError> {
     let is_new = matches!(order, Order::Add(_));
+    if let Order::Add(NewTask {
+        assigned_to: Some(to),
+        ..
+    }) = &order
+        && let Some(what) = nobody_there(context, to)?
+    {
+        context.ui.warn(&what, Some("callosum mesh route"));
+    }
     let Some(output) = done(context, &speaker.voice(context), order, task)? else {
         return Ok(());
     };
@@ -332,6 +348,21 @@ fn act(
         return context.ui.read_by_all(&format!("{}\n", output.id));
     }
     print(context, &output)
+}
+
+/// What is said of a task for an agent that nobody on this machine has heard of; `None` where it has been.
+pub(crate) fn nobody_there(
+    context: &Context,
+    to: &AgentName,
+) -> Result<Option<String>, CommandError> {
+    let mut mesh = open::mesh(context)?;
+    let board = mesh.board().map_err(|error| open::explain(&error))?;
+    let is_known = board.has_heard_of(to);
+    Ok((!is_known).then(|| {
+        format!(
+            "nobody named {to} was heard of on this machine: the task waits until one claims it"
+        )
+    }))
 }
 
 /// Does what is wanted, and gives the task that it was about: the one that is named, else the one that
@@ -434,6 +465,7 @@ fn print(context: &Context, output: &MeshTaskOutput) -> Result<(), CommandError>
     );
     let token = output.token.map(|token| token.to_string());
     for (what, value) in [
+        ("of category", &output.category),
         ("about", &output.cwd),
         ("result goes to", &output.output_file),
         ("claimed until", &output.claimed_until),

@@ -12,7 +12,7 @@ use crate::{
         Context,
         mesh::{
             asking,
-            message::{acknowledge, unread},
+            message::{acknowledge, undeliverable, unread},
             open,
         },
     },
@@ -65,7 +65,10 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
         ttl_seconds: None,
     };
     open::given(context, order, &voice)?;
-    Ok(format!("{id} is sent, and waits to be read\n"))
+    match undeliverable(context, &id)? {
+        Some(error) => Err(error),
+        None => Ok(format!("{id} is sent, and waits to be read\n")),
+    }
 }
 
 /// The text of as many messages as have room, those, and how many are left.

@@ -14,7 +14,7 @@ use crate::{
         Context,
         mesh::{
             asking,
-            task::{MeshTaskOutput, done, listed},
+            task::{MeshTaskOutput, done, listed, meant, nobody_there},
         },
     },
     mcp::answer,
@@ -38,6 +38,9 @@ struct Arguments {
     text: Option<String>,
     /// An agent, as codex
     to: Option<String>,
+    category: Option<String>,
+    priority: Option<i64>,
+    needs: Option<Vec<String>>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
@@ -56,6 +59,9 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
         id,
         text,
         to,
+        category,
+        priority,
+        needs,
     } = read(arguments)?;
     let voice = asking(context);
     let to = to.as_deref().map(agent).transpose()?;
@@ -72,14 +78,23 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
         }
         Deed::Add => {
             let id = id.unwrap_or_else(|| context.new_id());
+            let (assigned_to, other) = meant(context, to, category.as_deref())?;
+            let unheard = match &assigned_to {
+                Some(to) => nobody_there(context, to)?,
+                None => None,
+            };
             let order = Order::Add(NewTask {
                 id: id.clone(),
-                assigned_to: to,
+                assigned_to,
+                priority,
                 prompt: needed(text, "text", "what is to be done")?,
+                needs: needs.unwrap_or_default(),
+                other,
                 ..NewTask::default()
             });
             done(context, &voice, order, Some(&id))?;
-            return Ok(format!("{id} is left\n"));
+            let unheard = unheard.map(|what| format!("; {what}"));
+            return Ok(format!("{id} is left{}\n", unheard.unwrap_or_default()));
         }
         Deed::Claim => Order::Claim {
             task: id.clone(),
@@ -109,6 +124,7 @@ fn told(task: &MeshTaskOutput) -> String {
     for (what, value) in [
         ("by", &task.claimed_by),
         ("for", &task.assigned_to),
+        ("category", &task.category),
         ("in", &task.cwd),
         ("result to", &task.output_file),
     ] {

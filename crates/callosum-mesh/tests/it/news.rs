@@ -19,7 +19,9 @@ fn at_work(agent: &str, session: &str) -> Voice {
 }
 
 fn told(mesh: &mut Mesh, voice: &Voice) -> String {
-    let told = mesh.hand_over(voice, "post-tool-use").unwrap();
+    let told = mesh
+        .hand_over(voice, "post-tool-use")
+        .expect("the mesh is there");
     told.map(|told| told.text).unwrap_or_default()
 }
 
@@ -27,16 +29,16 @@ fn add(mesh: &mut Mesh, id: &str, to: &str, by: &str) {
     let order = Order::Add(NewTask {
         id: id.to_owned(),
         prompt: format!("work of {id}"),
-        assigned_to: Some(to.parse().unwrap()),
+        assigned_to: Some(to.parse().expect("a name")),
         ..NewTask::default()
     });
-    mesh.give(order, &voice(by)).unwrap();
+    mesh.give(order, &voice(by)).expect("it is left");
 }
 
 fn publish(mesh: &mut Mesh, topic: &str, by: &str, payload: Value) {
     let draft = json!({"type": topic, "source": by, "payload": payload});
-    let draft = Draft::read(&draft).unwrap();
-    mesh.publish(draft, Durability::Logged).unwrap();
+    let draft = Draft::read(&draft).expect("an event");
+    mesh.publish(draft, Durability::Logged).expect("it is told");
 }
 
 /// CALC-PAT-2, CALC-PAT-4: an agent at work is told of a task for it, of what came of its own, of discoveries, and of what

@@ -298,11 +298,11 @@ fn what_an_author_says_beside_is_kept() {
     assert_eq!(sent.payload["thread"], json!([1]));
     let left = publish(
         "calc.task_handoff",
-        json!({"id": "t", "prompt": "p", "category": "large-review", "other": {"a": 1}}),
+        json!({"id": "t", "prompt": "p", "category": "crm-math", "other": {"a": 1}}),
     );
     assert_eq!(
         left.payload["other"],
-        json!({"a": 1, "category": "large-review"})
+        json!({"a": 1, "category": "crm-math"})
     );
     assert!(!left.payload.contains_key("category"));
     let claimed = publish(
@@ -313,7 +313,7 @@ fn what_an_author_says_beside_is_kept() {
     assert_ne!(claimed.payload["until"], "x");
     assert_eq!(
         mesh.board().unwrap().task("t").unwrap().other["category"],
-        "large-review"
+        "crm-math"
     );
     // Whoever reads the log comes to the same board.
     assert_eq!(*place.mesh().board().unwrap(), *mesh.board().unwrap());

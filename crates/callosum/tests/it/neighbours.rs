@@ -558,7 +558,10 @@ fn each_client_may_write_the_bridge_file_and_nothing_around_it() {
             &drop_in,
             "{\"messages\": [{\"to\": \"reviewer\", \"content\": \"look\"}]}",
         );
-        is_silent(client, &tell(&env, client, "post-tool-use", after_tool));
+        // A hand that does not say whose it is may be another's.
+        let told = tell(&env, client, "post-tool-use", after_tool);
+        let told = context(&told, after_tool);
+        assert!(told.contains("unknown found out: \"by hand\""), "{told}");
         let shown = env.read(file);
         assert!(
             shown.contains("by hand") && shown.contains("look"),

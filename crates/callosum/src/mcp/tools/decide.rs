@@ -16,8 +16,8 @@ use crate::{
 
 pub(super) const TOOL: Tool = Tool {
     name: "decide",
-    about: "Keep a decision in the project's notes, with the places that show it, or that it is the user's \
-            word or an assumption.",
+    about: "Keep a decision in the project's notes, with places that show it, or as the user's word or an \
+            assumption.",
     effect: Effect::Adds,
     schema: schema::<Arguments>,
     call,

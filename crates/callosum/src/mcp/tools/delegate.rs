@@ -16,8 +16,7 @@ use crate::{
 
 pub(super) const TOOL: Tool = Tool {
     name: "delegate",
-    about: "Have another executor analyse the repository; its summary comes back with checked citations, \
-            and is kept in the ledger.",
+    about: "Have another executor analyse the repository; its summary comes back with checked citations.",
     effect: Effect::AsksOthers,
     schema: schema::<Arguments>,
     call,

@@ -28,11 +28,11 @@ const MOST: usize = 100;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// Only this one, whole
+    /// Only this, whole
     task: Option<String>,
     text: Option<String>,
     executor: Option<String>,
-    /// A date, or how long ago (2h, 7d)
+    /// A date, or 2h, 7d ago
     since: Option<String>,
     limit: Option<usize>,
     budget: Option<u64>,

@@ -31,7 +31,6 @@ pub(super) const TOOL: Tool = Tool {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// An agent, to send
     to: Option<String>,
     text: Option<String>,
 }

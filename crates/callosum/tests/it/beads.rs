@@ -197,7 +197,8 @@ fn a_broken_current_bead_keeps_no_decision_away() {
     let made = env
         .run(["session", "decide", "Use two", "--json"])
         .success();
-    let healed = ".beads/bd-1.yaml: missing, healed from git";
+    let healed =
+        ".beads/bd-1.yaml: missing (1 decision came back from the trajectory), healed from git";
     assert!(made.stderr.contains(healed), "{}", made.stderr);
     assert_eq!(made.json()["bead"], "bd-1");
     let told = env.run(["session", "recover"]).success().stdout;

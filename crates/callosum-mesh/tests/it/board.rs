@@ -879,15 +879,15 @@ fn the_own_projects_tasks_come_first() {
         cwd: Some(cwd.to_owned()),
         ..voice(name)
     };
-    mesh.give(task("other", "work"), &at("claude", "/work/other"))
+    mesh.give(task("other", "work"), &at("claude", "/srv/other"))
         .unwrap();
-    mesh.give(task("own", "work"), &at("claude", "/work/app/src"))
+    mesh.give(task("own", "work"), &at("claude", "/srv/app/src"))
         .unwrap();
     let next = || Order::Claim {
         task: None,
         anyway: false,
     };
-    let codex = at("codex", "/work/app");
+    let codex = at("codex", "/srv/app");
     for id in ["own", "other"] {
         let claimed = mesh.give(next(), &codex).unwrap();
         assert_eq!(claimed[0].payload["task"], id);

@@ -260,9 +260,9 @@ fn tasks_of_another_project_come_last() {
     };
     for number in 0..20 {
         let order = task(&format!("other-{number}"), None);
-        mesh.give(order, &at("claude", "/work/other")).unwrap();
+        mesh.give(order, &at("claude", "/srv/other")).unwrap();
     }
-    mesh.give(task("own", None), &at("claude", "/work/app/src"))
+    mesh.give(task("own", None), &at("claude", "/srv/app/src"))
         .unwrap();
     let beside = Beside {
         sources: vec![Source::Read(vec![Note {
@@ -272,7 +272,7 @@ fn tasks_of_another_project_come_last() {
         }])],
         is_sandboxed: false,
     };
-    let codex = at("codex", "/work/app");
+    let codex = at("codex", "/srv/app");
     let told = mesh.digest_for(&codex, &beside, 400).unwrap();
     assert!(told.text.contains("work of own"), "{}", told.text);
     assert!(told.text.contains("parser done"), "{}", told.text);

@@ -131,6 +131,9 @@ pub(super) fn run(environment: Environment, args: &ServeArgs, ui: Ui) -> Result<
 /// How long it is waited for a daemon whose folder may just have been removed under it.
 const MENDING: Duration = Duration::from_secs(1);
 
+/// How long one that was killed may hold the place: it lets go with its last thread.
+const LETS_GO: Duration = Duration::from_millis(500);
+
 /// What the daemon answers. Where nothing of one stands in the folder, it may just have been removed under one, which
 /// mends that within moments.
 fn asked(ground: &Ground, method: &str, path: &str) -> io::Result<serde_json::Value> {
@@ -154,11 +157,15 @@ fn asked(ground: &Ground, method: &str, path: &str) -> io::Result<serde_json::Va
 fn silent(ground: &Ground) -> Result<Option<Silent>, CommandError> {
     let (disk, folder) = (&ground.disk, ground.folder());
     let failed = |error| store::disk_failed(&error);
-    if !is_held(disk, &folder).map_err(failed)? {
-        return Ok(None);
+    let until = Instant::now() + LETS_GO;
+    while is_held(disk, &folder).map_err(failed)? {
+        if Instant::now() >= until {
+            let pid = noted_pid(disk, &folder).map_err(failed)?;
+            return Ok(Some(Silent { pid }));
+        }
+        thread::sleep(Duration::from_millis(10));
     }
-    let pid = noted_pid(disk, &folder).map_err(failed)?;
-    Ok(Some(Silent { pid }))
+    Ok(None)
 }
 
 /// A daemon that does not answer.

@@ -21,14 +21,16 @@ const OUTSIDES: [&str; 10] = [
 /// A path that a command writes to, moves or removes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Touched {
-    /// The path, absolute, without `.` and `..`; it may be a pattern of the shell's.
+    /// The path, absolute, with each `..` that was said: where a link stands before it, only the disk knows where that
+    /// leads. It may be a pattern of the shell's.
     pub path: String,
     /// Whether all that stands in it is changed as well, where it is a folder.
     pub is_whole: bool,
 }
 
 impl Touched {
-    /// Whether an absolute path is this one, fits it, or stands in it where all of it is changed.
+    /// Whether an absolute path is this one, fits it, or stands in it where all of it is changed. Compares parts: `..` is
+    /// one of them.
     pub fn takes_in(&self, file: &str) -> bool {
         let mut parts = file.split('/');
         for wanted in self.path.trim_end_matches('/').split('/') {
@@ -59,7 +61,7 @@ pub fn touched(command: &str, facts: &Facts) -> Vec<Touched> {
         let written = written.map(|(path, reach)| (path, reach == Reach::Whole));
         let tree = whole_tree(call, facts).map(|tree| (tree, true));
         for (path, is_whole) in written.chain(tree) {
-            let path = path::absolute(&path, cwd);
+            let path = joined(&path, cwd);
             let touched = Touched { path, is_whole };
             let is_path = is_known(&touched.path) && touched.path.starts_with('/');
             if is_path && !all.contains(&touched) && all.len() < MOST {
@@ -68,6 +70,14 @@ pub fn touched(command: &str, facts: &Facts) -> Vec<Touched> {
         }
     }
     all
+}
+
+/// A path from a folder on, as it was said.
+fn joined(path: &str, folder: Option<&str>) -> String {
+    match folder {
+        Some(folder) if !path.starts_with('/') => format!("{folder}/{path}"),
+        _ => path.to_owned(),
+    }
 }
 
 /// The tree of which everything that is not committed goes, or is put away, by a command of git's.
@@ -107,6 +117,16 @@ mod tests {
         }
     }
 
+    /// As where there is no link.
+    fn takes_in(touched: &Touched) -> bool {
+        let path = path::absolute(&touched.path, None);
+        let touched = Touched {
+            path,
+            ..touched.clone()
+        };
+        touched.takes_in("/p/src/a.rs")
+    }
+
     /// CALC-FUT-1: however a command changes a file, the file is known by it.
     #[test]
     fn a_command_that_changes_a_file_takes_it_in() {
@@ -144,8 +164,7 @@ mod tests {
             "gofmt -w a.rs",
         ] {
             let touched = touched(command, &facts());
-            let takes = |touched: &Touched| touched.takes_in("/p/src/a.rs");
-            assert!(touched.iter().any(takes), "{command}: {touched:?}");
+            assert!(touched.iter().any(takes_in), "{command}: {touched:?}");
         }
     }
 
@@ -173,8 +192,7 @@ mod tests {
             "cargo build",
         ] {
             let touched = touched(command, &facts());
-            let takes = |touched: &Touched| touched.takes_in("/p/src/a.rs");
-            assert!(!touched.iter().any(takes), "{command}: {touched:?}");
+            assert!(!touched.iter().any(takes_in), "{command}: {touched:?}");
         }
     }
 }

@@ -1,9 +1,10 @@
-//! [`Changed`]: the files that a call changes, as leases name them: absolute, without links.
+//! [`Changed`]: the files that a call changes, by the paths by which leases name them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use callosum_guard::{Facts, Touched, touched};
 use callosum_host::{Disk, disk::EntryKind};
+use callosum_mesh::leased_path;
 
 use super::event::Action;
 
@@ -31,7 +32,7 @@ impl Changed {
             Action::Other => Vec::new(),
         };
         let real = found.into_iter().map(|touched| Touched {
-            path: real(disk, Path::new(&touched.path)),
+            path: as_leased(disk, touched.path),
             ..touched
         });
         Self {
@@ -91,13 +92,8 @@ impl Changed {
     }
 }
 
-/// A path without links; of one that is not there the folder that it would be in.
-fn real(disk: &Disk, path: &Path) -> String {
-    let parent = || -> Option<PathBuf> {
-        let parent = disk.canonicalize(path.parent()?).ok()?;
-        Some(parent.join(path.file_name()?))
-    };
-    let real = disk.canonicalize(path).ok().or_else(parent);
-    let real = real.unwrap_or_else(|| path.to_owned());
-    real.to_string_lossy().into_owned()
+/// A path as leases name it; as it was said where the disk does not tell.
+fn as_leased(disk: &Disk, path: String) -> String {
+    let found = leased_path(disk, Path::new(&path)).ok();
+    found.map_or(path, |found| found.to_string_lossy().into_owned())
 }

@@ -489,6 +489,41 @@ fn of_two_who_are_about_to_edit_one_is_kept_from_it() {
     }
 }
 
+/// CALC-FUT-1: the guard, the hook after a tool and the verbs know a file by one path, also before it is there: links are
+/// resolved, and `..` leads from where they lead.
+#[test]
+fn a_file_is_leased_by_one_path_however_it_is_named() {
+    let env = TestEnv::new();
+    env.git_init();
+    env.write("kept/deep/a.rs", "fn a() {}\n");
+    let link = env.project().join("link");
+    std::os::unix::fs::symlink(env.project().join("kept/deep"), link).unwrap();
+    env.write(env.configuration(), "[mesh]\nleases = \"block\"\n");
+    for file in ["kept/deep/a.rs", "kept/b.rs", "kept/deep/new/c.rs", "d.rs"] {
+        env.run(["mesh", "lease", "take", file, "--as", "codex"])
+            .success();
+    }
+    for name in [
+        "link/a.rs",
+        "link/../deep/a.rs",
+        "link/../b.rs",
+        "link/new/c.rs",
+        "kept/deep/new/../new/c.rs",
+    ] {
+        let path = env.project().join(name);
+        let told = denied(&before_write(&env, "claude", &path)).unwrap_or_default();
+        assert!(told.contains("rule mesh.lease"), "{name}: {told}");
+        let run = format!("printf x | tee {name}");
+        let told = denied(&command(&env, "PreToolUse", &run)).unwrap_or_default();
+        assert!(told.contains("rule mesh.lease"), "{run}: {told}");
+        let told = command(&env, "PostToolUse", &run);
+        assert!(told.stdout.contains("codex works on"), "{run}: {told:?}");
+    }
+    // By its words alone this would be the one in the project's own folder.
+    let other = env.project().join("link/../d.rs");
+    assert_eq!(denied(&before_write(&env, "claude", &other)), None);
+}
+
 /// CALC-PAT-2, CALC-FUT-1: an agent at work hears between two calls of a task that was left for it, and that another edits what
 /// it holds.
 #[test]

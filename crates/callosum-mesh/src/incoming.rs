@@ -94,6 +94,7 @@ impl Orders<'_, '_> {
             plan.events.push((draft, key));
             return Ok(());
         };
+        self.matrix.knows_category(&order)?;
         let order = self.completed(order)?;
         let board = plan.after.as_ref().unwrap_or(&*self.board);
         let deeds = board.decide(order, &Voice::who_says(&draft), self.turn.now())?;

@@ -351,7 +351,7 @@ impl Mesh {
 pub(crate) struct Orders<'b, 'j> {
     pub(crate) board: &'b mut Board,
     pub(crate) turn: Turn<'j>,
-    matrix: &'b Matrix,
+    pub(crate) matrix: &'b Matrix,
 }
 
 impl Orders<'_, '_> {

@@ -4,11 +4,14 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     agent::AgentName,
-    board::{Board, Deed, Status, Task},
+    board::{Board, Deed, Order, Refusal, Status, Task},
 };
 
 /// The key of a task that names its category.
 pub const CATEGORY: &str = "category";
+
+/// So many characters are shown of what is no category.
+const MOST_SHOWN: usize = 80;
 
 /// A line of the matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -162,6 +165,26 @@ impl Matrix {
     /// The line of a category.
     pub fn route(&self, category: &str) -> Option<&Route> {
         self.routes.iter().find(|route| route.category == category)
+    }
+
+    /// Refuses an order that makes a task one of a kind that stands in no line.
+    pub(crate) fn knows_category(&self, order: &Order) -> Result<(), Refusal> {
+        let said = match order {
+            Order::Add(task) => task.other.get(CATEGORY),
+            Order::Change { set, .. } => set.get(CATEGORY),
+            _ => None,
+        };
+        let Some(said) = said.filter(|said| !said.is_null()) else {
+            return Ok(());
+        };
+        if said.as_str().is_some_and(|said| self.route(said).is_some()) {
+            return Ok(());
+        }
+        let routes = self.routes.iter();
+        Err(Refusal::NoCategory {
+            found: said.to_string().chars().take(MOST_SHOWN).collect(),
+            allowed: routes.map(|route| route.category.clone()).collect(),
+        })
     }
 
     /// The role of an agent.

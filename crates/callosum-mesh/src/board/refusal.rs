@@ -150,6 +150,14 @@ pub enum Refusal {
         /// What may stand there.
         wanted: &'static str,
     },
+    /// A task is of a kind that nobody is named for.
+    #[error("there is no category {found} (allowed: {})", .allowed.join(", "))]
+    NoCategory {
+        /// What stands there, as JSON.
+        found: String,
+        /// The categories that there are.
+        allowed: Vec<String>,
+    },
     /// A message is somebody else's to answer.
     #[error("message `{message}` was sent to {to}")]
     NotTheirs {

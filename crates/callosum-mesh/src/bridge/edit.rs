@@ -38,7 +38,7 @@ pub struct Conflict {
     pub item: String,
     /// Why.
     pub reason: String,
-    /// What they wrote; `None` where they took something out.
+    /// What they wrote; `None` where they took something out, or where it is taken over but for what it was to mean.
     pub wrote: Option<Wrote>,
     /// The file in which that is kept, in the bridge's own form.
     pub kept: Option<PathBuf>,

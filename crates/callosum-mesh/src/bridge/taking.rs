@@ -42,7 +42,10 @@ pub(super) fn merge_in(
         for edit in left {
             let voice = Voice::of(edit.by.clone());
             match orders.give(edit.order.clone(), &voice, edit.at) {
-                Ok(events) => synced.edits += usize::from(!events.is_empty()),
+                Ok(events) => {
+                    synced.edits += usize::from(!events.is_empty());
+                    conflicts.extend(of_no_category(&edit, orders));
+                }
                 Err(MeshError::Refused(refusal @ Refusal::NoSuchTask { .. })) => {
                     waiting.push((edit, refusal));
                 }
@@ -67,6 +70,19 @@ pub(super) fn merge_in(
     tell_of_conflicts(orders, &conflicts)?;
     synced.conflicts.extend(conflicts);
     Ok(())
+}
+
+/// What is told of a task that was taken over with a category that there is not: to its author the key may mean something
+/// else.
+fn of_no_category(edit: &Edit, orders: &Orders<'_, '_>) -> Option<Conflict> {
+    let refusal = orders.matrix.knows_category(&edit.order).err()?;
+    Some(Conflict {
+        by: edit.by.clone(),
+        item: subject(&edit.order),
+        reason: format!("is kept as it was written, and is for nobody by its category: {refusal}"),
+        wrote: None,
+        kept: None,
+    })
 }
 
 fn refused(edit: Edit, why: &dyn std::error::Error) -> Conflict {

@@ -27,6 +27,49 @@ fn discovery(content: &str) -> Value {
     json!({"content": content, "source": "gemini-cli", "timestamp": "2026-03-09T10:00:00Z"})
 }
 
+/// CALC-ROUTE-1, CALC-L3-1: a category that there is not stays as somebody wrote it, and they are told once what is allowed.
+#[test]
+fn a_category_by_hand_that_there_is_not_is_kept_and_told() {
+    let place = Place::new();
+    let task =
+        |id: &str, category: Value| json!({"id": id, "prompt": "sum up", "category": category});
+    let text = json!({
+        "last_writer": "codex",
+        "task_queue": [task("a", "maths".into()), task("b", "crm-math".into()), task("c", Value::Null)],
+    });
+    place.write(&text.to_string());
+    let synced = place.sync();
+    let told: Vec<_> = synced
+        .conflicts
+        .iter()
+        .map(|told| told.item.as_str())
+        .collect();
+    assert_eq!(told, ["task_queue `a`"]);
+    let shown = place.document();
+    assert_eq!(shown["task_queue"][0]["category"], "maths");
+    assert_eq!(shown["task_queue"][0]["assigned_to"], Value::Null);
+    let told = shown["messages"][0]["content"].as_str().unwrap();
+    assert!(
+        told.contains("there is no category \"maths\" (allowed: ios-build, "),
+        "{told}"
+    );
+    assert_eq!(shown["messages"][0]["to"], "codex");
+    assert!(place.sync().is_quiet());
+    // What is written anew is told anew.
+    let mut edited = shown;
+    edited["task_queue"][1]["category"] = "sums".into();
+    edited["last_writer"] = "gemini-cli".into();
+    place.write(&edited.to_string());
+    let synced = place.sync();
+    let told: Vec<_> = synced
+        .conflicts
+        .iter()
+        .map(|told| told.item.as_str())
+        .collect();
+    assert_eq!(told, ["task_queue `b`"]);
+    assert_eq!(place.document()["task_queue"][1]["category"], "sums");
+}
+
 /// CALC-L3-1: the seed's own example, written by a script that knows nothing of us.
 #[test]
 fn a_file_as_the_seed_writes_it_is_taken_over() {

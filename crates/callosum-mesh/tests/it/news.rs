@@ -186,6 +186,23 @@ fn a_category_says_who_is_to_do_a_task() {
     assert_eq!(meant(&mut mesh, "b").as_deref(), Some("gemini-cli"));
 }
 
+/// CALC-ROUTE-1: an event with a category that there is not is refused, with those that there are.
+#[test]
+fn a_category_that_there_is_not_is_refused() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    for (category, shown) in [(json!("maths"), "\"maths\""), (json!(7), "7")] {
+        let topic = "calc.task_handoff".parse().unwrap();
+        let payload = json!({"id": "a", "prompt": "sum up", "category": category});
+        let draft = Draft::new(topic, "claude".parse().unwrap());
+        let draft = draft.with_payload(payload.as_object().unwrap().clone());
+        let refusal = refused(mesh.publish(draft, Durability::Synced)).to_string();
+        let begins = format!("there is no category {shown} (allowed: ios-build, architecture, ");
+        assert!(refusal.starts_with(&begins), "{refusal}");
+    }
+    assert!(mesh.board().unwrap().tasks.is_empty());
+}
+
 /// CALC-FUT-1: a lease on a folder would hold no file in it, and is refused.
 #[test]
 fn a_folder_is_not_leased() {

@@ -145,6 +145,14 @@ fn what_the_verbs_refuse_the_daemon_refuses_too() {
             409,
         ),
         (
+            told(
+                "calc.task_handoff",
+                "codex",
+                json!({"prompt": "y", "category": "maths"}),
+            ),
+            409,
+        ),
+        (
             told("calc.task_handoff", "codex", json!({"prompt": 7})),
             400,
         ),

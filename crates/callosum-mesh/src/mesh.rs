@@ -128,6 +128,11 @@ impl Mesh {
         Self { matrix, ..self }
     }
 
+    /// Has others do what from now on.
+    pub fn set_matrix(&mut self, matrix: Matrix) {
+        self.matrix = matrix;
+    }
+
     /// The same, which waits for others who append no longer than this in all that it does. Reading waits for nobody.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {

@@ -374,6 +374,14 @@ fn check_daemon(context: &Context, checks: &mut Checks, folder: &Path) {
         );
         checks.add(NAME, Outcome::Warning, on_one_line(&found), Some(&hint));
     }
+    if let Some(fault) = answer["configuration_fault"].as_str() {
+        let found = format!("goes on with what was configured last: {fault}");
+        let hint = format!(
+            "${{EDITOR:-vi}} {}",
+            on_one_line(&context.project.homes.user_config.display().to_string())
+        );
+        checks.add(NAME, Outcome::Warning, on_one_line(&found), Some(&hint));
+    }
     let last = answer["last_seq"].as_u64().unwrap_or_default();
     let sinks: Vec<SinkStatus> =
         serde_json::from_value(answer["sinks"].clone()).unwrap_or_default();

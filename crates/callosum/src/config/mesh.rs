@@ -68,14 +68,19 @@ pub(crate) enum MeshSettingsError {
 impl MeshSettings {
     /// Reads them; what is not said is as the seed has it. A file that is not there says nothing.
     pub(crate) fn load(disk: &Disk, path: &Path) -> Result<Self, MeshSettingsError> {
-        let Some(bytes) = disk.read_if_there(path)? else {
+        Self::of_file(path, disk.read_if_there(path)?.as_deref())
+    }
+
+    /// What the bytes of a file come to, none where it is not there.
+    pub(super) fn of_file(path: &Path, bytes: Option<&[u8]>) -> Result<Self, MeshSettingsError> {
+        let Some(bytes) = bytes else {
             return Ok(Self::default());
         };
         let not_toml = |reason: String| MeshSettingsError::NotToml {
             path: path.to_owned(),
             reason,
         };
-        let text = String::from_utf8(bytes).map_err(|_| not_toml("it is no UTF-8".to_owned()))?;
+        let text = std::str::from_utf8(bytes).map_err(|_| not_toml("it is no UTF-8".to_owned()))?;
         let table: Table = text
             .parse()
             .map_err(|error: toml::de::Error| not_toml(error.to_string().trim().to_owned()))?;

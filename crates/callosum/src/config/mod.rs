@@ -14,6 +14,7 @@ mod governance;
 mod ground;
 mod homes;
 mod key;
+mod matrix_file;
 mod mesh;
 mod permissions;
 mod places;
@@ -35,6 +36,7 @@ pub(crate) use self::{
     governance::{Governance, GovernanceError, Revocation},
     homes::{Homes, HomesError},
     key::Key,
+    matrix_file::{Looked, MatrixFile},
     mesh::{LeaseMode, MeshSettings, MeshSettingsError},
     permissions::{Permissions, Permit, PermitError, Reach},
     places::Places,

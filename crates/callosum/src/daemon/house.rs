@@ -126,6 +126,7 @@ impl House {
         json!({
             "serving": self.serving(),
             "replaced": *self.replaced.borrow(),
+            "configuration_fault": self.hub.keeper().tallies().configuration_fault(),
             "last_seq": self.hub.seen(),
             "subscribers": self.hub.listeners(),
             "sinks": self.sinks.iter().map(Sink::status).collect::<Vec<_>>(),

@@ -3,7 +3,8 @@
 //! It has the mesh open for itself: events that mean tasks, messages, discoveries or leases are compared and set there, in one
 //! turn and with one sync for all that wait. Between them it watches the bridge file and the folder of additions, by
 //! looking at their sizes and times and by what [`Scribe`] has read, takes over what somebody wrote, shows
-//! how the board stands, and does what time alone brings about.
+//! how the board stands, and does what time alone brings about. Who does what it asks of the user's configuration anew each
+//! time that it decides.
 //!
 //! Deliberately not here: who listens. What this thread appends the hub hears of as it does of what other
 //! processes append; and where this thread cannot go on, everything but the board does.
@@ -27,6 +28,7 @@ use callosum_mesh::{
 use tokio::sync::{Notify, oneshot};
 
 use super::scribe::Scribe;
+use crate::config::{Looked, MatrixFile};
 
 /// How often the files of the bridge are looked at.
 const LOOK: Duration = Duration::from_millis(40);
@@ -40,6 +42,9 @@ const MOST_WAITING: usize = 256;
 
 /// How the mesh is opened: again where its folder was removed.
 pub(super) type Opener = Box<dyn Fn() -> Result<Mesh, MeshError> + Send>;
+
+/// Tells whoever started the daemon that something has gone wrong that it goes on with.
+pub(crate) type Warn = Box<dyn Fn(&str) + Send>;
 
 /// What became of a list: each event as it stands in the log, `None` where things were so already.
 pub(super) type Answer = Result<Vec<Option<Event>>, Arc<Undecided>>;
@@ -73,6 +78,8 @@ pub(super) struct Tallies {
     pub(super) errors: AtomicU64,
     /// How the board stood when it was last looked at.
     pub(super) board: Mutex<Tally>,
+    /// Why the user's configuration cannot be used as it stands now; what could be used last holds.
+    pub(super) configuration: Mutex<Option<String>>,
 }
 
 /// As many lists wait as may, or the thread has ended.
@@ -80,8 +87,8 @@ pub(super) struct Tallies {
 pub(super) struct Busy;
 
 impl Keeper {
-    pub(super) fn start(open: Opener) -> Result<Self, MeshError> {
-        let mesh = open()?;
+    pub(super) fn start(open: Opener, matrix: MatrixFile, warn: Warn) -> Result<Self, MeshError> {
+        let mesh = open()?.with_matrix(matrix.matrix().clone());
         let (jobs, waiting) = mpsc::sync_channel(MOST_WAITING);
         let jobs = Arc::new(jobs);
         // It keeps nobody from ending who waits for jobs.
@@ -96,6 +103,8 @@ impl Keeper {
         let mut desk = Desk {
             open,
             mesh,
+            matrix,
+            warn,
             scribe,
             before: Vec::new(),
             seen: Glimpse::default(),
@@ -134,6 +143,14 @@ impl Keeper {
     }
 }
 
+impl Tallies {
+    /// Why the user's configuration cannot be used as it stands now.
+    pub(super) fn configuration_fault(&self) -> Option<String> {
+        let fault = self.configuration.lock();
+        fault.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
 impl Drop for Keeper {
     fn drop(&mut self) {
         self.jobs = None;
@@ -147,6 +164,8 @@ impl Drop for Keeper {
 struct Desk {
     open: Opener,
     mesh: Mesh,
+    matrix: MatrixFile,
+    warn: Warn,
     scribe: Scribe,
     /// What stood in the bridge file and is not taken over yet, the oldest first.
     before: Vec<Vec<u8>>,
@@ -197,6 +216,7 @@ impl Desk {
             .into_iter()
             .map(|order| (order.list, order.done))
             .unzip();
+        self.heed_configuration();
         let opened = self.open_anew_if_another();
         let decided = opened.and_then(|()| self.mesh.publish_lists(lists));
         match decided {
@@ -228,10 +248,28 @@ impl Desk {
         }
     }
 
+    /// Goes on with who does what as the configuration says it now; where it cannot be used, with what it said last.
+    fn heed_configuration(&mut self) {
+        let fault = match self.matrix.look() {
+            Looked::Same => return,
+            Looked::Changed => {
+                self.mesh.set_matrix(self.matrix.matrix().clone());
+                None
+            }
+            Looked::Broken(reason) => {
+                (self.warn)(&reason);
+                Some(reason)
+            }
+        };
+        let told = self.tallies.configuration.lock();
+        *told.unwrap_or_else(PoisonError::into_inner) = fault;
+    }
+
     fn bring_in_line(&mut self) -> Result<(), MeshError> {
         self.open_anew_if_another()?;
         let is_due = self.read.is_none_or(|at| at.elapsed() >= READ);
         if is_due {
+            self.heed_configuration();
             let before = self.mesh.board()?.seq;
             self.mesh.settle()?;
             self.tell_if_after(before)?;
@@ -286,7 +324,7 @@ impl Desk {
         if self.mesh.is_in_place()? {
             return Ok(());
         }
-        self.mesh = (self.open)()?;
+        self.mesh = (self.open)()?.with_matrix(self.matrix.matrix().clone());
         self.shown = None;
         self.read = None;
         Ok(())

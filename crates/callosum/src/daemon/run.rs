@@ -14,7 +14,6 @@ use callosum_host::{Clock, Disk, DiskError, Ids, machine, process::Cancel};
 use callosum_mesh::{
     MeshError,
     journal::{Journal, JournalError},
-    route::Matrix,
 };
 use tokio::{
     net::{TcpListener, UnixListener, unix::pipe},
@@ -28,12 +27,15 @@ use super::{
     house::{GuardMetrics, Listeners},
     hub::Hub,
     instance::Stand,
-    keeper::Keeper,
+    keeper::{Keeper, Warn},
     rate::Rates,
     routes::Door,
     sink::Sink,
 };
-use crate::{config::SinkSetting, machine_mesh};
+use crate::{
+    config::{MatrixFile, SinkSetting},
+    machine_mesh,
+};
 
 /// Most connections at once. For one more the one makes room that has said nothing for longest.
 const MOST_CONNECTIONS: usize = 256;
@@ -59,7 +61,9 @@ pub(crate) struct Setting {
     /// What the guard has decided.
     pub(crate) guard: GuardMetrics,
     /// Who does what.
-    pub(crate) matrix: Matrix,
+    pub(crate) matrix: MatrixFile,
+    /// Told what goes wrong while it serves.
+    pub(crate) warn: Warn,
     /// Asked when it is to end.
     pub(crate) cancel: Cancel,
 }
@@ -132,19 +136,18 @@ pub(crate) fn serve(
         sinks,
         guard,
         matrix,
+        warn,
         cancel,
         ..
     } = setting;
     let started = clock.now().to_string();
     let name = || machine::name().unwrap_or_else(|| "unknown".to_owned());
-    let keeper = Keeper::start({
+    let open = {
         let (disk, clock, ids) = (disk.clone(), clock.clone(), ids.clone());
         let folder = folder.clone();
-        Box::new(move || {
-            let mesh = machine_mesh::open(&disk, &clock, &ids, &folder)?;
-            Ok(mesh.with_matrix(matrix.clone()))
-        })
-    })?;
+        Box::new(move || machine_mesh::open(&disk, &clock, &ids, &folder))
+    };
+    let keeper = Keeper::start(open, matrix, warn)?;
     let sinks = sinks.into_iter().map(|setting| {
         let (own, clock, ids) = (disk.clone(), clock.clone(), ids.clone());
         let place = folder.clone();

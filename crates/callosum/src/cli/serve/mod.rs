@@ -21,7 +21,7 @@ use super::mesh::unusable;
 use super::{explain, guard, interrupt, store};
 pub(super) use crate::daemon::Serving as ServingOutput;
 use crate::{
-    config::{Environment, Homes, MeshSettings, SinkSetting},
+    config::{Environment, Homes, MatrixFile, SinkSetting},
     daemon::{
         Addresses, Instance, ServeError, Serving, Setting, Wish, ask, is_held, may_be_there,
         noted_pid, running, serve,
@@ -203,6 +203,7 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
         return Err(served_already(ground));
     };
     let explained = |error| explain::environment(&error);
+    let (ui, is_watched) = (ground.ui, how.failure_to.is_none());
     let setting = Setting {
         disk: ground.disk.clone(),
         clock: ground.environment.clock().map_err(explained)?,
@@ -216,13 +217,17 @@ fn foreground(ground: &Ground, how: &HowArgs) -> Result<(), CommandError> {
             let (disk, homes) = (ground.disk.clone(), ground.homes.clone());
             move || guard::metrics_of_machine(&disk, &homes).map_err(|error| error.one_line())
         }),
-        matrix: MeshSettings::load(&ground.disk, &ground.homes.user_config)
-            .map_err(|error| unusable(&error))?
-            .matrix,
+        matrix: MatrixFile::open(&ground.disk, ground.homes.user_config.clone())
+            .map_err(|error| unusable(&error))?,
+        warn: Box::new(move |reason| {
+            if is_watched {
+                let what = format!("what was configured last still holds: {reason}");
+                ui.warn(&what, Some("callosum doctor"));
+            }
+        }),
         cancel,
     };
     let mut told = Ok(());
-    let is_watched = how.failure_to.is_none();
     serve(instance, setting, |serving| {
         if is_watched {
             told = tell(ground.ui, serving);

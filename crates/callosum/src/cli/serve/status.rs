@@ -24,6 +24,9 @@ pub(crate) struct ServeStatusOutput {
     /// When the folder of the log was found removed while it was served, upon which another log has begun there; null
     /// where it was not.
     pub(crate) replaced: Option<String>,
+    /// Why the user's configuration cannot be used as it stands now, so that who does what is as it said last; null where
+    /// it can.
+    pub(crate) configuration_fault: Option<String>,
     /// Where events are passed on to.
     pub(crate) sinks: Vec<SinkStatus>,
     /// The process of a daemon that holds the place and does not answer, 0 where it has not told of itself; null where there
@@ -43,6 +46,7 @@ pub(super) fn run(ground: &Ground) -> Result<(), CommandError> {
         last_seq: answer["last_seq"].as_u64(),
         subscribers: answer["subscribers"].as_u64(),
         replaced: answer["replaced"].as_str().map(str::to_owned),
+        configuration_fault: answer["configuration_fault"].as_str().map(str::to_owned),
         sinks: serde_json::from_value(answer["sinks"].clone()).unwrap_or_default(),
         silent: silent.as_ref().map(|silent| silent.pid.unwrap_or_default()),
     };
@@ -68,6 +72,13 @@ pub(super) fn run(ground: &Ground) -> Result<(), CommandError> {
              the old one is gone"
         );
         ground.ui.warn(&what, None);
+    }
+    if let Some(fault) = &output.configuration_fault {
+        let what = format!(
+            "what was configured last still holds: {}",
+            on_one_line(fault)
+        );
+        ground.ui.warn(&what, Some("callosum doctor"));
     }
     let subscribers = output.subscribers.unwrap_or_default();
     let last = output.last_seq.unwrap_or_default();

@@ -365,6 +365,40 @@ fn letters_that_reach_nobody_are_listed_tried_again_and_dropped() {
         .ended_with(2);
 }
 
+/// CALC-ROUTE-1: a change of the user's matrix holds without another daemon; one that makes no sense is told, and the last that
+/// did holds.
+#[test]
+fn the_daemon_heeds_the_matrix_as_it_is_changed() {
+    let env = TestEnv::new();
+    let daemon = Daemon::start(&env);
+    let leave = |id: &str| {
+        let payload = json!({"id": id, "prompt": "into French", "category": "translation"});
+        post(&daemon, &told("calc.task_handoff", "claude", payload))
+    };
+    let refused = leave("a").with(409).json();
+    let reason = refused["error"].as_str().unwrap();
+    assert!(reason.contains("\"translation\" (allowed: "), "{reason}");
+    let route = "[mesh.routes.translation]\nprimary = \"qwen\"\nfallback = \"gemini\"\n";
+    env.write(env.configuration(), format!("{route}minutes = 30\n"));
+    leave("a").with(200);
+    env.write(env.configuration(), format!("{route}minutes = 0\n"));
+    leave("b").with(200);
+    let status = env.run(["serve", "status", "--json"]).success().json();
+    let fault = status["configuration_fault"].as_str().unwrap().to_owned();
+    assert!(fault.contains("translation.minutes` is 0"), "{fault}");
+    let said = env.run(["serve", "status"]).success().stderr;
+    assert!(said.contains("configured last still holds"), "{said}");
+    let doctor = env.run(["doctor"]).stdout;
+    assert!(doctor.contains("goes on with what was configured last"), "{doctor}");
+    std::fs::remove_file(env.configuration()).unwrap();
+    leave("c").with(409);
+    let status = env.run(["serve", "status", "--json"]).success().json();
+    assert_eq!(status["configuration_fault"], Value::Null);
+    for id in ["a", "b"] {
+        assert_eq!(verb(&env, &["task", "show", id])["assigned_to"], "qwen-code");
+    }
+}
+
 /// CALC-ROUTE-1: the daemon hands a task over as the user has configured it, and does not begin with what makes no sense.
 #[test]
 fn the_daemon_heeds_the_users_matrix() {

@@ -101,8 +101,15 @@ fn a_task_is_claimed_and_done_by_a_tool() {
     assert_eq!(mesh(&env, &["task", "show", "t2"])["created_by"], "codex");
     assert!(!env.project().join("loa-grimoire").exists());
     for (arguments, why) in [
-        (json!({}), "missing field `do`"),
-        (json!({"do": "steal"}), "unknown variant `steal`"),
+        (json!({}), "`do` is missing (allowed: list, add, claim"),
+        (
+            json!({"do": "steal"}),
+            "`do` is \"steal\" (allowed: list, add, claim, done, release)",
+        ),
+        (
+            json!({"do": "add", "text": "x", "priority": "high"}),
+            "`priority` is \"high\" (allowed: a whole number)",
+        ),
         (json!({"do": "add"}), "`text` is missing"),
         (json!({"do": "done"}), "`id` is missing"),
         (json!({"do": "done", "id": "none"}), "no task `none`"),
@@ -165,6 +172,37 @@ fn messages_are_sent_and_read_by_a_tool() {
         let said = codex.0.refused("message", &arguments);
         assert!(said.starts_with("error"), "{said}");
     }
+    assert_eq!(codex.0.end(), 0);
+}
+
+/// CALC-PAT-2: a tool says something to one session of an agent alone, as the verb does.
+#[test]
+fn a_tool_may_mean_one_session() {
+    let env = TestEnv::new();
+    for session in ["s1", "s2"] {
+        let begins = json!({
+            "hook_event_name": "SessionStart", "source": "startup", "session_id": session,
+            "cwd": env.project(),
+        });
+        let hook = env
+            .callosum()
+            .arguments(["hook", "claude", "session-start"]);
+        // The first verb makes the mesh; until then there is nobody to tell.
+        env.run(["mesh", "task", "list"]).success();
+        hook.input(begins.to_string()).run().success();
+    }
+    let mut codex = Codex::of(&env);
+    codex.done("message", &json!({"to": "claude@s2", "text": "for you"}));
+    let sent = mesh(&env, &["message", "list"]);
+    assert_eq!(sent["messages"][0]["to"], "claude-code@s2");
+    let said = codex
+        .0
+        .refused("message", &json!({"to": "claude@no one", "text": "x"}));
+    assert!(said.contains("no one"), "{said}");
+    let said = codex
+        .0
+        .refused("message", &json!({"to": "claude@gone", "text": "x"}));
+    assert!(said.contains("not delivered"), "{said}");
     assert_eq!(codex.0.end(), 0);
 }
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{DATA, Effect, Tool, agent, behind_marks, needed, read, schema};
+use super::{DATA, Effect, Tool, addressee, behind_marks, needed, read, schema};
 use crate::{
     cli::{
         Context,
@@ -31,6 +31,7 @@ pub(super) const TOOL: Tool = Tool {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
+    /// AGENT or AGENT@SESSION
     to: Option<String>,
     text: Option<String>,
 }
@@ -58,7 +59,7 @@ fn call(context: &Context, arguments: Value) -> Result<String, CommandError> {
     let id = context.new_id();
     let order = Order::Send {
         id: id.clone(),
-        to: agent(&to)?.into(),
+        to: addressee(&to)?,
         content: needed(text, "text", "what is said")?,
         reply_to: None,
         ttl_seconds: None,

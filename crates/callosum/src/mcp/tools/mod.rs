@@ -4,6 +4,7 @@
 //! Their list stands in every context of every client, so it is short: [`listed`] leaves out of the
 //! schemas what says nothing to a model.
 
+mod arguments;
 mod decide;
 mod delegate;
 mod discovery;
@@ -16,12 +17,11 @@ mod task;
 
 use std::sync::Arc;
 
-use callosum_mesh::agent::AgentName;
 use rmcp::model::{Tool as Listed, ToolAnnotations};
 use schemars::{JsonSchema, generate::SchemaSettings};
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use self::arguments::{addressee, agent, needed, read};
 use crate::{
     cli::Context,
     ui::{CommandError, Exit},
@@ -100,27 +100,6 @@ pub(super) fn named(name: &str) -> Option<&'static Tool> {
     ALL.iter().find(|tool| tool.name == name)
 }
 
-/// A call's arguments; else what is wrong with them, and what is allowed.
-fn read<A: DeserializeOwned>(arguments: Value) -> Result<A, CommandError> {
-    serde_json::from_value(arguments).map_err(|error| {
-        CommandError::because(Exit::Usage, "the arguments are not understood", &error)
-    })
-}
-
-/// An argument without which this cannot be done.
-fn needed(value: Option<String>, key: &str, what: &str) -> Result<String, CommandError> {
-    value.ok_or_else(|| {
-        let what = format!("`{key}` is missing: {what}");
-        CommandError::new(Exit::Usage, what)
-    })
-}
-
-/// The agent of this name.
-fn agent(name: &str) -> Result<AgentName, CommandError> {
-    let agent = name.parse();
-    agent.map_err(|error| CommandError::from_error(Exit::Usage, &error))
-}
-
 /// Words of others, so that none of their lines can be taken for ours.
 fn behind_marks(text: &str) -> String {
     let lines = text.lines().map(|line| format!("> {line}\n"));
@@ -140,19 +119,24 @@ fn prepared(context: &Context) -> Result<(), CommandError> {
 /// The schema of a call's arguments, without what a model does not need to make one: titles, formats,
 /// that what may be left out may be null, that nothing else may stand there, and the words for each of a few names.
 fn schema<A: JsonSchema>() -> Map<String, Value> {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
-        settings.inline_subschemas = true;
-        settings.meta_schema = None;
-    });
-    let mut schema = settings
-        .into_generator()
-        .into_root_schema_for::<A>()
-        .to_value();
+    let mut schema = whole_schema::<A>();
     shorten(&mut schema);
     match schema {
         Value::Object(schema) => schema,
         _ => Map::new(),
     }
+}
+
+/// The same with all that it says.
+fn whole_schema<A: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    settings
+        .into_generator()
+        .into_root_schema_for::<A>()
+        .to_value()
 }
 
 fn shorten(schema: &mut Value) {

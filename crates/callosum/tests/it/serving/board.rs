@@ -389,13 +389,19 @@ fn the_daemon_heeds_the_matrix_as_it_is_changed() {
     let said = env.run(["serve", "status"]).success().stderr;
     assert!(said.contains("configured last still holds"), "{said}");
     let doctor = env.run(["doctor"]).stdout;
-    assert!(doctor.contains("goes on with what was configured last"), "{doctor}");
+    assert!(
+        doctor.contains("goes on with what was configured last"),
+        "{doctor}"
+    );
     std::fs::remove_file(env.configuration()).unwrap();
     leave("c").with(409);
     let status = env.run(["serve", "status", "--json"]).success().json();
     assert_eq!(status["configuration_fault"], Value::Null);
     for id in ["a", "b"] {
-        assert_eq!(verb(&env, &["task", "show", id])["assigned_to"], "qwen-code");
+        assert_eq!(
+            verb(&env, &["task", "show", id])["assigned_to"],
+            "qwen-code"
+        );
     }
 }
 

@@ -78,7 +78,7 @@ impl Orders<'_, '_> {
         if let Some(key) = &key {
             if let Some(at) = plan.named.get(key.name()) {
                 if plan.events[*at].1.as_ref() != Some(key) {
-                    return Err(reused(&draft).into());
+                    return Err(reused(&draft, None).into());
                 }
                 plan.places.push(Place::At(*at));
                 return Ok(());

@@ -119,7 +119,7 @@ impl Turn<'_> {
             };
             if let Some(at) = places.get(&known.name) {
                 if planned[*at].1.as_ref() != Some(known) {
-                    return Err(reused(&draft));
+                    return Err(reused(&draft, None));
                 }
                 found.push(Found::At(*at, false));
             } else if let Some(event) = self.handed_in(&draft)? {
@@ -195,7 +195,7 @@ impl Journal {
             .filter(|event| event.seq == place && event.source == draft.source && event.id == *id);
         match (found, words.next()) {
             // Where no hash of what it says was kept, any is the same.
-            (Some(_), Some(body)) if body != key.body => Err(reused(draft)),
+            (Some(_), Some(body)) if body != key.body => Err(reused(draft, Some(place))),
             (found, _) => Ok(found),
         }
     }
@@ -218,11 +218,12 @@ impl Journal {
     }
 }
 
-/// That another event stands under the id of this one.
-pub(crate) fn reused(draft: &Draft) -> JournalError {
+/// That another event stands under the id of this one, and where.
+pub(crate) fn reused(draft: &Draft, seq: Option<u64>) -> JournalError {
     JournalError::Reused {
         agent: draft.source.clone(),
         id: draft.id.clone().unwrap_or_default(),
+        seq,
     }
 }
 

@@ -318,12 +318,14 @@ pub enum JournalError {
         path: PathBuf,
     },
     /// An author names an event by the id of another.
-    #[error("`{id}` is the id of another event of {agent}, which says something else")]
+    #[error("`{id}` is the id of another event of {agent}{}, which says something else: another event needs another id", .seq.map(|seq| format!(" (number {seq})")).unwrap_or_default())]
     Reused {
         /// The author.
         agent: AgentName,
         /// The id.
         id: String,
+        /// Where that one stands in the log; `None` where both were handed in at once.
+        seq: Option<u64>,
     },
     /// What was written may not be on disk, since the system would not say that it is.
     #[error("events were written, and may not survive a loss of power")]

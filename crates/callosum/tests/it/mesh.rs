@@ -461,6 +461,24 @@ fn a_repeated_event_is_one() {
     let tail = env.run(["mesh", "tail", "--json"]).success().stdout;
     assert_eq!(lines(&tail).len(), 2);
     env.run(["mesh", "publish", "a", "--id", ""]).ended_with(2);
+    // Another event under it is refused, also where nothing would be published, with where the first one stands.
+    let other = [
+        "mesh",
+        "publish",
+        "build.done",
+        "--payload",
+        "{\"n\": 2}",
+        "--as",
+        "codex",
+        "--id",
+        "build-1",
+    ];
+    for words in [other.to_vec(), [&other[..], &["--dry-run"]].concat()] {
+        let refused = env.run(words).ended_with(1).stderr;
+        let what = "`build-1` is the id of another event of codex (number 1), which says something else: another event \
+                    needs another id\nhint: callosum mesh tail --since 0\n";
+        assert!(refused.contains(what), "{refused}");
+    }
 }
 
 /// CALC-PAT-2: who is refused is told what to type for what they wanted.

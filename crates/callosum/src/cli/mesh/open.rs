@@ -192,8 +192,10 @@ fn explain_verb(error: &MeshError, verb: &str) -> CommandError {
         MeshError::Journal(JournalError::TooLong { .. }) => {
             CommandError::from_error(Exit::Usage, error)
         }
-        MeshError::Journal(JournalError::Reused { .. }) => {
-            CommandError::from_error(Exit::No, error).hint("callosum mesh tail --since 0")
+        MeshError::Journal(JournalError::Reused { seq, .. }) => {
+            let before = seq.unwrap_or_default().saturating_sub(1);
+            let hint = format!("callosum mesh tail --since {before}");
+            CommandError::from_error(Exit::No, error).hint(hint)
         }
         MeshError::Journal(_) | MeshError::Disk(_) => {
             let said = CommandError::because(Exit::Environment, "the mesh cannot be used", error);

@@ -25,6 +25,7 @@ use serde_json::Value;
 use super::{open, speaker::SpeakerArgs};
 use crate::{
     cli::context::Context,
+    machine_mesh,
     ui::{CommandError, Exit},
 };
 
@@ -104,6 +105,11 @@ pub(super) fn run(context: &Context, args: &PublishArgs) -> Result<(), CommandEr
         CommandError::because(Exit::Usage, "the event is not as it must be", &faults)
     })?;
     if args.dry_run {
+        let folder = context.project.homes.mesh();
+        let is_begun = machine_mesh::is_begun(&context.disk, &folder);
+        if is_begun.map_err(|error| open::explain(&error.into()))? {
+            before(&open::mesh(context)?, &draft)?;
+        }
         return show(context, &dry(&args.topic, &voice, payload));
     }
     let mut mesh = open::synced(context)?;

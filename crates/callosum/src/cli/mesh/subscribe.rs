@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use callosum_evidence::terminal::on_one_line;
 use callosum_mesh::{
     Mesh, MeshError,
     event::{Draft, Event, LONGEST, UnreadValue, read_value},
@@ -96,6 +97,8 @@ pub(super) fn run(context: &Context, args: &SubscribeArgs) -> Result<(), Command
         kept: None,
         held: None,
     };
+    // Where the state cannot be written that is told before anything is heard.
+    subscriber.keep()?;
     let ended = subscriber.work();
     // However it ended, what was shown is not shown again.
     subscriber.keep()?;
@@ -371,5 +374,21 @@ enum Taken {
 }
 
 fn state_failed(error: &SubscriptionError) -> CommandError {
-    CommandError::because(Exit::Environment, "the state cannot be used", error)
+    let said = CommandError::because(Exit::Environment, "the state cannot be used", error);
+    match error {
+        SubscriptionError::Form { path, .. } | SubscriptionError::Newer { path, .. } => {
+            let path = on_one_line(&path.display().to_string());
+            said.hint(format!("mv {path} {path}.other"))
+        }
+        SubscriptionError::Disk(error) => {
+            let folder = error.path.parent().unwrap_or(&error.path);
+            let folder = on_one_line(&folder.display().to_string());
+            let way = if error.is_absent() {
+                "mkdir -p"
+            } else {
+                "ls -ld"
+            };
+            said.hint(format!("{way} {folder}"))
+        }
+    }
 }

@@ -201,7 +201,16 @@ fn a_state_of_a_newer_version_is_left_as_it_is() {
         .run(["mesh", "subscribe", "--state", "state.json"])
         .ended_with(3);
     assert!(refused.stderr.contains("format 2"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("hint: mv "), "{}", refused.stderr);
     assert_eq!(env.read("state.json"), newer);
+    let nowhere = env
+        .run(["mesh", "subscribe", "--state", "none/state.json"])
+        .ended_with(3);
+    assert!(
+        nowhere.stderr.contains("hint: mkdir -p "),
+        "{}",
+        nowhere.stderr
+    );
 }
 
 /// CALC-L1-1: who follows a log that is removed is told that another has begun, and goes on with that.

@@ -1,13 +1,15 @@
 //! What an agent at work is told beside its messages: tasks that are left for it, what came of tasks that it left,
 //! discoveries, and what is asked of it or shared with it.
 //!
-//! Start with [`Mesh::news`]. How far an agent was told is kept for the agent in `news/`, apart from how far its digests
-//! have told it: what one session was told at work, the next one has not in its context.
+//! Start with [`Mesh::news`]. How far each session was told is kept in `news/`, apart from how far digests have told
+//! the agent: what one session was told at work, no other has in its context. What is asked of an agent, whichever session
+//! of it that may be, one session is told, as it is with messages: how far that goes is kept for the agent.
 
 use std::path::{Path, PathBuf};
 
 use callosum_host::{Disk, DiskError};
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use crate::{
     addressee::Addressee,
@@ -18,8 +20,11 @@ use crate::{
     mesh::{Mesh, MeshError, Voice},
 };
 
-/// The folder with a file for each agent.
+/// The folder with a file for each agent and each of its sessions.
 const NEWS: &str = "news";
+
+/// Stands between an agent and its session in the name of a file; in no agent's name.
+const SESSION: u8 = b'@';
 
 /// Topics by which agents ask and share without the board (Seed CALC §4, layer 2), with what they are called.
 const ASKED: [(&str, &str); 2] = [
@@ -33,25 +38,41 @@ const MOST_EVENTS: u64 = 500;
 /// So many events after what an agent was told of last it is noted that they were none of its news.
 const NOTED_AFTER: u64 = 100;
 
-/// What an agent was not told of yet.
+/// Most sessions of which it is kept how far they were told: the latest.
+const MOST_SESSIONS: usize = 256;
+
+/// What a session was not told of yet.
 #[derive(Debug, Default)]
 pub(crate) struct News {
-    /// Each with the event that tells of it, the oldest first.
-    pub(crate) notes: Vec<(u64, Note)>,
+    /// The oldest first.
+    pub(crate) items: Vec<NewsItem>,
     /// How far it was told of before.
     pub(crate) since: Cursor,
+    /// How far its agent was told of what one session alone is told.
+    pub(crate) of_agent: Option<Cursor>,
     /// The last event that was looked at.
     pub(crate) until: u64,
+}
+
+/// One thing that a session was not told of yet.
+#[derive(Clone, Debug)]
+pub(crate) struct NewsItem {
+    /// The event that tells of it.
+    pub(crate) rev: u64,
+    /// What it is.
+    pub(crate) note: Note,
+    /// Whether it is asked of the agent: one session is told, whichever.
+    pub(crate) is_for_one: bool,
 }
 
 impl News {
     /// Whether there is something to tell, or enough that need not be looked at again.
     pub(crate) fn is_due(&self) -> bool {
-        !self.notes.is_empty() || self.until.saturating_sub(self.since.seq) >= NOTED_AFTER
+        !self.items.is_empty() || self.until.saturating_sub(self.since.seq) >= NOTED_AFTER
     }
 }
 
-/// Where it is kept how far an agent was told.
+/// Where it is kept how far a session was told, or an agent.
 #[derive(Clone, Debug)]
 pub(crate) struct NewsFile {
     disk: Disk,
@@ -60,7 +81,7 @@ pub(crate) struct NewsFile {
 }
 
 impl NewsFile {
-    /// How far the agent was told; `None` where that is not known of this log.
+    /// How far it was told; `None` where that is not known of this log.
     pub(crate) fn read(&self) -> Result<Option<Cursor>, DiskError> {
         let bytes = self.disk.read_if_there(&self.path)?;
         let text = String::from_utf8(bytes.unwrap_or_default()).unwrap_or_default();
@@ -68,10 +89,13 @@ impl NewsFile {
         Ok(cursor.filter(|cursor| cursor.origin.as_ref() == Some(&self.origin)))
     }
 
-    /// Notes that the agent was told of all up to this event.
+    /// Notes that it was told of all up to this event.
     pub(crate) fn note(&self, seq: u64) -> Result<(), DiskError> {
         if let Some(folder) = self.path.parent() {
             self.disk.create_private_dir(folder)?;
+            if !self.disk.exists(&self.path)? {
+                self.forget_oldest(folder)?;
+            }
         }
         let cursor = Cursor {
             origin: Some(self.origin.clone()),
@@ -81,10 +105,56 @@ impl NewsFile {
         self.disk
             .replace_unsynced(&self.path, text.as_bytes(), 0o600)
     }
+
+    /// Forgets how far it was told, since it has ended.
+    pub(crate) fn forget(&self) -> Result<(), DiskError> {
+        self.disk.remove_file(&self.path).map(drop)
+    }
+
+    /// Forgets the sessions that were told of something longest ago, past the limit: clients that were killed never said
+    /// that they end.
+    fn forget_oldest(&self, folder: &Path) -> Result<(), DiskError> {
+        let mut sessions = Vec::new();
+        for entry in self.disk.list_dir(folder)? {
+            if entry.name.as_encoded_bytes().contains(&SESSION) {
+                let path = folder.join(&entry.name);
+                let modified = self.disk.stat(&path)?.map(|stat| stat.modified);
+                sessions.push((modified, path));
+            }
+        }
+        sessions.sort();
+        let surplus = (sessions.len() + 1).saturating_sub(MOST_SESSIONS);
+        for (_, path) in sessions.iter().take(surplus) {
+            self.disk.remove_file(path)?;
+        }
+        Ok(())
+    }
 }
 
 impl Mesh {
+    /// Where it is kept how far this session was told; of who says no session, how far the agent was.
     pub(crate) fn news_file(&self, voice: &Voice) -> NewsFile {
+        let of_agent = self.news_file_of_agent(voice);
+        let Some(session) = &voice.session_id else {
+            return of_agent;
+        };
+        // A client says what its session is called: that is no name of a file.
+        let digits = Sha256::digest(session);
+        let digits = digits.iter().take(16).map(|byte| format!("{byte:02x}"));
+        let name = format!(
+            "{}{}{}",
+            voice.agent,
+            char::from(SESSION),
+            digits.collect::<String>()
+        );
+        NewsFile {
+            path: of_agent.path.with_file_name(name),
+            ..of_agent
+        }
+    }
+
+    /// Where it is kept how far an agent was told of what one session alone is told.
+    pub(crate) fn news_file_of_agent(&self, voice: &Voice) -> NewsFile {
         NewsFile {
             disk: self.disk().clone(),
             path: self.folder().join(NEWS).join(voice.agent.as_str()),
@@ -92,10 +162,17 @@ impl Mesh {
         }
     }
 
-    /// What this agent was not told of yet. Reads at most the last 500 events, and writes nothing.
+    /// Notes that a session which begins was left nothing to be told of, so that it hears at work of what comes from now on,
+    /// whatever other sessions of its agent are told.
+    pub fn heard_all(&self, voice: &Voice) -> Result<(), MeshError> {
+        Ok(self.news_file(voice).note(self.known_seq())?)
+    }
+
+    /// What this session was not told of yet. Reads at most the last 500 events, and writes nothing.
     ///
-    /// Of an agent of which nothing is known it is what came since its last digest.
+    /// Of a session of which nothing is known it is what came since its agent's last digest.
     pub(crate) fn news(&mut self, voice: &Voice) -> Result<News, MeshError> {
+        let of_agent = self.news_file_of_agent(voice).read()?;
         let since = match self.news_file(voice).read()? {
             Some(since) => since,
             None => Cursor {
@@ -107,34 +184,44 @@ impl Mesh {
         if until <= since.seq {
             return Ok(News {
                 since,
+                of_agent,
                 until,
                 ..News::default()
             });
         }
-        let mut notes = on_board(self.board()?, voice, since.seq);
-        notes.extend(self.asked(voice, since.seq, until)?);
-        notes.sort_by_key(|(rev, _)| *rev);
+        let mut items = on_board(self.board()?, voice, since.seq);
+        items.extend(self.asked(voice, since.seq, until)?);
+        let told = of_agent.as_ref().map_or(0, |of_agent| of_agent.seq);
+        items.retain(|item| !item.is_for_one || item.rev > told);
+        items.sort_by_key(|item| item.rev);
         Ok(News {
-            notes,
+            items,
             since,
+            of_agent,
             until,
         })
     }
 
     /// What others ask of this agent and share with it, in events that mean nothing to the board.
-    fn asked(&self, voice: &Voice, since: u64, until: u64) -> Result<Vec<(u64, Note)>, MeshError> {
+    fn asked(&self, voice: &Voice, since: u64, until: u64) -> Result<Vec<NewsItem>, MeshError> {
         let mut reader = self.journal().read_after(&Cursor {
             origin: Some(self.journal().origin().to_owned()),
             seq: since.max(until.saturating_sub(MOST_EVENTS)),
         });
-        let mut notes = Vec::new();
+        let mut items = Vec::new();
         loop {
             let batch = reader.next_batch(MOST_EVENTS as usize)?;
             if batch.events.is_empty() {
-                return Ok(notes);
+                return Ok(items);
             }
             let news = batch.events.iter().filter(|event| event.seq <= until);
-            notes.extend(news.filter_map(|event| Some((event.seq, asked_of(event, voice)?))));
+            items.extend(news.filter_map(|event| {
+                Some(NewsItem {
+                    rev: event.seq,
+                    note: asked_of(event, voice)?,
+                    is_for_one: addressee_of(event).is_some_and(|to| to.session.is_none()),
+                })
+            }));
         }
     }
 }
@@ -148,9 +235,9 @@ pub(crate) fn asked_of(event: &Event, voice: &Voice) -> Option<Note> {
     if event.source == voice.agent {
         return None;
     }
-    if let Some(to) = event.payload.get("to") {
-        let to: Addressee = to.as_str()?.parse().ok()?;
-        to.is(&voice.agent, voice.session_id.as_deref())
+    if event.payload.contains_key("to") {
+        addressee_of(event)?
+            .is(&voice.agent, voice.session_id.as_deref())
             .then_some(())?;
     }
     let mut said = event.payload.clone();
@@ -167,8 +254,13 @@ pub(crate) fn asked_of(event: &Event, voice: &Voice) -> Option<Note> {
     })
 }
 
-/// What of the board is news to an agent.
-fn on_board(board: &Board, voice: &Voice, since: u64) -> Vec<(u64, Note)> {
+/// To whom an event says that it is.
+fn addressee_of(event: &Event) -> Option<Addressee> {
+    event.payload.get("to")?.as_str()?.parse().ok()
+}
+
+/// What of the board is news to a session.
+fn on_board(board: &Board, voice: &Voice, since: u64) -> Vec<NewsItem> {
     let left = board.tasks.iter().filter(|task| {
         task.assigned_to.as_ref() == Some(&voice.agent)
             && task.status == Status::Pending
@@ -209,12 +301,16 @@ fn on_board(board: &Board, voice: &Voice, since: u64) -> Vec<(u64, Note)> {
         (found.rev, lead, found.content.clone())
     });
     let all = left.chain(done).chain(found);
-    let notes = all.map(|(rev, lead, words)| Note {
-        lead,
-        words,
-        rev: Some(rev),
+    let items = all.map(|(rev, lead, words)| NewsItem {
+        rev,
+        note: Note {
+            lead,
+            words,
+            rev: Some(rev),
+        },
+        is_for_one: false,
     });
-    notes.filter_map(|note| Some((note.rev?, note))).collect()
+    items.collect()
 }
 
 /// The folder that a task is about, by its name.

@@ -42,7 +42,11 @@ impl Mesh {
                 return Ok(());
             }
             orders.end_session(&session, reason)
-        })
+        })?;
+        if voice.session_id.is_some() {
+            self.news_file(voice).forget()?;
+        }
+        Ok(())
     }
 
     /// Makes the claims of this session anew that have less than half of their time left: it is at work.

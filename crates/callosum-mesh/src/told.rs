@@ -16,7 +16,7 @@ use crate::{
     event::Event,
     journal::Cursor,
     mesh::{Mesh, MeshError, Voice},
-    news::{News, NewsFile, asked_of},
+    news::{News, NewsFile, NewsItem, asked_of},
     route::Matrix,
 };
 
@@ -129,7 +129,8 @@ impl Mesh {
         evidence: &str,
     ) -> Result<(), MeshError> {
         // What its digest had no room for comes with the next one, and not between two calls.
-        self.news_file(voice).note(self.known_seq())?;
+        self.heard_all(voice)?;
+        self.news_file_of_agent(voice).note(self.known_seq())?;
         self.moved(&digest.messages, Receipt::Delivered, voice, evidence)?;
         let before = self.told(voice)?;
         // What was told meanwhile by others stands in no digest yet.
@@ -191,14 +192,18 @@ impl Mesh {
         if !news.is_due() && !self.board()?.messages.iter().any(is_theirs) {
             return Ok(None);
         }
-        let file = self.news_file(voice);
-        // In a turn of its own: of two sessions of an agent one is handed it.
+        let (file, of_agent) = (self.news_file(voice), self.news_file_of_agent(voice));
+        // In a turn of its own: of two sessions of an agent one is handed what is for one.
         self.in_turn(|orders| {
-            let news = if is_told_meanwhile(&file, &news)? {
+            let mut news = if is_told_meanwhile(&file, &news)? {
                 News::default()
             } else {
                 news
             };
+            let told_one = of_agent.read()?;
+            if told_one != news.of_agent {
+                news.items.retain(|item| !item.is_for_one);
+            }
             let (told, seq) = between_calls(orders.board(), voice, &news);
             for message in &told.messages {
                 let order = Order::Move {
@@ -210,6 +215,9 @@ impl Mesh {
             }
             if seq > news.since.seq {
                 file.note(seq)?;
+                if told_one.is_none_or(|told| seq > told.seq) {
+                    of_agent.note(seq)?;
+                }
             }
             Ok(Some(told).filter(|told| !told.text.is_empty()))
         })
@@ -275,8 +283,8 @@ fn between_calls(board: &Board, voice: &Voice, news: &News) -> (Digest, u64) {
         ..Board::default()
     };
     let with = |count: usize| {
-        let notes = news.notes.iter().take(count);
-        let notes = notes.map(|(_, note)| note.clone());
+        let notes = news.items.iter().take(count);
+        let notes = notes.map(|item| item.note.clone());
         let beside = Beside {
             sources: vec![Source::Read(notes.collect())],
             ..Beside::default()
@@ -295,7 +303,7 @@ fn between_calls(board: &Board, voice: &Voice, news: &News) -> (Digest, u64) {
         digest(&known, BETWEEN_CALLS)
     };
     let mut told = with(0);
-    for (at, (rev, _)) in news.notes.iter().enumerate() {
+    for (at, NewsItem { rev, .. }) in news.items.iter().enumerate() {
         let more = with(at + 1);
         if more.left_out == 0 {
             told = more;
@@ -311,7 +319,7 @@ fn between_calls(board: &Board, voice: &Voice, news: &News) -> (Digest, u64) {
     (told, news.until)
 }
 
-/// Whether another session of the agent was told of something since this was read.
+/// Whether the session was told of something by another process of its client since this was read.
 fn is_told_meanwhile(file: &NewsFile, news: &News) -> Result<bool, MeshError> {
     let noted = file.read()?;
     Ok(noted.is_some_and(|noted| noted != news.since))

@@ -96,7 +96,62 @@ fn an_agent_at_work_is_told_what_is_new_once() {
     assert!(!text.contains("not yours"), "{text}");
     assert!(!text.contains("own\""), "{text}");
     assert_eq!(told(&mut mesh, &codex), "");
-    assert_eq!(told(&mut mesh, &at_work("codex", "s2")), "");
+}
+
+/// CALC-PAT-4: each session of an agent hears of what is for all of them, whichever asks first, also of what came before another
+/// session of its agent began; what is asked of the agent by its name one of them is told.
+#[test]
+fn no_session_is_left_blind_by_another_of_its_agent() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let (first, second) = (at_work("codex", "s1"), at_work("codex", "s/../2"));
+    mesh.heard_all(&first).unwrap();
+    mesh.heard_all(&second).unwrap();
+    let share = |mesh: &mut Mesh, content: &str| {
+        let order = Order::Share {
+            id: content.to_owned(),
+            content: format!("found {content}"),
+        };
+        mesh.give(order, &voice("gemini")).unwrap();
+    };
+    share(&mut mesh, "one");
+    add(&mut mesh, "for-codex", "codex", "claude");
+    let ask = |to: &str, what: &str| json!({"to": to, "what": what});
+    publish(&mut mesh, "calc.request", "claude", ask("codex", "for one"));
+    publish(
+        &mut mesh,
+        "calc.request",
+        "gemini",
+        ask("codex@s1", "for s1"),
+    );
+    let heard = [told(&mut mesh, &first), told(&mut mesh, &second)];
+    for text in &heard {
+        assert!(text.contains("found one"), "{text}");
+        assert!(text.contains("task claim for-codex"), "{text}");
+    }
+    assert!(heard[0].contains("for one") && heard[0].contains("for s1"));
+    assert!(!heard[1].contains("for one") && !heard[1].contains("for s1"));
+    assert_eq!(
+        [told(&mut mesh, &first), told(&mut mesh, &second)],
+        ["", ""]
+    );
+    // Another session begins, and is told by its digest what the first has not heard yet.
+    share(&mut mesh, "two");
+    let third = at_work("codex", "s3");
+    let digest = mesh.digest_for(&third, &Beside::default(), 400).unwrap();
+    assert!(digest.text.contains("found two"), "{}", digest.text);
+    mesh.deliver(&digest, &third, "session-start").unwrap();
+    assert!(told(&mut mesh, &first).contains("found two"));
+    assert_eq!(told(&mut mesh, &third), "");
+    let files = || place.disk.list_dir(&place.folder().join("news")).unwrap();
+    assert_eq!(files().len(), 4);
+    mesh.end_session(&third, "done").unwrap();
+    assert_eq!(files().len(), 3);
+    for number in 0..300 {
+        let session = at_work("codex", &format!("n{number}"));
+        mesh.heard_all(&session).unwrap();
+    }
+    assert_eq!(files().len(), 257);
 }
 
 /// CALC-PAT-4: what has no room comes at the next calls, all of it, in its order and each once; and what a session's

@@ -167,6 +167,9 @@ impl Neighbours {
                 ..met
             };
         };
+        if told.text.is_empty() && told.left_out == 0 {
+            met.keep(self.mesh.heard_all(&self.voice));
+        }
         let was_whole = met.fault.is_none();
         let is_told = told.text.is_empty()
             || met

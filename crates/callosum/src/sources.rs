@@ -1,5 +1,5 @@
 //! What an agent is told at a session's beginning beside what the mesh itself knows: hand-offs of the project, and what its
-//! ledger has since. Panes have a place here, and nobody watches them yet.
+//! ledger has since, and what is never taken over. Panes have a place here, and nobody watches them yet.
 //!
 //! Each is read as it is found; one that is missing or broken is a line, and never a failure.
 
@@ -7,8 +7,11 @@ use callosum_agents::client::Client;
 use callosum_host::{Disk, DiskError};
 use callosum_ledger::{LedgerPaths, Query, ReadError, Reader};
 use callosum_mesh::{
+    Mesh,
     agent::AgentName,
+    bridge::Bridge,
     digest::{Note, Source},
+    quoted,
 };
 use callosum_session::{Session, SessionError};
 use jiff::Timestamp;
@@ -23,6 +26,27 @@ const LARGEST: u64 = 8 * 1024 * 1024;
 /// Panes, of which nobody tells yet.
 pub(crate) fn panes() -> Source {
     Source::Missing("no source: panes, which nobody watches".to_owned())
+}
+
+/// What stands beside the bridge file and is never taken over, where there is anything: whoever put it there waits in vain.
+pub(crate) fn left_alone(disk: &Disk, mesh: &Mesh) -> Option<Source> {
+    let strays = match Bridge::of(disk, mesh).waiting() {
+        Ok((_, strays)) => strays,
+        Err(error) => {
+            let what = format!("additions to the bridge file cannot be looked at: {error}");
+            return Some(Source::Broken(what));
+        }
+    };
+    let first = strays.first()?;
+    let more = match strays.len() - 1 {
+        0 => String::new(),
+        count => format!(", nor are {count} more"),
+    };
+    Some(Source::Broken(format!(
+        "{} {} and is never taken over{more}: `callosum doctor`",
+        quoted(&first.path.to_string_lossy()),
+        first.why
+    )))
 }
 
 /// The newest entries of a ledger since then that this agent did not ask for itself.

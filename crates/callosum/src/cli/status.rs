@@ -194,6 +194,14 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
         attention.push(format!("the mesh cannot be read: {error}; callosum doctor"));
         None
     });
+    let left_alone = mesh.as_ref().map(|mesh| mesh.left_alone);
+    if let Some(left) = left_alone.filter(|left| *left > 0) {
+        attention.push(format!(
+            "{} beside the bridge file {} never taken over; callosum doctor",
+            many(left, "addition"),
+            if left == 1 { "is" } else { "are" },
+        ));
+    }
     if let Some(dead) = mesh
         .as_ref()
         .map(|mesh| mesh.dead_letters)

@@ -172,6 +172,40 @@ fn what_is_wrong_with_what_follows_from_the_log_is_named_and_mended_by_its_hint(
     only(&told(&env), "mesh, bridge file", "ok");
 }
 
+/// CALC-L3-1, CALC-FAIL-1: what was put beside the bridge file and is never taken over is told wherever somebody looks.
+#[test]
+fn what_is_never_taken_over_is_told_wherever_somebody_looks() {
+    let (env, folder) = begun();
+    let stray = folder.join("bridge.d/codex/notes.txt");
+    env.write(&stray, "{\"messages\": []}");
+    let (found, _) = only(&told(&env), "mesh, bridge file", "warning");
+    assert!(found.contains("does not end in .json"), "{found}");
+    let status = env.run(["status", "--json"]).json();
+    assert_eq!(status["mesh"]["left_alone"], 1);
+    let status = env.run(["status"]).stdout;
+    assert!(
+        status.contains("1 addition beside the bridge file is never taken over; callosum doctor"),
+        "{status}"
+    );
+    let bridge = env.run(["mesh", "bridge", "--json"]).success();
+    assert!(bridge.stderr.contains("is never taken over"), "{bridge:?}");
+    let left = bridge.json()["left_alone"].clone();
+    assert_eq!(left[0]["reason"], "does not end in .json");
+    let digest = env.run(["mesh", "digest", "--for", "codex"]).success();
+    let line = "notes.txt\" does not end in .json and is never taken over: `callosum doctor`\n";
+    assert!(digest.stdout.contains(line), "{}", digest.stdout);
+    let begins = serde_json::json!({
+        "hook_event_name": "SessionStart", "source": "startup", "session_id": "s", "cwd": env.project(),
+    });
+    let hook = env.callosum().arguments(["hook", "codex", "session-start"]);
+    let begun = hook.input(begins.to_string()).run().success();
+    assert!(begun.stdout.contains("is never taken over"), "{begun:?}");
+    fs::remove_file(&stray).unwrap();
+    let bridge = env.run(["mesh", "bridge"]).success();
+    assert_eq!(bridge.stderr, "");
+    assert_eq!(unwell(&told(&env)), [""; 0]);
+}
+
 /// CALC-FAIL-1: what the user configured of it that does not count, and a place whose address is missing.
 #[test]
 fn what_is_wrong_with_its_configuration_is_named() {

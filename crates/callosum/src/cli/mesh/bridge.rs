@@ -6,6 +6,7 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use callosum_evidence::terminal::on_one_line;
 use callosum_mesh::bridge::Bridge;
 
 use super::open;
@@ -45,6 +46,8 @@ pub(crate) struct BridgeOutput {
     pub(crate) conflicts: Vec<ConflictOutput>,
     /// Files that were no JSON.
     pub(crate) rejected: Vec<RejectedOutput>,
+    /// What stands in the folder for additions and is never taken over.
+    pub(crate) left_alone: Vec<LeftAloneOutput>,
 }
 
 /// Something that was not taken over.
@@ -71,6 +74,15 @@ pub(crate) struct RejectedOutput {
     pub(crate) reason: String,
 }
 
+/// Something that is never taken over.
+#[derive(Debug, JsonSchema, Serialize)]
+pub(crate) struct LeftAloneOutput {
+    /// Where it is.
+    pub(crate) path: String,
+    /// Why.
+    pub(crate) reason: String,
+}
+
 pub(super) fn run(context: &Context, _: &BridgeArgs) -> Result<(), CommandError> {
     let mut mesh = open::mesh(context)?;
     let bridge = Bridge::of(&context.disk, &mesh);
@@ -91,12 +103,25 @@ pub(super) fn run(context: &Context, _: &BridgeArgs) -> Result<(), CommandError>
         kept: rejected.kept.to_string_lossy().into_owned(),
         reason: rejected.error.to_string(),
     });
+    let (_, strays) = bridge
+        .waiting()
+        .map_err(|error| open::explain(&error.into()))?;
+    for stray in &strays {
+        let path = on_one_line(&stray.path.display().to_string());
+        let what = format!("{path} {} and is never taken over", stray.why);
+        context.ui.warn(&what, Some("callosum doctor"));
+    }
+    let left_alone = strays.iter().map(|stray| LeftAloneOutput {
+        path: stray.path.to_string_lossy().into_owned(),
+        reason: stray.why.to_owned(),
+    });
     let output = BridgeOutput {
         path: bridge.path().to_string_lossy().into_owned(),
         drop_ins: bridge.drop_ins().to_string_lossy().into_owned(),
         edits: synced.edits,
         conflicts: conflicts.collect(),
         rejected: rejected.collect(),
+        left_alone: left_alone.collect(),
     };
     let is_clean = output.conflicts.is_empty() && output.rejected.is_empty();
     if context.ui.json {

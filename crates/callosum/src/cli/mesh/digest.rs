@@ -92,12 +92,14 @@ fn beside(
         let name = client.program.parse::<AgentName>();
         name.is_ok_and(|name| name == *agent)
     });
+    let mut found = vec![
+        sources::panes(),
+        sources::hand_offs(&session, agent),
+        sources::ledger(&context.disk, &paths, since, agent),
+    ];
+    found.extend(sources::left_alone(&context.disk, mesh));
     Ok(Beside {
-        sources: vec![
-            sources::panes(),
-            sources::hand_offs(&session, agent),
-            sources::ledger(&context.disk, &paths, since, agent),
-        ],
+        sources: found,
         is_sandboxed: !is_writable || sources::is_sandboxed(client),
     })
 }

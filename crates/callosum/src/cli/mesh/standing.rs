@@ -1,6 +1,6 @@
 //! [`MeshStatus`]: how the mesh of this machine stands, for who looks at everything at once.
 
-use callosum_mesh::{MeshError, board::Tally};
+use callosum_mesh::{MeshError, board::Tally, bridge::Bridge};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -21,6 +21,8 @@ pub(crate) struct MeshStatus {
     pub(crate) tasks_in_progress: u64,
     /// Leases that hold.
     pub(crate) leases: u64,
+    /// What stands in the folder of additions to the bridge file and is never taken over; `callosum doctor` says why.
+    pub(crate) left_alone: u64,
 }
 
 impl MeshStatus {
@@ -33,6 +35,7 @@ impl MeshStatus {
         let (clock, ids) = (&context.clock, &context.ids);
         let mut mesh = machine_mesh::open(&context.disk, clock, ids, &folder)?;
         let now = mesh.journal().now();
+        let (_, strays) = Bridge::of(&context.disk, &mesh).waiting()?;
         let Tally {
             waiting,
             oldest_waits,
@@ -49,6 +52,7 @@ impl MeshStatus {
             tasks_pending: pending,
             tasks_in_progress: in_progress,
             leases,
+            left_alone: strays.len() as u64,
         }))
     }
 

@@ -212,7 +212,8 @@ impl Neighbours {
         };
         // A project without a ledger lacks nothing.
         let fault = self.fault.clone().map(Source::Broken);
-        let sources = source.into_iter().chain(fault);
+        let left_alone = sources::left_alone(&self.disk, &self.mesh);
+        let sources = source.into_iter().chain(fault).chain(left_alone);
         let sources = sources.filter(|source| !matches!(source, Source::Missing(_)));
         Ok(Beside {
             sources: sources.collect(),

@@ -30,6 +30,13 @@ impl Zone {
         }
     }
 
+    /// The zone of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Green, Self::Yellow, Self::Orange, Self::Red]
+            .into_iter()
+            .find(|zone| zone.name() == name)
+    }
+
     /// What the seed says to a person there.
     pub fn advice(self) -> Option<&'static str> {
         match self {

@@ -14,10 +14,11 @@ use crate::{
     budget::Zone,
     decide::bead_item,
     notes::{Active, Decision, Notes},
+    reached::zone_recorded,
     recorded::{Recorded, claimed, words_of},
     statement::{Redaction, one_line},
     step::{BeadChange, Held, Intent, NoteChange, Session, SessionError, Written, second},
-    trajectory::{Read, Record},
+    trajectory::Read,
 };
 
 /// The phase of its record.
@@ -75,8 +76,17 @@ impl Held<'_> {
     /// Writes a checkpoint: claims that stand in the trajectory alone to the notes and the bead,
     /// the time and the state of the reasoning to the notes, a `delta_sync` record to the trajectory.
     ///
-    /// Returns `None`, and writes nothing, where nothing happened since the last one.
+    /// Returns `None`, and writes nothing, where nothing happened since the last one. A context that has
+    /// come into a fuller zone is something.
     pub fn synthesize(&self, delta: &Delta) -> Result<Option<Synthesized>, SessionError> {
+        let written = self.written(delta)?;
+        if let (Some((name, _)), Some(zone)) = (&delta.position, delta.zone) {
+            self.note_zone(name, zone)?;
+        }
+        Ok(written)
+    }
+
+    fn written(&self, delta: &Delta) -> Result<Option<Synthesized>, SessionError> {
         let session = &self.session;
         let read = session.trajectory().since_handoff()?;
         if let Some((name, at)) = &delta.position
@@ -128,10 +138,17 @@ impl Held<'_> {
         let reasoning = delta.reasoning.as_deref().map(&mut statement);
         let reasoning = reasoning
             .filter(|said| !said.is_empty() && active.reasoning.as_deref() != Some(said.as_str()));
-        let risen = delta.zone
-            > last
-                .and_then(|at| zone_of(&read.records[at].1))
-                .or(Some(Zone::Green));
+        let mut records = read.records.iter().map(|(_, record)| record);
+        let before = match &delta.position {
+            Some((name, _)) => match session.zone_reached(name)? {
+                Some(zone) => Some(zone),
+                None => zone_recorded(records, name),
+            },
+            None => records
+                .rfind(|record| record.phase() == PHASE)
+                .and_then(|record| Zone::named(record.text("zone"))),
+        };
+        let risen = delta.zone > before.or(Some(Zone::Green));
         let nothing = decisions == 0 && delta.files.is_empty() && reasoning.is_none() && !risen;
         if nothing {
             return Ok(None);
@@ -203,11 +220,4 @@ impl Held<'_> {
             written,
         }))
     }
-}
-
-fn zone_of(record: &Record) -> Option<Zone> {
-    let said = record.text("zone");
-    [Zone::Green, Zone::Yellow, Zone::Orange, Zone::Red]
-        .into_iter()
-        .find(|zone| zone.name() == said)
 }

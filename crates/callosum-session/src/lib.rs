@@ -28,6 +28,7 @@ pub mod heal;
 pub mod notes;
 mod opening;
 mod pickup;
+mod reached;
 mod rebuild;
 mod recorded;
 pub mod recovery;

@@ -92,6 +92,44 @@ fn a_position_is_written_once_whatever_is_asked_for() {
     assert!(synthesize(&place, &risen).is_some());
 }
 
+/// LOA-DELTA-1: how full a context was is remembered for each transcript by itself, and told by the last
+/// checkpoint of the same one where that is lost.
+#[test]
+fn a_fuller_zone_is_one_of_the_same_transcript() {
+    let place = Place::new();
+    let of = |name: &str, position: u64, zone: Zone| Delta {
+        position: Some((name.to_owned(), position)),
+        zone: Some(zone),
+        ..Delta::default()
+    };
+    assert!(synthesize(&place, &of("a", 10, Zone::Red)).is_some());
+    assert!(synthesize(&place, &of("b", 10, Zone::Yellow)).is_some());
+    assert_eq!(place.session().zone_reached("a").unwrap(), Some(Zone::Red));
+    let own = place.zones.own().join("contexts");
+    place.disk.remove_file(&own).unwrap();
+    assert_eq!(place.session().zone_reached("a").unwrap(), None);
+    assert_eq!(synthesize(&place, &of("b", 20, Zone::Yellow)), None);
+    assert!(synthesize(&place, &of("b", 30, Zone::Orange)).is_some());
+    // A file of somebody else's, and more transcripts than are remembered.
+    place
+        .disk
+        .replace(&own, b"\xff\nno zone\tb\n", 0o644)
+        .unwrap();
+    assert_eq!(place.session().zone_reached("b").unwrap(), None);
+    let held = place.session().hold().unwrap();
+    for many in 0..40 {
+        held.note_zone(&format!("t{many}"), Zone::Green).unwrap();
+    }
+    held.note_zone("line\nbreak", Zone::Red).unwrap();
+    let text = place.disk.read(&own).unwrap();
+    assert_eq!(text.iter().filter(|byte| **byte == b'\n').count(), 32);
+    assert_eq!(
+        place.session().zone_reached("t39").unwrap(),
+        Some(Zone::Green)
+    );
+    assert_eq!(place.session().zone_reached("t0").unwrap(), None);
+}
+
 /// LOA-DELTA-1: what another writer claimed in the trajectory alone comes into notes and bead, once,
 /// and comes back to notes that have lost it, unless somebody took it back.
 #[test]

@@ -16,5 +16,5 @@ pub(crate) use self::{
     newest::newest,
     save::{SaveError, save},
     statusline::StatusLine,
-    usage::usage,
+    usage::{usage, usage_in_brief},
 };

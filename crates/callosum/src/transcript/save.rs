@@ -1,6 +1,6 @@
 //! [`save`]: what a transcript tells of the time since the last checkpoint, written down.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use callosum_host::DiskError;
 use callosum_session::{Config, Delta, Session, SessionError, Synthesized, budget::Budget};
@@ -22,12 +22,13 @@ pub(crate) enum SaveError {
 /// trajectory has that the notes have not. `None` where nothing happened since; that costs a look at
 /// the transcript's end, and nothing is locked or written where it did not grow.
 ///
-/// It waits up to 5 s for another session's step.
+/// It waits as long as `patience` for another session's step.
 pub(crate) fn save(
     session: &Session<'_>,
     config: &Config,
     transcript: Option<&Path>,
     session_id: Option<&str>,
+    patience: Duration,
 ) -> Result<Option<Synthesized>, SaveError> {
     let mut delta = Delta {
         session_id: session_id.map(str::to_owned),
@@ -49,5 +50,5 @@ pub(crate) fn save(
         delta.files = work.files;
         delta.reasoning = work.at;
     }
-    Ok(session.hold()?.synthesize(&delta)?)
+    Ok(session.hold_within(patience)?.synthesize(&delta)?)
 }

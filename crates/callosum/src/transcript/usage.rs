@@ -17,6 +17,9 @@ const FIRST_READ: u64 = 64 * 1024;
 /// Most bytes that are read of an end.
 const MOST_READ: u64 = 32 * 1024 * 1024;
 
+/// Most bytes that are read of an end where nobody may be kept waiting: a few answers of tools.
+const BRIEF_READ: u64 = 512 * 1024;
+
 /// What a transcript says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reading {
@@ -29,10 +32,21 @@ pub(crate) struct Reading {
 /// Reads a transcript's numbers; `None` where no request has been answered in it yet, or no client
 /// that is known wrote it.
 pub(crate) fn usage(disk: &Disk, path: &Path) -> Result<Option<Reading>, DiskError> {
+    read(disk, path, MOST_READ)
+}
+
+/// The same between two calls of tools, from 512 KiB of each end; `None` also where the first or the last
+/// request does not stand in them.
+pub(crate) fn usage_in_brief(disk: &Disk, path: &Path) -> Result<Option<Reading>, DiskError> {
+    let reading = read(disk, path, BRIEF_READ)?;
+    Ok(reading.filter(|reading| reading.usage.first.is_some()))
+}
+
+fn read(disk: &Disk, path: &Path, most: u64) -> Result<Option<Reading>, DiskError> {
     let file = disk.open(path, OpenHow::READ)?;
     let size = file.size()?;
     let mut last = None;
-    for read in reads(size) {
+    for read in reads(size, most) {
         let start = size - read;
         let bytes = file.read_range(start, usize::try_from(read).unwrap_or(usize::MAX))?;
         let text = String::from_utf8_lossy(&bytes);
@@ -49,7 +63,7 @@ pub(crate) fn usage(disk: &Disk, path: &Path) -> Result<Option<Reading>, DiskErr
     }
     let Some(last) = last else { return Ok(None) };
     let mut first = None;
-    for read in reads(size) {
+    for read in reads(size, most) {
         let bytes = file.read_range(0, usize::try_from(read).unwrap_or(usize::MAX))?;
         first = String::from_utf8_lossy(&bytes)
             .split('\n')
@@ -69,9 +83,9 @@ pub(crate) fn usage(disk: &Disk, path: &Path) -> Result<Option<Reading>, DiskErr
 }
 
 /// How much of an end is read, one after the other.
-fn reads(size: u64) -> impl Iterator<Item = u64> {
+fn reads(size: u64, most: u64) -> impl Iterator<Item = u64> {
     let steps = std::iter::successors(Some(FIRST_READ), |read| Some(read * 8));
-    let steps = steps.take_while(|read| *read <= MOST_READ);
+    let steps = steps.take_while(move |read| *read <= most);
     let mut is_all = false;
     steps
         .map(move |read| read.min(size))
@@ -176,11 +190,18 @@ mod tests {
     use super::*;
 
     fn read(text: &[u8]) -> Option<Reading> {
+        read_by(usage, text)
+    }
+
+    fn read_by(
+        read: impl Fn(&Disk, &Path) -> Result<Option<Reading>, DiskError>,
+        text: &[u8],
+    ) -> Option<Reading> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("transcript.jsonl");
         let disk = Disk::real();
         disk.replace(&path, text, 0o600).unwrap();
-        usage(&disk, &path).unwrap()
+        read(&disk, &path).unwrap()
     }
 
     fn numbers(text: &[u8]) -> Option<(&'static str, u64, Option<u64>, Option<u64>)> {
@@ -268,7 +289,16 @@ mod tests {
             numbers(text.as_bytes()),
             Some(("claude", 5_001, Some(100), None))
         );
-        assert_eq!(reads(70_000).collect::<Vec<_>>(), [65_536, 70_000]);
-        assert_eq!(reads(10).collect::<Vec<_>>(), [10]);
+        // Nobody waits for what lies behind the answers of many tools.
+        let brief = read_by(usage_in_brief, text.as_bytes()).unwrap();
+        assert_eq!((brief.usage.in_use, brief.usage.first), (5_001, Some(100)));
+        let hidden = [text, filler.repeat(6)].concat();
+        assert_eq!(read_by(usage_in_brief, hidden.as_bytes()), None);
+        assert_eq!(numbers(hidden.as_bytes()).unwrap().1, 5_001);
+        assert_eq!(
+            reads(70_000, MOST_READ).collect::<Vec<_>>(),
+            [65_536, 70_000]
+        );
+        assert_eq!(reads(10, MOST_READ).collect::<Vec<_>>(), [10]);
     }
 }

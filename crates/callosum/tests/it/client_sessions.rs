@@ -379,6 +379,82 @@ fn what_happened_is_written_down_where_a_turn_ends() {
     assert_eq!(phases(&env, "delta_sync"), 2);
 }
 
+/// An answer of a client's transcript with so many tokens in use, in the client's own form.
+fn answered(client: &str, tokens: u64) -> String {
+    let line = match client {
+        "claude" => json!({"type": "assistant", "message": {"usage": {"input_tokens": tokens}}}),
+        "codex" => json!({"payload": {"type": "token_count", "info": {
+            "last_token_usage": {"input_tokens": tokens, "total_tokens": tokens},
+        }}}),
+        "gemini" => json!({"type": "gemini", "tokens": {"input": tokens, "total": tokens}}),
+        _ => json!({"usageMetadata": {"promptTokenCount": tokens, "totalTokenCount": tokens}}),
+    };
+    format!("{line}\n")
+}
+
+/// LOA-DELTA-1, LOA-BUD-1: while a turn goes on, what happened is written down as the context comes into
+/// a fuller zone, once for each, by the client's own count; also when it fills again.
+#[test]
+fn what_happened_is_written_down_once_as_a_context_comes_into_a_fuller_zone() {
+    for (client, name) in [
+        ("claude", "PostToolUse"),
+        ("codex", "PostToolUse"),
+        ("qwen", "PostToolUse"),
+        ("gemini", "AfterTool"),
+    ] {
+        let env = with_decisions();
+        let mut transcript = String::new();
+        for (tokens, written) in [
+            (12_000, 0),
+            (16_999, 0),
+            (17_000, 1),
+            (17_500, 1),
+            (22_100, 2),
+            (12_500, 2),
+            (18_000, 3),
+            (18_100, 3),
+        ] {
+            transcript.push_str(&answered(client, tokens));
+            env.write(env.home().join("session.jsonl"), &transcript);
+            for _ in 0..2 {
+                let event = at(&env, name, &json!({}));
+                is_silent(client, &tell(&env, client, "post-tool-use", &event));
+            }
+            assert_eq!(phases(&env, "delta_sync"), written, "{client} {tokens}");
+        }
+        let records = env.read(TRAJECTORY);
+        for said in [
+            "\"tokens\":5000,",
+            "\"zone\":\"yellow\"",
+            "\"zone\":\"orange\"",
+        ] {
+            assert!(records.contains(said), "{client}: {records}");
+        }
+    }
+}
+
+/// LOA-DELTA-1: a sub-agent's calls fill no context of the agent's, and where no session is kept nothing is made.
+#[test]
+fn a_helper_s_calls_and_those_of_other_projects_write_nothing() {
+    let env = with_decisions();
+    let transcript = [answered("claude", 100), answered("claude", 9_000)].concat();
+    env.write(env.home().join("session.jsonl"), &transcript);
+    let ran = |more: Value| {
+        let event = at(&env, "PostToolUse", &more);
+        is_silent("claude", &tell(&env, "claude", "post-tool-use", &event));
+    };
+    ran(json!({"agent_id": "a1"}));
+    ran(json!({"transcript_path": "/no/such/file"}));
+    assert_eq!(phases(&env, "delta_sync"), 0);
+    ran(json!({}));
+    assert_eq!(phases(&env, "delta_sync"), 1);
+    let other = TestEnv::new();
+    other.write(other.home().join("session.jsonl"), &transcript);
+    let event = at(&other, "PostToolUse", &json!({}));
+    is_silent("claude", &tell(&other, "claude", "post-tool-use", &event));
+    assert!(!other.project().join("loa-grimoire").exists());
+}
+
 /// LOA-HOOK-1: nobody is kept from stopping, unless the project asks for it, and then once.
 #[test]
 fn a_turn_is_only_sent_back_where_the_project_asks_for_it() {

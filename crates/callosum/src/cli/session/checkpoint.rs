@@ -1,6 +1,6 @@
 //! `callosum session checkpoint`: what happened since the last one, written down before it is lost.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use callosum_session::{Config, Synthesized};
 use clap::Args;
@@ -13,6 +13,9 @@ use crate::{
     transcript::{SaveError, save},
     ui::{CommandError, many},
 };
+
+/// How long another session's step is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Write down what happened since the last checkpoint
 ///
@@ -73,6 +76,7 @@ pub(super) fn run(context: &Context, args: &CheckpointArgs) -> Result<(), Comman
         &config,
         transcript.as_deref(),
         args.session_id.as_deref(),
+        PATIENCE,
     );
     let saved = saved.map_err(|error| match error {
         SaveError::Transcript(error) => store::disk_failed(&error),

@@ -1,7 +1,7 @@
 //! What a client tells of its sessions: that one begins, comes to rest, is compacted, or ends.
 //!
-//! Start with [`observe`]. A session that begins is told where things stand ([`begin`]); one that
-//! rests, is compacted or ends is kept ([`rest`]). [`may_clear`] is what a client asks before it clears a context.
+//! Start with [`observe`]. A session that begins is told where things stand ([`begin`]); one whose context
+//! fills, that rests, is compacted or ends is kept ([`rest`]). [`may_clear`] is what a client asks before it clears a context.
 //! `callosum-session` decides what is told; this is only who is told it, and how.
 //!
 //! Which way it fails: who observes says nothing, whatever goes wrong, and leaves a record of it on
@@ -130,7 +130,9 @@ pub(super) fn observe(
         };
     }
     let environment = Environment::from_process();
-    let own = if moment == Moment::Between {
+    // A sub-agent's calls do not fill the agent's own context.
+    let is_idle = moment == Moment::Between && (said.is_helper || said.transcript.is_none());
+    let own = if is_idle {
         Done::Nothing
     } else {
         match Ground::find(said.folder.as_deref()) {
@@ -163,7 +165,11 @@ fn kept(ground: &Ground, client: &'static Client, moment: Moment, said: &Said) -
         Moment::Rest => rest::rested(ground, said),
         Moment::Compact => rest::compacted(ground, said),
         Moment::End => rest::ended(ground, said),
-        Moment::Between | Moment::Typed => Ok(Done::Nothing),
+        Moment::Between => match &said.transcript {
+            Some(transcript) => rest::between(ground, said, transcript),
+            None => Ok(Done::Nothing),
+        },
+        Moment::Typed => Ok(Done::Nothing),
     };
     done.unwrap_or_else(|problem| {
         ground.tell(client.program, moment.word(), said, &problem);

@@ -1,17 +1,60 @@
-//! A session comes to rest, is about to be compacted, or ends: what happened in it is written down.
+//! A session's context fills, it comes to rest, is about to be compacted, or ends: what happened in it is
+//! written down.
+
+use std::{cmp::Ordering, path::Path, time::Duration};
 
 use callosum_session::{
-    Config, HandoffError, NewHandoff, Whose,
+    Config, HandoffError, NewHandoff, SessionError, Whose,
+    budget::{Budget, Zone},
     grounding::{Tally, Threshold, lacking_time},
     title_of,
     trajectory::Agent,
 };
 
 use super::{Done, Ground, Problem, Said};
-use crate::transcript::save;
+use crate::transcript::{SaveError, save, usage_in_brief};
+
+/// How long another session's step is waited for where a turn is over.
+const AT_REST: Duration = Duration::from_secs(5);
+
+/// The same between two calls of tools.
+const BETWEEN_CALLS: Duration = Duration::from_millis(100);
 
 /// Most claims that are named.
 const MOST_NAMED: usize = 5;
+
+/// A tool has run, or a person has said something. A checkpoint is written where the context has come into a
+/// fuller zone since it was last looked at (Seed LOA §4.3), and nothing is said. Else it costs a look at the
+/// ends of the transcript. Where another session writes just then, the next call comes soon enough.
+pub(super) fn between(ground: &Ground, said: &Said, transcript: &Path) -> Result<Done, Problem> {
+    if !ground.disk.exists(transcript)? {
+        return Ok(Done::Nothing);
+    }
+    let Some(reading) = usage_in_brief(&ground.disk, transcript)? else {
+        return Ok(Done::Nothing);
+    };
+    let session = ground.session(Agent::default());
+    let config = Config::load(&session)?;
+    let zone = Budget::of(&reading.usage, &config.limits).zone;
+    let name = transcript.file_name().unwrap_or_default().to_string_lossy();
+    let reached = session.zone_reached(&name)?.unwrap_or(Zone::Green);
+    let written = match zone.cmp(&reached) {
+        Ordering::Equal => return Ok(Done::Nothing),
+        // A context that was compacted fills anew.
+        Ordering::Less => session
+            .hold_within(BETWEEN_CALLS)
+            .and_then(|held| held.note_zone(&name, zone))
+            .map_err(Problem::from),
+        Ordering::Greater => save_within(ground, &config, said, Some(transcript), BETWEEN_CALLS),
+    };
+    match written {
+        Err(
+            Problem::Session(SessionError::Busy(_))
+            | Problem::Save(SaveError::Session(SessionError::Busy(_))),
+        ) => Ok(Done::Nothing),
+        written => written.map(|()| Done::Nothing),
+    }
+}
 
 /// A turn is over. Nobody is kept from going on, unless the project asks for that; and then once, so
 /// that no session goes in a circle.
@@ -61,11 +104,23 @@ pub(super) fn ended(ground: &Ground, said: &Said) -> Result<Done, Problem> {
 fn saved(ground: &Ground, said: &Said) -> Result<Config, Problem> {
     let session = ground.session(Agent::default());
     let config = Config::load(&session)?;
-    let id = Some(said.session.as_str()).filter(|id| !id.is_empty());
     let transcript = said.transcript.as_deref();
     let there = transcript.filter(|path| ground.disk.exists(path).unwrap_or(false));
-    save(&session, &config, there, id)?;
+    save_within(ground, &config, said, there, AT_REST)?;
     Ok(config)
+}
+
+fn save_within(
+    ground: &Ground,
+    config: &Config,
+    said: &Said,
+    transcript: Option<&Path>,
+    patience: Duration,
+) -> Result<(), Problem> {
+    let session = ground.session(Agent::default());
+    let id = Some(said.session.as_str()).filter(|id| !id.is_empty());
+    save(&session, config, transcript, id, patience)?;
+    Ok(())
 }
 
 fn tally(ground: &Ground) -> Result<Tally, Problem> {

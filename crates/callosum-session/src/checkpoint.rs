@@ -158,7 +158,8 @@ impl Held<'_> {
             .map(|found| found.claim.clone())
             .collect();
         let named = id.as_ref().map(BeadId::as_str).zip(bead.as_ref());
-        let found = forks(named, &notes, &claims, &tree);
+        let current = named.map(|(id, bead)| (id.to_owned(), bead.clone()));
+        let found = forks(current.as_slice(), &notes, &claims, &tree);
         let lost = |loses: Source| -> Vec<String> {
             let lost = found
                 .iter()

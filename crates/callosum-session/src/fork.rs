@@ -57,9 +57,9 @@ pub struct Fork {
     pub what: String,
 }
 
-/// Compares what is said of one bead, or of none.
+/// Compares what is said of these beads, each with its id, and of none.
 pub fn forks(
-    bead: Option<(&str, &Bead)>,
+    beads: &[(String, Bead)],
     notes: &Notes,
     claims: &[Claim],
     tree: &Tree<'_>,
@@ -72,38 +72,41 @@ pub fn forks(
         .rev()
         .map(|known| (known.ts.as_str(), known))
         .collect();
-    let in_bead: HashSet<&str> = bead
-        .iter()
-        .flat_map(|(_, bead)| &bead.decisions)
-        .map(|made| made.ts.as_str())
-        .collect();
-    if let Some((id, bead)) = bead {
-        let is_current = notes.active().bead.as_deref() == Some(id);
-        if is_current && is_closed(&bead.status) {
+    let current = notes.active().bead;
+    let mut claimed: HashMap<&str, Vec<&str>> = HashMap::new();
+    for claim in claims {
+        if let Some(id) = claim.bead.as_deref() {
+            let ts = claim.decision.as_deref().unwrap_or_default();
+            claimed.entry(id).or_default().push(ts);
+        }
+    }
+    let mut in_beads: HashSet<&str> = HashSet::new();
+    for (id, bead) in beads {
+        if current.as_deref() == Some(id) && is_closed(&bead.status) {
             let what = format!("{id} is {}, and stands as the current bead", bead.status);
             fork(Source::Bead, Source::Notes, what);
         }
+        let in_bead: HashSet<&str> = bead.decisions.iter().map(|made| made.ts.as_str()).collect();
         for made in &bead.decisions {
             match by_ts.get(made.ts.as_str()) {
                 None => {
-                    let what = format!("the decision of {} is not in the notes", made.ts);
+                    let what = format!("the decision of {} in {id} is not in the notes", made.ts);
                     fork(Source::Bead, Source::Notes, what);
                 }
                 Some(known) if known.words() != made.decision => {
-                    let what = format!("the decision of {} has other words", made.ts);
+                    let what = format!("the decision of {} has other words in {id}", made.ts);
                     fork(Source::Bead, Source::Notes, what);
                 }
                 Some(_) => {}
             }
         }
-        let is_of_bead = |claim: &&Claim| claim.bead.as_deref() == Some(id);
-        for claim in claims.iter().filter(is_of_bead) {
-            let ts = claim.decision.as_deref().unwrap_or_default();
+        for ts in claimed.get(id.as_str()).into_iter().flatten() {
             if !in_bead.contains(ts) {
                 let what = format!("the decision of {ts} is not in {id}");
                 fork(Source::Bead, Source::Trajectory, what);
             }
         }
+        in_beads.extend(in_bead);
     }
     for ts in claims.iter().filter_map(|claim| claim.decision.as_deref()) {
         if !by_ts.contains_key(ts) {
@@ -111,25 +114,31 @@ pub fn forks(
             fork(Source::Notes, Source::Trajectory, what);
         }
     }
-    let mut stale = |loses, ts: &str, evidence: &[Evidence]| {
+    let mut stale = |loses, of: &str, evidence: &[Evidence]| {
         for cited in evidence {
             let standing = tree.stand(cited);
             if !standing.holds() {
                 let what = format!(
-                    "the decision of {ts} cites {}: {standing}",
+                    "the decision of {of} cites {}: {standing}",
                     cited.identifier()
                 );
                 fork(Source::Code, loses, what);
             }
         }
     };
-    for made in bead.iter().flat_map(|(_, bead)| &bead.decisions) {
-        stale(Source::Bead, &made.ts, &made.evidence);
+    for (id, bead) in beads {
+        for made in &bead.decisions {
+            stale(
+                Source::Bead,
+                &format!("{} in {id}", made.ts),
+                &made.evidence,
+            );
+        }
     }
-    for known in decisions
+    let elsewhere = decisions
         .iter()
-        .filter(|known| !in_bead.contains(known.ts.as_str()))
-    {
+        .filter(|known| !in_beads.contains(known.ts.as_str()));
+    for known in elsewhere {
         stale(Source::Notes, &known.ts, &known.evidence);
     }
     forks

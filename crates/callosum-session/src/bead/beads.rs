@@ -9,6 +9,7 @@ use super::{
     fault::{circles, faults},
     id::BeadId,
     index::{Index, Mark, Row},
+    ready::is_closed,
     sheet::{LARGEST, Sheet, SheetError},
     view::Bead,
 };
@@ -156,6 +157,21 @@ impl Beads<'_> {
         listing.rows.sort_by(|a, b| a.id.cmp(&b.id));
         listing.unread.sort_by(|a, b| a.file.cmp(&b.file));
         Ok(listing)
+    }
+
+    /// The beads of a listing that are not closed, each with its id. Reads every one of them; one that
+    /// has changed since, and is understood no more, is left out.
+    pub fn open(&self, listing: &Listing) -> Result<Vec<(String, Bead)>, ZoneError> {
+        let mut open = Vec::new();
+        let rows = listing.rows.iter().filter(|row| !is_closed(&row.status));
+        for id in rows.filter_map(|row| BeadId::new(&row.id)) {
+            match self.sheet(&id) {
+                Ok(Some(sheet)) => open.push((id.to_string(), Bead::of(sheet.members()))),
+                Err(ReadError::Zone(error)) => return Err(error),
+                Ok(None) | Err(_) => {}
+            }
+        }
+        Ok(open)
     }
 
     /// What is odd about beads that were understood, by file. Reads every one of them.

@@ -417,6 +417,55 @@ fn status_shows_forks_and_what_was_not_understood() {
     }
 }
 
+/// LOA-TRUTH-1: every open bead is compared with notes, trajectory and code, not the current one alone;
+/// one that is closed is not.
+#[test]
+fn status_compares_every_open_bead() {
+    let env = project();
+    for id in ["bd-1", "bd-2", "bd-3"] {
+        env.run(["bead", "create", "Work", "--id", id]).success();
+    }
+    env.run(["bead", "update", "bd-1", "--current"]).success();
+    let decide = |id: &str| {
+        let made = env.run([
+            "session",
+            "decide",
+            "Use one",
+            "--cite",
+            "src/a.rs:1",
+            "--bead",
+            id,
+            "--json",
+        ]);
+        let made = made.success().json();
+        made["ts"].as_str().unwrap().to_owned()
+    };
+    let (of_2, of_3) = (decide("bd-2"), decide("bd-3"));
+    env.run(["bead", "close", "bd-3"]).success();
+    let bead = env.read(".beads/bd-2.yaml").replace("Use one", "Use two");
+    env.write(".beads/bd-2.yaml", bead);
+    env.write("src/a.rs", "\n");
+    let shown = env.run(["session", "status"]).success().stdout;
+    for said in [
+        format!("bead is believed, not NOTES.md: the decision of {of_2} has other words in bd-2\n"),
+        format!("code is believed, not bead: the decision of {of_2} in bd-2 cites "),
+        format!("code is believed, not NOTES.md: the decision of {of_3} cites "),
+    ] {
+        assert!(shown.contains(&said), "{said} is not in {shown}");
+    }
+    assert!(!shown.contains("in bd-3"), "{shown}");
+    let of_2 = env
+        .read(".beads/bd-2.yaml")
+        .replace("decisions:", "x_decisions:");
+    env.write(".beads/bd-2.yaml", of_2);
+    let shown = env.run(["session", "status"]).success().stdout;
+    let said = "bead is believed, not trajectory: the decision of ";
+    assert!(
+        shown.contains(said) && shown.contains(" is not in bd-2\n"),
+        "{shown}"
+    );
+}
+
 /// LOA-GRD-3: the search for a missing feature is made by the program, and its record answers the
 /// checkpoint.
 #[test]

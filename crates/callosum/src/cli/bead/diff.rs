@@ -86,18 +86,15 @@ pub(super) fn run(context: &Context, args: &DiffArgs) -> Result<(), CommandError
     let read = session.since_handoff(whose).map_err(failed)?;
     let tree = Tree::new(&context.disk, &zones.tree);
     let bead = Bead::of(sheet.members());
-    let found = forks(
-        Some((id.as_str(), &bead)),
-        &notes,
-        &claims(&read.records),
-        &tree,
-    );
+    let named = [(id.to_string(), bead)];
+    let found = forks(&named, &notes, &claims(&read.records), &tree);
+    let [(_, bead)] = &named;
     let output = BeadDiffOutput {
         id: id.to_string(),
         forks: found
             .into_iter()
             .map(ForkOutput::of)
-            .chain(mirror::forks(context, &id, &bead))
+            .chain(mirror::forks(context, &id, bead))
             .collect(),
     };
     if context.ui.json {

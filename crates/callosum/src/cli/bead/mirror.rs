@@ -2,6 +2,8 @@
 //!
 //! Our own files are read and written whatever it does: where it fails, that is said.
 
+use std::collections::HashMap;
+
 use callosum_session::bead::{Bead, BeadId, BeadUpdate, is_closed};
 
 use super::diff::ForkOutput;
@@ -49,6 +51,28 @@ pub(in crate::cli) fn forks(context: &Context, id: &BeadId, bead: &Bead) -> Vec<
             Vec::new()
         }
     }
+}
+
+/// Where `bd` and our files of these beads part ways: the current one is asked about, of the others is
+/// compared what `bd` says can be worked on.
+pub(in crate::cli) fn forks_of(
+    context: &Context,
+    beads: &[(String, Bead)],
+    current: Option<&BeadId>,
+) -> Vec<ForkOutput> {
+    if beads.is_empty() {
+        return Vec::new();
+    }
+    let ready = ready(context);
+    let ready: HashMap<&str, &Issue> = ready.iter().map(|one| (one.id.as_str(), one)).collect();
+    let of_one = |(id, bead): &(String, Bead)| {
+        let id = BeadId::new(id)?;
+        if current == Some(&id) {
+            return Some(forks(context, &id, bead));
+        }
+        Some(differing(&id, bead, ready.get(id.as_str())?))
+    };
+    beads.iter().filter_map(of_one).flatten().collect()
 }
 
 /// Tells `bd` what was decided or handed off.

@@ -101,12 +101,14 @@ pub(super) fn run(context: &Context, args: &StatusArgs) -> Result<(), CommandErr
     if let (Some(id), None) = (&active.bead, &bead) {
         faults.push(format!("the current bead `{id}` cannot be read"));
     }
-    let named = id.as_ref().map(BeadId::as_str).zip(bead.as_ref());
-    let of_bd = id
-        .as_ref()
-        .zip(bead.as_ref())
-        .map(|(id, bead)| mirror::forks(context, id, bead))
-        .unwrap_or_default();
+    let beads = session.beads().open(&listing);
+    let mut beads = beads.map_err(|error| explain(&error.into()))?;
+    if let (Some(id), Some(bead)) = (&id, bead)
+        && beads.iter().all(|(open, _)| open != id.as_str())
+    {
+        beads.insert(0, (id.to_string(), bead));
+    }
+    let of_bd = mirror::forks_of(context, &beads, id.as_ref());
     let output = SessionStatusOutput {
         bead: active.bead,
         checkpoint: active.checkpoint,
@@ -114,7 +116,7 @@ pub(super) fn run(context: &Context, args: &StatusArgs) -> Result<(), CommandErr
         claims: grounding.total(),
         grounded: grounding.grounded(),
         faults,
-        forks: forks(named, &notes, &claims, &tree)
+        forks: forks(&beads, &notes, &claims, &tree)
             .into_iter()
             .chain(of_designs)
             .map(ForkOutput::of)

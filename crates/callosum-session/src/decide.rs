@@ -10,7 +10,9 @@ use crate::{
     evidence::{Evidence, QuoteError, Standing, Tree},
     notes::{Decision, Notes},
     statement::{MOST_TITLE_WORDS, Redaction, is_short_title, title_of},
-    step::{BeadChange, Held, Intent, NoteChange, Session, SessionError, Written, second},
+    step::{
+        BeadChange, Held, Intent, NoteChange, Session, SessionError, Written, second, times_from,
+    },
     zones::ZoneError,
 };
 
@@ -126,12 +128,10 @@ impl Held<'_> {
             .clone()
             .or_else(|| BeadId::new(active.bead.as_deref()?));
         let known = taken_times(session, notes.as_ref(), bead.as_ref())?;
-        let mut at = session.clock.now();
-        while known.contains(&second(at)) {
-            at += jiff::SignedDuration::from_secs(1);
-        }
+        let now = session.clock.now();
+        let ts = times_from(now).find(|ts| !known.contains(ts));
         let decision = Decision {
-            ts: second(at),
+            ts: ts.unwrap_or_else(|| second(now)),
             title,
             decision: words,
             rationale: rationale.filter(|why| !why.is_empty()),

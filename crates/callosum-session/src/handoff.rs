@@ -1,9 +1,11 @@
 //! [`Held::hand_off`]: the end of a session, written to bead, trajectory and notes in one step.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, fmt::Write as _};
 
 use callosum_evidence::secrets::Kind;
+use jiff::Timestamp;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use crate::{
     bead::{Bead, BeadId},
@@ -72,7 +74,8 @@ impl Held<'_> {
     /// permits it, or where it is forced.
     pub fn hand_off(&self, new: &NewHandoff, config: &Config) -> Result<HandedOff, HandoffError> {
         let session = &self.session;
-        let ts = second(session.clock.now());
+        let now = session.clock.now();
+        let ts = second(now);
         let (checked, _) = self.look(config, &Threshold::default(), new.whose, &ts)?;
         if !checked.permits() && !new.is_forced {
             return Err(HandoffError::Blocked(Box::new(checked)));
@@ -111,8 +114,8 @@ impl Held<'_> {
             .checked_div(grounding.total())
             .unwrap_or(100);
         let ratio = Value::from(hundredths as f64 / 100.0);
-        let span = format!("span-{}", ts.replace([':', '-'], ""));
         let agent = &session.agent;
+        let span = span_of(now, [agent.as_str(), &session_id]);
         let mut record = json!({
             "ts": ts, "agent": agent.as_str(), "phase": "session_handoff", "session_id": session_id,
             "root_span_id": span, "bead_id": bead.as_ref().map(BeadId::as_str),
@@ -181,7 +184,47 @@ impl Held<'_> {
     }
 }
 
+/// The name of what a session did, which no other one's has that ends within the same second: the time, and
+/// a checksum of its parts and of who ends it, in 12 digits.
+fn span_of(now: Timestamp, by: [&str; 2]) -> String {
+    let mut digest = Sha256::new();
+    digest.update(now.as_nanosecond().to_be_bytes());
+    for text in by {
+        digest.update(text.as_bytes());
+        digest.update([0]);
+    }
+    let mut span = format!("span-{}-", second(now).replace([':', '-'], ""));
+    for byte in &digest.finalize()[..6] {
+        let _ = write!(span, "{byte:02x}");
+    }
+    span
+}
+
 /// The session that ends with a hand-off before which there are so many.
 fn numbered(before: usize) -> String {
     format!("sess-{:03}", before + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// LOA-FMT-1: hand-offs within one second have spans of their own.
+    #[test]
+    fn no_two_hand_offs_of_a_second_share_a_span() {
+        let at: Timestamp = "2026-01-02T03:04:05Z".parse().unwrap();
+        let later = at + jiff::SignedDuration::from_micros(3);
+        let spans = [
+            span_of(at, ["a", "sess-001"]),
+            span_of(at, ["a", "sess-002"]),
+            span_of(at, ["as", "ess-002"]),
+            span_of(later, ["a", "sess-001"]),
+        ];
+        assert!(
+            spans
+                .iter()
+                .all(|span| span.starts_with("span-20260102T030405Z-"))
+        );
+        assert_eq!(spans.iter().collect::<HashSet<_>>().len(), spans.len());
+    }
 }

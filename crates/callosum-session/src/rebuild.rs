@@ -17,7 +17,7 @@ use crate::{
     heal::{Healed, Healer, Past},
     recorded::decided,
     statement::{Redaction, one_line},
-    step::{BeadChange, Held, SessionError},
+    step::{BeadChange, Held, SessionError, in_order},
     trajectory::{Record, day_files, records, said_in},
 };
 
@@ -126,7 +126,7 @@ impl Held<'_> {
             }
         }
         // The files of several agents: what they tell, in the order of its times.
-        told.sort_by(|a, b| a.0.cmp(&b.0));
+        told.sort_by(|a, b| in_order(&a.0).cmp(in_order(&b.0)));
         let changes: Vec<BeadChange> = told.into_iter().flat_map(|(_, changes)| changes).collect();
         if changes.is_empty() {
             return Ok(None);

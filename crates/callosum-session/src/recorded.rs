@@ -19,7 +19,7 @@ use crate::{
     grounding::{ClaimKind, claim_of, revision_of},
     notes::{Decision, Notes},
     statement::{Redaction, title_of},
-    step::{Held, Session, SessionError, second},
+    step::{Held, Session, SessionError, in_order, second, times_from},
     trajectory::{Record, day_files, records, said_in},
     zones::ZoneError,
 };
@@ -100,7 +100,7 @@ impl Session<'_> {
                 continue;
             };
             for record in records(&bytes).records {
-                if record.ts() >= of_bead.0.as_str()
+                if in_order(record.ts()) >= in_order(&of_bead.0)
                     && let Some(id) = BeadId::new(record.text("bead_id"))
                 {
                     of_bead = (record.ts().to_owned(), Some(id));
@@ -108,7 +108,7 @@ impl Session<'_> {
                 match record.phase() {
                     "delta_sync" | "session_handoff" if is_time(record.ts()) => {
                         let last = recorded.checkpoint.get_or_insert_default();
-                        if last.as_str() < record.ts() {
+                        if in_order(last) < in_order(record.ts()) {
                             record.ts().clone_into(last);
                         }
                     }
@@ -146,6 +146,8 @@ impl Session<'_> {
         }
         let is_lost = |lost: &Lost| lacking.is_lost(notes, &lost.decision);
         recorded.lost = known.into_values().filter(is_lost).collect();
+        let ts = |lost: &Lost| in_order(&lost.decision.ts).to_owned();
+        recorded.lost.sort_by_key(ts);
         Ok(recorded)
     }
 
@@ -283,29 +285,37 @@ pub(crate) fn claimed(
     statement: &mut impl FnMut(&str) -> String,
 ) -> Option<Decision> {
     let words = statement(record.text("claim"));
-    let mut at: Timestamp = record.ts().parse().ok()?;
+    let at: Timestamp = record.ts().parse().ok()?;
     if words.is_empty() {
         return None;
     }
-    let claim = claim_of(record);
-    loop {
-        let ts = second(at);
-        let Some(there) = known.get(&ts) else {
-            return Some(Decision {
-                ts,
-                title: title_of(&words),
-                decision: words,
-                is_assumption: claim.kind == ClaimKind::Assumption,
-                is_user_input: claim.kind == ClaimKind::UserInput,
-                evidence: claim.evidence,
-                ..Decision::default()
-            });
-        };
+    // Where a second was another decision's, the next ones were taken once.
+    let mut then = at;
+    while let Some(there) = known.get(&second(then)) {
         if *there == words {
             return None;
         }
-        at = at.checked_add(SignedDuration::from_secs(1)).ok()?;
+        then = then.checked_add(SignedDuration::from_secs(1)).ok()?;
     }
+    let claim = claim_of(record);
+    for ts in times_from(at) {
+        match known.get(&ts) {
+            Some(there) if *there == words => return None,
+            Some(_) => {}
+            None => {
+                return Some(Decision {
+                    ts,
+                    title: title_of(&words),
+                    decision: words,
+                    is_assumption: claim.kind == ClaimKind::Assumption,
+                    is_user_input: claim.kind == ClaimKind::UserInput,
+                    evidence: claim.evidence,
+                    ..Decision::default()
+                });
+            }
+        }
+    }
+    None
 }
 
 /// What decisions say, by their times.

@@ -6,6 +6,7 @@ use std::{
 };
 
 use super::{decision::Decision, outline::Outline};
+use crate::step::in_order;
 
 /// Largest `NOTES.md` that is read, in bytes.
 pub const LARGEST_NOTES: u64 = 64 * 1024 * 1024;
@@ -212,7 +213,7 @@ impl Notes {
             .into_iter()
             .filter_map(|(heading, lines)| Some((ts(heading)?, heading, lines)))
             .collect();
-        timed.sort_by(|a, b| b.0.cmp(&a.0));
+        timed.sort_by(|a, b| in_order(&b.0).cmp(in_order(&a.0)));
         let entries = timed.into_iter();
         Newest {
             notes: self,

@@ -11,5 +11,5 @@ mod session;
 pub use self::session::{Held, Mended, Session, SessionError, Written};
 pub(crate) use self::{
     intent::{BeadChange, BeadKey, Intent, NoteChange},
-    session::second,
+    session::{in_order, second, times_from},
 };

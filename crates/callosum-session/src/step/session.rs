@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use callosum_host::{Clock, Disk, DiskError, FileLock, LockError, disk::EntryKind};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::intent::{FORMAT, Intent, NoteChange};
 use crate::{
@@ -112,6 +112,20 @@ impl From<DiskError> for SessionError {
 /// A time as every file of a session has it: to the second.
 pub(crate) fn second(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// The times that may name what was decided then, best first: the second, and where others have that,
+/// one millisecond after the other.
+pub(crate) fn times_from(time: Timestamp) -> impl Iterator<Item = String> {
+    let next = |at: &Timestamp| at.checked_add(SignedDuration::from_millis(1)).ok();
+    let odd = std::iter::successors(Some(time), next).filter(|at| at.subsec_millisecond() != 0);
+    let odd = odd.map(|at| at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string());
+    std::iter::once(second(time)).chain(odd)
+}
+
+/// A time of ours by which others can be put in order: of one second, those to the millisecond come later.
+pub(crate) fn in_order(ts: &str) -> &str {
+    ts.strip_suffix('Z').unwrap_or(ts)
 }
 
 impl<'s> Session<'s> {

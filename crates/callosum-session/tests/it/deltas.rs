@@ -176,7 +176,7 @@ fn claims_of_other_writers_come_into_notes_and_bead_once() {
         told,
         [
             ("2026-01-02T03:00:00Z", "One is enough", 1),
-            ("2026-01-02T03:00:01Z", "Another at the same time", 0)
+            ("2026-01-02T03:00:00.001Z", "Another at the same time", 0)
         ]
     );
     let bead = Bead::of(place.session().bead(&id).unwrap().members());

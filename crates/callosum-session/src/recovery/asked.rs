@@ -1,7 +1,7 @@
 //! [`Found`]: what was decided about something, of all that was ever decided.
 
 use super::{
-    budgeted::{fitted, handed_over, said, whole},
+    budgeted::{Record, fitted, handed_over, said, whole},
     ranking::ranked,
     recollection::Recollected,
 };
@@ -16,7 +16,7 @@ use crate::{
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// As many of them as could be told.
-    records: Vec<String>,
+    records: Vec<Record>,
     /// How many there are.
     all: usize,
 }
@@ -40,7 +40,7 @@ impl Found {
         let found = ranked(texts.chain(handed.iter().cloned()), query);
         let tree = Tree::new(session.disk, &session.zones.tree);
         let record = |index: &usize| match index.checked_sub(newest.len()) {
-            Some(index) => handed.get(index).cloned(),
+            Some(index) => handed.get(index).cloned().map(Record::of),
             None => newest
                 .nth(*index)
                 .map(|made| whole(&Recollected::of(made, &tree))),
@@ -58,7 +58,8 @@ impl Found {
         self.all == 0
     }
 
-    /// As many whole records as fit, in at most `budget` tokens, estimated, and how many more there are.
+    /// As many whole records as fit, in at most `budget` tokens, estimated, of longer ones the title and the
+    /// place, and how many more there are.
     pub fn told(&self, budget: u64) -> String {
         fitted(&self.records, self.all, budget)
     }

@@ -45,6 +45,7 @@ pub fn level_1(recollection: &Recollection, budget: u64) -> String {
             .iter()
             .map(|question| format!("Open: {question}")),
     );
+    let records: Vec<Record> = records.into_iter().map(Record::of).collect();
     fitted(&records, records.len(), budget)
 }
 
@@ -55,11 +56,27 @@ pub fn level_2(recollection: &Recollection, budget: u64) -> String {
         .handoffs
         .iter()
         .find(|one| one.reasoning.is_some());
-    let handed = handed.map(|one| handed_over(one, budget));
+    let handed = handed.map(|one| Record::of(handed_over(one, budget)));
     let decided = recollection.decisions.iter().map(whole);
-    let records: Vec<String> = handed.into_iter().chain(decided).collect();
+    let records: Vec<Record> = handed.into_iter().chain(decided).collect();
     let all = records.len() + recollection.older;
     fitted(&records, all, budget)
+}
+
+/// What is told on a line of its own, or not at all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Record {
+    /// All of it.
+    whole: String,
+    /// What it is about and where it stands, for where there is no room for all of it.
+    brief: Option<String>,
+}
+
+impl Record {
+    /// A record that is told whole.
+    pub(super) fn of(whole: String) -> Self {
+        Self { whole, brief: None }
+    }
 }
 
 /// A hand-off with all its words, or with those that half of the budget has room for.
@@ -91,9 +108,16 @@ pub(super) fn handed_over(made: &Waiting, budget: u64) -> String {
     cut(&fitting.unwrap_or(0))
 }
 
-/// A decision with all that is known of it.
-pub(super) fn whole(made: &Recollected) -> String {
-    said(&made.decision, &format!("[{}]", made.trust.name()))
+/// A decision with all that is known of it; in brief its title and its lines in the notes.
+pub(super) fn whole(made: &Recollected) -> Record {
+    let (decision, mark) = (&made.decision, format!("[{}]", made.trust.name()));
+    let (ts, title) = (&decision.ts, title_of(&decision.title));
+    let (first, last) = (decision.line, decision.last_line);
+    let brief = format!("{ts} {title} {mark} (NOTES.md:{first}-{last})");
+    Record {
+        whole: said(decision, &mark),
+        brief: Some(one_line(&brief)),
+    }
 }
 
 /// A decision with all that is known of it, and a mark behind its title.
@@ -112,13 +136,13 @@ pub(super) fn said(decision: &Decision, mark: &str) -> String {
     one_line(&text)
 }
 
-/// As many records as fit, in their order, a line each; how many did not is the last line. There are
-/// `all`, of which the records are the first.
-pub(super) fn fitted(records: &[String], all: usize, budget: u64) -> String {
-    let told = |kept: &[&String]| {
+/// As many records as fit, in their order, a line each: one for which there is no room, in brief; how many
+/// did not fit is the last line. There are `all`, of which the records are the first.
+pub(super) fn fitted(records: &[Record], all: usize, budget: u64) -> String {
+    let told = |kept: &[&str]| {
         let mut text = String::new();
-        for record in kept {
-            text.push_str(record);
+        for line in kept {
+            text.push_str(line);
             text.push('\n');
         }
         let left = all - kept.len();
@@ -127,19 +151,21 @@ pub(super) fn fitted(records: &[String], all: usize, budget: u64) -> String {
         }
         text
     };
-    let mut kept: Vec<&String> = Vec::new();
+    let mut kept: Vec<&str> = Vec::new();
     // Each line's estimate is rounded up, so that the sum is too high by less than one for each.
     let mut sum = 0;
     for record in records {
-        let cost = estimate(&format!("{record}\n"));
-        kept.push(record);
-        let left = all - kept.len();
-        let most = sum + cost + estimate(&format!("+{left} more\n"));
-        let least = most.saturating_sub(kept.len() as u64 + 1);
-        let fits = most <= budget || least <= budget && estimate(&told(&kept)) <= budget;
-        if fits {
-            sum += cost;
-        } else {
+        for line in std::iter::once(&record.whole).chain(&record.brief) {
+            let cost = estimate(&format!("{line}\n"));
+            kept.push(line);
+            let left = all - kept.len();
+            let most = sum + cost + estimate(&format!("+{left} more\n"));
+            let least = most.saturating_sub(kept.len() as u64 + 1);
+            let fits = most <= budget || least <= budget && estimate(&told(&kept)) <= budget;
+            if fits {
+                sum += cost;
+                break;
+            }
             kept.pop();
         }
     }
@@ -228,6 +254,32 @@ mod tests {
         state.older = 7;
         assert_eq!(level_2(&state, 500).lines().last(), Some("+7 more"));
         assert_eq!(level_2(&state, 40).lines().last(), Some("+10 more"));
+    }
+
+    /// LOA-REC-1: a decision that is longer than there is room for is told by its title and its lines in the
+    /// notes, and takes no other's place.
+    #[test]
+    fn level_2_tells_of_a_decision_that_is_too_long_where_it_stands() {
+        let mut state = recollection();
+        for made in &mut state.decisions[..2] {
+            made.decision.decision = "word ".repeat(3_000);
+            (made.decision.line, made.decision.last_line) = (12, 30);
+        }
+        let told = level_2(&state, 500);
+        let lines: Vec<&str> = told.lines().collect();
+        assert_eq!(lines[0], "2024-01-04 Newest [stale] (NOTES.md:12-30)");
+        assert_eq!(
+            lines[1],
+            "2024-01-03 Sliding expiry [verified] (NOTES.md:12-30)"
+        );
+        assert!(lines[2].starts_with("2024-01-02 Rotate tokens [verified]: "));
+        assert_eq!(lines.len(), 4);
+        assert!(estimate(&told) <= 500);
+        // A heading by hand may be as long.
+        state.decisions[0].decision.title = "word ".repeat(3_000);
+        let told = level_2(&state, 500);
+        assert!(told.starts_with("2024-01-04 word word"), "{told}");
+        assert!(told.contains("word… [stale] (NOTES.md:12-30)\n"), "{told}");
     }
 
     proptest! {

@@ -21,11 +21,16 @@ pub enum Whose {
 }
 
 impl Session<'_> {
-    /// Reads what was done since the last hand-off: by this agent, or by every agent, this one last.
+    /// Reads what was done since the last hand-off: by this agent, or by every agent, this one last; and
+    /// what the notes mark of it.
     ///
     /// Of another agent, what is older than this agent's last hand-off is left out.
     pub fn since_handoff(&self, whose: Whose) -> Result<Read, SessionError> {
-        self.kept_since_handoff(whose)
+        let read = self.kept_since_handoff(whose)?;
+        Ok(Read {
+            marked: self.marked()?,
+            ..read
+        })
     }
 
     /// The same, with what is kept of each record.

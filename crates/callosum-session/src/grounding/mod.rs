@@ -5,6 +5,7 @@
 
 mod brief;
 mod claim;
+mod marked;
 mod ratio;
 mod report;
 mod tally;
@@ -15,6 +16,7 @@ pub(crate) use self::{
 };
 pub use self::{
     claim::{Claim, ClaimKind, claims},
+    marked::Marked,
     ratio::{Threshold, ThresholdError, shown_ratio},
     report::{Grounded, Grounding, lacking_time},
     tally::Tally,

@@ -53,6 +53,11 @@ impl Tally {
                 tally.named.push(Grounding::look(claim, &tree));
             }
         }
+        if !tally.named.is_empty() {
+            let marked = session.marked()?;
+            let named = tally.named.into_iter();
+            tally.named = named.map(|claim| claim.marked(&marked)).collect();
+        }
         Ok(tally)
     }
 

@@ -12,6 +12,9 @@ pub(super) const ASSUMPTION: &str = "[ASSUMPTION]";
 /// What marks a decision that is the user's own word.
 pub(super) const USER_INPUT: &str = "[USER INPUT]";
 
+/// The marks of what a decision leans on where it leans on no place.
+pub(crate) const MARKS: [&str; 2] = [ASSUMPTION, USER_INPUT];
+
 /// One entry of the Decision Log (Seed LOA §5.1).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {

@@ -11,6 +11,7 @@ mod edit;
 mod evidence_change;
 mod outline;
 
+pub(crate) use self::decision::MARKS;
 pub use self::{
     decision::Decision,
     document::{Active, Fault, Identifier, LARGEST_NOTES, Notes, TEMPLATE},

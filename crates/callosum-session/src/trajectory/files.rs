@@ -10,7 +10,10 @@ use super::{
     record::{Bad, Kept, Record, kept},
     retention::decompressed,
 };
-use crate::zones::{ZoneError, Zones};
+use crate::{
+    grounding::Marked,
+    zones::{ZoneError, Zones},
+};
 
 /// Most bytes of one file that are read, from its end.
 pub(super) const LARGEST_FILE: u64 = 64 * 1024 * 1024;
@@ -40,6 +43,8 @@ pub struct Read<R = Record> {
     /// Lines that are no record, in the files that were read: all counted, the first of each file
     /// named.
     pub bad: Vec<(String, Bad)>,
+    /// What a person has marked in the notes; nothing where a trajectory was read by itself.
+    pub marked: Marked,
 }
 
 impl<R> Default for Read<R> {
@@ -50,6 +55,7 @@ impl<R> Default for Read<R> {
             handoff: None,
             positions: BTreeMap::new(),
             bad: Vec::new(),
+            marked: Marked::default(),
         }
     }
 }

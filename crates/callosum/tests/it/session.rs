@@ -466,6 +466,43 @@ fn status_compares_every_open_bead() {
     );
 }
 
+/// LOA-MARK-1, LOA-GRD-1: what a person marks by hand in NOTES.md counts as an assumption, also where what it
+/// cites is gone; a quote that holds is more than a mark, and the ratio is not raised.
+#[test]
+fn an_assumption_that_is_marked_by_hand_counts_as_one() {
+    let env = project();
+    let decide = |words: &str, more: &[&str]| {
+        env.run([&["session", "decide", words], more].concat())
+            .success();
+    };
+    decide("Retry for ever", &[]);
+    decide("Use one", &["--cite", "src/a.rs:1"]);
+    decide("Use two", &["--cite", "src/a.rs:2"]);
+    let grounded = || env.run(["session", "grounding"]).ended_with(1).stdout;
+    assert!(grounded().contains("grounded_claims=2\nassumptions=0\n"));
+    let notes = env.read("loa-grimoire/NOTES.md");
+    let notes = notes.replace(
+        "**Decision**: Retry for ever",
+        "**Decision**: Retry for ever [ASSUMPTION]",
+    );
+    let notes = notes.replace(" - Use one\n", " - Use one [ASSUMPTION]\n");
+    env.write(
+        "loa-grimoire/NOTES.md",
+        notes.replace(
+            "**Decision**: Use two",
+            "[ASSUMPTION]\n**Decision**: Use two",
+        ),
+    );
+    assert!(grounded().contains("grounded_claims=2\nassumptions=1\ngrounding_ratio=0.66\n"));
+    let check = env.run(["session", "check"]).ended_with(1).stdout;
+    assert!(
+        check.contains(": Retry for ever ([ASSUMPTION])\n"),
+        "{check}"
+    );
+    env.write("src/a.rs", "pub fn one() {}\n");
+    assert!(grounded().contains("grounded_claims=1\nassumptions=2\n"));
+}
+
 /// LOA-GRD-3: the search for a missing feature is made by the program, and its record answers the
 /// checkpoint.
 #[test]

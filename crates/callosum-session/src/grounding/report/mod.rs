@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     claim::{Claim, ClaimKind, claims},
+    marked::Marked,
     ratio::{Threshold, shown_ratio},
 };
 use crate::{
@@ -37,6 +38,14 @@ impl Grounded {
     /// Whether it says that it cites the tree, and every place that it cites holds.
     pub fn is_grounded(&self) -> bool {
         self.claim.cites() && self.standings.iter().all(Standing::holds)
+    }
+
+    /// The same, of the kind that a person has marked it as, where it is not grounded.
+    pub(super) fn marked(mut self, marked: &Marked) -> Self {
+        if !self.is_grounded() {
+            self.claim.kind = marked.kind_of(&self.claim);
+        }
+        self
     }
 
     /// Why it is not grounded, on one line.
@@ -77,7 +86,7 @@ impl Grounding {
     /// Looks up the claims of what was read.
     pub fn of(read: &Read, tree: &Tree<'_>) -> Self {
         let claims = claims(&read.records).into_iter();
-        let claims = claims.map(|claim| Self::look(claim, tree));
+        let claims = claims.map(|claim| Self::look(claim, tree).marked(&read.marked));
         Self {
             is_there: read.is_there,
             claims: claims.collect(),

@@ -4,6 +4,7 @@
 //! argument and for whatever keeps the share from being known.
 
 use callosum_session::{
+    Whose,
     evidence::Tree,
     grounding::{ClaimKind, Grounding, Threshold},
     trajectory::DEFAULT_AGENT,
@@ -118,8 +119,8 @@ fn judge(context: &Context, args: &GroundingArgs) -> Result<(), CommandError> {
     let zones = zones(context);
     let session = session(context, &zones, agent);
     mend(context, &session);
-    let read = session.trajectory().since_handoff();
-    let read = read.map_err(|error| super::explain(&error.into()))?;
+    let read = session.since_handoff(Whose::Own);
+    let read = read.map_err(|error| super::explain(&error))?;
     let tree = Tree::new(&context.disk, &zones.tree);
     let grounding = Grounding::of(&read, &tree);
     let output = GroundingOutput::of(&grounding, &threshold);

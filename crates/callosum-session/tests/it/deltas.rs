@@ -121,8 +121,8 @@ fn a_fuller_zone_is_one_of_the_same_transcript() {
         held.note_zone(&format!("t{many}"), Zone::Green).unwrap();
     }
     held.note_zone("line\nbreak", Zone::Red).unwrap();
-    let text = place.disk.read(&own).unwrap();
-    assert_eq!(text.iter().filter(|byte| **byte == b'\n').count(), 32);
+    let text = String::from_utf8(place.disk.read(&own).unwrap()).unwrap();
+    assert_eq!(text.lines().count(), 32);
     assert_eq!(
         place.session().zone_reached("t39").unwrap(),
         Some(Zone::Green)

@@ -71,6 +71,46 @@ const OURS: Tool = Tool {
             ],
         },
         Rule {
+            id: "callosum.govern",
+            when: &[
+                "constitution sign !--help !-h",
+                "capability restore !--help !-h",
+                "plan approve !--refuse !--help !-h",
+            ],
+            severity: Severity::Block,
+            reason: "what plans may do is for a person to say, at a terminal of their own",
+            alternative: Some("callosum constitution show"),
+            catches: &[
+                "callosum constitution sign ~/.config/callosum/constitution.cedar",
+                "callosum -C sub capability restore mesh.publish",
+                "callosum plan approve 0f3a",
+                "callosum --json plan approve 0f3a 9c1d",
+            ],
+            spares: &[
+                "callosum constitution check .cal_constitution.cedar",
+                "callosum capability revoke mesh.publish",
+                "callosum plan approve 0f3a 9c1d --refuse",
+                "callosum plan resume 0f3a",
+            ],
+        },
+        Rule {
+            id: "callosum.vouch",
+            when: &["plan resume --answer|--not-done"],
+            severity: Severity::Ask,
+            reason: "whether a call was made is for a person to say who looked",
+            alternative: Some("callosum plan show 0f3a"),
+            catches: &[
+                "callosum plan resume 0f3a --not-done 9c1d",
+                "callosum plan resume 0f3a --answer '9c1d={:status \"sent\"}'",
+                "callosum -C sub plan resume 0f3a --not-done=9c1d",
+            ],
+            spares: &[
+                "callosum plan resume 0f3a",
+                "callosum plan show 0f3a",
+                "callosum plan cancel 0f3a",
+            ],
+        },
+        Rule {
             id: "callosum.forget",
             when: &["snapshot clean !--help !-h"],
             severity: Severity::Ask,

@@ -13,6 +13,16 @@ pub(crate) struct Row {
     pub(crate) expect: Decision,
 }
 
+/// What steers the guard and plans, where it stands unless a user says otherwise.
+const KEPT: [&str; 6] = [
+    "/home/u/.local/state/callosum",
+    "/home/u/.config/callosum/config.toml",
+    "/home/u/.config/callosum/cake_config.yaml",
+    "/home/u/.config/callosum/constitution.cedar",
+    "/home/u/.config/callosum/constitution.cedar.sig",
+    "/home/u/.config/callosum/ck",
+];
+
 /// A project in a home folder.
 pub(crate) fn facts() -> Facts {
     Facts {
@@ -20,6 +30,7 @@ pub(crate) fn facts() -> Facts {
         home: Some("/home/u".to_owned()),
         root: Some("/home/u/p".to_owned()),
         git_dir: Some("/home/u/p/.git".to_owned()),
+        kept: KEPT.map(str::to_owned).to_vec(),
         ..Facts::default()
     }
 }

@@ -26,9 +26,6 @@ use super::homes::Homes;
 /// What the machine's key signs constitutions as.
 const PURPOSE: &str = "constitution";
 
-/// The user's constitution, beside their configuration.
-const CONSTITUTION: &str = "constitution.cedar";
-
 /// The project's, in its root.
 const PROJECT: &str = ".cal_constitution.cedar";
 
@@ -69,7 +66,7 @@ impl Governance {
 
     /// The user's constitution.
     pub(crate) fn user_file(&self) -> PathBuf {
-        self.homes.user_config.with_file_name(CONSTITUTION)
+        self.homes.constitution()
     }
 
     /// The project's.

@@ -99,6 +99,12 @@ impl Homes {
         self.user_config.with_file_name(super::cake::NAME)
     }
 
+    /// The user's constitution of plans, beside their configuration of the program
+    /// (`docs/formats/constitution.md`).
+    pub(crate) fn constitution(&self) -> PathBuf {
+        self.user_config.with_file_name("constitution.cedar")
+    }
+
     /// Where the user lays a model that knows what words mean, for [`search_index`](Self::search_index).
     pub(crate) fn model(&self) -> PathBuf {
         self.user_config.with_file_name("model")

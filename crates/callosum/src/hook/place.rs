@@ -13,7 +13,7 @@ use callosum_host::{Disk, OpenHow, disk::EntryKind};
 use callosum_ledger::Journal;
 
 use super::event::{Action, Event};
-use crate::config::{Environment, GuardConfig, Homes, Permissions, Project, Told};
+use crate::config::{Environment, Governance, GuardConfig, Homes, Permissions, Project, Told};
 
 /// Folders that everybody may write to.
 const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
@@ -176,16 +176,44 @@ fn text(path: &Path) -> Option<String> {
     path.to_str().map(str::to_owned)
 }
 
-/// What steers this program and stands outside of projects.
+/// What steers this program and stands outside of projects: by the name that it has there, and, where that
+/// is a link, by what it leads to.
 fn kept(disk: &Disk, environment: &Environment) -> Vec<String> {
     let Ok(homes) = Homes::find(environment) else {
         return Vec::new();
     };
     let (cake_config, ck) = (homes.cake_config(), homes.ck());
-    [homes.machine, homes.user_config, cake_config, ck]
-        .into_iter()
-        .filter_map(|path| text(&real(disk, path)))
-        .collect()
+    let constitution = homes.constitution();
+    let signature = Governance::signature_file(&constitution);
+    let steering = [
+        homes.machine,
+        homes.user_config,
+        cake_config,
+        constitution,
+        signature,
+        ck,
+    ];
+    let mut kept: Vec<String> = Vec::new();
+    for path in steering {
+        let named = named(disk, &path);
+        let leads = real(disk, named.clone());
+        for path in [named, leads] {
+            if let Some(path) = text(&path).filter(|path| !kept.contains(path)) {
+                kept.push(path);
+            }
+        }
+    }
+    kept
+}
+
+/// A path with the links followed on the way to it, as far as its folders are there.
+fn named(disk: &Disk, path: &Path) -> PathBuf {
+    for folder in path.ancestors().skip(1) {
+        if let (Ok(real), Ok(rest)) = (disk.canonicalize(folder), path.strip_prefix(folder)) {
+            return real.join(rest);
+        }
+    }
+    path.to_owned()
 }
 
 /// The file that agents tell one another by, and the folder of additions to it: theirs to write, within what else they

@@ -132,3 +132,56 @@ fn bytes_that_are_no_text_are_asked_about() {
         assert_eq!(said.json()["rule"], rule);
     }
 }
+
+/// CAKE-SHIM-1: what steers plans on this machine is not written, by whichever name: the user's constitution, its
+/// signature, the machine's key, what was revoked, and the project's own constitution.
+#[test]
+fn what_steers_plans_is_not_written() {
+    let env = TestEnv::new();
+    env.write(".calrc", "{}");
+    let dotfiles = env.folder().join("dotfiles");
+    std::fs::create_dir_all(&dotfiles).unwrap();
+    std::os::unix::fs::symlink(&dotfiles, env.home().join("linked")).unwrap();
+    let elsewhere = env.home().join("linked/callosum/config.toml");
+    let constitution = env.configuration().with_file_name("constitution.cedar");
+    std::fs::write(dotfiles.join("own.cedar"), "").unwrap();
+    std::os::unix::fs::symlink(dotfiles.join("own.cedar"), &constitution).unwrap();
+    let (home, machine) = (env.home(), env.machine_home());
+    let (home, machine) = (home.display(), machine.display());
+    let folder = env.folder();
+    for command in [
+        format!("echo x > {home}/constitution.cedar"),
+        format!("rm {home}/constitution.cedar"),
+        format!("echo x > {}/dotfiles/own.cedar", folder.display()),
+        format!("cp x {home}/constitution.cedar.sig"),
+        format!("sed -i s/a/b/ {machine}/capabilities/revoked.json"),
+        format!("truncate -s 0 {machine}/keys/constitution"),
+        "echo x > .cal_constitution.cedar".to_owned(),
+        "mv x.cedar .cal_constitution.cedar".to_owned(),
+    ] {
+        let said = env.run(["guard", "check", "--json", "--", &command]);
+        assert_eq!(
+            said.ended_with(1).json()["rule"],
+            "protect.state",
+            "{command}"
+        );
+    }
+    // A folder that is reached by a link, before anything is in it.
+    for path in [
+        "linked/callosum/constitution.cedar",
+        "linked/callosum/cake_config.yaml",
+    ] {
+        let command = format!("echo x > {home}/{path}");
+        let checked = env.callosum().env("CALLOSUM_CONFIG", &elsewhere);
+        let said = checked
+            .arguments(["guard", "check", "--json", "--", &command])
+            .run();
+        assert_eq!(
+            said.ended_with(1).json()["rule"],
+            "protect.state",
+            "{command}"
+        );
+    }
+    let harmless = format!("cat {home}/constitution.cedar .cal_constitution.cedar");
+    env.run(["guard", "check", "--", &harmless]).success();
+}

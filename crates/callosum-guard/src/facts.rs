@@ -15,6 +15,10 @@ pub struct Facts {
     pub home: Option<String>,
     /// The root of the project, outside of which nothing is to be changed.
     pub root: Option<String>,
+    /// The folder in which the project's records stand, where that is another than the root: for a
+    /// linked worktree the main one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
     /// The repository's own folder, `.git` as a rule, elsewhere for a linked worktree.
     pub git_dir: Option<String>,
     /// Whether the root is a linked worktree of a repository that stands elsewhere.

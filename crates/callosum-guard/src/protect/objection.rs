@@ -175,23 +175,7 @@ pub(crate) fn objection_to(
     if reach != Reach::Rights && settings(&absolute, reach) {
         return Some(HOOKS);
     }
-    if let Some(root) = &facts.root
-        && path::is_within(&absolute, root)
-    {
-        let inner = absolute[root.trim_end_matches('/').len()..].trim_start_matches('/');
-        let first = inner.split('/').next().unwrap_or("");
-        if OURS.contains(&inner)
-            || first == "cal_audit"
-            || first.starts_with(".cal_")
-            || (first == inner && is_pattern_of_state(first, facts.initialised))
-        {
-            return Some(STATE);
-        }
-    } else if !absolute.starts_with('/')
-        && (OURS.contains(&name)
-            || absolute.starts_with("cal_audit")
-            || absolute.starts_with(".cal_"))
-    {
+    if is_record(&absolute, facts) {
         return Some(STATE);
     }
     let (folder, last) = absolute.rsplit_once('/').unwrap_or(("", &absolute));
@@ -235,6 +219,27 @@ pub(crate) fn objection_to(
         Place::Outside => Some(OUTSIDE).filter(|_| reach == Reach::Anywhere),
         _ => None,
     }
+}
+
+/// Whether it is one of the project's records, or a pattern that takes one in.
+fn is_record(path: &str, facts: &Facts) -> bool {
+    let is_ours = |inner: &str| {
+        let first = inner.split('/').next().unwrap_or("");
+        OURS.contains(&inner)
+            || first == "cal_audit"
+            || first.starts_with(".cal_")
+            || first == inner && is_pattern_of_state(first, facts.initialised)
+    };
+    if !path.starts_with('/') {
+        return OURS.contains(&path::name(path))
+            || path.starts_with("cal_audit")
+            || path.starts_with(".cal_");
+    }
+    let mut roots = facts.root.iter().chain(&facts.state);
+    roots.any(|root| {
+        path::is_within(path, root)
+            && is_ours(path[root.trim_end_matches('/').len()..].trim_start_matches('/'))
+    })
 }
 
 /// Whether it is among what steers the guard itself.

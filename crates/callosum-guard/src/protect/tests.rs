@@ -196,13 +196,15 @@ fn a_pattern_takes_in_what_is_there() {
     assert_eq!(of(true, "rm -rf *"), Decision::Ask);
 }
 
-/// CAKE-SHIM-1: what all worktrees of a repository share is not written from one of them.
+/// CAKE-SHIM-1: what all worktrees of a repository share is not written from one of them, the
+/// project's records among it.
 #[test]
 fn a_linked_worktree_does_not_write_the_shared_repository() {
     let facts = Facts {
         cwd: Some("/home/a/topic".to_owned()),
         root: Some("/home/a/topic".to_owned()),
         home: Some("/home/a".to_owned()),
+        state: Some("/home/a/shop".to_owned()),
         git_dir: Some("/home/a/shop/.git/worktrees/topic".to_owned()),
         worktree: true,
         ..Facts::default()
@@ -210,6 +212,14 @@ fn a_linked_worktree_does_not_write_the_shared_repository() {
     for path in ["../shop/.git/config", "../shop/.git/hooks/pre-commit"] {
         let verdict = decide_write(path, &facts, &Policy::default());
         assert_eq!(verdict.rule.as_deref(), Some("protect.git"), "{path}");
+    }
+    for path in [
+        "../shop/.calrc",
+        "../shop/cal_audit/x",
+        "../shop/.cal_lock/x",
+    ] {
+        let verdict = decide_write(path, &facts, &Policy::default());
+        assert_eq!(verdict.rule.as_deref(), Some("protect.state"), "{path}");
     }
     let verdict = decide_write("../shop/src/a.rs", &facts, &Policy::default());
     assert_eq!(verdict.rule.as_deref(), Some("protect.outside"));

@@ -57,8 +57,10 @@ impl Place {
             (Some(project), _) => Some(project.roots.tree.clone()),
             (None, here) => here.map(|here| real(disk, here)),
         };
+        let state = project.as_ref().map(|project| &project.roots.state);
         let facts = Facts {
             links: links(disk, cwd.as_deref(), &event.action),
+            state: records(state, root.as_deref()),
             ..facts(disk, environment, cwd.as_deref(), root.as_deref())
         };
         let homes = match &project {
@@ -150,7 +152,14 @@ pub(crate) fn facts(
             ours.any(|name| disk.exists(&root.join(name)).unwrap_or(false))
         }),
         links: BTreeMap::new(),
+        state: None,
     }
+}
+
+/// The folder of a project's records, where it is another than the root of the tree.
+pub(crate) fn records(state: Option<&PathBuf>, root: Option<&Path>) -> Option<String> {
+    let elsewhere = state.filter(|state| Some(state.as_path()) != root);
+    elsewhere.and_then(|state| text(state))
 }
 
 /// The project's journal, where it has one; else the machine's, so that no repository is littered.

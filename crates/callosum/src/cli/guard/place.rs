@@ -82,5 +82,8 @@ pub(super) fn facts(context: &Context) -> Facts {
             .unwrap_or_else(|_| path.to_owned())
     };
     let (cwd, root) = (real(&context.folder), real(context.tree()));
-    hook::facts(&context.disk, &context.environment, Some(&cwd), Some(&root))
+    Facts {
+        state: hook::records(Some(&context.project.roots.state), Some(&root)),
+        ..hook::facts(&context.disk, &context.environment, Some(&cwd), Some(&root))
+    }
 }

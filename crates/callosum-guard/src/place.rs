@@ -245,17 +245,18 @@ fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
     if root.is_some_and(holds) || home.is_some_and(holds) || first.is_empty() {
         return Place::Vital;
     }
-    if facts
-        .free
-        .iter()
-        .any(|free| path::is_within(&absolute, free))
-    {
-        return Place::Free;
-    }
     let in_home = home.and_then(|home| {
         let rest = absolute.strip_prefix(home.trim_end_matches('/'))?;
         rest.strip_prefix('/')
     });
+    // A home that stands among what is free is not free for that.
+    let is_free = |free: &String| {
+        let holds_home = home.is_some_and(|home| home != free && path::is_within(home, free));
+        path::is_within(&absolute, free) && !(holds_home && in_home.is_some())
+    };
+    if facts.free.iter().any(is_free) {
+        return Place::Free;
+    }
     if let Some(rest) = in_home {
         if rest == ".cache" || rest.starts_with(".cache/") {
             return Place::Free;
@@ -400,7 +401,7 @@ mod tests {
             cwd: Some("/tmp/t/home/p".to_owned()),
             home: Some("/tmp/t/home".to_owned()),
             root: Some("/tmp/t/home/p".to_owned()),
-            free: vec!["/tmp/t/home/scratch".to_owned()],
+            free: vec!["/tmp".to_owned(), "/tmp/t/home/scratch".to_owned()],
             ..Facts::default()
         };
         for (text, expected) in [

@@ -1,8 +1,11 @@
 //! Patterns for names of files: what they take in, without a look at what is there.
 
 /// Whether a pattern takes in all that stands in a folder, or all but something: `*`, `.*`,
-/// `!(keep)`, `[a-z]*`, `[!x]*`.
+/// `!(keep)`, `[a-z]*`, `[!x]*`, and zsh's `^keep`.
 pub(crate) fn takes_all(pattern: &str) -> bool {
+    if pattern.len() > 1 && pattern.starts_with('^') {
+        return true;
+    }
     let mut wild = false;
     let mut rest = pattern;
     while let Some(letter) = rest.chars().next() {

@@ -95,6 +95,9 @@ const OWN: [&str; 14] = [
     "Downloads",
 ];
 
+/// The folders in which keepers of revisions have all that was ever committed.
+const REPOSITORIES: [&str; 4] = [".git", ".jj", ".hg", ".sl"];
+
 /// Where a path leads.
 pub(crate) fn place(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
     if text.is_empty() {
@@ -348,8 +351,11 @@ fn is_lock_of_git(path: &str) -> bool {
 }
 
 fn git(path: &str, _facts: &Facts) -> bool {
-    path.split('/')
-        .any(|part| part == ".git" || glob::matches(part, ".git"))
+    let is_repository = |part: &str| {
+        let mut names = REPOSITORIES.iter();
+        names.any(|name| part == *name || glob::matches(part, name))
+    };
+    path.split('/').any(is_repository)
 }
 
 fn device(path: &str) -> Option<Place> {
@@ -454,6 +460,8 @@ mod tests {
             ("./[!k]*", Place::Everything),
             ("[[:alpha:]]*", Place::Everything),
             ("*/", Place::Everything),
+            ("^src", Place::Everything),
+            ("dist/^keep", Place::Inside),
             ("dist/!(keep)", Place::Inside),
             ("[0-9]*", Place::Inside),
             ("[ab]*", Place::Inside),
@@ -461,6 +469,9 @@ mod tests {
             (".git", Place::Git),
             (".git/config", Place::Git),
             (".gitignore", Place::Inside),
+            (".jj/repo", Place::Git),
+            (".hg", Place::Git),
+            (".hgignore", Place::Inside),
             ("/dev/sda", Place::Device),
             ("/dev/null", Place::Sink),
             ("/dev/shm/x", Place::Free),

@@ -25,6 +25,7 @@ pub(super) const EMPTIED: Rule = Rule {
         "find . -type f -exec truncate -s 0 {} +",
         "for f in src/*.rs; do > \"$f\"; done",
         "git ls-files | while read f; do : > \"$f\"; done",
+        "for f in $(git ls-files); do : > \"$f\"; done",
         "cp /dev/null *",
         "sed -i d src/*",
         "sed -i '1,$d' a.rs b.rs",
@@ -98,7 +99,7 @@ pub(super) fn empties(subject: &Subject<'_>) -> bool {
     let targets = targets(subject);
     let mut ordinary = targets
         .iter()
-        .filter(|target| !can_be_made_again(target.path));
+        .filter(|target| !can_be_made_again(target.path, subject.facts.root.as_deref()));
     let many = ordinary.clone().any(|target| {
         let place = subject.place(target.path);
         match place {
@@ -125,7 +126,10 @@ pub(super) fn empties(subject: &Subject<'_>) -> bool {
         > 1
 }
 
-fn can_be_made_again(path: &str) -> bool {
+/// Whether it is of what is written anew each time. Where the project stands says nothing of that.
+fn can_be_made_again(path: &str, root: Option<&str>) -> bool {
+    let inner = root.filter(|root| path::is_within(path, root));
+    let path = inner.map_or(path, |root| &path[root.trim_end_matches('/').len()..]);
     let name = path::name(path);
     name.rsplit_once('.')
         .is_some_and(|(_, end)| PASSING.contains(&end))

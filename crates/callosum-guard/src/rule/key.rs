@@ -1,6 +1,7 @@
 //! Keys: what nothing is opened with any more once it is deleted.
 
-use super::{Rule, Severity, Tool};
+use super::{Rule, Severity, Subject, Tool};
+use crate::place::Place;
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
@@ -31,6 +32,30 @@ pub(super) const TOOLS: &[Tool] = &[
         }],
     },
     Tool {
+        names: &["ssh-keygen"],
+        takes: "-t -b -f -N -P -C -a -m -O -I -n -V -z -s -D -r -F -R",
+        one_dash: false,
+        tests: &[("answered", says_yes)],
+        rules: &[Rule {
+            id: "key.ssh-replace",
+            when: &["&answered !-R !-F !-l !-y"],
+            severity: Severity::Ask,
+            reason: "a key that is there is replaced, and what it opens is closed from then on",
+            alternative: Some("ssh-keygen -lf ~/.ssh/id_ed25519.pub"),
+            catches: &[
+                "ssh-keygen -t ed25519 -f ~/.ssh/id_ed25519 -N '' <<< y",
+                "yes | ssh-keygen -t rsa -b 4096 -N ''",
+                "echo y | ssh-keygen -q -t ed25519 -N '' -f ~/.ssh/id_ed25519 > /dev/null",
+            ],
+            spares: &[
+                "ssh-keygen -t ed25519 -f /tmp/k -N ''",
+                "ssh-keygen -R github.com",
+                "ssh-keygen -lf ~/.ssh/id_ed25519.pub",
+                "yes | ssh-keygen -t ed25519 -f /tmp/k -N ''",
+            ],
+        }],
+    },
+    Tool {
         names: &["security", "secret-tool", "pass"],
         takes: "-a -s -l",
         one_dash: false,
@@ -55,3 +80,12 @@ pub(super) const TOOLS: &[Tool] = &[
         }],
     },
 ];
+
+/// Whether it is answered before it asks whether a key may be written over, but for one that is laid
+/// among what may be lost.
+fn says_yes(subject: &Subject<'_>) -> bool {
+    let is_free = |path: &str| subject.place(path) == Place::Free;
+    let input = subject.call.input.as_ref();
+    input.is_some_and(|input| input.text.trim_start().starts_with(['y', 'Y']))
+        && !subject.value("-f").is_some_and(is_free)
+}

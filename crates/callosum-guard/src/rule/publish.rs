@@ -253,6 +253,15 @@ pub(super) const TOOLS: &[Tool] = &[
         one_dash: false,
         tests: &[
             ("is-hub", |s| s.call.name == "hub"),
+            ("deletes", |s| {
+                let text = s.text();
+                let said = text.split_once("mutation").map_or("", |(_, said)| said);
+                let mut names = said.split(|c: char| !c.is_alphanumeric());
+                names.any(|name| {
+                    name.starts_with("archive")
+                        || name.starts_with("delete") && !name.ends_with("Comment")
+                })
+            }),
             ("deleting-request", |s| {
                 s.operand(0) == "api"
                     && s.value("-X")
@@ -280,12 +289,14 @@ pub(super) const TOOLS: &[Tool] = &[
                     "gh api -X DELETE /repos/o/r",
                     "gh release delete v1 -y",
                     "gh secret delete X",
+                    "gh api graphql -f query='mutation{deleteRef(input:{refId:\"x\"}){clientMutationId}}'",
                 ],
                 spares: &[
                     "gh repo view",
                     "gh pr create --title 'delete repo'",
                     "gh api /repos/o/r",
                     "gh issue list",
+                    "gh api graphql -f query='query{viewer{login}}' -f note=delete",
                 ],
             },
             Rule {

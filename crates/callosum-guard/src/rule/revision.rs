@@ -4,7 +4,7 @@ use super::{Rule, Severity, Tool};
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
-        names: &["hg", "chg"],
+        names: &["hg", "chg", "sl"],
         takes: "-R -r --rev --repository --cwd --config -m --message -d -b --branch",
         one_dash: false,
         tests: &[],
@@ -28,6 +28,8 @@ pub(super) const TOOLS: &[Tool] = &[
                 "hg -R sub up -C tip",
                 "hg strip -r 3",
                 "hg push -f",
+                "sl purge --all",
+                "sl goto -C main",
             ],
             spares: &[
                 "hg status",
@@ -35,6 +37,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 "hg revert a.py",
                 "hg purge --print",
                 "hg push",
+                "sl goto main",
             ],
         }],
     },

@@ -8,31 +8,54 @@ pub(super) const TOOLS: &[Tool] = &[
         names: &["curl", "xh", "http", "https", "httpie", "wget"],
         takes: "-X --request --method -d --data --json -H --header -u --user -o --output",
         one_dash: false,
-        tests: &[("deletes", deletes_index)],
-        rules: &[Rule {
-            id: "store.delete-index",
-            when: &["&deletes"],
-            severity: Severity::Block,
-            reason: "the whole index or collection is deleted, with all that was put into it",
-            alternative: Some("curl -s 'localhost:9200/_cat/indices?v'"),
-            catches: &[
-                "curl -X DELETE http://localhost:9200/logs",
-                "curl -XDELETE 'localhost:9200/_all'",
-                "curl --request DELETE http://localhost:6333/collections/docs",
-                "curl -X DELETE 'http://localhost:7700/indexes/movies'",
-                "http DELETE :9200/logs-2025",
-                "curl -X POST localhost:9200/logs/_delete_by_query -d '{\"query\": {\"match_all\": {}}}'",
-                "curl -X POST localhost:8983/solr/films/update -d '{\"delete\": {\"query\": \"*:*\"}}'",
-            ],
-            spares: &[
-                "curl -X DELETE http://localhost:9200/logs/_doc/1",
-                "curl http://localhost:9200/logs",
-                "curl -X DELETE http://localhost:3000/users/1",
-                "curl -X PUT http://localhost:6333/collections/docs",
-                "curl -X DELETE http://localhost:6333/collections/docs/index/field",
-                "curl -X DELETE http://localhost:9200/test-logs",
-            ],
-        }],
+        tests: &[
+            ("deletes", deletes_index),
+            ("deletes-repository", deletes_repository),
+        ],
+        rules: &[
+            Rule {
+                id: "store.delete-repository",
+                when: &["&deletes-repository"],
+                severity: Severity::Block,
+                reason: "the repository is deleted where all have it from",
+                alternative: Some("curl -s https://api.github.com/repos/o/r"),
+                catches: &[
+                    "curl -X DELETE -H \"Authorization: token $T\" https://api.github.com/repos/o/r",
+                    "curl -sXDELETE https://api.github.com/repos/o/r",
+                    "curl --request DELETE https://gitlab.com/api/v4/projects/7",
+                    "http DELETE https://git.example.org/api/v1/repos/o/r",
+                ],
+                spares: &[
+                    "curl https://api.github.com/repos/o/r",
+                    "curl -X DELETE https://api.github.com/repos/o/r/issues/comments/1",
+                    "curl -X DELETE http://localhost:3000/projects/7",
+                ],
+            },
+            Rule {
+                id: "store.delete-index",
+                when: &["&deletes"],
+                severity: Severity::Block,
+                reason: "the whole index or collection is deleted, with all that was put into it",
+                alternative: Some("curl -s 'localhost:9200/_cat/indices?v'"),
+                catches: &[
+                    "curl -X DELETE http://localhost:9200/logs",
+                    "curl -XDELETE 'localhost:9200/_all'",
+                    "curl --request DELETE http://localhost:6333/collections/docs",
+                    "curl -X DELETE 'http://localhost:7700/indexes/movies'",
+                    "http DELETE :9200/logs-2025",
+                    "curl -X POST localhost:9200/logs/_delete_by_query -d '{\"query\": {\"match_all\": {}}}'",
+                    "curl -X POST localhost:8983/solr/films/update -d '{\"delete\": {\"query\": \"*:*\"}}'",
+                ],
+                spares: &[
+                    "curl -X DELETE http://localhost:9200/logs/_doc/1",
+                    "curl http://localhost:9200/logs",
+                    "curl -X DELETE http://localhost:3000/users/1",
+                    "curl -X PUT http://localhost:6333/collections/docs",
+                    "curl -X DELETE http://localhost:6333/collections/docs/index/field",
+                    "curl -X DELETE http://localhost:9200/test-logs",
+                ],
+            },
+        ],
     },
     Tool {
         names: &["nc", "ncat", "netcat", "telnet"],
@@ -69,16 +92,35 @@ pub(super) const TOOLS: &[Tool] = &[
     },
 ];
 
-/// Whether an address is asked to delete a whole index or collection.
-fn deletes_index(subject: &Subject<'_>) -> bool {
+/// Whether a request is one to delete.
+fn asks_to_delete(subject: &Subject<'_>) -> bool {
     let method = ["-X", "--request", "--method"]
         .iter()
         .find_map(|option| subject.value(option));
-    let first = subject.operand(0);
-    let is = |wanted: &str| {
-        method.is_some_and(|method| method.eq_ignore_ascii_case(wanted)) || first == wanted
+    method.is_some_and(|method| method.eq_ignore_ascii_case("DELETE"))
+        || subject.operand(0) == "DELETE"
+}
+
+/// Whether a host of repositories is asked to delete a whole one.
+fn deletes_repository(subject: &Subject<'_>) -> bool {
+    let is_repository = |address: &str| {
+        let Some((host, path)) = parts(address) else {
+            return false;
+        };
+        let path: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        match &path[..] {
+            ["repos", _, _] => host == "api.github.com",
+            ["api", "v3" | "v1", "repos", _, _] | ["api", "v4", "projects", _] => true,
+            _ => false,
+        }
     };
-    let deletes = is("DELETE");
+    let mut operands = subject.operands.iter();
+    asks_to_delete(subject) && operands.any(|(word, _)| is_repository(&word.text))
+}
+
+/// Whether an address is asked to delete a whole index or collection.
+fn deletes_index(subject: &Subject<'_>) -> bool {
+    let deletes = asks_to_delete(subject);
     let said = subject.text();
     let of_all = said.contains("match_all") || said.contains("*:*");
     subject.operands.iter().any(|(word, _)| {

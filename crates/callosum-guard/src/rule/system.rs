@@ -113,6 +113,33 @@ pub(super) const TOOLS: &[Tool] = &[
         ],
     },
     Tool {
+        names: &["defaults"],
+        takes: "-host -app",
+        one_dash: true,
+        tests: &[],
+        rules: &[Rule {
+            id: "system.defaults",
+            when: &[
+                "delete|remove * !*",
+                "delete|remove -g|-globalDomain !*",
+                "delete|remove -app !*",
+            ],
+            severity: Severity::Ask,
+            reason: "it deletes every setting of a program",
+            alternative: Some("defaults read com.apple.dock"),
+            catches: &[
+                "defaults delete com.apple.dock",
+                "defaults delete -g",
+                "defaults -currentHost delete com.apple.screensaver",
+            ],
+            spares: &[
+                "defaults delete com.apple.dock autohide",
+                "defaults read com.apple.dock",
+                "defaults write com.apple.dock autohide -bool true",
+            ],
+        }],
+    },
+    Tool {
         names: &["history", "fc"],
         takes: "",
         one_dash: false,

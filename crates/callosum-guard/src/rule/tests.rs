@@ -56,6 +56,25 @@ fn each_rule_holds_what_it_says() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// CAKE-SHIM-1: a pattern asks for no test that its tool does not have, since that would never hold.
+#[test]
+fn each_test_that_a_pattern_names_is_there() {
+    let tools = TOOLS.iter().flat_map(|tools| tools.iter());
+    for tool in tools.chain([&GENERAL]) {
+        let patterns = tool.rules.iter().flat_map(|rule| rule.when);
+        for word in patterns.flat_map(|pattern| pattern.split_whitespace()) {
+            if let Some(name) = word.trim_start_matches('!').strip_prefix('&') {
+                let mut tests = tool.tests.iter();
+                assert!(
+                    tests.any(|(known, _)| *known == name),
+                    "{:?}: {word}",
+                    tool.names
+                );
+            }
+        }
+    }
+}
+
 /// CAKE-SHIM-1: a rule is known by its name.
 #[test]
 fn no_two_rules_share_a_name() {

@@ -140,8 +140,12 @@ impl Walker<'_> {
                 self.nested(language.name, line, None);
             }
         }
+        let from = self.state.cwd.clone();
         for effect in code::effects(language, source, &home) {
             match effect {
+                code::Effect::Enters(folder) => {
+                    self.state.change_folder(&Value::known(folder));
+                }
                 code::Effect::Shell(text) => {
                     self.nested(language.name, &text, None);
                 }
@@ -170,6 +174,7 @@ impl Walker<'_> {
                 }
             }
         }
+        self.state.cwd = from;
         Value::unknown()
     }
 }

@@ -72,7 +72,9 @@ pub(super) fn homed(tokens: Vec<Token>, home: &str) -> Vec<Token> {
             (Token::Name(name), _) if matches!(name.as_str(), "Dir.pwd" | "Dir.getwd") => {
                 Some((".".to_owned(), 1))
             }
-            (Token::Name(name), _) if name.ends_with("env.HOME") => Some((home.to_owned(), 1)),
+            (Token::Name(name), _) if name.ends_with("env.HOME") || name == "Dir.home" => {
+                Some((home.to_owned(), 1))
+            }
             _ => None,
         };
         if let Some((text, length)) = found {

@@ -42,6 +42,8 @@ pub(super) enum Effect {
     Words(Vec<String>),
     /// Perhaps run this text: it stands in a program that runs something.
     Perhaps(String),
+    /// Go on in this folder.
+    Enters(String),
     /// Write to this file, and what, where that is one string.
     Writes(String, Option<String>),
 }
@@ -293,6 +295,11 @@ fn look(
         } else {
             found.push(Effect::Shell(one.clone()));
         }
+        return;
+    }
+    if name == "chdir" {
+        let folder = first.and_then(text).map(|folder| at_home(folder, home));
+        found.extend(folder.map(Effect::Enters));
         return;
     }
     let deletes = DELETE.contains(&name);

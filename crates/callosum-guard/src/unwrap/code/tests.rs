@@ -32,6 +32,35 @@ fn strings_that_reach_a_shell_are_found() {
     }
 }
 
+/// CAKE-SHIM-1: a one-liner that goes to another folder deletes there.
+#[test]
+fn a_folder_that_is_entered_is_found() {
+    for (program, source) in [
+        (
+            "python3",
+            "import os, shutil; os.chdir('/'); shutil.rmtree('etc')",
+        ),
+        (
+            "node",
+            "process.chdir('/'); require('fs').rmSync('etc', {recursive: true})",
+        ),
+        ("ruby", "Dir.chdir('/'); FileUtils.rm_rf('etc')"),
+        ("perl", "chdir '/'; rmtree('etc')"),
+        ("php", "chdir('/'); unlink('etc');"),
+    ] {
+        let found = of(program, source);
+        assert_eq!(
+            found.first(),
+            Some(&Effect::Enters("/".to_owned())),
+            "{source}"
+        );
+        assert!(
+            matches!(&found[1], Effect::Words(words) if words[0] == "rm"),
+            "{source}: {found:?}"
+        );
+    }
+}
+
 /// CAKE-SHIM-1: what a one-liner deletes itself is seen as a deletion.
 #[test]
 fn deletions_are_found() {

@@ -6,7 +6,7 @@
 
 use callosum_guard::tool::words;
 
-use super::{given::Given, server::own_name};
+use super::{catalog::own_name, given::Given};
 
 /// Services of AWS that servers are named for, and what they are named for where it is none of these.
 const AWS: [&str; 15] = [

@@ -2,7 +2,7 @@
 
 use callosum_guard::tool::words;
 
-use super::server::own_name;
+use super::catalog::own_name;
 
 /// What is done to paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@
 use callosum_guard::tool::{deletes_all, words};
 use serde_json::{Map, Value};
 
-use super::{Action, cloud, deed::Deed, given::Given, repository, server, statement};
+use super::{Action, catalog, cloud, deed::Deed, given::Given, repository, server, statement};
 
 /// Parts of a tool's name that say that it runs the code which it is given.
 const RUNS: [&str; 11] = [
@@ -184,7 +184,7 @@ fn action_of(tool: &str, given: Given<'_>) -> Action {
     let names = words(tool);
     let says = |known: &[&str]| names.iter().any(|name| known.contains(&name.as_str()));
     let is_about = |parts: &[&str]| parts.iter().any(|part| lower.contains(part));
-    let own = words(server::own_name(tool));
+    let own = words(catalog::own_name(tool));
     let own_says = |known: &[&str]| own.iter().any(|word| known.contains(&word.as_str()));
     let is_run = own_says(&ACTS) || given.settings().iter().any(|set| set == "analyze");
     if own_says(&LOOKS) && !is_run {
@@ -269,13 +269,13 @@ fn action_of(tool: &str, given: Given<'_>) -> Action {
     }
     let done = deed(tool, given);
     let folders = given.folders();
-    if paths.is_empty() && folders.is_empty() && deletes_all(server::own_name(tool)) {
+    if paths.is_empty() && folders.is_empty() && deletes_all(catalog::own_name(tool)) {
         // Nothing else is known of it, so it is said as it would be called from a shell.
-        return Action::Shell(quoted("mcp call", server::own_name(tool)));
+        return Action::Shell(quoted("mcp call", catalog::own_name(tool)));
     }
     let is_of_all = given.settings().iter().any(|set| set == "deleteall");
     if done == Some(Deed::Remove) && is_of_all && paths.is_empty() {
-        let name = format!("{}_all", server::own_name(tool));
+        let name = format!("{}_all", catalog::own_name(tool));
         return Action::Shell(quoted("mcp call", &name));
     }
     match done {

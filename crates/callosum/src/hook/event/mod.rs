@@ -6,6 +6,7 @@
 //! for are passed over, whatever they are. What must be decided and cannot be read is an error, so
 //! that it is never taken for harmless.
 
+mod catalog;
 mod cloud;
 mod deed;
 mod foreign;

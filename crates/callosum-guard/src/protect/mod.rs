@@ -8,6 +8,7 @@
 mod mode;
 mod objection;
 mod secret;
+mod transfer;
 mod writer;
 mod writes;
 

@@ -17,6 +17,7 @@ mod contents;
 mod database;
 mod delete;
 mod disk;
+mod displace;
 mod general;
 mod git;
 mod graph;
@@ -25,6 +26,7 @@ mod hosted;
 mod key;
 mod kubernetes;
 mod machine;
+mod migration;
 mod network;
 mod package;
 mod process;
@@ -134,6 +136,7 @@ pub(crate) const TOOLS: &[&[Tool]] = &[
     graph::TOOLS,
     revision::TOOLS,
     delete::TOOLS,
+    displace::TOOLS,
     callosum::TOOLS,
     chmod::TOOLS,
     sudo::TOOLS,
@@ -146,6 +149,7 @@ pub(crate) const TOOLS: &[&[Tool]] = &[
     publish::TOOLS,
     cloud::TOOLS,
     database::TOOLS,
+    migration::TOOLS,
     kubernetes::TOOLS,
     network::TOOLS,
     key::TOOLS,

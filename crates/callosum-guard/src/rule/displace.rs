@@ -1,0 +1,164 @@
+//! Displacing: what is moved from where it is needed, and what a mirror deletes.
+
+use super::{Rule, Severity, Subject, Tool};
+use crate::{path, place::Place};
+
+pub(super) const TOOLS: &[Tool] = &[
+    Tool {
+        names: &["mv"],
+        takes: "-t -S --target-directory --suffix",
+        one_dash: false,
+        tests: &[
+            ("moves-vital", |s| {
+                sources(s).any(|p| matches!(p, Place::Vital | Place::Project | Place::System))
+            }),
+            ("moves-git", |s| sources(s).any(|p| p == Place::Git)),
+            ("moves-all", |s| {
+                sources(s).any(|p| p == Place::Everything)
+                    && s.operands
+                        .last()
+                        .is_some_and(|(w, _)| !matches!(s.place(&w.text), Place::Inside))
+            }),
+            ("moves-others", |s| {
+                let mut sources = source_words(s);
+                sources.any(|word| s.place(word) == Place::Outside && is_project_of_others(s, word))
+            }),
+            ("to-null", |s| {
+                s.operands
+                    .last()
+                    .is_some_and(|(w, _)| w.text == "/dev/null")
+            }),
+        ],
+        rules: &[
+            Rule {
+                id: "mv.vital",
+                when: &["&moves-vital", "&moves-git", "&to-null", "&moves-all"],
+                severity: Severity::Block,
+                reason: "what is moved is gone from where it is needed",
+                alternative: Some("cp -r src src.bak"),
+                catches: &[
+                    "mv /etc /tmp/etc",
+                    "mv ~ /tmp/x",
+                    "mv .git /tmp/g",
+                    "mv src /dev/null",
+                ],
+                spares: &["mv a b", "mv src/x.rs src/y.rs", "mv /tmp/a ."],
+            },
+            Rule {
+                id: "mv.outside",
+                when: &["&moves-others"],
+                severity: Severity::Ask,
+                reason: "it takes away what does not belong to this project",
+                alternative: Some("cp -r src src.bak"),
+                catches: &[
+                    "mv ../other /tmp/x",
+                    "mv ~/other ../backup",
+                    "mv -t /tmp ../other",
+                ],
+                spares: &[
+                    "mv ../other/a.txt .",
+                    "mv ~/Downloads/x.csv data",
+                    "mv ../a.txt .",
+                ],
+            },
+        ],
+    },
+    Tool {
+        names: &["rsync"],
+        takes: "-e -f --exclude --include --rsh --filter --bwlimit --port --files-from --log-file",
+        one_dash: false,
+        tests: &[
+            ("to-vital", |s| {
+                s.operands.last().is_some_and(|(word, _)| {
+                    matches!(
+                        s.place(&word.text),
+                        Place::Vital | Place::Project | Place::System | Place::Everything
+                    )
+                })
+            }),
+            ("to-outside", |s| {
+                s.operands.last().is_some_and(|(word, _)| {
+                    matches!(s.place(&word.text), Place::Outside) || word.text.contains(':')
+                })
+            }),
+        ],
+        rules: &[
+            Rule {
+                id: "rsync.delete-vital",
+                when: &[
+                    "--delete*|--del !-n|--dry-run &to-vital",
+                    "--delete !-n|--dry-run &to-vital",
+                    "--delete-before !-n &to-vital",
+                    "--delete-after !-n &to-vital",
+                    "--delete-during !-n &to-vital",
+                    "--delete-excluded !-n &to-vital",
+                ],
+                severity: Severity::Block,
+                reason: "it deletes whatever the source does not have",
+                alternative: Some("rsync -an --delete src/ dst/"),
+                catches: &[
+                    "rsync -a --delete empty/ /",
+                    "rsync --delete -r /tmp/e/ ~/",
+                    "rsync -a --delete e/ .",
+                ],
+                spares: &[
+                    "rsync -a src/ dst/",
+                    "rsync -an --delete src/ /",
+                    "rsync -a --delete src/ dst/",
+                ],
+            },
+            Rule {
+                id: "rsync.delete",
+                when: &[
+                    "--delete !-n|--dry-run &to-outside",
+                    "--del !-n|--dry-run &to-outside",
+                    "--delete-excluded !-n|--dry-run &to-outside",
+                    "--remove-source-files",
+                ],
+                severity: Severity::Ask,
+                reason: "it deletes whatever the source does not have, outside the project",
+                alternative: Some("rsync -an --delete src/ dst/"),
+                catches: &[
+                    "rsync -a --delete src/ ../dst/",
+                    "rsync -av --delete ./ host:/srv/www/",
+                    "rsync -a --remove-source-files a/ b/",
+                ],
+                spares: &[
+                    "rsync -a src/ dst/",
+                    "rsync -av ./ host:/srv/www/",
+                    "rsync -an --delete ./ host:/srv/",
+                ],
+            },
+        ],
+    },
+];
+
+fn sources(subject: &Subject<'_>) -> impl Iterator<Item = Place> {
+    source_words(subject).map(|word| subject.place(word))
+}
+
+fn source_words<'a>(subject: &'a Subject<'_>) -> impl Iterator<Item = &'a str> {
+    let count = subject.operands.len();
+    let all = subject.has("-t") || subject.has("--target-directory");
+    subject
+        .operands
+        .iter()
+        .take(if all { count } else { count.saturating_sub(1) })
+        .map(|(word, _)| word.text.as_str())
+}
+
+/// Whether a path looks like another project: a folder beside this one, or in the home folder.
+fn is_project_of_others(subject: &Subject<'_>, text: &str) -> bool {
+    let absolute = path::absolute(text, subject.call.cwd.as_deref());
+    let Some((parent, name)) = absolute.rsplit_once('/') else {
+        return false;
+    };
+    let beside = subject
+        .facts
+        .root
+        .as_deref()
+        .and_then(|root| root.rsplit_once('/'));
+    let holds = beside.is_some_and(|(beside, _)| beside == parent)
+        || subject.facts.home.as_deref() == Some(parent);
+    holds && !name.trim_start_matches('.').contains('.')
+}

@@ -36,3 +36,17 @@ pub struct Facts {
     #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub links: std::collections::BTreeMap<String, String>,
 }
+
+#[cfg(test)]
+impl Facts {
+    /// Those of a project in a home folder, as tests take them to be.
+    pub(crate) fn of_a_project() -> Self {
+        Self {
+            cwd: Some("/home/u/p".to_owned()),
+            home: Some("/home/u".to_owned()),
+            root: Some("/home/u/p".to_owned()),
+            git_dir: Some("/home/u/p/.git".to_owned()),
+            ..Self::default()
+        }
+    }
+}

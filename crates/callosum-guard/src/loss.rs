@@ -190,13 +190,7 @@ mod tests {
     use crate::{Decision, Facts, Policy, Strictness, decide};
 
     fn facts() -> Facts {
-        Facts {
-            cwd: Some("/home/u/p".to_owned()),
-            home: Some("/home/u".to_owned()),
-            root: Some("/home/u/p".to_owned()),
-            git_dir: Some("/home/u/p/.git".to_owned()),
-            ..Facts::default()
-        }
+        Facts::of_a_project()
     }
 
     /// CAKE-SNAP-1: what may run and yet loses work is known, and what is harmless is none of it.

@@ -224,13 +224,7 @@ mod tests {
     use crate::{Facts, Policy, decide};
 
     fn told(command: &str) -> Vec<String> {
-        let facts = Facts {
-            cwd: Some("/home/u/p".to_owned()),
-            home: Some("/home/u".to_owned()),
-            root: Some("/home/u/p".to_owned()),
-            git_dir: Some("/home/u/p/.git".to_owned()),
-            ..Facts::default()
-        };
+        let facts = Facts::of_a_project();
         let verdict = decide(command, &facts, &Policy::default());
         assert!(!verdict.destroys, "{command}: {verdict:?}");
         let root = |path: &String| path.strip_prefix("/home/u/p/").unwrap().to_owned();

@@ -390,13 +390,7 @@ mod tests {
     use crate::{facts::Facts, unwrap::value::MAYBE};
 
     fn of(text: &str) -> Place {
-        let facts = Facts {
-            cwd: Some("/home/u/p".to_owned()),
-            home: Some("/home/u".to_owned()),
-            root: Some("/home/u/p".to_owned()),
-            git_dir: Some("/home/u/p/.git".to_owned()),
-            ..Facts::default()
-        };
+        let facts = Facts::of_a_project();
         place(text, facts.cwd.as_deref(), &facts)
     }
 

@@ -18,7 +18,7 @@ const ENDS: [&str; 13] = [
 ];
 
 /// What holds so much that all of it is lost with it.
-const HOLDS: [&str; 57] = [
+const HOLDS: [&str; 41] = [
     "all",
     "everything",
     "database",
@@ -36,8 +36,6 @@ const HOLDS: [&str; 57] = [
     "namespace",
     "volume",
     "volumes",
-    "cluster",
-    "instance",
     "stack",
     "queue",
     "topic",
@@ -47,29 +45,15 @@ const HOLDS: [&str; 57] = [
     "dataset",
     "tenant",
     "workspace",
-    "instances",
     "stacks",
     "topics",
     "projects",
     "workspaces",
     "table",
     "tables",
-    "app",
-    "apps",
-    "application",
-    "service",
-    "server",
-    "vm",
     "droplet",
-    "machine",
     "mount",
-    "worker",
-    "site",
-    "environment",
     "organization",
-    "account",
-    "zone",
-    "domain",
     "backup",
     "backups",
     "snapshot",
@@ -78,7 +62,7 @@ const HOLDS: [&str; 57] = [
     "graph",
 ];
 
-/// What still stands where it is reset or cleared.
+/// What holds as much, but still stands where it is reset or cleared.
 const LASTING: [&str; 16] = [
     "app",
     "apps",
@@ -167,7 +151,7 @@ fn holds(verb: &str, thing: &str) -> bool {
         ("drop", "index" | "indexes") => false,
         // These begin anew, or are only looked at in another way.
         ("reset" | "clear" | "flush", thing) if LASTING.contains(&thing) => false,
-        _ => HOLDS.contains(&thing),
+        _ => HOLDS.contains(&thing) || LASTING.contains(&thing),
     }
 }
 

@@ -3,16 +3,6 @@
 use super::{GENERAL, Rule, TOOLS};
 use crate::{Decision, Facts, Policy, decide, explain};
 
-pub(crate) fn facts() -> Facts {
-    Facts {
-        cwd: Some("/home/u/p".to_owned()),
-        home: Some("/home/u".to_owned()),
-        root: Some("/home/u/p".to_owned()),
-        git_dir: Some("/home/u/p/.git".to_owned()),
-        ..Facts::default()
-    }
-}
-
 fn rules() -> impl Iterator<Item = &'static Rule> {
     TOOLS
         .iter()
@@ -34,7 +24,7 @@ fn each_rule_holds_what_it_says() {
         assert!(rule.spares.len() >= 3, "{}", rule.id);
         for command in rule.catches {
             // Under paranoid, so that a rule that only notes is heard too.
-            let seen = explain(command, &facts(), &policy);
+            let seen = explain(command, &Facts::of_a_project(), &policy);
             let looked = seen.steps.iter().flat_map(|step| &step.looked);
             let hit = looked
                 .filter(|looked| looked.rule == rule.id)
@@ -44,7 +34,7 @@ fn each_rule_holds_what_it_says() {
             }
         }
         for command in rule.spares.iter().chain(&rule.alternative) {
-            let verdict = decide(command, &facts(), &Policy::default());
+            let verdict = decide(command, &Facts::of_a_project(), &Policy::default());
             if verdict.decision != Decision::Allow {
                 wrong.push(format!(
                     "{}: stops {command} by {:?}",

@@ -75,6 +75,11 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                     && has(&["flush", "reset_db", "sqlflush"])
                     && !has(&["sqlflush"])
                 || s.call.name == "django-admin" && has(&["flush"])
+                || has(&["migrate"])
+                    && words.last() == Some(&"zero")
+                    && (s.call.name == "django-admin"
+                        || words.iter().any(|word| word.ends_with("manage.py")))
+                || has(&["migrate:rollback"]) && has(&["--all"])
                 || matches!(s.call.name.as_str(), "flyway") && has(&["clean"])
                 || s.call.name == "liquibase"
                     && words
@@ -128,12 +133,16 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "npx supabase db reset --linked",
                 "dotnet ef database drop --force",
                 "npx drizzle-kit push --force",
+                "python manage.py migrate shop zero",
+                "npx knex migrate:rollback --all",
             ],
             spares: &[
                 "rails db:migrate",
                 "RAILS_ENV=test rails db:drop",
                 "npx prisma migrate dev",
                 "python manage.py migrate",
+                "python manage.py migrate shop 0004",
+                "npx knex migrate:rollback",
                 "sqlx migrate run",
             ],
         },

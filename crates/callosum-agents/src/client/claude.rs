@@ -1,6 +1,6 @@
 //! Claude Code.
 
-use super::{Acp, Asking, Client, Home, Hooks, Login, TimeUnit, ToolServers, Version};
+use super::{Acp, Asking, Client, Home, Hooks, KeysIn, Login, TimeUnit, ToolServers, Version};
 
 pub(super) const CLIENT: Client = Client {
     program: "claude",
@@ -57,6 +57,7 @@ pub(super) const CLIENT: Client = Client {
         ],
         command: "claude /login",
     },
+    keys_in: KeysIn::Helper,
     settings: "settings.json",
     transcripts: "projects/*/*.jsonl",
     hooks_to_trust: None,

@@ -1,6 +1,6 @@
 //! Codex.
 
-use super::{Acp, Asking, Client, Home, Hooks, Login, TimeUnit, ToolServers, Version};
+use super::{Acp, Asking, Client, Home, Hooks, KeysIn, Login, TimeUnit, ToolServers, Version};
 
 pub(super) const CLIENT: Client = Client {
     program: "codex",
@@ -38,6 +38,7 @@ pub(super) const CLIENT: Client = Client {
         variables: &["CODEX_API_KEY", "OPENAI_API_KEY"],
         command: "codex login",
     },
+    keys_in: KeysIn::ChosenProvider,
     settings: "config.toml",
     transcripts: "sessions/*/*/*/rollout-*.jsonl",
     hooks_to_trust: Some("hooks.json"),

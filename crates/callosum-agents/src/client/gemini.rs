@@ -1,6 +1,6 @@
 //! Gemini CLI.
 
-use super::{Acp, Asking, Client, Home, Hooks, Login, TimeUnit, ToolServers, Version};
+use super::{Acp, Asking, Client, Home, Hooks, KeysIn, Login, TimeUnit, ToolServers, Version};
 
 pub(super) const CLIENT: Client = Client {
     program: "gemini",
@@ -51,6 +51,7 @@ pub(super) const CLIENT: Client = Client {
         variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
         command: "gemini",
     },
+    keys_in: KeysIn::DotEnv,
     settings: "settings.json",
     transcripts: "tmp/*/chats/session-*.jsonl",
     hooks_to_trust: None,

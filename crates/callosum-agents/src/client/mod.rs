@@ -2,14 +2,16 @@
 //! needs.
 //!
 //! One file per client, each a single [`Client`]. Start with [`Client::of`] and [`Client::behind`]. What a client writes
-//! and how it is read is [`dialect`](crate::dialect)'s; nothing here runs or opens anything, and no
-//! content of a credential file is ever read: whether it is there is all that is asked.
+//! and how it is read is [`dialect`](crate::dialect)'s; nothing here runs anything, and no
+//! content of a login's file is ever read: whether it is there is all that is asked. Settings may hold a key, or
+//! name the variable that does; which of both is all that is told of them.
 
 mod adapter;
 mod claude;
 mod codex;
 mod gemini;
 mod hooks;
+mod key;
 mod opencode;
 mod qwen;
 mod standing;
@@ -19,6 +21,7 @@ mod version;
 
 pub use self::{
     hooks::{Asking, Hooks, TimeUnit},
+    key::{Key, KeysIn},
     standing::Standing,
     tool_servers::ToolServers,
     version::Version,
@@ -65,6 +68,8 @@ pub struct Client {
     pub servers: &'static [&'static str],
     /// How it is logged in.
     pub login: Login,
+    /// Where its settings speak of keys that do instead of a login.
+    pub keys_in: KeysIn,
     /// Its settings, in its own folder.
     pub settings: &'static str,
     /// Its transcripts, in its own folder, with `*` for what varies.

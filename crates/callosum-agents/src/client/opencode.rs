@@ -1,6 +1,6 @@
 //! opencode.
 
-use super::{Acp, Client, Home, Login, Version};
+use super::{Acp, Client, Home, KeysIn, Login, Version};
 
 pub(super) const CLIENT: Client = Client {
     program: "opencode",
@@ -66,6 +66,7 @@ pub(super) const CLIENT: Client = Client {
         variables: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY"],
         command: "opencode auth login",
     },
+    keys_in: KeysIn::Providers,
     settings: "../../../.config/opencode/opencode.json",
     transcripts: "storage/message/*/*.json",
     hooks_to_trust: None,

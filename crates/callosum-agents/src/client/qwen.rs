@@ -1,6 +1,6 @@
 //! Qwen Code.
 
-use super::{Acp, Asking, Client, Home, Hooks, Login, TimeUnit, ToolServers, Version};
+use super::{Acp, Asking, Client, Home, Hooks, KeysIn, Login, TimeUnit, ToolServers, Version};
 
 pub(super) const CLIENT: Client = Client {
     program: "qwen",
@@ -39,6 +39,7 @@ pub(super) const CLIENT: Client = Client {
         variables: &["OPENAI_API_KEY", "DASHSCOPE_API_KEY"],
         command: "qwen",
     },
+    keys_in: KeysIn::DotEnv,
     settings: "settings.json",
     transcripts: "tmp/*/chats/*.json*",
     hooks_to_trust: None,

@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, ops::ControlFlow, path::Path};
 
 use callosum_agents::{
-    client::Client,
+    client::{Client, Key},
     confinement::{Missing, Policy, System, decide},
     discover::{find_in_path, undecided},
     registry::{Executor, Status},
@@ -18,8 +18,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    context::Context, continuity, find, guarding, init::ROOM_NEEDED, meshing, roster::Roster,
-    serving, store, witness, zoning,
+    context::Context, continuity, executor::registration_line, find, guarding, init::ROOM_NEEDED,
+    meshing, roster::Roster, serving, store, witness, zoning,
 };
 use crate::{
     ck::Ck,
@@ -518,19 +518,41 @@ fn lacks(context: &Context, executor: &Executor) -> (Outcome, String, Option<Str
         );
         return (Outcome::Warning, found, Some(hint));
     }
-    let is_given = |name: &&&str| {
-        value(name).is_some()
-            && executor
-                .pass_environment
-                .iter()
-                .any(|listed| listed == **name)
+    let is_listed = |name: &str| executor.pass_environment.iter().any(|it| it == name);
+    let is_given = |name: &str| value(name).is_some() && is_listed(name);
+    let words = shlex::split(&executor.command_template).unwrap_or_default();
+    let keys = match client.keys(&context.disk, home, &own, &words) {
+        Ok(keys) => keys,
+        Err(error) => {
+            let found = format!("; its settings cannot be looked at: {error}");
+            return (Outcome::Warning, found, None);
+        }
     };
+    let named = keys.iter().filter_map(|key| match key {
+        Key::Settled => None,
+        Key::Variable(name) => Some(name.as_str()),
+    });
+    let named: Vec<&str> = named.collect();
     let variables = client.login.variables;
-    if standing.logged_in || variables.iter().any(|name| is_given(&name)) {
+    let mut wanted = variables.iter().chain(&named);
+    if standing.logged_in || keys.contains(&Key::Settled) || wanted.any(|name| is_given(name)) {
         return fine;
     }
+    if let Some(name) = named.first() {
+        let lack = if value(name).is_some() {
+            "not passed on to it"
+        } else {
+            "not set here"
+        };
+        let found = format!("; its settings look for a key in {name}, which is {lack}");
+        return (
+            Outcome::Warning,
+            found,
+            Some(passing(executor, name, is_listed(name))),
+        );
+    }
     let found = format!(
-        "; nobody seems to be logged in: {} has no {}, and no {} is passed on",
+        "; nobody seems to be logged in: {} has no {}, no {} is passed on, and its settings have no key",
         own.display(),
         client.login.files.join(" or "),
         variables.join(" or ")
@@ -540,6 +562,16 @@ fn lacks(context: &Context, executor: &Executor) -> (Outcome, String, Option<Str
         found,
         Some(client.login.command.to_owned()),
     )
+}
+
+/// What has an executor get a variable.
+fn passing(executor: &Executor, name: &str, is_listed: bool) -> String {
+    if is_listed {
+        return format!("export {name}=KEY");
+    }
+    let mut mended = executor.clone();
+    mended.pass_environment.push(name.to_owned());
+    registration_line(&mended)
 }
 
 fn as_text(output: &DoctorOutput) -> String {

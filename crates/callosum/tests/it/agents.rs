@@ -211,6 +211,53 @@ fn doctor_says_what_an_agent_lacks() {
     );
 }
 
+/// `doctor` takes a key for a login where the client's own settings, or what is passed on, give it one.
+#[test]
+fn doctor_sees_keys_that_do_instead_of_a_login() {
+    let env = two_languages();
+    for program in ["codex", "opencode"] {
+        fake(program, "ok", 0).install(&env);
+    }
+    env.run(["executor", "discover"]).success();
+    let settings = |path: &str, text: &str| {
+        let path = env.home().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    let line = |executor: &str| {
+        let doctor = env.callosum().arguments(["doctor", "--json"]);
+        let doctor = doctor.env("HOUSE_KEY", "canary").run().json();
+        let name = format!("executor {executor}");
+        let mut checks = doctor["checks"].as_array().unwrap().iter();
+        let line = checks.find(|check| check["name"] == name.as_str());
+        line.unwrap().clone()
+    };
+    settings(
+        ".codex/config.toml",
+        "model_provider = \"house\"\n[model_providers.house]\nbase_url = \"http://127.0.0.1:1/v1\"\n\
+         env_key = \"HOUSE_KEY\"\n",
+    );
+    let waits = line("codex");
+    let found = waits["found"].as_str().unwrap();
+    assert!(
+        found.contains("look for a key in HOUSE_KEY, which is not passed on"),
+        "{waits}"
+    );
+    let hint = waits["hint"].as_str().unwrap();
+    let pasted = shlex::split(hint).unwrap();
+    env.run(&pasted[1..]).success();
+    assert_eq!(line("codex")["outcome"], "ok", "{}", line("codex"));
+
+    assert_eq!(line("opencode")["hint"], "opencode auth login");
+    settings(
+        ".config/opencode/opencode.json",
+        r#"{"provider": {"house": {"options": {"apiKey": "canary"}}}, "model": "house/m"}"#,
+    );
+    let opencode = line("opencode");
+    assert_eq!(opencode["outcome"], "ok", "{opencode}");
+    assert!(!opencode.to_string().contains("canary"), "{opencode}");
+}
+
 /// CAL-EXE-2: plain text from any program, which a person registers.
 #[test]
 fn plain_text_is_an_answer_where_the_entry_says_so() {

@@ -12,7 +12,10 @@ pub(super) mod scout;
 
 use clap::Subcommand;
 
-pub(super) use self::{check::ChecksOutput, discover::DiscoverOutput, list::ListOutput};
+pub(super) use self::{
+    check::ChecksOutput, discover::DiscoverOutput, list::ListOutput,
+    registration_line::registration_line,
+};
 
 use super::context::Context;
 use crate::ui::CommandError;

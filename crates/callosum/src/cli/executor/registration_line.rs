@@ -9,7 +9,7 @@ use callosum_agents::{
 };
 
 /// Words it; what registration grants by itself is left out.
-pub(super) fn registration_line(executor: &Executor) -> String {
+pub(in crate::cli) fn registration_line(executor: &Executor) -> String {
     let mut words: Vec<String> = ["callosum", "executor", "register"].map(Into::into).into();
     words.push(executor.id.clone());
     let mut granted = executor.clone();

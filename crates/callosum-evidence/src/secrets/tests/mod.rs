@@ -1,0 +1,258 @@
+//! What is masked, by its form, its name or its place.
+//!
+//! Beside it: what stands on [command lines](command_lines), what is [no secret](false_alarms), and
+//! [laws](laws) of masking.
+
+mod command_lines;
+mod false_alarms;
+mod laws;
+
+use super::*;
+
+/// Keys are put together here, so that no scanner takes this file for a leak.
+fn key(parts: &[&str]) -> String {
+    parts.concat()
+}
+
+fn check(text: &str, masked: &str) {
+    assert_eq!(mask(text).text, masked);
+}
+
+/// LOA-SEC-1: the forms that are known are masked, and what stands around them is not.
+#[test]
+fn keys_of_known_forms_are_masked() {
+    let letters = "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5";
+    for (secret, kind) in [
+        (key(&["AKIA", "QWERTYUIOPASDFGH"]), Kind::Aws),
+        (key(&["ghp", "_", letters]), Kind::GitHub),
+        (
+            key(&["github", "_pat_", letters, "_", letters]),
+            Kind::GitHub,
+        ),
+        (key(&["glpat", "-", &letters[..20]]), Kind::GitLab),
+        (key(&["xoxb", "-123456789012-", letters]), Kind::Slack),
+        (
+            key(&["https://hooks.slack", ".com/services/T000/B000/", letters]),
+            Kind::Slack,
+        ),
+        (key(&["sk", "_live_", letters]), Kind::Stripe),
+        (key(&["AIza", &letters[..35]]), Kind::Google),
+        (key(&["sk", "-proj-", letters]), Kind::ModelProvider),
+        (key(&["sk", "-ant-api03-", letters]), Kind::ModelProvider),
+        (key(&["npm", "_", letters]), Kind::Npm),
+        (
+            key(&["pypi", "-AgEIcHlwaS5vcmcCJ", letters, letters]),
+            Kind::PyPi,
+        ),
+        (
+            key(&["eyJ", "hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.", letters]),
+            Kind::Jwt,
+        ),
+        (
+            key(&[
+                "sk",
+                "-or-v1-",
+                "0123456789abcdef0123456789abcdef0123456789abcdef",
+            ]),
+            Kind::ModelProvider,
+        ),
+        (key(&["hf", "_", letters]), Kind::ModelProvider),
+        (key(&["gsk", "_", letters, letters]), Kind::ModelProvider),
+        (
+            key(&["SG", ".", &letters[..22], ".", letters]),
+            Kind::AccessToken,
+        ),
+        (
+            key(&[
+                "dop",
+                "_v1_",
+                "0123456789abcdef0123456789abcdef0123456789abcdef",
+            ]),
+            Kind::AccessToken,
+        ),
+        (
+            key(&["shp", "at_", "0123456789abcdef0123456789abcdef"]),
+            Kind::AccessToken,
+        ),
+        (key(&["hv", "s.", letters]), Kind::AccessToken),
+        (key(&["123456789", ":AA", letters]), Kind::AccessToken),
+        (
+            key(&[
+                "AGE-SECRET",
+                "-KEY-1",
+                "QWERTYUIOPASDFGHJKLZXCVBNM0123456789QWERTYUIOPASDF",
+            ]),
+            Kind::PrivateKey,
+        ),
+    ] {
+        let masked = mask(&format!("key `{secret}`, then"));
+        assert_eq!(masked.text, format!("key `[secret: {kind}]`, then"));
+        assert_eq!(masked.found, [kind]);
+    }
+}
+
+/// LOA-SEC-1: what speaks of a key's first line is no key, and nothing behind a key is taken with it.
+#[test]
+fn words_around_a_private_key_stay() {
+    let begin = key(&["-----BEGIN ", "PRIVATE KEY-----"]);
+    let end = key(&["-----END ", "PRIVATE KEY-----"]);
+    for text in [
+        format!(
+            "It looks for a line {begin} and reads on.\nThen main starts the server\nwhich listens"
+        ),
+        format!("between {begin} and {end} stand the lines of the key, each of sixty-four letters"),
+    ] {
+        check(&text, &text);
+    }
+    let line = "MIIEowIBAAKCAQEA0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4";
+    check(
+        &format!("{begin}\n{line}\n{line}\n{end}\nafter line ok\n"),
+        "[secret: private key]\nafter line ok\n",
+    );
+    check(
+        &format!("{begin}\n{line}\n{line}\n\nafter line ok\n"),
+        "[secret: private key]\n\nafter line ok\n",
+    );
+    let encrypted = "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,0123456789ABCDEF";
+    check(
+        &format!("{begin}\n{encrypted}\n\n{line}\n{line}\n"),
+        "[secret: private key]\n",
+    );
+}
+
+/// LOA-SEC-1: a password among the settings of an address goes, the rest of it stays.
+#[test]
+fn passwords_in_the_settings_of_an_address_are_masked() {
+    let secret = key(&["hunter2", "Xy9"]);
+    check(
+        &format!("jdbc:postgresql://db/app?user=ana&password={secret}&ssl=true"),
+        "jdbc:postgresql://db/app?user=ana&password=[secret: password in address]&ssl=true",
+    );
+    let account = key(&[
+        "AccountKey=",
+        "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF3gH5aB3dE5gH7jK9mN==",
+    ]);
+    check(
+        &format!("AccountName=x;{account};Endpoint"),
+        "AccountName=x;AccountKey=[secret: access token];Endpoint",
+    );
+}
+
+#[test]
+fn a_private_key_goes_with_its_body() {
+    let begin = key(&["-----BEGIN RSA ", "PRIVATE KEY-----"]);
+    let end = key(&["-----END RSA ", "PRIVATE KEY-----"]);
+    let body = "MIIEowIBAAKCAQEA0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4";
+    check(
+        &format!("a\n{begin}\n{body}\n{body}\n{end}\n\"b\""),
+        "a\n[secret: private key]\n\"b\"",
+    );
+    check(
+        &format!("\"{begin}\\n{body}\\n{end}\\n\", b"),
+        "\"[secret: private key]\\n\", b",
+    );
+    // A key that was cut off is still a key.
+    check(&format!("{begin}\n{body}"), "[secret: private key]");
+    let code = format!("if line == \"{begin}\" {{ return Err(Found) }}");
+    check(&code, &code);
+}
+
+#[test]
+fn passwords_in_addresses_are_masked_alone() {
+    check(
+        "postgres://app:hunter22@db.internal:5432/app",
+        "postgres://app:[secret: password in address]@db.internal:5432/app",
+    );
+    check(
+        "redis://:p4ss:w0rd@10.0.0.1/0",
+        "redis://:[secret: password in address]@10.0.0.1/0",
+    );
+    for text in [
+        "postgres://user:password@localhost/db",
+        "postgres://$USER:$PASS@localhost/db",
+        "https://user:{token}@host/",
+        "https://example.org:8080/@scope/name",
+        "git@github.com:owner/name",
+        "http://localhost:3000/a:b@c",
+    ] {
+        check(text, text);
+    }
+}
+
+#[test]
+fn values_given_to_telling_names_are_masked() {
+    check(
+        "DB_PASSWORD='s3cr3t-Pa55w0rd' # prod",
+        "DB_PASSWORD='[secret: assigned value]' # prod",
+    );
+    check(
+        "password = \"correct-horse-battery\"",
+        "password = \"[secret: assigned value]\"",
+    );
+    check(
+        "{\"api_key\": \"9f8e7d6c5b4a39281706f5e4d3c2b1a0\"}",
+        "{\"api_key\": \"[secret: assigned value]\"}",
+    );
+    check(
+        "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzKEYkeyQ1",
+        "AWS_SECRET_ACCESS_KEY=[secret: assigned value]",
+    );
+    check(
+        "Authorization: Bearer 0a1b2c3d4e5f6g7h8i9j",
+        "Authorization: Bearer [secret: authorization header]",
+    );
+}
+
+/// LOA-SEC-1: passwords as settings, environments and connection strings have them.
+#[test]
+fn passwords_without_quotes_are_masked() {
+    let short = key(&["kd83", "hfKq92"]);
+    let words = key(&["hunter2", "hunter9"]);
+    for (before, secret, after) in [
+        ("password: ", &words, ""),
+        ("  password: ", &words, "  # of the test system\nuser: ana"),
+        ("password = ", &words, "\nuser = ana"),
+        ("the password: ", &short, " is old"),
+        ("db.password=", &short, ""),
+        ("spring.datasource.password=", &words, "\r\n"),
+        ("DB_PASSWORD=", &"correcthorsebattery9".to_owned(), "\n"),
+        ("export PGPASSWORD=", &short, " PGUSER=me"),
+        ("DB_PASS=", &short, "\n"),
+        ("Passwd: ", &"p4ss!w0rd-x".to_owned(), "\n"),
+    ] {
+        check(
+            &format!("{before}{secret}{after}"),
+            &format!("{before}[secret: assigned value]{after}"),
+        );
+    }
+    for (before, after) in [
+        ("Server=tcp:x.example.net;User ID=sa;Password=", ";"),
+        ("\"Data Source=x;Initial Catalog=y;Encrypt=True;pwd=", "\""),
+        ("Password=", ";Server=x;"),
+        ("host=db user=app password=", " dbname=x"),
+        ("Driver={SQL Server};Server=x;Uid=sa;Pwd=", ";"),
+    ] {
+        check(
+            &format!("{before}{short}{after}"),
+            &format!("{before}[secret: password in address]{after}"),
+        );
+    }
+    let documented = key(&["wJalrXUtnFEMI/K7MDENG/bPxRfiCY", "EXAMPLEKEY"]);
+    check(
+        &format!("AWS_SECRET_ACCESS_KEY={documented}"),
+        "AWS_SECRET_ACCESS_KEY=[secret: assigned value]",
+    );
+}
+
+/// LOA-SEC-1: a secret of several lines keeps what follows in its line, and its kind can be told from
+/// what was written.
+#[test]
+fn masks_in_place_move_no_line() {
+    let begin = key(&["-----BEGIN ", "PRIVATE KEY-----"]);
+    let line = "MIIEowIBAAKCAQEA0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4";
+    let text = format!("a\n{begin}\n{line}\n{line}\n\nb\n");
+    let masked = mask_in_place(&text);
+    assert_eq!(masked.text, "a\n[secret: private key]\n\n\n\nb\n");
+    assert_eq!(masks_in(&masked.text), masked.found);
+    assert_eq!(masks_in("[secret: none of ours] [secret: aws"), []);
+}

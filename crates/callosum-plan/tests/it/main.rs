@@ -4,6 +4,8 @@
 
 /// Programs at the edges of what can be counted, indexed and held.
 mod edges;
+/// Calls: where programs stop for them, and how they go on.
+mod effects;
 /// What must hold for any text, as functions that a fuzzer calls too.
 mod fuzzing;
 /// Programs that mean harm.

@@ -4,42 +4,41 @@
 //! made blocks on its provider. What a call may do begins once its approval is on disk, and its answer
 //! is used once that is. Nobody polls: the thread sleeps until a call ends, a deadline, a delay or a
 //! cancellation.
+//!
+//! How the kernel is asked stands in [`ruling`], how calls are made and ended in [`flight`].
+
+mod flight;
+mod ruling;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc,
-        mpsc::{Receiver, RecvTimeoutError, Sender, channel},
+        mpsc::{Receiver, Sender, channel},
     },
     thread::{self, Scope},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use callosum_host::{Clock, DiskError, process::Cancel};
-use callosum_ledger::{Answers, Checksum, WriteError};
+use callosum_ledger::{Answers, WriteError};
 use callosum_plan::{
-    CapabilityName, Failure, FailureKind, Limits, Machine, NoSuchYield, NotationError, Outcome,
-    StartError, StepChange, StepEvent, Value,
+    CapabilityName, Failure, Limits, Machine, NoSuchYield, NotationError, Outcome, StartError,
+    StepChange, StepEvent, Value,
 };
 
+use self::flight::{Flying, Known};
 use super::{
     journal::RunJournal,
-    keeping::{KeepingError, keep, keep_result, result_of, text_of},
-    key::{CallKey, arguments_text},
+    keeping::{KeepingError, keep_result, result_of, text_of},
+    key::CallKey,
     next::{Action, Attention, Divergence, Need, next},
-    record::{
-        Answer, Answered, Ended, Intended, KeptFailure, OutcomeWord, Paused, Resumed, Ruled,
-        RulingWord, RunRecord, Spent, StepRecord,
-    },
-    standing::{Grant, standing},
+    record::{Answer, Ended, OutcomeWord, Paused, Resumed, RunRecord, StepRecord},
+    standing::Grant,
     state::{RunState, UnfittingRecord},
     watch::{RunNotice, RunWatch},
 };
-use crate::kernel::{
-    self, AnsweredCost, ApprovedCall, CallRequest, Kernel, KnownOutcome, Provider, ProviderFailure,
-    Ruling,
-};
+use crate::kernel::{self, Kernel, Provider, ProviderFailure};
 
 /// Providers by what they perform.
 pub type Providers<'p> = BTreeMap<CapabilityName, Arc<dyn Provider + 'p>>;
@@ -187,25 +186,6 @@ enum Event {
     End,
 }
 
-/// What is known of a call that may have been made.
-enum Known {
-    /// Nobody can tell.
-    Nothing,
-    /// To make it does nothing twice.
-    Repeatable,
-    /// What it came to.
-    Answer(Answered),
-}
-
-/// A call that is being made.
-struct Flying {
-    cancel: Cancel,
-    since: Instant,
-    deadline: Option<Instant>,
-    is_late: bool,
-    most_bytes: u64,
-}
-
 struct Driver<'scope, 'env, 'a: 'env> {
     means: &'env RunMeans<'a>,
     source: &'env str,
@@ -313,296 +293,6 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
             self.perform(call, provider)?;
         }
         Ok(waiting)
-    }
-
-    /// Asks what became of a call that an earlier process may have made.
-    fn inquire(&self, attention: &Attention) -> Result<Known, RunError> {
-        let Some(provider) = self.means.providers.get(&attention.call.capability) else {
-            return Ok(Known::Nothing);
-        };
-        if !provider.manifest().answers_by_key {
-            return Ok(Known::Nothing);
-        }
-        let key = attention.key.to_string();
-        let result = match provider.outcome(&key, self.means.stop) {
-            Ok(KnownOutcome::NotBegun | KnownOutcome::Repeatable) => return Ok(Known::Repeatable),
-            Ok(KnownOutcome::Unknown) | Err(_) => return Ok(Known::Nothing),
-            Ok(KnownOutcome::Answered(answer)) => Ok(answer),
-            Ok(KnownOutcome::Failed(failure)) => Err(failure),
-        };
-        let most = provider.manifest().quotas.answer_bytes;
-        let answered = self.answered(attention.key, result, Duration::ZERO, most)?;
-        Ok(Known::Answer(Answered {
-            found: true,
-            ..answered
-        }))
-    }
-
-    /// Has the kernel rule about a call, and puts it on record.
-    fn rule(
-        &mut self,
-        attention: Attention,
-        records: &mut Vec<RunRecord>,
-        approved: &mut Vec<(ApprovedCall, Arc<dyn Provider + 'a>)>,
-        waiting: &mut Vec<CallKey>,
-    ) -> Result<(), RunError> {
-        let Attention {
-            call,
-            key,
-            attempt,
-            need,
-        } = attention;
-        if self.flying.len() + approved.len() >= self.means.at_once || self.is_delayed(key, &call) {
-            return Ok(());
-        }
-        if need == Need::Begin {
-            let ordinal = self.state.calls().len() as u64;
-            let begun = records
-                .iter()
-                .filter(|record| matches!(record, RunRecord::Intended(_)))
-                .count() as u64;
-            let intended = self.intended(&call, key, attempt, ordinal + begun)?;
-            records.push(RunRecord::Intended(Box::new(intended)));
-        }
-        let request = CallRequest::of_yield(
-            self.state.run().as_str(),
-            &self.state.started().source_sha256.to_string(),
-            &key.to_string(),
-            &call,
-        );
-        let stands = standing(&self.state, self.means.grant, records, key);
-        let ruling = self.means.kernel.gate(&request, &stands);
-        let grounds = ruling.grounds().clone();
-        let mut ruled = Ruled {
-            key,
-            ruling: RulingWord::Approved,
-            policies: grounds.policies,
-            reason: grounds.text,
-            sensitivity: None,
-        };
-        match ruling {
-            Ruling::Approved(call) => {
-                let provider = self.means.providers.get(call.capability());
-                let Some(provider) = provider else {
-                    ruled.ruling = RulingWord::Denied;
-                    let failure = unprovided(call.capability());
-                    records.push(RunRecord::Ruled(ruled));
-                    records.push(RunRecord::Answered(Self::refused(key, &failure)));
-                    return Ok(());
-                };
-                ruled.sensitivity = Some(call.sensitivity());
-                records.push(RunRecord::Ruled(ruled));
-                approved.push((call, Arc::clone(provider)));
-            }
-            Ruling::NeedsApproval(request) => {
-                ruled.ruling = RulingWord::Asked;
-                ruled.reason = request.question;
-                records.push(RunRecord::Ruled(ruled));
-                waiting.push(key);
-            }
-            Ruling::Denied(denial) => {
-                ruled.ruling = RulingWord::Denied;
-                records.push(RunRecord::Ruled(ruled));
-                let failure = denial.to_failure();
-                records.push(RunRecord::Answered(Self::refused(key, &failure)));
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether a call's step asks for a pause that is not over.
-    fn is_delayed(&mut self, key: CallKey, call: &callosum_plan::Yield) -> bool {
-        if call.delay_ms == 0 {
-            return false;
-        }
-        let now = Instant::now();
-        let pause = Duration::from_millis(call.delay_ms);
-        let until = *self.not_before.entry(key).or_insert(now + pause);
-        if until > now {
-            return true;
-        }
-        self.not_before.remove(&key);
-        false
-    }
-
-    fn intended(
-        &self,
-        call: &callosum_plan::Yield,
-        key: CallKey,
-        attempt: u32,
-        ordinal: u64,
-    ) -> Result<Intended, RunError> {
-        let arguments = arguments_text(&call.arguments);
-        let masked = callosum_evidence::secrets::mask(&arguments).text;
-        let (line, column) = call.span.line_and_column(self.source);
-        let steps = call.steps.iter().map(|step| match step.attempt {
-            1 => step.id.to_string(),
-            attempt => format!("{}#{attempt}", step.id),
-        });
-        Ok(Intended {
-            position: call.position.to_string(),
-            ordinal,
-            capability: call.capability.to_string(),
-            arguments_sha256: Checksum::of(arguments.as_bytes()),
-            arguments: keep(self.means.answers, masked)?,
-            key,
-            attempt,
-            steps: steps.collect(),
-            line: line as u64,
-            column: column as u64,
-        })
-    }
-
-    fn refused(key: CallKey, failure: &Failure) -> Answered {
-        Answered {
-            key,
-            answer: Answer::of_failure(KeptFailure::of(failure)),
-            spent: Spent::default(),
-            found: false,
-        }
-    }
-
-    fn answered(
-        &self,
-        key: CallKey,
-        result: Result<kernel::Answer, ProviderFailure>,
-        elapsed: Duration,
-        most_bytes: u64,
-    ) -> Result<Answered, RunError> {
-        let (result, cost) = match result {
-            Ok(answer) => (Ok(answer.value), answer.cost),
-            Err(failure) => (Err(failure.to_failure()), failure.cost),
-        };
-        let AnsweredCost { tokens, cost } = cost;
-        Ok(Answered {
-            key,
-            answer: keep_result(self.means.answers, &result, most_bytes)?,
-            spent: Spent {
-                elapsed_ms: elapsed.as_millis() as u64,
-                tokens,
-                cost,
-            },
-            found: false,
-        })
-    }
-
-    /// Makes a call, which is on record, on a thread of its own.
-    fn perform(
-        &mut self,
-        call: ApprovedCall,
-        provider: Arc<dyn Provider + 'a>,
-    ) -> Result<(), RunError> {
-        let Ok(key) = call.key().parse::<Checksum>().map(CallKey) else {
-            unreachable!("the request was made with a key of ours");
-        };
-        let limits = call.limits();
-        let since = Instant::now();
-        let cancel = Cancel::new().map_err(RunError::Thread)?;
-        let flying = Flying {
-            cancel: cancel.clone(),
-            since,
-            deadline: since.checked_add(Duration::from_millis(limits.milliseconds)),
-            is_late: false,
-            most_bytes: limits.answer_bytes,
-        };
-        self.flying.insert(key, flying);
-        if let Some(state) = self.state.call(key) {
-            self.means.watch.notice(RunNotice::Begun(state));
-        }
-        let sender = self.sender.clone();
-        let performed = thread::Builder::new().spawn_scoped(self.scope, move || {
-            let performed = catch_unwind(AssertUnwindSafe(|| provider.perform(call, &cancel)));
-            let performed = performed.unwrap_or_else(|_| {
-                let what = "an internal error ended the call";
-                Err(ProviderFailure::midway(FailureKind::CapabilityError, what))
-            });
-            // Nobody hears it where the run was given up: then the call counts as unknown.
-            drop(sender.send(Event::Performed(key, performed)));
-        });
-        performed.map(drop).map_err(RunError::Thread)
-    }
-
-    /// Sleeps until something happens, and takes it up.
-    fn wait(&mut self) -> Result<(), RunError> {
-        let deadlines = self.flying.values().filter(|call| !call.is_late);
-        let deadlines = deadlines.filter_map(|call| call.deadline);
-        let until = deadlines.chain(self.not_before.values().copied()).min();
-        let event = match until {
-            None => self
-                .events
-                .recv()
-                .map_err(|_| RecvTimeoutError::Disconnected),
-            Some(until) => {
-                let patience = until.saturating_duration_since(Instant::now());
-                self.events.recv_timeout(patience)
-            }
-        };
-        match event {
-            Ok(Event::Performed(key, result)) => self.performed(key, result),
-            // What they ask for is looked at where the run goes on.
-            Ok(Event::Stop | Event::End) => Ok(()),
-            Err(_) => {
-                let now = Instant::now();
-                for call in self.flying.values_mut() {
-                    if call.deadline.is_some_and(|deadline| deadline <= now) {
-                        call.is_late = true;
-                        call.cancel.cancel();
-                    }
-                }
-                Ok(())
-            }
-        }
-    }
-
-    /// Puts on record how a call ended.
-    fn performed(
-        &mut self,
-        key: CallKey,
-        result: Result<kernel::Answer, ProviderFailure>,
-    ) -> Result<(), RunError> {
-        let Some(flying) = self.flying.remove(&key) else {
-            return Ok(());
-        };
-        let elapsed = flying.since.elapsed();
-        let result = match result {
-            Err(failure) if flying.is_late => Err(ProviderFailure {
-                kind: FailureKind::Timeout,
-                message: format!("it took longer than {} ms", elapsed.as_millis()),
-                ..failure
-            }),
-            Err(failure) if flying.cancel.is_cancelled() => {
-                // It broke off because it was told to: that is no answer to the plan.
-                if failure.may_have_happened {
-                    return Ok(());
-                }
-                let ruled = Ruled {
-                    key,
-                    ruling: RulingWord::Withdrawn,
-                    policies: Vec::new(),
-                    reason: "it was stopped before it did anything".to_owned(),
-                    sensitivity: None,
-                };
-                return self.tell(vec![RunRecord::Ruled(ruled)]);
-            }
-            result => result,
-        };
-        let answered = self.answered(key, result, elapsed, flying.most_bytes)?;
-        self.tell(vec![RunRecord::Answered(answered)])
-    }
-
-    /// Ends what is being made, and waits for that.
-    fn land(&mut self) -> Result<(), RunError> {
-        for call in self.flying.values() {
-            call.cancel.cancel();
-        }
-        while !self.flying.is_empty() {
-            match self.events.recv() {
-                Ok(Event::Performed(key, result)) => self.performed(key, result)?,
-                Ok(Event::Stop | Event::End) => {}
-                Err(_) => break,
-            }
-        }
-        Ok(())
     }
 
     fn ended(&mut self, outcome: Outcome) -> Result<RunEnd, RunError> {
@@ -742,10 +432,4 @@ fn step_record(event: StepEvent) -> StepRecord {
         attempt,
         what,
     }
-}
-
-fn unprovided(capability: &CapabilityName) -> Failure {
-    let what = format!("nobody provides `:{capability}` here");
-    Failure::new(FailureKind::UnknownCapability, what)
-        .with_hint("`callosum capability list` tells what there is")
 }

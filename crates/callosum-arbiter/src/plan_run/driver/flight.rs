@@ -1,0 +1,211 @@
+//! Calls in flight: each made on a thread of its own, bounded in time, its end put on record.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, mpsc::RecvTimeoutError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use callosum_host::process::Cancel;
+use callosum_ledger::Checksum;
+use callosum_plan::FailureKind;
+
+use super::{Driver, Event, RunError};
+use crate::{
+    kernel::{self, AnsweredCost, ApprovedCall, KnownOutcome, Provider, ProviderFailure},
+    plan_run::{
+        keeping::keep_result,
+        key::CallKey,
+        next::Attention,
+        record::{Answered, Ruled, RulingWord, RunRecord, Spent},
+        watch::RunNotice,
+    },
+};
+
+/// What is known of a call that may have been made.
+pub(super) enum Known {
+    /// Nobody can tell.
+    Nothing,
+    /// To make it does nothing twice.
+    Repeatable,
+    /// What it came to.
+    Answer(Answered),
+}
+
+/// A call that is being made.
+pub(super) struct Flying {
+    pub(super) cancel: Cancel,
+    since: Instant,
+    deadline: Option<Instant>,
+    is_late: bool,
+    most_bytes: u64,
+}
+
+impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
+    /// Asks what became of a call that an earlier process may have made.
+    pub(super) fn inquire(&self, attention: &Attention) -> Result<Known, RunError> {
+        let Some(provider) = self.means.providers.get(&attention.call.capability) else {
+            return Ok(Known::Nothing);
+        };
+        if !provider.manifest().answers_by_key {
+            return Ok(Known::Nothing);
+        }
+        let key = attention.key.to_string();
+        let result = match provider.outcome(&key, self.means.stop) {
+            Ok(KnownOutcome::NotBegun | KnownOutcome::Repeatable) => return Ok(Known::Repeatable),
+            Ok(KnownOutcome::Unknown) | Err(_) => return Ok(Known::Nothing),
+            Ok(KnownOutcome::Answered(answer)) => Ok(answer),
+            Ok(KnownOutcome::Failed(failure)) => Err(failure),
+        };
+        let most = provider.manifest().quotas.answer_bytes;
+        let answered = self.answered(attention.key, result, Duration::ZERO, most)?;
+        Ok(Known::Answer(Answered {
+            found: true,
+            ..answered
+        }))
+    }
+
+    /// Makes a call, which is on record, on a thread of its own.
+    pub(super) fn perform(
+        &mut self,
+        call: ApprovedCall,
+        provider: Arc<dyn Provider + 'a>,
+    ) -> Result<(), RunError> {
+        let Ok(key) = call.key().parse::<Checksum>().map(CallKey) else {
+            unreachable!("the request was made with a key of ours");
+        };
+        let limits = call.limits();
+        let since = Instant::now();
+        let cancel = Cancel::new().map_err(RunError::Thread)?;
+        let flying = Flying {
+            cancel: cancel.clone(),
+            since,
+            deadline: since.checked_add(Duration::from_millis(limits.milliseconds)),
+            is_late: false,
+            most_bytes: limits.answer_bytes,
+        };
+        self.flying.insert(key, flying);
+        if let Some(state) = self.state.call(key) {
+            self.means.watch.notice(RunNotice::Begun(state));
+        }
+        let sender = self.sender.clone();
+        let performed = thread::Builder::new().spawn_scoped(self.scope, move || {
+            let performed = catch_unwind(AssertUnwindSafe(|| provider.perform(call, &cancel)));
+            let performed = performed.unwrap_or_else(|_| {
+                let what = "an internal error ended the call";
+                Err(ProviderFailure::midway(FailureKind::CapabilityError, what))
+            });
+            // Nobody hears it where the run was given up: then the call counts as unknown.
+            drop(sender.send(Event::Performed(key, performed)));
+        });
+        performed.map(drop).map_err(RunError::Thread)
+    }
+
+    /// Sleeps until something happens, and takes it up.
+    pub(super) fn wait(&mut self) -> Result<(), RunError> {
+        let deadlines = self.flying.values().filter(|call| !call.is_late);
+        let deadlines = deadlines.filter_map(|call| call.deadline);
+        let until = deadlines.chain(self.not_before.values().copied()).min();
+        let event = match until {
+            None => self
+                .events
+                .recv()
+                .map_err(|_| RecvTimeoutError::Disconnected),
+            Some(until) => {
+                let patience = until.saturating_duration_since(Instant::now());
+                self.events.recv_timeout(patience)
+            }
+        };
+        match event {
+            Ok(Event::Performed(key, result)) => self.performed(key, result),
+            // What they ask for is looked at where the run goes on.
+            Ok(Event::Stop | Event::End) => Ok(()),
+            Err(_) => {
+                let now = Instant::now();
+                for call in self.flying.values_mut() {
+                    if call.deadline.is_some_and(|deadline| deadline <= now) {
+                        call.is_late = true;
+                        call.cancel.cancel();
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Puts on record how a call ended.
+    fn performed(
+        &mut self,
+        key: CallKey,
+        result: Result<kernel::Answer, ProviderFailure>,
+    ) -> Result<(), RunError> {
+        let Some(flying) = self.flying.remove(&key) else {
+            return Ok(());
+        };
+        let elapsed = flying.since.elapsed();
+        let result = match result {
+            Err(failure) if flying.is_late => Err(ProviderFailure {
+                kind: FailureKind::Timeout,
+                message: format!("it took longer than {} ms", elapsed.as_millis()),
+                ..failure
+            }),
+            Err(failure) if flying.cancel.is_cancelled() => {
+                // It broke off because it was told to: that is no answer to the plan.
+                if failure.may_have_happened {
+                    return Ok(());
+                }
+                let ruled = Ruled {
+                    key,
+                    ruling: RulingWord::Withdrawn,
+                    policies: Vec::new(),
+                    reason: "it was stopped before it did anything".to_owned(),
+                    sensitivity: None,
+                };
+                return self.tell(vec![RunRecord::Ruled(ruled)]);
+            }
+            result => result,
+        };
+        let answered = self.answered(key, result, elapsed, flying.most_bytes)?;
+        self.tell(vec![RunRecord::Answered(answered)])
+    }
+
+    /// Ends what is being made, and waits for that.
+    pub(super) fn land(&mut self) -> Result<(), RunError> {
+        for call in self.flying.values() {
+            call.cancel.cancel();
+        }
+        while !self.flying.is_empty() {
+            match self.events.recv() {
+                Ok(Event::Performed(key, result)) => self.performed(key, result)?,
+                Ok(Event::Stop | Event::End) => {}
+                Err(_) => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn answered(
+        &self,
+        key: CallKey,
+        result: Result<kernel::Answer, ProviderFailure>,
+        elapsed: Duration,
+        most_bytes: u64,
+    ) -> Result<Answered, RunError> {
+        let (result, cost) = match result {
+            Ok(answer) => (Ok(answer.value), answer.cost),
+            Err(failure) => (Err(failure.to_failure()), failure.cost),
+        };
+        let AnsweredCost { tokens, cost } = cost;
+        Ok(Answered {
+            key,
+            answer: keep_result(self.means.answers, &result, most_bytes)?,
+            spent: Spent {
+                elapsed_ms: elapsed.as_millis() as u64,
+                tokens,
+                cost,
+            },
+            found: false,
+        })
+    }
+}

@@ -1,0 +1,153 @@
+//! The kernel's ruling about a call, put on record before anything is made of it.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use callosum_ledger::Checksum;
+use callosum_plan::{CapabilityName, Failure, FailureKind, Yield};
+
+use super::{Driver, RunError};
+use crate::{
+    kernel::{ApprovedCall, CallRequest, Provider, Ruling},
+    plan_run::{
+        keeping::keep,
+        key::{CallKey, arguments_text},
+        next::{Attention, Need},
+        record::{Answer, Answered, Intended, KeptFailure, Ruled, RulingWord, RunRecord, Spent},
+        standing::standing,
+    },
+};
+
+impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
+    /// Has the kernel rule about a call, and puts it on record.
+    pub(super) fn rule(
+        &mut self,
+        attention: Attention,
+        records: &mut Vec<RunRecord>,
+        approved: &mut Vec<(ApprovedCall, Arc<dyn Provider + 'a>)>,
+        waiting: &mut Vec<CallKey>,
+    ) -> Result<(), RunError> {
+        let Attention {
+            call,
+            key,
+            attempt,
+            need,
+        } = attention;
+        if self.flying.len() + approved.len() >= self.means.at_once || self.is_delayed(key, &call) {
+            return Ok(());
+        }
+        if need == Need::Begin {
+            let ordinal = self.state.calls().len() as u64;
+            let begun = records
+                .iter()
+                .filter(|record| matches!(record, RunRecord::Intended(_)))
+                .count() as u64;
+            let intended = self.intended(&call, key, attempt, ordinal + begun)?;
+            records.push(RunRecord::Intended(Box::new(intended)));
+        }
+        let request = CallRequest::of_yield(
+            self.state.run().as_str(),
+            &self.state.started().source_sha256.to_string(),
+            &key.to_string(),
+            &call,
+        );
+        let stands = standing(&self.state, self.means.grant, records, key);
+        let ruling = self.means.kernel.gate(&request, &stands);
+        let grounds = ruling.grounds().clone();
+        let mut ruled = Ruled {
+            key,
+            ruling: RulingWord::Approved,
+            policies: grounds.policies,
+            reason: grounds.text,
+            sensitivity: None,
+        };
+        match ruling {
+            Ruling::Approved(call) => {
+                let provider = self.means.providers.get(call.capability());
+                let Some(provider) = provider else {
+                    ruled.ruling = RulingWord::Denied;
+                    let failure = unprovided(call.capability());
+                    records.push(RunRecord::Ruled(ruled));
+                    records.push(RunRecord::Answered(Self::refused(key, &failure)));
+                    return Ok(());
+                };
+                ruled.sensitivity = Some(call.sensitivity());
+                records.push(RunRecord::Ruled(ruled));
+                approved.push((call, Arc::clone(provider)));
+            }
+            Ruling::NeedsApproval(request) => {
+                ruled.ruling = RulingWord::Asked;
+                ruled.reason = request.question;
+                records.push(RunRecord::Ruled(ruled));
+                waiting.push(key);
+            }
+            Ruling::Denied(denial) => {
+                ruled.ruling = RulingWord::Denied;
+                records.push(RunRecord::Ruled(ruled));
+                let failure = denial.to_failure();
+                records.push(RunRecord::Answered(Self::refused(key, &failure)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a call's step asks for a pause that is not over.
+    fn is_delayed(&mut self, key: CallKey, call: &Yield) -> bool {
+        if call.delay_ms == 0 {
+            return false;
+        }
+        let now = Instant::now();
+        let pause = Duration::from_millis(call.delay_ms);
+        let until = *self.not_before.entry(key).or_insert(now + pause);
+        if until > now {
+            return true;
+        }
+        self.not_before.remove(&key);
+        false
+    }
+
+    fn intended(
+        &self,
+        call: &Yield,
+        key: CallKey,
+        attempt: u32,
+        ordinal: u64,
+    ) -> Result<Intended, RunError> {
+        let arguments = arguments_text(&call.arguments);
+        let masked = callosum_evidence::secrets::mask(&arguments).text;
+        let (line, column) = call.span.line_and_column(self.source);
+        let steps = call.steps.iter().map(|step| match step.attempt {
+            1 => step.id.to_string(),
+            attempt => format!("{}#{attempt}", step.id),
+        });
+        Ok(Intended {
+            position: call.position.to_string(),
+            ordinal,
+            capability: call.capability.to_string(),
+            arguments_sha256: Checksum::of(arguments.as_bytes()),
+            arguments: keep(self.means.answers, masked)?,
+            key,
+            attempt,
+            steps: steps.collect(),
+            line: line as u64,
+            column: column as u64,
+        })
+    }
+
+    fn refused(key: CallKey, failure: &Failure) -> Answered {
+        Answered {
+            key,
+            answer: Answer::of_failure(KeptFailure::of(failure)),
+            spent: Spent::default(),
+            found: false,
+        }
+    }
+}
+
+fn unprovided(capability: &CapabilityName) -> Failure {
+    let what = format!("nobody provides `:{capability}` here");
+    Failure::new(FailureKind::UnknownCapability, what)
+        .with_hint("`callosum capability list` tells what there is")
+}

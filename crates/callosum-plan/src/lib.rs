@@ -43,7 +43,7 @@ pub use crate::{
     machine::{
         Machine, NoSuchYield, Outcome, Position, StartError, StepChange, StepEvent, StepUse, Yield,
     },
-    program::{OnFail, Parameter, Program, StepDefinition, YieldBound},
+    program::{Parameter, Program, StepDefinition, YieldBound},
     proposal::{
         AcceptedPlan, PlanProposal, ProposalRequest, ProposedConstraints, ProposedStep,
         ProposedYield, Rejection, accept,

@@ -273,22 +273,8 @@ pub struct StepDefinition {
     pub retries: u32,
     /// Milliseconds that the host should wait before each of those.
     pub backoff_ms: u64,
-    /// What is asked for when it fails for good.
-    pub on_fail: OnFail,
     /// What else its plan says of it; nil where nothing.
     pub metadata: Value,
     /// Where it stands.
     pub span: Span,
-}
-
-/// What a step asks for when it fails and no try is left.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnFail {
-    /// The failure goes on outwards.
-    #[default]
-    Abort,
-    /// The same, once the retries are used up.
-    Retry,
-    /// The failure goes on outwards, and the host may hand the step to another.
-    Delegate,
 }

@@ -4,13 +4,18 @@ use super::Compiler;
 use crate::{
     finding::Rule,
     form::{Form, FormKind, Name},
-    program::{Expression, Id, Merge, OnFail, StepDefinition},
+    program::{Expression, Id, Merge, StepDefinition},
     span::Span,
     value::Value,
 };
 
 /// How often a step may be tried again at most.
 const MAX_RETRIES: i64 = 10;
+
+/// What stands for `:on-fail :delegate`: a call that whoever checks the plan sees and counts, and whose answer
+/// the plan says what to do with.
+const DELEGATED: &str = "call who takes over: \
+    `(try body… (catch e (call :agent.delegate {:prompt (str \"it failed: \" (:message e))})))`";
 
 impl Compiler<'_> {
     pub(super) fn step(&mut self, form: &Form, items: &[Form]) -> Id {
@@ -30,7 +35,6 @@ impl Compiler<'_> {
             timeout_ms: None,
             retries: 0,
             backoff_ms: 0,
-            on_fail: OnFail::Abort,
             metadata: Value::Nil,
             span: form.span,
         };
@@ -81,16 +85,15 @@ impl Compiler<'_> {
                     Err(error) => self.option(value.span, error.to_string()),
                 },
                 Some("on-fail") => match value.as_keyword() {
-                    Some("abort") => definition.on_fail = OnFail::Abort,
-                    Some("retry") => {
-                        definition.on_fail = OnFail::Retry;
-                        definition.retries = definition.retries.max(1);
-                    }
-                    Some("delegate") => definition.on_fail = OnFail::Delegate,
-                    _ => self.option(
+                    Some("abort") => {}
+                    Some("retry") => definition.retries = definition.retries.max(1),
+                    Some("delegate") => self.refuse(
                         value.span,
-                        "`:on-fail` is one of :abort, :retry and :delegate",
+                        Rule::MalformedForm,
+                        "a step that fails is handed to nobody who is not called",
+                        DELEGATED,
                     ),
+                    _ => self.option(value.span, "`:on-fail` is :abort or :retry"),
                 },
                 Some("retries") => self.retries(value, definition),
                 _ => self.option(key.span, format!("a step has no option `{key}`")),

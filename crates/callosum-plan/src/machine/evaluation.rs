@@ -110,7 +110,6 @@ impl Fiber {
                     id: Name::clone(&definition.id),
                     attempt: 1,
                     timeout_ms: definition.timeout_ms,
-                    on_fail: definition.on_fail,
                 });
                 self.tell(StepChange::Started, shared)?;
                 self.frames.push(Frame::Step { id, marks });

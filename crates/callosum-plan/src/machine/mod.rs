@@ -33,7 +33,7 @@ use crate::{
     failure::{Failure, FailureKind},
     form::Name,
     library::{Patterns, Workshop},
-    program::{OnFail, Program},
+    program::Program,
     span::Span,
     value::Value,
 };
@@ -99,8 +99,6 @@ pub struct StepUse {
     pub attempt: u32,
     /// Milliseconds that a call in it may take.
     pub timeout_ms: Option<u64>,
-    /// What it asks for when it fails.
-    pub on_fail: OnFail,
 }
 
 /// Something that happened to a step, for whoever shows or records the run.

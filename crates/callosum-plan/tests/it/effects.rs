@@ -133,6 +133,9 @@ fn a_step_is_tried_again_as_often_as_it_says() {
     );
     fail("(step :s {:retries {:max 99}} 1)", FailureKind::ParseError);
     fail("(step :s {:timout-ms 1} 1)", FailureKind::ParseError);
+    let delegating = "(step :s {:on-fail :delegate} (/ 1 0))";
+    fail(delegating, FailureKind::ParseError);
+    assert!(said(delegating).contains("(catch e (call :agent.delegate"));
     check("(step \"s\" {:a 1})", "{:a 1}");
     check("(step :s 1 2)", "2");
     check("(step-loop false 1)", "nil");

@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use callosum_plan::{
-    CompileOptions, Failure, FailureKind, Finding, Limits, Machine, OnFail, Outcome, PlanRule,
-    Program, Rule, Unbounded, Value, YieldBound, compile,
+    CompileOptions, Failure, FailureKind, Finding, Limits, Machine, Outcome, PlanRule, Program,
+    Rule, Unbounded, Value, YieldBound, compile,
 };
 
 use crate::running::{answered, fail};
@@ -261,7 +261,7 @@ fn a_failed_call_is_told_where_it_stands() {
 #[test]
 fn steps_tell_what_happens_to_them() {
     let source = "(step :outer {:timeout-ms 90}
-        (step \"inner\" {:timeout-ms 20 :retries {:max 1 :backoff-ms 7} :on-fail :delegate} (call :a))
+        (step \"inner\" {:timeout-ms 20 :retries {:max 1 :backoff-ms 7} :on-fail :retry} (call :a))
         (checkpoint :half))";
     let program = Arc::new(program(source));
     let mut machine = Machine::start(program, &BTreeMap::new(), Limits::default()).unwrap();
@@ -272,7 +272,6 @@ fn steps_tell_what_happens_to_them() {
         };
         let inner = &call.steps[1];
         assert_eq!((&*call.steps[0].id, &*inner.id), ("outer", "inner"));
-        assert_eq!(inner.on_fail, OnFail::Delegate);
         tries.push((inner.attempt, call.delay_ms, call.timeout_ms()));
         let answer = match inner.attempt {
             1 => Err(Failure::new(FailureKind::Timeout, "slow")),

@@ -12,10 +12,7 @@ use crate::{
     rule::Subject,
     sed::Sed,
     unpack::Unpacked,
-    unwrap::{
-        Call, Write,
-        value::{Arg, is_known},
-    },
+    unwrap::{Call, Write, value::is_known},
 };
 
 /// A path that is written, and how much may be held against that.

@@ -3,7 +3,6 @@
 
 use super::{Rule, Severity, Subject, Tool};
 use crate::{
-    path,
     place::Place,
     unwrap::value::{MAYBE, SOME},
 };

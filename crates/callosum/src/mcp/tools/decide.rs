@@ -16,7 +16,7 @@ use crate::{
 
 pub(super) const TOOL: Tool = Tool {
     name: "decide",
-    about: "Keep a decision in the project's notes, with places that show it, or as the user's word or an \
+    about: "Keep a decision, with places that show it, or as the user's word or an \
             assumption.",
     effect: Effect::Adds,
     schema: schema::<Arguments>,
@@ -35,7 +35,7 @@ struct Arguments {
     /// What to try before it is done
     #[serde(default)]
     scenarios: Vec<String>,
-    /// Its task, if not the current one
+    /// If not the current task
     bead: Option<String>,
 }
 

@@ -8,7 +8,7 @@ use std::{ops::Range, sync::LazyLock};
 use regex::Regex;
 
 use super::{
-    assigned::{BARE_BITS, is_name, is_place, is_secret},
+    assigned::{BARE_BITS, is_name, is_place, is_secret, may_name_one},
     form::is_placeholder,
     kind::Kind,
 };
@@ -35,6 +35,9 @@ const ABOUT: [&str; 22] = [
 ];
 
 pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
+    if !may_name_one(text) {
+        return Vec::new();
+    }
     let secret_in = |captures: regex::Captures<'_>| {
         let (name, mark, value) = (captures.get(1)?, captures.get(2)?, captures.get(3)?);
         let said = value.as_str();

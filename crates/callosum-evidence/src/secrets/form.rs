@@ -1,51 +1,97 @@
 //! Secrets that their own form gives away.
 
-use std::{ops::Range, sync::LazyLock};
+use std::{
+    ops::Range,
+    sync::{LazyLock, OnceLock},
+};
 
-use regex::{Regex, RegexSet};
+use regex::Regex;
 
 use super::kind::Kind;
 
-/// A form: the kind, and what it looks like. Group 1 is the secret where there is one.
-const FORMS: [(Kind, &str); 30] = [
-    (Kind::Aws, r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b"),
-    (Kind::GitHub, r"\bgh[pousr]_[A-Za-z0-9]{36,255}\b"),
-    (Kind::GitHub, r"\bgithub_pat_[A-Za-z0-9_]{60,255}\b"),
+/// A form: the kind, parts of which one stands in each such secret or before it, in small letters, and what it looks
+/// like. Group 1 is the secret where there is one.
+const FORMS: [(Kind, &str, &str); 30] = [
+    (
+        Kind::Aws,
+        "akia asia abia acca",
+        r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b",
+    ),
+    (
+        Kind::GitHub,
+        "ghp_ gho_ ghu_ ghs_ ghr_",
+        r"\bgh[pousr]_[A-Za-z0-9]{36,255}\b",
+    ),
+    (
+        Kind::GitHub,
+        "github_pat_",
+        r"\bgithub_pat_[A-Za-z0-9_]{60,255}\b",
+    ),
     (
         Kind::GitLab,
+        "glpat- glrt- gldt- glptt- gloas-",
         r"\bgl(?:pat|rt|dt|ptt|oas)-[A-Za-z0-9_-]{20,}",
     ),
-    (Kind::Slack, r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}"),
-    (Kind::Slack, r"\bxapp-[0-9]-[A-Za-z0-9-]{10,}"),
+    (Kind::Slack, "xox", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}"),
+    (Kind::Slack, "xapp-", r"\bxapp-[0-9]-[A-Za-z0-9-]{10,}"),
     (
         Kind::Slack,
+        "hooks.slack.com",
         r"https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/]{20,}",
     ),
-    (Kind::Stripe, r"\b(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}"),
-    (Kind::Google, r"\bAIza[A-Za-z0-9_-]{35}"),
-    (Kind::ModelProvider, r"\bsk-[A-Za-z0-9_-]{20,}"),
-    (Kind::ModelProvider, r"\b(?:hf|gsk)_[A-Za-z0-9]{30,}"),
-    (Kind::ModelProvider, r"\bxai-[A-Za-z0-9]{40,}"),
+    (
+        Kind::Stripe,
+        "sk_live_ sk_test_ rk_live_ rk_test_",
+        r"\b(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}",
+    ),
+    (Kind::Google, "aiza", r"\bAIza[A-Za-z0-9_-]{35}"),
+    (Kind::ModelProvider, "sk-", r"\bsk-[A-Za-z0-9_-]{20,}"),
+    (
+        Kind::ModelProvider,
+        "hf_ gsk_",
+        r"\b(?:hf|gsk)_[A-Za-z0-9]{30,}",
+    ),
+    (Kind::ModelProvider, "xai-", r"\bxai-[A-Za-z0-9]{40,}"),
     (
         Kind::AccessToken,
+        "sg.",
         r"\bSG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,64}",
     ),
-    (Kind::AccessToken, r"\bdo[opr]_v1_[a-f0-9]{40,}"),
-    (Kind::AccessToken, r"\bshp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"),
-    (Kind::AccessToken, r"\bhv[sbr]\.[A-Za-z0-9_-]{20,}"),
-    (Kind::AccessToken, r"\b[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}"),
+    (Kind::AccessToken, "_v1_", r"\bdo[opr]_v1_[a-f0-9]{40,}"),
     (
         Kind::AccessToken,
+        "shpat_ shpca_ shppa_ shpss_",
+        r"\bshp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}",
+    ),
+    (
+        Kind::AccessToken,
+        "hvs. hvb. hvr.",
+        r"\bhv[sbr]\.[A-Za-z0-9_-]{20,}",
+    ),
+    (
+        Kind::AccessToken,
+        ":aa",
+        r"\b[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}",
+    ),
+    (
+        Kind::AccessToken,
+        "accountkey=",
         r"\bAccountKey=([A-Za-z0-9+/]{40,}={0,2})",
     ),
-    (Kind::PrivateKey, r"\bAGE-SECRET-KEY-1[A-Z0-9]{40,}"),
+    (
+        Kind::PrivateKey,
+        "age-secret-key-1",
+        r"\bAGE-SECRET-KEY-1[A-Z0-9]{40,}",
+    ),
     (
         Kind::Address,
+        "jdbc:",
         r#"\bjdbc:[^\s"'<>`]{1,256}?[?&;](?i-u:password|pwd)=([^\s&;"'<>`]{3,128})"#,
     ),
     // The settings of a connection, in which a password stands behind or before what else they name.
     (
         Kind::Address,
+        "password pwd",
         concat!(
             r"\b(?i-u:server|data source|host|addr|address|user ?id|uid|user ?name|user|database",
             r"|initial catalog|driver|provider|port)[ \t]*=[^;\r\n\x22'`]*;(?:[^\r\n\x22'`]*;)?",
@@ -54,6 +100,7 @@ const FORMS: [(Kind, &str); 30] = [
     ),
     (
         Kind::Address,
+        "password pwd",
         concat!(
             r"\b(?i-u:password|pwd)[ \t]*=[ \t]*([^;\s\x22'`]{3,128});[ \t]*",
             r"(?i-u:server|data source|host|user ?id|uid|database|initial catalog)[ \t]*="
@@ -61,20 +108,23 @@ const FORMS: [(Kind, &str); 30] = [
     ),
     (
         Kind::Address,
+        "password=",
         concat!(
             r"\b(?:host|hostaddr|user|dbname|port|sslmode)=[^\s\x22'`,()]+[ \t]+",
             r"(?:[a-z_]+=[^\s\x22'`,()]+[ \t]+)*password=([^\s\x22'`,()]{3,128})"
         ),
     ),
-    (Kind::Npm, r"\bnpm_[A-Za-z0-9]{36}\b"),
-    (Kind::PyPi, r"\bpypi-AgE[A-Za-z0-9_-]{50,}"),
+    (Kind::Npm, "npm_", r"\bnpm_[A-Za-z0-9]{36}\b"),
+    (Kind::PyPi, "pypi-age", r"\bpypi-AgE[A-Za-z0-9_-]{50,}"),
     (
         Kind::Jwt,
+        "eyj",
         r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
     ),
     // A header without a body, as in code that looks for keys, is no key: see `is_real`.
     (
         Kind::PrivateKey,
+        "-----begin",
         concat!(
             r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----",
             r#"(?:[A-Za-z0-9+/=:,.'" \t\r\n\\-]){24,}?"#,
@@ -84,6 +134,7 @@ const FORMS: [(Kind, &str); 30] = [
     // One that is cut off: lines of a key as long as there are, however their breaks are written.
     (
         Kind::PrivateKey,
+        "-----begin",
         concat!(
             r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----",
             r"(?:\s{0,4}(?:Proc-Type|DEK-Info|Version|Comment)[^\r\n\\]{0,120})*",
@@ -92,25 +143,29 @@ const FORMS: [(Kind, &str); 30] = [
     ),
     (
         Kind::Address,
+        "://",
         r#"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@"'<>`]{0,64}:([^\s/@"'<>`]{3,128})@[A-Za-z0-9\[]"#,
     ),
     (
         Kind::Authorization,
+        "authorization",
         r"(?i-u:\bauthorization['\x22]?\s{0,4}[:=]\s{0,4}['\x22]?(?:bearer|basic|token)\s{1,4})([A-Za-z0-9._~+/=-]{16,})",
     ),
 ];
 
-static WHICH: LazyLock<RegexSet> = LazyLock::new(|| {
-    RegexSet::new(FORMS.map(|(_, form)| plain(form))).expect("the forms are valid expressions")
+/// The parts of all forms. Most texts hold none of them, and what each form compiles to is megabytes in all: it is made
+/// where a text holds its part.
+static PARTS: LazyLock<Regex> = LazyLock::new(|| {
+    let parts: Vec<String> = FORMS
+        .iter()
+        .flat_map(|(_, parts, _)| parts.split(' '))
+        .map(regex::escape)
+        .collect();
+    Regex::new(&format!("(?i-u:{})", parts.join("|"))).expect("the parts are valid expressions")
 });
 
-static EACH: LazyLock<Vec<(Kind, Regex)>> = LazyLock::new(|| {
-    let compiled = FORMS.map(|(kind, form)| {
-        let form = Regex::new(&plain(form)).expect("the forms are valid expressions");
-        (kind, form)
-    });
-    compiled.into()
-});
+/// Each form, once it was needed.
+static EACH: [OnceLock<Regex>; FORMS.len()] = [const { OnceLock::new() }; FORMS.len()];
 
 /// All forms are ASCII, and so are the edges of the words around them.
 fn plain(form: &str) -> String {
@@ -119,8 +174,16 @@ fn plain(form: &str) -> String {
 
 pub(super) fn find(text: &str) -> Vec<(Range<usize>, Kind)> {
     let mut found = Vec::new();
-    for index in WHICH.matches(text) {
-        let (kind, form) = &EACH[index];
+    if !PARTS.is_match(text) {
+        return found;
+    }
+    let lower = text.to_ascii_lowercase();
+    for ((kind, parts, form), compiled) in FORMS.iter().zip(&EACH) {
+        if !parts.split(' ').any(|part| lower.contains(part)) {
+            continue;
+        }
+        let form = compiled
+            .get_or_init(|| Regex::new(&plain(form)).expect("the forms are valid expressions"));
         for captures in form.captures_iter(text) {
             let Some(secret) = captures.get(1).or_else(|| captures.get(0)) else {
                 continue;
@@ -177,4 +240,32 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         ]
         .iter()
         .any(|word| value.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::{
+        prelude::*,
+        string::string_regex,
+        test_runner::{Config, TestRunner},
+    };
+
+    use super::*;
+
+    /// LOA-SEC-1: whatever looks like a form holds one of its parts, so that it is looked for.
+    #[test]
+    fn what_has_a_form_holds_one_of_its_parts() {
+        let mut runner = TestRunner::new(Config::with_cases(64));
+        for (_, parts, form) in FORMS {
+            let form = form.replace(r"\b", "").replace("(?i-u:", "(?:");
+            let texts = string_regex(&form).expect("texts can be made of it");
+            let holds = |text: String| {
+                let lower = text.to_ascii_lowercase();
+                let is_held = parts.split(' ').any(|part| lower.contains(part));
+                prop_assert!(is_held && PARTS.is_match(&text), "{form}: {text}");
+                Ok(())
+            };
+            runner.run(&texts, holds).unwrap();
+        }
+    }
 }

@@ -17,8 +17,8 @@ use super::{
 /// So many events are read from the log before others have their turn.
 const BATCH: usize = 64;
 
-/// About so many bytes go out at once.
-const CHUNK: usize = 64 * 1024;
+/// About so many bytes go out at once. Who takes nothing keeps as many waiting in this process, beside its queue.
+const CHUNK: usize = 16 * 1024;
 
 /// A subscription; it ends when this is dropped.
 pub(super) struct Feed {

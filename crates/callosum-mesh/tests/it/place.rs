@@ -124,3 +124,25 @@ pub(crate) fn refused(done: Result<Vec<Event>, MeshError>) -> Refusal {
         other => panic!("not refused: {other:?}"),
     }
 }
+
+/// A task as done by whoever says so.
+pub(crate) fn complete(id: &str) -> Order {
+    Order::Complete {
+        task: id.to_owned(),
+        result: Some("done".to_owned()),
+        anyway: false,
+        token: None,
+    }
+}
+
+/// Sends a message of Claude Code's to Codex.
+pub(crate) fn send(mesh: &mut Mesh, id: &str) {
+    let order = Order::Send {
+        id: id.to_owned(),
+        to: "codex".parse().expect("a name"),
+        content: "look".to_owned(),
+        reply_to: None,
+        ttl_seconds: None,
+    };
+    mesh.give(order, &voice("claude")).expect("it is sent");
+}

@@ -1,0 +1,292 @@
+//! Messages: from step to step, to whom they are for, and to nobody.
+
+use std::time::Duration;
+
+use callosum_host::{Clock, Ids};
+use callosum_mesh::{
+    Mesh, Voice,
+    board::{Order, Receipt, Refusal},
+    digest::Beside,
+    event::Draft,
+    journal::Durability,
+};
+use jiff::SignedDuration;
+use serde_json::json;
+
+use crate::place::{Place, claim, refused, send, task, voice};
+
+fn moved(message: &str, receipt: Receipt) -> Order {
+    Order::Move {
+        message: message.to_owned(),
+        receipt,
+        evidence: None,
+    }
+}
+
+fn send_to(to: &str, ttl_seconds: Option<u64>) -> Order {
+    Order::Send {
+        id: "m".to_owned(),
+        to: to.parse().expect("a name"),
+        content: "look".to_owned(),
+        reply_to: None,
+        ttl_seconds,
+    }
+}
+
+/// CALC-PAT-2: what is delivered has evidence, and nothing goes back.
+#[test]
+fn a_message_goes_from_step_to_step() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    send(&mut mesh, "m");
+    send(&mut mesh, "m");
+    assert_eq!(place.told("calc.message").len(), 1, "the same message once");
+    let codex = voice("codex");
+    mesh.give(moved("m", Receipt::Delivered), &codex).unwrap();
+    mesh.give(moved("m", Receipt::Seen), &codex).unwrap();
+    assert_eq!(
+        mesh.give(moved("m", Receipt::Delivered), &codex).unwrap(),
+        []
+    );
+    let foreign = mesh.give(moved("m", Receipt::Acked), &voice("gemini"));
+    assert!(matches!(refused(foreign), Refusal::NotTheirs { .. }));
+    mesh.give(moved("m", Receipt::Acked), &codex).unwrap();
+    let message = mesh.board().unwrap().message("m").unwrap().clone();
+    assert_eq!(message.receipt, Some(Receipt::Acked));
+    send(&mut mesh, "n");
+    mesh.give(moved("n", Receipt::Dead), &voice("callosum"))
+        .unwrap();
+    let retry = |message: &str| Order::Retry {
+        message: message.to_owned(),
+    };
+    mesh.give(retry("n"), &codex).unwrap();
+    assert_eq!(mesh.board().unwrap().message("n").unwrap().receipt, None);
+    assert!(matches!(
+        refused(mesh.give(retry("n"), &codex)),
+        Refusal::NotDead { .. }
+    ));
+}
+
+/// CALC-PAT-2: a message to a name that nobody has is a dead letter at once, and says so; it can be tried again, and
+/// taken back.
+#[test]
+fn a_message_to_nobody_is_a_dead_letter() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    mesh.give(send_to("codxe", None), &voice("claude")).unwrap();
+    let message = mesh.board().unwrap().message("m").unwrap().clone();
+    assert_eq!(message.receipt, Some(Receipt::Dead));
+    let why = message.evidence.unwrap();
+    assert!(why.contains("nobody named codxe"), "{why}");
+    let retry = Order::Retry {
+        message: "m".to_owned(),
+    };
+    mesh.give(retry, &voice("claude")).unwrap();
+    assert_eq!(mesh.board().unwrap().message("m").unwrap().receipt, None);
+    mesh.give(moved("m", Receipt::Dropped), &voice("claude"))
+        .unwrap();
+    let message = mesh.board().unwrap().message("m").unwrap().clone();
+    assert_eq!(message.receipt, Some(Receipt::Dropped));
+    // One that has told of anything is no stranger.
+    mesh.give(task("t", "work"), &voice("reviewer-2")).unwrap();
+    let known = Order::Send {
+        id: "n".to_owned(),
+        to: "reviewer-2".parse().unwrap(),
+        content: "look".to_owned(),
+        reply_to: None,
+        ttl_seconds: None,
+    };
+    mesh.give(known, &voice("claude")).unwrap();
+    assert_eq!(mesh.board().unwrap().message("n").unwrap().receipt, None);
+}
+
+/// CALC-PAT-2: a message that nobody was handed in time is a dead letter, and waits as long again when it is tried again.
+#[test]
+fn a_message_that_waits_too_long_is_a_dead_letter() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let wrong = refused(mesh.give(send_to("codex", Some(0)), &voice("claude")));
+    assert_eq!(wrong, Refusal::NoTtl { seconds: 0 });
+    mesh.give(send_to("codex", Some(60)), &voice("claude"))
+        .unwrap();
+    let board = mesh.board().unwrap();
+    let sent = board.message("m").unwrap();
+    let expires = sent.expires.unwrap();
+    assert!(
+        board
+            .expired(expires - SignedDuration::from_secs(1))
+            .is_empty()
+    );
+    assert_eq!(board.expired(expires).len(), 1);
+    drop(mesh);
+    let late = Clock::fixed(expires, Duration::ZERO);
+    let open = |clock: &Clock| {
+        Mesh::open(&place.disk, clock, &Ids::random(), place.folder(), "mac1").unwrap()
+    };
+    let mut mesh = open(&late);
+    mesh.settle().unwrap();
+    let dead = mesh.board().unwrap().message("m").unwrap().clone();
+    assert_eq!(dead.receipt, Some(Receipt::Dead));
+    let seq = mesh.board().unwrap().seq;
+    mesh.settle().unwrap();
+    assert_eq!(mesh.board().unwrap().seq, seq, "it is told once");
+    let retry = Order::Retry {
+        message: "m".to_owned(),
+    };
+    mesh.give(retry, &voice("claude")).unwrap();
+    let again = mesh.board().unwrap().message("m").unwrap().clone();
+    assert_eq!(again.receipt, None);
+    assert_eq!(again.expires, Some(expires + SignedDuration::from_secs(60)));
+    // Whom it was for may read it though it is dead.
+    let later = Clock::fixed(expires + SignedDuration::from_hours(1), Duration::ZERO);
+    let mut mesh = open(&later);
+    mesh.settle().unwrap();
+    mesh.give(moved("m", Receipt::Acked), &voice("codex"))
+        .unwrap();
+    let read = mesh.board().unwrap().message("m").unwrap().receipt;
+    assert_eq!(read, Some(Receipt::Acked));
+}
+
+/// CALC-PAT-2: a message to one session is handed to that one alone, is a dead letter where that is not at work or has
+/// ended, and can be tried again.
+#[test]
+fn a_message_to_one_session_is_for_that_one_alone() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let session = |id: &str| Voice {
+        session_id: Some(id.to_owned()),
+        ..voice("codex")
+    };
+    let (one, two) = (session("s1"), session("s2"));
+    for voice in [&one, &two] {
+        mesh.begin_session(voice, None).unwrap();
+    }
+    let send = |mesh: &mut Mesh, id: &str, to: &str| {
+        let order = Order::Send {
+            id: id.to_owned(),
+            to: to.parse().expect("somebody"),
+            content: format!("look at {id}"),
+            reply_to: None,
+            ttl_seconds: None,
+        };
+        mesh.give(order, &voice("claude")).unwrap();
+    };
+    let state = |mesh: &mut Mesh, id: &str| {
+        let message = mesh.board().unwrap().message(id).unwrap();
+        (
+            message.receipt,
+            message.evidence.clone().unwrap_or_default(),
+        )
+    };
+    send(&mut mesh, "m1", "codex@s1");
+    // The same again is one, and another under its id is refused.
+    send(&mut mesh, "m1", "codex@s1");
+    let other = Order::Send {
+        id: "m1".to_owned(),
+        to: "codex@s1".parse().unwrap(),
+        content: "look away".to_owned(),
+        reply_to: None,
+        ttl_seconds: None,
+    };
+    let other = refused(mesh.give(other, &voice("claude")));
+    assert!(matches!(other, Refusal::SaysOther { .. }), "{other}");
+    send(&mut mesh, "m2", "codex@s2");
+    send(&mut mesh, "m3", "codex@s3");
+    let (receipt, why) = state(&mut mesh, "m3");
+    assert_eq!(receipt, Some(Receipt::Dead));
+    assert_eq!(why, "no session s3 of codex is at work; there is s2, s1");
+    // Neither another session nor one that nobody knows is handed it.
+    for voice in [&two, &voice("codex")] {
+        let told = mesh.hand_over(voice, "post-tool").unwrap();
+        let told = told.map(|told| told.messages).unwrap_or_default();
+        assert!(!told.contains(&"m1".to_owned()), "{told:?}");
+    }
+    assert_eq!(state(&mut mesh, "m2").0, Some(Receipt::Delivered));
+    let digest = mesh.digest_for(&one, &Beside::default(), 400).unwrap();
+    assert_eq!(digest.messages, ["m1"]);
+    let acked = mesh.give(moved("m1", Receipt::Acked), &two);
+    assert!(matches!(refused(acked), Refusal::NotTheirs { .. }));
+    // It ends before it has seen or heard what was for it alone.
+    send(&mut mesh, "m4", "codex@s2");
+    mesh.end_session(&two, "its client said so").unwrap();
+    for id in ["m2", "m4"] {
+        let (receipt, why) = state(&mut mesh, id);
+        assert_eq!(receipt, Some(Receipt::Dead), "{id}");
+        assert_eq!(why, "the session s2 has ended");
+    }
+    mesh.give(moved("m1", Receipt::Acked), &one).unwrap();
+    // The file shows to whom it is, and somebody may write it so by hand.
+    place.sync();
+    place.edit(|document| {
+        let by_hand = json!({"from": "claude", "to": "codex@s1", "content": "by hand"});
+        document["messages"].as_array_mut().unwrap().push(by_hand);
+    });
+    assert_eq!(place.sync().conflicts, []);
+    let told = place.mesh().hand_over(&one, "post-tool").unwrap().unwrap();
+    assert!(told.text.contains("by hand"), "{}", told.text);
+    let retry = Order::Retry {
+        message: "m4".to_owned(),
+    };
+    mesh.give(retry, &voice("claude")).unwrap();
+    assert_eq!(state(&mut mesh, "m4").0, None);
+}
+
+/// CALC-PAT-2: nothing is called delivered, seen or dead by who was not handed it, and nothing is taken back by a third.
+#[test]
+fn who_has_no_part_in_it_can_neither_answer_nor_take_back() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let (claude, codex, qwen) = (voice("claude"), voice("codex"), voice("qwen"));
+    let answers = [
+        Receipt::Delivered,
+        Receipt::Seen,
+        Receipt::Acked,
+        Receipt::Dead,
+        Receipt::Dropped,
+    ];
+    mesh.give(send_to("codex", None), &claude).unwrap();
+    for receipt in answers {
+        let event = json!({"message": "m", "receipt": receipt, "evidence": "stop"});
+        let draft = Draft::new("calc.message.receipt".parse().unwrap(), qwen.agent.clone())
+            .with_payload(event.as_object().unwrap().clone());
+        let made_up = mesh.publish(draft, Durability::Logged);
+        assert!(
+            matches!(
+                refused(made_up),
+                Refusal::NotTheirs { .. } | Refusal::NotTheirsToTake { .. }
+            ),
+            "{receipt:?}"
+        );
+    }
+    assert_eq!(mesh.board().unwrap().message("m").unwrap().receipt, None);
+    for receipt in [Receipt::Delivered, Receipt::Seen] {
+        refused(mesh.give(moved("m", receipt), &claude));
+        mesh.give(moved("m", receipt), &codex).unwrap();
+    }
+    mesh.give(moved("m", Receipt::Dropped), &claude).unwrap();
+    let cancel = |id: &str| Order::Cancel {
+        task: id.to_owned(),
+        reason: "no need".to_owned(),
+    };
+    for (id, who) in [("a", "claude"), ("b", "codex"), ("c", "person")] {
+        mesh.give(task(id, "work"), &claude).unwrap();
+        mesh.give(claim(id), &codex).unwrap();
+        let not_theirs = refused(mesh.give(cancel(id), &qwen)).to_string();
+        assert_eq!(
+            not_theirs,
+            format!("task `{id}` is not qwen-code's to take back, but claude-code's or codex's")
+        );
+        mesh.give(cancel(id), &voice(who)).unwrap();
+    }
+    let share = Order::Share {
+        id: "d".to_owned(),
+        content: "found".to_owned(),
+    };
+    mesh.give(share, &claude).unwrap();
+    let forget = Order::Forget {
+        discovery: "d".to_owned(),
+    };
+    refused(mesh.give(forget.clone(), &qwen));
+    mesh.give(forget, &claude).unwrap();
+    assert!(mesh.board().unwrap().discoveries.is_empty());
+}

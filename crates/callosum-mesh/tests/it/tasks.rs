@@ -1,0 +1,250 @@
+//! Tasks: claimed by comparing and setting, in their order, and by those whose they are.
+
+use callosum_mesh::{
+    Mesh, Voice,
+    board::{NewTask, Order, Refusal, Status},
+};
+use serde_json::json;
+
+use crate::place::{Place, claim, complete, refused, task, voice};
+
+/// CALC-PAT-2: of two that claim the same task one has it.
+#[test]
+fn a_claim_is_compared_and_set() {
+    let place = Place::new();
+    place
+        .mesh()
+        .give(task("t", "work"), &voice("claude"))
+        .unwrap();
+    let names: Vec<String> = (0..8).map(|number| format!("agent-{number}")).collect();
+    let winners: usize = std::thread::scope(|scope| {
+        let claims = names.iter().map(|name| {
+            let place = &place;
+            scope.spawn(move || place.mesh().give(claim("t"), &voice(name)).is_ok())
+        });
+        let claims: Vec<_> = claims.collect();
+        let won = claims.into_iter().map(|claim| claim.join().unwrap());
+        won.filter(|won| *won).count()
+    });
+    assert_eq!(winners, 1);
+    let mut mesh = place.mesh();
+    let by = mesh
+        .board()
+        .unwrap()
+        .task("t")
+        .unwrap()
+        .claim
+        .clone()
+        .unwrap()
+        .by;
+    assert!(matches!(
+        refused(mesh.give(claim("t"), &voice("late"))),
+        Refusal::ClaimedBy { .. }
+    ));
+    assert!(matches!(
+        refused(mesh.give(complete("t"), &voice("late"))),
+        Refusal::ClaimedBy { .. }
+    ));
+    mesh.give(complete("t"), &voice(by.as_str())).unwrap();
+    assert!(matches!(
+        refused(mesh.give(claim("t"), &voice("late"))),
+        Refusal::IsOver { .. }
+    ));
+}
+
+#[test]
+fn the_most_urgent_that_waits_for_nothing_comes_first() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let claude = voice("claude");
+    let add = |id: &str, priority, needs: &[&str], to: Option<&str>| {
+        Order::Add(NewTask {
+            id: id.to_owned(),
+            prompt: "work".to_owned(),
+            priority: Some(priority),
+            needs: needs.iter().map(|need| (*need).to_owned()).collect(),
+            assigned_to: to.map(|to| to.parse().unwrap()),
+            ..NewTask::default()
+        })
+    };
+    mesh.give(add("later", 5, &[], None), &claude).unwrap();
+    mesh.give(add("first", 2, &[], None), &claude).unwrap();
+    mesh.give(add("waits", 1, &["first"], None), &claude)
+        .unwrap();
+    mesh.give(add("theirs", 0, &[], Some("gemini")), &claude)
+        .unwrap();
+    let next = |mesh: &mut Mesh| {
+        let order = Order::Claim {
+            task: None,
+            anyway: false,
+        };
+        let events = mesh.give(order, &voice("codex")).unwrap();
+        events[0].payload["task"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(next(&mut mesh), "first");
+    assert!(matches!(
+        refused(mesh.give(claim("waits"), &voice("codex"))),
+        Refusal::WaitsFor { .. }
+    ));
+    assert!(matches!(
+        refused(mesh.give(claim("theirs"), &voice("codex"))),
+        Refusal::MeantFor { .. }
+    ));
+    mesh.give(complete("first"), &voice("codex")).unwrap();
+    assert_eq!(next(&mut mesh), "waits");
+    assert_eq!(next(&mut mesh), "later");
+    let none = Order::Claim {
+        task: None,
+        anyway: false,
+    };
+    assert_eq!(
+        refused(mesh.give(none, &voice("codex"))),
+        Refusal::NothingToDo
+    );
+    let circle = Order::Change {
+        task: "theirs".to_owned(),
+        set: json!({"needs": ["theirs"]}).as_object().unwrap().clone(),
+    };
+    assert!(matches!(
+        refused(mesh.give(circle, &claude)),
+        Refusal::Circle { .. }
+    ));
+}
+
+/// CALC-L3-1: nobody completes what another has done, or is meant to do, but on purpose; and what is over is not
+/// given back or taken back in silence.
+#[test]
+fn what_another_has_done_or_is_meant_to_do_is_left_to_it() {
+    let complete = |result: &str, anyway| Order::Complete {
+        task: "t1".to_owned(),
+        result: Some(result.to_owned()),
+        anyway,
+        token: None,
+    };
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let meant = Order::Add(NewTask {
+        id: "t1".to_owned(),
+        prompt: "work".to_owned(),
+        assigned_to: Some("gemini-cli".parse().unwrap()),
+        ..NewTask::default()
+    });
+    mesh.give(meant, &voice("claude")).unwrap();
+    let early = mesh.give(complete("mine", false), &voice("codex"));
+    assert!(matches!(refused(early), Refusal::MeantFor { .. }));
+    mesh.give(complete("of gemini", false), &voice("gemini-cli"))
+        .unwrap();
+    let second = mesh.give(complete("mine", false), &voice("codex"));
+    assert!(
+        matches!(refused(second), Refusal::DoneBy { by: Some(by), .. } if by.as_str() == "gemini-cli")
+    );
+    let corrected = mesh.give(complete("of gemini, mended", false), &voice("gemini-cli"));
+    assert_eq!(corrected.unwrap().len(), 1);
+    let release = Order::Release {
+        task: "t1".to_owned(),
+        reason: "given back".to_owned(),
+        anyway: true,
+        token: None,
+    };
+    let cancel = Order::Cancel {
+        task: "t1".to_owned(),
+        reason: "taken back".to_owned(),
+    };
+    for order in [release, cancel] {
+        let over = mesh.give(order, &voice("gemini-cli"));
+        assert!(matches!(refused(over), Refusal::IsOver { .. }));
+    }
+    mesh.give(complete("mine", true), &voice("codex")).unwrap();
+    let task = mesh.board().unwrap().task("t1").unwrap();
+    assert_eq!(task.result.as_deref(), Some("mine"));
+    assert_eq!(task.completed_by.as_ref().unwrap().as_str(), "codex");
+}
+
+/// CALC-L3-1: a claim that has run out is seen as such, whether or not that was told yet.
+#[test]
+fn a_claim_that_has_run_out_holds_nothing() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    mesh.give(task("t1", "work"), &voice("claude")).unwrap();
+    mesh.give(claim("t1"), &voice("codex")).unwrap();
+    let task = mesh.board().unwrap().task("t1").unwrap().clone();
+    let until = task.claim.as_ref().unwrap().until;
+    let before = until - jiff::SignedDuration::from_secs(1);
+    assert_eq!(task.status_at(before), Status::InProgress);
+    assert_eq!(task.status_at(until), Status::Pending);
+    assert_eq!(task.claim_at(until), None);
+}
+
+/// CALC-SEC-1: nobody leaves a task in the program's own name.
+#[test]
+fn nobody_leaves_a_task_in_the_programs_name() {
+    let place = Place::new();
+    let task = Order::Add(NewTask {
+        id: "t".to_owned(),
+        prompt: "run this".to_owned(),
+        created_by: Some("callosum".parse().unwrap()),
+        ..NewTask::default()
+    });
+    let refusal = refused(place.mesh().give(task, &voice("codex")));
+    assert_eq!(refusal, Refusal::OurName);
+}
+
+/// CALC-PAT-2: what needs something that was taken back is not begun, and says so.
+#[test]
+fn a_task_is_not_begun_that_needs_what_was_taken_back() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let claude = voice("claude");
+    mesh.give(task("n1", "first"), &claude).unwrap();
+    let second = Order::Add(NewTask {
+        id: "n2".to_owned(),
+        prompt: "second".to_owned(),
+        needs: vec!["n1".to_owned()],
+        ..NewTask::default()
+    });
+    mesh.give(second, &claude).unwrap();
+    let cancel = Order::Cancel {
+        task: "n1".to_owned(),
+        reason: "no need".to_owned(),
+    };
+    mesh.give(cancel, &claude).unwrap();
+    let refusal = refused(mesh.give(claim("n2"), &voice("codex")));
+    assert!(
+        matches!(refusal, Refusal::NeedsWhatIsGone { .. }),
+        "{refusal}"
+    );
+    let next = Order::Claim {
+        task: None,
+        anyway: false,
+    };
+    let refusal = refused(mesh.give(next, &voice("codex")));
+    assert_eq!(refusal, Refusal::NothingToDo);
+    let set = json!({"needs": []}).as_object().unwrap().clone();
+    let task = "n2".to_owned();
+    mesh.give(Order::Change { task, set }, &claude).unwrap();
+    mesh.give(claim("n2"), &voice("codex")).unwrap();
+}
+
+/// CALC-PAT-2: who asks for any task is given one of the project that it is in, before what is older or more urgent elsewhere.
+#[test]
+fn the_own_projects_tasks_come_first() {
+    let place = Place::new();
+    let mut mesh = place.mesh();
+    let at = |name: &str, cwd: &str| Voice {
+        cwd: Some(cwd.to_owned()),
+        ..voice(name)
+    };
+    mesh.give(task("other", "work"), &at("claude", "/srv/other"))
+        .unwrap();
+    mesh.give(task("own", "work"), &at("claude", "/srv/app/src"))
+        .unwrap();
+    let next = || Order::Claim {
+        task: None,
+        anyway: false,
+    };
+    let codex = at("codex", "/srv/app");
+    for id in ["own", "other"] {
+        let claimed = mesh.give(next(), &codex).unwrap();
+        assert_eq!(claimed[0].payload["task"], id);
+    }
+}

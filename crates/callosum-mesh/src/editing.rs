@@ -8,8 +8,10 @@ use crate::{
     board::{LEASE, Lease, Order, Session},
     digest::quoted,
     journal::Durability,
-    mesh::{Mesh, MeshError, Orders, Voice, us},
+    mesh::{Mesh, MeshError, us},
+    orders::Orders,
     sessions::ended,
+    voice::Voice,
 };
 
 /// What is said to have been done to a file that somebody holds.

@@ -11,8 +11,10 @@ use crate::{
     board::{Board, Deed, Order},
     event::{Draft, Event, Fault, Faults},
     journal::{Journal, Key, reused},
-    mesh::{Decided, MeshError, Orders, Undecided, Voice},
+    mesh::{Decided, MeshError, Undecided},
+    orders::Orders,
     topic::Topic,
+    voice::Voice,
 };
 
 /// Beginnings of the topics that change the board, or nothing at all.

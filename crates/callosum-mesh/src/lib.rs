@@ -21,17 +21,20 @@ mod leased_path;
 mod mesh;
 mod moment;
 mod news;
+mod orders;
 pub mod route;
 mod sessions;
 mod strict;
 pub mod throttle;
 mod told;
 pub mod topic;
+mod voice;
 
 pub use crate::{
     digest::quoted,
     editing::warning,
     incoming::is_about_board,
     leased_path::leased_path,
-    mesh::{Decided, Mesh, MeshError, Undecided, Voice},
+    mesh::{Decided, Mesh, MeshError, Undecided},
+    voice::Voice,
 };

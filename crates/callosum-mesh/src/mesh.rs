@@ -8,17 +8,17 @@ use std::{
 use callosum_host::{Clock, Disk, DiskError, Ids, LockError, OpenHow};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::{
     agent::{AgentName, US},
-    board::{Board, Deed, Lease, Order, Refusal, Session},
+    board::{Board, Deed, Order, Refusal},
     event::{Draft, Event, Faults},
     incoming::is_about_board,
-    journal::{Cursor, Durability, Journal, JournalError, Notice, Turn},
-    leased_path::with_leased_path,
-    route::{CATEGORY, Matrix},
+    journal::{Cursor, Durability, Journal, JournalError, Notice, Reader},
+    orders::Orders,
+    route::Matrix,
     sessions::ended,
+    voice::Voice,
 };
 
 /// The file that remembers the board, so that the log need not be read from its beginning.
@@ -33,41 +33,6 @@ const REMEMBER_AFTER: u64 = 256;
 
 /// Events that are read at once.
 const BATCH: usize = 1024;
-
-/// Who speaks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Voice {
-    /// The agent.
-    pub agent: AgentName,
-    /// Its own session.
-    pub session_id: Option<String>,
-    /// The terminal that it is in.
-    pub pane_id: Option<String>,
-    /// The folder that it is in.
-    pub cwd: Option<String>,
-}
-
-impl Voice {
-    /// An agent of which nothing else is known.
-    pub fn of(agent: AgentName) -> Self {
-        Self {
-            agent,
-            session_id: None,
-            pane_id: None,
-            cwd: None,
-        }
-    }
-
-    /// Who says what an event says.
-    pub(crate) fn who_says(draft: &Draft) -> Self {
-        Self {
-            agent: draft.source.clone(),
-            session_id: draft.session_id.clone(),
-            pane_id: draft.pane_id.clone(),
-            cwd: draft.cwd.clone(),
-        }
-    }
-}
 
 /// The log of a machine and the board that follows from it.
 #[derive(Debug)]
@@ -352,118 +317,8 @@ impl Mesh {
     }
 }
 
-/// A turn in which orders are decided, each on the board that the last has left.
-pub(crate) struct Orders<'b, 'j> {
-    pub(crate) board: &'b mut Board,
-    pub(crate) turn: Turn<'j>,
-    pub(crate) matrix: &'b Matrix,
-}
-
-impl Orders<'_, '_> {
-    fn catch_up(&mut self) -> Result<(), MeshError> {
-        let mut reader = self.turn.read_after(&Cursor {
-            origin: Some(self.turn.origin().to_owned()),
-            seq: self.board.seq,
-        });
-        catch_up(self.board, &mut reader)
-    }
-
-    pub(crate) fn board(&self) -> &Board {
-        self.board
-    }
-
-    pub(crate) fn now(&self) -> Timestamp {
-        self.turn.now()
-    }
-
-    pub(crate) fn give(
-        &mut self,
-        order: Order,
-        voice: &Voice,
-        at: Option<Timestamp>,
-    ) -> Result<Vec<Event>, MeshError> {
-        let order = self.completed(order)?;
-        let lost = self.taken_away(&order, voice);
-        let deeds = self.board.decide(order, voice, self.turn.now())?;
-        let mut events = Vec::new();
-        for deed in deeds {
-            events.extend(self.append(&deed, voice, at)?);
-        }
-        if let Some((what, lease)) = lost {
-            self.tell_holder(what, &lease, &voice.agent)?;
-        }
-        Ok(events)
-    }
-
-    /// The lease that an order takes away from whoever holds it, and what is done to it.
-    fn taken_away(&self, order: &Order, voice: &Voice) -> Option<(&'static str, Lease)> {
-        let (what, path) = match order {
-            Order::Lease {
-                path, anyway: true, ..
-            } => ("took", path),
-            Order::Unlease {
-                path, anyway: true, ..
-            } => ("ended", path),
-            _ => return None,
-        };
-        let session = voice.session_id.as_deref();
-        let held = self
-            .board
-            .holder(path, &voice.agent, session, self.turn.now());
-        held.cloned().map(|lease| (what, lease))
-    }
-
-    /// An order with what follows from where it is given: a leased file by its one path, and a task of a category for the
-    /// agent that does those, where its author names nobody.
-    pub(crate) fn completed(&self, order: Order) -> Result<Order, Refusal> {
-        let order = with_leased_path(order, self.turn.journal().disk())?;
-        let Order::Add(mut task) = order else {
-            return Ok(order);
-        };
-        if task.assigned_to.is_none() {
-            let category = task.other.get(CATEGORY).and_then(Value::as_str);
-            let route = category.and_then(|category| self.matrix.route(category));
-            task.assigned_to = route.map(|route| route.primary.clone());
-        }
-        Ok(Order::Add(task))
-    }
-
-    /// Tells of the sessions whose processes have ended, and gives back what they left.
-    fn end_sessions(&mut self, machine: &str) -> Result<(), MeshError> {
-        let ended: Vec<Session> = ended(self.board, machine).cloned().collect();
-        for session in ended {
-            self.end_session(&session, "its process has ended")?;
-        }
-        Ok(())
-    }
-
-    pub(crate) fn append(
-        &mut self,
-        deed: &Deed,
-        voice: &Voice,
-        at: Option<Timestamp>,
-    ) -> Result<Vec<Event>, MeshError> {
-        let draft = Draft {
-            timestamp: at,
-            session_id: voice.session_id.clone(),
-            pane_id: voice.pane_id.clone(),
-            cwd: voice.cwd.clone(),
-            ..deed.draft(&voice.agent)
-        };
-        self.tell(draft)
-    }
-
-    /// Appends an event that changes nothing on the board, or one of which that was decided.
-    pub(crate) fn tell(&mut self, draft: Draft) -> Result<Vec<Event>, MeshError> {
-        let events = self.turn.append(vec![draft])?;
-        for event in &events {
-            self.board.apply(event);
-        }
-        Ok(events)
-    }
-}
-
-fn catch_up(board: &mut Board, reader: &mut crate::journal::Reader) -> Result<(), MeshError> {
+/// Applies what a reader has left to the board.
+pub(crate) fn catch_up(board: &mut Board, reader: &mut Reader) -> Result<(), MeshError> {
     loop {
         let batch = reader.next_batch(BATCH)?;
         if batch

@@ -17,7 +17,8 @@ use crate::{
     digest::{Note, quoted, ready_at},
     event::Event,
     journal::Cursor,
-    mesh::{Mesh, MeshError, Voice},
+    mesh::{Mesh, MeshError},
+    voice::Voice,
 };
 
 /// The folder with a file for each agent and each of its sessions.

@@ -7,7 +7,9 @@ use crate::{
     board::{BEGINS, Board, CLAIM, Claim, ENDS, Order, PROCESS, Process, Session, Status},
     event::Draft,
     journal::Durability,
-    mesh::{Mesh, MeshError, Orders, Voice, us},
+    mesh::{Mesh, MeshError, us},
+    orders::Orders,
+    voice::Voice,
 };
 
 impl Mesh {

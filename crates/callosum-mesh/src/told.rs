@@ -15,9 +15,10 @@ use crate::{
     digest::{Beside, Digest, Known, Note, Source, digest},
     event::Event,
     journal::Cursor,
-    mesh::{Mesh, MeshError, Voice},
+    mesh::{Mesh, MeshError},
     news::{News, NewsFile, NewsItem, asked_of},
     route::Matrix,
+    voice::Voice,
 };
 
 /// The folder with a file for each agent.

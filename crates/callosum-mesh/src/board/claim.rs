@@ -4,7 +4,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Board, Deed, MESSAGE_TTL, Receipt, Refusal, Session, Status, Task, order::takes_back};
-use crate::{agent::AgentName, digest::is_near, mesh::Voice};
+use crate::{agent::AgentName, digest::is_near, voice::Voice};
 
 /// How long a claim holds that is not claimed anew.
 pub const CLAIM: SignedDuration = SignedDuration::from_mins(30);

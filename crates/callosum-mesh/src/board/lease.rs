@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::{Board, Refusal};
-use crate::{agent::AgentName, mesh::Voice};
+use crate::{agent::AgentName, voice::Voice};
 
 /// How long a lease holds that is not taken anew.
 pub const LEASE: SignedDuration = SignedDuration::from_mins(10);

@@ -10,7 +10,7 @@ use super::{
     Board, Deed, LEASE, Receipt, Refusal, Task,
     claim::{Holding, same},
 };
-use crate::{addressee::Addressee, agent::AgentName, mesh::Voice};
+use crate::{addressee::Addressee, agent::AgentName, voice::Voice};
 
 /// How long a message waits to be handed over that does not say how long.
 pub const MESSAGE_TTL: SignedDuration = SignedDuration::from_hours(7 * 24);

@@ -16,7 +16,8 @@ use super::{
 };
 use crate::{
     agent::AgentName,
-    mesh::{Mesh, MeshError, Orders},
+    mesh::{Mesh, MeshError},
+    orders::Orders,
 };
 
 /// The file, in the mesh's folder (Seed CALC §4, layer 3).

@@ -18,7 +18,9 @@ use crate::{
     board::{Order, Refusal},
     event::Draft,
     journal::JournalError,
-    mesh::{MeshError, Orders, Voice, us},
+    mesh::{MeshError, us},
+    orders::Orders,
+    voice::Voice,
 };
 
 /// So many conflicts of one file are told one by one; of the rest it is told how many there are.

@@ -209,7 +209,10 @@ fn a_failure_has_the_words_and_the_hint_of_the_command_line() {
     let wanted = "`section` is not known (allowed: query, paths, limit, full, budget)";
     assert!(said.contains(wanted), "{said}");
     let said = server.refused("find", &json!({}));
-    assert!(said.contains("`query` is missing (allowed: a text)"), "{said}");
+    assert!(
+        said.contains("`query` is missing (allowed: a text)"),
+        "{said}"
+    );
     let said = server.refused("delegate", &json!({"prompt": "x", "executor": "nobody"}));
     let shell = env
         .run(["delegate", "x", "--executor", "nobody"])

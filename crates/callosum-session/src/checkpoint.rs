@@ -103,6 +103,16 @@ impl Checked {
     }
 }
 
+/// What is looked at.
+pub(crate) struct Asked<'a> {
+    /// Whose claims.
+    pub(crate) whose: Whose,
+    /// The bead; the current one where none is named.
+    pub(crate) bead: Option<&'a BeadId>,
+    /// When.
+    pub(crate) ts: &'a str,
+}
+
 impl Held<'_> {
     /// Goes through the seven steps and records the check. Identifiers of what was cited are put into
     /// the notes.
@@ -114,7 +124,12 @@ impl Held<'_> {
     ) -> Result<Checked, SessionError> {
         let session = &self.session;
         let ts = second(session.clock.now());
-        let (checked, identifiers) = self.look(config, threshold, whose, &ts)?;
+        let asked = Asked {
+            whose,
+            bead: None,
+            ts: &ts,
+        };
+        let (checked, identifiers) = self.look(config, threshold, &asked)?;
         let mut record = checked
             .grounding
             .record(&ts, session.agent.as_str(), threshold);
@@ -137,15 +152,15 @@ impl Held<'_> {
         &self,
         config: &Config,
         threshold: &Threshold,
-        whose: Whose,
-        ts: &str,
+        asked: &Asked<'_>,
     ) -> Result<(Checked, Vec<NoteChange>), SessionError> {
         let session = &self.session;
-        let read = session.since_handoff(whose)?;
+        let read = session.since_handoff(asked.whose)?;
         let tree = Tree::new(session.disk, &session.zones.tree);
         let grounding = Grounding::of(&read, &tree);
         let notes = session.notes()?.unwrap_or_else(|| Notes::read(Vec::new()));
-        let id = notes.active().bead.as_deref().and_then(BeadId::new);
+        let current = || notes.active().bead.as_deref().and_then(BeadId::new);
+        let id = asked.bead.cloned().or_else(current);
         let bead = match id.as_ref().map(|id| session.bead(id)) {
             Some(Ok(sheet)) => Some(Bead::of(sheet.members())),
             Some(Err(SessionError::Zone(error))) => return Err(error.into()),
@@ -166,7 +181,7 @@ impl Held<'_> {
                 .filter(|fork| fork.loses == loses && fork.wins != Source::Code);
             lost.map(|fork| fork.what.clone()).collect()
         };
-        let (decay, identifiers) = decay(&grounding, &notes, &tree, ts);
+        let (decay, identifiers) = decay(&grounding, &notes, &tree, asked.ts);
         let mut in_notes = lost(Source::Notes);
         let (of_bead, of_notes): (Vec<String>, Vec<String>) = lost(Source::Trajectory)
             .into_iter()

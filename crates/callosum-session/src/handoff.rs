@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     bead::{Bead, BeadId},
-    checkpoint::Checked,
+    checkpoint::{Asked, Checked},
     config::Config,
     grounding::Threshold,
     notes::Notes,
@@ -24,6 +24,8 @@ use crate::{
 pub struct NewHandoff {
     /// The agent that is to go on.
     pub to: Option<Agent>,
+    /// The bead that gets it; the current one where none is named.
+    pub bead: Option<BeadId>,
     /// The root of another repository, whose next session is to go on.
     pub repository: Option<String>,
     /// What was being thought about.
@@ -76,7 +78,15 @@ impl Held<'_> {
         let session = &self.session;
         let now = session.clock.now();
         let ts = second(now);
-        let (checked, _) = self.look(config, &Threshold::default(), new.whose, &ts)?;
+        if let Some(id) = &new.bead {
+            session.bead(id)?;
+        }
+        let asked = Asked {
+            whose: new.whose,
+            bead: new.bead.as_ref(),
+            ts: &ts,
+        };
+        let (checked, _) = self.look(config, &Threshold::default(), &asked)?;
         if !checked.permits() && !new.is_forced {
             return Err(HandoffError::Blocked(Box::new(checked)));
         }
@@ -84,7 +94,8 @@ impl Held<'_> {
         let notes = session.notes()?;
         let mut redaction = Redaction::default();
         let active = notes.as_ref().map(Notes::active).unwrap_or_default();
-        let bead = active.bead.as_deref().and_then(BeadId::new);
+        let current = || active.bead.as_deref().and_then(BeadId::new);
+        let bead = new.bead.clone().or_else(current);
         let known = match bead.as_ref().map(|id| session.bead(id)) {
             Some(Ok(sheet)) => Some(Bead::of(sheet.members())),
             Some(Err(error @ SessionError::Zone(_))) => return Err(error.into()),

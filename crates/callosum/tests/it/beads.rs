@@ -2,7 +2,7 @@
 
 use callosum_testkit::TestEnv;
 
-use crate::session::project;
+use crate::session::{project, trajectory};
 
 /// LOA-BEAD-1: beads are made, ordered, waited for and closed, and a broken one is named.
 #[test]
@@ -68,6 +68,68 @@ fn with_bd(env: &TestEnv, prints: &str) {
     std::fs::set_permissions(&program, mode).unwrap();
 }
 
+/// The same `bd`, which knows another one as well.
+fn knows(env: &TestEnv, id: &str, shown: &str) {
+    let program = env.programs().join("bd");
+    let script = std::fs::read_to_string(&program).unwrap();
+    let line = format!("\"show {id}\") printf '%s' '{shown}' ;;\n\"show bd-1\")");
+    std::fs::write(&program, script.replace("\"show bd-1\")", &line)).unwrap();
+}
+
+/// LOA-BEAD-1: a hand-off by way of a bead is one of the session, in that bead, and only where the
+/// checkpoint permits it.
+#[test]
+fn a_bead_is_handed_off_where_the_checkpoint_permits_it() {
+    let env = project();
+    for id in ["bd-1", "bd-2"] {
+        env.run(["bead", "create", "Work", "--id", id]).success();
+    }
+    env.run(["bead", "update", "bd-1", "--current"]).success();
+    let hand_off = || {
+        env.run([
+            "bead",
+            "update",
+            "bd-2",
+            "--decision",
+            "Stop here",
+            "--handoff",
+            "the pool is too small",
+        ])
+    };
+    let blocked = hand_off().ended_with(1);
+    assert!(
+        blocked.stderr.contains("nothing was handed off"),
+        "{}",
+        blocked.stderr
+    );
+    assert!(!env.read(".beads/bd-2.yaml").contains("handoffs:\n  -"));
+    env.write(".loa.config.yaml", "grounding_enforcement: warn\n");
+    env.run([
+        "bead",
+        "update",
+        "bd-2",
+        "--handoff",
+        "the pool is too small",
+    ])
+    .success();
+    let bead = env.run(["bead", "show", "bd-2", "--json"]).success().json();
+    assert_eq!(bead["handoffs"].as_array().unwrap().len(), 1);
+    assert_eq!(bead["decisions"].as_array().unwrap().len(), 1);
+    let other = env.run(["bead", "show", "bd-1", "--json"]).success().json();
+    assert_eq!(other["handoffs"].as_array().unwrap().len(), 0);
+    let trajectory = env.read(trajectory());
+    let record = trajectory.lines().last().unwrap();
+    for said in [
+        "\"phase\":\"session_handoff\"",
+        "\"bead_id\":\"bd-2\"",
+        "the pool is too small",
+    ] {
+        assert!(record.contains(said), "{record}");
+    }
+    env.run(["bead", "update", "bd-9", "--handoff", "x"])
+        .ended_with(1);
+}
+
 /// LOA-BEAD-1, LOA-TRUTH-1: where `bd` is used, it is asked, told, and believed in what it owns.
 #[test]
 fn bd_is_asked_told_and_believed_where_it_is_used() {
@@ -114,10 +176,46 @@ fn bd_is_asked_told_and_believed_where_it_is_used() {
     let fork = "bd is believed, not bead: bd-1 is closed";
     assert!(status.stdout.contains(fork), "{}", status.stdout);
 
+    // One that it alone has is shown, and has a file of ours as soon as something is written into it.
+    let of_7 = r#"[{"id":"bd-7","title":"Its \"own\"","status":"in_progress","priority":0}]"#;
+    knows(&env, "bd-7", of_7);
+    let shown = env.run(["bead", "show", "bd-7"]).success().stdout;
+    let said = "\nid: bd-7\ntitle: \"Its \\\"own\\\"\"\nstatus: \"in_progress\"\npriority: 0\n";
+    assert!(shown.ends_with(said), "{shown}");
+    assert_eq!(
+        env.run(["bead", "show", "bd-7", "--json"]).success().json()["priority"],
+        0
+    );
+    env.run(["bead", "show", "bd-8"]).ended_with(1);
+    let made = env
+        .run(["bead", "update", "bd-7", "--current", "--next", "look"])
+        .success();
+    assert_eq!(made.stdout, "bd-7 P0 in_progress Its \"own\"\n");
+    assert!(
+        made.stderr
+            .contains("made .beads/bd-7.yaml of what `bd` says"),
+        "{}",
+        made.stderr
+    );
+    std::fs::remove_file(env.project().join(".beads/bd-7.yaml")).unwrap();
+    env.run([
+        "session",
+        "decide",
+        "Look first",
+        "--bead",
+        "bd-7",
+        "--from-user",
+    ])
+    .success();
+    assert!(env.read(".beads/bd-7.yaml").contains("Look first"));
+    env.run(["bead", "update", "bd-8", "--next", "x"])
+        .ended_with(1);
+
     // Whatever it prints, ours is listed, and that is said.
     with_bd(&env, "no tasks");
     let ready = env.run(["bead", "ready"]).success();
-    assert_eq!(ready.stdout, "bd-1 P1 open Pool\n");
+    let ours = "bd-7 P0 in_progress Its \"own\"\nbd-1 P1 open Pool\n";
+    assert_eq!(ready.stdout, ours);
     assert!(
         ready.stderr.contains("in a form that is known"),
         "{}",

@@ -1,7 +1,7 @@
 //! `callosum bead create`, `update` and `close`.
 
 use callosum_session::{
-    NewDecision, Redaction,
+    Config, NewDecision, NewHandoff, Redaction,
     bead::{BeadId, BeadUpdate, LAST_PRIORITY, NewBead, STATUSES},
 };
 use clap::{
@@ -13,7 +13,10 @@ use super::{mirror, nobody, show::BeadOutput, unchanged, uncreated};
 use crate::{
     cli::{
         context::Context,
-        session::{bead_id, explain, session, tell_mended, tell_redacted, undecided, zones},
+        session::{
+            bead_id, explain, not_handed, session, tell_bd, tell_bd_decided, tell_faults,
+            tell_mended, tell_redacted, undecided, zones,
+        },
     },
     ui::CommandError,
 };
@@ -79,6 +82,10 @@ pub(crate) struct UpdateArgs {
     /// A decision, which goes to NOTES.md and the trajectory as well
     #[arg(long, value_name = "WORDS")]
     decision: Option<String>,
+    /// End the session with a hand-off in this bead, with what was being thought about, as `callosum session
+    /// handoff` does in the current one
+    #[arg(long, value_name = "WORDS")]
+    handoff: Option<String>,
     /// Make it the current bead of NOTES.md
     #[arg(long)]
     current: bool,
@@ -144,7 +151,11 @@ pub(super) fn update(context: &Context, args: &UpdateArgs) -> Result<(), Command
         needs_no_more: ids(&args.needs_no_more)?,
         is_current: args.current,
     };
-    changed(context, &args.id, &update, args.decision.as_deref())
+    let said = Said {
+        decision: args.decision.as_deref(),
+        handoff: args.handoff.as_deref(),
+    };
+    changed(context, &args.id, &update, &said)
 }
 
 pub(super) fn close(context: &Context, args: &CloseArgs) -> Result<(), CommandError> {
@@ -152,14 +163,21 @@ pub(super) fn close(context: &Context, args: &CloseArgs) -> Result<(), CommandEr
         status: Some("closed".to_owned()),
         ..BeadUpdate::default()
     };
-    changed(context, &args.id, &update, None)
+    changed(context, &args.id, &update, &Said::default())
+}
+
+/// What goes to the notes and the trajectory as well.
+#[derive(Default)]
+struct Said<'a> {
+    decision: Option<&'a str>,
+    handoff: Option<&'a str>,
 }
 
 fn changed(
     context: &Context,
     id: &str,
     update: &BeadUpdate,
-    decision: Option<&str>,
+    said: &Said<'_>,
 ) -> Result<(), CommandError> {
     let id = bead_id(id)?;
     let mut redaction = Redaction::default();
@@ -168,20 +186,47 @@ fn changed(
     let session = session(context, &zones, nobody());
     let held = session.hold().map_err(|error| explain(&error))?;
     tell_mended(context, &held);
-    if let Some(decision) = decision {
+    mirror::adopt(context, &held, &id)?;
+    let mut decided = None;
+    if let Some(decision) = said.decision {
         let new = NewDecision {
             decision: decision.to_owned(),
             bead: Some(id.clone()),
             ..NewDecision::default()
         };
-        let decided = held.decide(&new).map_err(|error| undecided(&error))?;
-        redaction.kinds.extend(decided.redacted);
+        let made = held.decide(&new).map_err(|error| undecided(&error))?;
+        redaction.kinds.extend(made.redacted.clone());
+        decided = Some(made);
     }
     held.update_bead(&id, &update)
         .map_err(|error| unchanged(&error))?;
+    let handed = match said.handoff {
+        Some(reasoning) => {
+            let config = Config::load(&session).map_err(|error| explain(&error))?;
+            tell_faults(context, &config);
+            let new = NewHandoff {
+                bead: Some(id.clone()),
+                reasoning: Some(reasoning.to_owned()),
+                ..NewHandoff::default()
+            };
+            Some(held.hand_off(&new, &config))
+        }
+        None => None,
+    };
     drop(held);
+    if let Some(Ok(handed)) = &handed {
+        redaction.kinds.extend(handed.redacted.clone());
+    }
     tell_redacted(context, &redaction.kinds);
     mirror::change(context, &id, &update);
+    if let Some(decided) = &decided {
+        tell_bd_decided(context, decided);
+    }
+    match handed {
+        Some(Ok(handed)) => tell_bd(context, &handed),
+        Some(Err(error)) => return Err(not_handed(context, &error)),
+        None => {}
+    }
     let sheet = session.bead(&id).map_err(|error| explain(&error))?;
     let output = BeadOutput::of(&sheet);
     if context.ui.json {

@@ -4,12 +4,18 @@
 
 use std::collections::HashMap;
 
-use callosum_session::bead::{Bead, BeadId, BeadUpdate, is_closed};
+use callosum_session::{
+    Held, SessionError,
+    bead::{Bead, BeadId, BeadUpdate, NewBead, STATUSES, is_closed},
+};
 
-use super::diff::ForkOutput;
+use super::{diff::ForkOutput, nobody, unchanged, uncreated};
 use crate::{
     bd::{Bd, BdError, Issue},
-    cli::context::Context,
+    cli::{
+        context::Context,
+        session::{session, zones},
+    },
     ui::{CommandError, Exit},
 };
 
@@ -73,6 +79,50 @@ pub(in crate::cli) fn forks_of(
         Some(differing(&id, bead, ready.get(id.as_str())?))
     };
     beads.iter().filter_map(of_one).flatten().collect()
+}
+
+/// A bead that `bd` knows; nothing where it does not, or is not used.
+pub(super) fn known(context: &Context, id: &BeadId) -> Option<Issue> {
+    let shown = bd(context)?.show(id.as_str());
+    shown.unwrap_or_else(|error| {
+        warn(context, &error);
+        None
+    })
+}
+
+/// Makes our own file of a bead that `bd` alone has, before something is written into it: decisions and
+/// hand-offs stand in ours. Nothing where there is a file, or `bd` does not know it either.
+pub(in crate::cli) fn adopt(
+    context: &Context,
+    held: &Held<'_>,
+    id: &BeadId,
+) -> Result<(), CommandError> {
+    let zones = zones(context);
+    let session = session(context, &zones, nobody());
+    if !matches!(session.bead(id), Err(SessionError::NoBead { .. })) {
+        return Ok(());
+    }
+    let Some(issue) = known(context, id) else {
+        return Ok(());
+    };
+    let new = NewBead {
+        id: Some(id.clone()),
+        title: issue.title,
+        kind: "task".to_owned(),
+        priority: issue.priority,
+        needs: Vec::new(),
+    };
+    held.create_bead(&new, String::new)
+        .map_err(|error| uncreated(&error))?;
+    let status = BeadUpdate {
+        status: Some(issue.status).filter(|status| STATUSES.contains(&status.as_str())),
+        ..BeadUpdate::default()
+    };
+    held.update_bead(id, &status)
+        .map_err(|error| unchanged(&error))?;
+    let file = session.zones.named(&session.zones.beads().join(id.file()));
+    context.ui.say(&format!("made {file} of what `bd` says"));
+    Ok(())
 }
 
 /// Tells `bd` what was decided or handed off.

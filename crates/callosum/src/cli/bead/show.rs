@@ -1,13 +1,17 @@
 //! `callosum bead show`: what a bead says.
 
 use callosum_evidence::terminal::on_one_line;
-use callosum_session::bead::{Bead, Sheet};
+use callosum_session::{
+    SessionError,
+    bead::{Bead, Sheet},
+};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::nobody;
+use super::{mirror, nobody};
 use crate::{
+    bd::Issue,
     cli::{
         context::Context,
         session::{bead_id, explain, mend, session, zones},
@@ -16,6 +20,8 @@ use crate::{
 };
 
 /// Print a bead, as its file has it
+///
+/// One that has no file and that `bd` knows, where that is used, is printed as `bd` has it.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -101,6 +107,25 @@ impl BeadOutput {
         }
     }
 
+    fn of_issue(issue: Issue) -> Self {
+        Self {
+            id: issue.id,
+            title: issue.title,
+            kind: String::new(),
+            status: issue.status,
+            priority: issue.priority,
+            created: String::new(),
+            assignee: None,
+            needs: Vec::new(),
+            blockers: Vec::new(),
+            decisions: Vec::new(),
+            test_scenarios: Vec::new(),
+            handoffs: Vec::new(),
+            next_steps: Vec::new(),
+            questions: Vec::new(),
+        }
+    }
+
     /// It on one line.
     pub(super) fn line(&self) -> String {
         format!(
@@ -117,11 +142,38 @@ pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError
     let zones = zones(context);
     let session = session(context, &zones, nobody());
     mend(context, &session);
-    let sheet = session
-        .bead(&bead_id(&args.id)?)
-        .map_err(|error| explain(&error))?;
+    let id = bead_id(&args.id)?;
+    let sheet = match session.bead(&id) {
+        Ok(sheet) => sheet,
+        Err(error) => {
+            let is_missing = matches!(error, SessionError::NoBead { .. });
+            let known = if is_missing {
+                mirror::known(context, &id)
+            } else {
+                None
+            };
+            let issue = known.ok_or_else(|| explain(&error))?;
+            return show_foreign(context, issue);
+        }
+    };
     if context.ui.json {
         return context.ui.json_data(&BeadOutput::of(&sheet));
     }
     context.ui.read_by_all(sheet.text())
+}
+
+/// Shows a bead that `bd` alone has, in the form of ours.
+fn show_foreign(context: &Context, issue: Issue) -> Result<(), CommandError> {
+    if context.ui.json {
+        return context.ui.json_data(&BeadOutput::of_issue(issue));
+    }
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    context.ui.read_by_all(&format!(
+        "# kept by bd; a file of ours is made by what is written into it\n\
+         id: {}\ntitle: {}\nstatus: {}\npriority: {}\n",
+        issue.id,
+        quoted(&issue.title),
+        quoted(&issue.status),
+        issue.priority
+    ))
 }

@@ -148,6 +148,15 @@ pub(super) fn run(context: &Context, args: &DecideArgs) -> Result<(), CommandErr
     decide(context, args.agent.agent()?, &new)?.tell(context)
 }
 
+/// Tells `bd` of a decision.
+pub(crate) fn tell_bd_decided(context: &Context, decided: &Decided) {
+    if let Some(id) = &decided.bead {
+        let made = &decided.decision;
+        let words = format!("Decision of {}: {}", made.ts, made.decision);
+        mirror::tell(context, id, &words);
+    }
+}
+
 /// Keeps a decision of this agent's. What there is to say of it beside what it is, is said.
 pub(crate) fn decide(
     context: &Context,
@@ -159,8 +168,9 @@ pub(crate) fn decide(
     let held = session.hold().map_err(|error| super::explain(&error))?;
     tell_mended(context, &held);
     heal::heal_torn_notes(context, &held)?;
-    if new.bead.is_none() {
-        heal::heal_current_bead(context, &held)?;
+    match &new.bead {
+        None => heal::heal_current_bead(context, &held)?,
+        Some(id) => mirror::adopt(context, &held, id)?,
     }
     let decided = held.decide(new).map_err(|error| undecided(&error))?;
     tell_redacted(context, &decided.redacted);
@@ -171,14 +181,7 @@ pub(crate) fn decide(
             .ui
             .warn(&harmless(&what), Some("callosum bead update ID --current"));
     }
-    if let Some(id) = &decided.bead {
-        let made = &decided.decision;
-        mirror::tell(
-            context,
-            id,
-            &format!("Decision of {}: {}", made.ts, made.decision),
-        );
-    }
+    tell_bd_decided(context, &decided);
     if new.places.is_empty() && new.ground == Ground::Nothing {
         let hint = format!("callosum session cite {} src/a.rs:12", decided.decision.ts);
         context

@@ -102,6 +102,7 @@ pub(super) fn run(context: &Context, args: &HandoffArgs) -> Result<(), CommandEr
         session_id: args.session_id.clone(),
         whose,
         is_forced: args.force,
+        bead: None,
     };
     let held = session.hold().map_err(|error| explain(&error))?;
     tell_mended(context, &held);
@@ -112,18 +113,7 @@ pub(super) fn run(context: &Context, args: &HandoffArgs) -> Result<(), CommandEr
     };
     let handed = match held.hand_off(&new, &config) {
         Ok(handed) => handed,
-        Err(HandoffError::Session(error)) => return Err(explain(&error)),
-        Err(HandoffError::Blocked(checked)) => {
-            let output = check::CheckpointOutput::of(&checked, &Threshold::default());
-            if context.ui.json {
-                context.ui.json_data(&output)?;
-            } else {
-                context.ui.read_by_all(&check::shown(&output.steps))?;
-            }
-            let what = "nothing was handed off, since the checkpoint blocks";
-            return Err(CommandError::new(Exit::No, what)
-                .hint("add the evidence, or say so: callosum session handoff --force"));
-        }
+        Err(error) => return Err(not_handed(context, &error)),
     };
     tell_redacted(context, &handed.redacted);
     let received = receiving
@@ -134,11 +124,7 @@ pub(super) fn run(context: &Context, args: &HandoffArgs) -> Result<(), CommandEr
         .map_err(|error| explain(&error))?;
     heal::tell_pruned(context, &pruned);
     drop(held);
-    if let Some(id) = &handed.bead {
-        let (ts, session) = (&handed.ts, &handed.session_id);
-        let words = format!("Hand-off of {ts}, {session}: grounding {}", handed.ratio);
-        mirror::tell(context, id, &words);
-    }
+    tell_bd(context, &handed);
     let repo = other
         .zip(received)
         .map(|(other, trajectory)| ReceivedOutput {
@@ -165,6 +151,35 @@ pub(super) fn run(context: &Context, args: &HandoffArgs) -> Result<(), CommandEr
 
 fn shown(root: &Path) -> String {
     root.display().to_string()
+}
+
+/// Explains why nothing was handed off: where the checkpoint blocks, its steps are printed.
+pub(in crate::cli) fn not_handed(context: &Context, error: &HandoffError) -> CommandError {
+    let checked = match error {
+        HandoffError::Session(error) => return explain(error),
+        HandoffError::Blocked(checked) => checked,
+    };
+    let output = check::CheckpointOutput::of(checked, &Threshold::default());
+    let printed = if context.ui.json {
+        context.ui.json_data(&output)
+    } else {
+        context.ui.read_by_all(&check::shown(&output.steps))
+    };
+    if let Err(error) = printed {
+        return error;
+    }
+    let what = "nothing was handed off, since the checkpoint blocks";
+    CommandError::new(Exit::No, what)
+        .hint("add the evidence, or say so: callosum session handoff --force")
+}
+
+/// Tells `bd` of a hand-off.
+pub(in crate::cli) fn tell_bd(context: &Context, handed: &HandedOff) {
+    if let Some(id) = &handed.bead {
+        let (ts, session) = (&handed.ts, &handed.session_id);
+        let words = format!("Hand-off of {ts}, {session}: grounding {}", handed.ratio);
+        mirror::tell(context, id, &words);
+    }
 }
 
 /// Takes the other project's session, to write into it.

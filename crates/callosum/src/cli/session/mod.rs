@@ -32,7 +32,7 @@ pub(super) use self::{
     decide::DecideOutput,
     ghost::GhostOutput,
     grounding::{GroundingOutput, unknown},
-    handoff::HandoffOutput,
+    handoff::{HandoffOutput, not_handed, tell_bd},
     heal::HealOutput,
     recover::RecoverOutput,
     repos::{ReposOutput, remember},
@@ -40,7 +40,7 @@ pub(super) use self::{
     status::SessionStatusOutput,
 };
 pub(crate) use self::{
-    decide::{bead_id, decide},
+    decide::{bead_id, decide, tell_bd_decided},
     recover::{RecoverArgs, recover},
 };
 use super::context::Context;
@@ -167,7 +167,7 @@ pub(super) fn tell_mended(context: &Context, held: &callosum_session::Held<'_>) 
 }
 
 /// Says what of the settings was not understood.
-fn tell_faults(context: &Context, config: &Config) {
+pub(super) fn tell_faults(context: &Context, config: &Config) {
     for line in faults_of(config) {
         context.ui.warn(&harmless(&line), None);
     }

@@ -21,6 +21,8 @@ use std::{
     os::unix::fs::{PermissionsExt as _, symlink},
     path::Path,
     process::{Command, Stdio},
+    thread,
+    time::{Duration, SystemTime},
 };
 
 use callosum_guard::{Decision, Policy, decide};
@@ -138,6 +140,28 @@ fn world(root: &Path, stubs: &BTreeSet<String>) {
     fs::write(root.join("skeleton/home/u/p/a.rs"), "").unwrap();
     fs::write(root.join("dev/null"), "").unwrap();
     fs::write(root.join("inside"), "").unwrap();
+    fs::write(root.join("stamp"), "").unwrap();
+    // Young enough for rows that pick out what was worked on lately.
+    let now = SystemTime::now();
+    date(&root.join("skeleton"), now - Duration::from_secs(20));
+    set_time(&root.join("stamp"), now - Duration::from_secs(10));
+}
+
+/// Dates a folder and all that is in it.
+fn date(folder: &Path, time: SystemTime) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_type().unwrap().is_dir() {
+            date(&entry.path(), time);
+        } else {
+            set_time(&entry.path(), time);
+        }
+    }
+    set_time(folder, time);
+}
+
+fn set_time(path: &Path, time: SystemTime) {
+    fs::File::open(path).unwrap().set_modified(time).unwrap();
 }
 
 /// Runs a script in the world, and in no other place.
@@ -169,14 +193,28 @@ fn within(root: &Path, script: &str) -> std::io::Result<std::process::Output> {
 /// How the script begins that runs the rows. It is process 1 of its namespace, or does nothing: what
 /// it waits for after each row, and then ends, is everything else. The bounds hold for each row, not
 /// for the script, which takes as long as a slow machine needs. Before each row all that one may have
-/// written is made anew, so that none is proven by what another left behind. `/dev/null` is a file here, so a
-/// shell that read from it would read, without end, what it says itself.
+/// written is made anew, so that none is proven by what another left behind: where nothing was, the shell
+/// sees that by itself, since a name that comes or goes changes its folder's time, and a content its
+/// file's, and all of the skeleton is older than `/stamp`. `/dev/null` is a file here, so a shell that read
+/// from it would read, without end, what it says itself.
 const DRIVER: &str = r#"[ $$ = 1 ] && [ -e /inside ] || exit 1
 export HOME=/home/u PATH=/bin:/usr/bin
+shopt -s globstar dotglob nullglob
+is_fresh() {
+    local path
+    for path in /home /tmp /etc /var /root; do
+        [ -d $path ] || return 1
+    done
+    for path in {/home,/tmp,/etc,/var,/root}/**; do
+        [ "$path" -nt /stamp ] && return 1
+    done
+}
 fresh() {
     cd /
-    /real/rm -rf /home /tmp /etc /var /root
-    /real/cp -a /skeleton/. /
+    if ! is_fresh; then
+        /real/rm -rf /home /tmp /etc /var /root
+        /real/cp -a /skeleton/. /
+    fi
     : > /dev/null
     cd /home/u/p
 }
@@ -195,6 +233,30 @@ row() {
     wait
 }
 "#;
+
+/// Runs rows in a world of their own, and gives its log of calls; `None` where it cannot be entered.
+fn calls_of(rows: &[(&String, &String)], stubs: &BTreeSet<String>) -> Option<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    world(root, stubs);
+    let probe = "[ -e /inside ] && [ ! -e /usr/lib/os-release ] && echo entered";
+    fs::write(root.join("probe"), probe).unwrap();
+    if !within(root, "/probe").is_ok_and(|output| output.stdout == b"entered\n") {
+        return None;
+    }
+    fs::create_dir(root.join("rows")).unwrap();
+    let mut driver = String::from(DRIVER);
+    for (id, command) in rows {
+        fs::write(root.join("rows").join(id), command).unwrap();
+        let _ = writeln!(driver, "row {id}");
+    }
+    driver.push_str("echo ended\n");
+    fs::write(root.join("driver"), driver).unwrap();
+    let ran = within(root, "/driver").unwrap();
+    assert_eq!(ran.stdout, b"ended\n", "the world fell apart: {ran:?}");
+    let log = fs::read(root.join("log/calls")).unwrap();
+    Some(String::from_utf8_lossy(&log).into_owned())
+}
 
 /// CAKE-SHIM-1: what the guard says a command would run is what a real bash runs.
 #[test]
@@ -221,30 +283,23 @@ fn dangerous_commands_do_what_the_guard_says() {
         ]
         .map(str::to_owned),
     );
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path();
-    world(root, &stubs);
-    let probe = "[ -e /inside ] && [ ! -e /usr/lib/os-release ] && echo entered";
-    fs::write(root.join("probe"), probe).unwrap();
-    let entered = within(root, "/probe").is_ok_and(|output| output.stdout == b"entered\n");
-    if !entered {
+    // A world for each core, and in it each row by itself, by a bash of its own, one after the other.
+    let worlds = thread::available_parallelism()
+        .map_or(1, usize::from)
+        .min(4);
+    let rows: Vec<(&String, &String)> = wanted.iter().map(|(id, (row, _))| (id, row)).collect();
+    let logs: Option<Vec<String>> = thread::scope(|scope| {
+        let parts = rows.chunks(rows.len().div_ceil(worlds));
+        let running: Vec<_> = parts
+            .map(|part| scope.spawn(|| calls_of(part, &stubs)))
+            .collect();
+        running.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    let Some(logs) = logs else {
         eprintln!("no namespaces here: nothing was run, and nothing is proven");
         return;
-    }
-
-    // Each row by itself, by a bash of its own, one after the other.
-    fs::create_dir(root.join("rows")).unwrap();
-    let mut driver = String::from(DRIVER);
-    for (id, (command, _)) in &wanted {
-        fs::write(root.join("rows").join(id), command).unwrap();
-        let _ = writeln!(driver, "row {id}");
-    }
-    driver.push_str("echo ended\n");
-    fs::write(root.join("driver"), driver).unwrap();
-    let ran = within(root, "/driver").unwrap();
-    assert_eq!(ran.stdout, b"ended\n", "the world fell apart: {ran:?}");
-
-    let log = String::from_utf8_lossy(&fs::read(root.join("log/calls")).unwrap()).into_owned();
+    };
+    let log = logs.concat();
     let mut calls: BTreeMap<&str, Vec<Vec<&str>>> = BTreeMap::new();
     for part in log.split('\u{1d}').skip(1) {
         let mut records = part.split('\u{1e}');

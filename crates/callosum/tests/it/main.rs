@@ -29,6 +29,8 @@ mod confinement;
 mod confinement_ends;
 /// The way out of their network.
 mod confinement_network;
+/// Files that one agent edits while another works on them.
+mod contested_files;
 /// Sessions of one project that hand over to another.
 mod crossing;
 /// The main job: a prompt in, a committed summary out.

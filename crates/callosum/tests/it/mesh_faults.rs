@@ -10,10 +10,7 @@ use callosum_host::{Disk, FileLock};
 use callosum_testkit::{Output, TestEnv};
 use serde_json::{Value, json};
 
-use crate::{
-    faults::SmallDisk,
-    neighbours::{denied, state},
-};
+use crate::{contested_files::denied, faults::SmallDisk, neighbours::state};
 
 /// What a session is told of its own project.
 const OWN: &str = "Use one pool";

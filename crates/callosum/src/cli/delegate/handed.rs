@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use callosum_arbiter::delegation::{TaskReport, TaskStatus};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::{DelegateArgs, KindArg, LEAST_BUDGET, delegate, report::Handed, telling};
 use crate::{
@@ -10,19 +12,25 @@ use crate::{
     ui::{CommandError, Exit},
 };
 
-/// What is to be found out.
-#[derive(Debug, Default)]
+// What is to be found out, as tools and plans say it. What is said of a field is read by models.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Wanted {
     pub(crate) prompt: String,
     pub(crate) kind: Option<KindArg>,
+    /// Only here
+    #[serde(default)]
     pub(crate) paths: Vec<String>,
     pub(crate) executor: Option<String>,
+    /// Ledger tasks to build on
+    #[serde(default)]
     pub(crate) links: Vec<String>,
-    /// At most so many tokens come back, estimated.
     pub(crate) budget: Option<u64>,
-    /// Whether an answer that the ledger has does not do.
+    /// Ask anew
+    #[serde(default)]
     pub(crate) fresh: bool,
     /// The key of the plan's call that it is for.
+    #[serde(skip)]
     pub(crate) plan_call: Option<String>,
 }
 

@@ -23,47 +23,31 @@ use callosum_arbiter::{
 use callosum_host::process::Cancel;
 use callosum_ledger::{AuditQuery, AuditReader, Entry, Event, Reader, TaskId};
 use callosum_plan::FailureKind;
-use serde::Deserialize;
 
 use super::{Surroundings, arguments, failed, ledger::value_of, unfit};
 use crate::cli::{
     constitution::governance,
-    delegate::{KindArg, Wanted, planned},
+    delegate::{Wanted, planned},
     explain,
     roster::Roster,
 };
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Arguments {
-    prompt: String,
-    kind: Option<KindArg>,
-    #[serde(default)]
-    paths: Vec<String>,
-    executor: Option<String>,
-    /// Tasks of the ledger to build on.
-    #[serde(default)]
-    links: Vec<String>,
-    #[serde(default)]
-    fresh: bool,
-}
 
 pub(super) fn perform(
     surroundings: &Surroundings<'_>,
     call: &ApprovedCall,
     cancel: &Cancel,
 ) -> Result<Answer, ProviderFailure> {
-    let wanted: Arguments = arguments(call)?;
-    let executor = executor(surroundings, call, wanted.executor)?;
+    let asked: Wanted = arguments(call)?;
+    if asked.budget.is_some() {
+        return Err(unfit(
+            call,
+            "a plan is given the whole answer: it takes no `:budget`",
+        ));
+    }
     let wanted = Wanted {
-        prompt: wanted.prompt,
-        kind: wanted.kind,
-        paths: wanted.paths,
-        executor,
-        links: wanted.links,
-        budget: None,
-        fresh: wanted.fresh,
+        executor: executor(surroundings, call, asked.executor)?,
         plan_call: Some(call.key().to_owned()),
+        ..asked
     };
     let context = surroundings.context.for_call(cancel);
     let entry = context.and_then(|context| planned(&context, wanted));

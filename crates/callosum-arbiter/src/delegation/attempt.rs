@@ -15,6 +15,7 @@ use callosum_evidence::{citation::Review, secrets};
 use callosum_ledger::{
     AuditEvent, Checksum, Entry, GrowingChecksum, NewEntry, Reader, TaskId, WriteError,
 };
+use callosum_search::walk::{RelativePath, Scope, SourceTree};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -227,7 +228,7 @@ impl Workshop<'_> {
     /// Runs the executor and judges what it says; every state on the way is recorded.
     ///
     /// An answer that is too short, or whose citations do not hold, is sent back once, with what was
-    /// wrong.
+    /// wrong. One that might have been committed as it was is, where nothing better comes of that.
     fn answer(&self, job: &Job<'_>, about: About<'_>) -> Result<Judged, Stop> {
         let mut process = State::Idle;
         let mut step = |trigger: Trigger| -> Result<(), Stop> {
@@ -239,6 +240,7 @@ impl Workshop<'_> {
         let mut request = self.request(job, about.id)?;
         let mut tokens_before = 0;
         let mut was_sent_back = false;
+        let mut short: Option<Judged> = None;
         loop {
             step(Trigger::Assigned)?;
             let before = self.ledger_before(job.executor)?;
@@ -253,7 +255,10 @@ impl Workshop<'_> {
                     self.record(record::beside_ledger(event, before, after))?;
                     step(Trigger::Broke)?;
                     step(Trigger::CleanedUp)?;
-                    return Err(stop);
+                    return match (stop, short) {
+                        (Stop::Failed(_), Some(short)) => Ok(short),
+                        (stop, _) => Err(stop),
+                    };
                 }
             };
             step(Trigger::Answered)?;
@@ -266,12 +271,18 @@ impl Workshop<'_> {
             self.charge(answer.spent())?;
             let objection = match self.judge(job.task, answer) {
                 Ok(mut judged) => {
-                    self.record(about.validated(answer.checksum))?;
                     judged.tokens_used += asked.tokens_before + tokens_before;
                     if let Some(whole) = asked.whole {
                         judged.metadata.insert("answer".to_owned(), whole);
                     }
-                    return Ok(judged);
+                    if was_sent_back || !self.is_worth_a_second_call(job, &judged) {
+                        self.record(about.validated(answer.checksum))?;
+                        return Ok(judged);
+                    }
+                    let bytes = judged.summary.len();
+                    tokens_before = judged.tokens_used;
+                    short = Some(judged);
+                    Objection::TooShort { bytes }
                 }
                 Err(objection) => objection,
             };
@@ -291,13 +302,15 @@ impl Workshop<'_> {
             match complaint {
                 Some(complaint) if !was_sent_back => {
                     if let Some(bound) = self.means.budget.take_spawn()? {
-                        return Err(Stop::OverBudget(bound));
+                        return short.ok_or(Stop::OverBudget(bound));
                     }
                     was_sent_back = true;
-                    tokens_before += asked.tokens_before + answer.tokens_used;
+                    if short.is_none() {
+                        tokens_before += asked.tokens_before + answer.tokens_used;
+                    }
                     request = request.sent_back(&complaint);
                 }
-                _ => return Err(failure.into()),
+                _ => return short.ok_or_else(|| failure.into()),
             }
         }
     }
@@ -317,6 +330,19 @@ impl Workshop<'_> {
             return Ok(None);
         }
         Ok(self.ledger_file.anew(&self.means.surroundings.disk)?)
+    }
+
+    /// Whether an answer that is short is sent back: not one of ours, which says what there is each time.
+    fn is_worth_a_second_call(&self, job: &Job<'_>, judged: &Judged) -> bool {
+        let scope_bytes = || {
+            let paths = job.task.paths.iter().map(|path| RelativePath::parse(path));
+            let paths: Vec<_> = paths.flatten().collect();
+            let scope = Scope::of(&paths);
+            let tree = SourceTree::read(&self.means.surroundings.disk, self.means.tree, &scope);
+            // What cannot be listed is no reason to ask again.
+            tree.map_or(0, |tree| tree.files.iter().map(|file| file.bytes).sum())
+        };
+        !job.executor.is_embedded() && judge::is_worth_a_second_call(judged, scope_bytes)
     }
 
     /// Looks an answer's citations up and says whether it may be committed.

@@ -48,9 +48,7 @@ pub(super) struct Judged {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Objection {
     /// The summary is shorter than the project demands.
-    #[error(
-        "`summary` has {bytes} bytes, at least {SHORT_SUMMARY} are demanded (`strict_summary`)"
-    )]
+    #[error("`summary` has {bytes} bytes, and at least {SHORT_SUMMARY} are wanted")]
     TooShort {
         /// Its length.
         bytes: usize,
@@ -159,6 +157,20 @@ pub(super) fn judge(
     })
 }
 
+/// Bytes of what a task may look at under which a short summary says as much as there is: the ten times of
+/// [`SHORT_SUMMARY`] that make a summary worth having.
+const SMALL_SCOPE: u64 = 10 * SHORT_SUMMARY as u64;
+
+/// Whether it is worth a second call that an accepted summary is short.
+///
+/// It is not where the task is small, `scope_bytes` being what it may look at, nor where the summary cites and
+/// all of it holds: a short answer to a short question.
+pub(super) fn is_worth_a_second_call(judged: &Judged, scope_bytes: impl FnOnce() -> u64) -> bool {
+    let tally = judged.citations.tally;
+    let holds = tally.total > 0 && tally.verified == tally.total;
+    judged.summary.len() < SHORT_SUMMARY && !holds && scope_bytes() >= SMALL_SCOPE
+}
+
 /// Whether an entry that was committed before meets what is demanded now, and what is said of it.
 pub(super) fn judge_again(entry: &Entry, citations: Review, demands: Demands) -> Option<Judged> {
     let tally = citations.tally;
@@ -227,6 +239,20 @@ mod tests {
                 citations: None,
             },
         )
+    }
+
+    /// CAL-SCH-3: what cites and holds is not asked for twice, nor what sums up little.
+    #[test]
+    fn a_short_summary_is_worth_a_second_call_where_there_was_more_to_say() {
+        let mut short = judged("too short", false).unwrap();
+        assert!(is_worth_a_second_call(&short, || SMALL_SCOPE));
+        assert!(!is_worth_a_second_call(&short, || SMALL_SCOPE - 1));
+        short.citations.tally.total = 1;
+        assert!(is_worth_a_second_call(&short, || SMALL_SCOPE));
+        short.citations.tally.verified = 1;
+        assert!(!is_worth_a_second_call(&short, || SMALL_SCOPE));
+        let long = judged(&"x".repeat(SHORT_SUMMARY), false).unwrap();
+        assert!(!is_worth_a_second_call(&long, || SMALL_SCOPE));
     }
 
     /// CAL-SCH-3: under 2 KB is accepted and marked, unless the project is strict.

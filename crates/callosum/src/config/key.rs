@@ -211,7 +211,7 @@ impl Key {
             Self::StaggerDelayMs => "Pause in ms between the starts of staggered tasks",
             Self::IoThreshold => "Expected file reads above which a task is staggered",
             Self::StrictSummary => {
-                "Whether a summary under 2 KB is refused (E003) instead of marked"
+                "Whether a summary under 2 KB is always sent back and then refused (E003), instead of kept and marked"
             }
             Self::RequireCitations => {
                 "Share of an answer's citations that must hold, or it is refused (E003); 0 asks for nothing"

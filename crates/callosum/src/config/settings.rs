@@ -187,7 +187,7 @@ impl Settings {
         self.count(Key::IoThreshold)
     }
 
-    /// Whether a summary under 2 KB is refused instead of marked (CAL-SCH-3).
+    /// Whether a summary under 2 KB is always sent back and then refused, instead of kept and marked (CAL-SCH-3).
     pub(crate) fn strict_summary(&self) -> bool {
         self.switch(Key::StrictSummary)
     }

@@ -88,6 +88,49 @@ fn a_summary_that_is_too_short_is_sent_back_once() {
     assert_eq!(records["records"].as_array().unwrap().len(), 3, "{records}");
 }
 
+/// CAL-SCH-3: a short answer about much is sent back once, and what comes then is kept; one that cites and holds,
+/// or is about little, is taken at once.
+#[test]
+fn a_short_answer_is_sent_back_where_there_was_more_to_say() {
+    let env = with_executor(&fakes::fake(""));
+    let rejected = || {
+        let query = ["audit", "query", "--event", "rejected", "--json"];
+        let records = env.run(query).success().json();
+        records["records"].as_array().unwrap().len()
+    };
+    env.run(["delegate", "what is there"]).success();
+    assert_eq!(rejected(), 0);
+    env.write("large/much.rs", "fn much() {}\n".repeat(2_000));
+    let output = env.run(["delegate", "what is here", "--json"]);
+    let output = output.success().json();
+    // This executor answers with what it was asked.
+    let summary = output["summary"].as_str().unwrap();
+    assert!(summary.contains("sent back"), "{summary}");
+    assert!(summary.contains("2048 to 10240 are wanted"), "{summary}");
+    assert_eq!(rejected(), 1);
+    let id = output["task_id"].as_str().unwrap();
+    let entry = env.run(["ledger", "show", id, "--json"]).success().json();
+    assert_eq!(entry["metadata"]["short_summary"], true);
+    env.run(["delegate", "what is there", "--path", "src", "--fresh"])
+        .success();
+    assert_eq!(rejected(), 1);
+    let citing = "It begins with `fn much() {}` [large/much.rs:1].";
+    env.run(["delegate", citing]).success();
+    assert_eq!(rejected(), 1);
+    env.run(["ledger", "verify"]).success();
+}
+
+/// CAL-SCH-3: an answer that might have been committed is not lost where asking once more brings nothing.
+#[test]
+fn a_short_answer_outlives_the_second_call() {
+    let env = with_executor(&fakes::fake(""));
+    env.write("large/much.rs", "fn much() {}\n".repeat(2_000));
+    let once = ["delegate", "what is here", "--max-spawns", "1", "--json"];
+    let output = env.run(once).success().json();
+    let summary = output["summary"].as_str().unwrap();
+    assert!(!summary.contains("sent back"), "{summary}");
+}
+
 /// CAL-SCH-3: the long answer that an executor was asked to shorten is not lost.
 #[test]
 fn an_answer_that_was_shortened_can_be_shown_whole() {

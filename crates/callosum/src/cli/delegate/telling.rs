@@ -143,7 +143,7 @@ fn tell_rest(ui: Ui, name: &str, entry: &Entry, citations: &Review, left_out: Op
         let bytes = entry.summary.len();
         ui.say(&format!(
             "{name}its summary has {bytes} bytes, and 2,048 were asked for (`strict_summary` in .calrc \
-             sends such a one back)"
+             refuses such a one)"
         ));
     }
     if entry.metadata.contains_key("answer") {

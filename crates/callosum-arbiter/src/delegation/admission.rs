@@ -128,9 +128,10 @@ impl Workshop<'_> {
         let failure = Failure {
             code: None,
             message: format!(
-                "executor `{}` failed again and again, and is left alone for {} s more",
-                executor.id,
-                left.as_secs().max(1)
+                "executor `{id}` failed again and again, and is left alone for {} s more: until then no task is handed to \
+                 it; what helps: callosum executor check {id}, which asks it now, or --executor scout",
+                left.as_secs().max(1),
+                id = executor.id
             ),
             details: None,
             kept_answer: None,

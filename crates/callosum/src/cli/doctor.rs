@@ -462,7 +462,7 @@ fn check_executors(context: &Context, checks: &mut Checks) {
             );
         } else if let Some(left) = roster.left_alone(&executor.id) {
             let found = format!(
-                "failed again and again, left alone for {} s more{place}",
+                "failed again and again, and is left alone for {} s more: until then no task is handed to it{place}",
                 left.as_secs().max(1)
             );
             let hint = format!("callosum executor check {}", executor.id);

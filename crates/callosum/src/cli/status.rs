@@ -161,9 +161,10 @@ fn gather(context: &Context) -> Result<StatusOutput, CommandError> {
             "disabled".to_owned()
         } else if let Some(left) = roster.left_alone(&executor.id) {
             attention.push(format!(
-                "executor {} failed again and again, and is left alone for {} s more",
-                executor.id,
-                left.as_secs().max(1)
+                "executor {id} failed again and again, and is left alone for {} s more: until then no task is handed \
+                 to it; to ask it now: callosum executor check {id}",
+                left.as_secs().max(1),
+                id = executor.id
             ));
             "left alone".to_owned()
         } else {

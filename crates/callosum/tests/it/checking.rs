@@ -286,6 +286,20 @@ fn a_bound_of_the_tree_keeps_the_rest_from_being_started() {
     assert_eq!(skipped.len(), 2, "{output}");
     let message = skipped[0]["error"]["message"].as_str().unwrap();
     assert!(message.contains("max_spawns of 2"), "{message}");
+    assert!(message.contains("starts of an executor"), "{message}");
+    let told = env.run([
+        "delegate",
+        "--tasks",
+        "tasks.json",
+        "--max-spawns",
+        "1",
+        "--fresh",
+    ]);
+    let told = told.ended_with(1).stderr;
+    assert!(
+        told.contains("hint: the same once more with --max-spawns 2"),
+        "{told}"
+    );
     let decisions = env.run(["audit", "query", "--event", "decision"]).success();
     assert!(decisions.stdout.contains("over_budget"));
 }
@@ -343,6 +357,10 @@ fn an_executor_that_fails_again_and_again_is_left_alone() {
     let refused = ask(&["--executor", "fake"]).ended_with(1).json();
     let message = refused["error"]["message"].as_str().unwrap();
     assert!(message.contains("left alone"), "{message}");
+    assert!(
+        message.contains("callosum executor check fake"),
+        "{message}"
+    );
     assert_eq!(refused["task_id"], json!(null));
     let status = env.run(["status"]).success();
     assert!(status.stdout.contains("left alone"), "{}", status.stdout);

@@ -1,6 +1,9 @@
 //! What a delegation prints: the summary alone, or one JSON object per task.
 
-use callosum_arbiter::delegation::{Failure, TaskReport, TaskStatus};
+use callosum_arbiter::{
+    budget::Bound,
+    delegation::{Failure, TaskReport, TaskStatus},
+};
 use callosum_evidence::{
     citation::Review,
     digest::{LeftOut, digest},
@@ -216,7 +219,8 @@ impl DelegateOutput {
             TaskStatus::OverBudget { bound } => {
                 "skipped".clone_into(&mut output.status);
                 output.error = Some(ErrorOutput::plain(format!(
-                    "not started: the {bound} for this tree of tasks is reached"
+                    "not started: this tree of tasks has reached its {bound} ({})",
+                    counted(bound)
                 )));
             }
             TaskStatus::Cancelled => {
@@ -260,6 +264,16 @@ impl DelegateOutput {
             citations: CitationCounts::default(),
             error: None,
         }
+    }
+}
+
+/// What a bound counts.
+fn counted(bound: &Bound) -> &'static str {
+    match bound {
+        Bound::Spawns(_) => "starts of an executor, each further try and those below it included",
+        Bound::Tokens(_) => "tokens that executors say they used",
+        Bound::Cost(_) => "US dollars that executors say they cost",
+        Bound::Seconds(_) => "seconds since its first task",
     }
 }
 

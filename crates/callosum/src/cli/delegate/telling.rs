@@ -6,7 +6,10 @@
 use std::time::Duration;
 
 use callosum_agents::registry::EMBEDDED_ID;
-use callosum_arbiter::delegation::{Report, TaskReport, TaskStatus};
+use callosum_arbiter::{
+    budget::Bound,
+    delegation::{Report, TaskReport, TaskStatus},
+};
 use callosum_evidence::{citation::Review, digest::LeftOut, terminal::on_one_line};
 use callosum_ledger::{Entry, ErrorCode};
 
@@ -124,6 +127,9 @@ pub(super) fn failure(task: &TaskReport, name: &str) -> (CommandError, String) {
         None => format!("{name}{}", error.message),
     };
     let told = CommandError::new(Exit::No, what).coded(code);
+    if let TaskStatus::OverBudget { bound } = &task.status {
+        return (told.hint(wider(bound)), error.details.unwrap_or_default());
+    }
     let told = match hint_for(code, &task.executor).filter(|_| !says_itself) {
         Some(hint) => told.hint(hint),
         None => told,
@@ -179,6 +185,19 @@ fn hint_for(code: Option<ErrorCode>, executor: &str) -> Option<String> {
         ErrorCode::DiskFailure | ErrorCode::AuditFailure => Some("callosum doctor".to_owned()),
         ErrorCode::LockTimeout => Some("try again when the other process is done".to_owned()),
     }
+}
+
+/// The same with twice the bound; what is done already is not paid for again.
+fn wider(bound: &Bound) -> String {
+    let (option, more) = match bound {
+        Bound::Spawns(most) => ("--max-spawns", (most * 2).max(1).to_string()),
+        Bound::Tokens(most) => ("--max-tokens", (most * 2).max(1).to_string()),
+        Bound::Cost(most) => ("--max-cost", (most.0.max(1) as f64 / 5_000.0).to_string()),
+        Bound::Seconds(most) => ("--max-seconds", (most * 2).max(1).to_string()),
+    };
+    format!(
+        "the same once more with {option} {more}; but for --fresh, what was answered comes from the ledger"
+    )
 }
 
 /// The exit code: the worst of what came of the tasks.

@@ -10,7 +10,10 @@ use std::{
 
 use callosum_host::{Disk, disk::EntryKind};
 
-use crate::{client::Client, dialect::Dialect, registry::Executor};
+use crate::{
+    client::Client, dialect::Dialect, local_server::several_models, registry::Executor,
+    transport::Transport,
+};
 
 /// An executor that we have heard of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +35,8 @@ pub enum Speaks {
     Seed,
     /// JSON of its own, or plain text.
     Dialect(Dialect),
+    /// The Agent Client Protocol.
+    Acp,
     /// Plain text, from a model that its template can only guess.
     Guess,
 }
@@ -40,7 +45,7 @@ pub enum Speaks {
 const OLLAMA: &str = "127.0.0.1:11434";
 
 /// All of them. The first three are the seed's own (CAL §11.3).
-pub const KNOWN: [Known; 10] = [
+pub static KNOWN: [Known; 16] = [
     seed("ollama-code", "ollama-code -p {prompt}"),
     seed("gemini-cli", "gemini-cli -p {prompt}"),
     seed("forgecode", "forgecode -p {prompt}"),
@@ -49,6 +54,12 @@ pub const KNOWN: [Known; 10] = [
     client(Dialect::Gemini),
     client(Dialect::Opencode),
     client(Dialect::Qwen),
+    agent("claude-agent-acp", "claude-agent-acp", "claude-agent-acp"),
+    agent("claude-code-acp", "claude-code-acp", "claude-code-acp"),
+    agent("codex-acp", "codex-acp", "codex-acp"),
+    agent("gemini-acp", "gemini", "gemini --acp"),
+    agent("opencode-acp", "opencode", "opencode acp"),
+    agent("qwen-acp", "qwen", "qwen --acp"),
     Known {
         id: "ollama",
         program: "ollama",
@@ -72,6 +83,15 @@ const fn seed(program: &'static str, command_template: &'static str) -> Known {
     }
 }
 
+const fn agent(id: &'static str, program: &'static str, command_template: &'static str) -> Known {
+    Known {
+        id,
+        program,
+        command_template,
+        speaks: Speaks::Acp,
+    }
+}
+
 const fn client(dialect: Dialect) -> Known {
     let Some(client) = Client::of(dialect) else {
         panic!("plain text has no client");
@@ -86,9 +106,13 @@ const fn client(dialect: Dialect) -> Known {
 
 /// Why an entry that was discovered must wait for a person, who has not spoken yet.
 pub fn undecided(executor: &Executor) -> Option<String> {
-    let known = KNOWN.iter().find(|known| known.id == executor.id)?;
-    let reason = known.cannot_be_active()?;
-    (executor.inactive_reason() == Some(&reason)).then_some(reason)
+    let reason = match Known::named(&executor.id) {
+        Some(known) => known.cannot_be_active()?,
+        None => several_models(executor)?,
+    };
+    let mut waiting = executor.clone();
+    waiting.deactivate(&reason);
+    (executor.inactive_reason() == waiting.inactive_reason()).then_some(reason)
 }
 
 /// A known executor and where it was found.
@@ -101,6 +125,11 @@ pub struct Discovered {
 }
 
 impl Known {
+    /// The one of this id.
+    pub fn named(id: &str) -> Option<&'static Self> {
+        KNOWN.iter().find(|known| known.id == id)
+    }
+
     /// Why it cannot be active, whatever a handshake would say; `None` where one may be tried.
     pub fn cannot_be_active(&self) -> Option<String> {
         (self.speaks == Speaks::Guess).then(|| {
@@ -115,12 +144,13 @@ impl Known {
     /// Its entry, inactive; with the reason in `inactive_reason` where no handshake can help.
     pub fn entry(&self) -> Executor {
         let mut executor = Executor::cli(self.id, self.command_template);
-        let dialect = match self.speaks {
+        let protocol = match self.speaks {
             Speaks::Seed => None,
-            Speaks::Dialect(dialect) => Some(dialect),
-            Speaks::Guess => Some(Dialect::Text),
+            Speaks::Dialect(dialect) => Some(dialect.as_str()),
+            Speaks::Acp => Some(Transport::Acp.as_str()),
+            Speaks::Guess => Some(Dialect::Text.as_str()),
         };
-        executor.protocol = dialect.map(|dialect| dialect.as_str().to_owned());
+        executor.protocol = protocol.map(str::to_owned);
         executor.grant_needs();
         if let Some(reason) = self.cannot_be_active() {
             executor.deactivate(&reason);
@@ -161,7 +191,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
-    use crate::{registry::Status, template::Template};
+    use crate::{client::Acp, registry::Status, template::Template};
 
     /// REQ-EXE-005, CAL-EXE-2: each known entry is well formed, and nobody is active unasked.
     #[test]
@@ -176,6 +206,19 @@ mod tests {
                 entry.inactive_reason().is_some(),
                 known.speaks == Speaks::Guess
             );
+        }
+    }
+
+    /// CAL-EXE-2: each client, and each program that drives one, is known by its own way to speak the protocol.
+    #[test]
+    fn every_client_is_found_as_one_that_speaks_the_agent_client_protocol() {
+        for client in Dialect::ALL.into_iter().filter_map(Client::of) {
+            let (Acp::Itself(template) | Acp::Through(template)) = client.acp;
+            let mut known = KNOWN.iter();
+            let known = known.find(|known| known.command_template == template);
+            let entry = known.unwrap().entry();
+            assert_eq!(Transport::of(&entry), Some(Transport::Acp));
+            assert_eq!(Client::behind(&entry), Some(client));
         }
     }
 

@@ -3,7 +3,7 @@
 //! Start with [`registry::Executor`], the entry of one executor, and [`runner::run`], which hands
 //! it a [`protocol::Request`] and comes back with a [`protocol::Answer`] or the reason why there
 //! is none. [`handshake`] decides whether an executor may be used at all, [`health`] whether it
-//! still answers, and [`discover`] knows the programs that are worth asking. [`transport`] is for
+//! still answers, [`discover`] knows the programs that are worth asking, and [`local_server`] the servers on this machine. [`transport`] is for
 //! those that are not programs with an answer on standard output.
 //!
 //! What is deliberately not here: deciding who gets a task, retrying, and recording. An answer
@@ -20,6 +20,7 @@ pub mod handshake;
 pub mod health;
 pub mod http;
 pub mod json;
+pub mod local_server;
 mod mcp;
 pub mod protocol;
 pub mod registry;

@@ -29,7 +29,7 @@ pub struct FakeClient {
 impl FakeClient {
     /// Puts it where `callosum` finds it, over an earlier one of its name.
     ///
-    /// It exits with 90 where it gets no prompt on standard input, and with 91 where an argument
+    /// It does not speak the Agent Client Protocol. It exits with 90 where it gets no prompt on standard input, and with 91 where an argument
     /// names a JSON file that is not there.
     pub fn install(&self, env: &TestEnv) {
         let folder = env.programs();
@@ -48,6 +48,7 @@ impl FakeClient {
              case \"$*\" in\n\
              *--version*) exec cat '{version}';;\n\
              *--help*) exec cat '{help}';;\n\
+             *--acp*|acp*) echo 'unknown argument: acp' >&2; exit 64;;\n\
              esac\n\
              for argument; do\n\
              case \"$argument\" in *.json) [ -s \"$argument\" ] || exit 91;; esac\n\

@@ -149,11 +149,13 @@ impl Run {
     fn new(env: &TestEnv, program: PathBuf) -> Self {
         let mut path = env.programs().into_os_string();
         path.push(":/usr/bin:/bin");
-        let environment: [(&str, OsString); 8] = [
+        let environment: [(&str, OsString); 9] = [
             ("PATH", path),
             ("HOME", env.home().into()),
             ("CALLOSUM_HOME", env.machine_home().into()),
             ("CALLOSUM_CONFIG", env.configuration().into()),
+            // What listens on this machine is no test's.
+            ("CALLOSUM_MODEL_SERVERS", "off".into()),
             ("CALLOSUM_TEST_CLOCK", "2026-01-02T03:04:05Z".into()),
             ("CALLOSUM_TEST_IDS", "sequence".into()),
             ("LC_ALL", "C.UTF-8".into()),

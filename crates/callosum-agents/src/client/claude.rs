@@ -9,6 +9,7 @@ pub(super) const CLIENT: Client = Client {
     acp: Acp::Through("claude-agent-acp"),
     help: &["--help"],
     oldest: Version(2, 0, 0),
+    update: "claude update",
     passed: &[
         "CLAUDE_CONFIG_DIR",
         "ANTHROPIC_BASE_URL",

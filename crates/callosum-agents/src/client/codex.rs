@@ -9,6 +9,7 @@ pub(super) const CLIENT: Client = Client {
     acp: Acp::Through("codex-acp"),
     help: &["exec", "--help"],
     oldest: Version(0, 46, 0),
+    update: "npm install -g @openai/codex@latest",
     passed: &["CODEX_HOME", "LANG"],
     set: &[("NO_COLOR", "1")],
     home: Home {

@@ -10,6 +10,7 @@ pub(super) const CLIENT: Client = Client {
     acp: Acp::Itself("gemini --acp"),
     help: &["--help"],
     oldest: Version(0, 12, 0),
+    update: "npm install -g @google/gemini-cli@latest",
     passed: &[
         "GOOGLE_GEMINI_BASE_URL",
         "GEMINI_MODEL",

@@ -43,6 +43,8 @@ pub struct Client {
     /// The first version whose output has the form that we read, as far as that is known; whether
     /// the options that we use are there is asked of the program itself.
     pub oldest: Version,
+    /// What a person types to get the newest version.
+    pub update: &'static str,
     /// Variables that are passed on to it. None of them is a secret: those pass only where the
     /// entry lists them.
     pub passed: &'static [&'static str],

@@ -8,6 +8,7 @@ pub(super) const CLIENT: Client = Client {
     acp: Acp::Itself("opencode acp"),
     help: &["run", "--help"],
     oldest: Version(1, 0, 0),
+    update: "opencode upgrade",
     passed: &[
         "OPENCODE_CONFIG",
         "OPENCODE_CONFIG_DIR",

@@ -8,6 +8,7 @@ pub(super) const CLIENT: Client = Client {
     acp: Acp::Itself("qwen --acp"),
     help: &["--help"],
     oldest: Version(0, 4, 0),
+    update: "npm install -g @qwen-code/qwen-code@latest",
     passed: &["OPENAI_BASE_URL", "OPENAI_MODEL", "LANG"],
     set: &[("NO_BROWSER", "1"), ("NO_COLOR", "1")],
     home: Home {

@@ -77,6 +77,11 @@ impl Endpoint {
         self.loopback
     }
 
+    /// The port, where one is said.
+    pub fn port(&self) -> Option<u16> {
+        self.base.rsplit_once(':')?.1.parse().ok()
+    }
+
     /// The address of a request; `usual` stands where the endpoint has no path of its own.
     pub(super) fn address(&self, usual: &str, request: &str) -> String {
         let path = if self.path.is_empty() {

@@ -77,6 +77,16 @@ pub(crate) fn ping(
     look(transport, executor, surroundings).map(|found| found.elapsed)
 }
 
+/// What its server offers, whatever the entry names; `within` is the longest that it may take.
+pub(crate) fn offers(
+    transport: Transport,
+    executor: &Executor,
+    surroundings: &Surroundings,
+    within: Duration,
+) -> Result<Vec<String>, Fault> {
+    look_within(transport, executor, surroundings, within).map(|found| found.offers)
+}
+
 fn look(
     transport: Transport,
     executor: &Executor,
@@ -87,6 +97,15 @@ fn look(
     } else {
         ANSWER_WITHIN
     };
+    look_within(transport, executor, surroundings, within)
+}
+
+fn look_within(
+    transport: Transport,
+    executor: &Executor,
+    surroundings: &Surroundings,
+    within: Duration,
+) -> Result<Found, Fault> {
     let patience = Patience {
         quiet: within,
         total: Some(within),

@@ -25,7 +25,7 @@ pub(crate) use self::{
     asking::ask,
     event::{Event, Tell},
     farewell::LEAVE_WITHIN,
-    handshake::{handshake, ping},
+    handshake::{handshake, offers, ping},
     heard::{Heard, LONGEST_MESSAGE},
     job::{Job, Limits, Want},
     relay::{relay, say},

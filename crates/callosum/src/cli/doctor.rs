@@ -5,7 +5,7 @@ use std::{fmt::Write as _, ops::ControlFlow, path::Path};
 use callosum_agents::{
     client::{Client, Key},
     confinement::{Missing, Policy, System, decide},
-    discover::{find_in_path, undecided},
+    discover::{Known, Speaks, find_in_path, undecided},
     registry::{Executor, Status},
 };
 use callosum_evidence::terminal::on_one_line;
@@ -480,8 +480,11 @@ fn check_executors(context: &Context, checks: &mut Checks) {
             checks.add(&name, Outcome::Warning, found, hint);
         }
     }
-    for found in installed {
-        if roster.registry().get(found.known.id).is_none() {
+    for found in &installed {
+        // A client that speaks another protocol as well is told of once.
+        let is_told =
+            found.known.speaks == Speaks::Acp && Known::named(found.known.program).is_some();
+        if !is_told && roster.registry().get(found.known.id).is_none() {
             let name = format!("executor {}", found.known.id);
             let text = format!("installed at {}, not registered", found.program.display());
             checks.add(&name, Outcome::Ok, text, Some("callosum executor discover"));

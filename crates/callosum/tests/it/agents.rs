@@ -59,11 +59,22 @@ fn discovered_agents_answer_into_the_ledger() {
         fake(program, "ok", 0).install(&env);
     }
     let found = env.run(["executor", "discover", "--json"]).success().json();
-    let found = found["found"].as_array().unwrap();
-    assert_eq!(found.len(), CLIENTS.len());
-    for one in found {
+    let (agents, others): (Vec<&Value>, Vec<_>) = found["found"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .partition(|one| CLIENTS.iter().any(|(known, ..)| one["id"] == *known));
+    assert_eq!(agents.len(), CLIENTS.len());
+    for one in agents {
         assert_eq!(one["status"], "active", "{one}");
     }
+    let others: Vec<_> = others
+        .iter()
+        .map(|one| (&one["id"], &one["status"]))
+        .collect();
+    let spoken = ["gemini-acp", "opencode-acp", "qwen-acp"].map(Value::from);
+    let inactive = Value::from("inactive");
+    assert_eq!(others, spoken.each_ref().map(|id| (id, &inactive)));
     for (program, tokens) in [
         ("claude", 160),
         ("codex", 120),
@@ -173,6 +184,17 @@ fn an_agent_that_is_too_old_or_lacks_an_option_is_inactive() {
         "{found}"
     );
     assert_eq!(found["found"][0]["status"], "inactive");
+    for (at, hint) in [
+        (0, "claude update && callosum executor check claude"),
+        (
+            1,
+            "npm install -g @openai/codex@latest && callosum executor check codex",
+        ),
+    ] {
+        assert_eq!(found["found"][at]["hint"], hint);
+    }
+    let told = env.run(["executor", "discover"]).success().stderr;
+    assert!(told.contains("hint: claude update &&"), "{told}");
     fake("claude", "ok", 0).install(&env);
     env.run(["executor", "check", "claude"]).success();
 }

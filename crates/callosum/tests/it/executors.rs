@@ -1,6 +1,11 @@
 //! Registering, checking, finding and preferring executors.
 
-use callosum_testkit::fakes;
+use std::net::{Ipv4Addr, TcpListener};
+
+use callosum_testkit::{
+    fakes,
+    model::{ModelServer, Options},
+};
 use serde_json::json;
 
 use crate::projects::{register, two_languages, with_executor};
@@ -126,6 +131,91 @@ fn discovery_registers_what_is_installed() {
     assert!(reason.contains("its handshake failed at"), "{reason}");
     let doctor = env.run(["doctor"]).stdout;
     assert!(doctor.contains(reason), "{doctor}");
+}
+
+/// CAL-EXE-1: a server of models that listens here is found, asked for its list alone, and active where it has one
+/// model; which of several is run, a person says.
+#[test]
+fn discovery_finds_servers_of_models() {
+    let env = two_languages();
+    let one = ModelServer::start();
+    let several = ModelServer::with(Options {
+        models: vec!["small".to_owned(), "a large".to_owned()],
+        ..Options::default()
+    })
+    .unwrap();
+    let silent = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let closed = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let gone = closed.local_addr().unwrap();
+    drop(closed);
+    let listed = format!(
+        "openai={} ollama={} openai=http://{} ollama=http://{gone}",
+        one.url(),
+        several.url(),
+        silent.local_addr().unwrap(),
+    );
+    let discover = || {
+        let run = env.callosum().arguments(["executor", "discover", "--json"]);
+        let found = run.env("CALLOSUM_MODEL_SERVERS", &listed).run();
+        found.success().json()["found"].clone()
+    };
+    let found = discover();
+    let port = |server: &ModelServer| server.url().rsplit(':').next().unwrap().to_owned();
+    let (first, second) = (
+        format!("openai-{}", port(&one)),
+        format!("ollama-{}", port(&several)),
+    );
+    assert_eq!(found.as_array().unwrap().len(), 2, "{found}");
+    assert_eq!(found[0]["id"], first.as_str());
+    assert_eq!(found[0]["status"], "active");
+    assert_eq!(found[1]["id"], second.as_str());
+    assert_eq!(found[1]["status"], "inactive");
+    let asked = one.heard();
+    assert!(asked.iter().all(|heard| heard.method == "GET"), "{asked:?}");
+    let reason = found[1]["reason"].as_str().unwrap();
+    let (_, line) = reason.split_once("to say: ").unwrap();
+    // Nobody chooses by asking once more.
+    assert_eq!(discover()[1]["reason"], reason);
+    let words = shlex::split(line).unwrap();
+    env.run(&words[1..]).success();
+    let again = discover();
+    assert_eq!(again[1]["status"], "active", "{again}");
+    assert_eq!(again[1]["registered_now"], false);
+    let unfit = env.callosum().arguments(["executor", "discover"]);
+    let unfit = unfit.env("CALLOSUM_MODEL_SERVERS", "ollama=http://10.0.0.1:11434");
+    let refused = unfit.run().ended_with(3).stderr;
+    assert!(refused.contains("CALLOSUM_MODEL_SERVERS"), "{refused}");
+    assert!(refused.contains("10.0.0.1"), "{refused}");
+}
+
+/// CAL-EXE-1: whoever is registered for a server already is not doubled.
+#[test]
+fn discovery_knows_a_server_by_the_name_that_a_person_gave_it() {
+    let env = two_languages();
+    let server = ModelServer::start();
+    let register = ["executor", "register", "mine", "--model", "scripted-model"];
+    env.run(register.into_iter().chain(["--endpoint", &server.url()]))
+        .success();
+    let run = env.callosum().arguments(["executor", "discover", "--json"]);
+    let listed = format!("openai={}", server.url());
+    let found = run.env("CALLOSUM_MODEL_SERVERS", listed).run();
+    let found = found.success().json();
+    assert_eq!(found["found"].as_array().unwrap().len(), 1, "{found}");
+    assert_eq!(found["found"][0]["id"], "mine");
+}
+
+/// CAL-EXE-2: what speaks the Agent Client Protocol is found, and active once it has begun.
+#[test]
+fn discovery_finds_agents_that_speak_the_agent_client_protocol() {
+    let env = two_languages();
+    let adapter = env.programs().join("codex-acp");
+    std::fs::copy(fakes::program("fake-acp"), adapter).unwrap();
+    let found = env.run(["executor", "discover", "--json"]).success().json();
+    assert_eq!(found["found"][0]["id"], "codex-acp", "{found}");
+    assert_eq!(found["found"][0]["status"], "active", "{found}");
+    let asked = ["delegate", "Map it.", "--executor", "codex-acp", "--json"];
+    let output = env.run(asked).success().json();
+    assert_eq!(output["tokens_used"], 120, "{output}");
 }
 
 #[test]

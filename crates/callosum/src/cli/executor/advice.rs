@@ -5,8 +5,8 @@
 use std::path::Path;
 
 use callosum_agents::{
-    confinement::Policy, dialect::ClientFault, handshake::Fault, registry::Executor,
-    runner::RunError,
+    client::Client, confinement::Policy, dialect::ClientFault, handshake::Fault,
+    registry::Executor, runner::RunError,
 };
 use callosum_arbiter::nearest::nearest;
 use callosum_host::process::SpawnError;
@@ -25,6 +25,13 @@ const SEEN: [&str; 9] = [
 /// What a person can do about a fault, where that is known better than to ask again.
 pub(super) fn advice(context: &Context, executor: &Executor, fault: &Fault) -> Option<String> {
     match fault {
+        Fault::TooOld { .. } | Fault::NoOption { .. } | Fault::NoVersion => {
+            let update = Client::behind(executor)?.update;
+            Some(format!(
+                "{update} && callosum executor check {}",
+                executor.id
+            ))
+        }
         Fault::NotOffered { named, offered } => offering(executor, named, offered),
         Fault::Run(RunError::Spawn {
             source: SpawnError::NotFound { program },

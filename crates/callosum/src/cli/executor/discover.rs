@@ -1,6 +1,14 @@
-//! `callosum executor discover`: known programs that are installed.
+//! `callosum executor discover`: known programs that are installed, and servers of models that listen here.
+//!
+//! What is found is entered in one way, [`take_in`]. Deliberately not here: what is looked for, which is
+//! data of [`callosum_agents`].
 
-use callosum_agents::{discover::find_in_path, registry::Status};
+use callosum_agents::{
+    discover::{find_in_path, undecided},
+    local_server::{Answering, LocalServer, look_around, several_models},
+    registry::{Executor, Status},
+};
+use callosum_ledger::Ledger;
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,13 +16,19 @@ use serde::Serialize;
 use super::check::{enter, shake_hands};
 use crate::{
     cli::{context::Context, roster::Roster, store},
-    ui::{CommandError, Table},
+    ui::{CommandError, Exit, Progress, Table},
 };
 
-/// Find known executors in PATH, register those that are new, and ask the inactive ones again
+/// Names the servers of models that are looked for, in place of where they usually listen.
+const SERVERS: &str = "CALLOSUM_MODEL_SERVERS";
+
+/// Find executors on this machine, register those that are new, and ask the inactive ones again
 ///
-/// Each is registered as inactive until it has shaken hands, which asks no model: a coding agent is
-/// asked for its version and its options. What it lacks beyond that, `callosum doctor` says.
+/// Looked for are coding agents and adapters in PATH, and servers of models where they listen by
+/// default: Ollama at port 11434, LM Studio at 1234, llama.cpp at 8080, vLLM at 8000; or those that
+/// CALLOSUM_MODEL_SERVERS names. Each is registered as inactive until it has shaken hands, which asks
+/// no model: a coding agent is asked for its version and its options, an adapter to begin, a server for
+/// its list of models. What it lacks beyond that, `callosum doctor` says.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -25,80 +39,175 @@ pub(crate) struct DiscoverArgs {}
 /// `callosum executor discover --json`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub(crate) struct DiscoverOutput {
-    /// The known programs that PATH has.
+    /// The known programs that PATH has, and the servers that answer.
     pub(crate) found: Vec<FoundOutput>,
 }
 
-/// A known program that is installed.
+/// An executor that is there.
 #[derive(Debug, JsonSchema, Serialize)]
 pub(crate) struct FoundOutput {
     /// Its id in the registry.
     pub(crate) id: String,
-    /// Where it stands.
+    /// Where it stands: a program's file, or a server's address.
     pub(crate) program: String,
     /// `active` or `inactive`, as the registry says now.
     pub(crate) status: String,
     /// Whether it is new in the registry.
     pub(crate) registered_now: bool,
-    /// Why it is inactive.
+    /// Why it is inactive, or is given no task for now.
     pub(crate) reason: Option<String>,
+    /// What helps, as far as that is known.
+    pub(crate) hint: Option<String>,
 }
 
 pub(super) fn run(context: &Context, _args: &DiscoverArgs) -> Result<(), CommandError> {
+    let servers = servers(context)?;
     let ledger = store::open(context)?;
     let mut roster = Roster::load(context)?;
     let mut found = Vec::new();
     let path = context.environment.get("PATH").unwrap_or_default();
     for discovered in find_in_path(&context.disk, path) {
-        let known = discovered.known;
-        let mut output = FoundOutput {
-            id: known.id.to_owned(),
-            program: discovered.program.display().to_string(),
-            status: String::new(),
-            registered_now: false,
-            reason: None,
-        };
-        let there = roster.registry().get(known.id).cloned();
-        let mut executor = match there {
-            Some(there) if there.status == Status::Active || !roster.is_trusted(&there) => {
-                output.status = there.status.to_string();
-                if !roster.is_trusted(&there) {
-                    let waits = "comes with the repository and waits for `callosum trust`";
-                    output.reason = Some(waits.to_owned());
-                }
-                found.push(output);
-                continue;
-            }
-            Some(inactive) => inactive,
-            None => {
-                let new = known.entry();
-                roster.trust(&new)?;
-                output.registered_now = true;
-                new
-            }
-        };
-        // A person may have said what the table cannot know.
-        let is_ours = executor.fingerprint() == known.entry().fingerprint();
-        if !is_ours || known.cannot_be_active().is_none() {
-            (_, executor, _) = shake_hands(context, executor)?;
-        }
-        output.reason = executor.inactive_reason().map(str::to_owned);
-        output.status = executor.status.to_string();
-        let change = if output.registered_now {
-            "discovered"
-        } else {
-            "handshake"
-        };
-        enter(context, &ledger, executor, change)?;
-        found.push(output);
+        let place = discovered.program.display().to_string();
+        let entry = discovered.known.entry();
+        found.push(take_in(context, &ledger, &mut roster, place, entry)?);
+    }
+    for answering in listening(context, servers)? {
+        found.extend(take_in_server(context, &ledger, &mut roster, &answering)?);
     }
     if context.ui.json {
         return context.ui.json_data(&DiscoverOutput { found });
     }
+    tell(context, found)
+}
+
+/// Where servers of models are looked for.
+fn servers(context: &Context) -> Result<Vec<LocalServer>, CommandError> {
+    let Some(value) = context.environment.get(SERVERS) else {
+        return Ok(LocalServer::usual());
+    };
+    let text = value.to_string_lossy();
+    LocalServer::listed(&text).map_err(|error| {
+        let what = format!("the variable {SERVERS} is `{text}`");
+        CommandError::because(Exit::Environment, what, &error)
+            .hint(format!("export {SERVERS}=ollama=http://127.0.0.1:11434"))
+    })
+}
+
+/// Those of them that answer.
+fn listening(context: &Context, servers: Vec<LocalServer>) -> Result<Vec<Answering>, CommandError> {
+    if servers.is_empty() {
+        return Ok(Vec::new());
+    }
+    let progress = Progress::start(context.ui, "asking servers of models on this machine");
+    let found = look_around(servers, &context.surroundings()?);
+    drop(progress);
+    Ok(found)
+}
+
+/// Enters a server, should it have a model; whoever is registered for it already stays as he is.
+fn take_in_server(
+    context: &Context,
+    ledger: &Ledger,
+    roster: &mut Roster<'_>,
+    answering: &Answering,
+) -> Result<Option<FoundOutput>, CommandError> {
+    let server = &answering.server;
+    let Some(model) = answering.models.first() else {
+        let what = format!(
+            "{} answers at {}, and has no model yet",
+            server.id, server.endpoint
+        );
+        context.ui.say(&what);
+        return Ok(None);
+    };
+    let place = server.endpoint.clone();
+    let mut known = roster.registry().executors().iter();
+    if let Some(known) = known.find(|known| server.is_asked_by(known)) {
+        let known = known.clone();
+        return take_in(context, ledger, roster, place, known).map(Some);
+    }
+    let mut entry = server.entry(model);
+    if let Err(error) = entry.check() {
+        let what = format!(
+            "{} answers at {place}, and was passed over: {error}",
+            server.id
+        );
+        context.ui.warn(&what, None);
+        return Ok(None);
+    }
+    if answering.models.len() > 1
+        && let Some(reason) = several_models(&entry)
+    {
+        entry.deactivate(&reason);
+    }
+    take_in(context, ledger, roster, place, entry).map(Some)
+}
+
+/// Registers an entry where its id is new, and shakes hands where that may help.
+fn take_in(
+    context: &Context,
+    ledger: &Ledger,
+    roster: &mut Roster<'_>,
+    place: String,
+    new: Executor,
+) -> Result<FoundOutput, CommandError> {
+    let mut output = FoundOutput {
+        id: new.id.clone(),
+        program: place,
+        status: String::new(),
+        registered_now: false,
+        reason: None,
+        hint: None,
+    };
+    let mut executor = match roster.registry().get(&new.id).cloned() {
+        Some(there) if !roster.is_trusted(&there) => {
+            output.status = there.status.to_string();
+            output.reason =
+                Some("comes with the repository and waits for `callosum trust`".to_owned());
+            output.hint = Some("callosum trust --list".to_owned());
+            return Ok(output);
+        }
+        Some(there) if there.status == Status::Active => {
+            output.status = there.status.to_string();
+            if let Some(left) = roster.left_alone(&there.id) {
+                output.reason = Some(format!(
+                    "failed again and again, and is left alone for {} s more: until then no task is \
+                     handed to it",
+                    left.as_secs().max(1)
+                ));
+                output.hint = Some(format!("callosum executor check {}", there.id));
+            }
+            return Ok(output);
+        }
+        Some(inactive) => inactive,
+        None => {
+            roster.trust(&new)?;
+            output.registered_now = true;
+            new
+        }
+    };
+    // What a person has to say, no handshake can.
+    if undecided(&executor).is_none() {
+        let (_, shaken, check) = shake_hands(context, executor)?;
+        executor = shaken;
+        output.hint = check.hint;
+    }
+    output.reason = executor.inactive_reason().map(str::to_owned);
+    output.status = executor.status.to_string();
+    let change = if output.registered_now {
+        "discovered"
+    } else {
+        "handshake"
+    };
+    enter(context, ledger, executor, change)?;
+    Ok(output)
+}
+
+fn tell(context: &Context, found: Vec<FoundOutput>) -> Result<(), CommandError> {
     if found.is_empty() {
-        context
-            .ui
-            .say("no known executor is in PATH; scout is always there");
+        let what = "no known executor is in PATH, and no server of models answers on this machine; scout is \
+                    always there";
+        context.ui.say(what);
         return Ok(());
     }
     let is_new = |one: &FoundOutput| one.registered_now && one.status == Status::Active.to_string();
@@ -110,13 +219,19 @@ pub(super) fn run(context: &Context, _args: &DiscoverArgs) -> Result<(), Command
             .say(&format!("tasks that name nobody go to {next}"));
     }
     let mut table = Table::new(&["id", "status", "program", "note"]);
+    let mut hints = Vec::new();
     for one in found {
         let note = match (one.registered_now, one.reason) {
             (_, Some(reason)) => reason,
             (true, None) => "registered".to_owned(),
             (false, None) => "registered before".to_owned(),
         };
+        hints.extend(one.hint);
         table.row([one.id, one.status, one.program, note]);
     }
-    context.ui.data(&table.render())
+    context.ui.data(&table.render())?;
+    for hint in hints {
+        context.ui.hint(&hint);
+    }
+    Ok(())
 }

@@ -4,7 +4,7 @@ use callosum_agents::{
     client::{Acp, Client},
     confinement::{InvalidHost, Policy, Whitelisted},
     dialect::Dialect,
-    discover::{self, Known, Speaks},
+    discover::{Known, Speaks},
     http::Endpoint,
     registry::{EMBEDDED_ID, Executor, Kind},
     template::Template,
@@ -163,7 +163,7 @@ pub(super) fn entry(args: &RegisterArgs) -> Result<Executor, CommandError> {
         let what = "a model is asked where it is served: --endpoint, or --protocol hosted";
         return Err(CommandError::new(Exit::Usage, what));
     }
-    let known = discover::KNOWN.iter().find(|known| known.id == args.name);
+    let known = Known::named(&args.name);
     let mut executor = match (&args.command, known) {
         (Some(template), _) => Executor::cli(&args.name, template),
         (None, Some(known)) if args.protocol.as_deref() == Some(Transport::Acp.as_str()) => {
@@ -210,6 +210,7 @@ fn acp_command(known: &Known) -> Result<&'static str, CommandError> {
             Some(Acp::Through(program)) => program,
             None => "TEMPLATE",
         },
+        Speaks::Acp => return Ok(known.command_template),
         Speaks::Seed | Speaks::Guess => "TEMPLATE",
     };
     let what = format!(

@@ -4,7 +4,7 @@
 //! to be pasted. Deliberately not here: what the right word is (advice).
 
 use callosum_agents::{
-    discover::KNOWN,
+    discover::Known,
     registry::{Executor, Kind},
 };
 
@@ -22,7 +22,7 @@ pub(in crate::cli) fn registration_line(executor: &Executor) -> String {
         list.clear();
     }
     granted.grant_needs();
-    let known = KNOWN.iter().find(|known| known.id == executor.id);
+    let known = Known::named(&executor.id);
     let is_known =
         known.is_some_and(|known| known.entry().command_template == executor.command_template);
     let mut put = |option: &str, value: &str| words.extend([option.to_owned(), value.to_owned()]);

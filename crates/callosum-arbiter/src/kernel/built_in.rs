@@ -39,7 +39,7 @@ const ROWS: [Row; 9] = [
         effects: &[Effect::StartsExecutor],
         sensitivity: Sensitivity::Project,
         milliseconds: DELEGATION_MS,
-        answers_by_key: false,
+        answers_by_key: true,
     },
     Row {
         id: "capability.query",
@@ -130,7 +130,7 @@ const ROWS: [Row; 9] = [
         effects: &[Effect::WritesSession],
         sensitivity: Sensitivity::Public,
         milliseconds: 10_000,
-        answers_by_key: false,
+        answers_by_key: true,
     },
     Row {
         id: "task.add",
@@ -143,7 +143,7 @@ const ROWS: [Row; 9] = [
         effects: &[Effect::WritesSession],
         sensitivity: Sensitivity::Public,
         milliseconds: 10_000,
-        answers_by_key: false,
+        answers_by_key: true,
     },
 ];
 

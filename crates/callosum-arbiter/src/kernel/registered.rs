@@ -84,7 +84,8 @@ fn agent(executor: &Executor, is_trusted: bool) -> Result<Manifest, EntryError> 
             ..Quotas::default()
         },
         provenance: Provenance::Executor(executor.id.clone()),
-        answers_by_key: false,
+        // Its task stands in the journal with the call's key, and its entry in the ledger.
+        answers_by_key: true,
     })
 }
 
@@ -196,6 +197,7 @@ mod tests {
             };
             assert_eq!(agent.id.as_str(), "agent.git.hub");
             assert_eq!(tool.id.as_str(), "tool.git.hub.list_issues_all");
+            assert!(agent.answers_by_key && tool.answers_by_key);
             assert_eq!(tool.trust_tier.get(), number);
             assert_eq!(tool.effects.contains(&Effect::Unknown), is_unknown);
         }

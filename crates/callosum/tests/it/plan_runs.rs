@@ -187,7 +187,7 @@ fn a_run_that_is_killed_within_a_delegation_goes_on() {
     assert_eq!(prompts(&env), ["a"]);
     let told = env.run(["plan", "resume", &run]).ended_with(5);
     let key = &waiting["key"].as_str().unwrap()[..12];
-    let hint = format!("hint: callosum plan resume {run} --not-done {key}\n");
+    let hint = format!("callosum plan resume {run} --answer '{key}=VALUE', or --not-done {key}\n");
     assert!(told.stderr.ends_with(&hint), "{}", told.stderr);
     let output = env.run(["plan", "resume", &run, "--not-done", key, "--json"]);
     let output = approved(&env, output).success();

@@ -202,7 +202,10 @@ pub(super) fn tell(
                 }
                 [key] => {
                     let key = short(*key);
-                    error.hint(format!("callosum plan resume {run} --not-done {key}"))
+                    error.hint(format!(
+                        "say what became of it: callosum plan resume {run} --answer '{key}=VALUE', or \
+                         --not-done {key}"
+                    ))
                 }
                 _ => error.hint(format!("callosum plan show {run}")),
             })

@@ -249,3 +249,21 @@ fn key_of(key: &str) -> Key {
         Key::Text(key.into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use callosum_arbiter::kernel::built_in_manifests;
+
+    use super::*;
+
+    /// CCOS-RTFS-2: whoever can tell what became of a call says so, and is asked before a person is.
+    #[test]
+    fn what_can_be_asked_after_says_so_and_nothing_else_does() {
+        let manifests = built_in_manifests("1");
+        assert_eq!(manifests.len(), ROWS.len());
+        for manifest in manifests {
+            let row = row_of(&manifest).unwrap();
+            assert_eq!(manifest.answers_by_key, row.outcome.is_some(), "{}", row.id);
+        }
+    }
+}

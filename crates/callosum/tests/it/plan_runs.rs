@@ -139,6 +139,36 @@ fn a_call_that_fails_is_caught_or_ends_the_run() {
     assert_eq!(output.json()["error"]["kind"], "UnknownCapability");
 }
 
+/// An executor that leaves a mark for each time that it is asked, and fails.
+const FAILING: &str = r#"
+import json, pathlib, sys
+prompt = json.load(sys.stdin)["prompt"]
+if prompt == "ping":
+    print(json.dumps({"summary": "pong", "tokens_used": 0, "status": "success"}))
+elif prompt == "capabilities":
+    print(json.dumps({"capabilities": {"prompt_input": True, "json_output": True}}))
+else:
+    with pathlib.Path(__file__).with_name("asked").open("a") as marks:
+        marks.write(prompt)
+    sys.exit(1)
+"#;
+
+/// CCOS-RTFS-2: a call is tried as often as its step says, and else once.
+#[test]
+fn an_executor_is_asked_again_only_where_its_step_says_so() {
+    let env = two_languages();
+    env.write("tools/fail.py", FAILING);
+    let unconfined = &["--confinement", "off"];
+    register_with(&env, "failing", "python3 tools/fail.py", unconfined);
+    let call = "(call :agent.failing {:prompt \"a\"})";
+    let again = "(step :s {:retries {:max 1}} (call :agent.failing {:prompt \"b\"}))";
+    for plan in [call, again] {
+        carried_out(&env, &["-e", plan]).ended_with(1);
+    }
+    let asked = std::fs::read_to_string(env.project().join("tools/asked")).unwrap();
+    assert_eq!(asked, "abb");
+}
+
 /// An executor that kills the process that runs the plan, the first time that it is asked for `b`.
 #[cfg(target_os = "linux")]
 const KILLING_ONCE: &str = r#"

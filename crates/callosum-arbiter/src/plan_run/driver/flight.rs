@@ -39,6 +39,7 @@ pub(super) struct Flying {
     since: Instant,
     deadline: Option<Instant>,
     is_late: bool,
+    most_ms: u64,
     most_bytes: u64,
 }
 
@@ -83,6 +84,7 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
             since,
             deadline: since.checked_add(Duration::from_millis(limits.milliseconds)),
             is_late: false,
+            most_ms: limits.milliseconds,
             most_bytes: limits.answer_bytes,
         };
         self.flying.insert(key, flying);
@@ -147,7 +149,7 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
         let result = match result {
             Err(failure) if flying.is_late => Err(ProviderFailure {
                 kind: FailureKind::Timeout,
-                message: format!("it took longer than {} ms", elapsed.as_millis()),
+                message: format!("it took longer than {} ms", flying.most_ms),
                 ..failure
             }),
             Err(failure) if flying.cancel.is_cancelled() => {

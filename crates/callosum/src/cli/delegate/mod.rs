@@ -15,7 +15,7 @@ use std::{ffi::OsString, path::PathBuf};
 
 use callosum_agents::registry::Status;
 use callosum_arbiter::{
-    Share, Submission,
+    Limits, RecoveryPolicy, Share, Submission,
     budget::{Bounds, Budget, BudgetError, Money, TOKEN_VARIABLE},
     delegation::{self, Means, Report, Reuse, Rules},
     priority::assign_executors,
@@ -236,11 +236,7 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
         slots: (!budget.is_nested()).then(|| context.slots()),
     };
     let rules = Rules {
-        // Two runs that fail together must not try again together.
-        limits: context
-            .project
-            .settings
-            .limits(context.clock.now().as_millisecond().cast_unsigned()),
+        limits: limits(context, args),
         io_threshold: context.project.settings.io_threshold(),
         memory_limit: context.project.settings.memory_limit(),
         strict_summary: context.project.settings.strict_summary(),
@@ -276,6 +272,22 @@ fn delegate(context: &Context, args: &DelegateArgs) -> Result<Report, CommandErr
         );
     }
     Ok(report)
+}
+
+/// How much at once, and how often again.
+fn limits(context: &Context, args: &DelegateArgs) -> Limits {
+    // Two runs that fail together must not try again together.
+    let seed = context.clock.now().as_millisecond().cast_unsigned();
+    let limits = context.project.settings.limits(seed);
+    if args.plan_call.is_none() {
+        return limits;
+    }
+    // One call of a plan is one try, whatever it may have done: more are its step's to ask for.
+    let recovery = RecoveryPolicy {
+        retry_max: 0,
+        ..limits.recovery
+    };
+    Limits { recovery, ..limits }
 }
 
 /// What may be started: the bounds of the command line or of `.calrc`, below those of the run that

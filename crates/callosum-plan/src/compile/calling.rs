@@ -4,15 +4,28 @@ use super::Compiler;
 use crate::{
     capability::CapabilityName,
     finding::Rule,
-    form::Form,
+    form::{Form, FormKind},
     program::{Expression, Id},
     value::Value,
 };
 
 impl Compiler<'_> {
-    /// Whether `(:name …)` is one of the queries: its arguments are pairs of keyword and value.
+    /// Whether `(:name …)` is one of the queries: its arguments are pairs of keyword and value, or the map
+    /// of them as it stands. In a map that has the query's own name it is looked up.
     pub(super) fn is_query(&self, name: &str, arguments: &[Form]) -> bool {
-        CapabilityName::parse(name).is_ok_and(|name| self.options.queries.contains(&name))
+        let is_one =
+            CapabilityName::parse(name).is_ok_and(|name| self.options.queries.contains(&name));
+        if let [
+            Form {
+                kind: FormKind::Map(pairs),
+                ..
+            },
+        ] = arguments
+        {
+            let mut keys = pairs.iter().map(|(key, _)| key.as_keyword());
+            return is_one && keys.all(|key| key.is_some_and(|key| key != name));
+        }
+        is_one
             && arguments.len().is_multiple_of(2)
             && arguments
                 .iter()
@@ -21,9 +34,13 @@ impl Compiler<'_> {
     }
 
     pub(super) fn query(&mut self, form: &Form, name: &str, arguments: &[Form]) -> Id {
-        let (pairs, _) = arguments.as_chunks::<2>();
-        let pairs = pairs.iter().map(|[key, value]| (key, value));
-        let asked = self.map(pairs, form.span);
+        let asked = if let [map] = arguments {
+            self.compile(map)
+        } else {
+            let (pairs, _) = arguments.as_chunks::<2>();
+            let pairs = pairs.iter().map(|[key, value]| (key, value));
+            self.map(pairs, form.span)
+        };
         self.call_of(form, name, vec![asked])
     }
 

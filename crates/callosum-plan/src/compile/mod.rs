@@ -70,13 +70,15 @@ pub enum PlanRule {
 }
 
 impl Default for CompileOptions {
-    /// The standard library, all capabilities, any number of calls, and the seed's four queries.
+    /// The standard library, all capabilities, any number of calls, the seed's four queries and two of ours.
     fn default() -> Self {
         let queries = [
             "capability.query",
             "chain.query",
             "graph.query",
+            "horizon.build",
             "horizon.query",
+            "ledger.query",
         ];
         Self {
             library: Library::standard(),

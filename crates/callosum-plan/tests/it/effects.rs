@@ -71,6 +71,22 @@ fn calls_stop_anywhere_and_go_on_with_the_answer() {
     fail("(call :a (fn [x] x))", FailureKind::TypeError);
 }
 
+/// CCOS-RTFS-1: queries are written shorter, with pairs or with the map of them.
+#[test]
+fn a_query_is_a_call_however_its_map_is_written() {
+    for source in [
+        "(:ledger.query :limit 3)",
+        "(:ledger.query {:limit 3})",
+        "(:ledger/query :limit (+ 1 2))",
+    ] {
+        let (outcome, calls) = answered(source, |_| Ok("7"));
+        assert_eq!(outcome.unwrap(), "7", "{source}");
+        assert_eq!(calls, ["0 :ledger.query {:limit 3}"], "{source}");
+    }
+    check("(:ledger.query {:ledger.query 1})", "1");
+    check("(let [m {:limit 3}] (:ledger.query m))", "nil");
+}
+
 /// CCOS-RTFS-1: branches that stand beside one another wait together, and answers come in any order.
 #[test]
 fn parallel_branches_wait_together_and_the_order_of_answers_is_nothing() {

@@ -10,8 +10,8 @@ use std::{
 use callosum_arbiter::{
     kernel::{
         Answer, AnsweredCost, ApprovedCall, CapabilityKind, Catalogue, Constitution, Effect,
-        Kernel, KnownOutcome, Manifest, Provenance, Provider, ProviderFailure, Quotas, Sensitivity,
-        TrustTier,
+        Kernel, KnownOutcome, Manifest, Provenance, Provider, ProviderFailure, Quotas, RunCaps,
+        Sensitivity, TrustTier,
     },
     plan_run::{
         ConstitutionPrint, Grant, Kept, NewRun, Providers, RunEnd, RunId, RunJournal, RunMeans,
@@ -189,6 +189,7 @@ impl Desk {
                 program: &self.program,
                 input: &BTreeMap::new(),
                 limits: &Limits::default(),
+                caps: RunCaps::default(),
                 constitution: &ConstitutionPrint::default(),
                 at: self.clock.now(),
             };

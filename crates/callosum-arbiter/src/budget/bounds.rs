@@ -14,12 +14,17 @@ impl Money {
     pub fn of_dollars(dollars: f64) -> Self {
         Self((dollars * 10_000.0).round().max(0.0) as u64)
     }
+
+    /// The number of dollars that it is.
+    pub fn to_dollars(self) -> f64 {
+        self.0 as f64 / 10_000.0
+    }
 }
 
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = if self.0.is_multiple_of(100) { 2 } else { 4 };
-        write!(f, "${:.digits$}", self.0 as f64 / 10_000.0)
+        write!(f, "${:.digits$}", self.to_dollars())
     }
 }
 

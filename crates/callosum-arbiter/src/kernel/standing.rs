@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use callosum_plan::{Allowlist, CapabilityName};
+use serde::{Deserialize, Serialize};
 
 use super::effect::{Sensitivity, TrustTier};
 use crate::budget::Money;
@@ -32,15 +33,19 @@ pub struct Standing {
 }
 
 /// What a run may use up; what is `None` has no cap.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunCaps {
     /// Calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub yields: Option<u64>,
     /// Tokens of models.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
     /// Money.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Money>,
-    /// Milliseconds of running, pauses left out.
+    /// Milliseconds of its calls together, pauses left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub milliseconds: Option<u64>,
 }
 
@@ -53,7 +58,7 @@ pub struct RunSpent {
     pub tokens: u64,
     /// Money.
     pub cost: Money,
-    /// Milliseconds of running, pauses left out.
+    /// Milliseconds of its calls together, pauses left out.
     pub milliseconds: u64,
 }
 
@@ -74,6 +79,11 @@ impl Standing {
 }
 
 impl RunCaps {
+    /// Returns whether there is none.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// Returns what is left, each the cap itself where nothing was spent and 0 where more was.
     #[must_use]
     pub fn left(&self, spent: &RunSpent) -> Self {

@@ -15,6 +15,7 @@ use super::{
     record::{ConstitutionPrint, RUN_FORMAT, RunLimits, RunRecord, Started},
     state::RunState,
 };
+use crate::kernel::RunCaps;
 
 /// A run that is to be begun.
 #[derive(Clone, Copy)]
@@ -29,6 +30,8 @@ pub struct NewRun<'a> {
     pub input: &'a BTreeMap<String, Value>,
     /// What it may use at most.
     pub limits: &'a Limits,
+    /// What its calls may use up.
+    pub caps: RunCaps,
     /// What it is governed by.
     pub constitution: &'a ConstitutionPrint,
     /// When it is begun.
@@ -93,6 +96,7 @@ pub fn begin(
             turns,
             value,
         },
+        caps: new.caps,
         capabilities: new
             .program
             .capabilities()

@@ -11,7 +11,10 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value as Json};
 
 use super::key::{CallKey, RunId};
-use crate::{budget::Money, kernel::Sensitivity};
+use crate::{
+    budget::Money,
+    kernel::{RunCaps, Sensitivity},
+};
 
 /// The format of these records.
 pub const RUN_FORMAT: u32 = 1;
@@ -69,6 +72,9 @@ pub struct Started {
     pub input_sha256: Checksum,
     /// What it may use at most.
     pub limits: RunLimits,
+    /// What its calls may use up, whoever goes on with it.
+    #[serde(default, skip_serializing_if = "RunCaps::is_empty")]
+    pub caps: RunCaps,
     /// The capabilities that it may call, in their normal form, as its source has them.
     pub capabilities: Vec<String>,
     /// What it is governed by.

@@ -18,7 +18,7 @@ pub struct Grant {
     pub tier: TrustTier,
     /// What it may call at all.
     pub allowed: Allowlist,
-    /// What it may use up.
+    /// What it may use up, beside what it was begun with.
     pub caps: RunCaps,
     /// How sensitive its input is.
     pub sensitivity: Sensitivity,
@@ -72,7 +72,7 @@ pub fn standing(state: &RunState, grant: &Grant, about_to: &[RunRecord], key: Ca
     Standing {
         tier: grant.tier,
         allowed: grant.allowed.clone(),
-        caps: grant.caps,
+        caps: grant.caps.narrowed(&state.started().caps),
         spent: RunSpent {
             yields,
             tokens: spent.tokens,

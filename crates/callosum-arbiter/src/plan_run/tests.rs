@@ -23,7 +23,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::kernel::{
     self, AnsweredCost, ApprovedCall, CapabilityKind, Catalogue, Constitution, Effect, Kernel,
-    KnownOutcome, Manifest, Provenance, Provider, ProviderFailure, Quotas, Sensitivity, TrustTier,
+    KnownOutcome, Manifest, Provenance, Provider, ProviderFailure, Quotas, RunCaps, Sensitivity,
+    TrustTier,
 };
 
 /// How many steps are left until the process is killed.
@@ -143,7 +144,10 @@ fn told(answer: Value) -> Result<kernel::Answer, ProviderFailure> {
     }
     Ok(kernel::Answer {
         value: answer,
-        cost: AnsweredCost::default(),
+        cost: AnsweredCost {
+            tokens: 10,
+            ..AnsweredCost::default()
+        },
     })
 }
 
@@ -192,6 +196,7 @@ struct Machine {
     records: Mutex<Vec<RunRecord>>,
     answers: Answers,
     clock: Clock,
+    caps: RunCaps,
 }
 
 impl Machine {
@@ -209,6 +214,7 @@ impl Machine {
                 "2026-01-02T03:04:05Z".parse().unwrap(),
                 std::time::Duration::ZERO,
             ),
+            caps: RunCaps::default(),
         }
     }
 
@@ -248,6 +254,7 @@ impl Machine {
             program: &program,
             input: &BTreeMap::new(),
             limits: &Limits::default(),
+            caps: self.caps,
             constitution: &ConstitutionPrint::default(),
             at: self.clock.now(),
         };
@@ -435,6 +442,28 @@ proptest! {
         prop_assert_eq!(plain(&end), plain(&expected));
         // Branches beside the one that waits go on meanwhile.
         prop_assert_eq!(sorted(machine.effects()), sorted(undisturbed.effects()));
+    }
+}
+
+/// CCOS-GOV-1: what a run was begun with holds for whoever goes on with it: nothing is called beyond it,
+/// wherever the processes before were killed.
+#[test]
+fn caps_hold_for_all_processes_of_a_run() {
+    for kill in 0..16 {
+        let source = "(map (fn [n] (call :work.adds n)) [1 2 3 4])";
+        let machine = Machine {
+            caps: RunCaps {
+                tokens: Some(15),
+                ..RunCaps::default()
+            },
+            ..Machine::new(source, true, 1)
+        };
+        drop(machine.process(kill));
+        let RunEnd::Failed(failure) = machine.process(ENDLESS).unwrap() else {
+            panic!("killed after {kill} steps, it is not bounded");
+        };
+        assert_eq!(failure.kind, FailureKind::BudgetExhausted);
+        assert_eq!(machine.effects(), ["work.adds 1", "work.adds 2"], "{kill}");
     }
 }
 

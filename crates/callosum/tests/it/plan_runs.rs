@@ -169,6 +169,36 @@ fn an_executor_is_asked_again_only_where_its_step_says_so() {
     assert_eq!(asked, "abb");
 }
 
+/// CCOS-GOV-1: what a run was given is what its calls may use, and what was used is told.
+#[test]
+fn a_run_that_has_used_up_its_tokens_calls_nothing_more() {
+    let env = two_languages();
+    let answering =
+        "print(json.dumps({\"summary\": prompt, \"tokens_used\": 700, \"status\": \"success\"}))";
+    env.write("tools/one.py", FAILING.replace("sys.exit(1)", answering));
+    let unconfined = &["--confinement", "off"];
+    register_with(&env, "one", "python3 tools/one.py", unconfined);
+    let plan = "(map (fn [p] (:summary (call :agent.one {:prompt p}))) [\"a\" \"b\" \"c\"])";
+    let capped = ["-e", plan, "--max-tokens", "1000", "--max-cost", "2.5"];
+    let json = carried_out(&env, &capped).ended_with(1).json();
+    assert_eq!(json["error"]["kind"], "BudgetExhausted", "{json}");
+    assert_eq!(prompts(&env), ["a", "b"]);
+    let run = only_run(&env);
+    let shown = env.run(["plan", "show", &run, "--json"]).success().json();
+    assert_eq!(Schema::published("output-plan-show").fault(&shown), None);
+    assert_eq!(shown["tokens"], 1400);
+    assert_eq!(shown["max_tokens"], 1000);
+    assert_eq!(shown["max_cost_usd"], 2.5);
+    let told = env.run(["plan", "show", &run]).success().stdout;
+    assert!(
+        told.contains("1400 of 1000 tokens, $0.00 of $2.50, "),
+        "{told}"
+    );
+    for cap in ["--max-tokens=0", "--max-cost=0", "--max-seconds=-1"] {
+        env.run(["plan", "run", "-e", "1", cap]).ended_with(2);
+    }
+}
+
 /// An executor that kills the process that runs the plan, the first time that it is asked for `b`.
 #[cfg(target_os = "linux")]
 const KILLING_ONCE: &str = r#"

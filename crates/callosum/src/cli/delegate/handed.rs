@@ -29,6 +29,12 @@ pub(crate) struct Wanted {
     /// Ask anew
     #[serde(default)]
     pub(crate) fresh: bool,
+    /// Nothing more is started once executors have used so many tokens.
+    #[serde(skip)]
+    pub(crate) max_tokens: Option<u64>,
+    /// The same, of US dollars that they say they cost.
+    #[serde(skip)]
+    pub(crate) max_cost: Option<f64>,
     /// The key of the plan's call that it is for.
     #[serde(skip)]
     pub(crate) plan_call: Option<String>,
@@ -61,6 +67,8 @@ pub(super) fn arguments(wanted: Wanted) -> Result<DelegateArgs, CommandError> {
         link: wanted.links,
         budget: wanted.budget.map(|most| most.max(LEAST_BUDGET)),
         fresh: wanted.fresh,
+        max_tokens: wanted.max_tokens,
+        max_cost: wanted.max_cost,
         plan_call: wanted.plan_call,
         ..DelegateArgs::default()
     })

@@ -330,7 +330,7 @@ fn budget(context: &Context, args: &DelegateArgs) -> Result<Budget, CommandError
     })
 }
 
-fn dollars(text: &str) -> Result<f64, String> {
+pub(in crate::cli) fn dollars(text: &str) -> Result<f64, String> {
     let most = text.parse::<f64>().ok();
     most.filter(|most| (0.0..=1_000_000.0).contains(most))
         .ok_or_else(|| "say a number of US dollars from 0 to 1000000".to_owned())

@@ -2,9 +2,13 @@
 
 use std::path::PathBuf;
 
-use callosum_arbiter::plan_run::{BeginError, NewRun, begin};
+use callosum_arbiter::{
+    budget::Money,
+    kernel::RunCaps,
+    plan_run::{BeginError, NewRun, begin},
+};
 use callosum_plan::{CompileOptions, Limits, Machine};
-use clap::Args;
+use clap::{Args, value_parser};
 
 use super::{
     answers::Answers,
@@ -15,7 +19,7 @@ use super::{
     source::{Source, SourceArgs},
 };
 use crate::{
-    cli::{context::Context, store},
+    cli::{context::Context, delegate::dollars, store},
     ui::{CommandError, Exit},
 };
 
@@ -33,6 +37,7 @@ Examples:
   $ callosum plan run -e '(count (call :ledger.query {:limit 3}))'
   $ callosum plan run -e '(defplan sum (numbers) (reduce + 0 numbers))' --input '{\"numbers\": [1, 2]}'
   $ callosum plan run -e '(defplan greet (name) (str \"hello \" name))' --param 'name=\"Ada\"'
+  $ callosum plan run -e '(count (call :ledger.query {}))' --max-tokens 20000 --max-cost 0.5
   $ callosum plan run -e '(call :fs.read \"missing\")' --dry-run || true
 
 With --dry-run nothing outside is touched and nothing is recorded; calls are answered from --answers:
@@ -55,11 +60,42 @@ pub(crate) struct RunArgs {
     /// Let it make at most N calls
     #[arg(long, value_name = "N")]
     max_yields: Option<u64>,
+    /// Let it call nothing more once its calls have used so many tokens
+    #[arg(long, value_name = "TOKENS", value_parser = value_parser!(u64).range(1..))]
+    max_tokens: Option<u64>,
+    /// Let it call nothing more once its calls have cost so many US dollars
+    #[arg(long, value_name = "DOLLARS", value_parser = some_dollars)]
+    max_cost: Option<Money>,
+    /// Let its calls take so many seconds together, pauses left out
+    #[arg(long, value_name = "S", value_parser = value_parser!(u64).range(1..=SECONDS_OF_A_YEAR))]
+    max_seconds: Option<u64>,
+}
+
+/// More than this is as good as no cap.
+const SECONDS_OF_A_YEAR: u64 = 366 * 24 * 60 * 60;
+
+/// An amount above nothing: none would let nothing be called.
+fn some_dollars(text: &str) -> Result<Money, String> {
+    let amount = Money::of_dollars(dollars(text)?);
+    if amount == Money(0) {
+        return Err("say at least 0.0001 US dollars".to_owned());
+    }
+    Ok(amount)
 }
 
 impl RunArgs {
     pub(super) fn writes(&self) -> bool {
         !self.dry_run
+    }
+
+    /// What its calls may use up. How many there may be is a limit of the evaluation.
+    fn caps(&self) -> RunCaps {
+        RunCaps {
+            yields: None,
+            tokens: self.max_tokens,
+            cost: self.max_cost,
+            milliseconds: self.max_seconds.map(|seconds| seconds * 1000),
+        }
     }
 }
 
@@ -101,6 +137,7 @@ pub(super) fn run(context: &Context, args: &RunArgs) -> Result<(), CommandError>
         program: &program,
         input: &input,
         limits: &limits,
+        caps: args.caps(),
         constitution: &print,
         at: context.clock.now(),
     };

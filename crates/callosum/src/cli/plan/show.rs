@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
-use callosum_arbiter::plan_run::{ActionKind, ActionNode, RunState, tree_of};
+use callosum_arbiter::{
+    budget::Money,
+    plan_run::{ActionKind, ActionNode, RunState, tree_of},
+};
 use callosum_evidence::terminal::on_one_line;
 use clap::Args;
 use schemars::JsonSchema;
@@ -50,6 +53,14 @@ pub(in crate::cli) struct PlanShowOutput {
     elapsed_ms: u64,
     /// Tokens of models that its calls used.
     tokens: u64,
+    /// US dollars that its calls cost, as far as anybody says.
+    cost_usd: f64,
+    /// Tokens that its calls may use; null where nothing was said.
+    max_tokens: Option<u64>,
+    /// US dollars that they may cost.
+    max_cost_usd: Option<f64>,
+    /// Milliseconds that they may take together.
+    max_elapsed_ms: Option<u64>,
     /// The value in the language's notation, where it has one; null also where that is long.
     value: Option<String>,
     /// Why it failed.
@@ -58,6 +69,23 @@ pub(in crate::cli) struct PlanShowOutput {
     waits_for: Vec<WaitingOutput>,
     /// The causal chain.
     tree: ActionOutput,
+}
+
+impl PlanShowOutput {
+    /// What its calls used up, each with its cap where there is one.
+    fn spent(&self) -> String {
+        let of = |cap: Option<String>| cap.map_or_else(String::new, |cap| format!(" of {cap}"));
+        let tokens = of(self.max_tokens.map(|most| most.to_string()));
+        let cost = of(self
+            .max_cost_usd
+            .map(|most| Money::of_dollars(most).to_string()));
+        let elapsed = of(self.max_elapsed_ms.map(|most| format!("{most} ms")));
+        let spent = Money::of_dollars(self.cost_usd);
+        format!(
+            "{}{tokens} tokens, {spent}{cost}, {} ms{elapsed}",
+            self.tokens, self.elapsed_ms
+        )
+    }
 }
 
 /// One action of the causal chain.
@@ -143,6 +171,7 @@ pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError
                     state.calls().len()
                 ),
             ),
+            ("spent", output.spent()),
             (
                 "value",
                 output.value.clone().unwrap_or_else(|| "-".to_owned()),
@@ -175,6 +204,7 @@ fn output(
 ) -> PlanShowOutput {
     let ended = state.ended().map(|ended| &ended.answer);
     let failure = ended.and_then(|answer| answer.failure.as_ref());
+    let caps = state.started().caps;
     let waits = state.open_calls().filter(|call| call.needs_person());
     PlanShowOutput {
         summary: RunSummaryOutput::of(context, state),
@@ -183,6 +213,10 @@ fn output(
         constitution: state.constitution().hash.clone(),
         elapsed_ms: state.spent().elapsed_ms,
         tokens: state.spent().tokens,
+        cost_usd: state.spent().cost.to_dollars(),
+        max_tokens: caps.tokens,
+        max_cost_usd: caps.cost.map(Money::to_dollars),
+        max_elapsed_ms: caps.milliseconds,
         value: ended
             .and_then(|answer| answer.value.as_ref())
             .and_then(|value| value.text.clone()),

@@ -44,8 +44,15 @@ pub(super) fn perform(
             "a plan is given the whole answer: it takes no `:budget`",
         ));
     }
+    // Another try that the executor is given is bounded by what the run has left, too.
+    let (left, set) = (
+        call.limits(),
+        surroundings.context.project.settings.bounds(),
+    );
     let wanted = Wanted {
         executor: executor(surroundings, call, asked.executor)?,
+        max_tokens: least(left.tokens, set.tokens),
+        max_cost: least(left.cost, set.cost).map(Money::to_dollars),
         plan_call: Some(call.key().to_owned()),
         ..asked
     };
@@ -57,6 +64,13 @@ pub(super) fn perform(
             may_have_happened: cancel.is_cancelled(),
             ..failed(&error)
         }),
+    }
+}
+
+fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }
 

@@ -122,6 +122,39 @@ fn a_dry_run_touches_nothing() {
         ])
         .success();
     assert_eq!(output.stdout, "7\n");
+    assert!(
+        output.stderr.contains("call 0 :fs.read: approved by reads"),
+        "{}",
+        output.stderr
+    );
+    assert!(!env.project().join("cal_audit").exists());
+}
+
+/// CCOS-GOV-1, CCOS-RTFS-2: a dry run tells what the kernel would say, and lets no denied call pass.
+#[test]
+fn a_dry_run_tells_what_would_be_denied() {
+    let env = two_languages();
+    env.write(
+        ".cal_constitution.cedar",
+        "// callosum-constitution: format 1, version 1\n\
+         @id(\"no-mesh\") forbid (principal, action, resource in Group::\"mesh\");",
+    );
+    env.write(
+        "answers.jsonl",
+        "{\"call\": \":agent.delegate\", \"value\": \"{:summary \\\"s\\\"}\"}\n",
+    );
+    let plan = "[(:summary (call :agent.delegate {:prompt \"p\"})) \
+                (try (call :mesh.publish {:topic \"agent.note\"}) (catch :SecurityViolation e :kept-in)) \
+                (try (call :fs.read 7) (catch :TypeValidationError e :no-path))]";
+    let dry = ["--dry-run", "--answers", "answers.jsonl", "--json"];
+    let output = env.run([&["plan", "run", "-e", plan][..], &dry].concat());
+    let json = output.success().json();
+    assert_eq!(Schema::published("output-plan-eval").fault(&json), None);
+    assert_eq!(json["value"], "[\"s\" :kept-in :no-path]");
+    let rulings = json["rulings"].as_array().unwrap().iter();
+    let rulings: Vec<&str> = rulings.map(|one| one["ruling"].as_str().unwrap()).collect();
+    assert_eq!(rulings, ["approved", "denied", "denied"]);
+    assert_eq!(json["rulings"][1]["policies"][0], "project.no-mesh");
     assert!(!env.project().join("cal_audit").exists());
 }
 

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
-use callosum_plan::{CompileOptions, Failure, Finding, Limits, Machine, Outcome, Value, compile};
+use callosum_evidence::terminal::harmless;
+use callosum_plan::{
+    CompileOptions, Failure, Finding, Limits, Machine, Outcome, Program, Value, compile,
+};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,6 +13,7 @@ use serde::Serialize;
 use super::{
     answers::Answers,
     parameters::parameters,
+    rehearsal::{Rehearsal, RulingOutput},
     source::{FindingOutput, Source, SourceArgs},
 };
 use crate::ui::{CommandError, Exit, Ui, many};
@@ -40,13 +44,15 @@ pub(crate) struct EvalArgs {
     parameters: Vec<String>,
 }
 
-/// What `plan eval --json` prints.
+/// What `plan eval --json` prints, and `plan run --dry-run --json`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub(in crate::cli) struct PlanEvalOutput {
     /// The value in the language's notation; null where the program failed.
     value: Option<String>,
     /// The calls that were made, each with its position and its arguments, in order.
     calls: Vec<String>,
+    /// What the kernel would say to each call, with `plan run --dry-run`; empty with `plan eval`.
+    rulings: Vec<RulingOutput>,
     /// Why it came to no value.
     error: Option<EvalErrorOutput>,
 }
@@ -75,21 +81,34 @@ pub(super) fn run(args: &EvalArgs, ui: Ui) -> Result<(), CommandError> {
         None => Answers::none(),
     };
     let parameters = parameters(&args.parameters)?;
-    evaluated(&source, answers, &parameters, Limits::default(), ui)
+    let unasked = |_: &Program| Ok(None);
+    evaluated(
+        &source,
+        answers,
+        &parameters,
+        Limits::default(),
+        unasked,
+        ui,
+    )
 }
 
 /// Evaluates a program with answers that are given, and prints what it comes to.
+///
+/// Where there is a rehearsal each call is put to it first: one that would be denied fails as it would
+/// then, and takes no answer.
 pub(super) fn evaluated(
     source: &Source,
     mut answers: Answers,
     parameters: &BTreeMap<String, Value>,
     limits: Limits,
+    rehearsal: impl FnOnce(&Program) -> Result<Option<Rehearsal>, CommandError>,
     ui: Ui,
 ) -> Result<(), CommandError> {
     let program = match compile(&source.text, &CompileOptions::default()) {
         Ok(program) => Arc::new(program),
         Err(findings) => return refused(source, &findings, ui),
     };
+    let mut rehearsal = rehearsal(&program)?;
     let machine = Machine::start(program, parameters, limits);
     let mut machine = machine.map_err(|error| {
         CommandError::from_error(Exit::Usage, &error).hint("give it with `--param 'NAME=VALUE'`")
@@ -101,7 +120,10 @@ pub(super) fn evaluated(
             Outcome::Failed(failure) => break Err(failure),
             Outcome::Yield(waiting) => {
                 for call in waiting {
-                    let answer = answers.take(&call)?;
+                    let answer = match rehearsal.as_mut().map_or(Ok(()), |asked| asked.ask(&call)) {
+                        Ok(()) => answers.take(&call)?,
+                        Err(denied) => Err(denied),
+                    };
                     calls.push(call.key_text());
                     let taken = machine.answer(&call.position, answer);
                     taken.map_err(CommandError::internal)?;
@@ -113,14 +135,21 @@ pub(super) fn evaluated(
         let left = many(answers.left() as u64, "answer");
         ui.warn(&format!("{left} were not asked for"), None);
     }
+    let rulings = rehearsal.map(|asked| asked.rulings).unwrap_or_default();
+    if !ui.json {
+        for ruling in &rulings {
+            ui.say(&harmless(&ruling.line()));
+        }
+    }
     match result {
         Ok(value) if ui.json => ui.json_data(&PlanEvalOutput {
             value: Some(value.to_string()),
             calls,
+            rulings,
             error: None,
         }),
         Ok(value) => ui.foreign(&format!("{value}\n")),
-        Err(failure) => failed(source, &failure, calls, ui),
+        Err(failure) => failed(source, &failure, calls, rulings, ui),
     }
 }
 
@@ -137,6 +166,7 @@ fn refused(source: &Source, findings: &[Finding], ui: Ui) -> Result<(), CommandE
         ui.json_data(&PlanEvalOutput {
             value: None,
             calls: Vec::new(),
+            rulings: Vec::new(),
             error: Some(EvalErrorOutput {
                 kind: kind.to_string(),
                 message: first.message.clone(),
@@ -163,6 +193,7 @@ fn failed(
     source: &Source,
     failure: &Failure,
     calls: Vec<String>,
+    rulings: Vec<RulingOutput>,
     ui: Ui,
 ) -> Result<(), CommandError> {
     if ui.json {
@@ -170,6 +201,7 @@ fn failed(
         ui.json_data(&PlanEvalOutput {
             value: None,
             calls,
+            rulings,
             error: Some(EvalErrorOutput {
                 kind: failure.kind.to_string(),
                 message: failure.message.clone(),

@@ -18,6 +18,7 @@ mod outcome;
 mod parameters;
 mod progress;
 mod provider;
+mod rehearsal;
 mod resume;
 mod run;
 mod show;

@@ -7,7 +7,7 @@ use callosum_arbiter::{
     kernel::RunCaps,
     plan_run::{BeginError, NewRun, begin},
 };
-use callosum_plan::{CompileOptions, Limits, Machine};
+use callosum_plan::{CompileOptions, Limits, Machine, Program};
 use clap::{Args, value_parser};
 
 use super::{
@@ -16,6 +16,7 @@ use super::{
     eval,
     lock::RunLock,
     parameters,
+    rehearsal::Rehearsal,
     source::{Source, SourceArgs},
 };
 use crate::{
@@ -40,7 +41,8 @@ Examples:
   $ callosum plan run -e '(count (call :ledger.query {}))' --max-tokens 20000 --max-cost 0.5
   $ callosum plan run -e '(call :fs.read \"missing\")' --dry-run || true
 
-With --dry-run nothing outside is touched and nothing is recorded; calls are answered from --answers:
+With --dry-run nothing outside is touched and nothing is recorded. What the kernel would say to each
+call is told; one that would be denied fails, the others are answered from --answers:
   {\"call\": \":fs.read\", \"value\": \"{:text \\\"hello\\\"}\"}")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
@@ -51,7 +53,8 @@ pub(crate) struct RunArgs {
     /// Give the plan's parameters the values of this object
     #[arg(long, value_name = "JSON", conflicts_with = "parameters")]
     input: Option<String>,
-    /// Touch nothing: answer the calls from --answers, and keep no record
+    /// Touch nothing: tell what the kernel would say to each call, answer it from --answers, and keep no
+    /// record
     #[arg(long)]
     dry_run: bool,
     /// With --dry-run, answer the calls from FILE, a line of JSON each
@@ -114,7 +117,11 @@ pub(super) fn run(context: &Context, args: &RunArgs) -> Result<(), CommandError>
             Some(file) => Answers::read(file)?,
             None => Answers::none(),
         };
-        return eval::evaluated(&source, answers, &input, limits, context.ui);
+        let rehearsal = |program: &Program| {
+            let rehearsal = Rehearsal::of(context, &source, program, args.caps())?;
+            Ok(Some(rehearsal))
+        };
+        return eval::evaluated(&source, answers, &input, limits, rehearsal, context.ui);
     }
     let options = CompileOptions {
         max_yields: args.max_yields,

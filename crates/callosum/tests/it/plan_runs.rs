@@ -168,8 +168,15 @@ fn a_call_that_fails_is_caught_or_ends_the_run() {
     let output = carried_out(&env, &["-e", "(call :fs.read {:pth \"x\"})"]).ended_with(1);
     let error = output.json()["error"].clone();
     assert_eq!(error["line"], 1, "{error}");
-    let output = carried_out(&env, &["-e", "(call :nobody.knows 1)"]).ended_with(1);
-    assert_eq!(output.json()["error"]["kind"], "UnknownCapability");
+    let misspelt = "(do (call :task.add {:prompt \"p\" :to \"codex\"}) (call :ledger.qurey {}))";
+    let refused = env.run(["plan", "run", "-e", misspelt]).ended_with(1);
+    assert!(
+        refused.stderr.contains("`:ledger.query`"),
+        "{}",
+        refused.stderr
+    );
+    let left = env.run(["mesh", "task", "list", "--json"]).success().json();
+    assert_eq!(left["tasks"], Value::Array(Vec::new()), "it did nothing");
 }
 
 /// An executor that leaves a mark for each time that it is asked, and fails.

@@ -12,13 +12,14 @@ use std::{
 use callosum_plan::{CapabilityName, Value};
 
 use super::{
+    addressee::{Addressee, stricter},
     catalogue::Catalogue,
     constitution::{
         Constitution, Verdict,
         facts::{CapabilityEntity, Facts},
     },
     effect::TrustTier,
-    manifest::Manifest,
+    manifest::{Manifest, Provenance},
     redaction::{Redacted, redact},
     request::CallRequest,
     ruling::{ApprovalRequest, ApprovedCall, CallLimits, Denial, DenialKind, Grounds, Ruling},
@@ -91,7 +92,30 @@ impl Kernel {
         may_call(request, standing)?;
         let redacted = fitting(request, manifest)?;
         let limits = within_budget(request, manifest, standing)?;
-        let verdict = self.verdict(request, standing, &redacted);
+        let own = &request.capability;
+        let (verdict, barred) = match Addressee::of(request, manifest) {
+            Addressee::Itself => (
+                self.verdict(own, request, standing, &redacted),
+                BTreeSet::new(),
+            ),
+            Addressee::Named(executor) => {
+                self.may_hand_on(&executor, request, standing)?;
+                let verdict = self.verdict(own, request, standing, &redacted);
+                // One that nobody knows whoever performs the call will not find either.
+                let verdict = match self.catalogue.get(&executor) {
+                    Some(_) => stricter(
+                        verdict,
+                        self.verdict(&executor, request, standing, &redacted),
+                    ),
+                    None => verdict,
+                };
+                (verdict, BTreeSet::new())
+            }
+            Addressee::Any => (
+                self.verdict(own, request, standing, &redacted),
+                self.barred(request, standing, &redacted),
+            ),
+        };
         let (policies, why) = match verdict {
             Verdict::Permitted { policies } => (policies, None),
             Verdict::Asked { policies, why } => (policies, Some(why)),
@@ -121,12 +145,66 @@ impl Kernel {
             limits,
             manifest.sensitivity.max(standing.sensitivity),
             by_person,
+            barred,
             self.grounds(policies, text),
         )))
     }
 
-    fn verdict(&self, request: &CallRequest, standing: &Standing, redacted: &Redacted) -> Verdict {
-        let capability = match self.entities.get(&request.capability) {
+    /// Refuses to have a task handed to an executor that was revoked, or that is to see less than what is
+    /// handed on.
+    fn may_hand_on(
+        &self,
+        executor: &CapabilityName,
+        request: &CallRequest,
+        standing: &Standing,
+    ) -> Result<(), Objection> {
+        if standing.revoked.contains(executor) {
+            return Err(revoked(executor));
+        }
+        let name = &request.capability;
+        let manifest = self.catalogue.get(executor);
+        if manifest.is_some_and(|manifest| manifest.trust_tier < TrustTier::TRUSTED) {
+            return Err(Objection {
+                kind: DenialKind::NotAllowed,
+                policy: "kernel.addressee",
+                text: format!("`{executor}` is trusted too little to be asked by way of `{name}`"),
+                hint: Some(format!("call `:{executor}`")),
+            });
+        }
+        Ok(())
+    }
+
+    /// The executors that a call may not be handed to.
+    fn barred(
+        &self,
+        request: &CallRequest,
+        standing: &Standing,
+        redacted: &Redacted,
+    ) -> BTreeSet<CapabilityName> {
+        let executors = self
+            .catalogue
+            .iter()
+            .filter(|manifest| matches!(manifest.provenance, Provenance::Executor(_)));
+        let is_barred = |manifest: &&Arc<Manifest>| {
+            self.may_hand_on(&manifest.id, request, standing).is_err()
+                || !matches!(
+                    self.verdict(&manifest.id, request, standing, redacted),
+                    Verdict::Permitted { .. }
+                )
+        };
+        let barred = executors.filter(is_barred);
+        barred.map(|manifest| manifest.id.clone()).collect()
+    }
+
+    /// What the policies say to a call with this capability for its resource.
+    fn verdict(
+        &self,
+        resource: &CapabilityName,
+        request: &CallRequest,
+        standing: &Standing,
+        redacted: &Redacted,
+    ) -> Verdict {
+        let capability = match self.entities.get(resource) {
             Some(Ok(capability)) => capability,
             Some(Err(error)) => return Verdict::Failed(error.clone()),
             None => return Verdict::NotPermitted,
@@ -140,7 +218,7 @@ impl Kernel {
             argument_bytes: weight.fold(0, u64::saturating_add),
             masked: redacted.masked,
             withheld: redacted.withheld,
-            calls: standing.calls_of(&request.capability),
+            calls: standing.calls_of(resource),
             left: standing.caps.left(&standing.spent),
         })
     }
@@ -196,17 +274,21 @@ impl Kernel {
     }
 }
 
+fn revoked(name: &CapabilityName) -> Objection {
+    Objection {
+        kind: DenialKind::Revoked,
+        policy: "kernel.revoked",
+        text: format!("`{name}` was revoked on this machine"),
+        hint: Some(format!(
+            "`callosum capability restore {name}` gives it back"
+        )),
+    }
+}
+
 fn may_call(request: &CallRequest, standing: &Standing) -> Result<(), Objection> {
     let name = &request.capability;
     if standing.revoked.contains(name) {
-        return Err(Objection {
-            kind: DenialKind::Revoked,
-            policy: "kernel.revoked",
-            text: format!("`{name}` was revoked on this machine"),
-            hint: Some(format!(
-                "`callosum capability restore {name}` gives it back"
-            )),
-        });
+        return Err(revoked(name));
     }
     if !standing.allowed.allows(name) {
         return Err(Objection {

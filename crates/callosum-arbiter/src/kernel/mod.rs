@@ -7,6 +7,7 @@
 //!
 //! What is deliberately not here: performing a call, keeping records of it, asking a person, files.
 
+mod addressee;
 pub mod built_in;
 pub mod catalogue;
 pub mod constitution;

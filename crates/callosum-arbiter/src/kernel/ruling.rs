@@ -1,6 +1,6 @@
 //! [`Ruling`]: what the kernel says to a call, and by which policies.
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use callosum_plan::{CapabilityName, Failure, FailureKind, Position, Value};
 use serde::{Deserialize, Serialize};
@@ -78,6 +78,7 @@ pub struct ApprovedCall {
     limits: CallLimits,
     sensitivity: Sensitivity,
     by_person: bool,
+    barred: BTreeSet<CapabilityName>,
     grounds: Grounds,
 }
 
@@ -164,6 +165,7 @@ impl ApprovedCall {
         limits: CallLimits,
         sensitivity: Sensitivity,
         by_person: bool,
+        barred: BTreeSet<CapabilityName>,
         grounds: Grounds,
     ) -> Self {
         Self {
@@ -171,6 +173,7 @@ impl ApprovedCall {
             limits,
             sensitivity,
             by_person,
+            barred,
             grounds,
         }
     }
@@ -208,6 +211,11 @@ impl ApprovedCall {
     /// Returns whether a person approved it.
     pub fn by_person(&self) -> bool {
         self.by_person
+    }
+
+    /// Returns the executors that it may not be handed to, where whoever performs it chooses one.
+    pub fn barred(&self) -> &BTreeSet<CapabilityName> {
+        &self.barred
     }
 
     /// Returns why it may go ahead.

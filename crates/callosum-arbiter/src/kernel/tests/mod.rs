@@ -1,5 +1,6 @@
 //! The door under friendly and hostile hands.
 
+mod addressee;
 mod catalogue;
 mod constitution;
 

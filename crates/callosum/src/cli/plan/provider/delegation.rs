@@ -75,7 +75,7 @@ fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
 }
 
 /// Who is asked. A capability that is an executor is nobody else's; through `:agent.delegate` only those can be
-/// asked that need no more leave than it.
+/// asked that need no more leave than it, and where nobody is named, none that the kernel barred.
 fn executor(
     surroundings: &Surroundings<'_>,
     call: &ApprovedCall,
@@ -91,11 +91,22 @@ fn executor(
         return Ok(Some(id.clone()));
     }
     let roster = Roster::load(surroundings.context).map_err(|error| failed(&error))?;
-    let chosen = asked
-        .clone()
-        .or_else(|| roster.ready_candidates().into_iter().next());
-    let Some(chosen) = chosen else {
-        return Ok(asked);
+    let is_barred = |id: &String| {
+        let name = format!("agent.{id}");
+        call.barred().iter().any(|barred| barred.as_str() == name)
+    };
+    let free = || {
+        roster
+            .ready_candidates()
+            .into_iter()
+            .find(|id| !is_barred(id))
+    };
+    let Some(chosen) = asked.or_else(free) else {
+        let what = "no executor that is ready may be asked: name one with `:executor`";
+        return Err(ProviderFailure::before(
+            FailureKind::SecurityViolation,
+            what,
+        ));
     };
     let is_it = |manifest: &Manifest| match &manifest.provenance {
         Provenance::Executor(id) | Provenance::ToolServer(id) => *id == chosen,

@@ -1,7 +1,10 @@
 //! From the errors of `config` to what failed, why, and one hint to paste.
 
 use crate::{
-    config::{EnvironmentError, GovernanceError, PermitError, ProjectError, SetError, TrustError},
+    config::{
+        EnvironmentError, Governance, GovernanceError, PermitError, ProjectError, SetError,
+        TrustError,
+    },
     ui::{CommandError, Exit},
 };
 
@@ -54,6 +57,22 @@ pub(super) fn governance(error: &GovernanceError) -> CommandError {
     match error {
         GovernanceError::Unsigned { path } => CommandError::from_error(Exit::Environment, error)
             .hint(format!("callosum constitution sign '{}'", path.display())),
+        GovernanceError::Older { path, signed, .. } => CommandError::from_error(
+            Exit::Environment,
+            error,
+        )
+        .hint(format!(
+            "if it is to hold, say version {} in its first line, then: callosum constitution sign \
+                 '{}'",
+            signed + 1,
+            path.display()
+        )),
+        GovernanceError::File { path, .. } if path.ends_with(Governance::PROJECT) => {
+            CommandError::from_error(Exit::Environment, error).hint(format!(
+                "callosum constitution check --project '{}'",
+                path.display()
+            ))
+        }
         GovernanceError::File { path, .. } => CommandError::from_error(Exit::Environment, error)
             .hint(format!("callosum constitution check '{}'", path.display())),
         GovernanceError::Disk(error) => super::store::disk_failed(error),

@@ -28,6 +28,7 @@ mod mcp;
 pub(crate) mod mesh;
 mod meshing;
 mod moment;
+mod notice;
 mod plan;
 mod replay;
 mod roster;

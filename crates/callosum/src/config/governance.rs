@@ -17,17 +17,20 @@ use callosum_arbiter::kernel::{
     constitution::{document::MAX_BYTES, signature},
 };
 use callosum_host::{Disk, DiskError, FileLock, LockError, disk::EntryKind};
-use callosum_ledger::checkpoint::{KeyError, MachineKey};
+use callosum_ledger::{
+    Checksum,
+    checkpoint::{KeyError, MachineKey},
+};
 use callosum_plan::CapabilityName;
 use serde::{Deserialize, Serialize};
 
-use super::homes::Homes;
+use super::{
+    amendment::{Amendment, Amendments},
+    homes::Homes,
+};
 
 /// What the machine's key signs constitutions as.
 const PURPOSE: &str = "constitution";
-
-/// The project's, in its root.
-const PROJECT: &str = ".cal_constitution.cedar";
 
 /// The version of the file of what was revoked.
 const VERSION: u32 = 1;
@@ -55,6 +58,9 @@ struct Revocations {
 }
 
 impl Governance {
+    /// The project's constitution, in its root.
+    pub(crate) const PROJECT: &str = ".cal_constitution.cedar";
+
     /// Of the project at `root`. Reads and creates nothing.
     pub(crate) fn of(disk: &Disk, homes: &Homes, root: &Path) -> Self {
         Self {
@@ -71,7 +77,7 @@ impl Governance {
 
     /// The project's.
     pub(crate) fn project_file(&self) -> PathBuf {
-        self.root.join(PROJECT)
+        self.root.join(Self::PROJECT)
     }
 
     /// Where the signature of a constitution stands.
@@ -93,7 +99,8 @@ impl Governance {
         self.read_constitution().unwrap_or_else(closed)
     }
 
-    fn read_constitution(&self) -> Result<Constitution, GovernanceError> {
+    /// Reads what holds here, or says what is wrong with it.
+    pub(crate) fn read_constitution(&self) -> Result<Constitution, GovernanceError> {
         let path = self.user_file();
         let constitution = match self.user_text(&path)? {
             None => Constitution::built_in(),
@@ -126,10 +133,28 @@ impl Governance {
 
     fn signed(&self, path: &Path, text: &str) -> Result<Constitution, GovernanceError> {
         self.check_signature(path, text)?;
-        Constitution::read(text).map_err(|error| GovernanceError::File {
+        let constitution = Constitution::read(text).map_err(|error| GovernanceError::File {
             path: path.to_owned(),
             reason: error.to_string(),
-        })
+        })?;
+        self.amendments()
+            .check(amendment(&constitution, text), path)?;
+        Ok(constitution)
+    }
+
+    /// Remembers that a constitution is about to be signed. Fails where it is older than one that was.
+    pub(crate) fn remember_signed(
+        &self,
+        path: &Path,
+        constitution: &Constitution,
+        text: &str,
+    ) -> Result<(), GovernanceError> {
+        self.amendments()
+            .remember(amendment(constitution, text), path)
+    }
+
+    fn amendments(&self) -> Amendments {
+        Amendments::in_home(&self.disk, &self.homes.machine)
     }
 
     /// Reads a file of the user's, who may have laid a link there.
@@ -225,6 +250,13 @@ impl Governance {
     }
 }
 
+fn amendment(constitution: &Constitution, text: &str) -> Amendment {
+    Amendment {
+        version: constitution.version(),
+        sha256: Checksum::of(text.as_bytes()),
+    }
+}
+
 /// What is done about a capability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Revocation {
@@ -250,6 +282,20 @@ pub(crate) enum GovernanceError {
     Unsigned {
         /// The file.
         path: PathBuf,
+    },
+    /// A later one than the user's was signed.
+    #[error(
+        "`{}` is version {version}, and version {signed} was signed after it: an older constitution is \
+         not put back",
+        path.display()
+    )]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u64,
+        /// The version that was signed last.
+        signed: u64,
     },
     /// The machine's keys can't be read.
     #[error(transparent)]

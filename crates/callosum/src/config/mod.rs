@@ -6,6 +6,7 @@
 //! What is deliberately not here: arguments, and anything a user sees.
 
 mod address;
+mod amendment;
 mod cake;
 mod calrc;
 mod environment;

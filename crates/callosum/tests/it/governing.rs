@@ -54,6 +54,12 @@ fn a_constitution_holds_only_as_it_was_signed() {
 
     write_constitution(&env, "@id(\"all\") permit (principal, action, resource);");
     let unsigned = show(3);
+    let told = env.run(["constitution", "show"]).ended_with(3);
+    let way_out = format!(
+        "callosum constitution sign '{}'\n",
+        constitution_file(&env).display()
+    );
+    assert!(told.stderr.ends_with(&way_out), "{}", told.stderr);
     assert_eq!(unsigned["ok"], false);
     assert_eq!(policies(&unsigned), Vec::<String>::new());
     assert!(unsigned["problem"].as_str().unwrap().contains("not signed"));
@@ -132,6 +138,48 @@ fn a_project_may_only_forbid() {
     }
     std::fs::remove_file(env.project().join(".cal_constitution.cedar")).unwrap();
     std::os::unix::fs::symlink("/dev/zero", env.project().join(".cal_constitution.cedar")).unwrap();
+    env.run(["constitution", "show"]).ended_with(3);
+}
+
+/// CCOS-GOV-1: amendments are new signed versions: an older one does not come back with its old signature.
+#[test]
+fn an_older_constitution_is_not_put_back() {
+    let env = TestEnv::new();
+    env.run(["init"]).success();
+    write_constitution(&env, "@id(\"all\") permit (principal, action, resource);");
+    sign(&env);
+    let file = constitution_file(&env);
+    let signature = file.with_extension("cedar.sig");
+    let old = std::fs::read_to_string(&file).unwrap();
+    let old_note = std::fs::read(&signature).unwrap();
+    let same_version = old.replace("permit", "forbid");
+    let next_version = same_version.replace("version 2", "version 3");
+    for (newer, way_out) in [(same_version, "version 3"), (next_version, "version 4")] {
+        std::fs::write(&file, newer).unwrap();
+        sign(&env);
+        env.run(["constitution", "show"]).success();
+        std::fs::write(&file, &old).unwrap();
+        std::fs::write(&signature, &old_note).unwrap();
+        let told = env.run(["constitution", "show"]).ended_with(3);
+        assert!(told.stderr.contains("is not put back"), "{}", told.stderr);
+        assert!(told.stderr.contains(way_out), "{}", told.stderr);
+    }
+    let refused = env.run(["constitution", "sign", file.to_str().unwrap()]);
+    let refused = refused.ended_with(3);
+    assert!(
+        refused.stderr.contains("is not put back"),
+        "{}",
+        refused.stderr
+    );
+    let told = env.run(["audit", "query", "--event", "trust", "--json"]);
+    let told = told.success().json();
+    let records = told["records"].as_array().unwrap().iter();
+    let versions: Vec<&Value> = records
+        .inspect(|one| assert_eq!(one["status"], "signed", "{one}"))
+        .map(|one| &one["details"]["constitution"]["version"])
+        .collect();
+    assert_eq!(versions, [2, 2, 3]);
+    std::fs::write(env.machine_home().join("constitution/signed.json"), "{}").unwrap();
     env.run(["constitution", "show"]).ended_with(3);
 }
 
@@ -218,11 +266,23 @@ fn what_is_revoked_stays_so_until_it_is_restored() {
         let shown = env.run(["capability", "show", "mesh.publish", "--json"]);
         shown.success().json()["revoked"].as_bool().unwrap()
     };
+    env.run(["init"]).success();
     assert!(change("revoke", ":mesh/publish"));
     assert!(is_revoked());
     assert!(!change("revoke", "mesh.publish"));
     assert!(change("restore", "mesh:publish"));
     assert!(!is_revoked());
+    let told = env.run(["audit", "query", "--event", "trust", "--json"]);
+    let told = told.success().json();
+    let records = told["records"].as_array().unwrap().iter();
+    let words: Vec<(&str, &str)> = records
+        .map(|one| {
+            let capability = one["details"]["capability"].as_str().unwrap();
+            (one["status"].as_str().unwrap(), capability)
+        })
+        .collect();
+    let both = [("revoked", "mesh.publish"), ("restored", "mesh.publish")];
+    assert_eq!(words, both, "{told}");
     let file = env.machine_home().join("capabilities/revoked.json");
     std::fs::write(&file, r#"{"version": 2, "revoked": []}"#).unwrap();
     let told = env.run(["capability", "list"]).ended_with(3);

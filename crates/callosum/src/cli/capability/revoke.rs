@@ -1,12 +1,13 @@
 //! `callosum capability revoke` and `restore`: what no plan on this machine may call.
 
+use callosum_ledger::{AuditEvent, Event};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::market::named;
 use crate::{
-    cli::{constitution::governance, context::Context, explain},
+    cli::{constitution::governance, context::Context, explain, notice},
     config::Revocation,
     ui::CommandError,
 };
@@ -62,6 +63,17 @@ fn change(context: &Context, name: &str, change: Revocation) -> Result<(), Comma
         revoked: change == Revocation::Revoke,
         changed,
     };
+    if changed {
+        let status = match change {
+            Revocation::Revoke => "revoked",
+            Revocation::Restore => "restored",
+        };
+        let event = AuditEvent {
+            status: Some(status.to_owned()),
+            ..AuditEvent::new(Event::Trust)
+        };
+        notice::leave(context, &event.with("capability", output.id.as_str()));
+    }
     if context.ui.json {
         return context.ui.json_data(&output);
     }

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::{ConstitutionOutput, governance};
 use crate::{
-    cli::context::Context,
+    cli::{context::Context, explain},
     ui::{CommandError, Exit},
 };
 
@@ -36,10 +36,15 @@ pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError
     match output.problem {
         None => Ok(()),
         Some(_) if context.ui.json => Err(CommandError::told(Exit::Environment)),
-        Some(problem) => Err(CommandError::new(
-            Exit::Environment,
-            "no plan may call anything here",
-        )
-        .cause(problem)),
+        Some(problem) => {
+            let told = CommandError::new(Exit::Environment, "no plan may call anything here")
+                .cause(problem);
+            let why = governance(context).read_constitution().err();
+            let explained = why.map(|error| explain::governance(&error));
+            Err(match explained.as_ref().and_then(CommandError::hint_text) {
+                Some(hint) => told.hint(hint),
+                None => told,
+            })
+        }
     }
 }

@@ -4,13 +4,15 @@ use std::path::PathBuf;
 
 use callosum_arbiter::kernel::{Constitution, constitution::signature};
 use callosum_host::random;
+use callosum_ledger::{AuditEvent, Event};
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 
 use super::governance;
 use crate::{
-    cli::{context::Context, explain, store},
+    cli::{context::Context, explain, notice, store},
     config::{Governance, GovernanceError},
     ui::{CommandError, Exit},
 };
@@ -21,7 +23,8 @@ const MODE: u32 = 0o644;
 /// Sign a constitution with this machine's key
 ///
 /// The signature stands beside the file. A file that is no constitution is not signed; one that is
-/// changed must be signed again.
+/// changed must be signed again. Its version may not be lower than that of one that was signed before:
+/// the machine remembers what it signed last, and nothing older holds.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -73,6 +76,11 @@ pub(super) fn run(context: &Context, args: &SignArgs) -> Result<(), CommandError
         let what = format!("cannot sign `{}`", path.display());
         CommandError::because(Exit::No, &what, &error)
     })?;
+    // Remembered first: a process that ends in between leaves a constitution that does not hold, and no
+    // signature of an older one that does.
+    governance
+        .remember_signed(&path, &constitution, &text)
+        .map_err(|error| explain::governance(&error))?;
     let signature = Governance::signature_file(&path);
     disk.replace(&signature, note.to_string().as_bytes(), MODE)
         .map_err(|error| store::disk_failed(&error))?;
@@ -82,6 +90,12 @@ pub(super) fn run(context: &Context, args: &SignArgs) -> Result<(), CommandError
         version: constitution.version(),
         hash: constitution.hash().to_owned(),
     };
+    let event = AuditEvent {
+        status: Some("signed".to_owned()),
+        ..AuditEvent::new(Event::Trust)
+    };
+    let signed = json!({ "version": output.version, "hash": output.hash, "file": output.file });
+    notice::leave(context, &event.with("constitution", signed));
     if context.ui.json {
         return context.ui.json_data(&output);
     }

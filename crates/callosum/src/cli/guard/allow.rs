@@ -1,10 +1,8 @@
 //! `callosum guard allow`: permit what the guard would ask about.
 
-use std::time::Duration;
-
 use callosum_evidence::{secrets, terminal::on_one_line};
 use callosum_guard::{Decision, Permission, Policy, decide};
-use callosum_ledger::{AuditEvent, Event, notice};
+use callosum_ledger::{AuditEvent, Event};
 use clap::{Args, ValueEnum};
 use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
@@ -15,14 +13,10 @@ use super::{
     place::{self, StrictnessArgs, permissions},
 };
 use crate::{
-    cli::{context::Context, explain, store},
+    cli::{context::Context, explain, notice},
     config::{Permit, Reach},
-    hook,
     ui::{CommandError, Exit, Table},
 };
-
-/// How long each lock of the journal is waited for.
-const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Permit a command that the guard would ask about
 ///
@@ -222,20 +216,5 @@ pub(super) fn tell_journal(context: &Context, status: &str, permit: &PermitOutpu
     .with("scope", permit.scope.as_str())
     .with("until", permit.until.as_deref())
     .with("once", permit.once);
-    let homes = &context.project.homes;
-    let journal = hook::journal(&context.disk, homes, Some(&context.project));
-    let at = context.clock.now();
-    let told = notice(
-        &context.disk,
-        &journal,
-        &context.ids,
-        (&event, at),
-        PATIENCE,
-    );
-    if let Err(error) = told {
-        let what = store::disk_failed(&error).one_line();
-        context
-            .ui
-            .warn(&format!("no record was kept: {what}"), None);
-    }
+    notice::leave(context, &event);
 }

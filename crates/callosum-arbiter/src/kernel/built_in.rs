@@ -117,7 +117,7 @@ const ROWS: [Row; 9] = [
         effects: &[Effect::PublishesOnMesh],
         sensitivity: Sensitivity::Public,
         milliseconds: 10_000,
-        answers_by_key: false,
+        answers_by_key: true,
     },
     Row {
         id: "session.decide",
@@ -130,7 +130,7 @@ const ROWS: [Row; 9] = [
         effects: &[Effect::WritesSession],
         sensitivity: Sensitivity::Public,
         milliseconds: 10_000,
-        answers_by_key: true,
+        answers_by_key: false,
     },
     Row {
         id: "task.add",

@@ -12,6 +12,11 @@ use super::{
 /// Milliseconds that a delegation may take.
 const DELEGATION_MS: u64 = 60 * 60 * 1000;
 
+/// What an executor is handed.
+pub(super) const TASK: &str = "[:map [:prompt String] [:executor [:union String Keyword Nil] ?] \
+    [:kind [:union Nil [:enum :scan :deps :tests :api \"scan\" \"deps\" \"tests\" \"api\"]] ?] \
+    [:paths [:vector String] ?] [:links [:vector String] ?] [:fresh Bool ?]]";
+
 /// One row of the table.
 struct Row {
     id: &'static str,
@@ -34,7 +39,7 @@ const ROWS: [Row; 9] = [
         description: "Hands a task to an executor of the registry and answers with its summary.",
         kind: CapabilityKind::Agent,
         skills: &["delegation"],
-        input: "[:map [:prompt String]]",
+        input: TASK,
         output: "Map",
         effects: &[Effect::StartsExecutor],
         sensitivity: Sensitivity::Project,
@@ -47,7 +52,8 @@ const ROWS: [Row; 9] = [
         description: "Answers which capabilities there are of a kind, with skills, of a trust.",
         kind: CapabilityKind::Primitive,
         skills: &["discovery"],
-        input: "[:union Map [:vector Never]]",
+        input: "[:union [:map [:kind [:union String Keyword] ?] [:skills [:vector [:union String \
+                Keyword]] ?] [:trust-tier Int ?]] [:vector Never]]",
         output: "[:vector Map]",
         effects: &[Effect::ReadsCatalogue],
         sensitivity: Sensitivity::Public,
@@ -60,7 +66,9 @@ const ROWS: [Row; 9] = [
         description: "Answers what a run did, as a tree of actions.",
         kind: CapabilityKind::Primitive,
         skills: &["history"],
-        input: "[:union Map [:vector Never]]",
+        input: "[:union [:map [:run [:union String Keyword Nil] ?] [:task String? ?] [:executor [:union \
+                String Keyword Nil] ?] [:event [:union String Keyword Nil] ?] [:since String? ?] [:until \
+                String? ?] [:limit Int ?]] [:vector Never]]",
         output: "Any",
         effects: &[Effect::ReadsLedger],
         sensitivity: Sensitivity::Project,
@@ -73,8 +81,8 @@ const ROWS: [Row; 9] = [
         description: "Answers the text of a file of the project.",
         kind: CapabilityKind::Primitive,
         skills: &["reading"],
-        input: "[:union String [:map [:path String]]]",
-        output: "Any",
+        input: "[:union String [:map [:path String] [:from Int? ?] [:lines Int? ?]]]",
+        output: "[:map [:path String] [:from Int] [:lines Int] [:text String]]",
         effects: &[Effect::ReadsFiles],
         sensitivity: Sensitivity::Project,
         milliseconds: 10_000,
@@ -86,7 +94,8 @@ const ROWS: [Row; 9] = [
         description: "Answers what is known about a matter within a number of tokens, and what was left out.",
         kind: CapabilityKind::Composite,
         skills: &["history", "context"],
-        input: "Map",
+        input: "[:map [:intent String ?] [:about String ?] [:max-tokens Int ?] [:sources [:vector \
+                [:union String Keyword]] ?]]",
         output: "Map",
         effects: &[Effect::ReadsLedger, Effect::ReadsSession],
         sensitivity: Sensitivity::Personal,
@@ -99,8 +108,10 @@ const ROWS: [Row; 9] = [
         description: "Answers entries of the ledger.",
         kind: CapabilityKind::Primitive,
         skills: &["history"],
-        input: "[:union Map [:vector Never]]",
-        output: "Any",
+        input: "[:union [:map [:task String? ?] [:executor [:union String Keyword Nil] ?] [:text String? \
+                ?] [:since String? ?] [:until String? ?] [:mode [:union String Keyword Nil] ?] [:repo \
+                String? ?] [:branch String? ?] [:limit Int ?]] [:vector Never]]",
+        output: "[:vector Map]",
         effects: &[Effect::ReadsLedger],
         sensitivity: Sensitivity::Project,
         milliseconds: 60_000,
@@ -112,8 +123,8 @@ const ROWS: [Row; 9] = [
         description: "Tells the other agents of the project something.",
         kind: CapabilityKind::Primitive,
         skills: &["telling"],
-        input: "Map",
-        output: "Any",
+        input: "[:map [:topic [:union String Keyword]] [:payload Map ?]]",
+        output: "[:map [:id String] [:topic String]]",
         effects: &[Effect::PublishesOnMesh],
         sensitivity: Sensitivity::Public,
         milliseconds: 10_000,
@@ -125,7 +136,8 @@ const ROWS: [Row; 9] = [
         description: "Writes a decision and its reason into the project's notes.",
         kind: CapabilityKind::Primitive,
         skills: &["notes"],
-        input: "Map",
+        input: "[:map [:decision String] [:because String? ?] [:cite [:vector String] ?] [:assume Bool \
+                ?]]",
         output: "Any",
         effects: &[Effect::WritesSession],
         sensitivity: Sensitivity::Public,
@@ -138,8 +150,8 @@ const ROWS: [Row; 9] = [
         description: "Files a task for the project.",
         kind: CapabilityKind::Primitive,
         skills: &["notes"],
-        input: "Map",
-        output: "Any",
+        input: "[:map [:prompt String] [:to [:union String Keyword Nil] ?] [:priority Int? ?]]",
+        output: "[:map [:task String]]",
         effects: &[Effect::WritesSession],
         sensitivity: Sensitivity::Public,
         milliseconds: 10_000,
@@ -191,5 +203,59 @@ mod tests {
         let manifests = built_in_manifests("1");
         assert_eq!(manifests.len(), ROWS.len());
         assert!(manifests.is_sorted_by_key(|manifest| manifest.id.clone()));
+    }
+    /// CCOS-CAP-1: arguments of a wrong type are refused by the manifest, before anything is done with them.
+    #[test]
+    fn arguments_are_held_to_the_types_of_their_keys() {
+        let manifests = built_in_manifests("1");
+        let fits = |id: &str, argument: &str| {
+            let manifest = manifests.iter().find(|one| one.id.as_str() == id);
+            let argument = callosum_plan::Value::read(argument).unwrap();
+            let mismatch = manifest.unwrap().input.mismatch_within(&argument, 1000);
+            mismatch.is_none()
+        };
+        for (id, right, wrong) in [
+            (
+                "agent.delegate",
+                "{:prompt \"p\" :executor :codex :kind :scan :paths [\"src\"]}",
+                "{:prompt \"p\" :paths \"src\"}",
+            ),
+            (
+                "agent.delegate",
+                "{:prompt \"p\" :kind nil}",
+                "{:prompt \"p\" :kind :all}",
+            ),
+            (
+                "capability.query",
+                "{:skills [\"a\"]}",
+                "{:trust-tier \"1\"}",
+            ),
+            ("chain.query", "{:run :this}", "{:run 7}"),
+            (
+                "fs.read",
+                "{:path \"a\" :from 2}",
+                "{:path \"a\" :from \"2\"}",
+            ),
+            (
+                "horizon.build",
+                "{:intent \"x\" :sources [:ledger]}",
+                "{:intent 1}",
+            ),
+            ("ledger.query", "[]", "{:limit \"3\"}"),
+            (
+                "mesh.publish",
+                "{:topic \"a.b\"}",
+                "{:topic \"a.b\" :payload []}",
+            ),
+            (
+                "session.decide",
+                "{:decision \"d\"}",
+                "{:decision \"d\" :cite \"a:1\"}",
+            ),
+            ("task.add", "{:prompt \"p\" :to nil}", "{:to \"codex\"}"),
+        ] {
+            assert!(fits(id, right), "{id} {right}");
+            assert!(!fits(id, wrong), "{id} {wrong}");
+        }
     }
 }

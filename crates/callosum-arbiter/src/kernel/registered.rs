@@ -10,6 +10,7 @@ use callosum_plan::{CapabilityName, CapabilityNameError, Schema, SchemaError};
 use thiserror::Error;
 
 use super::{
+    built_in::TASK,
     effect::{Effect, Sensitivity, TrustTier},
     manifest::{CapabilityKind, Manifest, Provenance, Quotas},
 };
@@ -73,7 +74,7 @@ fn agent(executor: &Executor, is_trusted: bool) -> Result<Manifest, EntryError> 
         version: executor.version.clone(),
         kind: CapabilityKind::Agent,
         skills: BTreeSet::from(["delegation".to_owned()]),
-        input: Schema::read("[:map [:prompt String]]")?,
+        input: Schema::read(TASK)?,
         output: Schema::read("Map")?,
         effects,
         trust_tier: tier(executor, is_trusted)?,

@@ -200,6 +200,7 @@ impl Desk {
             answers: &self.answers,
             kernel: &self.kernel,
             providers: &self.providers,
+            revoked: &|| Ok(BTreeSet::new()),
             grant: &self.grant,
             clock: &self.clock,
             stop: &self.cancel,

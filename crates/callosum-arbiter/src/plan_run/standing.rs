@@ -22,17 +22,22 @@ pub struct Grant {
     pub caps: RunCaps,
     /// How sensitive its input is.
     pub sensitivity: Sensitivity,
-    /// What was revoked on this machine.
-    pub revoked: BTreeSet<CapabilityName>,
     /// What it is governed by, for the record.
     pub constitution: ConstitutionPrint,
 }
 
-/// How a run stands before the call of this key, with what is about to be put on record.
+/// How a run stands before the call of this key, with what is about to be put on record, and with what
+/// is revoked at this moment.
 ///
 /// Time is that of its calls together; calls that are under way count as calls, and nothing of what
 /// else they may use up is known.
-pub fn standing(state: &RunState, grant: &Grant, about_to: &[RunRecord], key: CallKey) -> Standing {
+pub fn standing(
+    state: &RunState,
+    grant: &Grant,
+    revoked: BTreeSet<CapabilityName>,
+    about_to: &[RunRecord],
+    key: CallKey,
+) -> Standing {
     let mut calls: BTreeMap<CapabilityName, u64> = BTreeMap::new();
     let mut decisions = BTreeMap::new();
     let mut yields = 0;
@@ -82,6 +87,6 @@ pub fn standing(state: &RunState, grant: &Grant, about_to: &[RunRecord], key: Ca
         calls,
         sensitivity: grant.sensitivity.max(state.sensitivity()),
         decisions,
-        revoked: grant.revoked.clone(),
+        revoked,
     }
 }

@@ -197,6 +197,8 @@ struct Machine {
     answers: Answers,
     clock: Clock,
     caps: RunCaps,
+    /// After how many effects everything is revoked.
+    revoked_after: usize,
 }
 
 impl Machine {
@@ -215,6 +217,7 @@ impl Machine {
                 std::time::Duration::ZERO,
             ),
             caps: RunCaps::default(),
+            revoked_after: ENDLESS,
         }
     }
 
@@ -302,6 +305,14 @@ impl Machine {
             answers: &self.answers,
             kernel: &kernel,
             providers: &providers,
+            revoked: &|| {
+                let done = self.world.lock().unwrap().effects.len();
+                Ok(NAMES
+                    .iter()
+                    .filter(|_| done >= self.revoked_after)
+                    .map(|id| name(id))
+                    .collect())
+            },
             grant: &grant,
             clock: &self.clock,
             stop: &Cancel::new().unwrap(),
@@ -465,6 +476,21 @@ fn caps_hold_for_all_processes_of_a_run() {
         assert_eq!(failure.kind, FailureKind::BudgetExhausted);
         assert_eq!(machine.effects(), ["work.adds 1", "work.adds 2"], "{kill}");
     }
+}
+
+/// CCOS-GOV-1: what is revoked while a run is under way is not called from then on.
+#[test]
+fn a_revocation_reaches_a_run_that_is_under_way() {
+    let source = "(map (fn [n] (call :work.adds n)) [1 2 3])";
+    let machine = Machine {
+        revoked_after: 2,
+        ..Machine::new(source, true, 1)
+    };
+    let RunEnd::Failed(failure) = machine.process(ENDLESS).unwrap() else {
+        panic!("it went on");
+    };
+    assert_eq!(failure.kind, FailureKind::SecurityViolation);
+    assert_eq!(machine.effects(), ["work.adds 1", "work.adds 2"]);
 }
 
 fn sorted(mut effects: Vec<String>) -> Vec<String> {

@@ -55,6 +55,8 @@ pub struct RunMeans<'a> {
     pub providers: &'a Providers<'a>,
     /// What the run may.
     pub grant: &'a Grant,
+    /// Tells what is revoked on this machine, each time that it is asked, or why that can't be known.
+    pub revoked: &'a (dyn Fn() -> Result<BTreeSet<CapabilityName>, String> + Sync),
     /// Tells the time of day.
     pub clock: &'a Clock,
     /// Stops the process. What is being made then is cancelled; the run can be gone on with.
@@ -106,6 +108,9 @@ pub enum RunError {
     /// The machine doesn't wait for what it said it waits for.
     #[error(transparent)]
     Machine(#[from] NoSuchYield),
+    /// Nobody knows what is revoked, so nothing may be called.
+    #[error("what is revoked on this machine is not known: {0}")]
+    Revocations(String),
     /// No thread could be made.
     #[error("no thread could be started")]
     Thread(#[source] std::io::Error),

@@ -53,7 +53,8 @@ impl<'env, 'a: 'env> Driver<'_, 'env, 'a> {
             &key.to_string(),
             &call,
         );
-        let stands = standing(&self.state, self.means.grant, records, key);
+        let revoked = (self.means.revoked)().map_err(RunError::Revocations)?;
+        let stands = standing(&self.state, self.means.grant, revoked, records, key);
         let ruling = self.means.kernel.gate(&request, &stands);
         let grounds = ruling.grounds().clone();
         let mut ruled = Ruled {

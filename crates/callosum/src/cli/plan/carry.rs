@@ -116,13 +116,20 @@ pub(super) fn carry_on(context: &Context, taken: Taken) -> Result<(), CommandErr
     let run = state.run().clone();
     let answers = answers(context);
     let (constitution, print) = constitution(context);
-    let grant = grant(context, &state, print)?;
+    let grant = grant(&state, print)?;
     let cancels = || Cancel::new().map_err(CommandError::internal);
     let (end, done) = (cancels()?, cancels()?);
     let (providers, catalogue) = providers(context, &run)?;
     let kernel = Kernel::new(catalogue, constitution);
     let shown = Shown::new(context.ui);
+    // Read again before each call, so that what is revoked meanwhile is not called any more.
+    let governance = governance(context);
+    let revoked = || governance.revoked().map_err(|error| error.to_string());
+    governance
+        .revoked()
+        .map_err(|error| explain::governance(&error))?;
     let means = RunMeans {
+        revoked: &revoked,
         journal: &ledger,
         answers: &answers,
         kernel: &kernel,
@@ -155,12 +162,7 @@ pub(super) fn carry_on(context: &Context, taken: Taken) -> Result<(), CommandErr
 }
 
 /// What a run may: what its plan names, and nothing else.
-fn grant(
-    context: &Context,
-    state: &RunState,
-    constitution: ConstitutionPrint,
-) -> Result<Grant, CommandError> {
-    let revoked = governance(context).revoked();
+fn grant(state: &RunState, constitution: ConstitutionPrint) -> Result<Grant, CommandError> {
     let allowed = Allowlist::parse(&state.started().capabilities);
     Ok(Grant {
         // Whoever starts a plan, or goes on with it, is a person at a command line.
@@ -168,7 +170,6 @@ fn grant(
         allowed: allowed.map_err(CommandError::internal)?,
         caps: RunCaps::default(),
         sensitivity: Sensitivity::Public,
-        revoked: revoked.map_err(|error| explain::governance(&error))?,
         constitution,
     })
 }

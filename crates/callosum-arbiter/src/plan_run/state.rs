@@ -51,6 +51,8 @@ pub struct CallState {
     pub after_steps: usize,
     /// What became of it.
     pub standing: CallStanding,
+    /// Whether a person said what it came to, and nobody else.
+    pub is_said: bool,
 }
 
 /// What became of a call.
@@ -181,6 +183,7 @@ impl RunState {
                     ruled: None,
                     after_steps: self.steps.len(),
                     standing: CallStanding::Intended,
+                    is_said: false,
                 });
             }
             RunRecord::Ruled(ruled) => {
@@ -267,6 +270,7 @@ impl RunState {
             },
             _ => return Err("it decides what is not in doubt"),
         };
+        call.is_said = true;
         self.answer(Answered {
             key,
             answer,

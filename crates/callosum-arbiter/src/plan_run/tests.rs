@@ -493,6 +493,36 @@ fn a_revocation_reaches_a_run_that_is_under_way() {
     assert_eq!(machine.effects(), ["work.adds 1", "work.adds 2"]);
 }
 
+/// CCOS-CHN-1: the chain tells what a person said from what a capability answered.
+#[test]
+fn an_answer_that_a_person_gave_is_told_from_one_that_was_made() {
+    let mut words = Vec::new();
+    for kill in 0..12 {
+        let machine = Machine::new("(call :work.adds 1)", false, 1);
+        drop(machine.process(kill));
+        let was_done = !machine.effects().is_empty();
+        let is_said = match machine.process(ENDLESS).unwrap() {
+            RunEnd::Paused(keys) => {
+                machine.settle(keys[0]);
+                machine.process(ENDLESS).unwrap();
+                was_done
+            }
+            _ => false,
+        };
+        let tree = tree_of(&machine.state().unwrap(), &[], false);
+        let mut answers = tree.children[0].children.iter();
+        let answer = answers.find(|node| node.kind == ActionKind::Answer);
+        let answer = answer.or_else(|| tree.children[1].children.last()).unwrap();
+        words.push(answer.standing.clone());
+        assert_eq!(
+            answer.standing,
+            if is_said { "said" } else { "made" },
+            "{kill}"
+        );
+    }
+    assert!(words.contains(&"said".to_owned()), "{words:?}");
+}
+
 fn sorted(mut effects: Vec<String>) -> Vec<String> {
     effects.sort();
     effects

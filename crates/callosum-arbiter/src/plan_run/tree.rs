@@ -184,7 +184,12 @@ fn add_call(root: &mut ActionNode, call: &CallState, tasks: &[DelegatedTask]) {
                 None => "value",
             }
             .to_owned(),
-            standing: if answered.found { "found" } else { "made" }.to_owned(),
+            standing: match (call.is_said, answered.found) {
+                (true, _) => "said",
+                (false, true) => "found",
+                (false, false) => "made",
+            }
+            .to_owned(),
             detail: shown(&answered.answer),
             key: None,
             children: Vec::new(),

@@ -95,7 +95,8 @@ pub(super) struct ActionOutput {
     kind: String,
     /// What it is called.
     name: String,
-    /// How it stands, in a word; of a ruling, the policies that decided.
+    /// How it stands, in a word; of a ruling, the policies that decided; of an answer `made`, `found` by
+    /// its key after an interruption, or `said` by a person.
     standing: String,
     /// What else there is to say of it: arguments, a value, a reason.
     detail: Option<String>,
@@ -133,6 +134,7 @@ impl ActionOutput {
         let line = match kind.as_str() {
             "call" => format!("{name} {short} ({standing})"),
             "ruling" => format!("{name} by {standing}: {short}"),
+            "answer" if standing == "said" => format!("{name} (said by a person) {short}"),
             "answer" if standing == "found" => format!("{name} (found by its key) {short}"),
             "answer" => format!("{name} {short}"),
             _ if short.is_empty() => format!("{kind} {name} ({standing})"),

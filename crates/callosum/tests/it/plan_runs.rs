@@ -449,15 +449,20 @@ fn the_examples_run() {
     let output = carried_out(&env, &[&stale, "--input", input])
         .success()
         .json();
-    assert_eq!(output["value"], "{:checked 0 :stale false}");
+    assert_eq!(output["value"], "{:checked 0 :verdict :fine}");
     env.run(["session", "decide", "Use one pool", "--assume"])
         .success();
     let output = carried_out(&env, &[&stale, "--input", input])
         .success()
         .json();
-    // The fake says back what it was asked, and so also the word that it looks for.
+    // The fake says back what it was asked, which begins with neither of the two words.
     assert!(
-        output["value"].as_str().unwrap().contains(":stale true"),
+        output["value"]
+            .as_str()
+            .unwrap()
+            .contains(":verdict :unclear"),
         "{output}"
     );
+    let tasks = env.run(["mesh", "task", "list", "--json"]).success().json();
+    assert_eq!(tasks["tasks"].as_array().unwrap().len(), 4, "{tasks}");
 }

@@ -38,10 +38,9 @@ impl Addressee {
                     .or_else(|| entries.get(&Key::Text("executor".into()))),
                 _ => None,
             });
-        let id = match named {
-            Some(Value::Text(id) | Value::Keyword(id)) => id,
+        let Some(Value::Text(id) | Value::Keyword(id)) = named else {
             // What is no name is refused by whoever performs the call.
-            _ => return Self::Any,
+            return Self::Any;
         };
         CapabilityName::parse(&format!("agent.{id}")).map_or(Self::Any, Self::Named)
     }
@@ -51,8 +50,6 @@ impl Addressee {
 /// stricter of the two.
 pub(super) fn stricter(of_capability: Verdict, of_executor: Verdict) -> Verdict {
     match (of_capability, of_executor) {
-        (verdict, Verdict::Permitted { .. }) => verdict,
-        (Verdict::Permitted { .. }, verdict) => verdict,
         (
             Verdict::Asked { mut policies, why },
             Verdict::Asked {
@@ -70,6 +67,18 @@ pub(super) fn stricter(of_capability: Verdict, of_executor: Verdict) -> Verdict 
             policies.dedup();
             Verdict::Asked { policies, why }
         }
-        (Verdict::Asked { .. }, verdict) | (verdict, _) => verdict,
+        (of_capability, of_executor) if severity(&of_capability) < severity(&of_executor) => {
+            of_executor
+        }
+        (of_capability, _) => of_capability,
+    }
+}
+
+/// How much a verdict keeps from being done.
+fn severity(verdict: &Verdict) -> u8 {
+    match verdict {
+        Verdict::Permitted { .. } => 0,
+        Verdict::Asked { .. } => 1,
+        Verdict::Forbidden { .. } | Verdict::NotPermitted | Verdict::Failed(_) => 2,
     }
 }

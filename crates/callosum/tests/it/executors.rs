@@ -210,6 +210,8 @@ fn discovery_finds_agents_that_speak_the_agent_client_protocol() {
     let env = two_languages();
     let adapter = env.programs().join("codex-acp");
     std::fs::copy(fakes::program("fake-acp"), adapter).unwrap();
+    let told = env.run(["executor", "discover"]).success().stderr;
+    assert!(told.contains("name nobody go to codex-acp"), "{told}");
     let found = env.run(["executor", "discover", "--json"]).success().json();
     assert_eq!(found["found"][0]["id"], "codex-acp", "{found}");
     assert_eq!(found["found"][0]["status"], "active", "{found}");

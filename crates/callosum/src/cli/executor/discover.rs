@@ -77,7 +77,7 @@ pub(super) fn run(context: &Context, _args: &DiscoverArgs) -> Result<(), Command
     if context.ui.json {
         return context.ui.json_data(&DiscoverOutput { found });
     }
-    tell(context, found)
+    tell(context, &roster, found)
 }
 
 /// Where servers of models are looked for.
@@ -199,11 +199,16 @@ fn take_in(
     } else {
         "handshake"
     };
+    roster.put(&executor);
     enter(context, ledger, executor, change)?;
     Ok(output)
 }
 
-fn tell(context: &Context, found: Vec<FoundOutput>) -> Result<(), CommandError> {
+fn tell(
+    context: &Context,
+    roster: &Roster<'_>,
+    found: Vec<FoundOutput>,
+) -> Result<(), CommandError> {
     if found.is_empty() {
         let what = "no known executor is in PATH, and no server of models answers on this machine; scout is \
                     always there";
@@ -212,7 +217,7 @@ fn tell(context: &Context, found: Vec<FoundOutput>) -> Result<(), CommandError> 
     }
     let is_new = |one: &FoundOutput| one.registered_now && one.status == Status::Active.to_string();
     if found.iter().any(is_new) {
-        let next = Roster::load(context)?.candidates();
+        let next = roster.candidates();
         let next = next.first().map_or("nobody", String::as_str);
         context
             .ui

@@ -137,6 +137,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "rm -rf $X/",
                     "rm -rf ~/$NAME",
                     "cd \"$D\"; rm -rf *",
+                    "rm -rf $TMPDIR/*",
                 ],
                 spares: &[
                     "rm -rf \"${DIR:?}\"/*",

@@ -223,7 +223,7 @@ fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
     {
         return Place::Git;
     }
-    if let Some(root) = root {
+    if let Some(root) = root.filter(|root| is_ground(root, facts)) {
         if absolute == root {
             return if pattern {
                 Place::Everything
@@ -252,6 +252,8 @@ fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
         let rest = absolute.strip_prefix(home.trim_end_matches('/'))?;
         rest.strip_prefix('/')
     });
+    // Who begins in the home folder works on files in it, but not on what it keeps for all others.
+    let is_home = root.is_some() && root == home;
     // A home that stands among what is free is not free for that.
     let is_free = |free: &String| {
         let holds_home = home.is_some_and(|home| home != free && path::is_within(home, free));
@@ -264,8 +266,11 @@ fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
         if rest == ".cache" || rest.starts_with(".cache/") {
             return Place::Free;
         }
+        let keeps = |own: &&str| own.starts_with('.') && path::is_within(rest, own);
         return if OWN.contains(&rest) {
             Place::Vital
+        } else if is_home && !OWN.iter().any(keeps) {
+            Place::Inside
         } else {
             Place::Outside
         };
@@ -285,6 +290,29 @@ fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
         return Place::Vital;
     }
     Place::Outside
+}
+
+/// Whether the root is one of a project, and not what happens to be around where somebody began: the
+/// root of all, a folder that holds the home, or one of the system without a repository.
+fn is_ground(root: &str, facts: &Facts) -> bool {
+    let home = facts.home.as_deref().filter(|home| !home.is_empty());
+    if root == "/" || home.is_some_and(|home| path::is_within(home, root)) {
+        return false;
+    }
+    if home.is_some_and(|home| path::is_within(root, home)) {
+        return true;
+    }
+    let mut parts = root.trim_start_matches('/').split('/');
+    let (first, second) = (parts.next().unwrap_or(""), parts.next());
+    let is_kept_for_others = match (first, second) {
+        (first, None) => SYSTEM.contains(&first),
+        ("usr", Some(second)) => second != "src",
+        ("var", Some(second)) => !matches!(second, "www" | "app" | "task" | "tmp" | "folders"),
+        ("opt" | "root" | "private" | "run", Some(_)) => false,
+        (first, Some(_)) => SYSTEM.contains(&first),
+    };
+    let has_records = facts.git_dir.is_some() || facts.initialised;
+    !is_kept_for_others || second.is_some() && has_records
 }
 
 /// Whether a path is one of the system's temporary folders, or stands in one.
@@ -422,6 +450,47 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    /// CAKE-SHIM-1: a folder of the system or the home does not become a project by being begun in.
+    #[test]
+    fn where_somebody_begins_is_not_always_a_project() {
+        let within = |root: &str, git: Option<&str>| Facts {
+            cwd: Some(root.to_owned()),
+            home: Some("/home/u".to_owned()),
+            root: Some(root.to_owned()),
+            git_dir: git.map(str::to_owned),
+            ..Facts::default()
+        };
+        for (root, text, expected) in [
+            ("/", "etc", Place::Vital),
+            ("/", "/etc/hosts", Place::System),
+            ("/", "*", Place::Vital),
+            ("/", "/home/u/.ssh", Place::Vital),
+            ("/", "/home/u/src", Place::Outside),
+            ("/etc", "hosts", Place::System),
+            ("/usr/local", "bin", Place::System),
+            ("/var/lib", "docker", Place::System),
+            ("/home/u", ".ssh", Place::Vital),
+            ("/home/u", ".ssh/id_ed25519", Place::Outside),
+            ("/home/u", "notes.txt", Place::Inside),
+            ("/home/u", "*", Place::Vital),
+            ("/home", "u/src", Place::Outside),
+            ("/usr/src/app", "a.rs", Place::Inside),
+            ("/opt/app", "a.rs", Place::Inside),
+            ("/var/www/html", "a.php", Place::Inside),
+            ("/srv/app", "a.rs", Place::Inside),
+            ("/home/u/p", "a.rs", Place::Inside),
+        ] {
+            let facts = within(root, None);
+            assert_eq!(
+                place(text, facts.cwd.as_deref(), &facts),
+                expected,
+                "{root}: {text}"
+            );
+        }
+        let facts = within("/etc/nginx", Some("/etc/nginx/.git"));
+        assert_eq!(place("a.conf", facts.cwd.as_deref(), &facts), Place::Inside);
     }
 
     /// CAKE-SHIM-1: a path is judged by where it leads, not by how it is spelled.

@@ -141,10 +141,9 @@ impl<'s> Git<'s> {
             Ending::Exited(0) => Ok(run.output),
             Ending::Exited(_) => {
                 let said = String::from_utf8_lossy(&run.error);
-                let said = said.trim().lines().last().unwrap_or("it said nothing");
                 Err(GitError::Failed {
                     command: command(),
-                    said: said.to_owned(),
+                    said: complaint(&said).to_owned(),
                 })
             }
             _ => Err(GitError::Ended { command: command() }),
@@ -172,5 +171,34 @@ impl<'s> Git<'s> {
         let own = self.variables.iter();
         environment.extend(own.map(|(name, value)| (OsString::from(name), value.clone())));
         environment
+    }
+}
+
+/// The line that says what is wrong, of all that git said: behind it there may be one that helps.
+fn complaint(said: &str) -> &str {
+    let lines = || said.trim().lines().rev();
+    let wrong = lines().find(|line| line.starts_with("fatal: ") || line.starts_with("error: "));
+    wrong.or(lines().next()).unwrap_or("it said nothing")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::complaint;
+
+    /// CAKE-SNAP-1: what git says last is not always what is wrong.
+    #[test]
+    fn a_complaint_is_told_from_what_stands_behind_it() {
+        for (said, expected) in [
+            (
+                "fatal: not a git repository (or any parent up to mount point /mnt)\n\
+                 Stopping at filesystem boundary (GIT_DISCOVERY_ACROSS_FILESYSTEM not set).\n",
+                "fatal: not a git repository (or any parent up to mount point /mnt)",
+            ),
+            ("error: a\nfatal: b\n", "fatal: b"),
+            ("warning: a\nb", "b"),
+            ("", "it said nothing"),
+        ] {
+            assert_eq!(complaint(said), expected);
+        }
     }
 }

@@ -9,7 +9,9 @@ use regex::RegexSet;
 
 use crate::{
     facts::Facts,
-    loss, overwrite, place,
+    loss, overwrite,
+    permission::Permission,
+    place,
     policy::{Policy, UserRule},
     protect,
     rule::{self, GENERAL, Severity, Strictness, Subject, Tool},
@@ -96,6 +98,8 @@ fn judge(
     let mut destroys = false;
     let mut lost: Vec<String> = Vec::new();
     let mut overwrites: Vec<String> = Vec::new();
+    let mut once: Vec<&Permission> = policy.once.iter().collect();
+    let mut let_through: Vec<String> = Vec::new();
     for call in &found.calls {
         let mut step = steps.as_ref().map(|_| Step {
             depth: call.depth,
@@ -142,12 +146,14 @@ fn judge(
                 subject: shown(&call.words),
             });
         }
-        for mut hit in hits {
-            // A guess is not enough to block, nor is what happens in a container or elsewhere
-            // to folders that only look like ours.
-            if call.guessed && hit.decision == Decision::Block {
-                hit.decision = Decision::Ask;
-            }
+        // A guess is not enough to block, nor is what happens in a container or elsewhere
+        // to folders that only look like ours.
+        for hit in hits.iter_mut().filter(|_| call.guessed) {
+            hit.decision = hit.decision.min(Decision::Ask);
+        }
+        let is_asked = hits.iter().any(|hit| hit.decision == Decision::Ask);
+        let allowed = allowed || is_asked && lets_one_through(&mut once, &mut let_through, call);
+        for hit in hits {
             if allowed && hit.decision == Decision::Ask {
                 continue;
             }
@@ -191,6 +197,25 @@ fn judge(
             ..Verdict::default()
         },
     }
+}
+
+/// Whether one of what is permitted for one command is for this one, which uses it up. A guess at a
+/// command that was let through is the same command.
+fn lets_one_through(
+    once: &mut Vec<&Permission>,
+    let_through: &mut Vec<String>,
+    call: &Call,
+) -> bool {
+    let words = shown(&call.words);
+    if call.guessed && let_through.contains(&words) {
+        return true;
+    }
+    let Some(at) = once.iter().position(|one| one.covers(&call.words)) else {
+        return false;
+    };
+    once.remove(at);
+    let_through.push(words);
+    true
 }
 
 /// Lets every rule that is about a command look at it.
@@ -457,6 +482,34 @@ mod tests {
         }
         let verdict = crate::decide_write("x", &Facts::default(), &policy);
         assert_eq!(verdict.rule.as_deref(), Some(CONFIRM.0));
+    }
+
+    /// CAKE-SHIM-1: what is permitted for one time is for one command, also within one line.
+    #[test]
+    fn what_is_for_one_time_lets_one_command_through() {
+        let dropped = crate::Permission::parse("git stash drop").unwrap();
+        let twice = Policy {
+            once: vec![dropped.clone(), dropped.clone()],
+            ..Policy::default()
+        };
+        let policy = Policy {
+            once: vec![dropped],
+            ..Policy::default()
+        };
+        for (command, decision) in [
+            ("git stash drop", Decision::Allow),
+            ("git stash list; git stash drop", Decision::Allow),
+            ("git stash drop; git stash drop", Decision::Ask),
+            (
+                "python3 -c 'import os; os.system(\"git stash drop\")'",
+                Decision::Allow,
+            ),
+        ] {
+            let verdict = decide(command, &Facts::default(), &policy);
+            assert_eq!(verdict.decision, decision, "{command}");
+        }
+        let verdict = decide("git stash drop; git stash drop", &Facts::default(), &twice);
+        assert_eq!(verdict.decision, Decision::Allow);
     }
 
     /// CAKE-SHIM-1: a NUL in a command hides nothing.

@@ -22,6 +22,9 @@ pub struct Policy {
     /// What a person has allowed. It lifts what would be asked about, never what is blocked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub permissions: Vec<Permission>,
+    /// The same, each for one command that needs it and no further one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub once: Vec<Permission>,
     /// Whether a person is to be asked about whatever else would be allowed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub confirm: bool,

@@ -221,6 +221,7 @@ impl Config {
             strictness: self.strictness,
             rules: self.rules.clone(),
             permissions,
+            once: Vec::new(),
             confirm: self.safety.require_confirmation,
             on_budget: (self.strictness == Strictness::Paranoid).then_some(Decision::Block),
         }

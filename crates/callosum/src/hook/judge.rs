@@ -1,6 +1,6 @@
 //! [`Judged`]: what the guard says of a call.
 
-use callosum_guard::{Decision, Verdict, decide, decide_write};
+use callosum_guard::{Decision, Policy, Verdict, decide, decide_write};
 use jiff::Timestamp;
 
 use super::{
@@ -166,8 +166,15 @@ fn permitted(
     now: Timestamp,
 ) -> Result<(Verdict, Vec<String>), PermitError> {
     let decided = |permits: &[Permit]| {
-        let patterns = permits.iter().map(|permit| permit.pattern.clone());
-        let policy = place.guard.policy(patterns.collect());
+        let (once, lasting): (Vec<_>, Vec<_>) = permits.iter().partition(|permit| permit.once);
+        let patterns = |permits: Vec<&Permit>| {
+            let patterns = permits.into_iter().map(|permit| permit.pattern.clone());
+            patterns.collect::<Vec<_>>()
+        };
+        let policy = Policy {
+            once: patterns(once),
+            ..place.guard.policy(patterns(lasting))
+        };
         decide(command, &place.facts, &policy)
     };
     let is_allowed = |verdict: &Verdict| verdict.decision == Decision::Allow;

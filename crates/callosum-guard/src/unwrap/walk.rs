@@ -56,6 +56,9 @@ pub(crate) fn unwrap(text: &str, facts: &Facts) -> Found {
     walker.found
 }
 
+/// Programs that are remembered at other places.
+const MAX_PROGRAMS: usize = 256;
+
 /// Where the state keeps what a shell reads from, once `exec` has changed it.
 pub(super) const INPUT: &str = "/dev/fd/0";
 
@@ -379,7 +382,8 @@ impl Walker<'_> {
             return Value::default();
         };
         let name = if super::value::is_known(path::name(&first.text)) {
-            named(&first.text)
+            self.put_there(&first.text)
+                .unwrap_or_else(|| named(&first.text))
         } else {
             String::new()
         };
@@ -435,6 +439,24 @@ impl Walker<'_> {
             return self.git(&words, &settings);
         }
         self.carry(&name, &words, script, input)
+    }
+
+    /// The name of the program that was copied or linked to this path before.
+    fn put_there(&self, text: &str) -> Option<String> {
+        let path = text.contains('/').then(|| self.state.absolute(text))?;
+        self.found.programs.get(&path).cloned()
+    }
+
+    /// Remembers that a program is at another place from now on, where it is one that matters.
+    pub(super) fn put(&mut self, from: &str, to: &str) {
+        let name = match self.put_there(from) {
+            Some(name) => name,
+            None => named(from),
+        };
+        let matters = crate::rule::is_modelled(&name) || super::SHELLS.contains(&name.as_str());
+        if matters && self.found.programs.len() < MAX_PROGRAMS {
+            self.found.programs.insert(to.to_owned(), name);
+        }
     }
 
     /// Follows each program that a pattern in a path may come to, of those that matter.

@@ -141,6 +141,9 @@ impl Walker<'_> {
         };
         for from in operands.into_iter().take(MAX_ITEMS) {
             let path = self.state.absolute(&from.text);
+            let within = format!("{}/{}", to.trim_end_matches('/'), path::name(&path));
+            self.put(&from.text, &within);
+            self.put(&from.text, &to);
             let Some(content) = self.state.files.get(&path).cloned() else {
                 // What was known of the target is so no more.
                 self.state.files.remove(&to);
@@ -149,7 +152,6 @@ impl Walker<'_> {
             if matches!(name, "mv" | "gmv") {
                 self.state.files.remove(&path);
             }
-            let within = format!("{}/{}", to.trim_end_matches('/'), path::name(&path));
             self.write_file(&within, content.clone(), false);
             self.write_file(&to, content, false);
         }
@@ -184,6 +186,7 @@ impl Walker<'_> {
             Some(folder) if symbolic => path::absolute(target, Some(folder)),
             _ => self.state.absolute(target),
         };
+        self.put(&target, &at);
         if self.found.links.len() < MAX_LINKS {
             self.found.links.insert(at, target);
         } else {

@@ -140,11 +140,15 @@ impl Store {
     /// not touched. Waits up to 5 s for another process that is at it.
     pub fn create(&self, wanted: &Wanted) -> Result<Snapshot, SnapshotError> {
         let _lock = self.lock()?;
-        self.create_locked(wanted)
+        let taken = self.take(&wanted.only)?;
+        if taken.is_missed {
+            let named = wanted.only.clone();
+            return Err(SnapshotError::Nothing { named });
+        }
+        self.keep(wanted, taken)
     }
 
-    fn create_locked(&self, wanted: &Wanted) -> Result<Snapshot, SnapshotError> {
-        let taken = self.take(&wanted.only)?;
+    fn keep(&self, wanted: &Wanted, taken: Taken) -> Result<Snapshot, SnapshotError> {
         let Surroundings {
             disk, clock, ids, ..
         } = &self.surroundings;
@@ -303,11 +307,13 @@ impl Store {
             return Err(SnapshotError::UnderWay { what, tree });
         }
         let _lock = self.lock()?;
-        let mut before = self.create_locked(&Wanted {
+        // Of named files none may be left: to bring them back is what it is for.
+        let wanted = Wanted {
             label: format!("before going back to {}", snapshot.snapshot_id),
             only: snapshot.only.clone(),
             ..Wanted::default()
-        })?;
+        };
+        let mut before = self.keep(&wanted, self.take(&wanted.only)?)?;
         let changes = self.changes_from(&before.tree, snapshot)?;
         self.check_whole(snapshot)?;
         before.made = changes.made();

@@ -46,6 +46,8 @@ pub(super) struct Taken {
     pub(super) tree: String,
     pub(super) bytes: u64,
     pub(super) not_covered: NotCovered,
+    /// Whether files were named of which none is there.
+    pub(super) is_missed: bool,
 }
 
 impl Taken {
@@ -113,6 +115,7 @@ impl Taking<'_> {
                 repositories: self.submodules()?,
                 ..NotCovered::default()
             },
+            is_missed: false,
         };
         self.add(&git, listed, &mut taken)?;
         let asked = ["ls-files", "-z", "--others", "--ignored", "--directory"];
@@ -212,10 +215,6 @@ impl Taking<'_> {
         arguments.extend(only.iter().map(|path| format!("./{path}")));
         let listed = git.run(&arguments)?;
         let listed: BTreeSet<PathBuf> = paths(&listed).collect();
-        if listed.is_empty() {
-            let named = only.to_vec();
-            return Err(SnapshotError::Nothing { named });
-        }
         if listed.len() > MOST_FILES {
             let count = listed.len();
             return Err(SnapshotError::TooMany { count });
@@ -224,6 +223,7 @@ impl Taking<'_> {
             tree: String::new(),
             bytes: 0,
             not_covered: NotCovered::default(),
+            is_missed: listed.is_empty(),
         };
         self.add(&git, listed, &mut taken)?;
         taken.tree = git.line(&["write-tree"])?;

@@ -239,3 +239,24 @@ fn named_files_are_kept_alone() {
     assert_eq!(ground.text("notes/a.txt").as_deref(), Some(""));
     assert_eq!(ground.text("notes/b.log"), None);
 }
+
+/// CAKE-SNAP-1: files that were named come back where all of them are gone, and going back can be undone.
+#[test]
+fn named_files_come_back_where_none_of_them_is_left() {
+    let ground = Ground::new();
+    ground.write("d/a.txt", "hours\n");
+    ground.write("other.txt", "other\n");
+    let store = ground.store();
+    let wanted = Wanted {
+        only: vec!["d".into()],
+        ..labelled("before")
+    };
+    let snapshot = store.create(&wanted).unwrap();
+    ground.remove("d/a.txt");
+    assert_eq!(store.changes(&snapshot).unwrap().written().count(), 1);
+    let restored = store.restore(&snapshot).unwrap();
+    assert_eq!(ground.text("d/a.txt").as_deref(), Some("hours\n"));
+    store.restore(&restored.before).unwrap();
+    assert_eq!(ground.text("d/a.txt"), None);
+    assert_eq!(ground.text("other.txt").as_deref(), Some("other\n"));
+}

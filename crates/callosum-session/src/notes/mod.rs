@@ -2,7 +2,7 @@
 //! change.
 //!
 //! Start with [`Notes`]. `outline` finds headings and what hides them, `decision` reads the Decision
-//! Log, `edit` makes the few changes that a session makes. People and older scripts write this file
+//! Log, `edit` makes the few changes that a session makes, and `section` knows where they belong. People and older scripts write this file
 //! too, in any way they like; what is not understood is named with its line and left as it is.
 
 mod decision;
@@ -10,6 +10,7 @@ mod document;
 mod edit;
 mod evidence_change;
 mod outline;
+mod section;
 
 pub(crate) use self::decision::MARKS;
 pub use self::{

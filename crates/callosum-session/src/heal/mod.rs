@@ -1,0 +1,187 @@
+//! [`Held::heal`]: missing, blank or broken files are made good from what is known of them.
+//!
+//! Start with [`Past`], what the project's history knows, and [`Healed`], what was done. `notes` heals
+//! `NOTES.md` and brings back its decisions, `beads` heals the files of beads.
+//!
+//! What is broken is set aside and never thrown away, and nothing here keeps anybody from going on:
+//! what cannot be healed is said.
+
+mod beads;
+mod notes;
+
+use std::fmt;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::{
+    step::{Held, Session, SessionError, second},
+    zones::ZoneError,
+};
+
+/// What is wrong with notes of which a crash left blocks unwritten.
+const NUL_BYTES: &str = "broken: it has NUL bytes";
+
+/// What the project's history knows of its files, by their names from the root.
+pub trait Past {
+    /// The file as it was last committed.
+    fn file(&self, name: &str) -> Option<Vec<u8>>;
+    /// The names of the files that were last committed in a folder, from the root.
+    fn files(&self, folder: &str) -> Vec<String>;
+    /// The names of the files in a folder, from the root, that are not as they were last committed.
+    fn changed(&self, folder: &str) -> Vec<String>;
+    /// The names of the files that were ever committed in a folder, from the root; `None` where that
+    /// cannot be known.
+    fn ever(&self, folder: &str) -> Option<Vec<String>>;
+}
+
+/// Where something was taken from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Healer {
+    /// What was last committed.
+    Git,
+    /// The seed's template.
+    Template,
+    /// The records of agents.
+    Trajectory,
+    /// The beads.
+    Beads,
+    /// Nothing: an empty folder is made.
+    Anew,
+    /// Nowhere: it stays as it is.
+    Nobody,
+}
+
+impl fmt::Display for Healer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Git => "git",
+            Self::Template => "template",
+            Self::Trajectory => "trajectory",
+            Self::Beads => "beads",
+            Self::Anew => "anew",
+            Self::Nobody => "not healed",
+        })
+    }
+}
+
+/// A file that was not as it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Healed {
+    /// The file, from the root.
+    pub file: String,
+    /// What was wrong with it.
+    pub was: String,
+    /// Where it was taken from.
+    pub from: Healer,
+    /// Where the broken one stands now.
+    pub aside: Option<String>,
+}
+
+impl Session<'_> {
+    /// What is missing, blank or broken, for where nothing can be written: none of it is made good.
+    pub fn ailing(&self) -> Result<Vec<Healed>, SessionError> {
+        let file = self.zones.named(&self.zones.notes());
+        let was = match self.notes() {
+            Ok(None) => Some("missing".to_owned()),
+            Ok(Some(notes)) if notes.is_blank() => Some("blank".to_owned()),
+            Ok(Some(notes)) if notes.bytes().contains(&0) => Some(NUL_BYTES.to_owned()),
+            Ok(Some(_)) => None,
+            Err(error @ SessionError::Zone(_)) => return Err(error),
+            Err(error) => Some(error.to_string()),
+        };
+        let unread = self.beads().list(self.clock.now())?.unread.into_iter();
+        let beads = unread.map(|unread| (unread.file, format!("broken: {}", unread.problem)));
+        let notes = was.map(|was| (file, was)).into_iter();
+        let ailing = notes.chain(beads).map(|(file, was)| Healed {
+            file,
+            was,
+            from: Healer::Nobody,
+            aside: None,
+        });
+        Ok(ailing.collect())
+    }
+}
+
+impl Held<'_> {
+    /// Makes good what is missing, blank or broken, and says what was taken from where.
+    pub fn heal(&self, past: &dyn Past) -> Result<Vec<Healed>, SessionError> {
+        let mut healed = Vec::new();
+        let notes = self.heal_notes(past).map(|one| healed.extend(one));
+        self.past_links(notes, &mut healed)?;
+        let beads = self.heal_beads(past, &mut healed);
+        self.past_links(beads, &mut healed)?;
+        let rebuilt = self.rebuild_beads(past).map(|all| healed.extend(all));
+        self.past_links(rebuilt, &mut healed)?;
+        let decisions = self.heal_decisions(&mut healed);
+        self.past_links(decisions, &mut healed)?;
+        Ok(healed)
+    }
+
+    /// Goes on where a link leads out of the project: what stands there is nobody's to heal.
+    fn past_links(
+        &self,
+        step: Result<(), SessionError>,
+        healed: &mut Vec<Healed>,
+    ) -> Result<(), SessionError> {
+        let Err(SessionError::Zone(ZoneError::Outside { path })) = step else {
+            return step;
+        };
+        let out = Healed {
+            file: self.session.zones.named(&path),
+            was: "a link that leads out of the project".to_owned(),
+            from: Healer::Nobody,
+            aside: None,
+        };
+        if !healed.contains(&out) {
+            healed.push(out);
+        }
+        Ok(())
+    }
+
+    /// Writes down in the trajectory what was healed from where; what nobody could heal is no news.
+    pub fn note_healed(&self, healed: &[Healed]) -> Result<(), SessionError> {
+        let ts = second(self.session.clock.now());
+        let agent = self.session.agent.to_string();
+        let new = healed.iter().filter(|one| one.from != Healer::Nobody);
+        let records: Vec<Value> = new
+            .map(|one| {
+                json!({
+                    "ts": ts, "agent": agent, "phase": "self_heal", "file": one.file,
+                    "was": one.was, "from": one.from.to_string(), "aside": one.aside,
+                })
+            })
+            .collect();
+        if records.is_empty() {
+            return Ok(());
+        }
+        self.tell(agent, &ts, records)
+    }
+
+    /// Gives a broken file a name beside it that nobody has.
+    fn set_aside(&self, path: &std::path::Path) -> Result<Option<String>, SessionError> {
+        let disk = self.session.disk;
+        let now: Timestamp = self.session.clock.now();
+        let stamp = second(now).replace([':', '-'], "");
+        let base = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        for number in 0_u32.. {
+            let name = match number {
+                0 => format!("{base}.broken-{stamp}"),
+                more => format!("{base}.broken-{stamp}-{more}"),
+            };
+            let aside = path.with_file_name(name);
+            if !disk.exists(&aside)? {
+                disk.rename(path, &aside)?;
+                return Ok(Some(self.session.zones.named(&aside)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests;

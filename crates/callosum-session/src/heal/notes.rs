@@ -1,0 +1,146 @@
+//! `NOTES.md` made good: the file from what was committed, else from the template; the decisions that it
+//! has lost from trajectories and beads.
+
+use super::{Healed, Healer, NUL_BYTES, Past};
+use crate::{
+    bead::Bead,
+    fork::Source,
+    notes::{Active, Field, LARGEST_NOTES, Notes, TEMPLATE},
+    statement::one_line,
+    step::{Held, SessionError},
+};
+
+impl Held<'_> {
+    /// Makes notes whole that end within a line, as a torn write leaves them, before something is
+    /// added to them. What notes of any other form lack is left to [`Held::heal`].
+    pub fn heal_torn_notes(&self, past: &dyn Past) -> Result<Vec<Healed>, SessionError> {
+        let mut healed = Vec::new();
+        let notes = match self.session.notes() {
+            Ok(Some(notes)) => notes,
+            Ok(None) | Err(SessionError::TooLarge { .. } | SessionError::NotFile { .. }) => {
+                return Ok(healed);
+            }
+            Err(error) => return Err(error),
+        };
+        if !notes.is_blank() && !notes.bytes().ends_with(b"\n") {
+            healed.extend(self.heal_notes(past)?);
+            self.heal_decisions(&mut healed)?;
+        }
+        Ok(healed)
+    }
+
+    pub(super) fn heal_notes(&self, past: &dyn Past) -> Result<Option<Healed>, SessionError> {
+        let session = &self.session;
+        if self.is_complete()? {
+            return Ok(None);
+        }
+        let path = session.zones.real(session.disk, &session.zones.notes())?;
+        let name = session.zones.named(&session.zones.notes());
+        let (was, is_there) = match session.notes() {
+            Ok(None) => ("missing", false),
+            Ok(Some(notes)) if notes.is_blank() => ("blank", true),
+            Ok(Some(notes)) if notes.bytes().contains(&0) => (NUL_BYTES, true),
+            Ok(Some(notes)) if is_cut_short(&notes, past, &name) => ("cut short", true),
+            Ok(Some(_)) => return Ok(None),
+            Err(SessionError::TooLarge { .. }) => {
+                return Ok(Some(Healed {
+                    file: name,
+                    was: format!("larger than {LARGEST_NOTES} bytes"),
+                    from: Healer::Nobody,
+                    aside: None,
+                }));
+            }
+            Err(SessionError::NotFile { .. }) => {
+                return Ok(Some(Healed {
+                    file: name,
+                    was: "no file".to_owned(),
+                    from: Healer::Nobody,
+                    aside: None,
+                }));
+            }
+            Err(error) => return Err(error),
+        };
+        let known = past
+            .file(&name)
+            .filter(|bytes| !bytes.contains(&0) && !Notes::read(bytes.clone()).is_blank());
+        let from = if known.is_some() {
+            Healer::Git
+        } else {
+            Healer::Template
+        };
+        let aside = if is_there && was != "blank" {
+            self.set_aside(&path)?
+        } else {
+            None
+        };
+        self.write_if_changed(&path, &known.unwrap_or_else(|| TEMPLATE.into()))?;
+        Ok(Some(Healed {
+            file: name,
+            was: was.to_owned(),
+            from,
+            aside,
+        }))
+    }
+
+    /// Brings back the decisions that the notes have lost and others still have, and where the notes
+    /// know of none, the current bead and the last checkpoint.
+    pub(super) fn heal_decisions(&self, healed: &mut Vec<Healed>) -> Result<(), SessionError> {
+        let session = &self.session;
+        if self.is_complete()? {
+            return Ok(());
+        }
+        let notes = match session.notes() {
+            Ok(Some(notes)) => notes,
+            Ok(None) | Err(SessionError::TooLarge { .. } | SessionError::NotFile { .. }) => {
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        let file = session.zones.named(&session.zones.notes());
+        let recorded = session.recorded(&notes)?;
+        let active = notes.active();
+        let mut lacks = |was: String, from| {
+            healed.push(Healed {
+                file: file.clone(),
+                was,
+                from,
+                aside: None,
+            });
+        };
+        for (source, from) in [
+            (Source::Trajectory, Healer::Trajectory),
+            (Source::Bead, Healer::Beads),
+        ] {
+            let lost = recorded.lost.iter().filter(|lost| lost.from == source);
+            match lost.count() {
+                0 => {}
+                1 => lacks("without 1 decision".to_owned(), from),
+                many => lacks(format!("without {many} decisions"), from),
+            }
+        }
+        let lost = recorded.lost.into_iter().map(|lost| lost.decision);
+        let mut made = notes.with_decisions(&lost.collect::<Vec<_>>());
+        if active == Active::default() {
+            if let Some(id) = recorded.bead
+                && let Ok(sheet) = session.bead(&id)
+            {
+                let title = one_line(&Bead::of(sheet.members()).title);
+                made = made.with_active(Field::Bead, &format!("{id} ({title})"));
+                lacks("without its current bead".to_owned(), Healer::Trajectory);
+            }
+            if let Some(ts) = recorded.checkpoint {
+                made = made.with_active(Field::Checkpoint, &ts);
+            }
+        }
+        let path = session.zones.real(session.disk, &session.zones.notes())?;
+        self.write_if_changed(&path, made.bytes())?;
+        self.note_complete()
+    }
+}
+
+/// Whether the notes end within a line, and go on in what was last committed.
+fn is_cut_short(notes: &Notes, past: &dyn Past, name: &str) -> bool {
+    let there = notes.bytes();
+    let goes_on = |known: Vec<u8>| known.len() > there.len() && known.starts_with(there);
+    !there.ends_with(b"\n") && past.file(name).is_some_and(goes_on)
+}

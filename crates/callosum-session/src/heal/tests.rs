@@ -1,0 +1,211 @@
+//! What is missing, blank, broken or cut comes from where it is known, and nothing is thrown away.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use callosum_host::{Clock, Disk};
+
+use super::*;
+use crate::{notes::TEMPLATE, trajectory::Agent, zones::Zones};
+
+struct Committed(BTreeMap<&'static str, &'static str>);
+
+impl Past for Committed {
+    fn file(&self, name: &str) -> Option<Vec<u8>> {
+        self.0.get(name).map(|text| text.as_bytes().to_vec())
+    }
+
+    fn files(&self, folder: &str) -> Vec<String> {
+        let all = self.0.keys().filter(|name| name.starts_with(folder));
+        all.map(|name| (*name).to_owned()).collect()
+    }
+
+    fn changed(&self, folder: &str) -> Vec<String> {
+        self.files(folder)
+    }
+
+    fn ever(&self, folder: &str) -> Option<Vec<String>> {
+        Some(self.files(folder))
+    }
+}
+
+fn heal(
+    there: &[(&str, &str)],
+    past: &[(&'static str, &'static str)],
+) -> (Vec<String>, Vec<(String, String)>) {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = Disk::real();
+    let root = disk.canonicalize(folder.path()).unwrap();
+    for (name, text) in there {
+        let path = root.join(name);
+        disk.create_dir_all(path.parent().unwrap()).unwrap();
+        disk.replace(&path, text.as_bytes(), 0o644).unwrap();
+    }
+    let zones = Zones {
+        tree: root.clone(),
+        root: root.clone(),
+    };
+    let clock = Clock::fixed("2026-01-02T03:04:05Z".parse().unwrap(), Duration::ZERO);
+    let session = Session {
+        disk: &disk,
+        zones: &zones,
+        clock: &clock,
+        agent: Agent::default(),
+    };
+    let past = Committed(past.iter().copied().collect());
+    let held = session.hold().unwrap();
+    let healed = held.heal(&past).unwrap();
+    assert!(
+        held.heal(&past)
+            .unwrap()
+            .iter()
+            .all(|again| again.from == Healer::Nobody)
+    );
+    let said = healed
+        .iter()
+        .map(|one| format!("{} {} {}", one.file, one.was, one.from));
+    let mut files = Vec::new();
+    for folder in ["loa-grimoire", ".beads"] {
+        for entry in disk.list_dir(&root.join(folder)).unwrap() {
+            let name = format!("{folder}/{}", entry.name.to_str().unwrap());
+            if let Ok(bytes) = disk.read(&root.join(&name)) {
+                files.push((name, String::from_utf8(bytes).unwrap()));
+            }
+        }
+    }
+    (said.collect(), files)
+}
+
+/// LOA-HEAL-1: from what was committed, else from the template, and it never stops.
+#[test]
+fn what_is_missing_comes_from_git_or_the_template() {
+    let (said, files) = heal(&[], &[]);
+    assert_eq!(
+        said,
+        [
+            "loa-grimoire/NOTES.md missing template",
+            ".beads missing anew"
+        ]
+    );
+    assert_eq!(
+        files,
+        [("loa-grimoire/NOTES.md".to_owned(), TEMPLATE.to_owned())]
+    );
+    let (said, files) = heal(
+        &[
+            ("loa-grimoire/NOTES.md", " \n"),
+            (".beads/bd-2.yaml", "id: bd-2\n"),
+        ],
+        &[
+            ("loa-grimoire/NOTES.md", "# kept\n"),
+            (".beads/bd-1.yaml", "id: bd-1\n"),
+            (".beads/config.yaml", "x: 1\n"),
+        ],
+    );
+    assert_eq!(
+        said,
+        [
+            "loa-grimoire/NOTES.md blank git",
+            ".beads/bd-1.yaml missing git"
+        ]
+    );
+    assert_eq!(files[0].1, "# kept\n");
+    assert_eq!(files.len(), 3);
+}
+
+/// LOA-HEAL-1: what is broken is set aside, and what nobody knows stays as it is.
+#[test]
+fn what_is_broken_is_set_aside_and_never_thrown_away() {
+    let (said, files) = heal(
+        &[
+            ("loa-grimoire/NOTES.md", "# mine\n\0\0"),
+            (".beads/bd-1.yaml", "a: 1\na: 2\n"),
+            (".beads/bd-2.yaml", "- x\n"),
+        ],
+        &[(".beads/bd-1.yaml", "id: bd-1\n")],
+    );
+    assert_eq!(
+        said[0],
+        "loa-grimoire/NOTES.md broken: it has NUL bytes template"
+    );
+    assert!(said[1].starts_with(".beads/bd-1.yaml broken: ") && said[1].ends_with(" git"));
+    assert!(said[2].starts_with(".beads/bd-2.yaml broken: ") && said[2].ends_with(" not healed"));
+    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "loa-grimoire/NOTES.md",
+            "loa-grimoire/NOTES.md.broken-20260102T030405Z",
+            ".beads/bd-1.yaml",
+            ".beads/bd-1.yaml.broken-20260102T030405Z",
+            ".beads/bd-2.yaml"
+        ]
+    );
+    assert_eq!(files[1].1, "# mine\n\0\0");
+    assert_eq!(files[4].1, "- x\n");
+}
+
+/// LOA-HEAL-1: a bead that was cut is healed wherever it was cut, and one that a person changed is
+/// not; what the trajectory knows of it and was never committed comes back.
+#[test]
+fn a_bead_is_healed_wherever_it_was_cut() {
+    let whole = "id: bd-1\ntitle: Work\nstatus: open\ndecisions: []\nnext_steps:\n  - go on\n";
+    let past = [
+        ("loa-grimoire/NOTES.md", TEMPLATE),
+        (".beads/bd-1.yaml", whole),
+    ];
+    let record = r#"{"ts":"2026-01-01T00:00:00Z","agent":"a","phase":"cite","decision":"2026-01-01T00:00:00Z","claim":"Use one","bead_id":"bd-1","grounding":"none"}"#;
+    let trajectory = "loa-grimoire/a2a/trajectory/implementing-tasks-2026-01-01.jsonl";
+    for cut in 0..whole.len() {
+        let (said, files) = heal(
+            &[
+                ("loa-grimoire/NOTES.md", TEMPLATE),
+                (".beads/bd-1.yaml", &whole[..cut]),
+                (trajectory, record),
+            ],
+            &past,
+        );
+        let bead = &files
+            .iter()
+            .find(|(name, _)| name == ".beads/bd-1.yaml")
+            .unwrap()
+            .1;
+        assert!(
+            bead.contains("  - go on\n") && bead.contains("Use one"),
+            "{cut}: {bead}"
+        );
+        assert!(
+            said[0].starts_with(".beads/bd-1.yaml ") && said[0].ends_with(" git"),
+            "{said:?}"
+        );
+        assert!(
+            said[0].contains("(1 decision came back from the trajectory)"),
+            "{said:?}"
+        );
+    }
+    let changed = whole.replace("go on", "go");
+    let (said, _) = heal(
+        &[
+            ("loa-grimoire/NOTES.md", TEMPLATE),
+            (".beads/bd-1.yaml", &changed),
+        ],
+        &past,
+    );
+    assert_eq!(said, [""; 0]);
+}
+
+/// LOA-HEAL-1: what a killed process left of a bead that it was writing goes; a person's file of
+/// another name stays.
+#[test]
+fn what_a_killed_process_left_is_swept() {
+    let left = [
+        ("loa-grimoire/NOTES.md", TEMPLATE),
+        (".beads/.bd-1.yaml.4194305-7.tmp", "id: b"),
+        (".beads/.mine.4194305-7.tmp", "x"),
+    ];
+    let (_, files) = heal(&left, &[]);
+    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(
+        names,
+        ["loa-grimoire/NOTES.md", ".beads/.mine.4194305-7.tmp"]
+    );
+}

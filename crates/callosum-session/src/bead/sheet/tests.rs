@@ -46,6 +46,19 @@ questions:
   - \"Should grace period be configurable per-client?\"
 ";
 
+/// LOA-FMT-1: a time is written as the seed writes one, whether it is to the second or to the millisecond.
+#[test]
+fn a_time_is_written_plain() {
+    for ts in ["2026-01-02T03:04:05Z", "2026-01-02T03:04:05.001Z"] {
+        let made = Sheet::read("id: bd-1\n").unwrap();
+        let made = made
+            .with(&Step::Push("decisions", json!({"ts": ts})))
+            .unwrap();
+        assert_eq!(made.text(), format!("id: bd-1\ndecisions:\n  - ts: {ts}\n"));
+        assert_eq!(Bead::of(made.members()).decisions[0].ts, ts);
+    }
+}
+
 fn decided() -> Value {
     json!({
         "ts": "2024-01-15T14:30:00Z", "decision": "Add \"grace\"\n", "rationale": null,

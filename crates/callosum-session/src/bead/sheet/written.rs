@@ -46,7 +46,9 @@ pub(super) fn scalar(value: &Value) -> String {
     let Value::String(text) = value else {
         return flow(value);
     };
-    let is_time = text.len() == 20 && text.ends_with('Z') && text.as_bytes()[10] == b'T';
+    // To the second, or to the millisecond.
+    let is_time =
+        matches!(text.len(), 20 | 24) && text.ends_with('Z') && text.as_bytes()[10] == b'T';
     let is_path = text.starts_with("${PROJECT_ROOT}/");
     let is_word = text
         .bytes()

@@ -17,7 +17,7 @@ use crate::{
 
 pub(super) const TOOL: Tool = Tool {
     name: "discovery",
-    about: "Tell all agents what you found, or list what they did.",
+    about: "Tell all agents what you found, or list it.",
     effect: Effect::Adds,
     schema: schema::<Arguments>,
     call,

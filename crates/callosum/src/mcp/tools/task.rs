@@ -23,7 +23,7 @@ use crate::{
 
 pub(super) const TOOL: Tool = Tool {
     name: "task",
-    about: "Work that agents on this machine leave each other.",
+    about: "Work that agents leave each other.",
     effect: Effect::Adds,
     schema: schema::<Arguments>,
     call,

@@ -305,11 +305,10 @@ fn is_ground(root: &str, facts: &Facts) -> bool {
     let mut parts = root.trim_start_matches('/').split('/');
     let (first, second) = (parts.next().unwrap_or(""), parts.next());
     let is_kept_for_others = match (first, second) {
-        (first, None) => SYSTEM.contains(&first),
         ("usr", Some(second)) => second != "src",
         ("var", Some(second)) => !matches!(second, "www" | "app" | "task" | "tmp" | "folders"),
         ("opt" | "root" | "private" | "run", Some(_)) => false,
-        (first, Some(_)) => SYSTEM.contains(&first),
+        (first, _) => SYSTEM.contains(&first),
     };
     let has_records = facts.git_dir.is_some() || facts.initialised;
     !is_kept_for_others || second.is_some() && has_records

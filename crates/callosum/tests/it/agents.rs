@@ -296,7 +296,10 @@ fn plain_text_is_an_answer_where_the_entry_says_so() {
         "speaker",
         "--protocol",
     ];
-    env.run(register.iter().chain(&["morse"])).ended_with(2);
-    env.run(register.iter().chain(&["text"])).success();
+    let refused = env.run(register.iter().chain(&["morse"])).ended_with(2);
+    let (what, hint) = refused.stderr.split_once("hint: ").unwrap();
+    assert!(what.contains("allowed: claude, codex,"), "{what}");
+    let pasted = shlex::split(hint).unwrap();
+    env.run(&pasted[1..]).success();
     assert_eq!(delegate(&env, "speaker", 0)["summary"], "It adds numbers.");
 }

@@ -188,6 +188,30 @@ fn discovery_finds_servers_of_models() {
     assert!(refused.contains("10.0.0.1"), "{refused}");
 }
 
+/// A server that is not there is told with what has it be there.
+#[test]
+fn a_server_that_is_not_there_is_told_with_what_starts_it() {
+    let env = two_languages();
+    let closed = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let url = format!("http://{}", closed.local_addr().unwrap());
+    drop(closed);
+    for (protocol, helps) in [
+        ("ollama", "start it with `ollama serve`, then:".to_owned()),
+        (
+            "openai",
+            format!("start the server that is to listen at {url}, then:"),
+        ),
+    ] {
+        let named = ["executor", "register", "m", "--model", "m", "--endpoint"];
+        let named = named
+            .into_iter()
+            .chain([url.as_str(), "--protocol", protocol]);
+        let refused = env.run(named).ended_with(1).stderr;
+        assert!(refused.contains(&helps), "{refused}");
+        assert!(refused.contains("callosum executor check m"), "{refused}");
+    }
+}
+
 /// CAL-EXE-1: whoever is registered for a server already is not doubled.
 #[test]
 fn discovery_knows_a_server_by_the_name_that_a_person_gave_it() {

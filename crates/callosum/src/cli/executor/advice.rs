@@ -5,8 +5,8 @@
 use std::path::Path;
 
 use callosum_agents::{
-    client::Client, confinement::Policy, dialect::ClientFault, handshake::Fault,
-    registry::Executor, runner::RunError,
+    client::Client, confinement::Policy, dialect::ClientFault, handshake::Fault, http::Endpoint,
+    registry::Executor, runner::RunError, transport::Transport,
 };
 use callosum_arbiter::nearest::nearest;
 use callosum_host::process::SpawnError;
@@ -50,6 +50,11 @@ pub(super) fn advice(context: &Context, executor: &Executor, fault: &Fault) -> O
             showing(context, executor, complaint)
         }
         Fault::Run(RunError::Client { fault, .. })
+            if matches!(**fault, ClientFault::Unreachable { .. }) =>
+        {
+            reaching(executor)
+        }
+        Fault::Run(RunError::Client { fault, .. })
             if executor.tool.is_some() && fault.to_string().contains(ARGUMENT) =>
         {
             let unnamed = Executor {
@@ -60,6 +65,26 @@ pub(super) fn advice(context: &Context, executor: &Executor, fault: &Fault) -> O
         }
         _ => None,
     }
+}
+
+/// What has a server be there that was not reached.
+fn reaching(executor: &Executor) -> Option<String> {
+    let then = format!("then: callosum executor check {}", executor.id);
+    let Some(endpoint) = &executor.endpoint else {
+        let words = shlex::split(&executor.command_template)?;
+        let program = words.first()?;
+        return Some(format!(
+            "install `{program}` or put its folder into PATH, {then}"
+        ));
+    };
+    let is_here = Endpoint::parse(endpoint, false).is_ok_and(|endpoint| endpoint.is_loopback());
+    Some(match Transport::of(executor) {
+        Some(Transport::Ollama) if is_here => {
+            format!("start it with `ollama serve`, {then}")
+        }
+        _ if is_here => format!("start the server that is to listen at {endpoint}, {then}"),
+        _ => format!("see that {endpoint} can be reached from here, {then}"),
+    })
 }
 
 /// What of the system it is to be shown, where it ended for want of something.

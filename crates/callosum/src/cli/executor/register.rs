@@ -12,7 +12,10 @@ use callosum_agents::{
 };
 use clap::{ArgGroup, Args};
 
-use super::check::{enter, shake_hands};
+use super::{
+    check::{enter, shake_hands},
+    registration_line::registration_line,
+};
 use crate::{
     cli::{context::Context, roster::Roster, store},
     ui::{CommandError, Exit},
@@ -189,8 +192,12 @@ pub(super) fn entry(args: &RegisterArgs) -> Result<Executor, CommandError> {
         if Dialect::of(&executor).is_none() && Transport::of(&executor).is_none() {
             let dialects = Dialect::ALL.iter().map(|known| known.as_str());
             let known: Vec<&str> = dialects.chain([Transport::Acp.as_str()]).collect();
-            let what = format!("`{protocol}` is not a protocol that Callosum knows");
-            return Err(CommandError::new(Exit::Usage, what).hint(known.join(", ")));
+            let what = format!(
+                "`{protocol}` is not a protocol that Callosum knows (allowed: {})",
+                known.join(", ")
+            );
+            executor.protocol = Some(Dialect::Text.as_str().to_owned());
+            return Err(CommandError::new(Exit::Usage, what).hint(registration_line(&executor)));
         }
     }
     let template = if Dialect::of(&executor).is_some() {
@@ -243,10 +250,10 @@ fn server(args: &RegisterArgs, endpoint: &str) -> Result<Executor, CommandError>
     executor.context_tokens = args.context_tokens;
     if Transport::of(&executor).is_none() {
         let what = format!(
-            "`{}` is not a protocol that servers are asked in",
-            executor.protocol.unwrap_or_default()
+            "`{}` is not a protocol that servers are asked in (allowed: openai, ollama)",
+            executor.protocol.take().unwrap_or_default()
         );
-        return Err(CommandError::new(Exit::Usage, what).hint("openai, ollama"));
+        return Err(CommandError::new(Exit::Usage, what).hint(registration_line(&executor)));
     }
     Ok(bounded(executor, args))
 }
@@ -261,7 +268,10 @@ fn provider(args: &RegisterArgs) -> Result<Executor, CommandError> {
     }
     if args.api_key_env.is_none() {
         let what = "a hosted provider wants a key, and no variable is named that holds it";
-        return Err(CommandError::new(Exit::Usage, what).hint("--api-key-env NAME"));
+        let (provider, _) = model.split_once("::").unwrap_or((&args.name, ""));
+        let mut named = Executor::hosted(&args.name, model);
+        named.api_key_env = Some(format!("{}_API_KEY", provider.to_ascii_uppercase()));
+        return Err(CommandError::new(Exit::Usage, what).hint(registration_line(&named)));
     }
     if let Some(endpoint) = &args.endpoint {
         Endpoint::parse(endpoint, true)

@@ -164,7 +164,7 @@ pub(super) const TOOLS: &[Tool] = &[
         rules: &[Rule {
             id: "system.task",
             when: &[
-                "destroy|nuke|wipe|drop-db|db-drop|reset-db|db-reset|teardown|purge",
+                "destroy|nuke|wipe|drop-db|db-drop|reset-db|db-reset|teardown|purge !-n|--dry-run|--just-print",
                 "run destroy|nuke|wipe|drop-db|db-drop|db:drop|reset-db|db-reset|db:reset|teardown|purge",
             ],
             severity: Severity::Ask,
@@ -175,7 +175,12 @@ pub(super) const TOOLS: &[Tool] = &[
                 "just -f infra.just nuke",
                 "npm run db:reset",
             ],
-            spares: &["make clean", "npm run build", "make destroy-cache"],
+            spares: &[
+                "make clean",
+                "npm run build",
+                "make destroy-cache",
+                "make -n destroy",
+            ],
         }],
     },
 ];

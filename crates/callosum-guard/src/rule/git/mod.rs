@@ -4,7 +4,7 @@ mod reference;
 mod setting;
 
 use self::{
-    reference::{copies_over, drops_changes, fetches_over, recreates, refspecs},
+    reference::{copies_over, drops_changes, fetches_over, recreates, refspecs, takes_back_locks},
     setting::{is_own, own_programs, set, unsafe_key},
 };
 use super::{Rule, Severity, Tool};
@@ -23,6 +23,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
         }),
         ("drops-changes", drops_changes),
         ("copies-over", copies_over),
+        ("takes-back-locks", takes_back_locks),
         ("loads", |s| {
             let mut settings = s.call.settings.iter();
             settings.any(|(key, value)| is_own(s, key) && kept::loads(key, value))
@@ -173,8 +174,8 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
             id: "git.discard",
             when: &[
                 "checkout &drops-changes",
-                "restore !--staged|-S",
-                "restore -W|--worktree",
+                "restore !--staged|-S !&takes-back-locks",
+                "restore -W|--worktree !&takes-back-locks",
                 "checkout -f|--force",
                 "switch -f|--force|--discard-changes",
                 "checkout-index -f -a",
@@ -189,6 +190,7 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "git checkout -- .",
                 "git checkout .",
                 "git restore src/main.rs",
+                "git restore Cargo.lock src/main.rs",
                 "git checkout HEAD -- a.rs",
                 "git switch --discard-changes main",
                 "git checkout -f",
@@ -199,6 +201,8 @@ pub(super) const TOOLS: &[Tool] = &[Tool {
                 "git checkout main",
                 "git checkout -b feature/x",
                 "git restore --staged a.rs",
+                "git restore Cargo.lock",
+                "git checkout -- package-lock.json web/yarn.lock",
                 "git checkout --ours package-lock.json",
                 "git switch -c x",
             ],

@@ -19,7 +19,34 @@ const ENDINGS: [&str; 32] = [
     "vue", "svelte", "cs", "xml", "cfg",
 ];
 
+/// Files that a tool writes by itself, from what stands in others.
+const LOCKS: [&str; 14] = [
+    "package-lock.json",
+    "npm-shrinkwrap.json",
+    "yarn.lock",
+    "pnpm-lock.yaml",
+    "bun.lock",
+    "bun.lockb",
+    "Cargo.lock",
+    "uv.lock",
+    "poetry.lock",
+    "Pipfile.lock",
+    "Gemfile.lock",
+    "composer.lock",
+    "go.sum",
+    "flake.lock",
+];
+
+/// Whether only files are taken back that a tool has written by itself.
+pub(super) fn takes_back_locks(subject: &Subject<'_>) -> bool {
+    let mut paths = subject.operands.iter().skip(1).peekable();
+    paths.peek().is_some() && paths.all(|(word, _)| LOCKS.contains(&crate::path::name(&word.text)))
+}
+
 pub(super) fn drops_changes(subject: &Subject<'_>) -> bool {
+    if takes_back_locks(subject) {
+        return false;
+    }
     // In a merge, one of its two sides is chosen.
     if ["-b", "-B", "--orphan", "--track", "--ours", "--theirs"]
         .iter()

@@ -2,7 +2,7 @@
 
 use super::{Rule, Severity, Tool};
 
-pub(super) const TOOLS: &[Tool] = &[OURS, CLAUDE, GEMINI];
+pub(super) const TOOLS: &[Tool] = &[OURS, CLAUDE, CODEX, GEMINI];
 
 const OURS: Tool = Tool {
     names: &["callosum"],
@@ -152,29 +152,76 @@ const TAKEN_AWAY: &str = "the guard is not for those whom it guards to take away
 
 const CLAUDE: Tool = Tool {
     names: &["claude"],
-    takes: "-s --scope",
+    takes: "-s --scope --settings",
+    one_dash: false,
+    tests: &[],
+    rules: &[
+        Rule {
+            id: "callosum.unhooked",
+            when: &["--bare|--safe-mode", "--settings=*disableAllHooks*"],
+            severity: Severity::Ask,
+            reason: "what an agent does there is seen by no guard",
+            alternative: Some("claude -p 'explain the tests'"),
+            catches: &[
+                "claude --bare -p 'fix the tests'",
+                "claude -p x --settings '{\"disableAllHooks\":true}'",
+                "timeout 60 claude --safe-mode",
+            ],
+            spares: &[
+                "claude -p 'explain the tests'",
+                "claude --settings ci.json -p x",
+                "claude --help",
+            ],
+        },
+        Rule {
+            id: "callosum.ungate",
+            when: &[
+                "plugin|plugins disable|uninstall|remove|rm callosum*",
+                "plugin|plugins disable -a|--all",
+                "plugin|plugins marketplace remove|rm callosum*",
+            ],
+            severity: Severity::Block,
+            reason: TAKEN_AWAY,
+            alternative: Some("callosum doctor"),
+            catches: &[
+                "claude plugin disable callosum@callosum",
+                "claude plugin uninstall --scope user callosum",
+                "claude plugins disable --all",
+                "claude plugin marketplace remove callosum",
+            ],
+            spares: &[
+                "claude plugin disable formatter",
+                "claude plugin list",
+                "claude -p 'plugin disable callosum'",
+            ],
+        },
+    ],
+};
+
+const CODEX: Tool = Tool {
+    names: &["codex"],
+    takes: "-c --config -m --model -C --cd -s --sandbox -p --profile --disable --enable",
     one_dash: false,
     tests: &[],
     rules: &[Rule {
-        id: "callosum.ungate",
+        id: "callosum.unhooked-codex",
         when: &[
-            "plugin|plugins disable|uninstall|remove|rm callosum*",
-            "plugin|plugins disable -a|--all",
-            "plugin|plugins marketplace remove|rm callosum*",
+            "--disable=hooks",
+            "-c=features.hooks=false",
+            "--config=features.hooks=false",
         ],
-        severity: Severity::Block,
-        reason: TAKEN_AWAY,
-        alternative: Some("callosum doctor"),
+        severity: Severity::Ask,
+        reason: "what an agent does there is seen by no guard",
+        alternative: Some("codex exec 'explain the tests'"),
         catches: &[
-            "claude plugin disable callosum@callosum",
-            "claude plugin uninstall --scope user callosum",
-            "claude plugins disable --all",
-            "claude plugin marketplace remove callosum",
+            "codex exec --disable hooks x",
+            "codex --disable hooks",
+            "codex exec -c features.hooks=false x",
         ],
         spares: &[
-            "claude plugin disable formatter",
-            "claude plugin list",
-            "claude -p 'plugin disable callosum'",
+            "codex exec 'explain the tests'",
+            "codex exec --enable hooks x",
+            "codex exec -c model=o3 x",
         ],
     }],
 };

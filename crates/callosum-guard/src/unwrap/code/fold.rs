@@ -47,7 +47,8 @@ pub(super) fn homed(tokens: Vec<Token>, home: &str) -> Vec<Token> {
                 Some((home.to_owned(), 3))
             }
             (Token::Name(name), [Token::Sign('('), Token::Text(text), Token::Sign(')'), ..])
-                if matches!(last(name), "expanduser" | "Path") =>
+                if matches!(last(name), "expanduser" | "Path" | "Pathname")
+                    || matches!(name.as_str(), "File.expand_path" | "Pathname.new") =>
             {
                 Some((at_home(text.clone(), home), 4))
             }

@@ -6,7 +6,7 @@
 //!
 //! Start with [`effects`]. The pieces of a program are in `token`, what is known of strings and
 //! names before they are looked at in `fold`, which files it lists in `listing`, which it
-//! writes in `written`, libraries by which it runs programs in `library`; compiled languages are read
+//! writes in `written`, libraries by which it runs programs in `library` and speaks to services in `service`; compiled languages are read
 //! by `compiled`.
 
 mod compiled;
@@ -15,6 +15,7 @@ mod function;
 mod language;
 mod library;
 mod listing;
+mod service;
 mod token;
 mod written;
 
@@ -302,6 +303,10 @@ fn look(
         found.extend(folder.map(Effect::Enters));
         return;
     }
+    if let Some(effect) = service::asked(whole, tokens, at) {
+        found.push(effect);
+        return;
+    }
     let deletes = DELETE.contains(&name);
     if deletes || DELETE_ONE.contains(&name) {
         let base = names_home(&arguments)
@@ -439,9 +444,19 @@ fn names_home(tokens: &[Token]) -> bool {
 
 /// The string that a method is called on: `Path("x").unlink()`.
 fn before(tokens: &[Token], at: usize) -> Option<String> {
-    let near = tokens[..at].iter().rev().take(6);
-    for token in near {
+    let near = tokens[..at].iter().enumerate().rev().take(6);
+    for (here, token) in near {
         match token {
+            // The name of a library is no path.
+            Token::Text(_)
+                if matches!(
+                    tokens[..here],
+                    [.., Token::Name(ref name), Token::Sign('(')]
+                        if matches!(last(name), "require" | "import" | "__import__" | "import_module")
+                ) =>
+            {
+                return None;
+            }
             Token::Text(text) => return Some(text.clone()),
             Token::Sign(')' | '(' | '.') | Token::Name(_) => {}
             _ => return None,

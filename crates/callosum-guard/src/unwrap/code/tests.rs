@@ -61,6 +61,55 @@ fn a_folder_that_is_entered_is_found() {
     }
 }
 
+/// CAKE-SHIM-1: what a one-liner asks of a service is said as its client would be told.
+#[test]
+fn what_is_asked_of_services_is_found() {
+    let words = |line: &str| Effect::Words(line.split(' ').map(str::to_owned).collect());
+    for (program, source, expected) in [
+        (
+            "python3",
+            "import redis; redis.Redis().flushall()",
+            "redis-cli flushall",
+        ),
+        (
+            "python3",
+            "MongoClient().drop_database('shop')",
+            "mongosh --eval db.dropDatabase()",
+        ),
+        (
+            "python3",
+            "boto3.resource('s3').Bucket('prod').objects.all().delete()",
+            "aws s3 rm --recursive s3://bucket",
+        ),
+        (
+            "python3",
+            "import requests; requests.delete('https://api.github.com/repos/a/b')",
+            "curl -X DELETE https://api.github.com/repos/a/b",
+        ),
+        (
+            "node",
+            "fetch('https://api.github.com/repos/a/b', {method: 'DELETE'})",
+            "curl -X DELETE https://api.github.com/repos/a/b",
+        ),
+        (
+            "python3",
+            "r = Repo('.'); r.head.reset(index=True, working_tree=True)",
+            "git reset --hard",
+        ),
+    ] {
+        let found = of(program, source);
+        assert!(found.contains(&words(expected)), "{source}: {found:?}");
+    }
+    for (program, source) in [
+        ("python3", "cache.flushall()"),
+        ("python3", "Item.objects.filter(old=True).delete()"),
+        ("node", "fetch('https://x.io', {method: 'POST'})"),
+        ("python3", "r.head.reset(index=True)"),
+    ] {
+        assert_eq!(of(program, source), [], "{source}");
+    }
+}
+
 /// CAKE-SHIM-1: what a one-liner deletes itself is seen as a deletion.
 #[test]
 fn deletions_are_found() {

@@ -71,6 +71,24 @@ pub(super) fn tokens(language: &Language, source: &str) -> Vec<Token> {
                 continue;
             }
         }
+        // `%q(a)`, `%Q(a)` and `%(a)` are strings of Ruby's.
+        if letter == '%' && language.name == "ruby -e" {
+            let from = at + 1 + usize::from(matches!(letters.get(at + 1), Some('q' | 'Q')));
+            let close = match letters.get(from) {
+                Some('(') => Some(')'),
+                Some('{') => Some('}'),
+                Some('[') => Some(']'),
+                Some('<') => Some('>'),
+                Some(sign @ ('|' | '!' | '/')) if from > at + 1 => Some(*sign),
+                _ => None,
+            };
+            if let Some(close) = close {
+                let (text, end) = quoted(&letters, from + 1, close, 1);
+                tokens.push(Token::Text(text));
+                at = end;
+                continue;
+            }
+        }
         // `qw(a b)` and `%w(a b)` are a list of words.
         let lists = match language.name {
             "perl -e" => letter == 'q',

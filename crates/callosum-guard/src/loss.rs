@@ -87,7 +87,16 @@ pub(crate) fn loses(call: &Call, facts: &Facts) -> bool {
         "sed" | "gsed" => cuts_in_place(call, facts),
         "awk" | "gawk" | "mawk" | "nawk" => {
             let mut words = call.words.iter().skip(1);
-            words.any(|word| prints_into_file(&word.text))
+            words.any(|word| word.text == "inplace" || prints_into_file(&word.text))
+        }
+        // Of each file only those lines are left that are printed.
+        "perl" => {
+            let words = call.words.iter().skip(1).map(|word| word.text.as_str());
+            let letters = words.filter_map(|word| word.strip_prefix('-'));
+            let letters: String = letters
+                .filter(|word| !word.starts_with(['M', 'I']))
+                .collect();
+            letters.contains('i') && letters.contains('n') && !letters.contains('p')
         }
         "rsync" => {
             let subject = subject();

@@ -7,7 +7,7 @@
 use crate::{
     facts::Facts,
     patch, path,
-    place::{Place, place},
+    place::{Place, facts_of_entry, place},
     protect,
     rule::Subject,
     unpack::Unpacked,
@@ -90,7 +90,9 @@ pub(crate) fn written_over(call: &Call, facts: &Facts) -> Vec<String> {
     }
     let cwd = call.cwd.as_deref();
     paths.retain(|path| {
-        let place = is_known(path).then(|| place(path, cwd, facts));
+        // What a command links is replaced, and not what the link leads to from then on.
+        let facts = facts_of_entry(&call.name, path, cwd, facts);
+        let place = is_known(path).then(|| place(path, cwd, &facts));
         place == Some(Place::Inside) || path.ends_with('/') && place == Some(Place::Project)
     });
     let absolute = |path: &String| {
@@ -244,6 +246,7 @@ mod tests {
             "wget -O f https://example.org/x",
             "cat x | sponge f",
             "cat x | tee f",
+            "ln -sfT /dev/null f",
             "sort -o f x",
             "bash -c 'echo x > f'",
             "dd if=/dev/zero of=f",

@@ -152,6 +152,9 @@ fn unknown(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
     let rest = known(&emptied, cwd, facts);
     if matches!(rest, Place::Vital | Place::Project) {
         let whole = emptied.trim_matches(['/', '*', '.']).is_empty();
+        if emptied.starts_with('/') && !whole && takes_in_no_folder(&emptied) {
+            return Place::Unknown;
+        }
         // `build$X` in the project's folder is not the project.
         return if whole || emptied.starts_with('/') {
             Place::MaybeVital
@@ -166,6 +169,13 @@ fn unknown(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {
         Place::Vital | Place::Project => Place::MaybeVital,
         other => other,
     }
+}
+
+/// Whether a pattern right under the root takes in none of the folders that matter there: `/foo*`.
+fn takes_in_no_folder(pattern: &str) -> bool {
+    let first = pattern[1..].split('/').next().unwrap_or("");
+    let mut names = SYSTEM.iter().chain(&DATA).chain(&["tmp"]);
+    first.contains('*') && !names.any(|name| glob::matches(first, name))
 }
 
 fn known(text: &str, cwd: Option<&str>, facts: &Facts) -> Place {

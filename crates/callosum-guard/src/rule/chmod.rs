@@ -1,6 +1,7 @@
 //! Permissions and owners.
 
 use super::{Rule, Severity, Subject, Tool};
+use crate::{place::Place, unwrap::value::SOME};
 
 pub(super) const TOOLS: &[Tool] = &[
     Tool {
@@ -49,6 +50,7 @@ pub(super) const TOOLS: &[Tool] = &[
             }),
             ("privileged", |s| mode(s).is_some_and(privileged)),
             ("recursive", recursive),
+            ("gathered", gathered),
         ],
         rules: &[
             Rule {
@@ -90,6 +92,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 id: "chmod.vital",
                 when: &[
                     "&recursive @vital|@system",
+                    "&gathered",
                     "@system",
                     "&closed-to-all @vital|@project|@everything|@git",
                 ],
@@ -101,6 +104,7 @@ pub(super) const TOOLS: &[Tool] = &[
                     "chmod -R 700 /etc",
                     "chmod 000 /etc/passwd",
                     "chmod -R a-rwx .",
+                    "find / -perm -4000 -exec chmod u-s {} \\;",
                 ],
                 spares: &[
                     "chmod -R u+rwX src",
@@ -211,6 +215,12 @@ fn privileged(mode: &str) -> bool {
             .find(['+', '='])
             .is_some_and(|at| clause[at..].contains('s'))
     })
+}
+
+/// Whether it is about files that were found anywhere in the system.
+fn gathered(subject: &Subject<'_>) -> bool {
+    let mut words = subject.operands.iter().map(|(word, _)| word.text.as_str());
+    words.any(|word| word.contains(SOME) && subject.place(word) == Place::Vital)
 }
 
 fn recursive(subject: &Subject<'_>) -> bool {

@@ -3,8 +3,15 @@
 //! They differ in small ways, each of which is taken in its widest sense: a command hidden by an
 //! escape is to be found, and nothing is lost where one is decoded that the shell leaves alone.
 
-/// Decodes backslash escapes.
+/// Decodes backslash escapes, as where a shell takes the text for a word: without NULs.
 pub(crate) fn decode(text: &str) -> String {
+    let mut decoded = decode_output(text);
+    decoded.retain(|c| c != '\0');
+    decoded
+}
+
+/// The same of what is written out, in which a NUL ends an item.
+pub(crate) fn decode_output(text: &str) -> String {
     let mut bytes: Vec<u8> = Vec::with_capacity(text.len());
     let mut rest = text.chars().peekable();
     while let Some(next) = rest.next() {
@@ -66,7 +73,6 @@ pub(crate) fn decode(text: &str) -> String {
             }
         }
     }
-    bytes.retain(|&byte| byte != 0);
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
@@ -77,7 +83,7 @@ fn push(bytes: &mut Vec<u8>, c: char) {
 
 #[cfg(test)]
 mod tests {
-    use super::decode;
+    use super::{decode, decode_output};
 
     /// CAKE-SHIM-1: a name spelled in escapes is that name.
     #[test]
@@ -86,5 +92,7 @@ mod tests {
             assert_eq!(decode(spelled), "rm", "{spelled}");
         }
         assert_eq!(decode(r"a\qb\"), r"a\qb\");
+        assert_eq!(decode(r"a\0b\x00"), "ab");
+        assert_eq!(decode_output(r"a\0b\0"), "a\0b\0");
     }
 }

@@ -347,7 +347,6 @@ impl Walker<'_> {
         let value = match base {
             "HOME" => self.facts.home.clone().map(Value::known)?,
             "PWD" => self.state.cwd.clone().map(Value::known)?,
-            "TMPDIR" | "TMP" | "TEMP" => Value::known("/tmp"),
             "IFS" => Value::known(" \t\n"),
             "SHELL" | "BASH" => Value::known("/bin/bash"),
             "0" => Value::known("bash"),

@@ -54,7 +54,11 @@ impl Walker<'_> {
                 }
                 let line: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
                 let line = line.join(" ");
-                let mut text = if decodes { ansi::decode(&line) } else { line };
+                let mut text = if decodes {
+                    ansi::decode_output(&line)
+                } else {
+                    line
+                };
                 text.push('\n');
                 Value { text, source }
             }

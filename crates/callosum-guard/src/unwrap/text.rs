@@ -14,7 +14,7 @@ pub(super) fn printf(words: &[Arg]) -> String {
     let Some(format) = words.first() else {
         return String::new();
     };
-    let format = ansi::decode(&format.text);
+    let format = ansi::decode_output(&format.text);
     let mut values = words[1..].iter();
     let mut text = String::new();
     for _ in 0..64 {
@@ -35,7 +35,7 @@ pub(super) fn printf(words: &[Arg]) -> String {
                     text.push_str(
                         &values
                             .next()
-                            .map(|v| ansi::decode(&v.text))
+                            .map(|v| ansi::decode_output(&v.text))
                             .unwrap_or_default(),
                     );
                 }

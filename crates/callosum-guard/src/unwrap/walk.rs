@@ -84,6 +84,9 @@ pub(super) struct Walker<'a> {
 impl Walker<'_> {
     /// Walks through a text, and gives what it would write.
     pub(super) fn text(&mut self, text: &str, input: Option<&Value>) -> Value {
+        // A shell leaves them out.
+        let without_nul = text.contains('\0').then(|| text.replace('\0', ""));
+        let text = without_nul.as_deref().unwrap_or(text);
         let (script, faults) = shell::read(text, self.depth, &mut self.budget);
         self.found.faults.extend(faults);
         self.script(&script, input)
@@ -320,6 +323,7 @@ impl Walker<'_> {
         let mut value = self.apart(|walker| walker.under("$(…)", |w| w.script(script, None)));
         let kept = value.text.trim_end_matches('\n').len();
         value.text.truncate(kept);
+        value.text.retain(|c| c != '\0');
         value
     }
 

@@ -66,7 +66,11 @@ impl Walker<'_> {
             }
         };
         let inner = words.get(at..).unwrap_or_default().to_vec();
-        let fresh = matches!(words[verb].text.as_str(), "run" | "create");
+        // What a service is made of, and what a cluster has, is reached from a new one of it as well.
+        let is_within = words[..verb].iter().any(|word| word.text == "compose")
+            || words[0].text.ends_with("-compose")
+            || matches!(crate::path::name(&words[0].text), "kubectl" | "oc");
+        let fresh = !is_within && matches!(words[verb].text.as_str(), "run" | "create");
         let entry = words
             .iter()
             .position(|word| word.text == "--entrypoint")

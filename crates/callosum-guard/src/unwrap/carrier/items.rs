@@ -17,6 +17,7 @@ impl Walker<'_> {
         let at = first_operand(words, 1, TAKES);
         let mut mark: Option<String> = None;
         let mut lines = false;
+        let mut ended_by_nul = false;
         let mut file = None;
         for (here, word) in words[..at].iter().enumerate() {
             let text = word.text.as_str();
@@ -41,8 +42,9 @@ impl Walker<'_> {
                 lines = true;
             } else if matches!(text, "-a" | "--arg-file") {
                 file = words.get(here + 1).cloned();
-            } else if text.starts_with("-d") || text == "-0" || text == "--null" {
+            } else if text.starts_with("-d") || text == "--null" || is_null(text) {
                 lines = true;
+                ended_by_nul |= !text.starts_with("-d");
             }
         }
         let input = match file {
@@ -59,7 +61,7 @@ impl Walker<'_> {
         let items: Vec<Arg> = if lines {
             input
                 .text
-                .lines()
+                .split(|c| c == '\n' || ended_by_nul && c == '\0')
                 .map(str::trim)
                 .filter(|line| !line.is_empty())
                 .map(item)
@@ -117,6 +119,8 @@ impl Walker<'_> {
         let mut named = None;
         let mut pattern = None;
         let mut recent = false;
+        let mut by_state = false;
+        let mut by_name = false;
         let mut not = false;
         let mut here = at;
         while here < words.len() {
@@ -146,6 +150,10 @@ impl Walker<'_> {
                         || matches!(test, "-mtime" | "-mmin" | "-ctime" | "-cmin")
                             && value.starts_with('-');
                     recent |= is_recent && !not;
+                    let by_own =
+                        test.contains("name") || test.contains("path") || test.contains("regex");
+                    by_name |= by_own && !not;
+                    by_state |= !by_own && !not;
                     narrow |= !not && !matches!(value, "*" | "*.*" | ".*" | "?*" | "*/*");
                     here += 1;
                 }
@@ -167,7 +175,10 @@ impl Walker<'_> {
                             Arg::plain(format!("{base}/{}", pattern.as_deref().unwrap_or("")))
                         }
                         Some(name) => Arg::plain(format!("{base}/{name}")),
-                        None if recent && self.is_tree(&folder.text) => {
+                        // What is old or large is so in the repository's own folder as well.
+                        None if self.is_tree(&folder.text)
+                            && (recent || by_state && !by_name && self.is_inside(&folder.text)) =>
+                        {
                             Arg::plain(format!("{base}/*"))
                         }
                         None => Arg::plain(format!("{base}/{SOME}")),
@@ -246,7 +257,28 @@ impl Walker<'_> {
         let pattern = first_operand(options, 1, TAKES);
         let folder = first_operand(options, pattern + 1, TAKES);
         let folder = options.get(folder).map_or(".", |word| word.text.as_str());
-        let mut item = Arg::plain(format!("{}/{SOME}", folder.trim_end_matches('/')));
+        let hidden = [
+            "-H",
+            "--hidden",
+            "-u",
+            "--unrestricted",
+            "-HI",
+            "-IH",
+            "-uu",
+        ];
+        let is_all = options
+            .iter()
+            .any(|word| hidden.contains(&word.text.as_str()));
+        // What begins with a dot is found where that is asked for.
+        let name = options.get(pattern).map_or("", |word| word.text.as_str());
+        let name = name.trim_matches(['^', '$', '/']).replace('\\', "");
+        let found = match name.strip_prefix('.') {
+            Some(rest) if is_all && !rest.is_empty() && rest.chars().all(char::is_alphanumeric) => {
+                name
+            }
+            _ => SOME.to_string(),
+        };
+        let mut item = Arg::plain(format!("{}/{found}", folder.trim_end_matches('/')));
         let picks = options
             .get(pattern)
             .is_some_and(|word| !matches!(word.text.as_str(), "." | ".*" | "" | "*"))
@@ -312,6 +344,12 @@ impl Walker<'_> {
         }
         output
     }
+}
+
+/// Whether it is `-0` of `xargs`, among other letters too.
+fn is_null(option: &str) -> bool {
+    let letters = option.strip_prefix('-').unwrap_or("");
+    letters.contains('0') && letters.chars().all(|c| "0rtpx".contains(c))
 }
 
 /// What `-fprintf` writes for one file.

@@ -39,7 +39,7 @@ impl Walker<'_> {
                         rest.split_once(';').map(|(_, rest)| rest)
                     })
                 });
-                let recipes = recipes.map(|recipe| recipe.replace("$$", "$"));
+                let recipes = recipes.map(|recipe| of_make(recipe, &text));
                 self.each_task(name, recipes.collect());
             }
             "just" => {
@@ -159,6 +159,53 @@ impl Walker<'_> {
         }
         self.each_task(name, found);
     }
+}
+
+/// A recipe as its shell gets it: with the variables that the makefile sets, and those of the
+/// environment in the shell's own form.
+fn of_make(recipe: &str, makefile: &str) -> String {
+    let set = |name: &str| {
+        makefile.lines().find_map(|line| {
+            let (left, value) = line.split_once('=')?;
+            let left = left.trim_end_matches([':', '?', '+', '!']).trim();
+            (left == name && !line.starts_with('\t')).then(|| value.trim().to_owned())
+        })
+    };
+    let mut text = String::new();
+    let mut rest = recipe;
+    while let Some(at) = rest.find('$') {
+        text.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        if let Some(behind) = rest.strip_prefix('$') {
+            text.push('$');
+            rest = behind;
+            continue;
+        }
+        let close = match rest.chars().next() {
+            Some('(') => ')',
+            Some('{') => '}',
+            _ => {
+                text.push('$');
+                continue;
+            }
+        };
+        let inner = rest[1..].split(close).next().unwrap_or("");
+        let is_name = inner.chars().all(|c| c.is_alphanumeric() || c == '_');
+        if inner.starts_with("shell ") {
+            text.push_str("$(");
+            rest = &rest[1 + "shell ".len()..];
+        } else if is_name && !inner.is_empty() {
+            match set(inner).filter(|value| !value.contains('$')) {
+                Some(value) => text.push_str(&value),
+                None => text.push_str(&format!("${{{inner}}}")),
+            }
+            rest = rest.get(inner.len() + 2..).unwrap_or("");
+        } else {
+            text.push('$');
+        }
+    }
+    text.push_str(rest);
+    text
 }
 
 /// The commands of a `Makefile.toml`: a script, or a command with its arguments.

@@ -9,6 +9,7 @@ use crate::{
     notes::Fault,
     step::{Session, SessionError},
     trajectory::Retention,
+    yaml,
     zones::ZoneError,
 };
 
@@ -139,8 +140,7 @@ impl Config {
         let read = if text.len() > LARGEST {
             Err(format!("it is larger than {LARGEST} bytes"))
         } else {
-            let read = serde_saphyr::from_str::<Value>(text);
-            read.map_err(|error| error.to_string().lines().next().unwrap_or("").to_owned())
+            yaml::read(text).map_err(|error| error.to_string())
         };
         let members = match read {
             Ok(Value::Object(members)) => members,

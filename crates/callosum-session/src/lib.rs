@@ -37,6 +37,7 @@ mod statement;
 mod step;
 pub mod system;
 pub mod trajectory;
+mod yaml;
 mod zones;
 
 pub use crate::{

@@ -58,8 +58,12 @@ pub struct Oddity {
 pub(crate) enum ReadError {
     #[error("{}", _0)]
     Sheet(#[from] SheetError),
-    #[error("it is larger than {LARGEST} bytes, a folder, or not UTF-8")]
-    NotText,
+    #[error("it is larger than {} MiB", LARGEST >> 20)]
+    TooLarge,
+    #[error("it is no file")]
+    NotFile,
+    #[error("it is not UTF-8 (line {line})")]
+    NotUtf8 { line: usize },
     #[error(transparent)]
     Zone(#[from] ZoneError),
 }
@@ -82,15 +86,22 @@ impl Beads<'_> {
         let Some(stat) = stat else {
             return Ok(None);
         };
-        if stat.kind != EntryKind::File || stat.len > LARGEST {
-            return Err(ReadError::NotText);
+        if stat.kind != EntryKind::File {
+            return Err(ReadError::NotFile);
+        }
+        if stat.len > LARGEST {
+            return Err(ReadError::TooLarge);
         }
         let file = self
             .disk
             .open(path, OpenHow::READ)
             .map_err(ZoneError::from)?;
         let bytes = file.read_all().map_err(ZoneError::from)?;
-        let text = String::from_utf8(bytes).map_err(|_| ReadError::NotText)?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let read = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line = read.split(|byte| *byte == b'\n').count();
+            ReadError::NotUtf8 { line }
+        })?;
         Ok(Some(Sheet::read(&text)?))
     }
 

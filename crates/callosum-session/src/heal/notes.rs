@@ -45,7 +45,7 @@ impl Held<'_> {
             Err(SessionError::TooLarge { .. }) => {
                 return Ok(Some(Healed {
                     file: name,
-                    was: format!("larger than {LARGEST_NOTES} bytes"),
+                    was: format!("larger than {} MiB", LARGEST_NOTES >> 20),
                     from: Healer::Nobody,
                     aside: None,
                 }));

@@ -80,11 +80,18 @@ pub enum SessionError {
     UnreadBead {
         /// Its id.
         id: String,
+        /// Its file, from the root.
+        file: String,
         /// Why.
         problem: String,
+        /// Whether it is text in another encoding than UTF-8.
+        is_encoded: bool,
     },
+    /// The files cannot be locked, so that nothing can be written.
+    #[error("no session can be written here")]
+    Unwritable(#[source] DiskError),
     /// The notes are larger than is read.
-    #[error("`{file}` is larger than {LARGEST_NOTES} bytes")]
+    #[error("`{file}` is larger than {} MiB, and is not read", LARGEST_NOTES >> 20)]
     TooLarge {
         /// The file.
         file: String,
@@ -106,6 +113,13 @@ pub enum SessionError {
 impl From<DiskError> for SessionError {
     fn from(error: DiskError) -> Self {
         Self::Zone(error.into())
+    }
+}
+
+fn unwritable(error: ZoneError) -> SessionError {
+    match error {
+        ZoneError::Disk(error) => SessionError::Unwritable(error),
+        outside @ ZoneError::Outside { .. } => outside.into(),
     }
 }
 
@@ -173,6 +187,8 @@ impl<'s> Session<'s> {
             Err(crate::bead::ReadError::Zone(error)) => Err(error.into()),
             Err(error) => Err(SessionError::UnreadBead {
                 id: id.to_string(),
+                file: self.zones.named(&self.zones.beads().join(id.file())),
+                is_encoded: matches!(error, crate::bead::ReadError::NotUtf8 { .. }),
                 problem: error.to_string(),
             }),
         }
@@ -185,11 +201,11 @@ impl<'s> Session<'s> {
 
     /// Waits as long as that until no other session writes, and ends what a killed one began.
     pub fn hold_within(&self, patience: Duration) -> Result<Held<'s>, SessionError> {
-        let own = self.zones.create_own(self.disk)?;
+        let own = self.zones.create_own(self.disk).map_err(unwritable)?;
         let lock =
             FileLock::acquire(self.disk, &own.join("lock"), patience).map_err(
                 |error| match error {
-                    LockError::Disk(error) => error.into(),
+                    LockError::Disk(error) => SessionError::Unwritable(error),
                     timeout @ LockError::Timeout { .. } => SessionError::Busy(timeout),
                 },
             )?;

@@ -12,6 +12,7 @@ use super::{
 use crate::{
     notes::{Field, Notes, TEMPLATE},
     step::{Session, SessionError},
+    yaml,
     zones::ZoneError,
 };
 
@@ -149,7 +150,7 @@ fn config_stands(bytes: Option<&[u8]>) -> (Standing, Option<Vec<u8>>) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return (Standing::Foreign, None);
     };
-    let read = |text: &str| match serde_saphyr::from_str::<Value>(text) {
+    let read = |text: &str| match yaml::read(text) {
         Ok(Value::Object(members)) => Some(members),
         Ok(Value::Null) => Some(Map::new()),
         _ => None,

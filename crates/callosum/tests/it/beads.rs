@@ -68,6 +68,55 @@ fn with_bd(env: &TestEnv, prints: &str) {
     std::fs::set_permissions(&program, mode).unwrap();
 }
 
+/// LOA-FMT-1: why a bead's file is not read is said in words that a person can act on, with its line and
+/// something to paste.
+#[test]
+fn a_bead_that_is_not_read_is_told_with_its_line_and_what_to_do() {
+    let env = project();
+    env.run(["bead", "create", "Work", "--id", "bd-9"])
+        .success();
+    env.write(".beads/bd-1.yaml", "id: bd-1\ntitle: a\ntitle: b\n");
+    env.write(".beads/bd-2.yaml", "id: bd-2\n\ttitle: a\n");
+    let latin = env.project().join(".beads/bd-3.yaml");
+    std::fs::write(&latin, b"id: bd-3\ntitle: \xe9t\xe9\n").unwrap();
+    std::fs::create_dir(env.project().join(".beads/bd-4.yaml")).unwrap();
+    let listed = env.run(["bead", "ready"]).success();
+    let file = ".beads/bd-3.yaml";
+    for (id, said, hint) in [
+        (
+            "bd-1",
+            "it is no bead: the key `title` stands there a second time (line 3)",
+            "callosum session heal",
+        ),
+        (
+            "bd-2",
+            "it is no bead: a tab indents what only blanks may (line 2)",
+            "callosum session heal",
+        ),
+        (
+            "bd-3",
+            "it is not UTF-8 (line 2)",
+            "iconv -f latin1 -t utf-8 .beads/bd-3.yaml",
+        ),
+        ("bd-4", "it is no file", "callosum session heal"),
+    ] {
+        assert!(listed.stderr.contains(said), "{}", listed.stderr);
+        for command in [&["show", id][..], &["update", id, "--next", "x"]] {
+            let refused = env.run([&["bead"], command].concat()).ended_with(3).stderr;
+            assert!(
+                refused.contains(&format!("the bead `{id}` cannot be read: {said}\n")),
+                "{refused}"
+            );
+            assert!(refused.contains(hint), "{refused}");
+        }
+    }
+    assert_eq!(
+        std::fs::read(&latin).unwrap(),
+        b"id: bd-3\ntitle: \xe9t\xe9\n",
+        "{file}"
+    );
+}
+
 /// The same `bd`, which knows another one as well.
 fn knows(env: &TestEnv, id: &str, shown: &str) {
     let program = env.programs().join("bd");

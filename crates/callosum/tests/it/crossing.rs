@@ -209,6 +209,10 @@ fn only_projects_that_were_begun_here_are_named() {
         .ended_with(2);
     std::fs::rename(&other, env.folder().join("moved")).unwrap();
     assert_eq!(roots()[1], known(&other, "gone"));
+    let name = other.file_name().unwrap().to_str().unwrap();
+    env.run(["session", "repos", "--forget", &format!("./../{name}")])
+        .success();
+    assert_eq!(roots().len(), 1);
 }
 
 /// LOA-FUT-1: where the checkpoint blocks, or the other project cannot be written, nothing is handed

@@ -144,5 +144,11 @@ fn on_a_read_only_disk_healing_says_what_is_wrong() {
     let told = disk.run(&["session", "recover"]).success().stdout;
     assert!(told.starts_with("Bead: bd-1 Work "), "{told}");
     disk.run(&["session", "status"]).success();
-    disk.run(&["session", "decide", "Use one"]).ended_with(3);
+    let decided = disk.run(&["session", "decide", "Use one"]).ended_with(3);
+    for said in [
+        "error: no session can be written here\ncaused by: cannot open `",
+        "hint: what is there can be read all the same: callosum session recover\n",
+    ] {
+        assert!(decided.stderr.contains(said), "{}", decided.stderr);
+    }
 }

@@ -503,6 +503,42 @@ fn an_assumption_that_is_marked_by_hand_counts_as_one() {
     assert!(grounded().contains("grounded_claims=1\nassumptions=2\n"));
 }
 
+/// LOA-BUD-1: a transcript that is not there is named, and what to do without it.
+#[test]
+fn a_transcript_that_is_not_there_is_named() {
+    let env = project();
+    for (command, hint) in [
+        ("budget", "callosum session budget\n"),
+        (
+            "checkpoint",
+            "callosum session checkpoint --no-transcript\n",
+        ),
+    ] {
+        let gone = env
+            .run(["session", command, "--transcript", "gone.jsonl"])
+            .ended_with(1)
+            .stderr;
+        assert!(
+            gone.starts_with("error: there is no transcript `"),
+            "{gone}"
+        );
+        assert!(gone.ends_with(hint), "{gone}");
+    }
+    let time = "2020-01-01T00:00:00Z";
+    let unknown = env
+        .run(["session", "cite", time, "src/a.rs:1"])
+        .ended_with(1)
+        .stderr;
+    assert!(
+        unknown.contains("there is no decision of 2020-01-01T00:00:00Z"),
+        "{unknown}"
+    );
+    assert!(
+        unknown.contains("callosum session recover --level 2"),
+        "{unknown}"
+    );
+}
+
 /// LOA-GRD-3: the search for a missing feature is made by the program, and its record answers the
 /// checkpoint.
 #[test]

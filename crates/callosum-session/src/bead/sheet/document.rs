@@ -6,6 +6,7 @@ use super::{
     lines::{comment, ends, is_key, joined, put_in, span_end},
     written::{block_item, flow, scalar},
 };
+use crate::yaml;
 
 /// Largest file that is read, in bytes.
 pub(in crate::bead) const LARGEST: u64 = 4 * 1024 * 1024;
@@ -34,7 +35,7 @@ pub enum SheetError {
     /// It is no YAML, or what it says is no mapping.
     #[error("it is no bead: {problem}")]
     NotYaml {
-        /// Where and why, on one line.
+        /// Why and where, on one line.
         problem: String,
     },
     /// No way was found to write the change without changing something else.
@@ -225,13 +226,13 @@ impl Sheet {
 }
 
 fn members(text: &str) -> Result<Map<String, Value>, SheetError> {
-    match serde_saphyr::from_str(text) {
+    match yaml::read(text) {
         Ok(Value::Object(members)) => Ok(members),
         Ok(_) => Err(SheetError::NotYaml {
-            problem: "it is no mapping".to_owned(),
+            problem: "it has no keys".to_owned(),
         }),
         Err(error) => Err(SheetError::NotYaml {
-            problem: error.to_string().lines().next().unwrap_or("").to_owned(),
+            problem: error.to_string(),
         }),
     }
 }

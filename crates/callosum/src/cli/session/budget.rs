@@ -8,6 +8,7 @@ use std::{
 
 use callosum_agents::{client::Client, dialect::Dialect};
 use callosum_evidence::terminal::harmless;
+use callosum_host::DiskError;
 use callosum_session::{
     Config, Session, Whose,
     budget::{Budget, Usage, Zone},
@@ -155,16 +156,27 @@ fn read(context: &Context, named: Option<&Path>) -> Result<Found, CommandError> 
         Some(path) => context.folder.join(path),
         None => find(context)?,
     };
-    let reading = usage(&context.disk, &path).map_err(|error| store::disk_failed(&error))?;
+    let reading = usage(&context.disk, &path)
+        .map_err(|error| no_transcript(&path, &error, "callosum session budget"))?;
     let Some(reading) = reading else {
         let what = format!("`{}` has no answer with a count of tokens", path.display());
-        return Err(CommandError::new(Exit::No, what));
+        return Err(CommandError::new(Exit::No, what)
+            .hint("a transcript is what a client writes of a session: callosum session budget"));
     };
     Ok(Found {
         client: reading.client,
         usage: reading.usage,
         transcript: Some(path),
     })
+}
+
+/// Explains why a transcript cannot be read, and what to do without it.
+pub(super) fn no_transcript(path: &Path, error: &DiskError, hint: &str) -> CommandError {
+    if !error.is_absent() {
+        return store::disk_failed(error).hint(hint);
+    }
+    let what = format!("there is no transcript `{}`", path.display());
+    CommandError::new(Exit::No, what).hint(hint)
 }
 
 /// The transcript that a client wrote last for this project.

@@ -1,6 +1,9 @@
 //! `callosum session checkpoint`: what happened since the last one, written down before it is lost.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use callosum_session::{Config, Synthesized};
 use clap::Args;
@@ -9,7 +12,7 @@ use serde::Serialize;
 
 use super::{AgentArgs, budget, explain, session, tell_faults, zones};
 use crate::{
-    cli::{context::Context, store},
+    cli::context::Context,
     transcript::{SaveError, save},
     ui::{CommandError, many},
 };
@@ -79,7 +82,10 @@ pub(super) fn run(context: &Context, args: &CheckpointArgs) -> Result<(), Comman
         PATIENCE,
     );
     let saved = saved.map_err(|error| match error {
-        SaveError::Transcript(error) => store::disk_failed(&error),
+        SaveError::Transcript(error) => {
+            let path = transcript.as_deref().unwrap_or(Path::new("the transcript"));
+            budget::no_transcript(path, &error, "callosum session checkpoint --no-transcript")
+        }
         SaveError::Session(error) => explain(&error),
     })?;
     let output = SynthesisOutput::of(saved.as_ref());

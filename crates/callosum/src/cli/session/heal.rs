@@ -144,7 +144,7 @@ pub(super) fn run(context: &Context, _: &HealArgs) -> Result<(), CommandError> {
     let session = session(context, &zones, Agent::default());
     let held = match session.hold() {
         Ok(held) => held,
-        Err(error @ SessionError::Zone(_)) => {
+        Err(error @ (SessionError::Zone(_) | SessionError::Unwritable(_))) => {
             let what = format!("nothing can be healed here: {}", explain(&error).one_line());
             context.ui.warn(&what, None);
             let ailing = match session.ailing() {

@@ -214,10 +214,22 @@ pub(super) fn explain(error: &SessionError) -> CommandError {
         }
         SessionError::Newer { .. } => CommandError::from_error(Exit::Environment, error)
             .hint("use the newer callosum to end it"),
-        SessionError::Bead { .. } | SessionError::UnreadBead { .. } => {
-            CommandError::from_error(Exit::Environment, error)
-                .hint("mend the file by hand; nothing was changed")
+        SessionError::Bead { .. } => CommandError::from_error(Exit::Environment, error)
+            .hint("mend the file by hand; nothing was changed"),
+        SessionError::UnreadBead {
+            file, is_encoded, ..
+        } => {
+            let error = CommandError::from_error(Exit::Environment, error);
+            error.hint(if *is_encoded {
+                format!("iconv -f latin1 -t utf-8 {file} -o {file}.new && mv {file}.new {file}")
+            } else {
+                format!(
+                    "mend {file} by hand, or have what git last committed: callosum session heal"
+                )
+            })
         }
+        SessionError::Unwritable(_) => CommandError::from_error(Exit::Environment, error)
+            .hint("what is there can be read all the same: callosum session recover"),
         SessionError::NotFile { file } => CommandError::from_error(Exit::Environment, error)
             .hint(format!("mv {file} {file}.aside && callosum session heal")),
         SessionError::TooLarge { file } => CommandError::from_error(Exit::Environment, error).hint(
@@ -231,7 +243,8 @@ pub(super) fn explain(error: &SessionError) -> CommandError {
 pub(super) fn undecided(error: &DecideError) -> CommandError {
     match error {
         DecideError::Session(error) => explain(error),
-        DecideError::NoDecision { .. } => CommandError::from_error(Exit::No, error),
+        DecideError::NoDecision { .. } => CommandError::from_error(Exit::No, error)
+            .hint("each decision is told with its time: callosum session recover --level 2"),
         DecideError::Quote(QuoteError::NotUnique { .. }) => {
             CommandError::from_error(Exit::No, error)
                 .hint("cite lines whose words stand only there; nothing was written")

@@ -1,7 +1,10 @@
 //! `callosum session repos`: the projects of this machine that one session may name to another; and
 //! what the other commands need of them.
 
-use std::{fmt::Write as _, path::Path};
+use std::{
+    fmt::Write as _,
+    path::{Component, Path, PathBuf},
+};
 
 use callosum_evidence::terminal::on_one_line;
 use callosum_session::Zones;
@@ -88,7 +91,10 @@ pub(super) fn run(context: &Context, args: &ReposArgs) -> Result<(), CommandErro
 fn forget(context: &Context, path: &str) -> Result<(), CommandError> {
     // One that is gone can be forgotten too, by the path that it had.
     let root = Roots::find(&context.disk, &context.folder, Some(Path::new(path)));
-    let root = root.map_or_else(|_| context.folder.join(path), |roots| roots.state);
+    let root = root.map_or_else(
+        |_| without_dots(&context.folder.join(path)),
+        |roots| roots.state,
+    );
     let was_known = list(context)
         .forget(&root)
         .map_err(|error| store::disk_failed(&error))?;
@@ -98,6 +104,21 @@ fn forget(context: &Context, path: &str) -> Result<(), CommandError> {
     }
     let what = format!("`{}` was not known", root.display());
     Err(CommandError::new(Exit::No, what).hint("callosum session repos"))
+}
+
+/// A path of what is not there, so that no link tells where `..` leads.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::CurDir => {}
+            part => plain.push(part),
+        }
+    }
+    plain
 }
 
 fn state(context: &Context, root: &Path) -> &'static str {

@@ -503,6 +503,33 @@ fn an_assumption_that_is_marked_by_hand_counts_as_one() {
     assert!(grounded().contains("grounded_claims=1\nassumptions=2\n"));
 }
 
+/// LOA-FMT-1: notes that are too large to be read are told with what to do, and nothing is said of what
+/// stands in them.
+#[test]
+fn notes_that_are_too_large_are_said_to_be_unread_and_nothing_else() {
+    let env = project();
+    env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+        .success();
+    let notes = env.project().join("loa-grimoire/NOTES.md");
+    let file = std::fs::File::options().write(true).open(&notes).unwrap();
+    file.set_len((64 << 20) + 1).unwrap();
+    let shown = env.run(["session", "status"]).success().stdout;
+    let said = "not understood: `loa-grimoire/NOTES.md` is larger than 64 MiB, and is not read\n";
+    assert!(shown.ends_with(said), "{shown}");
+    assert!(shown.contains("claims: 1 of 1 grounded\n"), "{shown}");
+    for command in ["recover", "check", "handoff"] {
+        let refused = env.run(["session", command]).ended_with(3).stderr;
+        assert!(
+            refused.contains("is larger than 64 MiB, and is not read\n"),
+            "{refused}"
+        );
+        assert!(
+            refused.contains("NOTES.md.old && callosum session heal\n"),
+            "{refused}"
+        );
+    }
+}
+
 /// LOA-BUD-1: a transcript that is not there is named, and what to do without it.
 #[test]
 fn a_transcript_that_is_not_there_is_named() {

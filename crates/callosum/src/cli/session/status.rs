@@ -61,7 +61,9 @@ pub(super) fn run(context: &Context, args: &StatusArgs) -> Result<(), CommandErr
     let (agent, whose) = args.whose.whose()?;
     let session = session(context, &zones, agent);
     mend(context, &session);
-    let (notes, mut faults) = notes(&session, &zones)?;
+    let (read_notes, mut faults) = notes(&session, &zones)?;
+    let are_notes_read = read_notes.is_some();
+    let notes = read_notes.unwrap_or_else(|| Notes::read(Vec::new()));
     let config = Config::load(&session).map_err(|error| explain(&error))?;
     faults.extend(faults_of(&config));
     let listing = session.beads().list(context.clock.now());
@@ -109,6 +111,12 @@ pub(super) fn run(context: &Context, args: &StatusArgs) -> Result<(), CommandErr
         beads.insert(0, (id.to_string(), bead));
     }
     let of_bd = mirror::forks_of(context, &beads, id.as_ref());
+    // What nobody has read says nothing else than the others.
+    let found = if are_notes_read {
+        forks(&beads, &notes, &claims, &tree)
+    } else {
+        Vec::new()
+    };
     let output = SessionStatusOutput {
         bead: active.bead,
         checkpoint: active.checkpoint,
@@ -116,7 +124,7 @@ pub(super) fn run(context: &Context, args: &StatusArgs) -> Result<(), CommandErr
         claims: grounding.total(),
         grounded: grounding.grounded(),
         faults,
-        forks: forks(&beads, &notes, &claims, &tree)
+        forks: found
             .into_iter()
             .chain(of_designs)
             .map(ForkOutput::of)
@@ -129,19 +137,22 @@ pub(super) fn run(context: &Context, args: &StatusArgs) -> Result<(), CommandErr
     context.ui.read_by_all(&shown(&output))
 }
 
-/// The notes, and what of them was not understood.
-fn notes(session: &Session<'_>, zones: &Zones) -> Result<(Notes, Vec<String>), CommandError> {
+/// The notes, where they could be read, and what of them was not understood.
+fn notes(
+    session: &Session<'_>,
+    zones: &Zones,
+) -> Result<(Option<Notes>, Vec<String>), CommandError> {
     let file = zones.named(&zones.notes());
     match session.notes() {
         Ok(Some(notes)) => {
             let faults = notes.faults().into_iter();
             let faults = faults.map(|fault| format!("{file}:{}: {}", fault.line, fault.what));
             let faults = faults.collect();
-            Ok((notes, faults))
+            Ok((Some(notes), faults))
         }
-        Ok(None) => Ok((Notes::read(Vec::new()), Vec::new())),
+        Ok(None) => Ok((Some(Notes::read(Vec::new())), Vec::new())),
         Err(error @ (SessionError::TooLarge { .. } | SessionError::NotFile { .. })) => {
-            Ok((Notes::read(Vec::new()), vec![error.to_string()]))
+            Ok((None, vec![error.to_string()]))
         }
         Err(error) => Err(explain(&error)),
     }

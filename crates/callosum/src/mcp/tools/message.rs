@@ -22,7 +22,7 @@ use crate::{
 
 pub(super) const TOOL: Tool = Tool {
     name: "message",
-    about: "Read what other agents said to you, or send.",
+    about: "Read messages, or send to agent[@session].",
     effect: Effect::Adds,
     schema: schema::<Arguments>,
     call,
@@ -31,7 +31,6 @@ pub(super) const TOOL: Tool = Tool {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// AGENT or AGENT@SESSION
     to: Option<String>,
     text: Option<String>,
 }

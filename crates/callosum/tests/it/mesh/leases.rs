@@ -1,0 +1,53 @@
+//! Leases on files.
+
+use callosum_testkit::TestEnv;
+
+use super::json;
+
+/// CALC-FUT-1: leases are taken, shown, refused and given back.
+#[test]
+fn a_lease_is_refused_to_a_second_agent() {
+    let env = TestEnv::new();
+    env.write("src/a.rs", "fn a() {}\n");
+    let taken = json(
+        &env,
+        &[
+            "lease", "take", "src/a.rs", "--why", "renaming", "--as", "codex",
+        ],
+    );
+    assert_eq!(taken["leases"][0]["by"], "codex");
+    let held = env
+        .run(["mesh", "lease", "take", "src/a.rs", "--as", "gemini"])
+        .ended_with(1);
+    assert!(held.stderr.contains("codex works on"), "{}", held.stderr);
+    assert!(held.stderr.contains("renaming"), "{}", held.stderr);
+    env.run(["mesh", "lease", "release", "src/a.rs", "--as", "codex"])
+        .success();
+    assert_eq!(
+        json(&env, &["lease", "list"])["leases"],
+        serde_json::json!([])
+    );
+    env.run(["mesh", "lease", "take", "src/new.rs", "--as", "gemini"])
+        .success();
+}
+
+/// CALC-FUT-1: a file that is to be made has one lease, whatever it is called.
+#[test]
+fn a_lease_on_a_file_that_is_not_there_has_one_name() {
+    let env = TestEnv::new();
+    std::fs::create_dir_all(env.project().join("src")).unwrap();
+    env.run(["mesh", "lease", "take", "src/New.rs", "--as", "codex"])
+        .success();
+    for path in ["./src/../src/New.rs", "src/none/../New.rs"] {
+        let refused = env
+            .run(["mesh", "lease", "take", path, "--as", "gemini"])
+            .ended_with(1);
+        assert!(
+            refused.stderr.contains("codex works on"),
+            "{}",
+            refused.stderr
+        );
+    }
+    let leases = json(&env, &["lease", "list"]);
+    assert_eq!(leases["leases"].as_array().unwrap().len(), 1, "{leases}");
+}

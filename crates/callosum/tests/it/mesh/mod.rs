@@ -1,0 +1,29 @@
+//! `callosum mesh`: events, tasks, messages and discoveries over the files alone.
+
+/// The bridge file.
+mod bridge;
+/// Leases on files.
+mod leases;
+/// What one says to another.
+mod messages;
+/// Who speaks, and what is named.
+mod names;
+/// Events of any topic.
+mod publishing;
+/// Work that one agent leaves for another.
+mod tasks;
+
+use callosum_testkit::TestEnv;
+use serde_json::Value;
+
+fn json(env: &TestEnv, words: &[&str]) -> Value {
+    let words = [&["mesh"], words, &["--json"]].concat();
+    env.run(words).success().json()
+}
+
+fn lines(text: &str) -> Vec<Value> {
+    let lines = text.lines().map(serde_json::from_str);
+    lines
+        .collect::<Result<_, _>>()
+        .expect("a JSON object a line")
+}

@@ -1,0 +1,208 @@
+//! Tasks, and who does which.
+
+use callosum_testkit::TestEnv;
+use serde_json::Value;
+
+use super::json;
+
+/// CALC-PAT-2: a task is left, claimed, done, and its author reads the result.
+#[test]
+fn a_task_goes_from_one_agent_to_another() {
+    let env = TestEnv::new();
+    let words = [
+        "mesh",
+        "task",
+        "add",
+        "Review the parser",
+        "--to",
+        "gemini",
+        "--id",
+        "t1",
+        "--as",
+        "claude",
+    ];
+    assert_eq!(env.run(words).success().stdout, "t1\n");
+    env.run([
+        "mesh", "task", "add", "Later", "--needs", "t1", "--id", "t2",
+    ])
+    .success();
+    env.run(["mesh", "task", "claim", "--as", "codex"])
+        .ended_with(1);
+    let meant = env
+        .run(["mesh", "task", "claim", "t1", "--as", "codex"])
+        .ended_with(1);
+    assert!(
+        meant.stderr.contains("left for gemini-cli"),
+        "{}",
+        meant.stderr
+    );
+    let claimed = json(&env, &["task", "claim", "--as", "gemini"]);
+    assert_eq!(claimed["id"], "t1");
+    assert_eq!(claimed["claimed_by"], "gemini-cli");
+    let listed = env.run(["mesh", "task", "list"]).success();
+    assert_eq!(
+        listed.stdout,
+        "t1 P5 in_progress by gemini-cli: Review the parser\nt2 P5 pending: Later (waits for t1)\n"
+    );
+    env.run([
+        "mesh", "task", "done", "t1", "--result", "x", "--as", "codex",
+    ])
+    .ended_with(1);
+    env.run([
+        "mesh",
+        "task",
+        "done",
+        "t1",
+        "--result",
+        "no panics",
+        "--as",
+        "gemini",
+    ])
+    .success();
+    assert_eq!(json(&env, &["task", "show", "t1"])["result"], "no panics");
+    assert_eq!(json(&env, &["task", "claim", "--as", "codex"])["id"], "t2");
+    env.run(["mesh", "task", "release", "t2", "--as", "codex"])
+        .success();
+    env.run(["mesh", "task", "cancel", "t2"]).success();
+    assert_eq!(
+        json(&env, &["task", "list"])["tasks"],
+        serde_json::json!([])
+    );
+    env.run(["mesh", "task", "show", "none"]).ended_with(1);
+}
+
+/// CALC-ROUTE-1, CALC-BOOT-1: a task by its category reaches the agent that is best at it, which is told.
+#[test]
+fn a_task_of_a_category_is_told_to_whom_it_is_for() {
+    let env = TestEnv::new();
+    env.run([
+        "mesh",
+        "task",
+        "add",
+        "What depends on serde?",
+        "--category",
+        "dependency-scan",
+        "--as",
+        "codex",
+        "--id",
+        "t",
+    ])
+    .success();
+    let wrong = env
+        .run(["mesh", "task", "add", "x", "--category", "cooking"])
+        .ended_with(2);
+    assert!(
+        wrong.stderr.contains("allowed: ios-build"),
+        "{}",
+        wrong.stderr
+    );
+    assert_eq!(
+        env.run(["mesh", "digest", "--for", "codex"])
+            .success()
+            .stdout,
+        ""
+    );
+    let told = env.run(["mesh", "digest", "--for", "gemini"]).success();
+    assert!(
+        told.stdout.contains("callosum mesh task claim t"),
+        "{}",
+        told.stdout
+    );
+    let none = env
+        .run(["mesh", "digest", "--for", "gemini", "--budget", "3"])
+        .success();
+    assert_eq!(none.stdout, "");
+    assert_eq!(
+        json(&env, &["route", "large-review"])["routes"][0]["sla_seconds"],
+        900
+    );
+    env.run(["mesh", "route", "cooking"]).ended_with(2);
+}
+
+/// CALC-ROUTE-1: who does what is configured by the user, and the accounts that stand in the bridge file are kept and shown.
+#[test]
+fn the_matrix_is_the_users_and_accounts_are_shown() {
+    let env = TestEnv::new();
+    let config = "[mesh.routes.large-review]\nprimary = \"codex\"\nminutes = 1\n";
+    env.write(env.configuration(), config);
+    let add = [
+        "mesh",
+        "task",
+        "add",
+        "Review it",
+        "--category",
+        "large-review",
+    ];
+    let words = [&add[..], &["--id", "t", "--as", "person"]].concat();
+    env.run(words).success();
+    assert_eq!(json(&env, &["task", "show", "t"])["assigned_to"], "codex");
+    let route = json(&env, &["route", "large-review"]);
+    assert_eq!(route["routes"][0]["sla_seconds"], 60);
+    assert_eq!(route["accounts"], Value::Null);
+    let path = json(&env, &["bridge"])["path"].as_str().unwrap().to_owned();
+    let account = "\"account_state\": {\"mac1\": {\"email\": \"a@b.c\", \"status\": \"active\"}}";
+    let text = env.read(&path);
+    env.write(&path, text.replace("\"account_state\": {}", account));
+    let shown = env.run(["mesh", "route"]).success().stdout;
+    assert!(shown.contains("account mac1 active a@b.c\n"), "{shown}");
+    let route = json(&env, &["route"]);
+    assert_eq!(route["accounts"]["mac1"]["status"], "active");
+    assert!(env.read(&path).contains("a@b.c"));
+}
+
+/// CALC-ROUTE-1: a task that is not begun in time goes to the other agent at the next look, and the log tells of it.
+#[test]
+fn a_task_that_nobody_begins_goes_to_the_other() {
+    let env = TestEnv::new();
+    let at = |time: &str, words: &[&str]| {
+        let words = [&["mesh"], words].concat();
+        let run = env.callosum().arguments(words);
+        run.env("CALLOSUM_TEST_CLOCK", time).run().success()
+    };
+    let add = [
+        "task",
+        "add",
+        "Map",
+        "--category",
+        "dependency-scan",
+        "--id",
+        "t",
+    ];
+    at("2026-01-02T03:00:00Z", &add);
+    let waits = at("2026-01-02T03:14:00Z", &["task", "list"]).stdout;
+    assert!(waits.contains("for gemini-cli"), "{waits}");
+    let over = at("2026-01-02T03:16:00Z", &["task", "list"]).stdout;
+    assert!(over.contains("for codex"), "{over}");
+    let told = at(
+        "2026-01-02T03:17:00Z",
+        &["tail", "--topic", "calc.task.changed", "--json"],
+    );
+    assert_eq!(told.stdout.lines().count(), 1, "{}", told.stdout);
+    assert!(
+        told.stdout.contains("\"source\":\"callosum\""),
+        "{}",
+        told.stdout
+    );
+}
+
+/// CALC-PAT-2: who is refused is told what to type for what they wanted.
+#[test]
+fn a_refusal_says_what_to_type_for_what_was_wanted() {
+    let env = TestEnv::new();
+    env.run(["mesh", "task", "add", "count", "--to", "codex", "--id", "t"])
+        .success();
+    for (words, hint) in [
+        (&["claim", "t"][..], "callosum mesh task claim t --anyway"),
+        (&["done", "t"], "callosum mesh task done t --anyway"),
+        (&["claim"], "callosum mesh task list"),
+    ] {
+        let words = [&["mesh", "task"], words, &["--as", "gemini"]].concat();
+        let refused = env.run(&words).ended_with(1).stderr;
+        assert!(
+            refused.contains(&format!("hint: {hint}\n")),
+            "{words:?}: {refused}"
+        );
+    }
+    env.run(["mesh", "task", "done", "t", "--as", "gemini", "--anyway"])
+        .success();
+}

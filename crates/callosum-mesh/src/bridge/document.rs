@@ -14,6 +14,22 @@ use crate::{
 /// The version of the seed's schema (Seed CALC §4, layer 3).
 const VERSION: &str = "2.0.0";
 
+/// Keys of a task that the seed has: each is shown, whatever stands in it.
+const SEEDS: [&str; 9] = [
+    "id",
+    "assigned_to",
+    "status",
+    "priority",
+    "prompt",
+    "output_file",
+    "created_by",
+    "created_at",
+    "completed_at",
+];
+
+/// Keys of a task that are ours: each is shown where something stands in it.
+const OURS: [&str; 3] = ["needs", "claimed_by", "result"];
+
 /// The three lists.
 pub(super) const TASKS: &str = "task_queue";
 pub(super) const DISCOVERIES: &str = "discoveries";
@@ -234,19 +250,14 @@ impl Room {
     }
 }
 
+/// Whether a key of a task has a meaning; others are kept as they are.
+pub(super) fn is_of_task(key: &str) -> bool {
+    SEEDS.contains(&key) || OURS.contains(&key)
+}
+
 fn task(task: &Task) -> Value {
     let mut shown = Map::new();
-    for key in [
-        "id",
-        "assigned_to",
-        "status",
-        "priority",
-        "prompt",
-        "output_file",
-        "created_by",
-        "created_at",
-        "completed_at",
-    ] {
+    for key in SEEDS {
         shown.insert(key.to_owned(), task.value(key));
     }
     if !task.needs.is_empty() {

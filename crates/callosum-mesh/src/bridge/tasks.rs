@@ -6,7 +6,7 @@
 use callosum_evidence::secrets::mask;
 use serde_json::{Map, Value};
 
-use super::{Edit, item::Item, merge::Merge};
+use super::{Edit, document::is_of_task, item::Item, merge::Merge};
 use crate::{
     agent::AgentName,
     board::{NewTask, Order, Status, Task},
@@ -17,22 +17,6 @@ const FIXED: [&str; 2] = ["created_by", "created_at"];
 
 /// Keys of a task that follow from its status.
 const FOLLOWING: [&str; 2] = ["completed_at", "claimed_by"];
-
-/// Every key of a task; others are kept as they are.
-const KEYS: [&str; 12] = [
-    "id",
-    "assigned_to",
-    "status",
-    "priority",
-    "prompt",
-    "output_file",
-    "created_by",
-    "created_at",
-    "completed_at",
-    "needs",
-    "claimed_by",
-    "result",
-];
 
 impl Merge<'_> {
     pub(super) fn task(&mut self, item: &Item<'_>) {
@@ -73,7 +57,7 @@ impl Merge<'_> {
             );
         }
         let other = item.members.iter();
-        let other = other.filter(|(key, _)| !KEYS.contains(&key.as_str()));
+        let other = other.filter(|(key, _)| !is_of_task(key));
         let order = Order::Add(NewTask {
             id: item.id.clone(),
             assigned_to: item.name("assigned_to"),
@@ -134,7 +118,7 @@ impl Merge<'_> {
         }
         if let Some(base) = base.as_object() {
             for key in base.keys() {
-                let is_ours = KEYS.contains(&key.as_str())
+                let is_ours = is_of_task(key)
                     && !["assigned_to", "output_file", "needs", "result"].contains(&key.as_str());
                 if !item.members.contains_key(key) && task.value(key) == base[key] && !is_ours {
                     set.insert(key.clone(), Value::Null);

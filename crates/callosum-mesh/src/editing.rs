@@ -151,6 +151,13 @@ fn note_of(what: &str, lease: &Lease, by: &AgentName) -> String {
     format!("{what}-{}-{by}", lease.token)
 }
 
+/// Whom a lease is to be agreed with: its session alone, where that can be written to.
+fn holder(lease: &Lease) -> Addressee {
+    let session = lease.session_id.as_deref();
+    let named = session.and_then(|session| format!("{}@{session}", lease.by).parse().ok());
+    named.unwrap_or_else(|| lease.by.clone().into())
+}
+
 /// What an agent is told of files that others work on, another session of its own among them; empty where there are none. At most
 /// five are named.
 pub fn warning(held: &[Lease], agent: &AgentName) -> String {
@@ -169,7 +176,7 @@ pub fn warning(held: &[Lease], agent: &AgentName) -> String {
             lease.until,
             why.unwrap_or_default(),
         ));
-        let way = format!("`callosum mesh message send {} TEXT`", lease.by);
+        let way = format!("`callosum mesh message send {} TEXT`", holder(lease));
         if !ways.contains(&way) {
             ways.push(way);
         }
@@ -232,5 +239,15 @@ mod tests {
             "{told}"
         );
         assert_eq!(told.lines().count(), 7, "{told}");
+        // Another session of the agent's own would else be written to by who reads it itself.
+        for (session, to) in [("s1", "codex@s1"), ("`rm -rf /`", "codex")] {
+            let held = [Lease {
+                session_id: Some(session.to_owned()),
+                ..lease("codex", "/p/a", None)
+            }];
+            let way = format!("`callosum mesh message send {to} TEXT`\n");
+            let told = warning(&held, &codex);
+            assert!(told.ends_with(&way), "{told}");
+        }
     }
 }

@@ -38,6 +38,24 @@ pub struct NewRun<'a> {
     pub at: Timestamp,
 }
 
+impl NewRun<'_> {
+    /// Returns the hash of its plan's source, as its record has it.
+    pub fn source_sha256(&self) -> Checksum {
+        Checksum::of(self.source.as_bytes())
+    }
+
+    /// Returns the hash of its input, as its record has it.
+    pub fn input_sha256(&self) -> Checksum {
+        Checksum::of(self.input_text().as_bytes())
+    }
+
+    fn input_text(&self) -> String {
+        let entries = self.input.iter();
+        let entries = entries.map(|(name, value)| (Key::Text(name.as_str().into()), value.clone()));
+        Value::map(entries.collect()).to_string()
+    }
+}
+
 /// Why a run was not begun. Nothing of it is on record.
 #[derive(Debug, thiserror::Error)]
 pub enum BeginError {
@@ -72,9 +90,7 @@ pub fn begin(
         let assigned = format!("{name}={value}");
         refuse_secrets(&format!("the parameter `{name}`"), &assigned)?;
     }
-    let entries = new.input.iter();
-    let entries = entries.map(|(name, value)| (Key::Text(name.as_str().into()), value.clone()));
-    let input = Value::map(entries.collect()).to_string();
+    let input = new.input_text();
     let Limits {
         fuel,
         memory,
@@ -85,9 +101,9 @@ pub fn begin(
     let started = Started {
         format: RUN_FORMAT,
         plan: new.program.plan().map(str::to_owned),
-        source_sha256: Checksum::of(new.source.as_bytes()),
+        source_sha256: new.source_sha256(),
         source: keep(answers, new.source.to_owned())?,
-        input_sha256: Checksum::of(input.as_bytes()),
+        input_sha256: new.input_sha256(),
         input: keep(answers, input)?,
         limits: RunLimits {
             fuel,

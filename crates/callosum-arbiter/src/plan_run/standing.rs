@@ -18,6 +18,8 @@ pub struct Grant {
     pub tier: TrustTier,
     /// What it may call at all.
     pub allowed: Allowlist,
+    /// The calls that a person approved where it is carried on; a record that says so is not enough.
+    pub approved: BTreeSet<CallKey>,
     /// What it may use up, beside what it was begun with.
     pub caps: RunCaps,
     /// How sensitive its input is.
@@ -53,7 +55,7 @@ pub fn standing(
                 *calls.entry(name).or_default() += 1;
             }
         }
-        if call.standing == CallStanding::Granted {
+        if call.standing == CallStanding::Granted && grant.approved.contains(&call.intended.key) {
             decisions.insert(call.intended.key.to_string(), PersonsDecision::Approved);
         }
     }

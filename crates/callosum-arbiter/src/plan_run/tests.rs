@@ -4,7 +4,7 @@
 //! the process is killed: before or after a record is on disk, or between an effect and its answer.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     io,
     sync::{
         Arc, Mutex,
@@ -491,6 +491,39 @@ fn a_revocation_reaches_a_run_that_is_under_way() {
     };
     assert_eq!(failure.kind, FailureKind::SecurityViolation);
     assert_eq!(machine.effects(), ["work.adds 1", "work.adds 2"]);
+}
+
+/// CCOS-GOV-1: a record that a person approved a call is not enough: they did so where the run is carried on.
+#[test]
+fn an_approval_counts_where_it_was_given() {
+    let machine = Machine::new("(call :work.adds 1)", true, 1);
+    machine.process(ENDLESS).unwrap();
+    let key = machine.state().unwrap().calls()[0].intended.key;
+    let mut records = machine.records.lock().unwrap();
+    let ruled = |record: &RunRecord| matches!(record, RunRecord::Ruled(_));
+    let at = records.iter().position(ruled).unwrap();
+    records.truncate(at + 1);
+    if let RunRecord::Ruled(ruled) = &mut records[at] {
+        ruled.ruling = RulingWord::Asked;
+    }
+    records.push(RunRecord::Decided(Decided {
+        key,
+        decision: DecisionWord::Approved,
+        value: None,
+    }));
+    drop(records);
+    let state = machine.state().unwrap();
+    let approved = |grant: &Grant| {
+        standing(&state, grant, BTreeSet::new(), &[], key)
+            .decisions
+            .len()
+    };
+    assert_eq!(approved(&Grant::default()), 0);
+    let here = Grant {
+        approved: BTreeSet::from([key]),
+        ..Grant::default()
+    };
+    assert_eq!(approved(&here), 1);
 }
 
 /// CCOS-CHN-1: the chain tells what a person said from what a capability answered.

@@ -239,6 +239,39 @@ fn a_run_that_has_used_up_its_tokens_calls_nothing_more() {
     }
 }
 
+/// CCOS-GOV-1: a run that came along with a repository is gone on with by nobody, approved or not.
+#[test]
+fn a_run_is_gone_on_with_where_it_was_begun() {
+    let env = two_languages();
+    let policies = "// callosum-constitution: format 1, version 1\n\
+                    @id(\"ask\") @ask(\"it files a task\") permit (principal, action, resource);";
+    let file = env.configuration().with_file_name("constitution.cedar");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, policies).unwrap();
+    env.run(["constitution", "sign", file.to_str().unwrap()])
+        .success();
+    let plan = "(:task (call :task.add {:prompt \"planted\"}))";
+    env.run(["plan", "run", "-e", plan]).ended_with(5);
+    let run = only_run(&env);
+    let elsewhere = env.folder().join("another-home");
+    for verb in ["approve", "resume"] {
+        let there = env.callosum().env("CALLOSUM_HOME", elsewhere.clone());
+        let refused = there.arguments(["plan", verb, &run]).run().ended_with(1);
+        let why = "was not begun on this machine";
+        assert!(refused.stderr.contains(why), "{}", refused.stderr);
+    }
+    let known = env.machine_home().join(format!("plan-runs/{run}.json"));
+    assert!(known.exists());
+    env.run(["plan", "approve", &run]).success();
+    assert!(!known.exists(), "what is over needs no memory");
+    assert!(
+        env.run(["plan", "resume", &run])
+            .success()
+            .stdout
+            .contains("plan-")
+    );
+}
+
 /// An executor that kills the process that runs the plan, the first time that it is asked for `b`.
 #[cfg(target_os = "linux")]
 const KILLING_ONCE: &str = r#"

@@ -1,11 +1,14 @@
 //! `callosum plan approve`: a person's word on calls that wait for it, and the run gone on with.
 
-use callosum_arbiter::plan_run::{CallStanding, CallState, Decided, DecisionWord, RunRecord};
+use callosum_arbiter::plan_run::{
+    CallKey, CallStanding, CallState, Decided, DecisionWord, RunRecord,
+};
 use clap::Args;
 
 use super::{
     carry::{self, carry_on},
     history::call_of,
+    own::OwnRun,
 };
 use crate::{
     cli::context::Context,
@@ -52,9 +55,13 @@ pub(super) fn run(context: &Context, args: &ApproveArgs) -> Result<(), CommandEr
     } else {
         DecisionWord::Approved
     };
-    let records = calls.iter().map(|call| {
+    let keys: Vec<CallKey> = calls.iter().map(|call| call.intended.key).collect();
+    if decision == DecisionWord::Approved {
+        OwnRun::of(context, state.run()).approve(keys.iter().copied())?;
+    }
+    let records = keys.into_iter().map(|key| {
         RunRecord::Decided(Decided {
-            key: call.intended.key,
+            key,
             decision,
             value: None,
         })

@@ -11,6 +11,7 @@ use clap::Args;
 use super::{
     history::run_of,
     lock::{RunLock, ask_for_end},
+    own::OwnRun,
 };
 use crate::{
     cli::{context::Context, store},
@@ -69,6 +70,7 @@ pub(super) fn run(context: &Context, args: &CancelArgs) -> Result<(), CommandErr
         OutcomeWord::Cancelled
     };
     lock.end();
+    OwnRun::of(context, &run).end();
     if outcome == OutcomeWord::Cancelled {
         context.ui.say(&format!("the run {run} is cancelled"));
         return Ok(());

@@ -1,19 +1,21 @@
 //! [`carry_on`]: a run carried on by this process, as far as it goes.
 
-use std::{sync::Arc, thread};
+use std::{collections::BTreeSet, sync::Arc, thread};
 
 use callosum_arbiter::{
     kernel::{Constitution, Kernel, RunCaps, Sensitivity, TrustTier},
     plan_run::{
-        ConstitutionPrint, Grant, RunEnd, RunError, RunJournal as _, RunMeans, RunRecord, RunState,
-        drive, text_of,
+        CallKey, ConstitutionPrint, Grant, RunEnd, RunError, RunJournal as _, RunMeans, RunRecord,
+        RunState, drive, text_of,
     },
 };
 use callosum_host::process::Cancel;
-use callosum_ledger::{Answers, Ledger};
+use callosum_ledger::{Answers, Checksum, Ledger};
 use callosum_plan::{Allowlist, CompileOptions, Program, compile};
 
-use super::{lock::RunLock, outcome, progress::Shown, provider::providers, source::Source};
+use super::{
+    lock::RunLock, outcome, own::OwnRun, progress::Shown, provider::providers, source::Source,
+};
 use crate::{
     cli::{constitution::governance, context::Context, explain, store, witness},
     ui::{CommandError, Exit},
@@ -76,6 +78,13 @@ pub(super) fn take(context: &Context, id: &str) -> Result<Taken, CommandError> {
     let text = text_of(&answers(context), &state.started().source).map_err(|error| {
         CommandError::because(Exit::Environment, "the run's plan is not there", &error)
     })?;
+    if state.ended().is_none() {
+        OwnRun::of(context, &run).approved(state.started())?;
+        if Checksum::of(text.as_bytes()) != state.started().source_sha256 {
+            let what = format!("the plan of the run {run} is not the one that it was begun with");
+            return Err(CommandError::new(Exit::No, what).hint("callosum audit verify"));
+        }
+    }
     let source = Source::named(text, format!("run {run}"));
     let program = compiled(context, &source, &CompileOptions::default())?;
     Ok(Taken {
@@ -116,7 +125,12 @@ pub(super) fn carry_on(context: &Context, taken: Taken) -> Result<(), CommandErr
     let run = state.run().clone();
     let answers = answers(context);
     let (constitution, print) = constitution(context);
-    let grant = grant(&state, print)?;
+    let own = OwnRun::of(context, &run);
+    let approved = match state.ended() {
+        Some(_) => BTreeSet::new(),
+        None => own.approved(state.started())?,
+    };
+    let grant = grant(&state, approved, print)?;
     let cancels = || Cancel::new().map_err(CommandError::internal);
     let (end, done) = (cancels()?, cancels()?);
     let (providers, catalogue) = providers(context, &run)?;
@@ -154,6 +168,7 @@ pub(super) fn carry_on(context: &Context, taken: Taken) -> Result<(), CommandErr
         ended,
         RunEnd::Completed(_) | RunEnd::Failed(_) | RunEnd::Cancelled
     ) {
+        own.end();
         lock.end();
     } else {
         drop(lock);
@@ -162,12 +177,17 @@ pub(super) fn carry_on(context: &Context, taken: Taken) -> Result<(), CommandErr
 }
 
 /// What a run may: what its plan names, and nothing else.
-fn grant(state: &RunState, constitution: ConstitutionPrint) -> Result<Grant, CommandError> {
+fn grant(
+    state: &RunState,
+    approved: BTreeSet<CallKey>,
+    constitution: ConstitutionPrint,
+) -> Result<Grant, CommandError> {
     let allowed = Allowlist::parse(&state.started().capabilities);
     Ok(Grant {
         // Whoever starts a plan, or goes on with it, is a person at a command line.
         tier: TrustTier::OWN,
         allowed: allowed.map_err(CommandError::internal)?,
+        approved,
         caps: RunCaps::default(),
         sensitivity: Sensitivity::Public,
         constitution,

@@ -15,6 +15,7 @@ mod history;
 mod list;
 mod lock;
 mod outcome;
+mod own;
 mod parameters;
 mod progress;
 mod provider;

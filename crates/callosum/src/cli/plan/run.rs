@@ -16,6 +16,7 @@ use super::{
     carry::{self, Taken, carry_on, compiled, constitution},
     eval,
     lock::RunLock,
+    own::OwnRun,
     parameters,
     rehearsal::Rehearsal,
     source::{Source, SourceArgs},
@@ -150,6 +151,7 @@ pub(super) fn run(context: &Context, args: &RunArgs) -> Result<(), CommandError>
         constitution: &print,
         at: context.clock.now(),
     };
+    OwnRun::of(context, &id).begin(context, new.source_sha256(), new.input_sha256())?;
     let begun = begin(new, &ledger, &carry::answers(context));
     let state = begun.map_err(|error| unbegun(&error))?;
     carry_on(

@@ -47,6 +47,8 @@ pub enum Rule {
     MalformedCapability,
     /// A capability is outside of what is allowed.
     CapabilityNotAllowed,
+    /// Nobody provides a capability.
+    UnknownCapability,
     /// There may be more calls than allowed.
     TooManyYields,
     /// A call stands where only pure forms may.
@@ -59,7 +61,7 @@ pub enum Rule {
 
 impl Rule {
     /// All rules.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Syntax,
         Self::HiddenCharacters,
         Self::MalformedForm,
@@ -71,6 +73,7 @@ impl Rule {
         Self::ComputedCapability,
         Self::MalformedCapability,
         Self::CapabilityNotAllowed,
+        Self::UnknownCapability,
         Self::TooManyYields,
         Self::EffectInPure,
         Self::NotOnePlan,
@@ -91,6 +94,7 @@ impl Rule {
             Self::ComputedCapability => "computed-capability",
             Self::MalformedCapability => "malformed-capability",
             Self::CapabilityNotAllowed => "capability-not-allowed",
+            Self::UnknownCapability => "unknown-capability",
             Self::TooManyYields => "too-many-yields",
             Self::EffectInPure => "effect-in-pure",
             Self::NotOnePlan => "not-one-plan",
@@ -109,6 +113,7 @@ impl Rule {
             | Self::NotOnePlan => FailureKind::ParseError,
             Self::UnsupportedForm => FailureKind::UnsupportedForm,
             Self::UndefinedSymbol => FailureKind::UndefinedSymbol,
+            Self::UnknownCapability => FailureKind::UnknownCapability,
             Self::HiddenCharacters
             | Self::ComputedCapability
             | Self::MalformedCapability

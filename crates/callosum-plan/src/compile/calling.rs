@@ -1,13 +1,17 @@
 //! Calls of capabilities, which are named where they stand, and queries, which are written shorter.
 
-use super::Compiler;
+use super::{Compiler, MAX_SUGGESTED};
 use crate::{
     capability::CapabilityName,
-    finding::Rule,
+    finding::{Finding, Rule},
     form::{Form, FormKind},
     program::{Expression, Id},
     value::Value,
 };
+
+/// How long a capability's name is at most that others are likened to; two are compared in the product of
+/// their lengths.
+const LIKENED: usize = 64;
 
 impl Compiler<'_> {
     /// Whether `(:name …)` is one of the queries: its arguments are pairs of keyword and value, or the map
@@ -77,6 +81,7 @@ impl Compiler<'_> {
                 hint,
             );
         }
+        self.check_provided(&capability, form);
         self.capabilities.insert(capability.clone());
         self.emit(
             Expression::Call {
@@ -86,4 +91,43 @@ impl Compiler<'_> {
             form.span,
         )
     }
+
+    /// Refuses a capability that nobody provides, but where the source says what is done without it.
+    fn check_provided(&mut self, capability: &CapabilityName, form: &Form) {
+        let Some(provided) = &self.options.provided else {
+            return;
+        };
+        if self.catching > 0 || provided.contains(capability) {
+            return;
+        }
+        let message = format!("nobody provides `:{capability}`");
+        let finding = Finding::new(form.span, Rule::UnknownCapability, message);
+        let near = if self.findings.len() < MAX_SUGGESTED {
+            meant(capability, provided)
+        } else {
+            None
+        };
+        self.find(match near {
+            Some(near) => finding.with_hint(format!("did you mean `:{near}`?")),
+            None => finding,
+        });
+    }
+}
+
+/// The capability that a name was probably meant to be: one edit for each five letters away, at least one.
+///
+/// Likeness of beginnings says nothing here: many capabilities have a first segment in common.
+fn meant<'a>(
+    name: &CapabilityName,
+    provided: impl IntoIterator<Item = &'a CapabilityName>,
+) -> Option<&'a CapabilityName> {
+    let name = name.as_str();
+    let edits = (name.len() / 5).max(1);
+    provided
+        .into_iter()
+        .filter(|known| name.len().max(known.as_str().len()) <= LIKENED)
+        .map(|known| (strsim::damerau_levenshtein(name, known.as_str()), known))
+        .filter(|(distance, _)| *distance <= edits)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, known)| known)
 }

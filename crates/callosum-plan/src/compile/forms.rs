@@ -178,7 +178,10 @@ impl Compiler<'_> {
             .position(|item| matches!(item.head(), Some("catch" | "finally")))
             .unwrap_or(items.len());
         let (body, handlers) = items.split_at(handlers);
+        let catches = handlers.iter().any(|item| item.head() == Some("catch"));
+        self.catching += usize::from(catches);
         let body = self.body(body, form.span);
+        self.catching -= usize::from(catches);
         let mut catches = Vec::new();
         let mut finally = None;
         for handler in handlers {

@@ -41,6 +41,9 @@ pub struct CompileOptions {
     pub library: Arc<Library>,
     /// The capabilities that it may call; all where there is no list.
     pub allowed: Option<Allowlist>,
+    /// The capabilities that somebody provides, where that is known. A call of another is refused,
+    /// unless it stands in a `try` that catches.
+    pub provided: Option<BTreeSet<CapabilityName>>,
     /// How many calls it may make.
     pub max_yields: Option<u64>,
     /// What to do where the number of calls depends on values.
@@ -83,6 +86,7 @@ impl Default for CompileOptions {
         Self {
             library: Library::standard(),
             allowed: None,
+            provided: None,
             max_yields: None,
             unbounded: Unbounded::BoundWhenRun,
             queries: queries
@@ -194,6 +198,8 @@ pub(super) struct Compiler<'a> {
     parameters: Vec<Parameter>,
     /// How many `pure` stand around.
     pure: usize,
+    /// How many `try` stand around that catch.
+    catching: usize,
     /// How many patterns of text the types have so far.
     patterns: usize,
 }
@@ -223,6 +229,7 @@ impl<'a> Compiler<'a> {
             plan: None,
             parameters: Vec::new(),
             pure: 0,
+            catching: 0,
             patterns: 0,
         }
     }

@@ -255,6 +255,52 @@ fn a_capability_built_at_run_time_is_refused() {
     check("(let [query :chain.query] (query {:chain.query 2} 1))", "2");
 }
 
+/// CCOS-RTFS-1: what nobody provides is refused with the name that was probably meant, but where a `try`
+/// says what is done without it.
+#[test]
+fn a_call_of_what_nobody_provides_is_refused_unless_it_is_caught() {
+    let names = ["ledger.query", "agent.claude", "fs.read"];
+    let provided = names.map(|name| callosum_plan::CapabilityName::parse(name).unwrap());
+    let options = CompileOptions {
+        provided: Some(provided.into()),
+        ..CompileOptions::default()
+    };
+    let found = |source: &str| -> Vec<(Rule, Option<String>)> {
+        let findings = compile(source, &options).err().unwrap_or_default();
+        let found = findings.into_iter();
+        found.map(|finding| (finding.rule, finding.hint)).collect()
+    };
+    let unknown = |hint: Option<&str>| vec![(Rule::UnknownCapability, hint.map(str::to_owned))];
+    for (source, expected) in [
+        ("(call :ledger/query {})", Vec::new()),
+        (
+            "(call :ledger.qurey {})",
+            unknown(Some("did you mean `:ledger.query`?")),
+        ),
+        (
+            "(call \"fs:raed\" 1)",
+            unknown(Some("did you mean `:fs.read`?")),
+        ),
+        ("(call :agent.codex {})", unknown(None)),
+        ("(:graph.query :a 1)", unknown(None)),
+        (
+            "(try (call :agent.codex 1) (catch e (call :fs.read 1)))",
+            Vec::new(),
+        ),
+        (
+            "(try (call :fs.read 1) (catch e (call :agent.codex 1)))",
+            unknown(None),
+        ),
+        ("(try (call :agent.codex 1) (finally 2))", unknown(None)),
+        (
+            "(do (try 1 (catch e 2)) (call :agent.codex 1))",
+            unknown(None),
+        ),
+    ] {
+        assert_eq!(found(source), expected, "{source}");
+    }
+}
+
 /// CCOS-RTFS-1: no spelling of a capability evades a list of what is allowed.
 #[test]
 fn no_spelling_of_a_capability_evades_the_list() {

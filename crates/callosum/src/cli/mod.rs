@@ -187,7 +187,7 @@ fn dispatch(command: Command, global: &GlobalArgs, ui: Ui) -> Result<(), Command
         // What needs no root.
         Command::Generate(command) => return generate::run(&command, ui),
         Command::Plan(command) if command.needs_no_project() => {
-            return plan::run_alone(&command, ui);
+            return plan::run_alone(&command, &environment, global, ui);
         }
         Command::Executor(executor::ExecutorCommand::Run(args)) => {
             return executor::scout::run(&environment, &args);

@@ -1,6 +1,6 @@
 //! Programs in the language of plans, checked and evaluated.
 
-use callosum_testkit::TestEnv;
+use callosum_testkit::{Schema, TestEnv};
 
 /// The seed's own answer of a model: a plan over one call, and a pure function of what it gives.
 const SEED_PLAN: &str = "(defplan analyze (reviews) (let [sents (call :nlp.sentiment reviews)] \
@@ -148,7 +148,8 @@ fn check_tells_what_a_program_would_do_or_all_that_is_wrong() {
     let fine = env.run(["plan", "check", "-e", SEED_PLAN]).success();
     assert_eq!(
         fine.stdout,
-        "plan analyze (reviews): may run, makes at most 1 call\n  calls :nlp.sentiment\n"
+        "plan analyze (reviews): may run, makes at most 1 call\n  calls :nlp.sentiment\n  \
+         here is no project: nobody looked up whether these are provided\n"
     );
     let allow = |cap: &str| env.run(["plan", "check", "-e", SEED_PLAN, "--allow", cap]);
     allow(":nlp/*").success();
@@ -189,6 +190,49 @@ fn check_tells_what_a_program_would_do_or_all_that_is_wrong() {
         refused.stderr.contains("too-many-yields"),
         "{}",
         refused.stderr
+    );
+}
+
+/// CCOS-RTFS-1: in a project, a program that names what nobody provides is refused before it does anything.
+#[test]
+fn in_a_project_what_nobody_provides_is_told_before_anything_runs() {
+    let env = TestEnv::new();
+    env.run(["init"]).success();
+    let source = "(do (call :task.add {:prompt \"p\"}) (call :ledger.qurey {:limit 3}))";
+    for verb in ["check", "run"] {
+        let refused = env.run(["plan", verb, "-e", source]).ended_with(1);
+        for said in [
+            "unknown-capability",
+            "did you mean `:ledger.query`?",
+            "callosum capability list",
+        ] {
+            assert!(refused.stderr.contains(said), "{verb}: {}", refused.stderr);
+        }
+        let output = env
+            .run(["plan", verb, "-e", source, "--json"])
+            .ended_with(1);
+        let json = output.json();
+        let published = Schema::published(&format!("output-plan-{verb}"));
+        assert_eq!(published.fault(&json), None, "{verb}");
+        assert_eq!(json["findings"][0]["rule"], "unknown-capability", "{verb}");
+        assert_eq!(json["findings"][0]["line"], 1, "{verb}");
+    }
+    let listed = env.run(["plan", "list", "--json"]).success().json();
+    assert_eq!(listed["runs"].as_array().map(Vec::len), Some(0), "{listed}");
+
+    let caught = "(try (call :agent.codex {:prompt \"p\"}) (catch :UnknownCapability e :none))";
+    let output = env.run(["plan", "run", "-e", caught]).success();
+    assert_eq!(output.stdout, ":none\n");
+    let fine = env.run(["plan", "check", "-e", "(call :fs.read 1)", "--json"]);
+    assert_eq!(fine.success().json()["looked_up"], true);
+
+    env.write(".calrc", "{");
+    let source = "(call :fs.read 1)";
+    let output = env.run(["plan", "check", "-e", source]).success();
+    assert!(
+        output.stderr.contains("what is provided here is not known"),
+        "{}",
+        output.stderr
     );
 }
 

@@ -11,13 +11,18 @@ use callosum_arbiter::{
 };
 use callosum_host::process::Cancel;
 use callosum_ledger::{Answers, Checksum, Ledger};
-use callosum_plan::{Allowlist, CompileOptions, Program, compile};
+use callosum_plan::{Allowlist, CapabilityName, CompileOptions, Finding, Program, Rule, compile};
 
 use super::{
-    lock::RunLock, outcome, own::OwnRun, progress::Shown, provider::providers, source::Source,
+    lock::RunLock,
+    outcome::{self, PlanRunOutput},
+    own::OwnRun,
+    progress::Shown,
+    provider::providers,
+    source::Source,
 };
 use crate::{
-    cli::{constitution::governance, context::Context, explain, store, witness},
+    cli::{capability, constitution::governance, context::Context, explain, store, witness},
     ui::{CommandError, Exit},
 };
 
@@ -48,19 +53,46 @@ pub(super) fn constitution(context: &Context) -> (Constitution, ConstitutionPrin
     (constitution, print)
 }
 
+/// The names of everything that somebody performs here.
+pub(super) fn provided(context: &Context) -> Result<BTreeSet<CapabilityName>, CommandError> {
+    let catalogue = capability::catalogue(context)?;
+    Ok(catalogue
+        .iter()
+        .map(|manifest| manifest.id.clone())
+        .collect())
+}
+
+/// Adds where one finds what is provided, where a program was refused for lack of it.
+pub(super) fn with_hint_of_provided(error: CommandError, findings: &[Finding]) -> CommandError {
+    let is_unknown = |finding: &Finding| finding.rule == Rule::UnknownCapability;
+    if findings.iter().any(is_unknown) {
+        error.hint("callosum capability list")
+    } else {
+        error
+    }
+}
+
 /// Compiles a plan, or tells all that is wrong with it.
 pub(super) fn compiled(
     context: &Context,
     source: &Source,
     options: &CompileOptions,
 ) -> Result<Arc<Program>, CommandError> {
-    compile(&source.text, options)
-        .map(Arc::new)
-        .map_err(|findings| {
+    match compile(&source.text, options) {
+        Ok(program) => Ok(Arc::new(program)),
+        Err(findings) if context.ui.json => {
+            context
+                .ui
+                .json_data(&PlanRunOutput::refused(source, &findings))?;
+            Err(CommandError::told(Exit::No))
+        }
+        Err(findings) => {
             source.tell(&findings, context.ui);
             let count = crate::ui::many(findings.len() as u64, "reason");
-            CommandError::new(Exit::No, format!("the plan may not run, for {count}"))
-        })
+            let error = CommandError::new(Exit::No, format!("the plan may not run, for {count}"));
+            Err(with_hint_of_provided(error, &findings))
+        }
+    }
 }
 
 /// Takes a run that is there already, so that this process may go on with it.

@@ -1,6 +1,7 @@
 //! `callosum plan`: programs in the language of plans, checked, evaluated and carried out.
 //!
-//! To check and evaluate one needs no project: it is decided by its source and what it is given. A
+//! To check and evaluate one needs no project: it is decided by its source and what it is given; in a
+//! project a check also says which calls nobody there would answer. A
 //! [`run`] is on record in the project's journal: [`carry`] is what all commands that go on with one
 //! share, [`provider`] who performs its calls.
 
@@ -31,8 +32,11 @@ pub(super) use self::{
     check::PlanCheckOutput, eval::PlanEvalOutput, list::PlanListOutput, outcome::PlanRunOutput,
     show::PlanShowOutput,
 };
-use super::context::Context;
-use crate::ui::{CommandError, Exit, Ui};
+use super::{GlobalArgs, context::Context};
+use crate::{
+    config::Environment,
+    ui::{CommandError, Exit, Ui},
+};
 
 /// Check, evaluate and carry out programs in the language of plans
 ///
@@ -51,7 +55,7 @@ pub(crate) enum PlanCommand {
 }
 
 impl PlanCommand {
-    /// Whether it is decided by a program and what it is given, whatever the folder.
+    /// Whether it can be done where there is no project.
     pub(super) fn needs_no_project(&self) -> bool {
         matches!(self, Self::Eval(_) | Self::Check(_))
     }
@@ -67,10 +71,15 @@ impl PlanCommand {
 }
 
 /// Runs what needs no project.
-pub(super) fn run_alone(command: &PlanCommand, ui: Ui) -> Result<(), CommandError> {
+pub(super) fn run_alone(
+    command: &PlanCommand,
+    environment: &Environment,
+    global: &GlobalArgs,
+    ui: Ui,
+) -> Result<(), CommandError> {
     match command {
         PlanCommand::Eval(args) => eval::run(args, ui),
-        PlanCommand::Check(args) => check::run(args, ui),
+        PlanCommand::Check(args) => check::run(args, environment, global, ui),
         _ => Err(CommandError::new(Exit::Internal, "it needs a project")),
     }
 }
@@ -78,7 +87,8 @@ pub(super) fn run_alone(command: &PlanCommand, ui: Ui) -> Result<(), CommandErro
 /// Runs what is on record in a project.
 pub(super) fn run(context: &Context, command: &PlanCommand) -> Result<(), CommandError> {
     match command {
-        PlanCommand::Eval(_) | PlanCommand::Check(_) => run_alone(command, context.ui),
+        PlanCommand::Eval(args) => eval::run(args, context.ui),
+        PlanCommand::Check(args) => check::check(args, Some(context), context.ui),
         PlanCommand::Run(args) => run::run(context, args),
         PlanCommand::Resume(args) => resume::run(context, args),
         PlanCommand::List(args) => list::run(context, args),

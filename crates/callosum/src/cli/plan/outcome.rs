@@ -1,12 +1,13 @@
 //! What a person, or a program, is told of how far a run came.
 
 use callosum_arbiter::plan_run::{CallStanding, CallState, RunEnd, RunId};
+use callosum_plan::Finding;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
     history::{run_of, short},
-    source::Source,
+    source::{FindingOutput, Source},
 };
 use crate::{
     cli::context::Context,
@@ -16,9 +17,9 @@ use crate::{
 /// What `plan run`, `plan resume` and `plan approve` print with `--json`.
 #[derive(Debug, JsonSchema, Serialize)]
 pub(in crate::cli) struct PlanRunOutput {
-    /// The run's id.
-    run: String,
-    /// How far it came: `completed`, `failed`, `cancelled`, `waiting` or `stopped`.
+    /// The run's id; null where the plan was refused.
+    run: Option<String>,
+    /// How far it came: `refused`, `completed`, `failed`, `cancelled`, `waiting` or `stopped`.
     outcome: String,
     /// Its value in the language's notation, where it has one.
     value: Option<String>,
@@ -26,6 +27,23 @@ pub(in crate::cli) struct PlanRunOutput {
     error: Option<RunFailureOutput>,
     /// The calls that wait for a person.
     waits_for: Vec<WaitingOutput>,
+    /// Every reason to refuse the plan, where it was refused.
+    findings: Vec<FindingOutput>,
+}
+
+impl PlanRunOutput {
+    /// What is printed of a plan that the compiler refuses.
+    pub(super) fn refused(source: &Source, findings: &[Finding]) -> Self {
+        let findings = findings.iter();
+        Self {
+            run: None,
+            outcome: "refused".to_owned(),
+            value: None,
+            error: None,
+            waits_for: Vec::new(),
+            findings: findings.map(|one| source.finding_output(one)).collect(),
+        }
+    }
 }
 
 /// How a run failed.
@@ -120,11 +138,12 @@ pub(super) fn tell(
 ) -> Result<(), CommandError> {
     let ui = context.ui;
     let mut output = PlanRunOutput {
-        run: run.to_string(),
+        run: Some(run.to_string()),
         outcome: String::new(),
         value: None,
         error: None,
         waits_for: Vec::new(),
+        findings: Vec::new(),
     };
     match end {
         RunEnd::Completed(value) => {

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use callosum_arbiter::{
     budget::Money,
     kernel::RunCaps,
-    nearest::nearest,
     plan_run::{BeginError, NewRun, begin},
 };
 use callosum_plan::{CompileOptions, Limits, Machine, Program};
@@ -22,7 +21,7 @@ use super::{
     source::{Source, SourceArgs},
 };
 use crate::{
-    cli::{capability, context::Context, delegate::dollars, store},
+    cli::{context::Context, delegate::dollars, store},
     ui::{CommandError, Exit},
 };
 
@@ -127,10 +126,10 @@ pub(super) fn run(context: &Context, args: &RunArgs) -> Result<(), CommandError>
     }
     let options = CompileOptions {
         max_yields: args.max_yields,
+        provided: Some(carry::provided(context)?),
         ..CompileOptions::default()
     };
     let program = compiled(context, &source, &options)?;
-    refuse_unprovided(context, &program)?;
     // What can't be started is refused before there is anything on record.
     Machine::start(program.clone(), &input, limits.clone()).map_err(|error| {
         CommandError::from_error(Exit::Usage, &error).hint("give it with `--param 'NAME=VALUE'`")
@@ -164,26 +163,6 @@ pub(super) fn run(context: &Context, args: &RunArgs) -> Result<(), CommandError>
             lock,
         },
     )
-}
-
-/// Refuses a plan that names what nobody provides, before it has done anything else.
-fn refuse_unprovided(context: &Context, program: &Program) -> Result<(), CommandError> {
-    let catalogue = capability::catalogue(context)?;
-    let mut unknown = program
-        .capabilities()
-        .filter(|name| catalogue.get(name).is_none());
-    let Some(first) = unknown.next() else {
-        return Ok(());
-    };
-    let known = catalogue.iter().map(|manifest| manifest.id.as_str());
-    let what = format!("UnknownCapability: nobody provides `:{first}` here");
-    let error = unknown.fold(CommandError::new(Exit::No, what), |error, name| {
-        error.cause(format!("nor `:{name}`"))
-    });
-    Err(match nearest(first.as_str(), known) {
-        Some(near) => error.hint(format!("did you mean `:{near}`?")),
-        None => error.hint("callosum capability list"),
-    })
 }
 
 fn unbegun(error: &BeginError) -> CommandError {

@@ -476,6 +476,7 @@ fn the_examples_run() {
     );
     let tasks = env.run(["mesh", "task", "list", "--json"]).success().json();
     assert_eq!(tasks["tasks"].as_array().unwrap().len(), 3, "{tasks}");
+    assert_eq!(tasks["tasks"][0]["created_by"], "plan");
 
     let stale = example("stale-decisions.rtfs");
     let input = r#"{"executor": "judge", "agent": "codex"}"#;

@@ -5,8 +5,8 @@ use callosum_host::process::Cancel;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
-use super::{Surroundings, arguments, failed, free, keyed};
-use crate::cli::mesh::{asking, publish_once};
+use super::{Surroundings, arguments, failed, free, keyed, voice};
+use crate::cli::mesh::publish_once;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -28,7 +28,7 @@ pub(super) fn perform(
         .context
         .for_call(cancel)
         .map_err(|error| failed(&error))?;
-    let voice = asking(&context);
+    let voice = voice(surroundings, &context);
     let id = format!("plan-{}", call.key());
     let payload = Json::Object(wanted.payload);
     publish_once(&context, &voice, &wanted.topic, payload, &id).map_err(|error| failed(&error))?;

@@ -25,12 +25,13 @@ use callosum_arbiter::{
     plan_run::{Providers, RunId},
 };
 use callosum_host::process::Cancel;
+use callosum_mesh::Voice;
 use callosum_plan::{FailureKind, Key, Value};
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
 use crate::{
-    cli::{capability, context::Context},
+    cli::{capability, context::Context, mesh::asking},
     ui::{CommandError, Exit},
 };
 
@@ -42,6 +43,9 @@ struct Surroundings<'c> {
     /// Everything that there is to call.
     catalogue: Arc<Catalogue>,
 }
+
+/// Who leaves what a plan leaves on the mesh.
+const PLAN: &str = "plan";
 
 type Perform = fn(&Surroundings<'_>, &ApprovedCall, &Cancel) -> Result<Answer, ProviderFailure>;
 type Outcome = fn(&Surroundings<'_>, &str) -> Result<KnownOutcome, ProviderFailure>;
@@ -168,6 +172,19 @@ fn row_of(manifest: &Manifest) -> Result<&'static Row, CommandError> {
         let what = format!("nothing performs `{}`", manifest.id);
         CommandError::new(Exit::Internal, what)
     })
+}
+
+/// Who speaks on the mesh for a run: the agent that carries it on, else the plan, with the run as its session.
+fn voice(surroundings: &Surroundings<'_>, context: &Context) -> Voice {
+    let asking = asking(context);
+    if surroundings.context.asker.is_some() {
+        return asking;
+    }
+    Voice {
+        agent: PLAN.parse().expect("it is a name"),
+        session_id: Some(surroundings.run.to_string()),
+        ..asking
+    }
 }
 
 /// What only reads, or does nothing under a key that it did under it before.

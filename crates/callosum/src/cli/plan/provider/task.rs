@@ -6,8 +6,8 @@ use callosum_mesh::board::{NewTask, Order};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Surroundings, arguments, failed, free, keyed, unfit};
-use crate::cli::mesh::{asking, task::done};
+use super::{Surroundings, arguments, failed, free, keyed, unfit, voice};
+use crate::cli::mesh::task::done;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,7 +36,7 @@ pub(super) fn perform(
         priority: wanted.priority,
         ..NewTask::default()
     };
-    let voice = asking(context);
+    let voice = voice(surroundings, context);
     done(context, &voice, Order::Add(new), Some(&id)).map_err(|error| failed(&error))?;
     Ok(free(keyed(&json!({"task": id}))))
 }

@@ -43,11 +43,11 @@ pub struct Question {
 /// estimate. Costs the writing of the horizon once for each fact that fits, and of one fact for each that
 /// does not.
 pub fn build(facts: &[Fact], question: &Question) -> Value {
-    let words = words(&question.about);
+    let words = asked_for(&question.about);
     let mut ranked: Vec<(&Fact, usize)> = facts
         .iter()
         .map(|fact| {
-            let said = self::words(&fact.text);
+            let said: BTreeSet<String> = self::words(&fact.text).collect();
             (fact, words.intersection(&said).count())
         })
         .collect();
@@ -137,12 +137,25 @@ fn tokens_of(value: &Value) -> u64 {
     tokens::estimate(&value.to_string())
 }
 
-/// The words of a text that tell what it is about, in lower case.
-fn words(text: &str) -> BTreeSet<String> {
+/// The words of a question that tell what it is about: those of three letters or with a digit, such as `d2`;
+/// all, where there is none of these.
+fn asked_for(about: &str) -> BTreeSet<String> {
+    let tells = |word: &String| {
+        word.chars().count() > 2 || word.chars().any(|letter| letter.is_ascii_digit())
+    };
+    let telling: BTreeSet<String> = words(about).filter(tells).collect();
+    if telling.is_empty() {
+        words(about).collect()
+    } else {
+        telling
+    }
+}
+
+/// The words of a text, in lower case.
+fn words(text: &str) -> impl Iterator<Item = String> {
     text.split(|letter: char| !letter.is_alphanumeric())
-        .filter(|word| word.chars().count() > 2)
+        .filter(|word| !word.is_empty())
         .map(str::to_lowercase)
-        .collect()
 }
 
 #[cfg(test)]
@@ -191,6 +204,23 @@ mod tests {
         };
         let horizon = build(&facts, &question);
         assert_eq!(ids(&horizon), ["\"c\"", "\"a\"", "\"d\"", "\"b\""]);
+    }
+
+    /// CCOS-HOR-1: short names count where they tell something, and little words do not.
+    #[test]
+    fn short_names_are_asked_for_too() {
+        let facts = [
+            fact("a", "2026-01-01", "d2: one pool"),
+            fact("b", "2026-01-02", "a list of what is in use"),
+            fact("c", "2026-01-03", "d3: the CI"),
+        ];
+        for (about, first) in [("d2 of it", "\"a\""), ("ci", "\"c\""), ("a list", "\"b\"")] {
+            let question = Question {
+                about: about.to_owned(),
+                max_tokens: 4096,
+            };
+            assert_eq!(ids(&build(&facts, &question))[0], first, "{about}");
+        }
     }
 
     proptest! {

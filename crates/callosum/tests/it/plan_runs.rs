@@ -486,6 +486,11 @@ fn the_examples_run() {
     assert_eq!(output["value"], "{:checked 0 :verdict :fine}");
     env.run(["session", "decide", "Use one pool", "--assume"])
         .success();
+    let known =
+        "(map :text (:items (call :horizon.build {:intent \"pool\" :sources [:decision]})))";
+    let known = carried_out(&env, &["-e", known]).success().json();
+    let known = known["value"].as_str().unwrap();
+    assert_eq!(known.matches("Use one pool").count(), 1, "{known}");
     let output = carried_out(&env, &[&stale, "--input", input])
         .success()
         .json();

@@ -90,7 +90,12 @@ fn read(disk: &Disk, tree: &Path, path: &str) -> Result<String, ProviderFailure>
     }
     let gone = |error: DiskError| {
         let kind = FailureKind::CapabilityError;
-        ProviderFailure::before(kind, format!(":fs.read: {error}"))
+        let what = if error.is_absent() {
+            format!(":fs.read: `{path}`: there is no such file")
+        } else {
+            format!(":fs.read: {error}")
+        };
+        ProviderFailure::before(kind, what)
     };
     // A link on the way may lead elsewhere though every name looks harmless.
     let full = tree.join(&below);
@@ -198,6 +203,11 @@ mod tests {
         assert_eq!(
             read(&Disk::real(), &tree, "./src/a.rs").unwrap(),
             "fn a() {}\n"
+        );
+        let missing = read(&Disk::real(), &tree, "src/b.rs").unwrap_err();
+        assert_eq!(
+            missing.message,
+            ":fs.read: `src/b.rs`: there is no such file"
         );
     }
 

@@ -97,7 +97,13 @@ fn decisions(context: &Context) -> Result<Vec<Fact>, ProviderFailure> {
     let notes = session.notes().map_err(|error| unread(&error))?;
     let decisions = notes.map(|notes| notes.decisions()).unwrap_or_default();
     let facts = decisions.into_iter().map(|decision| {
-        let mut text = format!("{}\n{}\n", decision.title, decision.words());
+        let words = decision.words();
+        // A short decision is its own title.
+        let mut text = if words.starts_with(&decision.title) {
+            format!("{words}\n")
+        } else {
+            format!("{}\n{words}\n", decision.title)
+        };
         if let Some(rationale) = &decision.rationale {
             text.push_str(rationale);
             text.push('\n');

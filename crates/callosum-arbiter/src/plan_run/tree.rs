@@ -1,9 +1,10 @@
 //! [`tree_of`]: the causal chain of a run, from the plan by way of steps and calls to what they came
 //! to.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, mem::take};
 
 use callosum_ledger::TaskId;
+use callosum_plan::Position;
 use serde::Serialize;
 
 use super::{
@@ -88,7 +89,31 @@ pub fn tree_of(state: &RunState, tasks: &[DelegatedTask], is_running: bool) -> A
     for call in calls {
         add_call(&mut root, call, tasks);
     }
+    let positions = state.calls().iter().filter_map(|call| {
+        let position = call.intended.position.parse().ok()?;
+        Some((call.intended.key, position))
+    });
+    arrange(&mut root, &positions.collect());
     root
+}
+
+/// Puts what an action caused in the order of the calls' positions, which is that of the source: which branch
+/// was answered first says nothing. A step without calls stays behind what was told before it. Returns the
+/// first position in it.
+///
+/// Recurs as deep as steps nest, which the language bounds.
+fn arrange(node: &mut ActionNode, positions: &BTreeMap<CallKey, Position>) -> Option<Position> {
+    let own = node.key.and_then(|key| positions.get(&key).cloned());
+    let mut last = None;
+    let mut placed: Vec<(Option<Position>, ActionNode)> = Vec::new();
+    for mut child in take(&mut node.children) {
+        last = arrange(&mut child, positions).or(last);
+        placed.push((last.clone(), child));
+    }
+    placed.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let first = placed.iter().find_map(|(position, _)| position.clone());
+    node.children = placed.into_iter().map(|(_, child)| child).collect();
+    own.or(first)
 }
 
 fn add_step(root: &mut ActionNode, step: &StepRecord, attempts: &mut BTreeMap<Vec<String>, u32>) {

@@ -72,6 +72,13 @@ fn a_run_is_carried_out_and_its_causal_chain_shown() {
     );
     assert!(lines[3].trim_start().starts_with("approved by "), "{tree}");
     assert!(lines[4].trim_start().starts_with("value {"), "{tree}");
+    let branches = "(step-parallel (count (call :ledger.query {})) (step :go (count (call :ledger.query {}))))";
+    let output = carried_out(&env, &["-e", branches]).success().json();
+    let branched = output["run"].as_str().unwrap();
+    let tree = env.run(["plan", "show", branched, "--tree"]).success();
+    let lines: Vec<&str> = tree.stdout.lines().collect();
+    assert!(lines[1].starts_with("  :ledger.query"), "{}", tree.stdout);
+    assert_eq!(lines[4], "  step go (completed)", "{}", tree.stdout);
     env.run(["audit", "verify"]).success();
     let again = env.run(["plan", "resume", &run[..8]]).success();
     assert_eq!(again.stdout, "3\n");

@@ -98,6 +98,9 @@ fn a_parameter_never_becomes_source() {
     let json = r#"{"x": "(call :fs.read 1)"}"#;
     let output = carried_out(&env, &["-e", plan, "--input", json]).success();
     assert_eq!(output.json()["value"], "17");
+    let twice = carried_out(&env, &["-e", plan, "--input", r#"{"x": "a", "x": "b"}"#]);
+    let said = twice.ended_with(2).stderr;
+    assert!(said.contains("duplicate key `x`"), "{said}");
     let secret = format!("x=\"ghp_{}\"", "a1B2".repeat(9));
     let refused = carried_out(&env, &["-e", plan, "--param", &secret]).ended_with(2);
     assert!(

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use callosum_agents::json::read_value;
 use callosum_plan::{Key, Value};
 
 use crate::ui::{CommandError, Exit};
@@ -32,8 +33,8 @@ pub(super) fn of_json(text: &str) -> Result<BTreeMap<String, Value>, CommandErro
         CommandError::new(Exit::Usage, format!("--input: {why}"))
             .hint(r#"give an object, with a value for each parameter: --input '{"name": "Ada"}'"#)
     };
-    let json: serde_json::Value =
-        serde_json::from_str(text).map_err(|error| refuse(format!("not JSON: {error}")))?;
+    // A key that is said twice is refused, as a parameter is.
+    let json = read_value(text.as_bytes()).map_err(|error| refuse(error.to_string()))?;
     let value = Value::of_json(&json).map_err(|error| refuse(error.to_string()))?;
     let Value::Map(entries) = &value else {
         return Err(refuse(format!("{} is no object", value.noun())));

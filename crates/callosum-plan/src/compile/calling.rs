@@ -14,37 +14,42 @@ use crate::{
 const LIKENED: usize = 64;
 
 impl Compiler<'_> {
-    /// Whether `(:name …)` is one of the queries: its arguments are pairs of keyword and value, or the map
-    /// of them as it stands. In a map that has the query's own name it is looked up.
+    /// Whether `(:name …)` begins with a query's name, however it is spelled, and does not look it up in a map
+    /// that stands there and has it as a key.
     pub(super) fn is_query(&self, name: &str, arguments: &[Form]) -> bool {
         let is_one =
             CapabilityName::parse(name).is_ok_and(|name| self.options.queries.contains(&name));
-        if let [
-            Form {
-                kind: FormKind::Map(pairs),
-                ..
-            },
-        ] = arguments
-        {
-            let mut keys = pairs.iter().map(|(key, _)| key.as_keyword());
-            return is_one && keys.all(|key| key.is_some_and(|key| key != name));
-        }
-        is_one
-            && arguments.len().is_multiple_of(2)
-            && arguments
-                .iter()
-                .step_by(2)
-                .all(|form| form.as_keyword().is_some())
+        let looks_up = arguments.first().is_some_and(|first| match &first.kind {
+            FormKind::Map(pairs) => pairs.iter().any(|(key, _)| key.as_keyword() == Some(name)),
+            _ => false,
+        });
+        is_one && !looks_up
     }
 
+    /// `(:name :key value …)`, or `(:name {…})` with the map as it stands. Anything else that follows a query's
+    /// name is refused: it would look into a map, call nothing, and mostly come to nil.
     pub(super) fn query(&mut self, form: &Form, name: &str, arguments: &[Form]) -> Id {
-        let asked = if let [map] = arguments {
-            self.compile(map)
-        } else {
-            let (pairs, _) = arguments.as_chunks::<2>();
-            let pairs = pairs.iter().map(|[key, value]| (key, value));
-            self.map(pairs, form.span)
-        };
+        if let [map] = arguments
+            && matches!(map.kind, FormKind::Map(_))
+        {
+            let asked = self.compile(map);
+            return self.call_of(form, name, vec![asked]);
+        }
+        let (pairs, rest) = arguments.as_chunks::<2>();
+        if !rest.is_empty() || pairs.iter().any(|[key, _]| key.as_keyword().is_none()) {
+            self.refuse(
+                form.span,
+                Rule::MalformedForm,
+                format!("the query `:{name}` takes keywords and values, or one map"),
+                format!(
+                    "write `(:{name} :key value …)`, or `(call :{name} map)` for a map that is computed; \
+                     `(get map :{name})` looks into one"
+                ),
+            );
+            return self.emit(Expression::Constant(Value::Nil), form.span);
+        }
+        let pairs = pairs.iter().map(|[key, value]| (key, value));
+        let asked = self.map(pairs, form.span);
         self.call_of(form, name, vec![asked])
     }
 

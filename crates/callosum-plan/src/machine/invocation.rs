@@ -36,8 +36,8 @@ impl Fiber {
                 let (Some(of), default, None) =
                     (arguments.next(), arguments.next(), arguments.next())
                 else {
-                    let name = format!(":{name}");
-                    return Err(arity(&name, "a map and perhaps a default", count));
+                    let failure = arity(&format!(":{name}"), "a map and perhaps a default", count);
+                    return Err(failure.with_hint(to_call(&name)));
                 };
                 drop(arguments);
                 if matches!(of, Value::Vector(_)) {
@@ -45,7 +45,8 @@ impl Fiber {
                         "`:{name}` looks into maps, and here is a vector"
                     )));
                 }
-                let found = look_up(&format!(":{name}"), &of, &Value::Keyword(name))?;
+                let found = look_up(&format!(":{name}"), &of, &Value::Keyword(Arc::clone(&name)))
+                    .map_err(|failure| failure.with_hint(to_call(&name)))?;
                 Ok(Next::Return(found.or(default).unwrap_or_default()))
             }
             other => {
@@ -163,4 +164,9 @@ impl Fiber {
         self.function = Some((group, member));
         Ok(Next::Evaluate(lambda.body))
     }
+}
+
+/// What whoever writes a capability's name as a function is told.
+fn to_call(name: &str) -> String {
+    format!("a keyword looks into a map; a capability is called as `(call :{name} {{…}})`")
 }

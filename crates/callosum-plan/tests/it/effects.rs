@@ -84,7 +84,29 @@ fn a_query_is_a_call_however_its_map_is_written() {
         assert_eq!(calls, ["0 :ledger.query {:limit 3}"], "{source}");
     }
     check("(:ledger.query {:ledger.query 1})", "1");
-    check("(let [m {:limit 3}] (:ledger.query m))", "nil");
+    // What would look into a map by mistake is refused, and a capability's name is no function.
+    for source in [
+        "(let [m {:limit 3}] (:ledger.query m))",
+        "(:chain.query :limit)",
+        "(:ledger/query {:limit 1} 2)",
+    ] {
+        fail(source, FailureKind::ParseError);
+    }
+    for (source, kind) in [
+        ("(:fs.read :path \"x\")", FailureKind::TypeError),
+        (
+            "(:task.add :prompt \"x\" :to 1)",
+            FailureKind::ArityMismatch,
+        ),
+        ("(:task.add)", FailureKind::ArityMismatch),
+    ] {
+        let failure = run(source, |_| Vec::new()).unwrap_err();
+        assert_eq!(failure.kind, kind, "{source}");
+        assert!(
+            failure.hint.unwrap_or_default().contains("(call :"),
+            "{source}"
+        );
+    }
 }
 
 /// CCOS-RTFS-1: branches that stand beside one another wait together, and answers come in any order.

@@ -42,6 +42,21 @@ pub(super) fn is_special(name: &str) -> bool {
     SPECIAL.contains(&name)
 }
 
+/// What to write where a form's name stands as if it were a function.
+pub(super) fn instead_of_its_name(name: &str) -> String {
+    match name {
+        "and" | "or" | "if" | "step-if" | "do" => {
+            format!("hand over a function: `(fn [x y] ({name} x y))`")
+        }
+        "call" => {
+            "hand over a function that names what it calls: `(fn [x] (call :storage.read x))`; \
+             choose between two with `if`"
+                .to_owned()
+        }
+        _ => format!("write the form out where its value is needed: `({name} …)`"),
+    }
+}
+
 impl Compiler<'_> {
     pub(super) fn special(&mut self, form: &Form, name: &str, items: &[Form]) -> Id {
         match name {

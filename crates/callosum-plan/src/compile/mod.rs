@@ -454,7 +454,7 @@ impl<'a> Compiler<'a> {
                 form.span,
                 Rule::MalformedForm,
                 format!("`{name}` is a form and no value"),
-                format!("hand over a function: `(fn [x y] ({name} x y))`"),
+                forms::instead_of_its_name(name),
             );
             return self.emit(Expression::Constant(Value::Nil), form.span);
         }
@@ -492,7 +492,8 @@ impl<'a> Compiler<'a> {
             );
             return;
         }
-        let near = if self.findings.len() < MAX_SUGGESTED && !unsupported::is_text(name) {
+        let is_word = !unsupported::is_text(name) && !unsupported::is_dotted(name);
+        let near = if self.findings.len() < MAX_SUGGESTED && is_word {
             self.nearest(name)
         } else {
             None
@@ -500,6 +501,15 @@ impl<'a> Compiler<'a> {
         let hint = match near {
             Some(near) => format!("did you mean `{near}`?"),
             None if name.starts_with('%') => "write `(fn [x] …)`".to_owned(),
+            None if unsupported::is_dotted(name) => {
+                let last = name.rsplit(['.', '/']).next().unwrap_or_default();
+                let is_ours = self.options.library.names().any(|own| &**own == last);
+                if is_ours {
+                    format!("functions stand in no module: `{last}`")
+                } else {
+                    format!("a capability is called as `(call :{name} {{…}})`")
+                }
+            }
             None if unsupported::is_text(name) => format!("write it as a string: `\"{name}\"`"),
             None => {
                 "define it before with `let`, `def` or `defn`, or make it a parameter".to_owned()

@@ -62,7 +62,21 @@ pub(super) fn hint(name: &str) -> Option<&'static str> {
         "defonce" | "define" | "defun" | "lambda" | "let*" | "progn" | "begin" => {
             "the words are `def`, `defn`, `fn`, `let` and `do`"
         }
-        "list?" | "seq?" | "symbol?" | "set?" => "sequences are vectors: `vector?`",
+        "list?" | "seq?" | "set?" => "sequences are vectors: `vector?`",
+        "symbol?" => "no value is a symbol: `keyword?` or `string?`",
+        "replace" | "string-replace" | "str-replace" => {
+            "take the text apart and put it together: `(join new (split text old))`"
+        }
+        "concat-strings" | "string-append" | "string-concat" | "strcat" => {
+            "`str` puts texts together, `join` those of a vector"
+        }
+        "trim" => "the word is `string-trim`",
+        "upper-case" | "uppercase" | "to-upper" => "the word is `string-upper`",
+        "lower-case" | "lowercase" | "to-lower" => "the word is `string-lower`",
+        "includes?" => "`string-contains` looks into a text, `contains?` into a map",
+        "second" => "write `(nth items 1)`",
+        "identity" => "write `(fn [x] x)`",
+        "numbers" => "the word is `range`",
         "context" | "get-context" | "current-context" => "use a parameter of the plan",
         "parallel" | "pmap" | "future" | "async" | "await" => "use `step-parallel`",
         _ => return None,
@@ -76,4 +90,11 @@ pub(super) fn is_text(name: &str) -> bool {
     let hexadecimal = |part: &&str| part.bytes().all(|byte| byte.is_ascii_hexdigit());
     let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
     name.contains("://") || (lengths == [8, 4, 4, 4, 12] && parts.iter().all(hexadecimal))
+}
+
+/// Whether a word that stands for nothing has the form of a capability's name, as `fs.read`.
+pub(super) fn is_dotted(name: &str) -> bool {
+    let segments = name.split(['.', '/']);
+    let is_plain = |segment: &str| segment.starts_with(|first: char| first.is_ascii_alphabetic());
+    name.contains(['.', '/']) && !is_text(name) && segments.into_iter().all(is_plain)
 }

@@ -366,7 +366,24 @@ fn forms_of_other_languages_are_refused_with_a_hint() {
         fail(source, FailureKind::UnsupportedForm);
     }
     assert!(said("(frist [1])").contains("did you mean `first`?"));
-    assert!(said("(reduce and true [])").contains("hand over a function"));
+    assert!(said("(reduce and true [])").contains("(fn [x y] (and x y))"));
+    for (source, hint) in [
+        ("(map call [:a])", "(fn [x] (call :storage.read x))"),
+        ("(map let [1])", "write the form out"),
+        (
+            "(string-replace \"a\" \"b\" \"c\")",
+            "(join new (split text old))",
+        ),
+        ("(string-concat \"a\" \"b\")", "`str`"),
+        ("(second [1 2])", "(nth items 1)"),
+        ("(numbers 3)", "`range`"),
+        ("(fs.read \"x\")", "(call :fs.read {…})"),
+        ("(str/join \",\" [])", "`join`"),
+        ("(trim \" x\")", "`string-trim`"),
+    ] {
+        assert!(said(source).contains(hint), "{source}: {}", said(source));
+    }
+    check("(join \"b\" (split \"xax\" \"a\"))", "\"xbx\"");
     // A name of one's own is no form of another language.
     check("(let [log (fn [x] x)] (log 1))", "1");
 }
@@ -437,7 +454,7 @@ fn what_of_the_papers_is_not_taken_is_refused_with_a_hint() {
         ),
         ("(let [x : Error 1] x)", FailureKind::ParseError, "catch"),
         ("(list 1 2)", FailureKind::UnsupportedForm, "vector"),
-        ("(symbol? :a)", FailureKind::UnsupportedForm, "vector?"),
+        ("(symbol? :a)", FailureKind::UnsupportedForm, "keyword?"),
     ] {
         fail(source, kind);
         assert!(said(source).contains(hint), "{source}: {}", said(source));

@@ -228,14 +228,17 @@ pub(super) fn conform(
     let budget = &mut shared.workshop.budget;
     match schema.mismatch(value, &mut |work| budget.spend(work))? {
         None => Ok(()),
-        Some(mismatch) => Err(Failure::new(FailureKind::TypeValidationError, mismatch)),
+        Some(mismatch) => {
+            let message = format!("{mismatch}; it is {}", shown(value));
+            Err(Failure::new(FailureKind::TypeValidationError, message))
+        }
     }
 }
 
 /// A value for a message: what it is, and itself where it is short.
 pub(super) fn shown(value: &Value) -> String {
     match value.to_text(60) {
-        Ok(text) => format!("{} ({text})", value.noun()),
-        Err(_) => value.noun().to_owned(),
+        Ok(text) if text != value.noun() => format!("{} ({text})", value.noun()),
+        _ => value.noun().to_owned(),
     }
 }

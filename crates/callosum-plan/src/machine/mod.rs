@@ -307,9 +307,15 @@ impl std::str::FromStr for Position {
 }
 
 fn too_large(what: &str, weight: u64) -> Failure {
+    // Weights add up and stop at the most that can be counted: values may share their parts.
+    let much = if weight == u64::MAX {
+        "more bytes than can be counted when written out".to_owned()
+    } else {
+        format!("about {weight} bytes when written out, more than allowed")
+    };
     Failure::new(
         FailureKind::BudgetExhausted,
-        format!("{what} would have about {weight} bytes when written out, more than allowed"),
+        format!("{what} would have {much}"),
     )
     .with_hint("hand on a part or a summary of it")
 }

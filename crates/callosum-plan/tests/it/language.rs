@@ -2,7 +2,7 @@
 
 use callosum_plan::{Failure, FailureKind};
 
-use crate::running::{answered, check, fail, said};
+use crate::running::{answered, check, fail, run, said};
 
 /// CCOS-RTFS-1: values and arithmetic, with our decisions on the places where the papers differ.
 #[test]
@@ -347,6 +347,29 @@ fn the_library_does_what_its_page_says() {
     fail("(re-find \"(\" \"a\")", FailureKind::InvalidArgument);
     fail("(parse-json \"{\")", FailureKind::InvalidArgument);
     fail("(assoc {} [1] 2)", FailureKind::TypeError);
+}
+
+/// CCOS-RTFS-1: a failure says what the value is that it is about.
+#[test]
+fn failures_say_what_the_value_is() {
+    for (source, said) in [
+        ("(let [[a] nil] a)", "nil can't be taken apart that way"),
+        (
+            "(let [[a] [1 2]] a)",
+            "a vector ([1 2]) can't be taken apart that way",
+        ),
+        (
+            "(let [x : [:map [:a Int]] {:a :b}] x)",
+            "the value{:a} is not of type [:map [:a Int]]; it is a map ({:a :b})",
+        ),
+        (
+            "(reduce (fn [a _] [a a]) [] (range 100))",
+            "the program's value would have more bytes than can be counted when written out",
+        ),
+    ] {
+        let failure = run(source, |_| Vec::new()).unwrap_err();
+        assert_eq!(failure.message, said, "{source}");
+    }
 }
 
 /// CCOS-RTFS-1: forms of other languages are refused with what to write instead.

@@ -133,7 +133,8 @@ pub(super) fn evaluated(
     };
     if answers.left() > 0 {
         let left = many(answers.left() as u64, "answer");
-        ui.warn(&format!("{left} were not asked for"), None);
+        let were = if answers.left() == 1 { "was" } else { "were" };
+        ui.warn(&format!("{left} {were} not asked for"), None);
     }
     let rulings = rehearsal.map(|asked| asked.rulings).unwrap_or_default();
     if !ui.json {

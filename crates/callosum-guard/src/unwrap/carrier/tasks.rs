@@ -197,7 +197,7 @@ fn of_make(recipe: &str, makefile: &str) -> String {
         } else if is_name && !inner.is_empty() {
             match set(inner).filter(|value| !value.contains('$')) {
                 Some(value) => text.push_str(&value),
-                None => text.push_str(&format!("${{{inner}}}")),
+                None => text.extend(["${", inner, "}"]),
             }
             rest = rest.get(inner.len() + 2..).unwrap_or("");
         } else {

@@ -503,6 +503,16 @@ fn an_assumption_that_is_marked_by_hand_counts_as_one() {
     assert!(grounded().contains("grounded_claims=1\nassumptions=2\n"));
 }
 
+/// LOA-HEAL-1: a folder of beads that is not there is made, and that is said.
+#[test]
+fn a_folder_of_beads_that_is_missing_is_made_anew() {
+    let env = project();
+    env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+        .success();
+    let healed = env.run(["session", "heal"]).success();
+    assert_eq!(healed.stdout, ".beads: missing, made anew\n");
+}
+
 /// LOA-FMT-1: notes that are too large to be read are told with what to do, and nothing is said of what
 /// stands in them.
 #[test]

@@ -74,10 +74,12 @@ impl HealedOutput {
         if self.from == Healer::Nobody.to_string() {
             return format!("{}: {}, and stays so\n", self.file, self.was);
         }
-        format!(
-            "{}: {}, healed from {}{aside}\n",
-            self.file, self.was, self.from
-        )
+        let how = if self.from == Healer::Anew.to_string() {
+            "made anew".to_owned()
+        } else {
+            format!("healed from {}", self.from)
+        };
+        format!("{}: {}, {how}{aside}\n", self.file, self.was)
     }
 }
 

@@ -332,6 +332,14 @@ fn a_run_that_is_killed_within_a_delegation_goes_on() {
     let key = &waiting["key"].as_str().unwrap()[..12];
     let hint = format!("callosum plan resume {run} --answer '{key}=VALUE', or --not-done {key}\n");
     assert!(told.stderr.ends_with(&hint), "{}", told.stderr);
+    let number = format!("{key}=5");
+    let refused = env.run(["plan", "resume", &run, "--answer", &number]);
+    let refused = refused.ended_with(2);
+    assert!(
+        refused.stderr.contains("not of type Map"),
+        "{}",
+        refused.stderr
+    );
     let output = env.run(["plan", "resume", &run, "--not-done", key, "--json"]);
     let output = approved(&env, output).success();
     assert_eq!(output.json()["value"], r#"["a" "b" "c"]"#);

@@ -1,7 +1,7 @@
 //! `callosum plan resume`: a run gone on with, from where its records stand.
 
 use callosum_arbiter::plan_run::{CallStanding, Decided, DecisionWord, RunRecord, keep};
-use callosum_plan::Value;
+use callosum_plan::{CapabilityName, Value};
 use clap::Args;
 
 use super::{
@@ -9,9 +9,12 @@ use super::{
     history::call_of,
 };
 use crate::{
-    cli::{context::Context, store},
+    cli::{capability, context::Context, store},
     ui::{CommandError, Exit},
 };
+
+/// Units of work that holding a value against a type may take.
+const SCHEMA_WORK: u64 = 1 << 20;
 
 /// Go on with a run
 ///
@@ -38,6 +41,7 @@ pub(crate) struct ResumeArgs {
 
 pub(super) fn run(context: &Context, args: &ResumeArgs) -> Result<(), CommandError> {
     let mut taken = carry::take(context, &args.run)?;
+    let catalogue = capability::catalogue(context)?;
     let mut records = Vec::new();
     for pair in &args.answers {
         let refuse = |why: String| {
@@ -49,6 +53,16 @@ pub(super) fn run(context: &Context, args: &ResumeArgs) -> Result<(), CommandErr
             return Err(refuse("there is no `=` in it".to_owned()));
         };
         let value = Value::read(value).map_err(|error| refuse(error.to_string()))?;
+        let call = call_of(&taken.state, key)?;
+        let name = CapabilityName::parse(&call.intended.capability);
+        let manifest = name.ok().and_then(|name| catalogue.get(&name));
+        let mismatch = manifest.and_then(|one| one.output.mismatch_within(&value, SCHEMA_WORK));
+        if let Some(mismatch) = mismatch {
+            return Err(refuse(format!(
+                "{mismatch}, which `:{}` answers",
+                call.intended.capability
+            )));
+        }
         let text = value.to_string();
         let found = callosum_evidence::secrets::mask(&text).found;
         if !found.is_empty() {

@@ -80,6 +80,11 @@ fn a_run_is_carried_out_and_its_causal_chain_shown() {
     assert!(lines[1].starts_with("  :ledger.query"), "{}", tree.stdout);
     assert_eq!(lines[4], "  step go (completed)", "{}", tree.stdout);
     env.run(["audit", "verify"]).success();
+    let long = carried_out(&env, &["-e", "(range 3000)"]).success();
+    let long = long.json()["run"].as_str().unwrap().to_owned();
+    let told = env.run(["plan", "show", &long]).success().stdout;
+    let way = format!("long; `callosum plan resume {long}` prints it");
+    assert!(told.contains(&way), "{told}");
     let again = env.run(["plan", "resume", &run[..8]]).success();
     assert_eq!(again.stdout, "3\n");
     let asked = "(let [tree (call :chain.query {:run :this})] [(:kind tree) (:standing tree)])";

@@ -176,7 +176,16 @@ pub(super) fn run(context: &Context, args: &ShowArgs) -> Result<(), CommandError
             ("spent", output.spent()),
             (
                 "value",
-                output.value.clone().unwrap_or_else(|| "-".to_owned()),
+                match &output.value {
+                    Some(value) => value.clone(),
+                    None if state
+                        .ended()
+                        .is_some_and(|ended| ended.answer.value.is_some()) =>
+                    {
+                        format!("long; `callosum plan resume {}` prints it", state.run())
+                    }
+                    None => "-".to_owned(),
+                },
             ),
         ];
         for (name, value) in rows {

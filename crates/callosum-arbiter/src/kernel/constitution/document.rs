@@ -22,8 +22,9 @@ pub const FORMAT: u32 = 1;
 /// How the first line begins.
 const HEADER: &str = "// callosum-constitution: ";
 
-/// What ids of the kernel's own rules begin with.
-const OWN: &str = "kernel.";
+/// What the kernel's own rules begin with where people are told of them, and what a project's policies do. No
+/// text may call one of its own so.
+const TAKEN: [&str; 2] = ["kernel.", "project."];
 
 /// The types that policies are held to.
 pub(super) static SCHEMA: LazyLock<Result<Schema, String>> = LazyLock::new(|| {
@@ -70,7 +71,7 @@ pub enum ConstitutionError {
     Unnamed(String),
     /// A policy's name is none.
     #[error(
-        "`{0}` is no @id: ids are made of small letters, digits, `-`, `_` and `.`, and don't begin with `{OWN}`"
+        "`{0}` is no @id: ids are made of small letters, digits, `-`, `_` and `.`, and don't begin with `kernel.` or `project.`"
     )]
     Id(String),
     /// Two policies have one name.
@@ -216,7 +217,8 @@ fn noted(policy: &Policy, origin: Origin) -> Result<(Policy, PolicyNote), Consti
     let plain = |byte: u8| {
         byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_' | b'.')
     };
-    if id.is_empty() || id.len() > 100 || !id.bytes().all(plain) || id.starts_with(OWN) {
+    let is_taken = TAKEN.iter().any(|taken| id.starts_with(taken));
+    if id.is_empty() || id.len() > 100 || !id.bytes().all(plain) || is_taken {
         return Err(ConstitutionError::Id(id.to_owned()));
     }
     let known = ["id", "hint", "ask"];
@@ -296,7 +298,11 @@ fn validate(policies: &[(Policy, PolicyNote)]) -> Result<(), ConstitutionError> 
         .validation_warnings()
         .map(|warning| (warning.policy_id().to_string(), warning.to_string()));
     match error.chain(warning).min() {
-        Some((id, reason)) => Err(ConstitutionError::Invalid { id, reason }),
+        Some((id, said)) => {
+            let named = format!("for policy `{id}`, ");
+            let reason = said.strip_prefix(&named).unwrap_or(&said).to_owned();
+            Err(ConstitutionError::Invalid { id, reason })
+        }
         None => Ok(()),
     }
 }

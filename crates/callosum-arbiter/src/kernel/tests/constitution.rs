@@ -61,6 +61,14 @@ fn texts_that_are_no_constitution_are_refused_by_name() {
             "kernel.x",
         ),
         (
+            format!("{HEADER}@id(\"project.x\") forbid {whole};"),
+            "project.x",
+        ),
+        (
+            format!("{HEADER}@id(\"a\") forbid {whole} when {{ resource.trust > 2 }};"),
+            "the policy `a`: attribute",
+        ),
+        (
             format!("{HEADER}@id(\"a\") permit {whole};@id(\"a\") forbid {whole};"),
             "`a`",
         ),

@@ -121,6 +121,7 @@ impl Kernel {
             Verdict::Asked { policies, why } => (policies, Some(why)),
             verdict => return Ok(Ruling::Denied(self.denied(request, verdict))),
         };
+        let withheld = redacted.withheld;
         let request = CallRequest {
             arguments: redacted.arguments,
             ..request.clone()
@@ -129,7 +130,8 @@ impl Kernel {
         let decision = standing.decisions.get(&request.key);
         let by_person = decision == Some(&PersonsDecision::Approved);
         if let Some(why) = why.as_ref().filter(|_| !by_person) {
-            let question = format!("may the plan call `{name}`? {why}");
+            let without = without(manifest, withheld);
+            let question = format!("may the plan call `{name}`? {why}{without}");
             return Ok(Ruling::NeedsApproval(ApprovalRequest {
                 grounds: self.grounds(policies, format!("a person is asked for `{name}`: {why}")),
                 question,
@@ -310,6 +312,19 @@ fn may_call(request: &CallRequest, standing: &Standing) -> Result<(), Objection>
         });
     }
     Ok(())
+}
+
+/// What a person has to know who is shown the arguments as the plan wrote them: some go out without.
+fn without(manifest: &Manifest, withheld: usize) -> String {
+    if withheld == 0 {
+        return String::new();
+    }
+    let names = manifest.sensitive_fields.iter();
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    format!(
+        "; it is trusted too little for {}, which is withheld",
+        names.join(", ")
+    )
 }
 
 /// The arguments as the provider may see them, where they are what the capability takes.

@@ -330,6 +330,8 @@ fn providers_and_persons_see_redacted_arguments() {
     };
     let shown = request.request.arguments[0].to_string();
     assert!(!shown.contains("Ada") && !shown.contains("AKIA"), "{shown}");
+    let told = "it is trusted too little for `patient`, which is withheld";
+    assert!(request.question.ends_with(told), "{}", request.question);
 }
 
 #[test]

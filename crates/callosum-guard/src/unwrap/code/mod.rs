@@ -345,8 +345,11 @@ fn look(
 /// Whether a text is a statement that changes a database.
 fn changes_database(text: &str) -> bool {
     const VERBS: [&str; 5] = ["drop", "delete", "truncate", "alter", "update"];
-    let first = text.split_whitespace().next().unwrap_or("");
-    text.trim().contains(' ') && VERBS.iter().any(|verb| first.eq_ignore_ascii_case(verb))
+    let mut words = text.split_whitespace();
+    let (first, second) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
+    // `truncate -s 0 x.log` is a command.
+    let is_statement = !second.is_empty() && !second.starts_with('-');
+    is_statement && VERBS.iter().any(|verb| first.eq_ignore_ascii_case(verb))
 }
 
 /// The first of some strings.

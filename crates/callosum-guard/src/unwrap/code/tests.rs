@@ -158,3 +158,16 @@ fn deletions_are_found() {
         );
     }
 }
+
+/// CAKE-SHIM-1: a command is no statement for a database, whatever its name.
+#[test]
+fn a_command_is_told_from_a_statement() {
+    let found = of(
+        "python3",
+        "from subprocess import run; run('truncate -s 0 x.log', shell=True)",
+    );
+    assert!(
+        found.contains(&Effect::Shell("truncate -s 0 x.log".to_owned())),
+        "{found:?}"
+    );
+}

@@ -50,6 +50,7 @@ pub(super) struct Place {
 impl Place {
     pub(super) fn gather(disk: &Disk, environment: &Environment, event: &Event) -> Self {
         let (cwd, here) = folders(disk, environment, event.folder.as_deref());
+        let here = session_folder(environment, disk, here);
         let project = here
             .as_deref()
             .and_then(|here| Project::load(disk, environment, here, &Told::default()).ok());
@@ -128,6 +129,21 @@ pub(super) fn folders(
         .or_else(|| own.filter(|_| cwd.is_none()))
         .or_else(|| cwd.clone());
     (cwd, here)
+}
+
+/// Where the project of a call is looked for that may have been given a folder of its own: in the repository
+/// that the hook was started in, where the client names none.
+///
+/// Codex starts a hook where its session is, and says only where the call is.
+fn session_folder(
+    environment: &Environment,
+    disk: &Disk,
+    here: Option<PathBuf>,
+) -> Option<PathBuf> {
+    let is_named = PROJECT.iter().any(|name| environment.path(name).is_some());
+    let own = std::env::current_dir().ok();
+    let own = own.filter(|own| !is_named && git_dir(disk, own).is_some());
+    own.or(here)
 }
 
 /// What the guard must know of a folder that commands run in, and of the tree that it is in.

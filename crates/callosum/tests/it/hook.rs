@@ -355,3 +355,20 @@ fn the_manual_of_the_hook_is_its_own() {
     }
     env.run(["hook"]).ended_with(2);
 }
+
+/// CAKE-SHIM-1: a call that is given a folder of its own does not make that folder the project: that is where
+/// the hook was started.
+#[test]
+fn the_folder_of_one_call_is_not_the_project() {
+    let env = repository();
+    for (folder, stopped) in [("/srv/elsewhere", true), ("src", false)] {
+        let mut call = command(&env, "codex", "rm -rf lib");
+        call["cwd"] = env.project().join(folder).display().to_string().into();
+        let output = decide(&env, "codex", &call);
+        assert_eq!(
+            denied("codex", &output).is_some(),
+            stopped,
+            "{folder}: {output:?}"
+        );
+    }
+}

@@ -160,7 +160,7 @@ fn what_cannot_be_asked_is_refused() {
         let ended = run(&env, &[&register[..], more].concat()).ended_with(code);
         assert!(ended.stderr.contains(says), "{}", ended.stderr);
     };
-    refused(&["anthropic::x"], 2, "--api-key-env NAME");
+    refused(&["anthropic::x"], 2, "--api-key-env ANTHROPIC_API_KEY");
     let clear = ["anthropic::x", "--endpoint", "http://models.example.org"];
     refused(
         &[&clear[..], &keyed].concat(),

@@ -35,6 +35,9 @@ pub struct Facts {
     /// Where links lead, by the path of the link, for those on the way to a path that is judged.
     #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub links: std::collections::BTreeMap<String, String>,
+    /// Folders with a repository of their own, among those that the command may name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub repositories: Vec<String>,
 }
 
 #[cfg(test)]
@@ -46,6 +49,7 @@ impl Facts {
             home: Some("/home/u".to_owned()),
             root: Some("/home/u/p".to_owned()),
             git_dir: Some("/home/u/p/.git".to_owned()),
+            repositories: vec!["/home/u/p/cloned".to_owned(), "/tmp/cloned".to_owned()],
             ..Self::default()
         }
     }

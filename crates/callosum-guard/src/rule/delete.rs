@@ -3,7 +3,8 @@
 
 use super::{Rule, Severity, Subject, Tool};
 use crate::{
-    place::Place,
+    path,
+    place::{self, Place},
     unwrap::value::{MAYBE, SOME},
 };
 
@@ -58,6 +59,16 @@ pub(super) const TOOLS: &[Tool] = &[
         one_dash: false,
         tests: &[
             ("recursive", recursive),
+            ("repository", |s| {
+                let mut operands = s.operands.iter();
+                operands.any(|(word, _)| {
+                    let cwd = s.call.cwd.as_deref();
+                    let at = place::follow(&path::absolute(&word.text, cwd), s.facts);
+                    let mut repositories = s.facts.repositories.iter();
+                    repositories.any(|folder| path::is_within(folder, &at))
+                        && s.place(&word.text) != Place::Free
+                })
+            }),
             ("root", |s| s.has("--no-preserve-root") && recursive(s)),
             ("only-caches", |s| {
                 let mut outside = s.operands.iter().map(|(word, _)| word.text.as_str());
@@ -111,6 +122,24 @@ pub(super) const TOOLS: &[Tool] = &[
                     "rm -f .gitattributes",
                     "rm -rf git",
                     "rm -f .git/index.lock",
+                ],
+            },
+            Rule {
+                id: "rm.repository",
+                when: &["&recursive &repository"],
+                severity: Severity::Ask,
+                reason: "it deletes another repository with its history, which a snapshot does not keep",
+                alternative: Some("git -C cloned status"),
+                catches: &[
+                    "rm -rf cloned",
+                    "rm -r ./cloned/",
+                    "rm -rf /home/u/p/cloned",
+                ],
+                spares: &[
+                    "rm -rf cloned/target",
+                    "rm -rf clone",
+                    "rm -rf /tmp/cloned",
+                    "ls cloned",
                 ],
             },
             Rule {

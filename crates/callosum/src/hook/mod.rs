@@ -40,7 +40,7 @@ use callosum_host::Disk;
 pub(crate) use self::{
     answer::{Answer, Moment, Reply},
     judge::UNREADABLE,
-    place::{facts, journal, links_in, records},
+    place::{facts, journal, records, seen_in},
 };
 use self::{
     event::{Action, Event, LONGEST, Unreadable},

@@ -59,8 +59,10 @@ impl Place {
             (None, here) => here.map(|here| real(disk, here)),
         };
         let state = project.as_ref().map(|project| &project.roots.state);
+        let seen = seen(disk, cwd.as_deref(), &event.action);
         let facts = Facts {
-            links: links(disk, cwd.as_deref(), &event.action),
+            links: seen.links,
+            repositories: seen.repositories,
             state: records(state, root.as_deref()),
             ..facts(disk, environment, cwd.as_deref(), root.as_deref())
         };
@@ -168,6 +170,7 @@ pub(crate) fn facts(
             ours.any(|name| disk.exists(&root.join(name)).unwrap_or(false))
         }),
         links: BTreeMap::new(),
+        repositories: Vec::new(),
         state: None,
     }
 }
@@ -297,41 +300,46 @@ fn is_linked(git_dir: &Path) -> bool {
     parent.is_some_and(|parent| parent == "worktrees")
 }
 
-/// Where the links lead that stand on the way to what a call is about.
-fn links(disk: &Disk, cwd: Option<&Path>, action: &Action) -> BTreeMap<String, String> {
+/// What stands where a call may lead.
+#[derive(Default)]
+pub(crate) struct Seen {
+    /// Where the links lead that stand on the way, by the path of the link.
+    pub(crate) links: BTreeMap<String, String>,
+    /// The folders that have a repository of their own.
+    pub(crate) repositories: Vec<String>,
+}
+
+fn seen(disk: &Disk, cwd: Option<&Path>, action: &Action) -> Seen {
     match action {
-        Action::Write(paths) => links_to(disk, cwd, paths.iter().map(String::as_str)),
-        Action::Shell(command) => links_in(disk, cwd, command),
-        Action::Other => BTreeMap::new(),
+        Action::Write(paths) => seen_at(disk, cwd, paths.iter().map(String::as_str)),
+        Action::Shell(command) => seen_in(disk, cwd, command),
+        Action::Other => Seen::default(),
     }
 }
 
-/// Where the links lead that a command may name.
+/// What stands where a command may lead.
 ///
 /// Whatever could be a path in it is looked at as one, without reading the command: what is none
 /// is not there. At most [`MOST_PATHS`] are.
-pub(crate) fn links_in(disk: &Disk, cwd: Option<&Path>, command: &str) -> BTreeMap<String, String> {
+pub(crate) fn seen_in(disk: &Disk, cwd: Option<&Path>, command: &str) -> Seen {
     let parts_it = |c: char| c.is_whitespace() || "\"'`;|&<>(){}=,:".contains(c);
     let could_be_path = |word: &&str| !word.is_empty() && !word.starts_with(['-', '$']);
     let start = command.get(..LONGEST_COMMAND).unwrap_or(command);
     let words: BTreeSet<&str> = start.split(parts_it).filter(could_be_path).collect();
-    links_to(disk, cwd, words)
+    seen_at(disk, cwd, words)
 }
 
-fn links_to<'p>(
-    disk: &Disk,
-    cwd: Option<&Path>,
-    paths: impl IntoIterator<Item = &'p str>,
-) -> BTreeMap<String, String> {
-    let mut links = BTreeMap::new();
+fn seen_at<'p>(disk: &Disk, cwd: Option<&Path>, paths: impl IntoIterator<Item = &'p str>) -> Seen {
+    let mut seen = Seen::default();
     let Some(cwd) = cwd else {
-        return links;
+        return seen;
     };
     for path in paths.into_iter().take(MOST_PATHS) {
         if path.contains('\0') {
             continue;
         }
         let mut on_the_way = PathBuf::new();
+        let mut is_there = true;
         for component in cwd.join(path).components() {
             match component {
                 Component::ParentDir => {
@@ -342,16 +350,24 @@ fn links_to<'p>(
             }
             let found = disk.stat(&on_the_way).ok().flatten();
             let Some(found) = found else {
+                is_there = false;
                 break;
             };
             if found.kind == EntryKind::Link {
                 let leads = real(disk, on_the_way.clone());
                 if let (Some(link), Some(leads)) = (text(&on_the_way), text(&leads)) {
-                    links.insert(link, leads.clone());
+                    seen.links.insert(link, leads.clone());
                 }
                 on_the_way = leads;
             }
         }
+        // A linked worktree and a submodule have a file there, and their history elsewhere.
+        let own = disk.stat(&on_the_way.join(".git")).ok().flatten();
+        if is_there && own.is_some_and(|own| own.kind == EntryKind::Folder) {
+            seen.repositories.extend(text(&on_the_way));
+        }
     }
-    links
+    seen.repositories.sort();
+    seen.repositories.dedup();
+    seen
 }

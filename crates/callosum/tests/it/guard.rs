@@ -47,6 +47,32 @@ fn links_are_followed_in_commands() {
     }
 }
 
+/// CAKE-SHIM-1: a folder with a history of its own is not deleted unasked; a submodule's history stands elsewhere.
+#[test]
+fn another_repository_is_not_deleted_unasked() {
+    let env = TestEnv::new();
+    env.git_init();
+    std::fs::create_dir_all(env.project().join("cloned/.git")).unwrap();
+    std::fs::create_dir_all(env.project().join("build")).unwrap();
+    env.write("module/.git", "gitdir: ../.git/modules/module\n");
+    for command in [
+        "rm -rf cloned",
+        "rm -rf build ./cloned/",
+        "rm -r \"$PWD/cloned\"",
+    ] {
+        let check = env.run(["guard", "check", "--", command]).ended_with(1);
+        assert!(check.stdout.contains("rm.repository"), "{}", check.stdout);
+    }
+    for command in [
+        "rm -rf build",
+        "rm -rf module",
+        "rm -rf cloned/target",
+        "ls cloned",
+    ] {
+        env.run(["guard", "check", "--", command]).success();
+    }
+}
+
 /// CAKE-SHIM-1: the explanation shows what was unwrapped, and every rule that looked.
 #[test]
 fn explain_shows_each_command_and_rule() {

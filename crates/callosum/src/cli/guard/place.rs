@@ -67,8 +67,10 @@ pub(super) fn permissions(context: &Context) -> Permissions {
 pub(super) fn facts_for(context: &Context, command: &str) -> Facts {
     let facts = facts(context);
     let cwd = facts.cwd.as_deref().map(Path::new);
+    let seen = hook::seen_in(&context.disk, cwd, command);
     Facts {
-        links: hook::links_in(&context.disk, cwd, command),
+        links: seen.links,
+        repositories: seen.repositories,
         ..facts
     }
 }

@@ -61,7 +61,7 @@ impl Compiler<'_> {
     pub(super) fn special(&mut self, form: &Form, name: &str, items: &[Form]) -> Id {
         match name {
             "let" => self.let_form(form, items),
-            "if" | "step-if" => self.if_form(form, items),
+            "if" | "step-if" => self.if_form(form, name, items),
             "do" => {
                 let mark = self.scope().mark();
                 let body = self.body(items, form.span);
@@ -114,7 +114,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn if_form(&mut self, form: &Form, items: &[Form]) -> Id {
+    fn if_form(&mut self, form: &Form, name: &str, items: &[Form]) -> Id {
         let (condition, then, otherwise) = match items {
             [condition, then] => (condition, then, None),
             [condition, then, otherwise] => (condition, then, Some(otherwise)),
@@ -122,10 +122,10 @@ impl Compiler<'_> {
                 return self.malformed(
                     form,
                     format!(
-                        "`if` takes two or three parts, and here are {}",
+                        "`{name}` takes two or three parts, and here are {}",
                         items.len()
                     ),
-                    "write `(if condition then else)`; group several forms with `do`",
+                    &format!("write `({name} condition then else)`; group several forms with `do`"),
                 );
             }
         };

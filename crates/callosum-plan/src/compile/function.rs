@@ -203,7 +203,16 @@ impl Compiler<'_> {
             mut body,
         )) = function.parts.split_first()
         else {
-            lambda.body = self.malformed(function.form, "a function has parameters", usage);
+            let is_named = function
+                .parts
+                .first()
+                .is_some_and(|part| part.as_symbol().is_some());
+            let what = if is_named {
+                "parameters stand here, and a function of `fn` has no name: `let` and `defn` give one"
+            } else {
+                "a function has parameters"
+            };
+            lambda.body = self.malformed(function.form, what, usage);
             return lambda;
         };
         let returns = match body {

@@ -148,6 +148,16 @@ impl Compiler<'_> {
                 rest = Some(Box::new(self.pattern(value, purpose)));
             } else if key.as_keyword() == Some("as") && value.as_symbol().is_some() {
                 whole = self.bind_symbol(value);
+            } else if let (Some("or"), FormKind::Map(_)) = (key.as_keyword(), &value.kind)
+                && forms
+                    .iter()
+                    .any(|(key, _)| key.as_keyword() == Some("keys"))
+            {
+                self.malformed(
+                    key,
+                    "a pattern has no defaults",
+                    "bind the map, then write `(get map :key default)`",
+                );
             } else if let (Some("keys"), FormKind::Vector(names)) = (key.as_keyword(), &value.kind)
             {
                 for name in names {

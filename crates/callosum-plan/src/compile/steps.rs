@@ -151,12 +151,15 @@ impl Compiler<'_> {
     }
 
     pub(super) fn step_loop(&mut self, form: &Form, items: &[Form]) -> Id {
-        let [condition, body @ ..] = items else {
-            return self.malformed(
-                form,
-                "`step-loop` has a condition and a body",
-                "write `(step-loop condition body)`",
-            );
+        let (condition, body) = match items {
+            [condition, body @ ..] if !body.is_empty() => (condition, body),
+            _ => {
+                return self.malformed(
+                    form,
+                    "`step-loop` has a condition and a body",
+                    "write `(step-loop condition body)`",
+                );
+            }
         };
         let condition = self.compile(condition);
         let mark = self.scope().mark();

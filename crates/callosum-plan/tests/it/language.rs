@@ -400,6 +400,12 @@ fn forms_of_other_languages_are_refused_with_a_hint() {
         ("(string-concat \"a\" \"b\")", "`str`"),
         ("(second [1 2])", "(nth items 1)"),
         ("(numbers 3)", "`range`"),
+        (
+            "(let [{:keys [a] :or {a 5}} {}] a)",
+            "(get map :key default)",
+        ),
+        ("(step-if)", "(step-if condition then else)"),
+        ("(step-loop nil)", "(step-loop condition body)"),
         ("(fs.read \"x\")", "(call :fs.read {…})"),
         ("(str/join \",\" [])", "`join`"),
         ("(trim \" x\")", "`string-trim`"),

@@ -30,6 +30,23 @@ fn delegate(env: &TestEnv, executor: &str, code: i32) -> Value {
     run.env("CAL_RETRY_MAX", "0").run().ended_with(code).json()
 }
 
+/// CAL-EXE-2: a server that is registered without a tool says nothing to what executors are asked.
+#[test]
+fn whoever_forgets_the_tool_is_told_of_it() {
+    let env = two_languages();
+    let mute = fakes::fake("--empty --always");
+    let register = ["executor", "register", "mute", "--command", &mute];
+    let refused = env.run(register).ended_with(1);
+    assert!(
+        refused
+            .stderr
+            .contains("name one: callosum executor register mute"),
+        "{}",
+        refused.stderr
+    );
+    assert!(refused.stderr.contains("--tool NAME"), "{}", refused.stderr);
+}
+
 /// CAL-EXE-2, CAL-COM-1: a tool is called with the prompt, by either lifecycle, and its answer is in
 /// the ledger.
 #[test]

@@ -5,8 +5,15 @@
 use std::path::Path;
 
 use callosum_agents::{
-    client::Client, confinement::Policy, dialect::ClientFault, handshake::Fault, http::Endpoint,
-    registry::Executor, runner::RunError, transport::Transport,
+    client::Client,
+    confinement::Policy,
+    dialect::ClientFault,
+    handshake::Fault,
+    http::Endpoint,
+    protocol::{AnswerError, Unreadable},
+    registry::{Executor, Kind},
+    runner::RunError,
+    transport::Transport,
 };
 use callosum_arbiter::nearest::nearest;
 use callosum_host::process::SpawnError;
@@ -62,6 +69,15 @@ pub(super) fn advice(context: &Context, executor: &Executor, fault: &Fault) -> O
                 ..executor.clone()
             };
             Some(format!("{} {ARGUMENT} NAME", registration_line(&unnamed)))
+        }
+        // A server of tools waits for its own protocol, says nothing to a request of JSON, and ends.
+        Fault::Answer(AnswerError::Unreadable(Unreadable::Empty))
+            if executor.kind == Kind::Cli && Client::behind(executor).is_none() =>
+        {
+            let line = registration_line(executor);
+            Some(format!(
+                "if it is a server of tools, name one: {line} --tool NAME"
+            ))
         }
         _ => None,
     }

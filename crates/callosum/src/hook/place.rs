@@ -325,7 +325,9 @@ pub(crate) fn seen_in(disk: &Disk, cwd: Option<&Path>, command: &str) -> Seen {
     let parts_it = |c: char| c.is_whitespace() || "\"'`;|&<>(){}=,:".contains(c);
     let could_be_path = |word: &&str| !word.is_empty() && !word.starts_with(['-', '$']);
     let start = command.get(..LONGEST_COMMAND).unwrap_or(command);
-    let words: BTreeSet<&str> = start.split(parts_it).filter(could_be_path).collect();
+    let here = |word| str::strip_prefix(word, "$PWD/").unwrap_or(word);
+    let words = start.split(parts_it).map(here).filter(could_be_path);
+    let words: BTreeSet<&str> = words.collect();
     seen_at(disk, cwd, words)
 }
 

@@ -1,6 +1,6 @@
 //! Claude Code.
 
-use super::{Acp, Asking, Client, Home, Hooks, KeysIn, Login, TimeUnit, ToolServers, Version};
+use super::{Acp, Asking, Client, Denying, Home, Hooks, KeysIn, Login, TimeUnit, ToolServers, Version};
 
 pub(super) const CLIENT: Client = Client {
     program: "claude",
@@ -86,6 +86,7 @@ pub(super) const CLIENT: Client = Client {
         names: false,
         time_unit: TimeUnit::Seconds,
         asking: Asking::ByAnswer,
+        denying: Denying::ByPermission,
         silence: "",
         proven: Version(2, 1, 330),
         limits: "runs a tool whose hook is missing, crashes or takes too long; asks nobody in `-p`, where it \

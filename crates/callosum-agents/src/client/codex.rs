@@ -1,6 +1,6 @@
 //! Codex.
 
-use super::{Acp, Asking, Client, Home, Hooks, KeysIn, Login, TimeUnit, ToolServers, Version};
+use super::{Acp, Asking, Client, Denying, Home, Hooks, KeysIn, Login, TimeUnit, ToolServers, Version};
 
 pub(super) const CLIENT: Client = Client {
     program: "codex",
@@ -67,6 +67,7 @@ pub(super) const CLIENT: Client = Client {
         names: false,
         time_unit: TimeUnit::Seconds,
         asking: Asking::Never,
+        denying: Denying::ByExitCode,
         silence: "",
         proven: Version(0, 169, 0),
         limits: "passes a hook over in silence until a person has trusted it in the terminal, and again after \

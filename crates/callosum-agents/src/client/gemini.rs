@@ -1,6 +1,6 @@
 //! Gemini CLI.
 
-use super::{Acp, Asking, Client, Home, Hooks, KeysIn, Login, TimeUnit, ToolServers, Version};
+use super::{Acp, Asking, Client, Denying, Home, Hooks, KeysIn, Login, TimeUnit, ToolServers, Version};
 
 pub(super) const CLIENT: Client = Client {
     program: "gemini",
@@ -80,6 +80,7 @@ pub(super) const CLIENT: Client = Client {
         names: true,
         time_unit: TimeUnit::Milliseconds,
         asking: Asking::Never,
+        denying: Denying::ByDecision,
         // Where standard output is empty it reads standard error.
         silence: "{}\n",
         proven: Version(0, 61, 0),

@@ -29,6 +29,8 @@ pub struct Hooks {
     pub time_unit: TimeUnit,
     /// How it can be made to ask the person before it.
     pub asking: Asking,
+    /// How it is told that a tool must not run, in the form that it shows as that and as nothing else.
+    pub denying: Denying,
     /// What a hook prints that only watches.
     pub silence: &'static str,
     /// The version whose hooks were seen to fire, and to stop a tool.
@@ -53,6 +55,18 @@ pub enum Asking {
     ByAnswer,
     /// Not at all: it ignores such an answer, or hangs.
     Never,
+}
+
+/// How a client is told that a tool must not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Denying {
+    /// By what an answer says of the permission.
+    ByPermission,
+    /// By the decision of an answer. Exit code 2 stops the tool as well, and is shown as a hook that
+    /// has failed.
+    ByDecision,
+    /// By exit code 2, with the reason on standard error.
+    ByExitCode,
 }
 
 /// Our own word for the moment before a tool runs.

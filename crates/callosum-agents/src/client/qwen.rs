@@ -1,6 +1,6 @@
 //! Qwen Code.
 
-use super::{Acp, Asking, Client, Home, Hooks, KeysIn, Login, TimeUnit, ToolServers, Version};
+use super::{Acp, Asking, Client, Denying, Home, Hooks, KeysIn, Login, TimeUnit, ToolServers, Version};
 
 pub(super) const CLIENT: Client = Client {
     program: "qwen",
@@ -67,6 +67,7 @@ pub(super) const CLIENT: Client = Client {
         names: false,
         time_unit: TimeUnit::Milliseconds,
         asking: Asking::Never,
+        denying: Denying::ByExitCode,
         silence: "",
         proven: Version(0, 24, 4),
         limits: "was not seen to ask, so that it denies instead; whether hooks fire when it is spoken to by \

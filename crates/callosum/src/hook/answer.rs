@@ -1,11 +1,11 @@
 //! [`Reply`]: what a client is answered, in the form that it obeys.
 //!
 //! Each form was seen to work with the real client: one that is ignored lets the tool run, and one
-//! that waits for a person hangs where there is none. So a denial is exit code 2 with the reason on
-//! standard error, which all four obey, but for Claude Code, whose own answer reads better; and to
-//! be asked about is denied wherever nobody can be asked.
+//! that waits for a person hangs where there is none. All four obey exit code 2 with the reason on
+//! standard error; two have a form of their own, which they show as a denial and not as a hook that
+//! failed. To be asked about is denied wherever nobody can be asked.
 
-use callosum_agents::client::{Asking, Hooks};
+use callosum_agents::client::{Asking, Denying, Hooks};
 use serde_json::json;
 
 /// What is decided, as a client is to be told.
@@ -85,8 +85,14 @@ impl Reply {
                 is_question: true,
                 ..Self::permission("ask", reason)
             },
-            (Moment::BeforeTool, Answer::Deny(reason) | Answer::Ask(reason)) if asks => {
-                Self::permission("deny", reason)
+            (Moment::BeforeTool, Answer::Deny(reason) | Answer::Ask(reason)) => {
+                match hooks.map(|hooks| hooks.denying) {
+                    Some(Denying::ByPermission) => Self::permission("deny", reason),
+                    Some(Denying::ByDecision) => {
+                        Self::said(&json!({"decision": "deny", "reason": reason}))
+                    }
+                    Some(Denying::ByExitCode) | None => Self::by_exit_code(reason),
+                }
             }
             (Moment::Permission, Answer::Deny(reason)) if hooks.is_some() => {
                 let decision = json!({"behavior": "deny", "message": reason});
@@ -94,12 +100,7 @@ impl Reply {
                     "hookEventName": "PermissionRequest", "decision": decision,
                 }}))
             }
-            (_, Answer::Ask(reason) | Answer::Deny(reason)) => Self {
-                stdout: String::new(),
-                stderr: format!("{reason}\n"),
-                exit: 2,
-                is_question: false,
-            },
+            (_, Answer::Ask(reason) | Answer::Deny(reason)) => Self::by_exit_code(reason),
         }
     }
 
@@ -112,6 +113,14 @@ impl Reply {
     /// Says nothing against anything.
     fn nothing() -> Self {
         Self::said(&json!({}))
+    }
+
+    fn by_exit_code(reason: &str) -> Self {
+        Self {
+            stderr: format!("{reason}\n"),
+            exit: 2,
+            ..Self::default()
+        }
     }
 
     fn permission(decision: &str, reason: &str) -> Self {
@@ -171,18 +180,28 @@ mod tests {
                 &deny(),
                 Some("default"),
             );
-            if dialect == Dialect::Claude {
-                let said: serde_json::Value = serde_json::from_str(&reply.stdout).unwrap();
-                let said = &said["hookSpecificOutput"];
-                assert_eq!(said["hookEventName"], "PreToolUse");
-                assert_eq!(said["permissionDecision"], "deny");
-                assert_eq!(said["permissionDecisionReason"], "it is gone then");
-                assert_eq!((reply.stderr.as_str(), reply.exit), ("", 0));
-            } else {
-                assert_eq!(reply.stdout, "");
-                assert_eq!(reply.stderr, "it is gone then\n");
-                assert_eq!(reply.exit, 2);
-            }
+            let (stdout, stderr, exit) = match dialect {
+                Dialect::Claude => {
+                    let said = json!({"hookSpecificOutput": {
+                        "hookEventName": "PreToolUse",
+                        "permissionDecision": "deny",
+                        "permissionDecisionReason": "it is gone then",
+                    }});
+                    (format!("{said}\n"), "", 0)
+                }
+                Dialect::Gemini => {
+                    let said = json!({"decision": "deny", "reason": "it is gone then"});
+                    (format!("{said}\n"), "", 0)
+                }
+                _ => (String::new(), "it is gone then\n", 2),
+            };
+            let expected = Reply {
+                stdout,
+                stderr: stderr.to_owned(),
+                exit,
+                is_question: false,
+            };
+            assert_eq!(reply, expected, "{dialect:?}");
         }
         // Nobody knows it, and all that are known obey this.
         assert_eq!(Reply::of(None, Moment::BeforeTool, &deny(), None).exit, 2);

@@ -101,6 +101,9 @@ pub(crate) fn denied(output: &Output) -> Option<String> {
         return Some(output.stderr.clone());
     }
     let said = output.json();
+    if said["decision"] == "deny" {
+        return Some(said["reason"].as_str().unwrap().to_owned());
+    }
     let said = &said["hookSpecificOutput"];
     (said["permissionDecision"] == "deny").then(|| {
         said["permissionDecisionReason"]

@@ -480,6 +480,10 @@ fn run_guarded(stage: &Stage<'_>, command: &str) -> Option<String> {
     let variables = shell.environment.iter();
     let client = variables.fold(client, |client, (name, value)| client.env(name, *value));
     let ended = client.run();
+    let shown = format!("{}{}", ended.stdout, ended.stderr);
+    for complaint in ["failed for event", "1 failed"] {
+        assert!(!shown.contains(complaint), "{shown}");
+    }
     let heard = stage.server.heard();
     let told: Vec<String> = heard
         .iter()

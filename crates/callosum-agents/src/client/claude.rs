@@ -1,6 +1,8 @@
 //! Claude Code.
 
-use super::{Acp, Asking, Client, Denying, Home, Hooks, KeysIn, Login, TimeUnit, ToolServers, Version};
+use super::{
+    Acp, Asking, Client, Denying, Home, Hooks, KeysIn, Login, TimeUnit, ToolServers, Version,
+};
 
 pub(super) const CLIENT: Client = Client {
     program: "claude",
@@ -85,6 +87,7 @@ pub(super) const CLIENT: Client = Client {
         typed: Some(("UserPromptExpansion", "typed-command")),
         names: false,
         time_unit: TimeUnit::Seconds,
+        hurried: &[],
         asking: Asking::ByAnswer,
         denying: Denying::ByPermission,
         silence: "",

@@ -1,6 +1,8 @@
 //! Codex.
 
-use super::{Acp, Asking, Client, Denying, Home, Hooks, KeysIn, Login, TimeUnit, ToolServers, Version};
+use super::{
+    Acp, Asking, Client, Denying, Home, Hooks, KeysIn, Login, TimeUnit, ToolServers, Version,
+};
 
 pub(super) const CLIENT: Client = Client {
     program: "codex",
@@ -66,6 +68,7 @@ pub(super) const CLIENT: Client = Client {
         typed: None,
         names: false,
         time_unit: TimeUnit::Seconds,
+        hurried: &[("SessionEnd", 3)],
         asking: Asking::Never,
         denying: Denying::ByExitCode,
         silence: "",

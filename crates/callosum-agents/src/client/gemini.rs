@@ -1,6 +1,8 @@
 //! Gemini CLI.
 
-use super::{Acp, Asking, Client, Denying, Home, Hooks, KeysIn, Login, TimeUnit, ToolServers, Version};
+use super::{
+    Acp, Asking, Client, Denying, Home, Hooks, KeysIn, Login, TimeUnit, ToolServers, Version,
+};
 
 pub(super) const CLIENT: Client = Client {
     program: "gemini",
@@ -79,6 +81,7 @@ pub(super) const CLIENT: Client = Client {
         typed: None,
         names: true,
         time_unit: TimeUnit::Milliseconds,
+        hurried: &[],
         asking: Asking::Never,
         denying: Denying::ByDecision,
         // Where standard output is empty it reads standard error.

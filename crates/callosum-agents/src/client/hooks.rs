@@ -27,6 +27,9 @@ pub struct Hooks {
     pub names: bool,
     /// In what its time limits are counted.
     pub time_unit: TimeUnit,
+    /// The events for which it waits no longer than so many seconds, and complains where more is
+    /// registered.
+    pub hurried: &'static [(&'static str, u64)],
     /// How it can be made to ask the person before it.
     pub asking: Asking,
     /// How it is told that a tool must not run, in the form that it shows as that and as nothing else.
@@ -83,13 +86,17 @@ impl Hooks {
         self.events().chain(self.typed)
     }
 
-    /// How long it is to wait for a hook, as it counts: ten seconds.
+    /// How long it is to wait for the hook of an event, as it counts: ten seconds, or as long as it
+    /// waits at most.
     ///
     /// All of them go on with the tool once that is over, so an answer comes long before.
-    pub const fn timeout(&self) -> u64 {
+    pub fn timeout(&self, event: &str) -> u64 {
+        let mut hurried = self.hurried.iter();
+        let hurried = hurried.find(|(name, _)| *name == event);
+        let seconds = hurried.map_or(10, |(_, seconds)| *seconds);
         match self.time_unit {
-            TimeUnit::Seconds => 10,
-            TimeUnit::Milliseconds => 10_000,
+            TimeUnit::Seconds => seconds,
+            TimeUnit::Milliseconds => seconds * 1000,
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Qwen Code.
 
-use super::{Acp, Asking, Client, Denying, Home, Hooks, KeysIn, Login, TimeUnit, ToolServers, Version};
+use super::{
+    Acp, Asking, Client, Denying, Home, Hooks, KeysIn, Login, TimeUnit, ToolServers, Version,
+};
 
 pub(super) const CLIENT: Client = Client {
     program: "qwen",
@@ -66,6 +68,7 @@ pub(super) const CLIENT: Client = Client {
         typed: None,
         names: false,
         time_unit: TimeUnit::Milliseconds,
+        hurried: &[],
         asking: Asking::Never,
         denying: Denying::ByExitCode,
         silence: "",

@@ -315,7 +315,7 @@ fn group(hooks: &Hooks, event: &str, command: &str) -> CstInputValue {
         ("command".to_owned(), text(command)),
         (
             "timeout".to_owned(),
-            CstInputValue::Number(hooks.timeout().to_string()),
+            CstInputValue::Number(hooks.timeout(event).to_string()),
         ),
     ];
     if hooks.names {

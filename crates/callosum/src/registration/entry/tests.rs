@@ -56,6 +56,18 @@ fn a_client_that_names_its_hooks_and_counts_milliseconds_gets_both() {
     assert_eq!(handler["timeout"], 10_000);
 }
 
+/// CAKE-ADP-1: a client that waits for less at an event, and complains of more, is told of that.
+#[test]
+fn a_client_that_hurries_at_an_event_is_told_of_no_more_time() {
+    let codex = Client::of(Dialect::Codex).unwrap().hooks.unwrap();
+    let entered = enter("{}", &codex, "codex", "callosum hook codex");
+    let text = entered.unwrap().unwrap().text;
+    let settings: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let timeout = |event: &str| settings["hooks"][event][0]["hooks"][0]["timeout"].clone();
+    assert_eq!(timeout("SessionEnd"), 3);
+    assert_eq!(timeout("PreToolUse"), 10);
+}
+
 /// What people wrote: comments, tabs, odd spacing, other hooks, no line feed at the end.
 const WRITTEN: [&str; 9] = [
     "{}",

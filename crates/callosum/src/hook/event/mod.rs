@@ -11,6 +11,7 @@ mod cloud;
 mod deed;
 mod foreign;
 mod given;
+mod object;
 mod repository;
 mod server;
 mod statement;
@@ -21,6 +22,7 @@ use callosum_guard::patch;
 use serde_json::{Map, Value};
 
 use self::given::Given;
+pub(super) use self::object::fields;
 
 /// Longest event that is read, in bytes. A command of 10 MB, with every byte escaped, fits.
 pub(super) const LONGEST: usize = 64 * 1024 * 1024;
@@ -72,6 +74,9 @@ pub(super) enum Unreadable {
     /// It is not one JSON object.
     #[error("the event is not a JSON object")]
     NotAnObject,
+    /// It has objects in objects, past what is read.
+    #[error("the event is nested too deeply")]
+    TooDeep,
     /// It does not say which tool is to be called.
     #[error("the event names no tool")]
     NoTool,
@@ -125,9 +130,7 @@ const REMOVES: &str = "*** Delete File:";
 impl Event {
     /// Reads an event that something happens for whatever it says: what is missing stays away.
     pub(super) fn observed(bytes: &[u8]) -> Option<Self> {
-        let Ok(Value::Object(fields)) = serde_json::from_slice(bytes) else {
-            return None;
-        };
+        let fields = fields(bytes).ok()?;
         Some(Self::around(&fields))
     }
 
@@ -136,11 +139,7 @@ impl Event {
         if bytes.len() > LONGEST {
             return Err(Unreadable::TooLong);
         }
-        // A byte order mark is no JSON; the clients are written in languages that may add one.
-        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        let Ok(Value::Object(fields)) = serde_json::from_slice(bytes) else {
-            return Err(Unreadable::NotAnObject);
-        };
+        let fields = fields(bytes)?;
         let mut event = Self::around(&fields);
         let tool = event.tool.clone().ok_or(Unreadable::NoTool)?;
         let nothing = Map::new();

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
+use super::super::event;
+
 /// Most characters of an id that are kept.
 const LONGEST_ID: usize = 200;
 
@@ -29,8 +31,7 @@ pub(super) struct Said {
 impl Said {
     /// Reads an event. One that is none says nothing.
     pub(super) fn read(bytes: &[u8]) -> Self {
-        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        let fields: Value = serde_json::from_slice(bytes).unwrap_or_default();
+        let fields = event::fields(bytes).unwrap_or_default();
         let text = |name: &str| fields.get(name).and_then(Value::as_str);
         let id = |name: &str| -> String {
             let text = text(name).unwrap_or_default();

@@ -47,12 +47,41 @@ fn what_cannot_be_read_is_an_error() {
         b"{",
         b"{\"tool_name\": \"Bash\"} x",
         b"{\"tool_name\": \"\xff\"}",
-        b"{\"tool_name\": \"\\ud800\"}",
         b"\0",
-        deep.as_bytes(),
     ] {
         assert_eq!(Event::read(wrong), Err(Unreadable::NotAnObject));
         assert_eq!(Event::observed(wrong), None);
+    }
+    assert_eq!(Event::read(deep.as_bytes()), Err(Unreadable::TooDeep));
+    assert_eq!(Event::observed(deep.as_bytes()), None);
+}
+
+/// CAKE-SHIM-1: half a character, as a client in JavaScript may write it, hides nothing of what stands
+/// around it, and what is whole stays whole.
+#[test]
+fn half_a_character_is_read_as_none() {
+    for (written, expected) in [
+        (r"rm -rf /; echo \ud83d", "rm -rf /; echo \u{fffd}"),
+        (r"\ude00 x", "\u{fffd} x"),
+        (r"\ud83d\ud83d\ude00", "\u{fffd}\u{1f600}"),
+        (r"\ud83dx\u0041\n", "\u{fffd}xA\n"),
+        (r"\ud83d\\ud83d", "\u{fffd}\\ud83d"),
+    ] {
+        let event = format!(r#"{{"tool_name":"Bash","tool_input":{{"command":"{written}"}}}}"#);
+        let read = Event::read(event.as_bytes()).map(|event| event.action);
+        assert_eq!(read, Ok(shell(expected)), "{written}");
+    }
+    let halves: &[u8] =
+        br#"{"tool_name":"Bash","tool_input":{"command":"ls","description":"\ud83d"}}"#;
+    assert_eq!(Event::read(halves).unwrap().action, shell("ls"));
+    assert!(Event::observed(halves).is_some());
+    for wrong in [
+        &br#"{"a":"\ud8"#[..],
+        br#"{"a":"\ud83d"#,
+        br#"{"a":"\"#,
+        br#"\ud83d"#,
+    ] {
+        assert_eq!(Event::read(wrong), Err(Unreadable::NotAnObject));
     }
 }
 

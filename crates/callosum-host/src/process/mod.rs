@@ -10,6 +10,7 @@ pub(crate) mod follow;
 mod identity;
 mod launch;
 mod leave;
+mod output;
 mod parent;
 mod run;
 mod talk;
@@ -19,6 +20,7 @@ pub use self::{
     identity::Identity,
     launch::{Launch, Limits},
     leave::leave,
+    output::output_is_thrown_away,
     parent::end_with_parent,
     run::{Ending, Run, SpawnError, Stream, run},
     talk::Talk,

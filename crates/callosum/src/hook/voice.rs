@@ -11,6 +11,8 @@ use std::{
     time::Duration,
 };
 
+use callosum_host::process::output_is_thrown_away;
+
 use super::answer::Reply;
 
 /// How long the process stays to leave a record of an answer that came too late: the client waits
@@ -70,7 +72,7 @@ impl Voice {
     }
 }
 
-/// Writes an answer. One that nobody could read any more denies by its exit code.
+/// Writes an answer. One that nobody can read denies by its exit code.
 fn said(reply: &Reply) -> u8 {
     let mut stderr = io::stderr().lock();
     drop(stderr.write_all(reply.stderr.as_bytes()));
@@ -78,11 +80,10 @@ fn said(reply: &Reply) -> u8 {
     let written = stdout
         .write_all(reply.stdout.as_bytes())
         .and_then(|()| stdout.flush());
-    match written {
-        Err(_) if reply.denies() => {
-            drop(stderr.write_all(b"denied; standard output is closed\n"));
-            2
-        }
-        Ok(()) | Err(_) => reply.exit,
+    let is_lost = || reply.exit == 0 && reply.denies() && output_is_thrown_away();
+    if reply.denies() && written.is_err() || is_lost() {
+        drop(stderr.write_all(b"denied; the answer could not be written to standard output\n"));
+        return 2;
     }
+    reply.exit
 }

@@ -377,3 +377,27 @@ fn the_folder_of_one_call_is_not_the_project() {
         );
     }
 }
+
+/// CAKE-SHIM-1: an answer that nobody can read, because standard output is closed or full, denies by the
+/// exit code, and lets pass what it has nothing against.
+#[test]
+fn an_answer_that_nobody_can_read_denies() {
+    let env = repository();
+    for output in [">&-", "> /dev/null", "> /dev/full"] {
+        for client in ["claude", "gemini"] {
+            let program = callosum_testkit::fakes::program("callosum");
+            let line = format!(
+                "exec '{}' hook {client} pre-tool-use {output}",
+                program.display()
+            );
+            let hook = |asked: &str| {
+                let hook = env.program("/bin/sh".into()).arguments(["-c", &line]);
+                hook.input(command(&env, client, asked).to_string()).run()
+            };
+            let denied = hook("git reset --hard");
+            assert_eq!(denied.code, 2, "{client} {output}");
+            assert!(denied.stderr.starts_with("denied; "), "{client} {output}");
+            assert_eq!(hook("ls").code, 0, "{client} {output}");
+        }
+    }
+}

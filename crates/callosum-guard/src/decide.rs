@@ -122,18 +122,16 @@ fn judge(
             || loss::loses(call, facts)
             || policy.strictness == Strictness::Minimal && loss::is_grave(call, facts);
         destroys |= loses;
-        if loses && facts.git_dir.is_none() {
+        if loses {
             for path in loss::named(call, facts) {
                 if lost.len() < MOST_NAMED && !lost.contains(&path) {
                     lost.push(path);
                 }
             }
         }
-        if !destroys {
-            for path in overwrite::written_over(call, facts) {
-                if overwrites.len() < MOST_NAMED && !overwrites.contains(&path) {
-                    overwrites.push(path);
-                }
+        for path in overwrite::written_over(call, facts) {
+            if overwrites.len() < MOST_NAMED && !overwrites.contains(&path) {
+                overwrites.push(path);
             }
         }
         let is_call = !call.words.is_empty() || !call.writes.is_empty();

@@ -275,14 +275,10 @@ mod tests {
         }
     }
 
-    /// CAKE-SNAP-1: where no repository keeps the rest, what is named and may be lost is told.
+    /// CAKE-SNAP-1: what is named and may be lost is told, for a repository may ignore it.
     #[test]
-    fn what_is_named_is_told_outside_of_a_repository() {
-        let outside = Facts {
-            git_dir: None,
-            ..facts()
-        };
-        let named = |command: &str, facts: &Facts| decide(command, facts, &Policy::default()).named;
+    fn what_is_named_and_may_be_lost_is_told() {
+        let named = |command: &str| decide(command, &facts(), &Policy::default()).named;
         for (command, expected) in [
             (
                 "cd src && rm -r x ../a.rs",
@@ -293,8 +289,7 @@ mod tests {
             ("ls a && cat b", &[]),
             ("rm -rf \"$DIR\"", &[]),
         ] {
-            assert_eq!(named(command, &outside), expected, "{command}");
-            assert_eq!(named(command, &facts()), [""; 0], "{command}");
+            assert_eq!(named(command), expected, "{command}");
         }
     }
 

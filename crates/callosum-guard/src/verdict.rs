@@ -80,8 +80,8 @@ pub struct Verdict {
     /// better kept first as well.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overwrites: Vec<String>,
-    /// The files of the project that the commands name which may lose it, where no repository has
-    /// the rest: absolute paths and patterns, some of which may not be there.
+    /// The files of the project that the commands name which may lose it, for those who keep what
+    /// no repository has: absolute paths and patterns, some of which may not be there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub named: Vec<String>,
 }

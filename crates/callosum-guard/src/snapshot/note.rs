@@ -45,6 +45,10 @@ pub struct Snapshot {
     /// where there are none it is of the tree.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<String>,
+    /// The files, folders and patterns that it was to hold besides the tree, ignored or not, seen
+    /// from the tree's top folder.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
     /// What going back to another one has made, where this one was taken before that: going back
     /// to this one removes it, as long as it is what was made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -71,6 +75,10 @@ pub struct NotCovered {
     pub repositories: Vec<String>,
     /// Files over the size cap.
     pub too_large: Vec<TooLarge>,
+    /// Of what was named for it to hold, what it does not: files, repositories inside, and names of
+    /// more than it takes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub named: Vec<String>,
 }
 
 /// A file that is too large for a snapshot.
@@ -85,7 +93,10 @@ pub struct TooLarge {
 impl NotCovered {
     /// Whether it holds everything.
     pub fn is_nothing(&self) -> bool {
-        self.ignored_count == 0 && self.repositories.is_empty() && self.too_large.is_empty()
+        self.ignored_count == 0
+            && self.repositories.is_empty()
+            && self.too_large.is_empty()
+            && self.named.is_empty()
     }
 }
 

@@ -14,7 +14,7 @@ use super::{
     git::{GitError, Surroundings},
     note::{FORMAT, Snapshot},
     repository::Repository,
-    taking::{Taken, paths, shown},
+    taking::{Scope, Taken, paths, shown},
 };
 
 /// So many dirty files are named.
@@ -38,6 +38,9 @@ pub struct Wanted {
     /// The files, folders and patterns that it is to hold, seen from the tree's top folder; of none
     /// it holds the tree.
     pub only: Vec<String>,
+    /// The files, folders and patterns that it is to hold besides the tree, though they are ignored.
+    /// One of which there are more than 2,000 files or 64 MB is left out, and told.
+    pub also: Vec<String>,
 }
 
 /// Why there is no snapshot, or no way back to one.
@@ -140,7 +143,7 @@ impl Store {
     /// not touched. Waits up to 5 s for another process that is at it.
     pub fn create(&self, wanted: &Wanted) -> Result<Snapshot, SnapshotError> {
         let _lock = self.lock()?;
-        let taken = self.take(&wanted.only)?;
+        let taken = self.take(&wanted.only, &wanted.also)?;
         if taken.is_missed {
             let named = wanted.only.clone();
             return Err(SnapshotError::Nothing { named });
@@ -194,6 +197,7 @@ impl Store {
             pack: None,
             not_covered: taken.not_covered,
             only: wanted.only.clone(),
+            also: wanted.also.clone(),
             made: Vec::new(),
         };
         let reference = self.reference(&snapshot.snapshot_id);
@@ -257,7 +261,7 @@ impl Store {
     /// What going back to a snapshot would do, from the tree as it is now.
     pub fn changes(&self, snapshot: &Snapshot) -> Result<Changes, SnapshotError> {
         let _lock = self.lock()?;
-        let now = self.take(&snapshot.only)?;
+        let now = self.take(&snapshot.only, &snapshot.also)?;
         self.changes_from(&now.tree, snapshot)
     }
 
@@ -265,7 +269,7 @@ impl Store {
     /// nothing.
     pub fn patch(&self, snapshot: &Snapshot) -> Result<Vec<u8>, SnapshotError> {
         let _lock = self.lock()?;
-        let now = self.take(&snapshot.only)?;
+        let now = self.take(&snapshot.only, &snapshot.also)?;
         let changes = self.changes_from(&now.tree, snapshot)?;
         let changed: Vec<&OsStr> = changes
             .written()
@@ -311,9 +315,10 @@ impl Store {
         let wanted = Wanted {
             label: format!("before going back to {}", snapshot.snapshot_id),
             only: snapshot.only.clone(),
+            also: snapshot.also.clone(),
             ..Wanted::default()
         };
-        let mut before = self.keep(&wanted, self.take(&wanted.only)?)?;
+        let mut before = self.keep(&wanted, self.take(&wanted.only, &wanted.also)?)?;
         let changes = self.changes_from(&before.tree, snapshot)?;
         self.check_whole(snapshot)?;
         before.made = changes.made();
@@ -363,8 +368,9 @@ impl Store {
         Ok(FileLock::acquire(disk, &path, PATIENCE)?)
     }
 
-    fn take(&self, only: &[String]) -> Result<Taken, SnapshotError> {
-        Taken::now(&self.surroundings, &self.repository, only)
+    fn take(&self, only: &[String], also: &[String]) -> Result<Taken, SnapshotError> {
+        let scope = Scope { only, also };
+        Taken::now(&self.surroundings, &self.repository, scope)
     }
 
     fn changes_from(&self, now: &str, snapshot: &Snapshot) -> Result<Changes, SnapshotError> {

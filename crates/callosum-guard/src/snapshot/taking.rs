@@ -28,6 +28,11 @@ const MOST_NAMES: usize = 100;
 /// So many files are held where they are named; more are as good as a tree, which takes its time.
 const MOST_FILES: usize = 20_000;
 
+/// So many files, and bytes of them, are held besides a tree that holds them not: what is named there
+/// may be all that a build or an installation has made.
+const MOST_BESIDES: usize = 2_000;
+const LARGEST_BESIDES: u64 = 64_000_000;
+
 /// Attributes by which git converts the ends of lines, and those by which it changes other things.
 const OF_ENDS: [&str; 3] = ["text", "crlf", "eol"];
 const OF_CONTENT: [&str; 3] = ["ident", "filter", "working-tree-encoding"];
@@ -42,6 +47,7 @@ fn file(line: &[u8]) -> Option<(PathBuf, &[u8])> {
 }
 
 /// A tree that was written, and what is not in it.
+#[derive(Default)]
 pub(super) struct Taken {
     pub(super) tree: String,
     pub(super) bytes: u64,
@@ -50,29 +56,65 @@ pub(super) struct Taken {
     pub(super) is_missed: bool,
 }
 
+/// What is to be in it: files, folders and patterns, seen from the tree's top folder.
+#[derive(Clone, Copy)]
+pub(super) struct Scope<'w> {
+    /// These alone, where there are any, whether they are ignored or not.
+    pub(super) only: &'w [String],
+    /// Besides the tree these, whether they are ignored or not.
+    pub(super) also: &'w [String],
+}
+
 impl Taken {
-    /// Writes the tree as it is now, or `only` these files, folders and patterns of it. What stops
-    /// git once may be our own index, which is begun anew.
+    /// Writes the tree as it is now, or what of it is in the scope. What stops git once may be our
+    /// own index, which is begun anew.
     pub(super) fn now(
         surroundings: &Surroundings,
         repository: &Repository,
-        only: &[String],
+        scope: Scope<'_>,
     ) -> Result<Self, SnapshotError> {
         let disk = &surroundings.disk;
         let taking = Taking {
             surroundings,
             repository,
         };
-        if !only.is_empty() {
-            return taking.named(only);
-        }
-        let is_new = repository.begin_index(disk, false)?;
-        if let Ok(taken) = taking.whole(is_new) {
+        if !scope.only.is_empty() {
+            let mut taken = taking.named(scope.only)?;
+            taken.tell_of_names(&[".".to_owned()]);
             return Ok(taken);
         }
-        repository.begin_index(disk, true)?;
-        taking.whole(true)
+        let is_new = repository.begin_index(disk, false)?;
+        let mut taken = match taking.whole(is_new) {
+            Ok(taken) => taken,
+            Err(_) => {
+                repository.begin_index(disk, true)?;
+                taking.whole(true)?
+            }
+        };
+        if !scope.also.is_empty() {
+            taking.besides(scope.also, &mut taken)?;
+            taken.tell_of_names(scope.also);
+        }
+        Ok(taken)
     }
+
+    /// Tells of what it does not hold that which these names are about.
+    fn tell_of_names(&mut self, names: &[String]) {
+        let lacks = &mut self.not_covered;
+        let large = lacks.too_large.iter().map(|large| &large.path);
+        for path in large.chain(&lacks.repositories) {
+            if names.iter().any(|name| is_about(name, path)) && !lacks.named.contains(path) {
+                lacks.named.push(path.clone());
+            }
+        }
+    }
+}
+
+/// Whether a name is that of a path, of a folder above it or of something inside of it.
+fn is_about(name: &str, path: &str) -> bool {
+    let (name, path) = (Path::new(name), Path::new(path));
+    let is_all = name == Path::new(".");
+    is_all || path.starts_with(name) || name.starts_with(path)
 }
 
 /// What is taken, and with what.
@@ -109,13 +151,11 @@ impl Taking<'_> {
         let mut listed: BTreeSet<PathBuf> = paths(&listed).collect();
         listed.extend(converted);
         let mut taken = Taken {
-            tree: String::new(),
-            bytes: 0,
             not_covered: NotCovered {
                 repositories: self.submodules()?,
                 ..NotCovered::default()
             },
-            is_missed: false,
+            ..Taken::default()
         };
         self.add(&git, listed, &mut taken)?;
         let asked = ["ls-files", "-z", "--others", "--ignored", "--directory"];
@@ -202,33 +242,87 @@ impl Taking<'_> {
 
     /// What is named is put into an index that holds nothing else, whether it is ignored or not.
     fn named(&self, only: &[String]) -> Result<Taken, SnapshotError> {
-        let disk = &self.surroundings.disk;
-        let index = self.repository.folder.join("named.index");
-        disk.remove_file(&index)?;
-        let mut git = self.repository.of_files(self.surroundings);
-        git.variables.retain(|(name, _)| *name != "GIT_INDEX_FILE");
-        let git = git.with("GIT_INDEX_FILE", &index);
-        let mut arguments: Vec<String> = ["ls-files", "-z", "--others", "--"]
-            .map(str::to_owned)
-            .into();
-        // A name may begin as git's own marks do.
-        arguments.extend(only.iter().map(|path| format!("./{path}")));
-        let listed = git.run(&arguments)?;
-        let listed: BTreeSet<PathBuf> = paths(&listed).collect();
+        let git = self.with_index_of_names()?;
+        let listed = Self::listed(&git, only)?;
         if listed.len() > MOST_FILES {
             let count = listed.len();
             return Err(SnapshotError::TooMany { count });
         }
         let mut taken = Taken {
-            tree: String::new(),
-            bytes: 0,
-            not_covered: NotCovered::default(),
             is_missed: listed.is_empty(),
+            ..Taken::default()
         };
         self.add(&git, listed, &mut taken)?;
         taken.tree = git.line(&["write-tree"])?;
-        disk.remove_file(&index)?;
+        self.surroundings.disk.remove_file(&self.index_of_names())?;
         Ok(taken)
+    }
+
+    /// What is named and not in a tree is put into an index that holds the tree, each name with all
+    /// that is there of it or not at all.
+    fn besides(&self, also: &[String], taken: &mut Taken) -> Result<(), SnapshotError> {
+        let git = self.with_index_of_names()?;
+        git.run(&["read-tree", &taken.tree])?;
+        let (mut files, mut bytes) = (MOST_BESIDES, LARGEST_BESIDES);
+        for name in also {
+            let listed = Self::listed(&git, std::slice::from_ref(name))?;
+            let count = listed.len();
+            let size = if count > files {
+                None
+            } else {
+                Some(self.size(&listed)?)
+            };
+            let Some(size) = size.filter(|size| *size <= bytes) else {
+                taken.not_covered.named.push(name.clone());
+                continue;
+            };
+            files -= count;
+            bytes -= size;
+            let names: Vec<String> = listed.iter().map(|path| shown(path)).collect();
+            self.add(&git, listed, taken)?;
+            taken.tell_of_names(&names);
+        }
+        taken.tree = git.line(&["write-tree"])?;
+        self.surroundings.disk.remove_file(&self.index_of_names())?;
+        Ok(())
+    }
+
+    fn index_of_names(&self) -> PathBuf {
+        self.repository.folder.join("named.index")
+    }
+
+    /// Git with an index that holds nothing, for what is named.
+    fn with_index_of_names(&self) -> Result<Git<'_>, SnapshotError> {
+        let index = self.index_of_names();
+        self.surroundings.disk.remove_file(&index)?;
+        let mut git = self.repository.of_files(self.surroundings);
+        git.variables.retain(|(name, _)| *name != "GIT_INDEX_FILE");
+        Ok(git.with("GIT_INDEX_FILE", &index))
+    }
+
+    /// The files by these names that an index does not hold, ignored ones as well.
+    fn listed(git: &Git<'_>, names: &[String]) -> Result<BTreeSet<PathBuf>, SnapshotError> {
+        let mut arguments: Vec<String> = ["ls-files", "-z", "--others", "--"]
+            .map(str::to_owned)
+            .into();
+        // A name may begin as git's own marks do.
+        arguments.extend(names.iter().map(|name| format!("./{name}")));
+        let listed = git.run(&arguments)?;
+        Ok(paths(&listed).collect())
+    }
+
+    /// The bytes of those of the files that a snapshot could hold.
+    fn size(&self, listed: &BTreeSet<PathBuf>) -> Result<u64, DiskError> {
+        let mut size = 0;
+        for path in listed {
+            let found = self
+                .surroundings
+                .disk
+                .stat(&self.repository.tree.join(path))?;
+            let file = found.filter(|found| found.kind == EntryKind::File && found.len <= LARGEST);
+            size += file.map_or(0, |file| file.len);
+        }
+        Ok(size)
     }
 
     /// Puts files into an index as they are, or out of it, and counts them.
@@ -247,7 +341,10 @@ impl Taking<'_> {
             }
             let raw = path.as_os_str().as_bytes();
             if raw.ends_with(b"/") {
-                taken.not_covered.repositories.push(shown(&path));
+                let name = shown(&path);
+                if !taken.not_covered.repositories.contains(&name) {
+                    taken.not_covered.repositories.push(name);
+                }
                 continue;
             }
             let found = self.entry(&path, &mut folders)?;
@@ -263,10 +360,13 @@ impl Taking<'_> {
                 _ => 0,
             };
             if size > LARGEST {
-                taken.not_covered.too_large.push(TooLarge {
+                let large = TooLarge {
                     path: shown(&path),
                     bytes: size,
-                });
+                };
+                if !taken.not_covered.too_large.contains(&large) {
+                    taken.not_covered.too_large.push(large);
+                }
                 continue;
             }
             taken.bytes += size;

@@ -31,7 +31,8 @@ pub(crate) enum SnapshotCommand {
     #[command(after_long_help = "\
 Examples:
   $ callosum snapshot create
-  $ callosum snapshot create \"before the large refactoring\" --checkpoint")]
+  $ callosum snapshot create \"before the large refactoring\" --checkpoint
+  $ callosum snapshot create --also .env --also data")]
     Create(CreateArgs),
     /// List snapshots, the newest first
     #[command(after_long_help = "\
@@ -40,6 +41,10 @@ Examples:
   $ callosum snapshot list --limit 3 --json")]
     List(ListArgs),
     /// Show what going back to a snapshot would do
+    #[command(after_long_help = "\
+Examples:
+  $ callosum snapshot diff 550e8400
+  $ callosum snapshot diff 550e8400 --patch")]
     Diff(DiffArgs),
     /// Put the files of a snapshot back
     ///
@@ -47,6 +52,10 @@ Examples:
     /// this can be undone. Files that the snapshot does not hold stay; going back to the snapshot
     /// that was taken before removes what was made, unless it was changed since. Ends with 1 where
     /// a file was not put back, because what stands there is in no snapshot.
+    #[command(after_long_help = "\
+Examples:
+  $ callosum snapshot restore 550e8400
+  $ callosum snapshot restore 550e8400 --yes --json")]
     Restore(RestoreArgs),
     /// Let old snapshots go
     ///
@@ -75,6 +84,10 @@ pub(crate) struct CreateArgs {
     /// root, may be given several times
     #[arg(long, value_name = "PATH")]
     only: Vec<String>,
+    /// Hold these files, folders or patterns besides the tree, though they are ignored; seen from
+    /// the root, may be given several times
+    #[arg(long, value_name = "PATH", conflicts_with = "only")]
+    also: Vec<String>,
 }
 
 #[derive(Args, Debug)]
@@ -137,6 +150,8 @@ pub(crate) struct SnapshotOutput {
     pub(crate) not_covered: NotCoveredOutput,
     /// The files, folders and patterns that alone it holds; nothing where it is of the tree.
     pub(crate) only: Vec<String>,
+    /// The files, folders and patterns that it holds besides the tree, though they are ignored.
+    pub(crate) also: Vec<String>,
 }
 
 /// What a snapshot does not hold.
@@ -150,6 +165,8 @@ pub(crate) struct NotCoveredOutput {
     pub(crate) repositories: Vec<String>,
     /// Files over the size cap.
     pub(crate) too_large: Vec<String>,
+    /// Of what was named for it to hold, what it does not.
+    pub(crate) named: Vec<String>,
 }
 
 /// `callosum snapshot list --json`.
@@ -249,7 +266,8 @@ fn create(context: &Context, store: &Store, args: &CreateArgs) -> Result<(), Com
         label: args.label.clone(),
         linked_errors: args.errors.clone(),
         checkpoint: args.checkpoint,
-        only: args.only.clone(),
+        only: from_top(context, store, &args.only),
+        also: from_top(context, store, &args.also),
     };
     let snapshot = store.create(&wanted).map_err(|error| explained(&error))?;
     keep_within(context, store);
@@ -259,6 +277,23 @@ fn create(context: &Context, store: &Store, args: &CreateArgs) -> Result<(), Com
     context.ui.data(&format!("{}\n", snapshot.snapshot_id))?;
     tell_not_covered(context, &snapshot.not_covered);
     Ok(())
+}
+
+/// Names that are seen from the root, seen from the tree's top folder.
+fn from_top(context: &Context, store: &Store, names: &[String]) -> Vec<String> {
+    let root = context.disk.canonicalize(context.tree()).ok();
+    let below = root.as_deref().and_then(|root| {
+        let below = root.strip_prefix(store.tree()).ok()?.to_str()?;
+        Some(below).filter(|below| !below.is_empty())
+    });
+    let Some(below) = below else {
+        return names.to_vec();
+    };
+    let names = names.iter().map(|name| match name.as_str() {
+        "." => below.to_owned(),
+        name => format!("{below}/{name}"),
+    });
+    names.collect()
 }
 
 fn tell_not_covered(context: &Context, lacks: &NotCovered) {
@@ -279,6 +314,18 @@ fn tell_not_covered(context: &Context, lacks: &NotCovered) {
     }
     for large in &lacks.too_large {
         parts.push(format!("{}, which is too large", large.path));
+    }
+    let large: Vec<&str> = lacks
+        .too_large
+        .iter()
+        .map(|large| large.path.as_str())
+        .collect();
+    let named = lacks
+        .named
+        .iter()
+        .filter(|named| !large.contains(&named.as_str()) && !lacks.repositories.contains(named));
+    for named in named {
+        parts.push(format!("{named}, which is too much"));
     }
     context.ui.say(&format!("not in it: {}", parts.join("; ")));
 }
@@ -505,8 +552,10 @@ impl SnapshotOutput {
                 ignored_count: not_covered.ignored_count,
                 repositories: not_covered.repositories.clone(),
                 too_large: large.map(|large| large.path.clone()).collect(),
+                named: not_covered.named.clone(),
             },
             only: snapshot.only.clone(),
+            also: snapshot.also.clone(),
         }
     }
 }

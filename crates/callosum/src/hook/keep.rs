@@ -13,6 +13,8 @@ use callosum_host::{
     process::{Cancel, Ending, Launch, Limits, SpawnError, leave, run},
 };
 
+use serde::Deserialize;
+
 use super::{answer::Reply, judge::Judged, place::Place, record::About};
 
 /// How long an answer waits for a snapshot: less than what a client is answered in at all.
@@ -28,31 +30,61 @@ const MOST_NAMED: usize = 64;
 const LONGEST: usize = 60;
 
 /// What came of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kept {
     /// It is being taken while a person is asked.
     Begun,
     /// It was taken before the answer.
-    Taken,
+    Taken(Option<Held>),
     /// It was not done in time, and goes on.
     Late,
     /// There is none.
     Failed,
 }
 
+/// What is known of one that was taken.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub(super) struct Held {
+    /// Its id.
+    #[serde(rename = "snapshot_id")]
+    pub(super) id: String,
+    #[serde(rename = "not_covered")]
+    lacks: Lacks,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+struct Lacks {
+    named: Vec<String>,
+}
+
+impl Held {
+    /// Of what the command names, what going back would not bring back.
+    pub(super) fn lacks(&self) -> &[String] {
+        &self.lacks.named
+    }
+}
+
 impl Kept {
-    pub(super) const fn as_str(self) -> &'static str {
+    pub(super) const fn as_str(&self) -> &'static str {
         match self {
             Self::Begun => "begun",
-            Self::Taken => "taken",
+            Self::Taken(_) => "taken",
             Self::Late => "late",
             Self::Failed => "failed",
         }
     }
+
+    /// What is known of it, where it was taken.
+    pub(super) const fn held(&self) -> Option<&Held> {
+        match self {
+            Self::Taken(held) => held.as_ref(),
+            _ => None,
+        }
+    }
 }
 
-/// Has a snapshot taken of a repository in which a person is asked, or something may lose work;
-/// outside of one, of the files that the command names.
+/// Has a snapshot taken of a repository in which a person is asked, or something may lose work, and
+/// of what the command names there and git ignores; outside of one, of what the command names alone.
 ///
 /// `None` where nothing needs one, or nothing of what is named is there. Where it cannot be taken, the answer stands all the same.
 pub(super) fn before(about: &About, judged: &Judged, reply: &Reply, place: &Place) -> Option<Kept> {
@@ -66,11 +98,13 @@ pub(super) fn before(about: &About, judged: &Judged, reply: &Reply, place: &Plac
     if !is_wanted {
         return None;
     }
-    let only = match &place.facts.git_dir {
-        Some(_) => Vec::new(),
-        None => Some(named(root, judged, place)).filter(|only| !only.is_empty())?,
+    let named = named(root, judged, place);
+    let option = match &place.facts.git_dir {
+        Some(_) => "--also",
+        None if named.is_empty() => return None,
+        None => "--only",
     };
-    let launch = launch(root, &about.label(LONGEST), &only, place)?;
+    let launch = launch(root, &about.label(LONGEST), (option, &named), place)?;
     if reply.is_question {
         return Some(leave(&launch).map_or(Kept::Failed, |()| Kept::Begun));
     }
@@ -115,11 +149,16 @@ fn named(root: &str, judged: &Judged, place: &Place) -> Vec<String> {
     named.filter(is_there).filter_map(inner).collect()
 }
 
-fn launch(root: &str, label: &str, only: &[String], place: &Place) -> Option<Launch> {
+fn launch(
+    root: &str,
+    label: &str,
+    (option, named): (&str, &[String]),
+    place: &Place,
+) -> Option<Launch> {
     let label = format!("before: {label}");
-    let mut arguments = vec!["-C", root, "--no-progress", "snapshot", "create"];
-    for path in only {
-        arguments.extend(["--only", path]);
+    let mut arguments = vec!["-C", root, "--no-progress", "--json", "snapshot", "create"];
+    for path in named {
+        arguments.extend([option, path]);
     }
     arguments.extend(["--", &label]);
     let variables = place.environment.iter();
@@ -134,7 +173,7 @@ fn launch(root: &str, label: &str, only: &[String], place: &Place) -> Option<Lau
         limits: Limits {
             quiet: None,
             total: Some(LONGEST_RUN),
-            output_bytes: 64 * 1024,
+            output_bytes: 4 * 1024 * 1024,
             error_bytes: 1024,
         },
     })
@@ -152,10 +191,13 @@ fn waited_for(launch: Launch) -> Result<Kept, SpawnError> {
         return Ok(Kept::Failed);
     }
     match told.recv_timeout(PATIENCE) {
-        Ok(Ok(ended)) => Ok(match ended?.ending {
-            Ending::Exited(0) => Kept::Taken,
-            _ => Kept::Failed,
-        }),
+        Ok(Ok(ended)) => {
+            let ended = ended?;
+            Ok(match ended.ending {
+                Ending::Exited(0) => Kept::Taken(serde_json::from_slice(&ended.output).ok()),
+                _ => Kept::Failed,
+            })
+        }
         Ok(Err(_)) | Err(mpsc::RecvTimeoutError::Disconnected) => Ok(Kept::Failed),
         Err(mpsc::RecvTimeoutError::Timeout) => Ok(Kept::Late),
     }

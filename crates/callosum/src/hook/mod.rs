@@ -190,7 +190,7 @@ impl Call<'_> {
             event: &event,
             about: &about,
             judged: &judged,
-            snapshot,
+            snapshot: snapshot.as_ref(),
             took,
         };
         // Who has answered in our stead has told the journal as well.

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::{
     event::{Action, Event},
     judge::Judged,
-    keep::Kept,
+    keep::{Held, Kept},
     place::Place,
 };
 
@@ -69,7 +69,7 @@ pub(super) struct Told<'a> {
     pub(super) about: &'a About,
     pub(super) judged: &'a Judged,
     /// What came of keeping the tree, where that was to be done.
-    pub(super) snapshot: Option<Kept>,
+    pub(super) snapshot: Option<&'a Kept>,
     /// From the start of the process to the decision.
     pub(super) took: Duration,
 }
@@ -134,6 +134,10 @@ fn event(client: &str, told: &Told<'_>, place: &Place) -> AuditEvent {
     add("strictness", serde_json::to_value(strictness).ok());
     add("understood", Some(verdict.coverage.percent.into()));
     add("snapshot", told.snapshot.map(|kept| kept.as_str().into()));
+    let held = told.snapshot.and_then(Kept::held);
+    add("snapshot_id", held.map(|held| held.id.as_str().into()));
+    let lacks = held.map(Held::lacks).unwrap_or_default();
+    add("snapshot_lacks", list(lacks.to_vec()));
     add("user", Some(client.into()));
     add("session_id", text(&event.session));
     add("agent_id", text(&event.agent));

@@ -215,3 +215,59 @@ fn outside_of_a_repository_the_folder_that_is_written_to_is_kept() {
     passes(&env, "codex", "tar xf /tmp/x.tar -C vendor");
     assert_eq!(labels(&env), ["before: tar xf /tmp/x.tar -C vendor"]);
 }
+
+/// CAKE-SNAP-1: what git ignores is what a snapshot alone can bring back, and it does; the record
+/// says which one, and what of the named files is not in it.
+#[test]
+fn what_is_ignored_and_named_is_kept_and_what_is_not_kept_is_recorded() {
+    let env = TestEnv::new();
+    env.write(".gitignore", ".env\ndata/\n");
+    env.git_init();
+    for command in [
+        "rm .env",
+        "rm -rf data",
+        ": > data/app.db",
+        "sed -i /SECRET/d .env",
+        "mv data/app.db /tmp/elsewhere.db",
+        "cp /dev/null .env",
+    ] {
+        env.write(".env", "SECRET=1\n");
+        env.write("data/app.db", "rows\n");
+        passes(&env, "claude", command);
+        let told = records(&env).pop().unwrap();
+        let id = told["details"]["snapshot_id"].as_str().unwrap();
+        assert!(told["details"]["snapshot_lacks"].is_null(), "{told}");
+        for name in [".env", "data/app.db"] {
+            if command.contains(name) || command.contains("data") && name.starts_with("data") {
+                std::fs::remove_file(env.project().join(name)).unwrap();
+                let restore = env.callosum().without("CALLOSUM_TEST_IDS");
+                let restore = restore.arguments(["snapshot", "restore", id, "--yes"]);
+                restore.run().success();
+                assert!(!env.read(name).is_empty(), "{command}");
+            }
+        }
+    }
+    let big = std::fs::File::create(env.project().join("big.bin")).unwrap();
+    big.set_len(60_000_000).unwrap();
+    passes(&env, "claude", "rm big.bin");
+    let told = records(&env).pop().unwrap();
+    assert_eq!(told["details"]["snapshot_lacks"], json!(["big.bin"]));
+}
+
+/// CAKE-SNAP-1: names are seen from the project, though the repository begins above it.
+#[test]
+fn what_is_named_in_a_part_of_a_repository_is_kept() {
+    let env = TestEnv::new();
+    env.write(".gitignore", ".env\n");
+    env.git_init();
+    env.write("part/.env", "SECRET=1\n");
+    let part = env.project().join("part");
+    let create = env.callosum().without("CALLOSUM_TEST_IDS").in_folder(&part);
+    let create = create.arguments(["-C", ".", "snapshot", "create", "--also", ".env"]);
+    let id = create.run().success().stdout;
+    std::fs::remove_file(part.join(".env")).unwrap();
+    let restore = env.callosum().without("CALLOSUM_TEST_IDS");
+    let restore = restore.arguments(["snapshot", "restore", id.trim(), "--yes"]);
+    restore.run().success();
+    assert_eq!(env.read("part/.env"), "SECRET=1\n");
+}

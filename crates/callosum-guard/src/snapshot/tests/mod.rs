@@ -3,4 +3,5 @@
 mod bytes;
 mod ground;
 mod keeping;
+mod named;
 mod restoring;

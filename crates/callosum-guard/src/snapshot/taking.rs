@@ -84,12 +84,11 @@ impl Taken {
             return Ok(taken);
         }
         let is_new = repository.begin_index(disk, false)?;
-        let mut taken = match taking.whole(is_new) {
-            Ok(taken) => taken,
-            Err(_) => {
-                repository.begin_index(disk, true)?;
-                taking.whole(true)?
-            }
+        let mut taken = if let Ok(taken) = taking.whole(is_new) {
+            taken
+        } else {
+            repository.begin_index(disk, true)?;
+            taking.whole(true)?
         };
         if !scope.also.is_empty() {
             taking.besides(scope.also, &mut taken)?;

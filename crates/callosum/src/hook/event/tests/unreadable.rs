@@ -79,7 +79,7 @@ fn half_a_character_is_read_as_none() {
         &br#"{"a":"\ud8"#[..],
         br#"{"a":"\ud83d"#,
         br#"{"a":"\"#,
-        br#"\ud83d"#,
+        br"\ud83d",
     ] {
         assert_eq!(Event::read(wrong), Err(Unreadable::NotAnObject));
     }

@@ -18,6 +18,8 @@ pub enum ChangeKind {
     Rewrite,
     /// It was not there, and stays: nothing that a snapshot does not hold is removed.
     Leave,
+    /// It was not there, and gives way: it stands where a folder of the snapshot is to be.
+    Replace,
     /// Going back has made it, and it is what was made: undoing that removes it.
     Remove,
     /// It would be written, but what stands there now is held by no snapshot: it stays.
@@ -31,6 +33,7 @@ impl ChangeKind {
             Self::Create => "create",
             Self::Rewrite => "rewrite",
             Self::Leave => "leave",
+            Self::Replace => "replace",
             Self::Remove => "remove",
             Self::Refuse => "refuse",
         }
@@ -133,17 +136,26 @@ impl Changes {
         };
         let held = of(&[ChangeKind::Leave, ChangeKind::Remove]);
         let removed = of(&[ChangeKind::Remove]);
+        let mut replaced = BTreeSet::new();
         for change in &mut changes {
             let created = change.kind == ChangeKind::Create;
             let Some(standing) = in_place(&change.path).filter(|_| created) else {
                 continue;
             };
-            let is_removed = || {
-                let files = inside(&standing).unwrap_or_default();
-                !files.is_empty() && files.iter().all(|file| removed.contains(file))
+            // Of a folder that holds no file nothing is lost.
+            let gives_way = || {
+                let files = inside(&standing);
+                files.is_some_and(|files| files.iter().all(|file| removed.contains(file)))
             };
-            if !held.contains(&standing) && !is_removed() {
+            if held.contains(&standing) {
+                replaced.insert(standing);
+            } else if !gives_way() {
                 change.kind = ChangeKind::Refuse;
+            }
+        }
+        for change in &mut changes {
+            if change.kind == ChangeKind::Leave && replaced.contains(&change.path) {
+                change.kind = ChangeKind::Replace;
             }
         }
         Self(changes)

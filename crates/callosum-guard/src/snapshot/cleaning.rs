@@ -46,6 +46,8 @@ impl Store {
             return Ok(Cleaned::default());
         }
         let _lock = self.lock()?;
+        // What those that were killed were writing: whoever writes holds the lock.
+        disk.sweep_new_files(&self.notes(), |_| true)?;
         let mut all = self.list()?;
         let mut cleaned = Cleaned::default();
         let old = retention.too_old(&all, self.surroundings.clock.now());

@@ -402,6 +402,10 @@ impl Store {
         };
         // Of a folder everything, where a file is to stand in its place.
         let inside = |folder: &Path| {
+            let found = disk.stat(&tree.join(folder)).ok()??;
+            if found.kind != EntryKind::Folder {
+                return None;
+            }
             let mut files = Vec::new();
             let mut folders = vec![folder.to_owned()];
             while let Some(folder) = folders.pop() {

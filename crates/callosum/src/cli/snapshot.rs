@@ -194,7 +194,8 @@ pub(crate) struct RestoreOutput {
 pub(crate) struct ChangeOutput {
     /// The file.
     pub(crate) path: String,
-    /// `create`, `rewrite`, `leave` (the snapshot does not hold it), `remove` (going back has made it,
+    /// `create`, `rewrite`, `leave` (the snapshot does not hold it), `replace` (it does not hold it, and it
+    /// stands where a folder is to be), `remove` (going back has made it,
     /// and it is as it was made) or `refuse` (what stands there could not be brought back).
     pub(crate) change: String,
 }

@@ -111,7 +111,7 @@ fn a_folder_that_became_something_else_comes_back() {
         } else {
             ground.write("dir", "a file\n");
         }
-        let expected = pairs(&[("dir", "leave"), ("dir/b.txt", "create")]);
+        let expected = pairs(&[("dir", "replace"), ("dir/b.txt", "create")]);
         let restored = store.restore(&snapshot).unwrap();
         assert_eq!(told(&restored.changes), expected);
         assert_eq!(ground.text("dir/b.txt").as_deref(), Some("two\n"));

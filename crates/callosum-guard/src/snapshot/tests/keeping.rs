@@ -260,3 +260,16 @@ fn named_files_come_back_where_none_of_them_is_left() {
     assert_eq!(ground.text("d/a.txt"), None);
     assert_eq!(ground.text("other.txt").as_deref(), Some("other\n"));
 }
+
+/// What a process that was killed was writing goes when snapshots are let go.
+#[test]
+fn half_a_note_goes_with_the_next_cleaning() {
+    let ground = Ground::repository();
+    let store = ground.store();
+    store.create(&labelled("x")).unwrap();
+    let left = ground.top.join("machine/snapshots/x/notes/.a.json.1-0.tmp");
+    std::fs::write(&left, "{").unwrap();
+    store.clean(&Retention::default()).unwrap();
+    assert!(!ground.disk.exists(&left).unwrap());
+    assert_eq!(store.list().unwrap().len(), 1);
+}

@@ -149,3 +149,35 @@ fn a_snapshot_that_is_not_whole_any_more_is_not_gone_back_to() {
     let next = store.create(&labelled("next")).unwrap();
     store.restore(&next).unwrap();
 }
+
+/// CAKE-SNAP-1: what is shown is what is done: a file where a folder is to be gives way, an empty folder
+/// where a file is to be as well, and one that holds an ignored file does not.
+#[test]
+fn what_stands_in_the_place_of_something_else_is_told_as_what_becomes_of_it() {
+    let ground = Ground::repository();
+    ground.write("empty", "a file\n");
+    ground.write("full", "a file\n");
+    let store = ground.store();
+    let snapshot = store.create(&labelled("before")).unwrap();
+    ground.run("rm", &["-r", "dir", "empty", "full"]);
+    ground.write("dir", "a file where a folder was\n");
+    ground.run("mkdir", &["-p", "empty/inner", "full"]);
+    ground.write("full/x.secret", "ignored\n");
+    let expected = pairs(&[
+        ("dir", "replace"),
+        ("dir/b.txt", "create"),
+        ("empty", "create"),
+        ("full", "refuse"),
+    ]);
+    assert_eq!(told(&store.changes(&snapshot).unwrap()), expected);
+    let restored = store.restore(&snapshot).unwrap();
+    assert_eq!(told(&restored.changes), expected);
+    assert_eq!(ground.text("dir/b.txt").as_deref(), Some("two\n"));
+    assert_eq!(ground.text("empty").as_deref(), Some("a file\n"));
+    assert_eq!(ground.text("full/x.secret").as_deref(), Some("ignored\n"));
+    store.restore(&restored.before).unwrap();
+    assert_eq!(
+        ground.text("dir").as_deref(),
+        Some("a file where a folder was\n")
+    );
+}

@@ -106,6 +106,17 @@ impl Unpacked {
             "" => "/",
             folder => folder,
         });
+        let members = subject.operands.iter().skip(1);
+        let members: Vec<&str> = members.map(|(word, _)| word.text.as_str()).collect();
+        if call.name == "unzip" && takes_out && !members.is_empty() {
+            let within = members.iter();
+            return Some(Self {
+                within: within
+                    .map(|member| path::absolute(member, Some(folder)))
+                    .collect(),
+                overwrites,
+            });
+        }
         takes_out.then(|| Self {
             within: vec![folder.to_owned()],
             overwrites,

@@ -213,6 +213,10 @@ pub(crate) fn objection_to(
         }
         Place::Device => Some(DEVICE),
         Place::System => Some(SYSTEM).filter(|_| reach != Reach::Guarded),
+        // Files of any name, in the home or above the project.
+        Place::Vital if takes_all && is_root(folder, facts) => {
+            Some(OUTSIDE).filter(|_| reach == Reach::Anywhere)
+        }
         Place::Vital if !is_root(&absolute, facts) => {
             Some(SYSTEM).filter(|_| reach == Reach::Anywhere)
         }
@@ -264,6 +268,11 @@ fn is_root(path: &str, facts: &Facts) -> bool {
             .is_some_and(|home| path::is_within(home, path))
 }
 
+/// Endings of what was put aside, or shows how something is done: no client reads it.
+const UNREAD: [&str; 7] = [
+    ".bak", ".backup", ".orig", ".old", ".example", ".sample", "~",
+];
+
 /// Whether it is of the clients' settings in which hooks are registered, wherever they stand, or
 /// a folder of theirs that goes as a whole. A pattern is one where it takes them in.
 fn settings(path: &str, reach: Reach) -> bool {
@@ -271,7 +280,8 @@ fn settings(path: &str, reach: Reach) -> bool {
         part == folder || !glob::takes_all(part) && glob::matches(part, folder)
     };
     let is_file = |part: &str, file: &str| {
-        part == file || glob::matches(file, part) || glob::matches(part, file)
+        let is_unread = || UNREAD.iter().any(|ending| part.ends_with(ending));
+        part == file || glob::matches(file, part) && !is_unread() || glob::matches(part, file)
     };
     let mut parts = path.split('/').peekable();
     while let Some(part) = parts.next() {

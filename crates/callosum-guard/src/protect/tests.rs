@@ -91,6 +91,7 @@ git show HEAD --output=.calrc
 git archive HEAD -o .calrc
 git format-patch -o .calrc main
 git bundle create .calrc HEAD
+gh repo clone a/b .calrc
 git checkout main .calrc
 git restore .calrc
 git rm .calrc
@@ -186,11 +187,25 @@ fn a_pattern_takes_in_what_is_there() {
         "sed -i s/a/b/ *.json",
         "rm -f re*.json",
         "find . -name '*.json' -delete",
+        "find . -name '*.jsonl' -delete",
+        "find /home/a/shop -name '2026-*.jsonl' -exec rm {} +",
+        "find . -name '*.jsonl' | xargs rm",
+        "rm **/*.jsonl",
     ] {
         assert_eq!(of(true, command), Decision::Block, "{command}");
         assert_eq!(of(false, command), Decision::Allow, "{command}");
     }
-    for command in ["cat *.json", "rm -f dist/*.json", "rm *.js"] {
+    for command in [
+        "cat *.json",
+        "rm -f dist/*.json",
+        "rm *.js",
+        "rm *.jsonl",
+        "rm data/**/*.jsonl",
+        "find data -name '*.jsonl' -delete",
+        "find . -name '*.log' -delete",
+        "find . -name '*.jsonl' | xargs cat",
+        "ls *.jsonl | xargs rm",
+    ] {
         assert_eq!(of(true, command), Decision::Allow, "{command}");
     }
     assert_eq!(of(true, "rm -rf *"), Decision::Ask);
@@ -251,4 +266,65 @@ fn what_steers_the_guard_is_not_written() {
         let verdict = crate::decide(&command, &facts, &Policy::default());
         assert_eq!(verdict.rule.as_deref(), rule, "{command}");
     }
+}
+
+/// CAKE-SHIM-1: what is put into a folder outside of the project lies outside, under whatever name, and
+/// so does what comes from elsewhere onto a protected file.
+#[test]
+fn what_is_put_into_a_folder_is_judged_by_where_it_comes_to_lie() {
+    let facts = Facts::of_a_project();
+    let rule = |command: &str| {
+        let verdict = decide(command, &facts, &Policy::default());
+        verdict.rule.unwrap_or_default()
+    };
+    for command in [
+        "cp README.md ~/",
+        "cp README.md ~",
+        "cp README.md ../",
+        "mv README.md ~/",
+        "mv -t .. README.md",
+        "cp -t ~ a b",
+        "cp -r dotfiles/. ~/",
+        "rsync -a dotfiles/ ~/",
+        "wget -P ~ https://x.io/a",
+        "dd if=README.md of=~/x",
+        "install -m 755 x ~/bin/",
+    ] {
+        assert_eq!(rule(command), "protect.outside", "{command}");
+    }
+    for (command, expected) in [
+        ("cp dotfiles/.bashrc ~/", "protect.startup"),
+        ("unzip a.zip .calrc", "protect.state"),
+        ("unzip -o a.zip 'x/*' registry.json", "protect.state"),
+        ("tar xf a.tar .calrc", "protect.state"),
+        ("scp web1:settings.json .claude/", "protect.hooks"),
+        ("gh repo clone a/b ~/.claude", "protect.hooks"),
+        (
+            "cp settings.json.bak .claude/settings.json",
+            "protect.hooks",
+        ),
+    ] {
+        assert_eq!(rule(command), expected, "{command}");
+    }
+    for command in [
+        "cp README.md docs/",
+        "cp -r src/. build/",
+        "cp README.md /tmp/",
+        "cp ../x/README.md .",
+        "mv a.txt docs/",
+        "rsync -a src/ web1:/srv/",
+        "scp README.md web1:",
+        "unzip a.zip docs/x",
+        "gh repo clone a/b",
+        "gh repo clone a/b ../b",
+        "gh repo view a/b",
+        "cp .claude/settings.json .claude/settings.json.bak",
+        "git clone https://x.io/a ../a",
+        "mkdir ../other",
+    ] {
+        assert_eq!(rule(command), "", "{command}");
+    }
+    let write = |path: &str| decide_write(path, &facts, &Policy::default()).decision;
+    assert_eq!(write(".claude/settings.json.bak"), Decision::Allow);
+    assert_eq!(write(".claude/settings.local.json"), Decision::Block);
 }

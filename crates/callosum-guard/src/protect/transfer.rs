@@ -117,14 +117,16 @@ fn put_into(
             matches!(name, "." | "..") || call.name == "rsync" && text.ends_with('/')
         });
         if is_inner {
-            all.push((format!("{folder}/*"), Reach::Protected));
+            all.push((format!("{folder}/*"), Reach::Anywhere));
             continue;
         }
+        // What comes from another machine is named behind it.
+        let name = name.rsplit(':').next().unwrap_or(name);
         let path = format!("{folder}/{name}");
         if takes.is_some() && is_read_by_clients {
             all.push((path.clone(), Reach::Whole));
         }
-        all.push((path, Reach::Protected));
+        all.push((path, Reach::Anywhere));
     }
 }
 

@@ -180,6 +180,7 @@ pub(super) const WRITERS: &[Writer] = &[
     writer("git", "-o --output --format --prefix --remote", &[Value("-o --output")], Protected).of("archive"),
     writer("git", "-o --output-directory", &[Value("-o --output-directory")], Protected).of("format-patch"),
     writer("git", "", &[At(2)], Protected).of("bundle"),
+    writer("gh glab", "", &[At(3)], Whole).of("repo"),
     writer("git", "-b -B", &[From(1)], Whole).of("checkout"),
     writer("git", "-s --source", &[From(1)], Whole).of("restore"),
     writer("git", "", &[From(1)], Whole).of("rm").without("--cached"),

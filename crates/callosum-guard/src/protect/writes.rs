@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     facts::Facts,
-    fetch, patch, path,
+    fetch, glob, patch, path,
     place::{self, Place},
     rule::Subject,
     sed::Sed,
@@ -37,7 +37,10 @@ pub(crate) fn writes(call: &Call, facts: &Facts) -> Vec<Written> {
     }
     if let Some(unpacked) = Unpacked::of(call, facts) {
         let within = unpacked.within.iter();
-        all.extend(within.map(|folder| (format!("{folder}/*"), Reach::Protected)));
+        // What is named in an archive may be a file as well.
+        all.extend(within.flat_map(|folder| {
+            [folder.clone(), format!("{folder}/*")].map(|path| (path, Reach::Protected))
+        }));
     }
     match call.name.as_str() {
         "chmod" | "gchmod" => opened(call, facts, &mut all),
@@ -54,7 +57,10 @@ pub(crate) fn writes(call: &Call, facts: &Facts) -> Vec<Written> {
         "dd" | "gdd" | "dcfldd" => {
             let mut words = call.words.iter();
             let to = words.find_map(|word| word.text.strip_prefix("of="));
-            all.extend(to.map(|to| (to.to_owned(), Reach::Anywhere)));
+            // A shell takes it for the value of a variable, where `~` is the home.
+            let home = facts.home.as_deref();
+            let at_home = |to: &str| Some(format!("{}{}", home?, to.strip_prefix('~')?));
+            all.extend(to.map(|to| (at_home(to).unwrap_or(to.to_owned()), Reach::Anywhere)));
         }
         "tar" | "gtar" | "bsdtar" => archived(call, facts, &mut all),
         "vim" | "vi" | "nvim" | "ex" | "ed" | "view" => edited(call, facts, &mut all),
@@ -74,7 +80,34 @@ pub(crate) fn writes(call: &Call, facts: &Facts) -> Vec<Written> {
             None => {}
         },
     }
+    let journals = all
+        .iter()
+        .any(|(path, _)| takes_journals(path, call, facts));
+    let root = facts.root.iter().filter(|_| journals);
+    all.extend(root.map(|root| (format!("{root}/cal_audit"), Reach::Whole)));
     all
+}
+
+/// Whether a pattern that goes through all folders takes in our journals, which stand in one of them.
+fn takes_journals(path: &str, call: &Call, facts: &Facts) -> bool {
+    const A_DAY: &str = "2026-01-02.jsonl";
+    let (folder, last) = path.rsplit_once('/').unwrap_or((".", path));
+    let (folder, is_deep) = match folder.split_once("**") {
+        Some((before, _)) => (before.trim_end_matches('/'), true),
+        // What `find` lists begins with where it looks.
+        None => (
+            folder,
+            path.contains('/') && ["find", "xargs"].iter().any(|by| call.via.starts_with(by)),
+        ),
+    };
+    let folder = if folder.is_empty() { "." } else { folder };
+    let at = path::absolute(folder, call.cwd.as_deref());
+    let mut root = facts.root.iter();
+    facts.initialised
+        && is_deep
+        && glob::matches(last, A_DAY)
+        && !glob::takes_all(last)
+        && root.any(|root| path::is_within(root, &at))
 }
 
 /// The operands that name a path, or could.

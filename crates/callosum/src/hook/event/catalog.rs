@@ -247,6 +247,15 @@ const KNOWN: &[Known] = &[
     },
     Known {
         words: &[
+            &["github", "gitlab", "gitea"],
+            DELETES,
+            &["branch", "branches"],
+        ],
+        command: &["git", "push", "origin", "--delete", "{}"],
+        names: &["branch", "branchname", "ref", "name"],
+    },
+    Known {
+        words: &[
             &["rabbitmq", "rabbit"],
             DELETES,
             &["queue", "exchange", "vhost"],

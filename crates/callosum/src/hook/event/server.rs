@@ -226,6 +226,11 @@ mod tests {
                 json!({"repo": "a"}),
                 "gh repo delete a",
             ),
+            (
+                "mcp__github__delete_branch",
+                json!({"owner": "a", "repo": "b", "branch": "main"}),
+                "git push origin --delete main",
+            ),
         ] {
             assert_eq!(said(tool, input).as_deref(), Some(expected), "{tool}");
         }

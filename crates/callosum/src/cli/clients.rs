@@ -37,6 +37,9 @@ pub(crate) struct ClientOutput {
     pub(crate) change: String,
     /// Why it failed, or what is left for a person to do.
     pub(crate) note: Option<String>,
+    /// What a person may do about a failure.
+    #[serde(skip)]
+    hint: Option<&'static str>,
     /// What of ours is in the settings, as a person is told.
     #[serde(skip)]
     what: &'static str,
@@ -60,6 +63,7 @@ impl ClientName {
 
 impl ClientOutput {
     pub(super) fn of(place: &Place, change: &Result<Change, RegisterError>) -> Self {
+        let hint = change.as_ref().err().and_then(RegisterError::hint);
         let (change, note) = match change {
             Ok(Change::Registered) => {
                 let trust = place.client.hooks_to_trust.map(|_| {
@@ -79,6 +83,7 @@ impl ClientOutput {
             settings: place.path.display().to_string(),
             change: change.to_owned(),
             note,
+            hint,
             what: GUARD,
         }
     }
@@ -104,11 +109,12 @@ impl ClientOutput {
             settings,
             change,
             note,
+            hint,
             what,
         } = self;
         if self.has_failed() {
             let what = format!("{client}: {}", note.as_deref().unwrap_or_default());
-            context.ui.warn(&what, None);
+            context.ui.warn(&what, *hint);
             return;
         }
         let said = match (change.as_str(), would) {

@@ -83,6 +83,12 @@ pub(crate) enum RegisterError {
         /// The file.
         path: PathBuf,
     },
+    /// The user's settings are a link to what is not there.
+    #[error("`{}` is a link that leads nowhere, and is left as it is", path.display())]
+    LeadsNowhere {
+        /// The file.
+        path: PathBuf,
+    },
     /// Somebody else's command stands where ours would.
     #[error("beside `{}` there is a command `/clear` already, which is left as it is", path.display())]
     Shadowed {
@@ -92,6 +98,21 @@ pub(crate) enum RegisterError {
     /// A file could not be read or written.
     #[error(transparent)]
     Disk(#[from] DiskError),
+}
+
+impl RegisterError {
+    /// What a person may do about it.
+    pub(crate) const fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Settings { .. } => Some("mend it, then run this again"),
+            Self::LeadsOut { .. } => Some(
+                "put a file in its place, or register for yourself: callosum init --scope user",
+            ),
+            Self::LeadsNowhere { .. } => Some("make what it leads to, then run this again"),
+            Self::Shadowed { .. } => Some("move that command away, then run this again"),
+            Self::Disk(_) => None,
+        }
+    }
 }
 
 /// Writes to the settings of clients.
@@ -354,6 +375,7 @@ impl Registrar {
         let entered = self.entered(place, text, command);
         let entered = entered.map_err(|source| settings(place, source))?;
         if doing == Doing::Write {
+            self.sweep(&path)?;
             self.write_gate(place, &path)?;
         }
         match entered {
@@ -431,11 +453,23 @@ impl Registrar {
         let is_dangling = path == place.path && self.is_link(&path)?;
         let leads_out = place.scope == Scope::Project && !path.starts_with(&self.root);
         if leads_out || is_dangling {
-            return Err(RegisterError::LeadsOut {
-                path: place.path.clone(),
+            let path = place.path.clone();
+            return Err(match place.scope {
+                Scope::Project => RegisterError::LeadsOut { path },
+                Scope::User => RegisterError::LeadsNowhere { path },
             });
         }
         Ok(path)
+    }
+
+    /// Removes what a process of ours was writing beside these settings, or into the memory, when it
+    /// was killed.
+    fn sweep(&self, path: &Path) -> Result<(), DiskError> {
+        if let (Some(folder), Some(name)) = (path.parent(), path.file_name()) {
+            self.disk.sweep_new_files(folder, |meant| name == meant)?;
+        }
+        self.disk.sweep_new_files(&self.memory.folder, |_| true)?;
+        Ok(())
     }
 
     fn is_link(&self, path: &Path) -> Result<bool, DiskError> {

@@ -35,6 +35,9 @@ impl Registrar {
 
     fn take_out(&self, place: &Place, doing: Doing) -> Result<Change, RegisterError> {
         let path = self.checked(place)?;
+        if doing == Doing::Write {
+            self.sweep(&path)?;
+        }
         let Some(text) = self.text(place, &path)? else {
             if doing == Doing::Write {
                 self.memory.forget(&path)?;

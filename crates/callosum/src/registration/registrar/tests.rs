@@ -251,6 +251,58 @@ fn a_users_link_is_written_through_and_a_projects_is_not() {
     assert!(ground.folder.path().exists());
 }
 
+/// Whoever is killed while writing leaves a file beside the settings and one in the memory: the next run
+/// of either kind removes them, and nothing that only looks like them.
+#[test]
+fn what_a_killed_process_left_goes_with_the_next_run() {
+    let ground = Ground::new();
+    let disk = Disk::real();
+    let place = ground.place(Scope::User);
+    let folder = place.path.parent().unwrap();
+    let left = || {
+        let memory = &ground.registrar.memory.folder;
+        let settings = place.path.file_name().unwrap().to_str().unwrap();
+        [
+            folder.join(format!(".{settings}.1-0.tmp")),
+            memory.join(".x.before.1-0.tmp"),
+        ]
+    };
+    let others = folder.join(".other.json.1-0.tmp");
+    let leave = || {
+        for path in left().iter().chain([&others]) {
+            disk.create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "half").unwrap();
+        }
+    };
+    let is_left = || left().map(|path| disk.exists(&path).unwrap());
+    leave();
+    ground.register(&place);
+    assert_eq!(is_left(), [false, false]);
+    leave();
+    ground.unregister(&place);
+    assert_eq!(is_left(), [false, false]);
+    assert!(disk.exists(&others).unwrap());
+}
+
+/// A link of the user's that leads nowhere is no matter of a project.
+#[test]
+fn a_users_link_that_leads_nowhere_is_told_as_that() {
+    let ground = Ground::new();
+    let place = ground.place(Scope::User);
+    let disk = Disk::real();
+    disk.create_dir_all(place.path.parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink("/no/such/file", &place.path).unwrap();
+    let refused = ground
+        .registrar
+        .register(&place, "x", Doing::Write)
+        .unwrap_err();
+    assert!(
+        matches!(refused, RegisterError::LeadsNowhere { .. }),
+        "{refused}"
+    );
+    assert!(refused.hint().unwrap().contains("what it leads to"));
+}
+
 #[test]
 fn another_projects_settings_are_remembered() {
     let ground = Ground::new();

@@ -3,6 +3,8 @@
 //! A hook that does not answer is passed over by its client in silence. So what is registered for
 //! the begin of a session is run here, in a project of its own in which something is to be told.
 
+use std::path::PathBuf;
+
 use callosum_agents::client::Client;
 use callosum_host::process::Ending;
 use callosum_session::Zones;
@@ -166,8 +168,20 @@ fn check_gate(
         match registrar.has_gate(place) {
             Ok(true) => {
                 is_there = true;
-                let found = format!("asked before a clear, by {}", place.path.display());
-                checks.add(&name, Outcome::Ok, found, None);
+                let settings = place.path.display();
+                let program = registrar.gate_program().ok().flatten();
+                let is_run = |program: &PathBuf| context.disk.exists(program).unwrap_or(false);
+                if program.as_ref().is_some_and(is_run) {
+                    let found = format!("asked before a clear, by {settings}");
+                    checks.add(&name, Outcome::Ok, found, None);
+                } else {
+                    let program = program.map(|program| program.display().to_string());
+                    let program = program.unwrap_or_else(|| "its program".to_owned());
+                    let found =
+                        format!("refuses each clear, by {settings}: {program} is not there");
+                    let again = format!("callosum init --client {}", client.program);
+                    checks.add(&name, Outcome::Failed, found, Some(&again));
+                }
             }
             Ok(false) => {}
             Err(error) => {

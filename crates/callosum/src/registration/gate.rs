@@ -115,6 +115,18 @@ pub(super) fn write(disk: &Disk, folder: &Path, program: &str) -> Result<(), Dis
     Ok(())
 }
 
+/// The program that the plugin's files ask; `None` where they are not there, or name none.
+pub(super) fn program(disk: &Disk, folder: &Path) -> Result<Option<PathBuf>, DiskError> {
+    let [.., (module, _)] = files(folder, "");
+    let Some(text) = disk.read_if_there(&module)? else {
+        return Ok(None);
+    };
+    let text = String::from_utf8_lossy(&text);
+    let named = text.lines().find_map(|line| line.strip_prefix(NAMES));
+    let named = named.and_then(|named| serde_json::from_str::<PathBuf>(named).ok());
+    Ok(named)
+}
+
 /// Removes the plugin's files, and the folders that hold nothing else.
 pub(super) fn remove_files(disk: &Disk, folder: &Path) -> Result<(), DiskError> {
     for (name, _) in files(folder, "") {
@@ -161,13 +173,16 @@ fn modules() -> String {
     format!("{:#}\n", json!({"modules": ["./register.ts"]}))
 }
 
+/// What stands in the module before the program.
+const NAMES: &str = "const callosum = ";
+
 /// The module. Whatever goes wrong in it refuses, and says how to be rid of it.
 fn module(program: &str) -> String {
     let program = serde_json::Value::from(program);
     format!(
         r"import type {{ Register }} from 'claude-code'
 
-const callosum = {program}
+{NAMES}{program}
 
 export const register: Register = on => {{
   on('command.run', {{ command: 'clear' }}, async ($, e, next) => {{

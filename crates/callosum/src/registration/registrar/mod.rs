@@ -181,6 +181,11 @@ impl Registrar {
         gate::is_wanted(&text).map_err(|source| settings(place, source))
     }
 
+    /// The program that the gate asks, where its files name one.
+    pub(crate) fn gate_program(&self) -> Result<Option<PathBuf>, RegisterError> {
+        Ok(gate::program(&self.disk, &self.gate_folder())?)
+    }
+
     /// The settings with all that belongs into them; `None` where it is there already.
     fn entered(
         &self,

@@ -74,6 +74,7 @@ pub(super) const CLIENT: Client = Client {
     hooks: Some(Hooks {
         user: "settings.json",
         project: ".claude/settings.json",
+        given: Some(["permissions", "additionalDirectories"]),
         before_tool: "PreToolUse",
         session: &[
             ("SessionStart", "session-start"),

@@ -55,6 +55,7 @@ pub(super) const CLIENT: Client = Client {
     hooks: Some(Hooks {
         user: "hooks.json",
         project: ".codex/hooks.json",
+        given: None,
         before_tool: "PreToolUse",
         session: &[
             ("SessionStart", "session-start"),

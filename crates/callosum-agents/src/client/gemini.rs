@@ -68,6 +68,7 @@ pub(super) const CLIENT: Client = Client {
     hooks: Some(Hooks {
         user: "settings.json",
         project: ".gemini/settings.json",
+        given: None,
         before_tool: "BeforeTool",
         // `PreCompress` fires before each request, whatever is compressed.
         session: &[

@@ -13,6 +13,9 @@ pub struct Hooks {
     pub user: &'static str,
     /// Where those of one project stand, in the project's root.
     pub project: &'static str,
+    /// Where in its user's settings folders stand that it was given besides the project: the names on
+    /// the way to the list.
+    pub given: Option<[&'static str; 2]>,
     /// What it calls the moment before a tool runs.
     pub before_tool: &'static str,
     /// What it calls the moments of a session, each with our own word for it. Only those that were

@@ -56,6 +56,7 @@ pub(super) const CLIENT: Client = Client {
     hooks: Some(Hooks {
         user: "settings.json",
         project: ".qwen/settings.json",
+        given: None,
         before_tool: "PreToolUse",
         // `SessionEnd` was not seen to fire.
         session: &[

@@ -16,6 +16,7 @@
 mod answer;
 mod changed;
 mod event;
+mod given;
 mod judge;
 mod keep;
 mod lease;
@@ -158,7 +159,8 @@ impl Call<'_> {
                 }
                 let event = Arc::new(event);
                 progress.read(&event);
-                let place = Arc::new(Place::gather(&disk, &environment, &event));
+                let place = Place::gather(&disk, &environment, &event, self.known);
+                let place = Arc::new(place);
                 progress.gathered(&place);
                 let now = environment.clock().ok().map(|clock| clock.now());
                 let mut judged = Judged::of(&event.action, &place, now);
@@ -170,7 +172,8 @@ impl Call<'_> {
             }
             Err(unreadable) => {
                 let event = Arc::new(Event::default());
-                let place = Arc::new(Place::gather(&disk, &environment, &event));
+                let place = Place::gather(&disk, &environment, &event, self.known);
+                let place = Arc::new(place);
                 (event, Judged::unreadable(&unreadable), place)
             }
         };

@@ -8,11 +8,15 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
+use callosum_agents::client::Client;
 use callosum_guard::Facts;
 use callosum_host::{Disk, OpenHow, disk::EntryKind};
 use callosum_ledger::Journal;
 
-use super::event::{Action, Event};
+use super::{
+    event::{Action, Event},
+    given,
+};
 use crate::config::{Environment, Governance, GuardConfig, Homes, Permissions, Project, Told};
 
 /// Folders that everybody may write to.
@@ -48,7 +52,13 @@ pub(super) struct Place {
 }
 
 impl Place {
-    pub(super) fn gather(disk: &Disk, environment: &Environment, event: &Event) -> Self {
+    /// Looks at the place of a call, and at what its client was given besides the project.
+    pub(super) fn gather(
+        disk: &Disk,
+        environment: &Environment,
+        event: &Event,
+        client: Option<&Client>,
+    ) -> Self {
         let (cwd, here) = folders(disk, environment, event.folder.as_deref());
         let here = session_folder(environment, disk, here);
         let project = here
@@ -60,12 +70,19 @@ impl Place {
         };
         let state = project.as_ref().map(|project| &project.roots.state);
         let seen = seen(disk, cwd.as_deref(), &event.action);
-        let facts = Facts {
+        let mut facts = Facts {
             links: seen.links,
             repositories: seen.repositories,
             state: records(state, root.as_deref()),
             ..facts(disk, environment, cwd.as_deref(), root.as_deref())
         };
+        let given = client.map(|client| given::folders(disk, environment, client));
+        let given = given.into_iter().flatten().map(|folder| real(disk, folder));
+        let kept = [facts.home.as_deref(), facts.root.as_deref()].map(|kept| kept.map(Path::new));
+        let given: Vec<PathBuf> = given.filter(|folder| !holds(folder, kept)).collect();
+        facts
+            .free
+            .extend(given.iter().filter_map(|folder| text(folder)));
         let homes = match &project {
             Some(project) => Some(project.homes.clone()),
             None => Homes::find(environment).ok(),
@@ -263,7 +280,7 @@ fn free(disk: &Disk, environment: &Environment, kept: [Option<&Path>; 2]) -> Vec
     let mut free: Vec<String> = Vec::new();
     let own = own.map(|own| real(disk, own));
     for folder in all.chain(own).chain(bridge(disk, environment)) {
-        let holds = kept.iter().flatten().any(|kept| kept.starts_with(&folder));
+        let holds = holds(&folder, kept);
         let is_shared = TEMPORARY.iter().any(|shared| folder == Path::new(shared));
         if let Some(folder) = text(&folder).filter(|_| is_shared || !holds)
             && !free.contains(&folder)
@@ -272,6 +289,12 @@ fn free(disk: &Disk, environment: &Environment, kept: [Option<&Path>; 2]) -> Vec
         }
     }
     free
+}
+
+/// Whether one of these stands in a folder, or is it.
+fn holds(folder: &Path, kept: [Option<&Path>; 2]) -> bool {
+    let mut kept = kept.iter().flatten();
+    kept.any(|kept| kept.starts_with(folder))
 }
 
 /// The repository's own folder, seen from a folder in its tree.

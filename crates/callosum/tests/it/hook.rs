@@ -401,3 +401,36 @@ fn an_answer_that_nobody_can_read_denies() {
         }
     }
 }
+
+/// CAKE-SHIM-1: a folder that the user has given the client is free; what a project's own settings say
+/// of that, and what holds the home, is not.
+#[test]
+fn a_folder_that_the_user_has_given_is_free() {
+    let env = repository();
+    let settings = |folders: &[&str]| json!({"permissions": {"additionalDirectories": folders}});
+    let home = env.home().display().to_string();
+    let asks = |client: &str, path: &str| {
+        let write = event(&env, "Write", json!({"file_path": path, "content": "x"}));
+        let said = decide(&env, client, &write);
+        let said = format!("{}{}", said.stdout, said.stderr);
+        assert!(said == "{}\n" || said.contains("protect."), "{said}");
+        said != "{}\n"
+    };
+    let inner = format!("{home}/notes/x");
+    env.write(
+        ".claude/settings.json",
+        settings(&["/opt/x", &home]).to_string(),
+    );
+    assert!(asks("claude", "/opt/x/y"));
+    assert!(asks("claude", &inner));
+    env.write(
+        env.home().join(".claude/settings.json"),
+        settings(&["/opt/x", "~/notes", "/", &home, "relative"]).to_string(),
+    );
+    assert!(!asks("claude", "/opt/x/y"));
+    assert!(!asks("claude", &inner));
+    assert!(asks("codex", "/opt/x/y"));
+    assert!(asks("claude", &format!("{home}/other")));
+    assert!(asks("claude", &format!("{home}/relative/x")));
+    assert!(asks("claude", &format!("{home}/.claude/settings.json")));
+}

@@ -6,7 +6,7 @@
 //! failed. To be asked about is denied wherever nobody can be asked.
 
 use callosum_agents::client::{Asking, Denying, Hooks};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// What is decided, as a client is to be told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,10 +104,21 @@ impl Reply {
         }
     }
 
-    /// Whether it is an order not to run the tool.
+    /// Whether it keeps the client from going on, or has a person asked whether it may.
     pub(crate) fn denies(&self) -> bool {
-        // Only an answer that says something has more in it than an empty object.
-        self.exit != 0 || self.stdout.trim_end().len() > 2
+        if self.exit != 0 {
+            return true;
+        }
+        let Ok(said) = serde_json::from_str::<Value>(&self.stdout) else {
+            return false;
+        };
+        let orders = [
+            said.pointer("/hookSpecificOutput/permissionDecision"),
+            said.pointer("/hookSpecificOutput/decision/behavior"),
+            said.get("decision"),
+        ];
+        let mut orders = orders.into_iter().flatten().filter_map(Value::as_str);
+        orders.any(|order| matches!(order, "deny" | "ask" | "block"))
     }
 
     /// Says nothing against anything.

@@ -399,6 +399,15 @@ fn an_answer_that_nobody_can_read_denies() {
             assert!(denied.stderr.starts_with("denied; "), "{client} {output}");
             assert_eq!(hook("ls").code, 0, "{client} {output}");
         }
+        // What is only told keeps nobody from anything.
+        let told = json!({"hook_event_name": "SessionStart", "session_id": "s", "cwd": env.project(), "source": "startup"});
+        let program = callosum_testkit::fakes::program("callosum");
+        let line = format!(
+            "exec '{}' hook codex session-start {output}",
+            program.display()
+        );
+        let hook = env.program("/bin/sh".into()).arguments(["-c", &line]);
+        assert_eq!(hook.input(told.to_string()).run().code, 0, "{output}");
     }
 }
 

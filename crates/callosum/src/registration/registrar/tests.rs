@@ -271,7 +271,7 @@ fn what_a_killed_process_left_goes_with_the_next_run() {
     let leave = || {
         for path in left().iter().chain([&others]) {
             disk.create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, "half").unwrap();
+            disk.replace(path, b"half", 0o600).unwrap();
         }
     };
     let is_left = || left().map(|path| disk.exists(&path).unwrap());

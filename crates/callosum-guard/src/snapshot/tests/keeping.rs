@@ -268,7 +268,8 @@ fn half_a_note_goes_with_the_next_cleaning() {
     let store = ground.store();
     store.create(&labelled("x")).unwrap();
     let left = ground.top.join("machine/snapshots/x/notes/.a.json.1-0.tmp");
-    ground.write(left.to_str().unwrap(), "{");
+    // By another process, so that no lock of this one's may be on it.
+    ground.run("cp", &["dir/b.txt", left.to_str().unwrap()]);
     store.clean(&Retention::default()).unwrap();
     assert!(!ground.disk.exists(&left).unwrap());
     assert_eq!(store.list().unwrap().len(), 1);

@@ -335,7 +335,7 @@ fn what_stands_within_other_objects_is_read_as_well() {
     for (tool, input) in [
         ("mcp__meet__save", json!({"transcript": "rm -rf /"})),
         ("mcp__mail__send", json!({"text": "rm -rf /"})),
-        ("mcp__github__delete_branch", json!({"branch": "a"})),
+        ("mcp__github__list_branches", json!({"branch": "a"})),
         (
             "Task",
             json!({"prompt": "remove /", "options": {"x": [1, {}]}}),

@@ -46,11 +46,15 @@ pub(super) fn may_reach(
     host: &str,
     addresses: &[SocketAddr],
 ) -> Result<Vec<SocketAddr>, Denied> {
-    let is_local = host.eq_ignore_ascii_case("localhost");
+    let is_local = |port: u16| {
+        let mut named = named.iter();
+        same_host("localhost", host)
+            && named.any(|one| same_host("localhost", &one.host) && one.port == Some(port))
+    };
     let may = |address: &&SocketAddr| {
         let ip = address.ip();
         is_public(ip)
-            || (is_local && ip.is_loopback())
+            || (ip.is_loopback() && is_local(address.port()))
             || named
                 .iter()
                 .any(|one| one.host.parse() == Ok(ip) && one.port == Some(address.port()))
@@ -227,5 +231,7 @@ mod tests {
             Ok(vec![local])
         );
         assert!(may_reach(&entry, "localhost", &[near]).is_err());
+        let any = named(&["*", "*:80", "localhost:81"]);
+        assert!(may_reach(&any, "localhost", &[local]).is_err());
     }
 }

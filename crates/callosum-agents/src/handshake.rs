@@ -14,6 +14,7 @@ use crate::{
     protocol::{AnswerError, Request, Unreadable, parse_answer, parse_capabilities},
     registry::{Capabilities, Executor},
     runner::{Patience, Reply, RunError, Surroundings, exchange},
+    server_tool::ServerTool,
     transport::{self, Transport},
     words::with_causes,
 };
@@ -30,6 +31,8 @@ pub struct Handshake {
     pub capabilities: Capabilities,
     /// Its version, where it says one.
     pub version: Option<String>,
+    /// Of a server of tools, what it tells of each; none of any other.
+    pub tools: Vec<ServerTool>,
 }
 
 /// One step of a handshake.
@@ -267,6 +270,7 @@ pub fn judge(
         ),
         capabilities,
         version,
+        tools: Vec::new(),
     }
 }
 

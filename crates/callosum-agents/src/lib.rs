@@ -26,6 +26,7 @@ pub mod protocol;
 pub mod registry;
 pub mod runner;
 pub mod scout;
+pub mod server_tool;
 pub mod template;
 pub mod transport;
 mod words;

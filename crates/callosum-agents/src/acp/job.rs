@@ -214,6 +214,7 @@ impl Talking<'_> {
             return Ok(vec![Event::Found {
                 version,
                 offers: name.into_iter().collect(),
+                tools: Vec::new(),
             }]);
         };
         let opened = agent.send_request(NewSessionRequest::new(&self.job.root));

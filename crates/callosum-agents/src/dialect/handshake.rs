@@ -49,6 +49,7 @@ pub(crate) fn handshake(
             checksum_support: false,
         },
         version: version.map(|version| version.to_string()),
+        tools: Vec::new(),
     }
 }
 

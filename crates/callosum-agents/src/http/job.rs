@@ -39,9 +39,11 @@ pub(crate) fn answer(
             tell(Event::Found {
                 version: look.version,
                 offers: look.offers,
+                tools: Vec::new(),
             });
             Ok(())
         }
+        Want::Call(_) => Err(Complaint::of_ours("a model has no tools to be called")),
         Want::Answer(request) => {
             let window = job.context_tokens.unwrap_or(WINDOW);
             let prompt = prompt(request, job, window, means, tell)?;

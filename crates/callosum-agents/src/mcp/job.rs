@@ -5,9 +5,9 @@ use callosum_host::process::Talk;
 use rmcp::{
     ClientHandler, Peer, RoleClient,
     model::{
-        CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientCapabilities,
-        ClientConfig, Implementation, ProgressNotificationParam, ProtocolVersion, RequestId,
-        ServerResult, Tool,
+        CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam,
+        ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam,
+        ProtocolVersion, RequestId, ServerResult, Tool,
     },
     service::{
         ClientInitializeError, ClientLifecycleMode, NotificationContext, PeerRequestOptions,
@@ -30,6 +30,8 @@ use super::{remote::Remote, tool};
 use crate::{
     dialect::{CUT_OFF, Complaint, UNREACHABLE, UNREADABLE},
     http::Caller,
+    runner::LARGEST_ANSWER,
+    server_tool::bounded,
     transport::{
         Event, Heard, Job, LEAVE_WITHIN, LONGEST_MESSAGE, Means, Tell, Want, farewell, relay, say,
     },
@@ -113,11 +115,12 @@ where
                 Event::Found {
                     version,
                     offers: tools.iter().map(|tool| tool.name.to_string()).collect(),
+                    tools: bounded(tools.iter().map(tool::told)),
                 },
             );
             Ok(())
         }
-        (Want::Answer(_), None) => Err(Complaint::of_ours(&format!(
+        (Want::Answer(_) | Want::Call(_), None) => Err(Complaint::of_ours(&format!(
             "its server has no tool `{wanted}` any more"
         ))),
         (Want::Answer(request), Some(tool)) => {
@@ -133,23 +136,8 @@ where
             );
             let call = CallToolRequestParams::new(wanted)
                 .with_arguments(tool::arguments(argument, prompt));
-            let asked = peer
-                .send_cancellable_request(
-                    CallToolRequest::new(call).into(),
-                    PeerRequestOptions::no_options(),
-                )
-                .await
-                .map_err(|error| not_done(&error))?;
-            let id = asked.id.clone();
-            let result = tokio::select! {
-                result = asked.await_response() => result.map_err(|error| not_done(&error))?,
-                () = leave => {
-                    take_leave(service, id, rest).await;
-                    return Ok(());
-                }
-            };
-            let ServerResult::CallToolResult(result) = result else {
-                return Err(not_done(&ServiceError::UnexpectedResponse));
+            let Some(result) = called(service, call, leave, rest).await? else {
+                return Ok(());
             };
             let said = tool::said(&result);
             if result.is_error == Some(true) {
@@ -159,6 +147,63 @@ where
             say(&tell, Event::Done);
             Ok(())
         }
+        (Want::Call(arguments), Some(_)) => {
+            say(&tell, Event::Calling);
+            let call =
+                CallToolRequestParams::new(wanted.to_owned()).with_arguments(arguments.clone());
+            let Some(result) = called(service, call, leave, rest).await? else {
+                return Ok(());
+            };
+            say(&tell, answered(result));
+            say(&tell, Event::Done);
+            Ok(())
+        }
+    }
+}
+
+/// Calls a tool, once; nothing where nobody waits for its answer any more.
+async fn called(
+    service: RunningService<RoleClient, Listener>,
+    call: CallToolRequestParams,
+    leave: impl Future<Output = ()>,
+    rest: Option<pipe::Receiver>,
+) -> Result<Option<CallToolResult>, Complaint> {
+    let asked = service
+        .peer()
+        .send_cancellable_request(
+            CallToolRequest::new(call).into(),
+            PeerRequestOptions::no_options(),
+        )
+        .await
+        .map_err(|error| not_done(&error))?;
+    let id = asked.id.clone();
+    let result = tokio::select! {
+        result = asked.await_response() => result.map_err(|error| not_done(&error))?,
+        () = leave => {
+            take_leave(service, id, rest).await;
+            return Ok(None);
+        }
+    };
+    match result {
+        ServerResult::CallToolResult(result) => Ok(Some(result)),
+        _ => Err(not_done(&ServiceError::UnexpectedResponse)),
+    }
+}
+
+/// What a tool answered, unless it is more than any answer may be.
+fn answered(result: CallToolResult) -> Event {
+    let text = tool::texts(&result);
+    let structured = result.structured_content.filter(|value| !value.is_null());
+    let beside = structured
+        .as_ref()
+        .map_or(0, |value| value.to_string().len());
+    if text.len() + beside > LARGEST_ANSWER {
+        return Event::TooMuch;
+    }
+    Event::Called {
+        text,
+        structured,
+        is_error: result.is_error == Some(true),
     }
 }
 

@@ -3,6 +3,8 @@
 use rmcp::model::{CallToolResult, Tool};
 use serde_json::{Map, Value};
 
+use crate::server_tool::ServerTool;
+
 /// Names of an argument that takes a prompt, the likeliest first.
 const USUAL: [&str; 6] = ["prompt", "question", "query", "task", "message", "input"];
 
@@ -95,15 +97,32 @@ pub(super) fn said(result: &CallToolResult) -> String {
     if let Some(summary) = structured.and_then(|value| value.get("summary")?.as_str()) {
         return summary.to_owned();
     }
+    let texts = texts(result);
+    match (texts.is_empty(), structured) {
+        (true, Some(Value::String(text))) => text.clone(),
+        (true, Some(value)) if !value.is_null() => value.to_string(),
+        _ => texts,
+    }
+}
+
+/// The texts of a result.
+pub(super) fn texts(result: &CallToolResult) -> String {
     let texts: Vec<&str> = result
         .content
         .iter()
         .filter_map(|block| Some(block.as_text()?.text.as_str()))
         .collect();
-    match (texts.is_empty(), structured) {
-        (true, Some(Value::String(text))) => text.clone(),
-        (true, Some(value)) if !value.is_null() => value.to_string(),
-        _ => texts.join("\n\n"),
+    texts.join("\n\n")
+}
+
+/// What a server tells of a tool.
+pub(super) fn told(tool: &Tool) -> ServerTool {
+    let annotations = tool.annotations.as_ref();
+    ServerTool {
+        name: tool.name.to_string(),
+        description: tool.description.as_deref().unwrap_or_default().to_owned(),
+        input_schema: (*tool.input_schema).clone(),
+        only_reads: annotations.and_then(|notes| notes.read_only_hint) == Some(true),
     }
 }
 

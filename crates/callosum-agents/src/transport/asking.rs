@@ -4,6 +4,7 @@ use callosum_host::process::Ending;
 use serde_json::{Map, Value};
 
 use super::{
+    calling::ToolAnswer,
     event::Event,
     farewell::Farewell,
     job::{Job, Limits, Want},
@@ -21,6 +22,7 @@ use crate::{
         Ended, Errand, LARGEST_ANSWER, Listener, Patience, RunError, Sign, Surroundings, hear_out,
         judge_ending, listen, own_folder,
     },
+    server_tool::ServerTool,
     template::{Command, Template},
     words::{fit_line, without_stack},
 };
@@ -80,6 +82,17 @@ pub(crate) fn ask(
     })
 }
 
+/// What was found where nobody was asked for an answer.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// The server's version, where it says one.
+    pub(super) version: Option<String>,
+    /// The names of what it offers.
+    pub(super) offers: Vec<String>,
+    /// Of a server of tools, what it tells of each.
+    pub(super) tools: Vec<ServerTool>,
+}
+
 /// What was told of one job.
 pub(super) struct Told {
     /// What is known of the answer.
@@ -87,7 +100,11 @@ pub(super) struct Told {
     /// What has come of an answer, whole or not.
     partial: Option<String>,
     /// What was found where nobody was asked for an answer.
-    pub(super) found: Option<(Option<String>, Vec<String>)>,
+    pub(super) found: Option<Found>,
+    /// Whether a tool was being called.
+    pub(super) begun: bool,
+    /// What a tool that was called answered.
+    pub(super) called: Option<ToolAnswer>,
     /// How many tokens the prompt has, by estimate.
     prompt_tokens: u64,
     /// What of the tree the model was shown.
@@ -185,6 +202,8 @@ fn told(executor: &Executor, ended: Ended, mut ear: Ear) -> Result<Told, RunErro
         partial: ear.partial(),
         hearing: ear.hearing,
         found: ear.found,
+        begun: ear.begun,
+        called: ear.called,
         prompt_tokens: ear.prompt_tokens,
         shown: ear.shown,
         ending: ended.ending,
@@ -251,7 +270,9 @@ fn explained(fault: ClientFault, complaint: &str) -> ClientFault {
 struct Ear {
     events: Events,
     hearing: Hearing,
-    found: Option<(Option<String>, Vec<String>)>,
+    found: Option<Found>,
+    begun: bool,
+    called: Option<ToolAnswer>,
     prompt_tokens: u64,
     shown: Map<String, Value>,
     waiting: Option<String>,
@@ -333,7 +354,29 @@ impl Ear {
             }
             Event::Cost { usd } => hearing.cost_usd = Some(usd),
             Event::Model { name } => hearing.model = Some(name),
-            Event::Found { version, offers } => self.found = Some((version, offers)),
+            Event::Found {
+                version,
+                offers,
+                tools,
+            } => {
+                self.found = Some(Found {
+                    version,
+                    offers,
+                    tools,
+                });
+            }
+            Event::Calling => self.begun = true,
+            Event::Called {
+                text,
+                structured,
+                is_error,
+            } => {
+                self.called = Some(ToolAnswer {
+                    text,
+                    structured,
+                    is_error,
+                });
+            }
             Event::Done => hearing.finished = true,
             Event::TooMuch => self.too_much = true,
             Event::Failed {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::dialect::Complaint;
+use crate::{dialect::Complaint, server_tool::ServerTool};
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,6 +65,20 @@ pub(crate) enum Event {
         version: Option<String>,
         /// The names of what it offers.
         offers: Vec<String>,
+        /// Of a server of tools, what it tells of each.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tools: Vec<ServerTool>,
+    },
+    /// A tool is being called, from now on.
+    Calling,
+    /// What a tool answered.
+    Called {
+        /// Its texts.
+        text: String,
+        /// Its structured content.
+        structured: Option<Value>,
+        /// Whether it failed.
+        is_error: bool,
     },
     /// The answer is whole.
     Done,

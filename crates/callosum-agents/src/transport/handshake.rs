@@ -9,7 +9,7 @@ use std::time::Duration;
 use callosum_host::process::Ending;
 
 use super::{
-    asking::{failed, have_asked},
+    asking::{self, failed, have_asked},
     job::Want,
     name::Transport,
 };
@@ -18,6 +18,7 @@ use crate::{
     protocol::Spent,
     registry::{Capabilities, Executor},
     runner::{Patience, RunError, Surroundings},
+    server_tool::ServerTool,
     words::fit_shortly,
 };
 
@@ -35,6 +36,7 @@ const MOST_LISTED: usize = 8;
 struct Found {
     version: Option<String>,
     offers: Vec<String>,
+    tools: Vec<ServerTool>,
     elapsed: Duration,
 }
 
@@ -47,12 +49,13 @@ pub(crate) fn handshake(
     let found = look(transport, executor, surroundings);
     let elapsed = found.as_ref().ok().map(|found| found.elapsed);
     let version = found.as_ref().ok().and_then(|found| found.version.clone());
+    let mut tools = Vec::new();
     let (ping, described, validated) = match found {
-        Ok(found) => (
-            Ok(()),
-            Some(Ok(())),
-            Some(validate(transport, executor, &found.offers)),
-        ),
+        Ok(found) => {
+            let validated = validate(transport, executor, &found.offers);
+            tools = found.tools;
+            (Ok(()), Some(Ok(())), Some(validated))
+        }
         Err(fault) => (Err(fault), None, None),
     };
     Handshake {
@@ -65,6 +68,7 @@ pub(crate) fn handshake(
             checksum_support: false,
         },
         version,
+        tools,
     }
 }
 
@@ -128,9 +132,14 @@ fn look_within(
         .into());
     }
     match told.found {
-        Some((version, offers)) => Ok(Found {
+        Some(asking::Found {
             version,
             offers,
+            tools,
+        }) => Ok(Found {
+            version,
+            offers,
+            tools,
             elapsed: told.elapsed,
         }),
         None => Err(RunError::Crashed {

@@ -3,6 +3,7 @@
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::name::Transport;
 use crate::{protocol::Request, registry::Executor, runner::Patience};
@@ -79,6 +80,8 @@ pub(crate) enum Want {
     Look,
     /// An answer.
     Answer(Request),
+    /// A call of the tool, with these arguments.
+    Call(Map<String, Value>),
 }
 
 impl Job {

@@ -5,13 +5,14 @@
 //! which is started, watched and ended like any other executor: the deadlines, the cancellation and
 //! the bounds of [`runner`](crate::runner) hold without knowing of sockets, and a library that
 //! speaks to strangers does so outside of the controller. `job` is what that process is told,
-//! `event` what it tells, a line each; `asking` and `handshake` are the controller's side,
+//! `event` what it tells, a line each; `asking`, `calling` and `handshake` are the controller's side,
 //! [`speak`] the other. `relay` and `heard` are for those protocols of the other side that are spoken
 //! by a library, on a runtime: events as they come, and bytes as signs of life.
 //!
 //! What is deliberately not here: the protocols themselves ([`http`](crate::http), `mcp`, `acp`).
 
 mod asking;
+mod calling;
 mod event;
 pub(crate) mod farewell;
 mod handshake;
@@ -31,6 +32,7 @@ pub(crate) use self::{
     relay::{relay, say},
 };
 pub use self::{
+    calling::{CallError, ToolAnswer, call_tool},
     name::Transport,
     speaking::{JobError, Means, speak},
 };

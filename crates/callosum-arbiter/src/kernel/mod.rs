@@ -21,6 +21,7 @@ pub mod registered;
 pub mod request;
 pub mod ruling;
 pub mod standing;
+mod tool_input;
 
 pub use self::{
     built_in::built_in_manifests,

@@ -1,11 +1,15 @@
 //! What the registry's executors are as capabilities.
 //!
-//! Each is an agent, `agent.ID`. One that calls a tool of a server is that tool as well, `tool.ID.TOOL`. Nobody
-//! but this machine's user gives trust: an entry may ask for less than it has, not for more.
+//! Each is an agent, `agent.ID`. One that is a server of tools is each tool that the server tells of as well,
+//! `tool.ID.TOOL`. Nobody but this machine's user gives trust: an entry may ask for less than it has, not for
+//! more, and what a server says of its tools makes them no safer by itself.
 
 use std::collections::BTreeSet;
 
-use callosum_agents::registry::{Executor, Kind};
+use callosum_agents::{
+    registry::{Executor, Kind},
+    server_tool::ServerTool,
+};
 use callosum_plan::{CapabilityName, CapabilityNameError, Schema, SchemaError};
 use thiserror::Error;
 
@@ -13,6 +17,7 @@ use super::{
     built_in::TASK,
     effect::{Effect, Sensitivity, TrustTier},
     manifest::{CapabilityKind, Manifest, Provenance, Quotas},
+    tool_input::input_of,
 };
 
 /// The key of an entry that says its trust tier.
@@ -47,17 +52,35 @@ pub enum EntryError {
     },
 }
 
-/// Returns the capabilities that an executor is; `is_trusted` where this machine may start it.
+/// Returns the capabilities that an executor is; `is_trusted` where this machine may start it, `tools` what
+/// its server told of its tools at the last handshake.
+///
+/// The tool that the entry names is one of them also where the server told of none.
 pub fn registered_manifests(
     executor: &Executor,
     is_trusted: bool,
+    tools: &[ServerTool],
 ) -> Result<Vec<Manifest>, EntryError> {
     let agent = agent(executor, is_trusted)?;
-    let Some(tool) = &executor.tool else {
-        return Ok(vec![agent]);
-    };
-    let tool = tool_of(executor, tool, &agent)?;
-    Ok(vec![agent, tool])
+    let mut manifests = Vec::new();
+    if let Some(named) = &executor.tool {
+        let untold = || ServerTool {
+            name: named.clone(),
+            ..ServerTool::default()
+        };
+        let told = tools.iter().find(|tool| tool.name == *named);
+        let told = told.cloned().unwrap_or_else(untold);
+        manifests.push(tool_of(executor, &told, &agent)?);
+    }
+    if executor.kind == Kind::Mcp {
+        let named = executor.tool.as_ref();
+        let others = tools.iter().filter(|tool| Some(&tool.name) != named);
+        for other in others {
+            manifests.push(tool_of(executor, other, &agent)?);
+        }
+    }
+    manifests.insert(0, agent);
+    Ok(manifests)
 }
 
 fn agent(executor: &Executor, is_trusted: bool) -> Result<Manifest, EntryError> {
@@ -90,27 +113,43 @@ fn agent(executor: &Executor, is_trusted: bool) -> Result<Manifest, EntryError> 
     })
 }
 
-fn tool_of(executor: &Executor, tool: &str, agent: &Manifest) -> Result<Manifest, EntryError> {
+fn tool_of(
+    executor: &Executor,
+    tool: &ServerTool,
+    agent: &Manifest,
+) -> Result<Manifest, EntryError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let segment: String = tool
+        .name
         .chars()
         .map(|c| if plain(c) { c } else { '_' })
         .collect();
     let mut effects = BTreeSet::from([Effect::CallsServer]);
-    // What a tool does nobody says; that it may be relied on a person has to say.
-    if agent.trust_tier < TrustTier::TRUSTED {
+    // What a tool does nobody says but its server; that it may be relied on a person has to say, of the
+    // tool by its name, or of the server and then for what it says only reads.
+    let is_vouched_for = tool.only_reads || executor.tool.as_ref() == Some(&tool.name);
+    if agent.trust_tier < TrustTier::TRUSTED || !is_vouched_for {
         effects.insert(Effect::Unknown);
     }
+    let description = match tool.description.as_str() {
+        "" => format!(
+            "Calls the tool {} of the server {}.",
+            tool.name, executor.id
+        ),
+        said => said.to_owned(),
+    };
     Ok(Manifest {
         id: CapabilityName::parse(&format!("tool.{}.{segment}", executor.id))?,
-        name: tool.to_owned(),
-        description: format!("Calls the tool {tool} of the server {}.", executor.id),
+        name: tool.name.clone(),
+        description,
         kind: CapabilityKind::Primitive,
         skills: BTreeSet::new(),
-        input: Schema::read("[:union Map [:vector Never]]")?,
-        output: Schema::read("Any")?,
+        input: input_of(&tool.input_schema)?,
+        output: Schema::read("[:map [:text String] [:structured Any ?]]")?,
         effects,
         provenance: Provenance::ToolServer(executor.id.clone()),
+        // A server is told of no key, and nobody else keeps what it was asked.
+        answers_by_key: false,
         ..agent.clone()
     })
 }
@@ -185,7 +224,7 @@ mod tests {
     /// CCOS-CAP-1: executors are agents, and servers' tools are capabilities of their own.
     #[test]
     fn a_tool_has_the_trust_that_its_entry_gives_and_the_machine_allows() {
-        let of = |tier, is_trusted| registered_manifests(&server(tier), is_trusted);
+        let of = |tier, is_trusted| registered_manifests(&server(tier), is_trusted, &[]);
         for (tier, is_trusted, number, is_unknown) in [
             (None, true, 1, true),
             (Some(json!(2)), true, 2, false),
@@ -198,7 +237,7 @@ mod tests {
             };
             assert_eq!(agent.id.as_str(), "agent.git.hub");
             assert_eq!(tool.id.as_str(), "tool.git.hub.list_issues_all");
-            assert!(agent.answers_by_key && tool.answers_by_key);
+            assert!(agent.answers_by_key && !tool.answers_by_key);
             assert_eq!(tool.trust_tier.get(), number);
             assert_eq!(tool.effects.contains(&Effect::Unknown), is_unknown);
         }
@@ -209,9 +248,43 @@ mod tests {
                 "{error}"
             );
         }
-        let embedded = registered_manifests(&Executor::embedded(), true).unwrap();
+        let embedded = registered_manifests(&Executor::embedded(), true, &[]).unwrap();
         assert_eq!(embedded[0].trust_tier, TrustTier::OWN);
         assert_eq!(embedded.len(), 1);
+    }
+
+    /// CCOS-CAP-1: every tool that a server tells of is one, and its own word alone makes none safer.
+    #[test]
+    fn what_a_server_says_of_a_tool_loosens_nothing_by_itself() {
+        let tool = |name: &str, only_reads| ServerTool {
+            name: name.to_owned(),
+            only_reads,
+            ..ServerTool::default()
+        };
+        let told = [tool("look.up", true), tool("remove", false)];
+        for (tier, unknown) in [
+            (None, ["list_issues_all", "look_up", "remove"].as_slice()),
+            (Some(json!(2)), &["remove"]),
+        ] {
+            let manifests = registered_manifests(&server(tier), true, &told).unwrap();
+            let ids: Vec<&str> = manifests.iter().map(|one| one.id.as_str()).collect();
+            assert_eq!(
+                ids,
+                [
+                    "agent.git.hub",
+                    "tool.git.hub.list_issues_all",
+                    "tool.git.hub.look_up",
+                    "tool.git.hub.remove"
+                ]
+            );
+            let is_unknown = |one: &&Manifest| one.effects.contains(&Effect::Unknown);
+            let found: Vec<&str> = manifests
+                .iter()
+                .filter(is_unknown)
+                .filter_map(|one| one.id.as_str().strip_prefix("tool.git.hub."))
+                .collect();
+            assert_eq!(found, unknown);
+        }
     }
 
     #[test]

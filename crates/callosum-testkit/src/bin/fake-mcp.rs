@@ -2,7 +2,8 @@
 //!
 //! `ask` answers, `structured` answers with an object, `refuse` says that it failed, `crash` ends
 //! in the middle of a call, `stall` reports progress once and never answers, `drip` reports progress first, `noise` writes
-//! what is no message first, `huge` writes without end, `more` wants two arguments. It speaks the
+//! what is no message first, `huge` writes without end, `more` wants two arguments, `look.up` answers with its arguments
+//! as they came, also as structured content, and says that it only reads. It speaks the
 //! lifecycle with `server/discover`; with `--legacy` only the one with `initialize`, and with
 //! `--garbage` no protocol at all, and with `--babble` goes on listening. With `--heard FILE` it writes down the notifications that it gets,
 //! and with `--deaf` it never ends by itself.
@@ -95,6 +96,12 @@ fn tools() -> Vec<Value> {
     let tool = |name: &str, schema: &Value| json!({"name": name, "inputSchema": schema});
     let mut tools: Vec<Value> = names.iter().map(|name| tool(name, &one)).collect();
     tools.push(tool("more", &two));
+    let look_up = json!({"type": "object", "properties": {"page": text, "n": {"type": "integer"},
+        "tags": {"type": "array", "items": text}}, "required": ["page", "n"]});
+    let mut look_up = tool("look.up", &look_up);
+    look_up["description"] = "Looks a page up.".into();
+    look_up["annotations"] = json!({"readOnlyHint": true});
+    tools.push(look_up);
     tools
 }
 
@@ -111,6 +118,12 @@ fn call(id: &Value, params: &Value) -> io::Result<()> {
         "refuse" => {
             let mut result = text("no such repository");
             result["isError"] = true.into();
+            answer(id, result)
+        }
+        "look.up" => {
+            let arguments = &params["arguments"];
+            let mut result = text(&arguments.to_string());
+            result["structuredContent"] = json!({"page_id": 7, "got": arguments});
             answer(id, result)
         }
         "crash" => std::process::exit(3),

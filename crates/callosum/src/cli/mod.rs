@@ -23,6 +23,7 @@ mod guarding;
 mod hook;
 mod init;
 mod interrupt;
+mod kept_tools;
 pub(crate) mod ledger;
 mod mcp;
 pub(crate) mod mesh;

@@ -71,6 +71,13 @@ impl Homes {
         self.machine.join("circuits").join(format!("{name}.json"))
     }
 
+    /// Where it stands which tools the servers of the project at `root` have
+    /// (`docs/formats/server-tools.md`).
+    pub(crate) fn server_tools(&self, root: &Path) -> PathBuf {
+        let name = Checksum::of(root.as_os_str().as_bytes());
+        self.machine.join("server-tools").join(name.to_string())
+    }
+
     /// The machine's own journal, of what happened outside of projects
     /// (`docs/formats/hooks.md`).
     pub(crate) fn journal(&self) -> PathBuf {

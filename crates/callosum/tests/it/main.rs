@@ -104,6 +104,8 @@ mod recovering;
 mod reuse_of_guards;
 /// What `--json` prints, held against its published schemas.
 mod schemas;
+/// Tools of other servers, called by plans.
+mod server_tools;
 /// Our server of tools in the settings of coding agents.
 mod servers;
 /// The daemon: what it serves, to whom, and how it ends.

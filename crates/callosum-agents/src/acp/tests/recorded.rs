@@ -143,6 +143,7 @@ fn what_agents_say_is_read_as_the_protocol_means_it() {
             found.contains(&Event::Found {
                 version: named.as_ref().map(|named| named.version.clone()),
                 offers: named.into_iter().map(|named| named.name).collect(),
+                tools: Vec::new(),
             }),
             "{agent}: {found:?}"
         );
@@ -158,5 +159,6 @@ fn looking_shakes_hands_and_no_more() {
     assert!(events.contains(&Event::Found {
         version: Some("2.6.0".to_owned()),
         offers: vec!["@agentclientprotocol/codex-acp".to_owned()],
+        tools: Vec::new(),
     }));
 }

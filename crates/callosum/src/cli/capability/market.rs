@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    cli::{context::Context, roster::Roster},
+    cli::{context::Context, kept_tools::KeptTools, roster::Roster},
     ui::{CommandError, Exit},
 };
 
@@ -87,8 +87,11 @@ pub(crate) fn catalogue(context: &Context) -> Result<Catalogue, CommandError> {
     let mut catalogue =
         Catalogue::new(built_in_manifests(env!("CARGO_PKG_VERSION"))).map_err(internal)?;
     let roster = Roster::load(context)?;
+    let kept_tools = KeptTools::of_project(context);
     for executor in roster.registry().executors() {
-        let manifests = match registered_manifests(executor, roster.is_trusted(executor)) {
+        let tools = kept_tools.of(executor)?;
+        let manifests = registered_manifests(executor, roster.is_trusted(executor), &tools);
+        let manifests = match manifests {
             Ok(manifests) => manifests,
             Err(error) => {
                 context.ui.warn(&format!("left out: {error}"), None);

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::advice::advice;
 use crate::{
-    cli::{context::Context, roster::Roster, store},
+    cli::{context::Context, kept_tools::KeptTools, roster::Roster, store},
     ui::{CommandError, Exit, Progress},
 };
 
@@ -163,6 +163,7 @@ pub(super) fn run(context: &Context, args: &CheckArgs) -> Result<(), CommandErro
                 .tell(&id, true)
                 .map_err(|error| CommandError::from_error(Exit::Environment, &error))?;
         }
+        keep_tools(context, &executor, &handshake)?;
         enter(context, &ledger, executor, "handshake")?;
         checks.push(output);
     }
@@ -198,6 +199,18 @@ pub(super) fn shake_hands(
     let hint = fault.and_then(|fault| advice(context, &executor, fault));
     let output = CheckOutput::of(&executor, &handshake, hint);
     Ok((handshake, executor, output))
+}
+
+/// Keeps what a server that was just checked told of its tools, where it told anything.
+pub(super) fn keep_tools(
+    context: &Context,
+    executor: &Executor,
+    handshake: &Handshake,
+) -> Result<(), CommandError> {
+    if handshake.tools.is_empty() {
+        return Ok(());
+    }
+    KeptTools::of_project(context).keep(executor, &handshake.tools)
 }
 
 /// Writes an entry that was just checked into the registry, and tells the journal.

@@ -13,7 +13,7 @@ use callosum_agents::{
 use clap::{ArgGroup, Args};
 
 use super::{
-    check::{enter, shake_hands},
+    check::{enter, keep_tools, shake_hands},
     registration_line::registration_line,
 };
 use crate::{
@@ -128,6 +128,7 @@ pub(super) fn run(context: &Context, args: &RegisterArgs) -> Result<(), CommandE
     let (handshake, executor, output) = shake_hands(context, executor)?;
     let helps = output.hint.clone();
     roster.put(&executor);
+    keep_tools(context, &executor, &handshake)?;
     enter(context, &ledger, executor, "registered")?;
     if context.ui.json {
         context.ui.json_data(&output)?;

@@ -1,4 +1,4 @@
-//! `:agent.delegate`, `:agent.NAME` and `:tool.NAME.TOOL`: a task for an executor of the registry, by the
+//! `:agent.delegate` and `:agent.NAME`: a task for an executor of the registry, by the
 //! delegation that everybody uses.
 //!
 //! The call's key goes with the task into the journal and the ledger. So a call that an earlier process
@@ -84,7 +84,7 @@ fn executor(
     let catalogue = &surroundings.catalogue;
     let own = catalogue.get(call.capability());
     let own = own.map(|manifest| &manifest.provenance);
-    if let Some(Provenance::Executor(id) | Provenance::ToolServer(id)) = own {
+    if let Some(Provenance::Executor(id)) = own {
         if asked.as_ref().is_some_and(|asked| asked != id) {
             return Err(unfit(call, "`:executor` is another than the capability's"));
         }
@@ -108,8 +108,12 @@ fn executor(
             what,
         ));
     };
+    let called = roster.registry().get(&chosen);
+    let called = called.and_then(|executor| executor.tool.clone());
     let is_it = |manifest: &Manifest| match &manifest.provenance {
-        Provenance::Executor(id) | Provenance::ToolServer(id) => *id == chosen,
+        Provenance::Executor(id) => *id == chosen,
+        // A task for a server is a call of the tool that its entry names.
+        Provenance::ToolServer(id) => *id == chosen && called.as_ref() == Some(&manifest.name),
         Provenance::BuiltIn => false,
     };
     let revoked = governance(surroundings.context).revoked();

@@ -1,5 +1,5 @@
 //! Who performs the calls of plans: this program, by a manifest and functions for each capability, and
-//! executors, by the delegation that everybody uses.
+//! executors, by the delegation that everybody uses, and servers of tools, by a call.
 //!
 //! Start with [`providers`]. A provider is handed calls that the kernel approved, and nothing else.
 //! What it takes is data of a plan, and is held to as strictly as a command line: an unknown key is
@@ -13,6 +13,7 @@ mod event;
 mod file;
 mod horizon;
 mod ledger;
+mod server_tool;
 mod task;
 
 use std::sync::Arc;
@@ -150,9 +151,8 @@ pub(super) fn providers<'c>(
                 let row = row_of(manifest)?;
                 (row.perform, row.outcome)
             }
-            Provenance::Executor(_) | Provenance::ToolServer(_) => {
-                (delegation::perform, Some(delegation::outcome))
-            }
+            Provenance::Executor(_) => (delegation::perform, Some(delegation::outcome)),
+            Provenance::ToolServer(_) => (server_tool::perform, None),
         };
         let provider = Capability {
             manifest: (**manifest).clone(),

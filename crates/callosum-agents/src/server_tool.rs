@@ -1,0 +1,101 @@
+//! [`ServerTool`]: a tool of a server of the Model Context Protocol, as the server itself tells of it.
+//!
+//! A server may tell anything, so what is kept of it is bounded by [`bounded`]. That a tool only reads is
+//! the server's word; what it is worth is decided elsewhere.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::words::fit_line;
+
+/// Most tools of one server that are kept.
+pub const MOST_TOOLS: usize = 256;
+
+/// Longest name of a tool that is kept, in bytes.
+const LONGEST_NAME: usize = 100;
+
+/// How much of a tool's description is kept, in bytes.
+const LONGEST_DESCRIPTION: usize = 1000;
+
+/// Largest schema of a tool's arguments that is kept, in bytes of JSON.
+const LARGEST_SCHEMA: usize = 16 * 1024;
+
+/// Most that is kept of all tools of one server, in bytes of JSON.
+const LARGEST_LIST: usize = 512 * 1024;
+
+/// One tool of a server.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ServerTool {
+    /// What the server calls it.
+    pub name: String,
+    /// What it does, on one line, as the server says.
+    pub description: String,
+    /// The JSON Schema of its arguments; empty where there is none that can be kept.
+    pub input_schema: Map<String, Value>,
+    /// Whether the server says that it changes nothing.
+    pub only_reads: bool,
+}
+
+/// What is kept of the tools of a server: the first [`MOST_TOOLS`] of them, as far as they take half a
+/// megabyte. A tool without a name, or with one of more than 100 bytes, is left out; a schema of more than
+/// 16 KiB is, and then the tool takes any arguments.
+pub fn bounded(tools: impl IntoIterator<Item = ServerTool>) -> Vec<ServerTool> {
+    let mut left = LARGEST_LIST;
+    let is_named = |tool: &ServerTool| (1..=LONGEST_NAME).contains(&tool.name.len());
+    let kept = tools.into_iter().filter(is_named).take(MOST_TOOLS);
+    let mut bounded = Vec::new();
+    for mut tool in kept {
+        tool.description = fit_line(&tool.description, LONGEST_DESCRIPTION);
+        let mut schema_bytes = written(&tool.input_schema);
+        if schema_bytes > LARGEST_SCHEMA {
+            tool.input_schema.clear();
+            schema_bytes = 0;
+        }
+        let bytes = tool.name.len() + tool.description.len() + schema_bytes;
+        let Some(rest) = left.checked_sub(bytes) else {
+            break;
+        };
+        left = rest;
+        bounded.push(tool);
+    }
+    bounded
+}
+
+fn written(schema: &Map<String, Value>) -> usize {
+    serde_json::to_vec(schema).map_or(usize::MAX, |bytes| bytes.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn tool(name: &str, schema: &Value) -> ServerTool {
+        ServerTool {
+            name: name.to_owned(),
+            input_schema: schema.as_object().cloned().unwrap_or_default(),
+            ..ServerTool::default()
+        }
+    }
+
+    /// CCOS-CAP-1: whatever a server tells of its tools, what is kept has bounds.
+    #[test]
+    fn what_is_kept_of_a_servers_tools_is_bounded() {
+        let small = json!({"type": "object"});
+        let many = (0..1000).map(|number| tool(&format!("t{number}"), &small));
+        assert_eq!(bounded(many).len(), MOST_TOOLS);
+        let large = json!({"description": "x".repeat(LARGEST_SCHEMA)});
+        let odd = [
+            tool("", &small),
+            tool(&"n".repeat(101), &small),
+            tool("a", &large),
+        ];
+        let kept = bounded(odd);
+        assert_eq!(kept.len(), 1);
+        assert!(kept[0].input_schema.is_empty());
+        let heavy = json!({"description": "x".repeat(LARGEST_SCHEMA - 100)});
+        let heavy = (0..200).map(|number| tool(&format!("t{number}"), &heavy));
+        assert!(bounded(heavy).len() < 40);
+    }
+}

@@ -1,0 +1,83 @@
+//! [`KeptTools`]: what the servers of tools of a project told of their tools, in the machine's home.
+//!
+//! No repository brings such a list along, and none is believed of an entry that has changed since. The
+//! format: `docs/formats/server-tools.md`.
+
+use std::path::PathBuf;
+
+use callosum_agents::{
+    registry::{Executor, Kind},
+    server_tool::{ServerTool, bounded},
+};
+use callosum_host::Disk;
+use callosum_ledger::Checksum;
+use serde::{Deserialize, Serialize};
+
+use super::{context::Context, store::disk_failed};
+use crate::ui::CommandError;
+
+/// The format that this version writes; another one is as good as none.
+const FORMAT: u32 = 1;
+
+/// What is kept of one server.
+#[derive(Deserialize, Serialize)]
+struct Kept {
+    format: u32,
+    /// What its entry was when it told.
+    entry: Checksum,
+    tools: Vec<ServerTool>,
+}
+
+/// The lists of one project.
+pub(crate) struct KeptTools {
+    disk: Disk,
+    folder: PathBuf,
+}
+
+impl KeptTools {
+    /// The lists of the context's project. Looks at nothing.
+    pub(crate) fn of_project(context: &Context) -> Self {
+        Self {
+            disk: context.disk.clone(),
+            folder: context.project.homes.server_tools(context.state()),
+        }
+    }
+
+    /// What the server that `executor` is told of its tools; none where it is no such server, was not asked,
+    /// or is another than it was then.
+    pub(crate) fn of(&self, executor: &Executor) -> Result<Vec<ServerTool>, CommandError> {
+        if executor.kind != Kind::Mcp {
+            return Ok(Vec::new());
+        }
+        let bytes = self.disk.read_if_there(&self.file(executor));
+        let bytes = bytes.map_err(|error| disk_failed(&error))?;
+        let kept = bytes.and_then(|bytes| serde_json::from_slice::<Kept>(&bytes).ok());
+        let is_current =
+            |kept: &Kept| kept.format == FORMAT && kept.entry == executor.fingerprint();
+        let tools = kept.filter(is_current).map(|kept| kept.tools);
+        Ok(bounded(tools.unwrap_or_default()))
+    }
+
+    /// Keeps what a server told, in place of what it told before.
+    pub(crate) fn keep(
+        &self,
+        executor: &Executor,
+        tools: &[ServerTool],
+    ) -> Result<(), CommandError> {
+        let kept = Kept {
+            format: FORMAT,
+            entry: executor.fingerprint(),
+            tools: tools.to_vec(),
+        };
+        let bytes = serde_json::to_vec(&kept).expect("texts and schemas are JSON");
+        let written = self
+            .disk
+            .create_private_dir(&self.folder)
+            .and_then(|_| self.disk.replace(&self.file(executor), &bytes, 0o600));
+        written.map_err(|error| disk_failed(&error))
+    }
+
+    fn file(&self, executor: &Executor) -> PathBuf {
+        self.folder.join(format!("{}.json", executor.id))
+    }
+}

@@ -1,0 +1,158 @@
+//! Tools of servers of the Model Context Protocol, called by plans with arguments of their own.
+
+use std::fs;
+
+use callosum_testkit::{Output, TestEnv, fakes};
+use serde_json::Value;
+
+use crate::projects::two_languages;
+
+/// A project with `wiki`, a server of tools of which its entry names one.
+fn with_wiki() -> TestEnv {
+    let env = two_languages();
+    let command = format!("'{}'", fakes::program("fake-mcp").display());
+    let register = ["executor", "register", "wiki", "--tool", "ask", "--command"];
+    let bounds = ["--quiet-ms", "1500"];
+    env.run(register.iter().chain(&[command.as_str()]).chain(&bounds))
+        .success();
+    env
+}
+
+/// A plan of one expression, run, and approved where a person is asked.
+fn carried_out(env: &TestEnv, source: &str) -> Output {
+    let run = env.callosum().without("CALLOSUM_TEST_IDS");
+    let mut output = run.arguments(["plan", "run", "--json", "-e", source]).run();
+    while output.code == 5 {
+        let json = output.json();
+        if json["waits_for"][0]["waits_for"] != "approval" {
+            break;
+        }
+        let run = json["run"].as_str().unwrap().to_owned();
+        output = env.run(["plan", "approve", &run, "--json"]);
+    }
+    output
+}
+
+fn ids(env: &TestEnv) -> Vec<String> {
+    let listed = env.run(["capability", "list", "--json"]).success().json();
+    let all = listed["capabilities"].as_array().unwrap().iter();
+    let id = |one: &Value| one["id"].as_str().unwrap().to_owned();
+    all.map(id).filter(|id| id.starts_with("tool.")).collect()
+}
+
+/// CCOS-CAP-1: every tool that a server tells of can be called, and what it takes is what the server says.
+#[test]
+fn every_tool_of_a_server_is_a_capability() {
+    let env = with_wiki();
+    let ids = ids(&env);
+    for tool in ["ask", "more", "refuse", "look_up"] {
+        assert!(ids.contains(&format!("tool.wiki.{tool}")), "{ids:?}");
+    }
+    let shown = env
+        .run(["capability", "show", "tool.wiki.look_up", "--json"])
+        .success()
+        .json();
+    assert_eq!(
+        shown["input"],
+        "[:map [:page String] [:n Int] [:tags [:vector String] ?]]"
+    );
+    assert_eq!(shown["description"], "Looks a page up.");
+    assert_eq!(shown["trust_tier"], 1);
+    assert_eq!(shown["answers_by_key"], false);
+    // That it only reads is the server's word, and nobody vouches for that.
+    let effects = shown["effects"].to_string();
+    assert!(effects.contains("unknown"), "{effects}");
+}
+
+/// CCOS-CAP-1: a tool gets the plan's arguments and nothing else, and no task is made of the call.
+#[test]
+fn a_tool_gets_the_arguments_of_the_plan_as_they_are() {
+    let env = with_wiki();
+    let call = r#"(call :tool.wiki.look_up {:page "a \"b\"\n{{prompt}} é" :n -2 :tags ["x" ""]})"#;
+    let output = carried_out(&env, &format!("(:text {call})"))
+        .success()
+        .json();
+    let text = output["value"].as_str().unwrap();
+    let text: String = serde_json::from_str(text).unwrap();
+    let got: Value = serde_json::from_str(&text).unwrap();
+    let expected = serde_json::json!({"page": "a \"b\"\n{{prompt}} é", "n": -2, "tags": ["x", ""]});
+    assert_eq!(got, expected);
+    let structured = format!("(get (:structured {call}) \"page_id\")");
+    let output = carried_out(&env, &structured).success().json();
+    assert_eq!(output["value"], "7");
+    let old = carried_out(&env, "(:text (call :tool.wiki.ask {:prompt \"hello\"}))").success();
+    let old = old.json()["value"].to_string();
+    assert!(old.contains("Asked in 5 bytes"), "{old}");
+    let entries = env.run(["ledger", "query", "--json"]).success().json();
+    assert_eq!(entries["entries"].as_array().unwrap().len(), 0);
+}
+
+/// CCOS-CAP-1: arguments that a tool does not take are refused before a person is asked.
+#[test]
+fn arguments_that_a_tool_does_not_take_cost_no_approval() {
+    let env = with_wiki();
+    for arguments in [
+        "{:page \"x\"}",
+        "{:page 1 :n 2}",
+        "{:page \"x\" :n \"2\"}",
+        "",
+    ] {
+        let run = env.callosum().without("CALLOSUM_TEST_IDS");
+        let source = format!("(call :tool.wiki.look_up {arguments})");
+        let output = run.arguments(["plan", "run", "-e", &source]).run();
+        let said = output.ended_with(1).stderr;
+        assert!(said.contains("[:map [:page String]"), "{arguments}: {said}");
+    }
+}
+
+/// CCOS-CAP-1: a tool that fails fails its call, in the server's words; what may have happened is not made again.
+#[test]
+fn a_tool_that_fails_fails_its_call() {
+    let env = with_wiki();
+    let source = "(try (call :tool.wiki.refuse {:prompt \"x\"}) (catch e (:message e)))";
+    let output = carried_out(&env, source).success().json();
+    let value = output["value"].as_str().unwrap();
+    assert!(value.contains("no such repository"), "{value}");
+    let source = "(call :tool.wiki.crash {:prompt \"x\"})";
+    let said = carried_out(&env, source);
+    assert_ne!(said.code, 0);
+    assert!(said.stdout.contains("its server ended"), "{}", said.stdout);
+    let source = "(call :tool.wiki.huge {:prompt \"x\"})";
+    let said = carried_out(&env, source);
+    assert!(said.stdout.contains("4194304 bytes"), "{}", said.stdout);
+    let unknown = env.run(["plan", "run", "-e", "(call :tool.wiki.look_pu {})"]);
+    assert!(
+        unknown.stderr.contains("tool.wiki.look_up"),
+        "{}",
+        unknown.stderr
+    );
+}
+
+/// CCOS-CAP-1: a list of tools is this machine's; none is believed that is damaged, or of another entry.
+#[test]
+fn a_list_of_tools_is_of_the_entry_that_was_asked() {
+    let env = with_wiki();
+    let lists = env.machine_home().join("server-tools");
+    let project = fs::read_dir(&lists)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let file = project.join("wiki.json");
+    let kept = fs::read_to_string(&file).unwrap();
+    let digest = kept
+        .split('"')
+        .find(|part| part.len() >= 64)
+        .unwrap()
+        .to_owned();
+    for damaged in [
+        "{",
+        &kept.replace(&digest, &digest.replace(&digest[60..], "0000")),
+    ] {
+        fs::write(&file, damaged).unwrap();
+        assert_eq!(ids(&env), ["tool.wiki.ask"]);
+    }
+    env.run(["executor", "check", "wiki"]).success();
+    assert!(ids(&env).len() > 5);
+}

@@ -72,6 +72,8 @@ impl Complaint {
             NOT_SPOKEN => return ClientFault::NotSpoken { words },
             TOOL_REFUSED => return ClientFault::ToolRefused { tool: words },
             CUT_OFF => return ClientFault::CutStream { words },
+            // What it says then is about the question, whatever words it has.
+            "refusal" if self.status.is_none() => return ClientFault::Refused { words },
             _ => {}
         }
         if kind == "prompt_too_long" || says(&lower, &TOO_LONG) {

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     call::{Caller, complaint_in},
+    ending::{self, CALLS},
     job::Answering,
     lines::{Broken, Flow, read_lines},
     server::Look,
@@ -60,18 +61,14 @@ pub(super) fn ask(
 }
 
 fn end(ended: Option<&str>, answering: &mut Answering<'_>) -> Result<(), Broken> {
-    let cut = match ended {
-        Some("length") => "the model stopped at the most that it may write",
-        Some(_) => {
-            answering.done();
-            return Ok(());
-        }
-        None => "the stream ended without its end",
-    };
-    Err(Broken::Because(Complaint::of_kind(CUT_OFF, cut)))
+    let reason =
+        ended.ok_or_else(|| Complaint::of_kind(CUT_OFF, "the stream ended without its end"))?;
+    ending::judge(reason)?;
+    answering.done();
+    Ok(())
 }
 
-/// Takes a line in; `ended` gets the reason once the model is done.
+/// Takes a line in; `ended` gets the reason once the model is done, or calls for a tool.
 fn take(line: &str, ended: &mut Option<String>, answering: &mut Answering<'_>) -> Flow {
     if line.trim().is_empty() {
         return Ok(answering.alive());
@@ -92,6 +89,13 @@ fn take(line: &str, ended: &mut Option<String>, answering: &mut Answering<'_>) -
         answering.thinking();
     }
     let flow = answering.text(string("/message/content").unwrap_or_default())?;
+    let calls = value
+        .pointer("/message/tool_calls")
+        .and_then(Value::as_array);
+    // Its own reason for the end is `stop` all the same.
+    if calls.is_some_and(|calls| !calls.is_empty()) {
+        *ended = Some(CALLS[0].to_owned());
+    }
     if value.get("done").and_then(Value::as_bool) != Some(true) {
         return Ok(flow);
     }
@@ -104,7 +108,9 @@ fn take(line: &str, ended: &mut Option<String>, answering: &mut Answering<'_>) -
             output,
         });
     }
-    *ended = Some(string("/done_reason").unwrap_or("stop").to_owned());
+    // Older ones give none.
+    let reason = string("/done_reason").filter(|reason| !reason.is_empty());
+    ended.get_or_insert_with(|| reason.unwrap_or("stop").to_owned());
     Ok(ControlFlow::Break(()))
 }
 
@@ -161,6 +167,18 @@ mod tests {
                 .unwrap_err()
                 .contains("at the most that it may write")
         );
+        for (why, says) in [
+            ("error", "the server ended it for `error`"),
+            ("content_filter", "refused: the answer was withheld"),
+            ("load", "the server ended it for `load`"),
+        ] {
+            let told = told(&format!("{}{}", line("a"), last(why))).unwrap_err();
+            assert!(told.contains(says), "{why}: {told}");
+        }
+        let call =
+            "{\"message\":{\"content\":\"\",\"tool_calls\":[{\"function\":{\"name\":\"f\"}}]}}\n";
+        let calls = told(&format!("{}{call}{}", line("a"), last("stop"))).unwrap_err();
+        assert!(calls.contains("to call a tool"), "{calls}");
         assert!(told(&line("a")).unwrap_err().contains("without its end"));
         assert_eq!(
             told("{\"error\":\"model 'x' not found\"}\n").unwrap_err(),

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     call::{Caller, complaint_in},
+    ending::{self, CALLS},
     job::Answering,
     lines::{Broken, Flow, read_lines},
     server::Look,
@@ -17,6 +18,9 @@ use crate::{
 
 /// Where the interface is on a server whose endpoint does not say.
 const USUAL: &str = "/v1";
+
+/// How much is kept of what a model says in place of an answer, in bytes.
+const LONGEST_REFUSAL: usize = 1024;
 
 /// Asks which models there are.
 pub(super) fn look(caller: &Caller) -> Result<Look, Complaint> {
@@ -77,6 +81,10 @@ struct Stream {
     document: String,
     /// Why the model stopped.
     finish: Option<String>,
+    /// Whether it called a tool, whatever it stopped for.
+    called: bool,
+    /// What it says in place of an answer.
+    refusal: String,
     /// Whether the server said that nothing more comes.
     done: bool,
 }
@@ -115,25 +123,24 @@ impl Stream {
                 ))
             })?;
             let _one = self.take(&value, answering)?;
-            self.done = value.get("choices").is_some();
-        }
-        match self.finish.as_deref() {
-            Some("length") => Err(cut("the model stopped at the most that it may write").into()),
-            Some("content_filter") => Err(Complaint::of_kind(
-                "refusal",
-                "the answer was withheld by the server's content policy",
-            )
-            .into()),
-            Some(_) => {
-                answering.done();
-                Ok(())
+            // One document is all there is, also where it gives no reason for its end.
+            if value.get("choices").is_some() {
+                self.finish.get_or_insert_with(|| "stop".to_owned());
             }
+        }
+        if !self.refusal.trim().is_empty() {
+            return Err(Complaint::of_kind("refusal", self.refusal.trim()).into());
+        }
+        let finish = self.finish.filter(|_| !self.called);
+        match finish.as_deref().or(self.called.then_some(CALLS[0])) {
+            Some(reason) => ending::judge(reason)?,
             None if self.done => {
-                answering.done();
-                Ok(())
+                return Err(cut("the server did not say why the model stopped").into());
             }
-            None => Err(cut("the stream ended without its end").into()),
+            None => return Err(cut("the stream ended without its end").into()),
         }
+        answering.done();
+        Ok(())
     }
 
     fn take(&mut self, value: &Value, answering: &mut Answering<'_>) -> Flow {
@@ -157,7 +164,14 @@ impl Stream {
         let Some(choice) = value.pointer("/choices/0") else {
             return Ok(answering.alive());
         };
-        if let Some(finish) = choice.get("finish_reason").and_then(Value::as_str) {
+        if choice.get("error").is_some_and(|error| !error.is_null()) {
+            let complaint = complaint_in(choice);
+            return Err(complaint
+                .unwrap_or_else(|| Complaint::unreadable("an error without words"))
+                .into());
+        }
+        let finish = choice.get("finish_reason").and_then(Value::as_str);
+        if let Some(finish) = finish.filter(|finish| !finish.is_empty()) {
             self.finish = Some(finish.to_owned());
         }
         let said = choice.get("delta").or_else(|| choice.get("message"));
@@ -170,6 +184,13 @@ impl Stream {
                 });
                 if thinks {
                     answering.thinking();
+                }
+                let calls = said.get("tool_calls").and_then(Value::as_array);
+                self.called |= calls.is_some_and(|calls| !calls.is_empty());
+                let room = LONGEST_REFUSAL.saturating_sub(self.refusal.len());
+                if let Some(refusal) = said.get("refusal").and_then(Value::as_str) {
+                    self.refusal
+                        .push_str(&refusal[..refusal.floor_char_boundary(room)]);
                 }
                 answering.text(&text_of(said.get("content")))
             }
@@ -267,6 +288,36 @@ mod tests {
             (
                 "data: {\"choices\":[{\"finish_reason\":\"content_filter\"}]}\n\n",
                 "refused: the answer was withheld by the server's content policy",
+            ),
+            (
+                "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n\
+                 data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"error\"}]}\n\ndata: [DONE]\n\n",
+                "was cut off in the middle of its answer: the server ended it for `error`",
+            ),
+            (
+                "data: {\"choices\":[{\"error\":{\"message\":\"overloaded\",\"code\":529},\
+                 \"finish_reason\":\"error\"}]}\n\n",
+                "reached a server that is overloaded: overloaded",
+            ),
+            (
+                "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"tool_calls\"}]}\n\n",
+                "was cut off in the middle of its answer: the model stopped to call a tool, \
+                 and was offered none",
+            ),
+            (
+                "data: {\"choices\":[{\"delta\":{\"content\":\"a\",\"tool_calls\":[{\"index\":0}]},\
+                 \"finish_reason\":\"stop\"}]}\n\n",
+                "was cut off in the middle of its answer: the model stopped to call a tool, \
+                 and was offered none",
+            ),
+            (
+                "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":null}]}\n\ndata: [DONE]\n\n",
+                "was cut off in the middle of its answer: the server did not say why the model stopped",
+            ),
+            (
+                "data: {\"choices\":[{\"delta\":{\"refusal\":\"I cannot go over the \"}}]}\n\n\
+                 data: {\"choices\":[{\"delta\":{\"refusal\":\"rate limit.\"},\"finish_reason\":\"stop\"}]}\n\n",
+                "refused: I cannot go over the rate limit.",
             ),
             (
                 "data: {\"error\":{\"message\":\"Provider overloaded\",\"code\":502}}\n\n",

@@ -9,11 +9,12 @@ use super::{
     farewell::Farewell,
     job::{Job, Limits, Want},
     name::Transport,
+    thoughts::answer_in,
 };
 use crate::{
     client::Client,
     dialect::{
-        self, ClientFault, Complaint, DIALECT_QUIET, DIALECT_TOTAL, Events, Hearing,
+        self, CUT_OFF, ClientFault, Complaint, DIALECT_QUIET, DIALECT_TOTAL, Events, Hearing,
         LARGEST_STREAM, LONGEST_DOING, Reset, Tokens,
     },
     protocol::{Answer, Request, Spent, parse_answer},
@@ -63,8 +64,18 @@ pub(crate) fn ask(
     hearing.hold_against(Client::behind(executor), surroundings.transcript.take());
     let partial = told.partial;
     let spent = hearing.spent();
-    let thoughts = hearing.text.len() - without_thoughts(&hearing.text).len();
-    hearing.text.drain(..thoughts);
+    match answer_in(&hearing.text) {
+        Some(answer) => {
+            let thoughts = hearing.text.len() - answer.len();
+            hearing.text.drain(..thoughts);
+        }
+        None if hearing.finished => {
+            let words = "the thoughts that it began with `<think>` do not end";
+            let unended = || Complaint::of_kind(CUT_OFF, words);
+            hearing.failure.get_or_insert_with(unended);
+        }
+        None => hearing.text.clear(),
+    }
     let answer = hearing.conclude(told.ending, &complaint).map_err(|fault| {
         let cut = matches!(fault, ClientFault::CutStream { .. });
         let partial = partial.filter(|_| cut);
@@ -298,7 +309,7 @@ impl Listener for Ear {
 
     /// The text without the thoughts before it.
     fn partial(&self) -> Option<String> {
-        let text = without_thoughts(&self.hearing.text).trim();
+        let text = answer_in(&self.hearing.text)?.trim();
         (!text.is_empty()).then(|| text.to_owned())
     }
 
@@ -396,15 +407,6 @@ impl Ear {
     }
 }
 
-/// The answer without the thoughts that some models write before it.
-fn without_thoughts(text: &str) -> &str {
-    let thinking = text.trim_start().strip_prefix("<think>");
-    match thinking.and_then(|rest| rest.split_once("</think>")) {
-        Some((_, answer)) => answer.trim_start(),
-        None => text,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -421,18 +423,6 @@ mod tests {
         }
         ear.finish();
         ear
-    }
-
-    #[test]
-    fn thoughts_before_an_answer_are_no_part_of_it() {
-        for (text, answer) in [
-            ("<think>\nhm\n</think>\n\nThe answer.", "The answer."),
-            ("The answer.", "The answer."),
-            ("<think>never ended", "<think>never ended"),
-            ("It says </think> somewhere.", "It says </think> somewhere."),
-        ] {
-            assert_eq!(without_thoughts(text), answer);
-        }
     }
 
     /// CAL-ERR-1: an answer is whole only where somebody said so.

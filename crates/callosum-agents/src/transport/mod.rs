@@ -6,7 +6,8 @@
 //! the bounds of [`runner`](crate::runner) hold without knowing of sockets, and a library that
 //! speaks to strangers does so outside of the controller. `job` is what that process is told,
 //! `event` what it tells, a line each; `asking`, `calling` and `handshake` are the controller's side,
-//! [`speak`] the other. `relay` and `heard` are for those protocols of the other side that are spoken
+//! [`speak`] the other; `thoughts` is what of an answer is none. `relay` and `heard` are for those protocols of the other
+//! side that are spoken
 //! by a library, on a runtime: events as they come, and bytes as signs of life.
 //!
 //! What is deliberately not here: the protocols themselves ([`http`](crate::http), `mcp`, `acp`).
@@ -21,6 +22,7 @@ mod job;
 mod name;
 mod relay;
 mod speaking;
+mod thoughts;
 
 pub(crate) use self::{
     asking::ask,

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
+use super::label::Label;
 use crate::evidence::Evidence;
 
 /// What marks a decision that nothing in the tree confirms (Seed LOA §4.2).
@@ -65,10 +66,10 @@ impl Decision {
             let line = line.trim();
             decision.is_assumption |= line.contains(ASSUMPTION);
             decision.is_user_input |= line.ends_with(USER_INPUT);
-            let rest = match field_of(line) {
-                Some((name, rest)) => {
-                    field = name.to_ascii_lowercase();
-                    rest
+            let rest = match Label::of(line) {
+                Some(label) => {
+                    field = label.name.to_ascii_lowercase();
+                    line[label.rest..].trim()
                 }
                 None => line,
             };
@@ -149,16 +150,6 @@ impl Decision {
         }
         text
     }
-}
-
-/// The name and the rest of a line such as `**Decision**: …`.
-fn field_of(line: &str) -> Option<(&str, &str)> {
-    let (name, rest) = line.strip_prefix("**")?.split_once("**")?;
-    let rest = match name.strip_suffix(':') {
-        Some(name) => return Some((name.trim(), rest.trim())),
-        None => rest.trim_start().strip_prefix(':')?,
-    };
-    Some((name.trim(), rest.trim()))
 }
 
 /// Whether a text begins like a time: `2024-01-15` and more, or nothing.

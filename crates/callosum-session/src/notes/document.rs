@@ -5,7 +5,7 @@ use std::{
     ops::Range,
 };
 
-use super::{decision::Decision, outline::Outline};
+use super::{decision::Decision, edit::Field, label::Label, outline::Outline};
 use crate::step::in_order;
 
 /// Largest `NOTES.md` that is read, in bytes.
@@ -68,6 +68,16 @@ pub struct Active {
     pub checkpoint: Option<String>,
     /// What was being thought about.
     pub reasoning: Option<String>,
+}
+
+/// A line of Active Context.
+pub(crate) struct ActiveLine<'n> {
+    /// Counted from 0.
+    pub(super) line: usize,
+    /// The words in bold.
+    pub(super) name: &'n str,
+    /// Where what is said stands.
+    pub(super) value: Range<usize>,
 }
 
 /// A row of the table of identifiers.
@@ -140,15 +150,9 @@ impl Notes {
     pub fn active(&self) -> Active {
         let said = |name: &str| {
             self.active_lines()
-                .find_map(|(line, value)| {
-                    let text = self.outline.text(&self.bytes, line);
-                    let is_it = text.contains(&format!("**{name}**"));
-                    is_it.then(|| {
-                        String::from_utf8_lossy(&self.bytes[value])
-                            .trim()
-                            .to_owned()
-                    })
-                })
+                .find(|line| line.name.eq_ignore_ascii_case(name))
+                .map(|line| String::from_utf8_lossy(&self.bytes[line.value]).into_owned())
+                .map(|value| value.trim().to_owned())
                 .filter(|value| !value.is_empty() && !value.eq_ignore_ascii_case("none"))
         };
         let bead = said("Current Bead");
@@ -167,18 +171,20 @@ impl Notes {
         }
     }
 
-    /// The lines `- **Name**: value` of Active Context, and where their values stand.
-    pub(crate) fn active_lines(&self) -> impl Iterator<Item = (usize, Range<usize>)> + '_ {
+    /// The lines `- **Name**: value` of Active Context.
+    pub(crate) fn active_lines(&self) -> impl Iterator<Item = ActiveLine<'_>> + '_ {
         let body = self.lines_of(ACTIVE);
         body.into_iter().filter_map(|line| {
             let found = &self.outline.lines[line];
             let text = &self.bytes[found.at.clone()];
-            if !found.is_text || !text.trim_ascii_start().starts_with(b"- **") {
-                return None;
-            }
-            let colon = text.windows(3).position(|three| three == b"**:")? + 3;
-            let blank = usize::from(text.get(colon) == Some(&b' '));
-            Some((line, found.at.start + colon + blank..found.at.end))
+            let words = text.utf8_chunks().next()?.valid();
+            let label = Label::of_item(words).filter(|_| found.is_text)?;
+            let blank = usize::from(text.get(label.rest) == Some(&b' '));
+            Some(ActiveLine {
+                line,
+                name: label.name,
+                value: found.at.start + label.rest + blank..found.at.end,
+            })
         })
     }
 
@@ -242,6 +248,25 @@ impl Notes {
         entries
     }
 
+    /// Lines of Active Context that say what an earlier one says, which alone is read, counted from 0.
+    fn doubled_fields(&self) -> Vec<(usize, String)> {
+        let mut doubled = Vec::new();
+        for field in [Field::Bead, Field::Checkpoint, Field::Reasoning] {
+            let name = field.name();
+            let lines = self.active_lines();
+            let mut lines = lines
+                .filter(|found| found.name.eq_ignore_ascii_case(name))
+                .filter(|found| !self.outline.lines[found.line].is_torn);
+            let Some(first) = lines.next() else { continue };
+            let known = first.line + 1;
+            doubled.extend(lines.take(MOST_FAULTS).map(|further| {
+                let what = format!("a second `{name}`; the first is in line {known}, and is read");
+                (further.line, what)
+            }));
+        }
+        doubled
+    }
+
     /// Entries of a Decision Log that are written like decisions and are read as none, or as another
     /// one's, each with the line of its heading, counted from 0.
     fn odd_entries(&self) -> Vec<(usize, String)> {
@@ -252,7 +277,8 @@ impl Notes {
             let Some(decision) = self.decision(heading, lines.clone()) else {
                 let is_decision = |line: usize| {
                     let text = self.outline.text(&self.bytes, line);
-                    text.trim_start().starts_with("**Decision")
+                    let words = text.trim_start();
+                    words.starts_with("**Decision") || words.starts_with("__Decision")
                 };
                 if lines.into_iter().any(is_decision) {
                     let what = "a decision whose heading is no time and title, as in `#### \
@@ -410,6 +436,9 @@ impl Notes {
                     format!("a second section `{title}`; the first is in line {known}"),
                 );
             }
+        }
+        for (line, what) in self.doubled_fields() {
+            fault(line, what);
         }
         let stumps = self.outline.lines.iter().enumerate().filter(|(_, line)| {
             let text = self.bytes[line.at.clone()].trim_ascii();

@@ -23,7 +23,7 @@ pub enum Field {
 }
 
 impl Field {
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Bead => "Current Bead",
             Self::Checkpoint => "Last Checkpoint",
@@ -96,12 +96,10 @@ impl Notes {
     /// The document in which Active Context says this.
     #[must_use]
     pub fn with_active(&self, field: Field, value: &str) -> Self {
-        let name = format!("**{}**", field.name());
-        let known = self.active_lines().find(|(line, _)| {
-            let text = self.outline.text(&self.bytes, *line);
-            text.contains(&name) && !self.outline.lines[*line].is_torn
+        let known = self.active_lines().find(|found| {
+            found.name.eq_ignore_ascii_case(field.name()) && !self.outline.lines[found.line].is_torn
         });
-        if let Some((_, at)) = known {
+        if let Some(at) = known.map(|known| known.value) {
             let gap = if self.bytes[..at.start].ends_with(b" ") {
                 ""
             } else {
@@ -109,7 +107,7 @@ impl Notes {
             };
             return self.spliced(at, &format!("{gap}{value}"));
         }
-        self.with_line(ACTIVE, &format!("- {name}: {value}"))
+        self.with_line(ACTIVE, &format!("- **{}**: {value}", field.name()))
     }
 
     /// The document with a row in the table of identifiers; a row of the same place is replaced.
@@ -279,6 +277,38 @@ mod tests {
         assert_eq!(active.checkpoint.as_deref(), Some("2026-01-01T00:00:00Z"));
         assert_eq!(active.reasoning, None);
         assert_eq!(text(&notes).lines().count(), TEMPLATE.lines().count());
+    }
+
+    /// LOA-FMT-1: what a formatter makes of the lines is read, and changed in place; of two lines the second is named.
+    #[test]
+    fn active_context_is_read_however_it_is_spelled() {
+        for (from, to) in [
+            ("- **", "* **"),
+            ("- **", "+ **"),
+            ("- **", "-\t**"),
+            ("**:", ":**"),
+            ("**", "__"),
+        ] {
+            let spelled = TEMPLATE.replace(from, to);
+            let made = read(&spelled).with_active(Field::Bead, "bd-1 (one)");
+            let active = made.active();
+            assert_eq!(active.bead.as_deref(), Some("bd-1"), "{spelled}");
+            assert_eq!(active.title.as_deref(), Some("one"));
+            assert_eq!(text(&made).lines().count(), TEMPLATE.lines().count());
+            assert_eq!(made.faults(), []);
+        }
+        let twice = TEMPLATE.replace(
+            "### Lightweight",
+            "* __Current Bead__: bd-2\n### Lightweight",
+        );
+        let faults = read(&twice).faults();
+        assert_eq!(faults.len(), 1, "{faults:?}");
+        assert_eq!(faults[0].line, 11);
+        assert!(
+            faults[0]
+                .what
+                .contains("a second `Current Bead`; the first is in line 7")
+        );
     }
 
     #[test]

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     decision::{ASSUMPTION, Decision, USER_INPUT},
     document::Notes,
+    label::Label,
 };
 use crate::evidence::Evidence;
 
@@ -137,7 +138,9 @@ impl Notes {
     /// Whether a line begins a field such as `**Evidence**`.
     fn is_field(&self, line: usize, name: &str) -> bool {
         let text = self.outline.text(&self.bytes, line);
+        let is_label = |label: Label<'_>| label.name.starts_with(name);
         text.trim_start().starts_with(&format!("**{name}"))
+            || Label::of(&text).is_some_and(is_label)
     }
 }
 

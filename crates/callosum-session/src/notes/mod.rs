@@ -2,13 +2,14 @@
 //! change.
 //!
 //! Start with [`Notes`]. `outline` finds headings and what hides them, `decision` reads the Decision
-//! Log, `edit` makes the few changes that a session makes, and `section` knows where they belong. People and older scripts write this file
+//! Log, `label` the words in bold that its lines begin with, `edit` makes the few changes that a session makes, and `section` knows where they belong. People and older scripts write this file
 //! too, in any way they like; what is not understood is named with its line and left as it is.
 
 mod decision;
 mod document;
 mod edit;
 mod evidence_change;
+mod label;
 mod outline;
 mod section;
 

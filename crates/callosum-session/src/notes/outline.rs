@@ -45,8 +45,11 @@ impl Outline {
             lines: lines(bytes),
             ..Self::default()
         };
-        outline.find_merges(bytes);
+        let open = outline.find_merges(bytes);
         outline.find_code_and_comments(bytes);
+        let open = open.filter(|line| outline.lines[*line].is_text);
+        let open = open.map(|line| (line, "a merge that never ends"));
+        outline.unclosed.splice(..0, open);
         outline.find_headings(bytes);
         outline
     }
@@ -68,7 +71,8 @@ impl Outline {
             .map(|(index, _)| index)
     }
 
-    fn find_merges(&mut self, bytes: &[u8]) {
+    /// Says where a merge begins that never ends.
+    fn find_merges(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut opened = None;
         for index in 0..self.lines.len() {
             let line = &bytes[self.lines[index].at.clone()];
@@ -84,6 +88,7 @@ impl Outline {
                 }
             }
         }
+        opened
     }
 
     fn find_code_and_comments(&mut self, bytes: &[u8]) {
@@ -219,5 +224,8 @@ mod tests {
         let torn: Vec<bool> = outline.lines.iter().map(|line| line.is_torn).collect();
         assert_eq!(torn, [false, true, true, true, true, true, false, false]);
         assert_eq!(outline.merges, [1]);
+        assert_eq!(outline.unclosed, [(7, "a merge that never ends")]);
+        let example = Outline::of(b"```\n<<<<<<< HEAD\n```\n");
+        assert_eq!(example.unclosed, []);
     }
 }

@@ -36,5 +36,6 @@ pub use crate::{
     incoming::is_about_board,
     leased_path::leased_path,
     mesh::{Decided, Mesh, MeshError, Undecided},
+    told::HandedOver,
     voice::Voice,
 };

@@ -50,6 +50,15 @@ struct Told {
     after: BTreeSet<u64>,
 }
 
+/// What came of handing over what waits for an agent.
+#[derive(Debug, Default)]
+pub struct HandedOver {
+    /// What it is to be told; `None` where there is nothing. All that is noted as told by this stands in it.
+    pub told: Option<Digest>,
+    /// Why not all of that is noted, or nothing is told. What is not noted is told again the next time.
+    pub fault: Option<MeshError>,
+}
+
 /// Classes of topics whose events are told as what they mean, or are nobody's words.
 const OWN_CLASSES: [&str; 3] = ["calc", "session", "bridge"];
 
@@ -177,21 +186,33 @@ impl Mesh {
     }
 
     /// The messages that wait for this agent and what else is new to it, as a text to be handed over between two calls of its
-    /// tools; `None` where there is nothing.
+    /// tools.
     ///
     /// Of what is new the oldest comes first, and what has no room at the next call. Cheap where nothing waits: what was
-    /// appended since the board was remembered is read, and nothing is written.
-    pub fn hand_over(
+    /// appended since the board was remembered is read, and nothing is written. What cannot be noted as told waits, but for
+    /// what stands beside something that was: on a full disk that is handed over once more, and nothing is lost.
+    pub fn hand_over(&mut self, voice: &Voice, evidence: &str) -> HandedOver {
+        let mut told = None;
+        let noted = self.hand_over_to(voice, evidence, &mut told);
+        HandedOver {
+            told,
+            fault: noted.err(),
+        }
+    }
+
+    /// The same into `handed`, from the moment on at which the first of it is noted as told.
+    fn hand_over_to(
         &mut self,
         voice: &Voice,
         evidence: &str,
-    ) -> Result<Option<Digest>, MeshError> {
+        handed: &mut Option<Digest>,
+    ) -> Result<(), MeshError> {
         let news = self.news(voice)?;
         let session = voice.session_id.as_deref();
         let is_theirs =
             |message: &Message| message.receipt.is_none() && message.to.is(&voice.agent, session);
         if !news.is_due() && !self.board()?.messages.iter().any(is_theirs) {
-            return Ok(None);
+            return Ok(());
         }
         let (file, of_agent) = (self.news_file(voice), self.news_file_of_agent(voice));
         // In a turn of its own: of two sessions of an agent one is handed what is for one.
@@ -206,21 +227,26 @@ impl Mesh {
                 news.items.retain(|item| !item.is_for_one);
             }
             let (told, seq) = between_calls(orders.board(), voice, &news);
-            for message in &told.messages {
+            let messages = told.messages.clone();
+            let told = Some(told).filter(|told| !told.text.is_empty());
+            for message in messages {
                 let order = Order::Move {
-                    message: message.clone(),
+                    message,
                     receipt: Receipt::Delivered,
                     evidence: Some(evidence.to_owned()),
                 };
                 orders.give(order, voice, None)?;
+                handed.clone_from(&told);
             }
             if seq > news.since.seq {
                 file.note(seq)?;
+                handed.clone_from(&told);
                 if told_one.is_none_or(|told| seq > told.seq) {
                     of_agent.note(seq)?;
                 }
             }
-            Ok(Some(told).filter(|told| !told.text.is_empty()))
+            *handed = told;
+            Ok(())
         })
     }
 

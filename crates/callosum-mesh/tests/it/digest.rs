@@ -11,7 +11,7 @@ use callosum_mesh::{
 };
 use proptest::prelude::*;
 
-use crate::place::{Place, refused, voice};
+use crate::place::{Place, handed_over, refused, voice};
 
 fn send(mesh: &mut Mesh, id: &str, content: &str) {
     let order = Order::Send {
@@ -333,7 +333,7 @@ fn of_two_sessions_one_is_handed_a_message() {
                     session_id: Some(session.to_owned()),
                     ..voice("codex")
                 };
-                while let Some(told) = mesh.hand_over(&voice, "post-tool").unwrap() {
+                while let Some(told) = handed_over(&mut mesh, &voice, "post-tool") {
                     handed.lock().unwrap().extend(told.messages);
                 }
             });
@@ -353,21 +353,21 @@ fn messages_are_handed_over_between_calls_and_seen_by_who_goes_on() {
     let mut mesh = place.mesh();
     let mut codex = voice("codex");
     codex.session_id = Some("s1".to_owned());
-    assert_eq!(mesh.hand_over(&codex, "post-tool-use").unwrap(), None);
+    assert_eq!(handed_over(&mut mesh, &codex, "post-tool-use"), None);
     send(&mut mesh, "m", "look");
-    let told = mesh.hand_over(&codex, "post-tool-use").unwrap().unwrap();
+    let told = handed_over(&mut mesh, &codex, "post-tool-use").unwrap();
     assert!(told.text.contains("\"look\""), "{}", told.text);
     let state = |mesh: &mut Mesh| mesh.board().unwrap().message("m").unwrap().receipt;
     assert_eq!(state(&mut mesh), Some(Receipt::Delivered));
     let mut other = codex.clone();
     other.session_id = Some("s2".to_owned());
-    assert_eq!(mesh.hand_over(&other, "post-tool-use").unwrap(), None);
+    assert_eq!(handed_over(&mut mesh, &other, "post-tool-use"), None);
     assert_eq!(
         state(&mut mesh),
         Some(Receipt::Delivered),
         "another session shows nothing"
     );
-    assert_eq!(mesh.hand_over(&codex, "post-tool-use").unwrap(), None);
+    assert_eq!(handed_over(&mut mesh, &codex, "post-tool-use"), None);
     mesh.seen(&other, "stop").unwrap();
     assert_eq!(state(&mut mesh), Some(Receipt::Delivered));
     mesh.seen(&codex, "stop").unwrap();

@@ -13,7 +13,7 @@ use callosum_mesh::{
 use jiff::SignedDuration;
 use serde_json::json;
 
-use crate::place::{Place, claim, refused, send, task, voice};
+use crate::place::{Place, claim, handed_over, refused, send, task, voice};
 
 fn moved(message: &str, receipt: Receipt) -> Order {
     Order::Move {
@@ -197,7 +197,7 @@ fn a_message_to_one_session_is_for_that_one_alone() {
     assert_eq!(why, "no session s3 of codex is at work; there is s2, s1");
     // Neither another session nor one that nobody knows is handed it.
     for voice in [&two, &voice("codex")] {
-        let told = mesh.hand_over(voice, "post-tool").unwrap();
+        let told = handed_over(&mut mesh, voice, "post-tool");
         let told = told.map(|told| told.messages).unwrap_or_default();
         assert!(!told.contains(&"m1".to_owned()), "{told:?}");
     }
@@ -222,7 +222,7 @@ fn a_message_to_one_session_is_for_that_one_alone() {
         document["messages"].as_array_mut().unwrap().push(by_hand);
     });
     assert_eq!(place.sync().conflicts, []);
-    let told = place.mesh().hand_over(&one, "post-tool").unwrap().unwrap();
+    let told = handed_over(&mut place.mesh(), &one, "post-tool").unwrap();
     assert!(told.text.contains("by hand"), "{}", told.text);
     let retry = Order::Retry {
         message: "m4".to_owned(),

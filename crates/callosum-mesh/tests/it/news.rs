@@ -9,7 +9,7 @@ use callosum_mesh::{
 };
 use serde_json::{Value, json};
 
-use crate::place::{Place, refused, voice};
+use crate::place::{Place, handed_over, refused, voice};
 
 fn at_work(agent: &str, session: &str) -> Voice {
     Voice {
@@ -19,9 +19,7 @@ fn at_work(agent: &str, session: &str) -> Voice {
 }
 
 fn told(mesh: &mut Mesh, voice: &Voice) -> String {
-    let told = mesh
-        .hand_over(voice, "post-tool-use")
-        .expect("the mesh is there");
+    let told = handed_over(mesh, voice, "post-tool-use");
     told.map(|told| told.text).unwrap_or_default()
 }
 

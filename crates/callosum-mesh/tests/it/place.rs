@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use callosum_host::{Clock, Disk, Ids};
 use callosum_mesh::{
-    Mesh, MeshError, Voice,
+    HandedOver, Mesh, MeshError, Voice,
     board::{NewTask, Order, Refusal},
     bridge::{Bridge, Synced},
+    digest::Digest,
     event::Event,
     journal::Cursor,
 };
@@ -145,4 +146,11 @@ pub(crate) fn send(mesh: &mut Mesh, id: &str) {
         ttl_seconds: None,
     };
     mesh.give(order, &voice("claude")).expect("it is sent");
+}
+
+/// What this agent is handed over between two calls, all of which can be noted.
+pub(crate) fn handed_over(mesh: &mut Mesh, voice: &Voice, evidence: &str) -> Option<Digest> {
+    let HandedOver { told, fault } = mesh.hand_over(voice, evidence);
+    assert!(fault.is_none(), "{fault:?}");
+    told
 }

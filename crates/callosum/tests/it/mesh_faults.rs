@@ -200,6 +200,24 @@ fn a_full_disk_takes_nothing_from_a_session_that_begins() {
     }
 }
 
+/// CALC-PAT-2, CALC-FAIL-1: on a disk that is full but for the end of the log, what is noted as delivered is in the hook's
+/// answer.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_has_nothing_delivered_that_was_not_told() {
+    let disk = SmallDisk::with_a_machine_home();
+    let env = disk.env();
+    laid_out(env);
+    let rest = vec![0; 1024 * 1024];
+    let full = env.machine_home().join("rest");
+    assert!(fs::write(&full, rest).is_err());
+    let told = hook(env, "PostToolUse", &json!({"tool_name": "Bash"})).success();
+    assert!(told.stdout.contains("look here"), "{}", told.stdout);
+    hook(env, "Stop", &json!({})).success();
+    fs::remove_file(full).unwrap();
+    assert_eq!(state(env, "m"), "seen");
+}
+
 /// CALC-FAIL-1: a mesh that never answers costs a session the time of its answer, and not its recovery.
 #[cfg(target_os = "linux")]
 #[test]

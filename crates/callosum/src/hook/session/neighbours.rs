@@ -16,7 +16,7 @@ use callosum_agents::client::Client;
 use callosum_evidence::tokens;
 use callosum_host::{Disk, disk::EntryKind, process::Identity};
 use callosum_mesh::{
-    Mesh, MeshError, Voice,
+    HandedOver, Mesh, MeshError, Voice,
     agent::{AgentName, AgentNameError},
     bridge::{Bridge, Synced},
     digest::{Beside, Digest, Source},
@@ -176,10 +176,19 @@ impl Neighbours {
                 .keep(self.mesh.deliver(&told, &self.voice, "session-start"))
                 .is_some();
         if was_whole && !is_told {
-            // The line that says so needs room of its own.
-            told = met
-                .keep(self.digest(recovered, met.line()))
-                .unwrap_or_default();
+            // The line that says so needs room of its own, but takes none from what is noted as told by now.
+            let shorter = met.keep(self.digest(recovered, met.line()));
+            let shorter = shorter.filter(|shorter| {
+                let mut noted = told.messages.iter();
+                noted.all(|message| shorter.messages.contains(message))
+            });
+            match shorter {
+                Some(shorter) => told = shorter,
+                None => {
+                    met.text = told.text;
+                    return met;
+                }
+            }
         }
         met.text = format!("{}{}", met.line(), told.text);
         met
@@ -244,7 +253,8 @@ impl Neighbours {
             met.text.push_str(&self.not_taken(&synced));
         }
         if !is_helper {
-            let told = met.keep(self.mesh.hand_over(&self.voice, word)).flatten();
+            let HandedOver { told, fault } = self.mesh.hand_over(&self.voice, word);
+            met.keep(fault.map_or(Ok(()), Err));
             met.text.push_str(&told.unwrap_or_default().text);
         }
         met

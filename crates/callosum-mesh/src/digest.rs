@@ -377,7 +377,7 @@ fn is_for(task: &Task, agent: &AgentName) -> bool {
     task.status == Status::Pending && is_meant && task.created_by != *agent
 }
 
-/// Foreign words, on one line, in quotes that they cannot end.
+/// Foreign words, on one line, in quotes that they cannot end, and without the beginning of a tag.
 pub fn quoted(text: &str) -> String {
     let line = one_line(&mask(text).text).replace('"', "'");
     let mut shown: String = line.chars().take(MOST_QUOTED).collect();
@@ -387,7 +387,9 @@ pub fn quoted(text: &str) -> String {
     format!("\"{shown}\"")
 }
 
+/// A text on one line in which nothing begins a tag: clients frame what they are told by tags, which a foreign text could
+/// end, as with `</system-reminder>`.
 fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    visible(&words.join(" "))
+    visible(&words.join(" ")).replace('<', "‹")
 }

@@ -367,12 +367,21 @@ pub struct Undecided {
 impl MeshError {
     /// Whether who asked may only read, as in a sandbox.
     pub fn is_unwritable(&self) -> bool {
+        self.disk_error().is_some_and(is_unwritable)
+    }
+
+    /// Whether the disk is full: what is there can be read, and the log may have room where other files have none.
+    pub fn is_full(&self) -> bool {
+        self.disk_error().is_some_and(DiskError::is_full)
+    }
+
+    fn disk_error(&self) -> Option<&DiskError> {
         match self {
             Self::Disk(error)
             | Self::Journal(
                 JournalError::Disk(error) | JournalError::Lock(LockError::Disk(error)),
-            ) => is_unwritable(error),
-            _ => false,
+            ) => Some(error),
+            _ => None,
         }
     }
 }

@@ -218,6 +218,31 @@ fn a_full_disk_has_nothing_delivered_that_was_not_told() {
     assert_eq!(state(env, "m"), "seen");
 }
 
+/// CALC-FAIL-1: what the log has taken is done, though no other file has room, and what there is can be looked at.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_makes_no_failure_of_what_is_in_the_log() {
+    let disk = SmallDisk::with_a_machine_home();
+    let env = disk.env();
+    laid_out(env);
+    let rest = vec![0; 1024 * 1024];
+    assert!(fs::write(env.machine_home().join("rest"), rest).is_err());
+    let send = ["mesh", "message", "send", "codex", "full", "--as", "claude"];
+    let sent = env.run(send).success();
+    assert!(sent.stderr.contains("not in line"), "{}", sent.stderr);
+    let looks: [&[&str]; 4] = [
+        &["mesh", "message", "list"],
+        &["mesh", "task", "list"],
+        &["mesh", "digest", "--for", "codex"],
+        &["mesh", "tail"],
+    ];
+    for arguments in looks {
+        env.run(arguments).success();
+    }
+    let listed = env.run(["mesh", "message", "list"]).success().stdout;
+    assert_eq!(listed.matches(" to codex: full").count(), 1, "{listed}");
+}
+
 /// CALC-FAIL-1: a mesh that never answers costs a session the time of its answer, and not its recovery.
 #[cfg(target_os = "linux")]
 #[test]

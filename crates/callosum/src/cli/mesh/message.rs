@@ -263,7 +263,7 @@ pub(crate) fn acknowledge(
         mesh.give(order, voice)
             .map_err(|error| open::explain(&error))?;
     }
-    open::bring_in_line(context, &mut mesh)?;
+    open::show_done(context, &mut mesh);
     Ok(())
 }
 

@@ -40,11 +40,11 @@ pub(crate) fn unusable(error: &MeshSettingsError) -> CommandError {
     CommandError::because(Exit::Environment, what, error)
 }
 
-/// The same, after what is due by itself was done, and what somebody wrote into the bridge file taken over.
+/// The same, after what is due by itself was done, and what somebody wrote into the bridge file taken over; on a full disk
+/// it is as the log has it, and whoever appends is told by the log whether there is room.
 pub(super) fn synced(context: &Context) -> Result<Mesh, CommandError> {
     let mut mesh = mesh(context)?;
-    mesh.settle().map_err(|error| explain(&error))?;
-    bring_in_line(context, &mut mesh)?;
+    look_at_bridge(context, &mut mesh)?;
     Ok(mesh)
 }
 
@@ -55,19 +55,36 @@ pub(super) fn readable(context: &Context) -> Result<(Mesh, bool), CommandError> 
     if !mesh.is_writable().map_err(|error| explain(&error))? {
         return Ok((mesh, false));
     }
-    let settled = mesh.settle();
-    let bridge = Bridge::of(&context.disk, &mesh);
-    let settled = settled.and_then(|()| bridge.sync(&mut mesh));
-    tell(context, &bridge, &settled.map_err(|error| explain(&error))?);
+    look_at_bridge(context, &mut mesh)?;
     Ok((mesh, true))
 }
 
-/// Brings bridge file and log in line, and says on stderr what could not be taken over.
-pub(super) fn bring_in_line(context: &Context, mesh: &mut Mesh) -> Result<Synced, CommandError> {
+/// Does what is due, and takes over what somebody wrote; on a full disk it warns that this has to wait.
+fn look_at_bridge(context: &Context, mesh: &mut Mesh) -> Result<(), CommandError> {
     let bridge = Bridge::of(&context.disk, mesh);
-    let synced = bridge.sync(mesh).map_err(|error| explain(&error))?;
-    tell(context, &bridge, &synced);
-    Ok(synced)
+    match mesh.settle().and_then(|()| bridge.sync(mesh)) {
+        Ok(synced) => tell(context, &bridge, &synced),
+        Err(error) if error.is_full() => warn_of_bridge(context, &bridge, &error),
+        Err(error) => return Err(explain(&error)),
+    }
+    Ok(())
+}
+
+/// Shows in the bridge file what was just done. It is in the log, so that a file which cannot be written is no reason to do
+/// it again: that is a warning.
+pub(super) fn show_done(context: &Context, mesh: &mut Mesh) {
+    let bridge = Bridge::of(&context.disk, mesh);
+    match bridge.sync(mesh) {
+        Ok(synced) => tell(context, &bridge, &synced),
+        Err(error) => warn_of_bridge(context, &bridge, &error),
+    }
+}
+
+fn warn_of_bridge(context: &Context, bridge: &Bridge, error: &MeshError) {
+    let why = CommandError::from_error(Exit::Environment, error).one_line();
+    let path = bridge.path().display();
+    let what = format!("{path} and the log are not in line: {why}");
+    context.ui.warn(&what, Some("callosum mesh bridge"));
 }
 
 /// Says on stderr what could not be taken over.
@@ -136,7 +153,7 @@ pub(super) fn given_to(
         Some(own) => own,
         None => explain_verb(&error, verb),
     })?;
-    bring_in_line(context, mesh)?;
+    show_done(context, mesh);
     Ok(events)
 }
 

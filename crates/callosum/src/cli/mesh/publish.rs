@@ -135,7 +135,7 @@ pub(super) fn run(context: &Context, args: &PublishArgs) -> Result<(), CommandEr
             return Err(open::explain(&error));
         }
     };
-    open::bring_in_line(context, &mut mesh)?;
+    open::show_done(context, &mut mesh);
     let output = events.first().map_or_else(
         // It means the board, and was so already.
         || PublishOutput {
@@ -180,7 +180,7 @@ pub(crate) fn publish_once(
         give_back(context, &stamp)?;
         return Err(open::explain(&error));
     }
-    open::bring_in_line(context, &mut mesh)?;
+    open::show_done(context, &mut mesh);
     Ok(())
 }
 

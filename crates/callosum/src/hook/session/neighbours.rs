@@ -182,12 +182,11 @@ impl Neighbours {
                 let mut noted = told.messages.iter();
                 noted.all(|message| shorter.messages.contains(message))
             });
-            match shorter {
-                Some(shorter) => told = shorter,
-                None => {
-                    met.text = told.text;
-                    return met;
-                }
+            if let Some(shorter) = shorter {
+                told = shorter;
+            } else {
+                met.text = told.text;
+                return met;
             }
         }
         met.text = format!("{}{}", met.line(), told.text);

@@ -21,6 +21,7 @@ use tokio_stream::StreamExt as _;
 
 use super::{
     call::{complaint_in, hidden, key, start_of},
+    ending,
     endpoint::Endpoint,
     job::Answering,
     lines::Broken,
@@ -186,21 +187,20 @@ fn conclude(end: StreamEnd, answering: &mut Answering<'_>) -> Result<(), Broken>
             output: count(usage.completion_tokens),
         });
     }
-    match end.captured_stop_reason {
-        Some(StopReason::MaxTokens(_)) => {
-            let words = "the model stopped at the most that it may write";
-            Err(Complaint::of_kind(CUT_OFF, words).into())
+    let reason = match end.captured_stop_reason {
+        Some(StopReason::Completed(_) | StopReason::StopSequence(_)) => "stop".to_owned(),
+        Some(StopReason::MaxTokens(_)) => "length".to_owned(),
+        Some(StopReason::ToolCall(_)) => "tool_calls".to_owned(),
+        Some(StopReason::ContentFilter(_)) => "content_filter".to_owned(),
+        Some(StopReason::Other(reason)) => reason,
+        None => {
+            let words = "the stream ended without its end";
+            return Err(Complaint::of_kind(CUT_OFF, words).into());
         }
-        Some(StopReason::ContentFilter(_)) => {
-            let words = "the answer was withheld by the server's content policy";
-            Err(Complaint::of_kind("refusal", words).into())
-        }
-        Some(_) => {
-            answering.done();
-            Ok(())
-        }
-        None => Err(Complaint::of_kind(CUT_OFF, "the stream ended without its end").into()),
-    }
+    };
+    ending::judge(&reason)?;
+    answering.done();
+    Ok(())
 }
 
 /// What an error says, in the words and with the status of the provider where it has some; `begun`

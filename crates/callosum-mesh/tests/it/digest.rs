@@ -507,7 +507,7 @@ proptest! {
                         mesh.publish(draft, Durability::Logged).unwrap();
                     }
                     _ => {
-                        let content = format!("finding <{shared}> {words}");
+                        let content = format!("finding [{shared}] {words}");
                         let order = Order::Share { id: format!("f{shared}"), content };
                         mesh.give(order, &voice("gemini")).unwrap();
                         shared += 1;
@@ -516,7 +516,7 @@ proptest! {
             }
             let digest = mesh.digest_for(&codex, &Beside::default(), 400).unwrap();
             for number in 0..shared {
-                if digest.text.contains(&format!("finding <{number}>")) {
+                if digest.text.contains(&format!("finding [{number}]")) {
                     *told.entry(number).or_default() += 1;
                 }
             }

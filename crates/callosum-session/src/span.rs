@@ -67,10 +67,12 @@ impl Session<'_> {
             // What an agent wrote before its last hand-off is over, unless nobody can read when that was.
             if has_more || read.handoff.is_none() {
                 all.bad.extend(read.bad);
+                all.not_files.extend(read.not_files);
             }
         }
         all.records.extend(own.records);
         all.bad.extend(own.bad);
+        all.not_files.extend(own.not_files);
         Ok(Read {
             is_there: all.is_there || own.is_there,
             handoff: own.handoff,

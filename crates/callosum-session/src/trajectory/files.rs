@@ -43,6 +43,8 @@ pub struct Read<R = Record> {
     /// Lines that are no record, in the files that were read: all counted, the first of each file
     /// named.
     pub bad: Vec<(String, Bad)>,
+    /// What has the name of a file and is none, so that nobody knows what stood there.
+    pub not_files: Vec<String>,
     /// What a person has marked in the notes; nothing where a trajectory was read by itself.
     pub marked: Marked,
 }
@@ -55,6 +57,7 @@ impl<R> Default for Read<R> {
             handoff: None,
             positions: BTreeMap::new(),
             bad: Vec::new(),
+            not_files: Vec::new(),
             marked: Marked::default(),
         }
     }
@@ -163,6 +166,9 @@ impl Trajectory<'_> {
         for day in self.files()?.into_iter().take(MOST_DAYS) {
             read.is_there = true;
             let name = self.zones.named(&day.path);
+            if !day.is_file {
+                read.not_files.push(name.clone());
+            }
             let Some(bytes) = said_in(self.disk, &day)? else {
                 let lines = vec![1];
                 read.bad.push((name, Bad { count: 1, lines }));

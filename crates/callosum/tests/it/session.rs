@@ -92,6 +92,24 @@ fn a_decision_is_kept_in_three_places_and_grounded() {
     assert_eq!(forked["forks"][0]["wins"], "code");
 }
 
+/// LOA-GRD-1: where what has the name of the day's file is none, nobody knows which claims there are.
+#[test]
+fn grounding_is_not_known_where_the_trajectory_is_no_file() {
+    let env = project();
+    let path = env.project().join(trajectory());
+    std::fs::create_dir_all(&path).unwrap();
+    let refused = env.run(["session", "grounding"]).ended_with(2);
+    assert!(
+        refused.stderr.contains(" is not a file"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(refused.stdout, "");
+    std::fs::remove_dir(&path).unwrap();
+    std::os::unix::fs::symlink("/dev/null", &path).unwrap();
+    env.run(["session", "grounding"]).ended_with(2);
+}
+
 /// LOA-GRD-1: the exit codes of the seed's script, and 2 for what is asked wrongly.
 #[test]
 fn grounding_ends_with_the_codes_of_the_seed() {

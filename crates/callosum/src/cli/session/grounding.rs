@@ -121,6 +121,11 @@ fn judge(context: &Context, args: &GroundingArgs) -> Result<(), CommandError> {
     mend(context, &session);
     let read = session.since_handoff(Whose::Own);
     let read = read.map_err(|error| super::explain(&error))?;
+    if let Some(file) = read.not_files.first() {
+        let what = format!("{file} is not a file, so that nobody knows which claims there are");
+        let hint = format!("look at it, move it away, and check again: ls -ld '{file}'");
+        return Err(CommandError::new(Exit::Usage, what).hint(hint));
+    }
     let tree = Tree::new(&context.disk, &zones.tree);
     let grounding = Grounding::of(&read, &tree);
     let output = GroundingOutput::of(&grounding, &threshold);

@@ -47,6 +47,8 @@ mod find;
 mod foreign_tools;
 /// What plans may do, and what they can call.
 mod governing;
+/// The share of a session's claims that have evidence.
+mod grounding;
 /// What the guard says to commands, and how well it does on a file of them.
 mod guard;
 /// What `cake_config.yaml` changes, and who may say what in it.
@@ -112,6 +114,8 @@ mod servers;
 mod serving;
 /// Decisions outlive an agent's context.
 mod session;
+/// Where the files of a session disagree.
+mod session_forks;
 /// The tree is kept, shown, brought back and let go.
 mod snapshot;
 /// Tasks that build on one another, and what is refused before anything runs.

@@ -1,0 +1,88 @@
+//! `callosum session grounding`: the share of claims that have evidence, and when it is not known.
+
+use crate::session::{project, trajectory};
+
+/// LOA-GRD-1: where what has the name of the day's file is none, nobody knows which claims there are.
+#[test]
+fn grounding_is_not_known_where_the_trajectory_is_no_file() {
+    let env = project();
+    let path = env.project().join(trajectory());
+    std::fs::create_dir_all(&path).unwrap();
+    let refused = env.run(["session", "grounding"]).ended_with(2);
+    assert!(
+        refused.stderr.contains(" is not a file"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(refused.stdout, "");
+    std::fs::remove_dir(&path).unwrap();
+    std::os::unix::fs::symlink("/dev/null", &path).unwrap();
+    env.run(["session", "grounding"]).ended_with(2);
+}
+
+/// LOA-GRD-1: the exit codes of the seed's script, and 2 for what is asked wrongly.
+#[test]
+fn grounding_ends_with_the_codes_of_the_seed() {
+    let env = project();
+    let nothing = env.run(["session", "grounding"]).success().stdout;
+    assert_eq!(nothing, "No trajectory log found for today\n");
+    env.write(trajectory(), "{\"phase\":\"think\"}\n");
+    let nothing = env.run(["session", "grounding"]).success().stdout;
+    assert_eq!(nothing, "grounding_ratio=1.00\nstatus=pass\n");
+    env.write(
+        trajectory(),
+        "{\"phase\":\"cite\",\"grounding\":\"citation\"}\n",
+    );
+    env.run(["session", "grounding", "implementing-tasks", "0.5"])
+        .ended_with(1);
+    env.run(["session", "grounding", "implementing-tasks", "0"])
+        .success();
+    for wrong in [
+        &["session", "grounding", "implementing-tasks", "1.50"][..],
+        &["session", "grounding", "implementing-tasks", "-1"],
+        &["session", "grounding", "../../etc/passwd"],
+        &["session", "grounding", "a", "0.9", "more"],
+        &["session", "grounding", "a b"],
+    ] {
+        env.run(wrong).ended_with(2);
+    }
+    env.write(".calrc", "{ broken");
+    env.run(["session", "grounding"]).ended_with(2);
+}
+
+/// LOA-MARK-1, LOA-GRD-1: what a person marks by hand in NOTES.md counts as an assumption, also where what it
+/// cites is gone; a quote that holds is more than a mark, and the ratio is not raised.
+#[test]
+fn an_assumption_that_is_marked_by_hand_counts_as_one() {
+    let env = project();
+    let decide = |words: &str, more: &[&str]| {
+        env.run([&["session", "decide", words], more].concat())
+            .success();
+    };
+    decide("Retry for ever", &[]);
+    decide("Use one", &["--cite", "src/a.rs:1"]);
+    decide("Use two", &["--cite", "src/a.rs:2"]);
+    let grounded = || env.run(["session", "grounding"]).ended_with(1).stdout;
+    assert!(grounded().contains("grounded_claims=2\nassumptions=0\n"));
+    let notes = env.read("loa-grimoire/NOTES.md");
+    let notes = notes.replace(
+        "**Decision**: Retry for ever",
+        "**Decision**: Retry for ever [ASSUMPTION]",
+    );
+    let notes = notes.replace(" - Use one\n", " - Use one [ASSUMPTION]\n");
+    env.write(
+        "loa-grimoire/NOTES.md",
+        notes.replace(
+            "**Decision**: Use two",
+            "[ASSUMPTION]\n**Decision**: Use two",
+        ),
+    );
+    assert!(grounded().contains("grounded_claims=2\nassumptions=1\ngrounding_ratio=0.66\n"));
+    let check = env.run(["session", "check"]).ended_with(1).stdout;
+    assert!(
+        check.contains(": Retry for ever ([ASSUMPTION])\n"),
+        "{check}"
+    );
+    env.write("src/a.rs", "pub fn one() {}\n");
+    assert!(grounded().contains("grounded_claims=1\nassumptions=2\n"));
+}

@@ -1,0 +1,153 @@
+//! `callosum session status`: where code, beads, notes and trajectory disagree, and what was not understood.
+
+use crate::session::project;
+
+/// LOA-TRUTH-1: where files do not say the same, the fork is shown with the side that is believed,
+/// and what was not understood with its line.
+#[test]
+fn status_shows_forks_and_what_was_not_understood() {
+    let env = project();
+    env.run(["bead", "create", "Work", "--id", "bd-1"])
+        .success();
+    env.run(["bead", "update", "bd-1", "--current"]).success();
+    env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+        .success();
+    let calm = env.run(["session", "status", "--json"]).success().json();
+    assert_eq!(
+        (calm["grounded"].clone(), calm["forks"].clone()),
+        (1.into(), serde_json::json!([]))
+    );
+    env.run(["bead", "close", "bd-1"]).success();
+    let notes = env
+        .read("loa-grimoire/NOTES.md")
+        .replace("**Decision**: Use one", "**Decision**: Use two");
+    env.write(
+        "loa-grimoire/NOTES.md",
+        format!("{notes}### Decision Log\n"),
+    );
+    env.write(".beads/bd-2.yaml", "a: 1\na: 2\n");
+    env.write("src/a.rs", "\n");
+    let shown = env.run(["session", "status"]).success().stdout;
+    for said in [
+        "bead is believed, not NOTES.md: bd-1 is closed, and stands as the current bead",
+        "bead is believed, not NOTES.md: the decision of 2026-01-02T",
+        "code is believed, not bead: the decision of 2026-01-02T",
+        "a second section `Decision Log`",
+        "not understood: .beads/bd-2.yaml: ",
+    ] {
+        assert!(shown.contains(said), "{said} is not in {shown}");
+    }
+}
+
+/// LOA-TRUTH-1: every open bead is compared with notes, trajectory and code, not the current one alone;
+/// one that is closed is not.
+#[test]
+fn status_compares_every_open_bead() {
+    let env = project();
+    for id in ["bd-1", "bd-2", "bd-3"] {
+        env.run(["bead", "create", "Work", "--id", id]).success();
+    }
+    env.run(["bead", "update", "bd-1", "--current"]).success();
+    let decide = |id: &str| {
+        let made = env.run([
+            "session",
+            "decide",
+            "Use one",
+            "--cite",
+            "src/a.rs:1",
+            "--bead",
+            id,
+            "--json",
+        ]);
+        let made = made.success().json();
+        made["ts"].as_str().unwrap().to_owned()
+    };
+    let (of_2, of_3) = (decide("bd-2"), decide("bd-3"));
+    env.run(["bead", "close", "bd-3"]).success();
+    let bead = env.read(".beads/bd-2.yaml").replace("Use one", "Use two");
+    env.write(".beads/bd-2.yaml", bead);
+    env.write("src/a.rs", "\n");
+    let shown = env.run(["session", "status"]).success().stdout;
+    for said in [
+        format!("bead is believed, not NOTES.md: the decision of {of_2} has other words in bd-2\n"),
+        format!("code is believed, not bead: the decision of {of_2} in bd-2 cites "),
+        format!("code is believed, not NOTES.md: the decision of {of_3} cites "),
+    ] {
+        assert!(shown.contains(&said), "{said} is not in {shown}");
+    }
+    assert!(!shown.contains("in bd-3"), "{shown}");
+    let of_2 = env
+        .read(".beads/bd-2.yaml")
+        .replace("decisions:", "x_decisions:");
+    env.write(".beads/bd-2.yaml", of_2);
+    let shown = env.run(["session", "status"]).success().stdout;
+    let said = "bead is believed, not trajectory: the decision of ";
+    assert!(
+        shown.contains(said) && shown.contains(" is not in bd-2\n"),
+        "{shown}"
+    );
+}
+
+/// LOA-SEC-1: what nobody sees is shown, also where a program reads it.
+#[test]
+fn what_nobody_sees_is_shown() {
+    let env = project();
+    env.run(["bead", "create", "Work", "--id", "bd-1"])
+        .success();
+    env.run([
+        "bead",
+        "update",
+        "bd-1",
+        "--current",
+        "--title",
+        "a\u{202e}b",
+    ])
+    .success();
+    env.run(["session", "decide", "Use\u{200b} one\u{2066}"])
+        .success();
+    for arguments in [
+        &["session", "recover"][..],
+        &["session", "recover", "--level", "2"],
+        &["session", "recover", "--level", "3"],
+        &["session", "status"],
+        &["bead", "show", "bd-1"],
+        &["bead", "ready"],
+        &["bead", "list"],
+    ] {
+        let said = env.run(arguments).success().stdout;
+        let seen = |c: char| !callosum_evidence::terminal::is_unseen(c);
+        assert!(said.chars().all(seen), "{arguments:?}: {said:?}");
+    }
+    let told = env.run(["session", "recover"]).success().stdout;
+    assert!(
+        told.starts_with("Bead: bd-1 a\\u{202e}b (open)\n"),
+        "{told}"
+    );
+}
+
+/// LOA-FMT-1: notes that are too large to be read are told with what to do, and nothing is said of what
+/// stands in them.
+#[test]
+fn notes_that_are_too_large_are_said_to_be_unread_and_nothing_else() {
+    let env = project();
+    env.run(["session", "decide", "Use one", "--cite", "src/a.rs:1"])
+        .success();
+    let notes = env.project().join("loa-grimoire/NOTES.md");
+    let file = std::fs::File::options().write(true).open(&notes).unwrap();
+    file.set_len((64 << 20) + 1).unwrap();
+    let shown = env.run(["session", "status"]).success().stdout;
+    let said = "not understood: `loa-grimoire/NOTES.md` is larger than 64 MiB, and is not read\n";
+    assert!(shown.ends_with(said), "{shown}");
+    assert!(shown.contains("claims: 1 of 1 grounded\n"), "{shown}");
+    for command in ["recover", "check", "handoff"] {
+        let refused = env.run(["session", command]).ended_with(3).stderr;
+        assert!(
+            refused.contains("is larger than 64 MiB, and is not read\n"),
+            "{refused}"
+        );
+        assert!(
+            refused.contains("NOTES.md.old && callosum session heal\n"),
+            "{refused}"
+        );
+    }
+}

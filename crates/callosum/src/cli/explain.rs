@@ -2,8 +2,7 @@
 
 use crate::{
     config::{
-        EnvironmentError, Governance, GovernanceError, PermitError, ProjectError, SetError,
-        TrustError,
+        EnvironmentError, Governance, GovernanceError, ProjectError, SetError, StateFileError,
     },
     ui::{CommandError, Exit},
 };
@@ -26,29 +25,26 @@ pub(super) fn project(error: &ProjectError) -> CommandError {
 }
 
 /// Why it is not known, or not changed, what is trusted.
-pub(super) fn trust(error: &TrustError) -> CommandError {
-    let explained = CommandError::from_error(Exit::Environment, error);
-    match error {
-        TrustError::Newer { .. } => explained.hint("use the newer callosum that wrote it"),
-        TrustError::Corrupt { path, .. } => explained.hint(format!(
-            "move it away and trust anew: mv '{0}' '{0}.damaged'",
-            path.display()
-        )),
-        _ => explained,
-    }
+pub(super) fn trust(error: &StateFileError) -> CommandError {
+    state_file(error, "trust")
 }
 
 /// Why it is not known, or not changed, what is permitted.
-pub(super) fn permit(error: &PermitError) -> CommandError {
+pub(super) fn permit(error: &StateFileError) -> CommandError {
+    state_file(error, "permit")
+}
+
+/// `anew`: what the person does again once a damaged file is out of the way.
+fn state_file(error: &StateFileError, anew: &str) -> CommandError {
     let explained = CommandError::from_error(Exit::Environment, error);
     match error {
-        PermitError::Newer { .. } => explained.hint("use the newer callosum that wrote it"),
-        PermitError::Corrupt { path, .. } => explained.hint(format!(
-            "move it away and permit anew: mv '{0}' '{0}.damaged'",
+        StateFileError::Newer { .. } => explained.hint("use the newer callosum that wrote it"),
+        StateFileError::Corrupt { path, .. } => explained.hint(format!(
+            "move it away and {anew} anew: mv '{0}' '{0}.damaged'",
             path.display()
         )),
-        PermitError::Disk(error) => super::store::disk_failed(error),
-        PermitError::Lock(_) => explained,
+        StateFileError::Disk(error) => super::store::disk_failed(error),
+        StateFileError::Lock(_) => explained,
     }
 }
 

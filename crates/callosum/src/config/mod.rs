@@ -25,6 +25,7 @@ mod root;
 mod setting;
 mod settings;
 mod sinks;
+mod state_file;
 mod trust;
 mod user;
 mod value;
@@ -39,7 +40,7 @@ pub(crate) use self::{
     key::Key,
     matrix_file::{Looked, MatrixFile},
     mesh::{LeaseMode, MeshSettings, MeshSettingsError},
-    permissions::{Permissions, Permit, PermitError, Reach},
+    permissions::{Permissions, Permit, Reach},
     places::Places,
     project::{Project, ProjectError, SetError, Told},
     repositories::Repositories,
@@ -47,7 +48,8 @@ pub(crate) use self::{
     setting::Origin,
     settings::{ExecutorSettings, Refusal, Settings, SettingsError},
     sinks::{SinkKind, SinkSetting},
-    trust::{Subject, Trust, TrustError},
+    state_file::StateFileError,
+    trust::{Subject, Trust},
     user::user_faults,
     value::Value,
 };

@@ -9,25 +9,21 @@
 use std::{
     os::unix::ffi::OsStrExt as _,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 use callosum_guard::Permission;
-use callosum_host::{Disk, DiskError, FileLock, LockError};
+use callosum_host::{Disk, FileLock};
 use callosum_ledger::Checksum;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::homes::Homes;
+use super::{
+    homes::Homes,
+    state_file::{LOCK_TIMEOUT, StateFile, StateFileError},
+};
 
 /// The version of the file that this program writes.
 const VERSION: u32 = 1;
-
-/// Permission bits of the files.
-const MODE: u32 = 0o600;
-
-/// How long to wait for another process that changes the same files.
-const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// The name of the file of what is permitted everywhere.
 const USER: &str = "user.json";
@@ -109,7 +105,7 @@ impl Permissions {
     }
 
     /// What is permitted at this time, the user's first.
-    pub(crate) fn holding(&self, now: Timestamp) -> Result<Vec<(Reach, Permit)>, PermitError> {
+    pub(crate) fn holding(&self, now: Timestamp) -> Result<Vec<(Reach, Permit)>, StateFileError> {
         let mut all = Vec::new();
         for reach in [Reach::User, Reach::Project] {
             let permits = self.read(reach)?.permissions.into_iter();
@@ -125,7 +121,7 @@ impl Permissions {
         reach: Reach,
         permit: Permit,
         now: Timestamp,
-    ) -> Result<(), PermitError> {
+    ) -> Result<(), StateFileError> {
         let _held = self.lock()?;
         let mut permits = self.read(reach)?;
         permits.permissions.push(permit);
@@ -134,7 +130,7 @@ impl Permissions {
 
     /// Takes permissions back, all or none: `false` where one of them is not there any more. So
     /// does a command that uses up those which are for one time.
-    pub(crate) fn take_back(&self, ids: &[&str], now: Timestamp) -> Result<bool, PermitError> {
+    pub(crate) fn take_back(&self, ids: &[&str], now: Timestamp) -> Result<bool, StateFileError> {
         let _held = self.lock()?;
         let mut changed = Vec::new();
         let mut found = 0;
@@ -159,14 +155,15 @@ impl Permissions {
         Ok(true)
     }
 
-    fn path(&self, reach: Reach) -> PathBuf {
-        match reach {
-            Reach::Project => self.file.clone(),
-            Reach::User => self.folder.join(USER),
-        }
+    fn at(&self, reach: Reach) -> StateFile {
+        let path = match reach {
+            Reach::Project => &self.file,
+            Reach::User => &self.folder.join(USER),
+        };
+        StateFile::new(&self.disk, path, VERSION)
     }
 
-    fn lock(&self) -> Result<FileLock, PermitError> {
+    fn lock(&self) -> Result<FileLock, StateFileError> {
         self.homes.create_machine(&self.disk)?;
         self.disk.create_private_dir(&self.folder)?;
         let lock = self.folder.join("lock");
@@ -174,67 +171,24 @@ impl Permissions {
     }
 
     /// Writes what still holds; what has run out is swept with it.
-    fn write(&self, reach: Reach, mut permits: Permits, now: Timestamp) -> Result<(), PermitError> {
+    fn write(
+        &self,
+        reach: Reach,
+        mut permits: Permits,
+        now: Timestamp,
+    ) -> Result<(), StateFileError> {
         permits.permissions.retain(|permit| permit.holds(now));
-        let mut bytes = serde_json::to_vec_pretty(&permits).expect("plain data has a JSON form");
-        bytes.push(b'\n');
-        Ok(self.disk.replace(&self.path(reach), &bytes, MODE)?)
+        self.at(reach).replace(&permits)
     }
 
-    fn read(&self, reach: Reach) -> Result<Permits, PermitError> {
-        /// The one field that every version has.
-        #[derive(Deserialize)]
-        struct Versioned {
-            version: u32,
-        }
-        let path = self.path(reach);
-        let Some(bytes) = self.disk.read_if_there(&path)? else {
-            return Ok(Permits {
-                version: VERSION,
-                root: (reach == Reach::Project).then(|| self.root.clone()),
-                permissions: Vec::new(),
-            });
-        };
-        let corrupt = |source| PermitError::Corrupt {
-            path: path.clone(),
-            source,
-        };
-        let Versioned { version } = serde_json::from_slice(&bytes).map_err(corrupt)?;
-        if version > VERSION {
-            return Err(PermitError::Newer {
-                path,
-                found: version,
-            });
-        }
-        serde_json::from_slice(&bytes).map_err(corrupt)
+    fn read(&self, reach: Reach) -> Result<Permits, StateFileError> {
+        let kept = self.at(reach).read()?;
+        Ok(kept.unwrap_or_else(|| Permits {
+            version: VERSION,
+            root: (reach == Reach::Project).then(|| self.root.clone()),
+            permissions: Vec::new(),
+        }))
     }
-}
-
-/// Why it is not known, or not changed, what is permitted.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum PermitError {
-    /// The file was written by a later version of this program.
-    #[error("`{}` was written by a newer version (format {found}, this program knows {VERSION})", path.display())]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        found: u32,
-    },
-    /// The file is not what this program writes.
-    #[error("`{}` is damaged", path.display())]
-    Corrupt {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: serde_json::Error,
-    },
-    /// Another process is changing it.
-    #[error(transparent)]
-    Lock(#[from] LockError),
-    /// The disk does not give or take it.
-    #[error(transparent)]
-    Disk(#[from] DiskError),
 }
 
 #[cfg(test)]

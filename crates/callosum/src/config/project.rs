@@ -14,7 +14,8 @@ use super::{
     places::{Places, PlacesError, Waiting, hold_back},
     root::{RootError, Roots},
     settings::{Settings, SettingsError},
-    trust::{Subject, Trust, TrustError},
+    state_file::StateFileError,
+    trust::{Subject, Trust},
     value::Value,
 };
 
@@ -126,7 +127,7 @@ pub(crate) enum ProjectError {
     /// The project's own places lead elsewhere.
     Places(#[from] PlacesError),
     /// What was allowed is not known.
-    Trust(#[from] TrustError),
+    Trust(#[from] StateFileError),
     /// The disk does not say.
     Disk(#[from] DiskError),
 }
@@ -138,7 +139,7 @@ pub(crate) enum SetError {
     /// `.calrc` was not changed.
     Edit(#[from] EditError),
     /// `.calrc` was changed, but its trust was not recorded.
-    Trust(#[from] TrustError),
+    Trust(#[from] StateFileError),
     /// The disk has no place for the lock.
     Disk(#[from] DiskError),
 }

@@ -7,29 +7,25 @@ use std::{
     collections::BTreeSet,
     os::unix::ffi::OsStrExt as _,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
-use callosum_host::{Disk, DiskError, FileLock, LockError};
+use callosum_host::{Disk, DiskError, FileLock};
 use callosum_ledger::Checksum;
 use serde::{Deserialize, Serialize};
 
-use super::homes::Homes;
+use super::{
+    homes::Homes,
+    state_file::{LOCK_TIMEOUT, StateFile, StateFileError},
+};
 
 /// The version of the file that this program writes.
 const VERSION: u32 = 1;
-
-/// Permission bits of the file.
-const MODE: u32 = 0o600;
-
-/// How long to wait for another process that changes the same file.
-const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// What was allowed for one root.
 #[derive(Clone, Debug)]
 pub(crate) struct Trust {
     disk: Disk,
-    file: PathBuf,
+    file: StateFile,
     lock: PathBuf,
     homes: Homes,
     decisions: Decisions,
@@ -63,12 +59,12 @@ pub(crate) enum Subject {
 
 impl Trust {
     /// Reads what was allowed for `root`. Creates nothing; where there is no file, nothing was.
-    pub(crate) fn open(disk: &Disk, homes: &Homes, root: &Path) -> Result<Self, TrustError> {
+    pub(crate) fn open(disk: &Disk, homes: &Homes, root: &Path) -> Result<Self, StateFileError> {
         let folder = homes.machine.join("trust");
         let name = Checksum::of(root.as_os_str().as_bytes()).to_string();
-        let file = folder.join(format!("{name}.json"));
+        let file = StateFile::new(disk, &folder.join(format!("{name}.json")), VERSION);
         Ok(Self {
-            decisions: read(disk, &file, root)?,
+            decisions: read(&file, root)?,
             lock: folder.join(format!("{name}.lock")),
             file,
             disk: disk.clone(),
@@ -87,7 +83,7 @@ impl Trust {
     }
 
     /// Allows something. It is on disk when this returns.
-    pub(crate) fn record(&mut self, subject: Subject) -> Result<(), TrustError> {
+    pub(crate) fn record(&mut self, subject: Subject) -> Result<(), StateFileError> {
         self.change(|decisions| match subject {
             Subject::Calrc(hash) => decisions.calrc.insert(hash.to_string()),
             Subject::Executor(hash) => decisions.executors.insert(hash.to_string()),
@@ -96,7 +92,7 @@ impl Trust {
     }
 
     /// Takes a permission back.
-    pub(crate) fn forget(&mut self, subject: Subject) -> Result<(), TrustError> {
+    pub(crate) fn forget(&mut self, subject: Subject) -> Result<(), StateFileError> {
         self.change(|decisions| match subject {
             Subject::Calrc(hash) => decisions.calrc.remove(&hash.to_string()),
             Subject::Executor(hash) => decisions.executors.remove(&hash.to_string()),
@@ -115,74 +111,28 @@ impl Trust {
     }
 
     /// Changes the file as it is now on disk, so that of two changes at once none is lost.
-    fn change(&mut self, change: impl FnOnce(&mut Decisions) -> bool) -> Result<(), TrustError> {
+    fn change(
+        &mut self,
+        change: impl FnOnce(&mut Decisions) -> bool,
+    ) -> Result<(), StateFileError> {
         let _held = FileLock::acquire_private(&self.disk, self.lock()?, LOCK_TIMEOUT)?;
-        let mut decisions = read(&self.disk, &self.file, Path::new(&self.decisions.root))?;
+        let mut decisions = read(&self.file, Path::new(&self.decisions.root))?;
         if change(&mut decisions) {
-            let mut bytes =
-                serde_json::to_vec_pretty(&decisions).expect("plain data has a JSON form");
-            bytes.push(b'\n');
-            self.disk.replace(&self.file, &bytes, MODE)?;
+            self.file.replace(&decisions)?;
         }
         self.decisions = decisions;
         Ok(())
     }
 }
 
-fn read(disk: &Disk, file: &Path, root: &Path) -> Result<Decisions, TrustError> {
-    /// The one field that every version has.
-    #[derive(Deserialize)]
-    struct Versioned {
-        version: u32,
-    }
-    let Some(bytes) = disk.read_if_there(file)? else {
-        return Ok(Decisions {
-            version: VERSION,
-            root: root.to_string_lossy().into_owned(),
-            calrc: BTreeSet::new(),
-            executors: BTreeSet::new(),
-            entries: BTreeSet::new(),
-        });
-    };
-    let corrupt = |source| TrustError::Corrupt {
-        path: file.to_owned(),
-        source,
-    };
-    let Versioned { version } = serde_json::from_slice(&bytes).map_err(corrupt)?;
-    if version > VERSION {
-        return Err(TrustError::Newer {
-            path: file.to_owned(),
-            found: version,
-        });
-    }
-    serde_json::from_slice(&bytes).map_err(corrupt)
-}
-
-/// Why it is not known, or not changed, what was allowed.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum TrustError {
-    /// The file was written by a later version of this program.
-    #[error("`{}` was written by a newer version (format {found}, this program knows {VERSION})", path.display())]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        found: u32,
-    },
-    /// The file is not what this program writes.
-    #[error("`{}` is damaged", path.display())]
-    Corrupt {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: serde_json::Error,
-    },
-    /// Another process is changing it.
-    #[error(transparent)]
-    Lock(#[from] LockError),
-    /// The disk does not give or take it.
-    #[error(transparent)]
-    Disk(#[from] DiskError),
+fn read(file: &StateFile, root: &Path) -> Result<Decisions, StateFileError> {
+    Ok(file.read()?.unwrap_or_else(|| Decisions {
+        version: VERSION,
+        root: root.to_string_lossy().into_owned(),
+        calrc: BTreeSet::new(),
+        executors: BTreeSet::new(),
+        entries: BTreeSet::new(),
+    }))
 }
 
 #[cfg(test)]
@@ -192,7 +142,7 @@ mod tests {
     use super::*;
     use crate::config::ground::Ground;
 
-    fn open(ground: &Ground, root: &str) -> Result<Trust, TrustError> {
+    fn open(ground: &Ground, root: &str) -> Result<Trust, StateFileError> {
         Trust::open(&ground.disk, &ground.homes(), Path::new(root))
     }
 
@@ -240,8 +190,8 @@ mod tests {
         assert!(!ground.homes().machine.exists());
         trust.record(executor("x")).unwrap();
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!(mode(&trust.file), 0o600);
-        assert_eq!(mode(trust.file.parent().unwrap()), 0o700);
+        assert_eq!(mode(trust.file.path()), 0o600);
+        assert_eq!(mode(trust.file.path().parent().unwrap()), 0o700);
     }
 
     #[test]
@@ -256,11 +206,11 @@ mod tests {
         ] {
             ground
                 .disk
-                .replace(&trust.file, content.as_bytes(), MODE)
+                .replace(trust.file.path(), content.as_bytes(), 0o600)
                 .unwrap();
             assert!(open(&ground, "/a").is_err(), "{content}");
             assert!(trust.record(executor("y")).is_err(), "{content}");
-            let kept = ground.disk.read(&trust.file).unwrap();
+            let kept = ground.disk.read(trust.file.path()).unwrap();
             assert_eq!(kept, content.as_bytes());
         }
     }
@@ -277,17 +227,20 @@ mod tests {
         );
         ground
             .disk
-            .create_dir_all(trust.file.parent().unwrap())
+            .create_dir_all(trust.file.path().parent().unwrap())
             .unwrap();
         ground
             .disk
-            .replace(&trust.file, content.as_bytes(), MODE)
+            .replace(trust.file.path(), content.as_bytes(), 0o600)
             .unwrap();
         let mut trust = open(&ground, "/a").unwrap();
         assert!(trust.is_trusted(Subject::Executor(hash)));
         // And it is what is written today.
         trust.record(executor("y")).unwrap();
         trust.forget(executor("y")).unwrap();
-        assert_eq!(ground.disk.read(&trust.file).unwrap(), content.as_bytes());
+        assert_eq!(
+            ground.disk.read(trust.file.path()).unwrap(),
+            content.as_bytes()
+        );
     }
 }

@@ -8,7 +8,7 @@ use super::{
     event::{Action, Unreadable},
     place::Place,
 };
-use crate::config::{Permissions, Permit, PermitError};
+use crate::config::{Permissions, Permit, StateFileError};
 
 /// The rule that is named where an event could not be read.
 pub(crate) const UNREADABLE: &str = "hook.unreadable";
@@ -164,7 +164,7 @@ fn permitted(
     place: &Place,
     permissions: &Permissions,
     now: Timestamp,
-) -> Result<(Verdict, Vec<String>), PermitError> {
+) -> Result<(Verdict, Vec<String>), StateFileError> {
     let decided = |permits: &[Permit]| {
         let (once, lasting): (Vec<_>, Vec<_>) = permits.iter().partition(|permit| permit.once);
         let patterns = |permits: Vec<&Permit>| {

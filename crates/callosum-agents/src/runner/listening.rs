@@ -117,7 +117,7 @@ pub(crate) fn listen(
     )
 }
 
-/// How a program ended by itself; an error where it was we who ended it, with what had come of its
+/// How a program ended by itself; an error where it was we who ended it, or nobody knows, with what had come of its
 /// answer by then.
 pub(crate) fn judge_ending(
     executor: &Executor,
@@ -140,6 +140,12 @@ pub(crate) fn judge_ending(
             error: run.error,
             complaint,
             elapsed: run.elapsed,
+        }),
+        // What it had written by then may be half an answer.
+        ending @ Ending::Unguarded => Err(RunError::Crashed {
+            executor: executor_id,
+            ending,
+            complaint,
         }),
         Ending::Quiet => Err(RunError::Quiet {
             executor: executor_id,

@@ -297,6 +297,9 @@ fn crash(ending: Ending) -> String {
     match ending {
         Ending::Signalled(signal) => format!("was ended by signal {signal}"),
         Ending::Exited(code) => format!("ended with exit code {code}"),
+        Ending::Unguarded => {
+            "was ended with all that it started, since somebody ended its guard".to_owned()
+        }
         other => format!("ended: {other:?}"),
     }
 }

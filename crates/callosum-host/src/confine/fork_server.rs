@@ -1,7 +1,7 @@
 //! [`ForkServer`]: the controller's side of a small process that forks a guard for each order.
 
 use std::{
-    io::{self, Read},
+    io::{self, Read, Write},
     net::Shutdown,
     os::{
         fd::{AsFd, BorrowedFd, OwnedFd},
@@ -15,10 +15,11 @@ use std::{
 
 use rustix::{
     event::{PollFd, PollFlags},
-    process::Signal,
+    process::{Pid, Signal, kill_process_group},
 };
 
 use super::{
+    leftovers,
     order::Order,
     passing,
     report::{Outcome, Report},
@@ -26,11 +27,24 @@ use super::{
 };
 use crate::process::{
     Cancel, Ending, Limits, Run, SpawnError, Stream,
-    follow::{Ends, Leader, follow, wait_until},
+    follow::{EXIT_CHECK, Ends, Leader, follow, wait_until},
 };
 
 /// How long a guard may take to end what its program started, before it is ended itself.
 const SWEEP: Duration = Duration::from_millis(500);
+
+/// How long the server may take to end what a guard left, before it is ended itself. Together with
+/// [`SWEEP`] it is less than the second within which all is to be gone.
+const LEFTOVERS: Duration = Duration::from_millis(300);
+
+/// How long the server may take to end when it is to, before it is ended.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// How long the server may take to take an order.
+const TAKING: Duration = Duration::from_secs(10);
+
+/// The variable that says where a program's own temporary folder is, which no other has.
+const OWN_FOLDER: &str = "TMPDIR";
 
 /// A process that forks a guard for each order, started with the first one.
 ///
@@ -40,9 +54,10 @@ const SWEEP: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub struct ForkServer {
     program: PathBuf,
-    running: Mutex<Option<Running>>,
-    /// Lines to guards that wait for an order which gives nothing away.
+    /// Lines to guards that wait for an order which gives nothing away. Before the server in this list,
+    /// which waits for them at its end.
     ready: Mutex<Vec<UnixStream>>,
+    running: Mutex<Option<Running>>,
 }
 
 #[derive(Debug)]
@@ -57,8 +72,8 @@ impl ForkServer {
     pub fn new(program: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),
-            running: Mutex::new(None),
             ready: Mutex::default(),
+            running: Mutex::new(None),
         }
     }
 
@@ -81,12 +96,40 @@ impl ForkServer {
             source,
         };
         let (mut line, ends) = self.submit(order).map_err(failed)?;
-        let run = follow(&mut line, ends, input, limits, cancel, heard, started).map_err(failed)?;
+        let run = follow(&mut line, ends, input, limits, cancel, heard, started);
         let report = line.report();
+        if is_left_alone(order, &report) {
+            self.end_what_is_left(order, &report);
+        }
+        let run = run.map_err(failed)?;
         if report.ready && !line.is_closed {
             self.ready().push(line.stream);
         }
         Ok((run, report))
+    }
+
+    /// Ends what was started for an order whose guard was ended, or did not answer and was.
+    fn end_what_is_left(&self, order: &Order, report: &Report) {
+        if let Some(group) = report.program.and_then(Pid::from_raw) {
+            // It fails only where nobody is left in it.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(server) = running.as_mut()
+            && !server.sweep(report.guard).is_ok_and(|swept| swept)
+        {
+            // It fails only where it is gone already.
+            drop(server.child.kill());
+            *running = None;
+        }
+        drop(running);
+        let folder = order
+            .environment
+            .iter()
+            .find(|(name, _)| name == OWN_FOLDER);
+        if let Some((name, value)) = folder {
+            leftovers::end_all_with(name, value);
+        }
     }
 
     fn ready(&self) -> MutexGuard<'_, Vec<UnixStream>> {
@@ -148,6 +191,7 @@ impl ForkServer {
         let (mut ours, theirs) = UnixStream::pair()?;
         self.pass(&[theirs.as_fd(), input, output, error])?;
         drop(theirs);
+        ours.set_write_timeout(Some(TAKING))?;
         order.write(&mut ours)?;
         Ok(ours)
     }
@@ -166,6 +210,14 @@ impl ForkServer {
         *running = Some(begun);
         Ok(())
     }
+}
+
+/// Whether nobody has said that all of an order is ended.
+fn is_left_alone(order: &Order, report: &Report) -> bool {
+    let is_said = report.outcome.is_some() || report.swept;
+    // With the first process of a namespace the system ends all that is inside.
+    let is_the_systems = order.layers.namespaces && report.guard.is_some();
+    !is_said && !is_the_systems
 }
 
 fn is_gone(error: &io::Error) -> bool {
@@ -192,12 +244,51 @@ impl Running {
             .spawn()?;
         Ok(Self { socket, child })
     }
+
+    /// Has what a guard left ended; whether that was done in time.
+    fn sweep(&mut self, guard: Option<i32>) -> io::Result<bool> {
+        let (mut ours, theirs) = UnixStream::pair()?;
+        ours.write_all(&guard.unwrap_or_default().to_le_bytes())?;
+        passing::send(&self.socket, &[theirs.as_fd()])?;
+        drop(theirs);
+        let until = Instant::now() + LEFTOVERS;
+        let mut ends = [PollFd::new(&ours, PollFlags::IN)];
+        while Instant::now() < until {
+            wait_until(&mut ends, Some(until))?;
+            if !ends[0].revents().is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Waits for its end, which it was told of.
+    fn ends_in_time(&mut self) -> io::Result<bool> {
+        let exit = descriptor_of(self.child.id().cast_signed());
+        let until = Instant::now() + FAREWELL;
+        while Instant::now() < until {
+            if self.child.try_wait()?.is_some() {
+                return Ok(true);
+            }
+            let mut ends: Vec<PollFd<'_>> = exit
+                .iter()
+                .map(|exit| PollFd::new(exit, PollFlags::IN))
+                .collect();
+            let look_again = exit.is_none().then(|| Instant::now() + EXIT_CHECK);
+            wait_until(&mut ends, Some(look_again.unwrap_or(until)))?;
+        }
+        Ok(false)
+    }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
         // It fails only where the server is gone already.
         drop(self.socket.shutdown(Shutdown::Both));
+        if !self.ends_in_time().is_ok_and(|ended| ended) {
+            // Somebody may have stopped it.
+            drop(self.child.kill());
+        }
         drop(self.child.wait());
     }
 }
@@ -279,8 +370,11 @@ impl Leader for Line {
         Ok(match self.report().outcome {
             Some(Outcome::Exited(code)) => Ending::Exited(code),
             Some(Outcome::Signalled(signal)) => Ending::Signalled(signal),
-            // What was ended before its end, or never began.
-            _ => Ending::Signalled(Signal::KILL.as_raw()),
+            None => Ending::Unguarded,
+            // What never began.
+            Some(Outcome::Unstarted(_) | Outcome::Failed(..)) => {
+                Ending::Signalled(Signal::KILL.as_raw())
+            }
         })
     }
 }

@@ -84,8 +84,14 @@ fn carry_out(
         Ok(started) => started,
         Err(outcome) => return Ok(Some(outcome)),
     };
+    // Who does not hear it sees to it that the line closes.
+    drop(line.program(started.child));
     let outcome = started.wait(line).map_err(Failed::at(Step::Order))?;
     sweep(&started).map_err(Failed::at(Step::Order))?;
+    if outcome.is_none() {
+        // The controller may be gone.
+        drop(line.swept());
+    }
     Ok(outcome)
 }
 
@@ -128,7 +134,7 @@ fn end_children(started: &Started<'_>) {
 
 /// The children of this process, which has one thread only.
 #[cfg(target_os = "linux")]
-fn children() -> Vec<Pid> {
+pub(super) fn children() -> Vec<Pid> {
     let me = getpid().as_raw_nonzero();
     let list = std::path::PathBuf::from(format!("/proc/self/task/{me}/children"));
     let text = crate::disk::Disk::real().read(&list).unwrap_or_default();
@@ -140,7 +146,7 @@ fn children() -> Vec<Pid> {
 
 /// Becomes the parent of all orphans.
 #[cfg(target_os = "linux")]
-fn adopt_orphans() -> io::Result<()> {
+pub(super) fn adopt_orphans() -> io::Result<()> {
     use rustix::process::set_child_subreaper;
     Ok(set_child_subreaper(Some(getpid()))?)
 }
@@ -151,6 +157,6 @@ fn adopt_orphans() -> io::Result<()> {
     clippy::unnecessary_wraps,
     reason = "the signature is that of the other"
 )]
-fn adopt_orphans() -> io::Result<()> {
+pub(super) fn adopt_orphans() -> io::Result<()> {
     Ok(())
 }

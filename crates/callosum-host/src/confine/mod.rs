@@ -11,7 +11,8 @@
 //! that it started. Where there are namespaces it is parted in two: the *door* makes them, and waits;
 //! inside them the *keeper*, the first process of the new PID namespace, arranges the file system,
 //! gives away the rest, starts the program and reaps what it leaves. When the keeper ends, the system
-//! ends all that is inside. Where there are no namespaces, orphans become the guard's children. A guard that gave nothing away
+//! ends all that is inside. Where there are no namespaces, orphans become the guard's children; those of a guard that was ended
+//! itself become the fork server's, which ends them when the controller asks. A guard that gave nothing away
 //! takes another such order when nothing is left of the one before; any other ends with its order.
 //!
 //! What is deliberately not here: which folders or programs need what, and what happens where
@@ -21,6 +22,7 @@ mod fork_server;
 #[cfg(target_os = "linux")]
 mod gate;
 mod guard;
+mod leftovers;
 mod order;
 mod passing;
 mod report;

@@ -12,8 +12,12 @@ pub struct Report {
     pub landlock: Option<u32>,
     /// The process that ends all that was started when it is ended, once it is there.
     pub guard: Option<i32>,
+    /// The program, which leads a group of its own, where its number is one of the controller's.
+    pub(super) program: Option<i32>,
     /// How it went on; nothing where it was ended before its end.
     pub outcome: Option<Outcome>,
+    /// Whether the guard, told to end what was started, has done so.
+    pub(super) swept: bool,
     /// Whether the guard has ended all that was started, and waits for another order.
     pub(super) ready: bool,
 }
@@ -92,6 +96,14 @@ impl Report {
                     report.guard = number(pid);
                     continue;
                 }
+                ["program", pid] => {
+                    report.program = number(pid);
+                    continue;
+                }
+                ["swept"] => {
+                    report.swept = true;
+                    continue;
+                }
                 ["ready"] => {
                     report.ready = true;
                     continue;
@@ -131,12 +143,20 @@ impl Line {
         self.write(&format!("guard {pid}\n"))
     }
 
+    pub(super) fn program(&self, pid: i32) -> io::Result<()> {
+        self.write(&format!("program {pid}\n"))
+    }
+
     pub(super) fn landlock(&self, version: u32) -> io::Result<()> {
         self.write(&format!("landlock {version}\n"))
     }
 
     pub(super) fn outcome(&self, outcome: Outcome) -> io::Result<()> {
         self.write(&outcome.line())
+    }
+
+    pub(super) fn swept(&self) -> io::Result<()> {
+        self.write("swept\n")
     }
 
     pub(super) fn ready(&self) -> io::Result<()> {
@@ -187,6 +207,8 @@ mod tests {
             assert_eq!(report.outcome, Some(outcome));
         }
         assert!(Report::read("exited 0\nready\n").ready);
+        let ended = Report::read("guard 12\nprogram 13\nswept\n");
+        assert_eq!((ended.program, ended.swept), (Some(13), true));
         assert_eq!(Report::read(""), Report::default());
         assert_eq!(Report::read("exited x\nnonsense\n").outcome, None);
     }

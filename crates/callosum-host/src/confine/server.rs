@@ -3,29 +3,29 @@
 //! It has one thread and holds nothing, so that a fork of it is cheap and safe: what its controller
 //! had open and let be inherited is closed before the first fork. Each request on its
 //! standard input is one byte with four descriptors: the line to the controller, by which the
-//! order itself comes, and the three pipes of the program that is to be started.
+//! order itself comes, and the three pipes of the program that is to be started. With one descriptor it is
+//! asked to end what a guard left that was ended itself: such orphans become this process's children.
 
 use std::{
+    collections::BTreeSet,
     ffi::OsString,
-    io,
-    os::{
-        fd::{OwnedFd, RawFd},
-        unix::net::UnixStream,
-    },
+    io::{self, Read},
+    os::{fd::RawFd, unix::net::UnixStream},
     path::Path,
+    time::{Duration, Instant},
 };
 
 use rustix::{
     fs::{Mode, OFlags},
-    process::{Resource, WaitOptions, getrlimit, setsid},
+    process::{Pid, Resource, Signal, WaitOptions, getrlimit, kill_process, setsid, waitpid},
 };
 
 use super::{
-    guard,
+    guard::{self, adopt_orphans},
     order::Order,
     passing::receive,
     report::{Failed, Line, Step},
-    start::{Stdio, reap},
+    start::{Children, Stdio, has_children, reap},
 };
 use crate::disk::Disk;
 
@@ -57,7 +57,18 @@ impl Order {
     }
 }
 
-/// One request.
+/// How long guards have to end what they guard, and themselves, once the controller is gone.
+const FAREWELL: Duration = Duration::from_millis(500);
+
+/// What the controller asks for.
+enum Asked {
+    /// A fork.
+    Fork(Request),
+    /// The end of what a guard left; who asks sees that it came when this is closed.
+    Sweep(UnixStream),
+}
+
+/// An order for a fork.
 struct Request {
     line: UnixStream,
     stdio: Stdio,
@@ -72,7 +83,17 @@ fn serve() -> io::Result<()> {
     rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC)?;
     let nothing = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
     rustix::stdio::dup2_stdin(&nothing)?;
-    while let Some(request) = Request::receive(&socket)? {
+    adopt_orphans()?;
+    let mut guards = BTreeSet::new();
+    while let Some(asked) = Asked::receive(&socket)? {
+        let request = match asked {
+            Asked::Fork(request) => request,
+            Asked::Sweep(asking) => {
+                // Who asks waits no longer than it takes to see this close.
+                drop(sweep(asking, &mut guards));
+                continue;
+            }
+        };
         match fork() {
             Ok(Forked::Child) => {
                 drop(socket);
@@ -80,16 +101,84 @@ fn serve() -> io::Result<()> {
                 // At once: what this program does at its end is for its own end, not a fork's.
                 signal_hook::low_level::exit(0);
             }
-            Ok(Forked::Parent(_)) => {}
+            Ok(Forked::Parent(guard)) => {
+                guards.insert(guard);
+            }
             Err(error) => {
                 let failed = Failed::at(Step::Order)(error);
                 // Who does not hear it sees the line close.
                 drop(Line(request.line).outcome(failed.outcome()));
             }
         }
-        while reap(WaitOptions::NOHANG)?.is_some() {}
+        forget_ended(&mut guards)?;
+    }
+    take_leave(guards)
+}
+
+/// Reaps who has ended.
+fn forget_ended(guards: &mut BTreeSet<i32>) -> io::Result<()> {
+    while let Some((ended, _)) = reap(WaitOptions::NOHANG)? {
+        guards.remove(&ended);
     }
     Ok(())
+}
+
+/// Ends what a guard left that was ended: by then its orphans are children of this process, as nobody else
+/// is but guards.
+fn sweep(mut asking: UnixStream, guards: &mut BTreeSet<i32>) -> io::Result<()> {
+    let mut ended = [0; size_of::<i32>()];
+    asking.read_exact(&mut ended)?;
+    let ended = i32::from_le_bytes(ended);
+    if let Some(guard) = Pid::from_raw(ended).filter(|_| guards.contains(&ended)) {
+        // Its line closes a moment before its children are somebody else's.
+        waitpid(Some(guard), WaitOptions::empty())?;
+        guards.remove(&ended);
+    }
+    end_orphans(guards)
+}
+
+#[cfg(target_os = "linux")]
+fn end_orphans(guards: &mut BTreeSet<i32>) -> io::Result<()> {
+    loop {
+        forget_ended(guards)?;
+        let mut orphans = guard::children();
+        orphans.retain(|child| !guards.contains(&child.as_raw_nonzero().get()));
+        if orphans.is_empty() {
+            return Ok(());
+        }
+        for orphan in &orphans {
+            // It may be gone already.
+            let _ = kill_process(*orphan, Signal::KILL);
+        }
+        // What these leave is found at the next look.
+        waitpid(orphans.first().copied(), WaitOptions::empty())?;
+    }
+}
+
+/// Orphans go elsewhere on this system.
+#[cfg(not(target_os = "linux"))]
+fn end_orphans(guards: &mut BTreeSet<i32>) -> io::Result<()> {
+    forget_ended(guards)
+}
+
+/// Waits until the guards have ended all and themselves, since the controller is gone; those that do not
+/// are ended, with what they leave.
+fn take_leave(mut guards: BTreeSet<i32>) -> io::Result<()> {
+    let children = Children::listen()?;
+    let until = Instant::now() + FAREWELL;
+    forget_ended(&mut guards)?;
+    while has_children()? && Instant::now() < until {
+        children.wait(until)?;
+        forget_ended(&mut guards)?;
+    }
+    for guard in guards.iter().filter_map(|guard| Pid::from_raw(*guard)) {
+        // It may be gone already.
+        let _ = kill_process(guard, Signal::KILL);
+    }
+    for guard in std::mem::take(&mut guards) {
+        waitpid(Pid::from_raw(guard), WaitOptions::empty())?;
+    }
+    end_orphans(&mut guards)
 }
 
 /// Closes all but standard input, output and error: whoever started the controller may have left files
@@ -122,8 +211,8 @@ fn most_open() -> RawFd {
     RawFd::try_from(most).unwrap_or(RawFd::MAX).min(1 << 20)
 }
 
-impl Request {
-    /// Waits for one; `None` where no more will come.
+impl Asked {
+    /// Waits for something; `None` where no more will come.
     fn receive(socket: &UnixStream) -> io::Result<Option<Self>> {
         let passed = loop {
             match receive(socket) {
@@ -134,18 +223,24 @@ impl Request {
         let Some(passed) = passed else {
             return Ok(None);
         };
-        let [line, input, output, error]: [OwnedFd; 4] = passed
-            .try_into()
-            .map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
-        let stdio = Stdio {
-            input,
-            output,
-            error,
+        let mut passed = passed.into_iter();
+        let asked = match [(); 5].map(|()| passed.next()) {
+            [Some(line), Some(input), Some(output), Some(error), None] => Self::Fork(Request {
+                line: line.into(),
+                stdio: Stdio {
+                    input,
+                    output,
+                    error,
+                },
+            }),
+            [Some(asking), None, ..] => Self::Sweep(asking.into()),
+            _ => return Err(io::ErrorKind::InvalidData.into()),
         };
-        let line = line.into();
-        Ok(Some(Self { line, stdio }))
+        Ok(Some(asked))
     }
+}
 
+impl Request {
     fn carry_out(self) {
         let mut line = self.line;
         let order = Order::receive(&mut line).map_err(Failed::at(Step::Order));

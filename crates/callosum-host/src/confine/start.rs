@@ -7,6 +7,7 @@ use std::{
         unix::{net::UnixStream, process::CommandExt},
     },
     process::{Child, Command},
+    time::Instant,
 };
 
 use rustix::{
@@ -20,6 +21,7 @@ use super::{
     order::Order,
     report::{Failed, Line, Outcome, Step},
 };
+use crate::process::follow::wait_until;
 
 /// The child's ends of the pipes that a program is given.
 pub(super) struct Stdio {
@@ -77,6 +79,13 @@ impl Children {
         read_end.set_nonblocking(true)?;
         pipe::register(SIGCHLD, write_end)?;
         Ok(Self(read_end))
+    }
+
+    /// Waits until a child has ended, or until then.
+    pub(super) fn wait(&self, until: Instant) -> io::Result<()> {
+        let mut ends = [PollFd::from_borrowed_fd(self.0.as_fd(), PollFlags::IN)];
+        wait_until(&mut ends, Some(until))?;
+        self.forget_signals()
     }
 
     fn forget_signals(&self) -> io::Result<()> {

@@ -37,6 +37,8 @@ pub enum Ending {
     Exited(i32),
     /// A signal that was not ours ended it.
     Signalled(i32),
+    /// Who guarded it was ended, so that it was ended too and nobody knows how it would have.
+    Unguarded,
     /// It was ended for saying nothing for `limits.quiet`.
     Quiet,
     /// It was ended after `limits.total`.

@@ -65,6 +65,82 @@ child.wait()
     }
 }
 
+/// What an executor does to its guard, and what it leaves: somebody in a session of its own, and itself.
+const AGAINST_ITS_GUARD: &str = r#"
+import signal
+subprocess.Popen(["setsid", "--fork", "sleep", "{name}"], {options})
+server = int(open(f"/proc/{os.getppid()}/stat").read().rsplit(")")[1].split()[1])
+def against(signal, *processes):
+    for process in processes:
+        os.kill(process, signal)
+{deed}
+time.sleep({name})
+"#;
+
+/// Has an executor act against its guard without namespaces, with and without what else there is to hold
+/// it; the errors that were told.
+fn acting_against_its_guard(deed: &str, options: &str) -> Vec<String> {
+    let told = ["off", "best-effort"].map(|policy| {
+        let name = lullaby();
+        let script = AGAINST_ITS_GUARD
+            .replace("{name}", &name)
+            .replace("{options}", options)
+            .replace("{deed}", deed);
+        let env = project(&script, &["--confinement", policy, "--total-ms", "2000"]);
+        let output = in_container(&env, DELEGATE).ended_with(1).json();
+        assert_eq!(sleepers(&name), 0, "{policy}: {output}");
+        output["error"].to_string()
+    });
+    told.to_vec()
+}
+
+/// CAL-SEC-1, CAL-ERR-1: who ends its guard is ended all the same, with what it left to nobody, and it is
+/// told that the guard was ended.
+#[test]
+fn an_executor_that_kills_its_guard_does_not_go_on() {
+    let deed = "against(signal.SIGKILL, os.getppid())";
+    for told in acting_against_its_guard(deed, "env={}") {
+        assert!(told.contains("E001"), "{told}");
+        assert!(told.contains("somebody ended its guard"), "{told}");
+    }
+}
+
+/// CAL-ERR-2: who stops its guard has the same deadline.
+#[test]
+fn an_executor_that_stops_its_guard_does_not_outlive_its_deadline() {
+    let deed = "against(signal.SIGSTOP, os.getppid())";
+    for told in acting_against_its_guard(deed, "env={}") {
+        assert!(told.contains("E002"), "{told}");
+    }
+}
+
+/// CAL-ERR-2: nor does one that holds up whoever could adopt what it leaves.
+#[test]
+fn an_executor_that_ends_the_fork_server_too_does_not_go_on() {
+    for deed in [
+        "against(signal.SIGKILL, server, os.getppid())",
+        "against(signal.SIGSTOP, server, os.getppid())",
+    ] {
+        acting_against_its_guard(deed, "");
+    }
+}
+
+/// CAL-EXE-2: a fork server that somebody stopped keeps nobody from a result.
+#[test]
+fn a_stopped_fork_server_is_ended_and_the_result_kept() {
+    let script = r#"
+import signal
+server = int(open(f"/proc/{os.getppid()}/stat").read().rsplit(")")[1].split()[1])
+found.append(str(server))
+os.kill(server, signal.SIGSTOP)
+"#;
+    let env = project(script, &["--confinement", "off"]);
+    let server = summary(&env);
+    let folder = PathBuf::from("/proc").join(&server);
+    assert!(!folder.exists(), "{server} is still there");
+    env.run(["ledger", "show", "cal_2026_01_02_0001"]).success();
+}
+
 /// CAL-SEC-1: what a killed controller started ends with it, in whatever session.
 #[test]
 fn everything_inside_ends_with_a_killed_controller() {
